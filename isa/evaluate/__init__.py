@@ -1,0 +1,1 @@
+"""Evaluators of the same expressions: plain integers (the arbiter), generated Python."""

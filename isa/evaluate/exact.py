@@ -1,0 +1,114 @@
+"""The arbiter: expressions evaluated by walking them with Python integers, too simple to be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, cast
+
+from isa.instruction import Instruction
+from isa.lane import Int, Lane, Memory, Place, Write
+
+QC = 1 << 27
+FPSR, PC = Place("fpsr"), Place("pc")
+
+
+class State(Protocol):
+    """What an instruction runs on.  Memory is bytes; an access that is not allowed raises."""
+
+    def read(self, place: Place) -> int: ...
+
+    def write(self, place: Place, value: int) -> None: ...
+
+    def load(self, address: int, size: int) -> bytes | memoryview: ...
+
+    def store(self, address: int, data: bytes) -> None: ...
+
+
+def divided(a: int, b: int) -> int:
+    """The quotient rounded toward zero; 0 where `b` is 0."""
+    if b == 0:
+        return 0
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "divide": divided,
+    "shift_left": lambda a, b: a << b,
+    "shift_right": lambda a, b: a >> b,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "minimum": min,
+    "maximum": max,
+    "less": lambda a, b: int(a < b),
+    "equal": lambda a, b: int(a == b),
+}
+
+
+class Evaluation:
+    """The values of expressions on one state.  `saturated` says whether any saturation clamped.
+
+    Raises AssertionError where a value leaves the range that its node claims: that is a fault of `isa.lane`.
+    """
+
+    def __init__(self, state: State) -> None:
+        self.saturated = False
+        self._state = state
+        self._values: dict[Lane, int] = {}
+
+    def value(self, lane: Lane) -> int:
+        if lane not in self._values:
+            result = self._compute(lane)
+            if not lane.low <= result <= lane.high:
+                raise AssertionError(f"{lane.op} gave {result}, outside of its range {lane.low}..{lane.high}")
+            self._values[lane] = result
+        return self._values[lane]
+
+    def _compute(self, lane: Lane) -> int:
+        if lane.op == "constant":
+            return lane.low
+        if lane.op == "read":
+            return self._state.read(cast(Place, lane.detail))
+        args = [self.value(arg) for arg in lane.args]
+        if lane.op in _ARITHMETIC:
+            return _ARITHMETIC[lane.op](*args)
+        if lane.op == "load":
+            return int.from_bytes(self._state.load(args[0], cast(int, lane.detail)), "little")
+        if lane.op == "field":
+            lsb, element = cast(tuple[int, Int], lane.detail)
+            return element.wrapped(args[0] >> lsb)
+        if lane.op == "saturate":
+            return self._saturate(args[0], cast(Int, lane.detail))
+        index, *items, otherwise = args
+        return items[index] if 0 <= index < len(items) else otherwise
+
+    def _saturate(self, value: int, element: Int) -> int:
+        clamped = min(max(value, element.low), element.high)
+        self.saturated |= clamped != value
+        return clamped
+
+    def whole(self, write: Write) -> int:
+        """The lanes of a write put together to one number."""
+        mask = (1 << write.bits) - 1
+        return sum((self.value(lane) & mask) << write.bits * i for i, lane in enumerate(write.lanes))
+
+
+def execute(instruction: Instruction, state: State) -> None:
+    """Run one instruction.  Everything is computed, then memory is written, then registers: a fault changes nothing."""
+    evaluation = Evaluation(state)
+    results = [(write.place, evaluation.whole(write)) for write in instruction.writes]
+    stores = [(evaluation.value(place.address), place.size, value) for place, value in results if isinstance(place, Memory)]
+    next_pc = (state.read(PC) + 4) % 2**64
+    for address, size, value in stores:
+        state.store(address, value.to_bytes(size, "little"))
+    for place, value in results:
+        if isinstance(place, Place):
+            state.write(place, value)
+    if evaluation.saturated:
+        state.write(FPSR, state.read(FPSR) | QC)
+    if PC not in instruction.places_written:
+        state.write(PC, next_pc)
+

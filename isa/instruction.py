@@ -1,0 +1,99 @@
+"""The instruction record: a form of the table together with the registers of one instruction.
+
+Instructions that differ in register numbers only share a `Pattern`; what is worked out once for a pattern (parsed
+operands, generated code) serves them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from isa.lane import Lane, Memory, Place, Slot, Write, walk
+from isa.operands import Index
+from isa.parse import fill_registers, parse
+from isa.semantics.elementwise import Body, Writes
+
+FEATURES = ("rdm", "dotprod", "fp16", "fhm", "fcma", "i8mm", "bf16", "sha3", "lse")
+"""Extensions that a machine can have or lack; everything else is base Armv8-A."""
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """One row of the expanded table: a mnemonic with the shapes of its operands, and what it does.
+
+    `body` takes the operands and returns the writes; `feature` is one of `FEATURES` or None for the base.
+    """
+
+    mnemonic: str
+    shape: str
+    body: Body
+    feature: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.mnemonic} {self.shape}".rstrip()
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """A form with everything but the register numbers, which stand as `_` in `text` and `operand_text`."""
+
+    form: Form
+    text: str
+    operand_text: str
+    register_count: int
+
+    def writes(self, registers: Sequence[Index]) -> Writes:
+        return self.form.body(*parse(self.operand_text, registers))
+
+    @cached_property
+    def open_writes(self) -> Writes:
+        """The writes with every register number left open as a `Slot`."""
+        return self.writes([Slot(k) for k in range(self.register_count)])
+
+
+@dataclass(frozen=True, eq=False)
+class Instruction:
+    """One instruction: what it writes, as expressions whose leaves are what it reads."""
+
+    pattern: Pattern
+    registers: tuple[int, ...]
+
+    @property
+    def form(self) -> Form:
+        return self.pattern.form
+
+    @cached_property
+    def text(self) -> str:
+        return fill_registers(self.pattern.text, self.registers)
+
+    @cached_property
+    def writes(self) -> tuple[Write, ...]:
+        return self.pattern.writes(self.registers)
+
+    @cached_property
+    def lanes(self) -> tuple[Lane, ...]:
+        """Every expression of the instruction: the written lanes and the addresses."""
+        addresses = [w.place.address for w in self.writes if isinstance(w.place, Memory)]
+        return (*(lane for w in self.writes for lane in w.lanes), *addresses)
+
+    @cached_property
+    def places_written(self) -> tuple[Place, ...]:
+        """The registers it writes; a QC that it may set is not among them (see `can_saturate`)."""
+        return tuple(w.place for w in self.writes if isinstance(w.place, Place))
+
+    @cached_property
+    def places_read(self) -> tuple[Place, ...]:
+        reads = {n.detail for n in walk(self.lanes) if n.op == "read" and isinstance(n.detail, Place)}
+        return tuple(sorted(reads, key=str))
+
+    @cached_property
+    def can_saturate(self) -> bool:
+        return any(node.op == "saturate" for node in walk(self.lanes))
+
+    @cached_property
+    def is_branch(self) -> bool:
+        """Whether it writes the program counter."""
+        return any(isinstance(w.place, Place) and w.place.file == "pc" for w in self.pattern.open_writes)

@@ -1,0 +1,153 @@
+"""Assembly text -> operands.  The one grammar for what the disassembler prints and for what programs record.
+
+Register numbers are written as `_` in a pattern (`v_.4s, v_.4s, v_.s[1]`), so that instructions which differ in
+registers only share one pattern; the numbers are handed in beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from isa.operands import (
+    CONDITIONS,
+    Address,
+    Condition,
+    Element,
+    Extended,
+    General,
+    Immediate,
+    Index,
+    Name,
+    Offset,
+    Operand,
+    RegisterList,
+    Scalar,
+    Shifted,
+    Vector,
+)
+
+REGISTER = re.compile(r"\b([vqdshbxw])(\d+)\b")
+_VECTOR = re.compile(r"v_\.(\d+)([bhsdq])")
+_ELEMENT = re.compile(r"v_\.(\d*)([bhsd])(?:\[(\w+)\])?")
+_IMMEDIATE = re.compile(r"#(-?(?:0x[0-9a-f]+|\d+))")
+_MODIFIER = re.compile(r"(lsl|lsr|asr|ror|msl|[us]xt[bhwx])(?: #(\w+))?")
+_LIST = re.compile(r"\{(.*)\}(?:\[(\w+)\])?")
+_FIXED = {
+    "sp": General(None, 64, "sp"),
+    "wsp": General(None, 32, "sp"),
+    "xzr": General(None, 64, "zero"),
+    "wzr": General(None, 32, "zero"),
+}
+
+
+class ParseError(ValueError):
+    """An operand that the grammar does not know; the message names it."""
+
+
+def blank_registers(text: str) -> tuple[str, tuple[int, ...]]:
+    """The text with its register numbers blanked, and the numbers in order."""
+    numbers = tuple(int(number) for _, number in REGISTER.findall(text))
+    return REGISTER.sub(r"\1_", text), numbers
+
+
+def fill_registers(text: str, numbers: Sequence[int]) -> str:
+    """The reverse of `blank_registers`."""
+    order = iter(numbers)
+    return re.sub(r"\b([vqdshbxw])_", lambda match: f"{match[1]}{next(order)}", text)
+
+
+def parse(text: str, registers: Sequence[Index]) -> tuple[Operand, ...]:
+    """The operands of a pattern, with `registers` for its blanks in order.  Raises ParseError."""
+    numbers = iter(registers)
+    operands: list[Operand] = []
+    for part in _split(text):
+        modifier = _MODIFIER.fullmatch(part)
+        if modifier and operands:
+            operands[-1] = _modified(operands[-1], modifier[1], modifier[2])
+            continue
+        operand = _operand(part, numbers)
+        if operands and isinstance(operands[-1], Address) and isinstance(operand, Immediate | General):
+            operands[-1] = operands[-1].post_indexed(operand)
+        else:
+            operands.append(operand)
+    return tuple(operands)
+
+
+def _split(text: str) -> list[str]:
+    """The parts between the commas that stand outside of brackets."""
+    depth, parts = 0, [""]
+    for letter in text:
+        depth += (letter in "[{") - (letter in "]}")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _operand(part: str, numbers: Iterator[Index]) -> Operand:
+    if part in _FIXED:
+        return _FIXED[part]
+    if part in ("x_", "w_"):
+        return General(next(numbers), 64 if part == "x_" else 32)
+    if part in ("q_", "d_", "s_", "h_", "b_"):
+        return Scalar(next(numbers), part[0])
+    if part.startswith("["):
+        return _address(part, numbers)
+    if match := _LIST.fullmatch(part):
+        return _register_list(match[1], match[2], numbers)
+    if match := _VECTOR.fullmatch(part):
+        return Vector(next(numbers), int(match[1]), match[2])
+    if match := _ELEMENT.fullmatch(part):
+        return Element(next(numbers), match[2], int(match[3], 0), int(match[1] or 1))
+    if match := _IMMEDIATE.fullmatch(part):
+        return Immediate(_number(match[1]))
+    if part in CONDITIONS:
+        return Condition(part)
+    if re.fullmatch(r"\w+", part):
+        return Name(part)
+    raise ParseError(f"operand {part!r} is not understood")
+
+
+def _number(text: str) -> int:
+    return int(text, 16 if "0x" in text else 10)
+
+
+def _modified(operand: Operand, kind: str, amount: str | None) -> Operand:
+    number = _number(amount) if amount else 0
+    if isinstance(operand, Immediate):
+        return Immediate(operand.number, kind, number)
+    if isinstance(operand, General):
+        return _modified_register(operand, kind, number)
+    raise ParseError(f"{kind} cannot follow {operand.shape}")
+
+
+def _modified_register(base: General, kind: str, amount: int) -> Shifted | Extended:
+    return Extended(base, kind, amount) if "xt" in kind else Shifted(base, kind, amount)
+
+
+def _address(part: str, numbers: Iterator[Index]) -> Address:
+    inner = _split(part.rstrip("!")[1:-1])
+    base = _operand(inner[0], numbers)
+    if not isinstance(base, General):
+        raise ParseError(f"address {part!r} has no general register as its base")
+    offset = _offset(inner[1:], numbers) if len(inner) > 1 else None
+    return Address(base, offset, "pre" if part.endswith("!") else "offset")
+
+
+def _offset(parts: list[str], numbers: Iterator[Index]) -> Offset:
+    operand = _operand(parts[0], numbers)
+    if len(parts) > 1 and isinstance(operand, General) and (match := _MODIFIER.fullmatch(parts[1])):
+        return _modified_register(operand, match[1], _number(match[2] or "0"))
+    if isinstance(operand, Immediate | General):
+        return operand
+    raise ParseError(f"an address offset cannot be {operand.shape}")
+
+
+def _register_list(inner: str, lane: str | None, numbers: Iterator[Index]) -> RegisterList:
+    if lane is None:
+        vectors = tuple(_operand(part, numbers) for part in _split(inner))
+        return RegisterList(tuple(v for v in vectors if isinstance(v, Vector)))
+    letters = [part[-1] for part in _split(inner)]
+    return RegisterList(tuple(Element(next(numbers), letter, int(lane, 0)) for letter in letters))

@@ -1,0 +1,127 @@
+"""The base A64 instructions on general registers, and branches (Arm ARM C6.2)."""
+
+from __future__ import annotations
+
+from isa.lane import S8, S16, S32, U8, U16, Place
+from isa.semantics import base_integer as base
+from isa.semantics import bitwise, branch
+from isa.table import family
+
+R = "x w"
+ARITHMETIC = "(T|T lsl|T lsr|T asr|#|# lsl|w uxtb|w uxth|w uxtw|w sxtb|w sxth|w sxtw|T uxtx|T sxtx)"
+NEGATED = "(T|T lsl|T lsr|T asr)"
+LOGICAL = "(T|T lsl|T lsr|T asr|T ror|#)"
+LOGICAL_REGISTER = "(T|T lsl|T lsr|T asr|T ror)"
+FPCR, FPSR = Place("fpcr"), Place("fpsr")
+
+ROWS = (
+    family("add", f"T,T,{ARITHMETIC}", R, base.add),
+    family("sub", f"T,T,{ARITHMETIC}", R, base.subtract),
+    family("adds", f"T,T,{ARITHMETIC}", R, base.add_setting_flags),
+    family("subs", f"T,T,{ARITHMETIC}", R, base.subtract_setting_flags),
+    family("cmp", f"T,{ARITHMETIC}", R, base.compare),
+    family("cmn", f"T,{ARITHMETIC}", R, base.compare_negative),
+    family("neg", f"T,{NEGATED}", R, base.negate),
+    family("negs", f"T,{NEGATED}", R, base.negate_setting_flags),
+    family("adc", "T,T,T", R, base.add_with_carry),
+    family("adcs", "T,T,T", R, base.add_with_carry_setting_flags),
+    family("sbc", "T,T,T", R, base.subtract_with_carry),
+    family("sbcs", "T,T,T", R, base.subtract_with_carry_setting_flags),
+    family("ngc", "T,T", R, base.negate_with_carry),
+    # logic and moves
+    family("and", f"T,T,{LOGICAL}", R, base.logical(bitwise.bitwise_and)),
+    family("orr", f"T,T,{LOGICAL}", R, base.logical(bitwise.bitwise_or)),
+    family("eor", f"T,T,{LOGICAL}", R, base.logical(bitwise.exclusive_or)),
+    family("bic", f"T,T,{LOGICAL_REGISTER}", R, base.logical(bitwise.clear_bits)),
+    family("orn", f"T,T,{LOGICAL_REGISTER}", R, base.logical(bitwise.or_not)),
+    family("eon", f"T,T,{LOGICAL_REGISTER}", R, base.logical(base.exclusive_or_not)),
+    family("ands", f"T,T,{LOGICAL}", R, base.and_setting_flags),
+    family("bics", f"T,T,{LOGICAL_REGISTER}", R, base.clear_setting_flags),
+    family("tst", f"T,{LOGICAL}", R, base.test),
+    family("mvn", f"T,{LOGICAL_REGISTER}", R, base.invert),
+    family("mov", "T,(T|#)", R, base.move),
+    family("movz", "T,# lsl", R, base.move),
+    family("movn", "T,# lsl", R, base.move_inverted),
+    family("movn", "w,#", "", base.move_inverted),
+    family("movk", "T,(#|# lsl)", R, base.move_keeping),
+    # shifts and bit fields
+    family("lsl", "T,T,(T|#)", R, base.shift_left),
+    family("lsr", "T,T,(T|#)", R, base.shift_right),
+    family("asr", "T,T,(T|#)", R, base.shift_right_signed),
+    family("ror", "T,T,(T|#)", R, base.rotate_right),
+    family("extr", "T,T,T,#", R, base.extract),
+    family("sbfx", "T,T,#,#", R, base.field_extract(True)),
+    family("ubfx", "T,T,#,#", R, base.field_extract(False)),
+    family("sbfiz", "T,T,#,#", R, base.field_insert_in_zero(True)),
+    family("ubfiz", "T,T,#,#", R, base.field_insert_in_zero(False)),
+    family("bfi", "T,T,#,#", R, base.field_insert),
+    family("bfxil", "T,T,#,#", R, base.field_insert_low),
+    family("bfc", "T,#,#", R, base.field_clear),
+    family("sxtb", "T,w", R, base.extend(S8)),
+    family("sxth", "T,w", R, base.extend(S16)),
+    family("sxtw", "x,w", "", base.extend(S32)),
+    family("uxtb", "w,w", "", base.extend(U8)),
+    family("uxth", "w,w", "", base.extend(U16)),
+    family("clz", "T,T", R, base.per_register(bitwise.leading_zeros)),
+    family("cls", "T,T", R, base.per_register(base.leading_sign_bits)),
+    family("rbit", "T,T", R, base.per_register(bitwise.reverse_bits)),
+    family("rev16", "T,T", R, base.reverse_bytes(16)),
+    family("rev32", "x,x", "", base.reverse_bytes(32)),
+    family("rev", "w,w", "", base.reverse_bytes(32)),
+    family("rev", "x,x", "", base.reverse_bytes(64)),
+    # multiplication and division
+    family("mul", "T,T,T", R, base.multiply),
+    family("mneg", "T,T,T", R, base.multiply_negate),
+    family("madd", "T,T,T,T", R, base.multiply_add),
+    family("msub", "T,T,T,T", R, base.multiply_subtract),
+    family("smull", "x,w,w", "", base.multiply_long(True)),
+    family("umull", "x,w,w", "", base.multiply_long(False)),
+    family("smnegl", "x,w,w", "", base.multiply_long_negate(True)),
+    family("umnegl", "x,w,w", "", base.multiply_long_negate(False)),
+    family("smaddl", "x,w,w,x", "", base.multiply_long_add(True)),
+    family("umaddl", "x,w,w,x", "", base.multiply_long_add(False)),
+    family("smsubl", "x,w,w,x", "", base.multiply_long_subtract(True)),
+    family("umsubl", "x,w,w,x", "", base.multiply_long_subtract(False)),
+    family("smulh", "x,x,x", "", base.multiply_high(True)),
+    family("umulh", "x,x,x", "", base.multiply_high(False)),
+    family("sdiv", "T,T,T", R, base.divide_registers(True)),
+    family("udiv", "T,T,T", R, base.divide_registers(False)),
+    # conditions
+    family("csel", "T,T,T,cond", R, base.conditional(base.same)),
+    family("csinc", "T,T,T,cond", R, base.conditional(base.incremented)),
+    family("csinv", "T,T,T,cond", R, base.conditional(base.inverted)),
+    family("csneg", "T,T,T,cond", R, base.conditional(base.negated)),
+    family("cinc", "T,T,cond", R, base.conditional_or_same(base.incremented)),
+    family("cinv", "T,T,cond", R, base.conditional_or_same(base.inverted)),
+    family("cneg", "T,T,cond", R, base.conditional_or_same(base.negated)),
+    family("cset", "T,cond", R, base.condition_set),
+    family("csetm", "T,cond", R, base.condition_set_mask),
+    family("ccmp", "T,(T|#),#,cond", R, base.conditional_compare(base.compare)),
+    family("ccmn", "T,(T|#),#,cond", R, base.conditional_compare(base.compare_negative)),
+    # addresses, system registers, hints
+    family("adr", "x,#", "", base.page_address),
+    family("adrp", "x,#", "", base.page_address),
+    family("mrs", "x,fpcr", "", base.read_system(FPCR)),
+    family("mrs", "x,fpsr", "", base.read_system(FPSR)),
+    family("mrs", "x,nzcv", "", base.read_flags),
+    family("msr", "fpcr,x", "", base.write_system(FPCR)),
+    family("msr", "fpsr,x", "", base.write_system(FPSR)),
+    family("msr", "nzcv,x", "", base.write_flags),
+    family("nop", "", "", branch.nothing),
+    family("bti", "(|c|j|jc)", "", branch.nothing),
+    family("dmb", "scope", "", branch.nothing),
+    family("dsb", "scope", "", branch.nothing),
+    family("isb", "", "", branch.nothing),
+    # branches
+    family("b", "#", "", branch.branch),
+    family("b.cond", "cond,#", "", branch.branch_if),
+    family("bl", "#", "", branch.call),
+    family("br", "x", "", branch.branch_to_register),
+    family("blr", "x", "", branch.call_register),
+    family("ret", "", "", branch.return_to_link),
+    family("ret", "x", "", branch.branch_to_register),
+    family("cbz", "T,#", R, branch.branch_if_zero),
+    family("cbnz", "T,#", R, branch.branch_if_not_zero),
+    family("tbz", "T,#,#", R, branch.branch_if_bit_clear),
+    family("tbnz", "T,#,#", R, branch.branch_if_bit_set),
+)

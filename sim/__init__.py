@@ -1,0 +1,9 @@
+"""Running instructions, comparing implementations of a kernel, timing."""
+
+from sim.emulator import Emulator
+from sim.machine.errors import MemoryFault, UnsupportedInstruction
+from sim.machine.machine import Machine
+from sim.machine.memory import Memory
+from sim.machine.trace import Step
+
+__all__ = ["Emulator", "Machine", "Memory", "MemoryFault", "Step", "UnsupportedInstruction"]

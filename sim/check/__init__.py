@@ -1,0 +1,1 @@
+"""Comparing implementations of a kernel: lockstep, vectors, blame, reports."""

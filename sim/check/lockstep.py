@@ -1,0 +1,200 @@
+"""Machine and emulator run the same program from the same state, compared after every instruction.
+
+Registers, flags and QC are compared as a whole after each instruction, and so is the memory it wrote; all writable
+memory is compared after every branch and at the end.  The first divergence stops the run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from isa.evaluate.exact import QC
+from isa.lane import Memory as MemoryPlace
+from isa.lane import Place
+from sim.emulator import Emulator
+from sim.image import Image
+from sim.machine.errors import ExecutionError
+from sim.machine.machine import Machine
+from sim.machine.registers import Registers
+from sim.machine.trace import Step
+
+
+class Input(NamedTuple):
+    """A register that the divergent instruction read, before it ran."""
+
+    place: str
+    value: int
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """The first instruction after which the two machines differ.
+
+    `where` is the register, memory byte, "pc" or "fault" that differs and `lane` the number of the first lane that
+    does (None where there are no lanes); `machine` and `emulator` are the two values of that lane, as text.
+    """
+
+    index: int
+    pc: int
+    disassembly: str
+    form: str
+    source: str
+    where: str
+    lane: int | None
+    machine: str
+    emulator: str
+    inputs: tuple[Input, ...]
+
+    def __str__(self) -> str:
+        lane = "" if self.lane is None else f" lane {self.lane}"
+        lines = [
+            f"instruction {self.index} diverges: {self.pc:#x} {self.disassembly}  ({self.source})",
+            f"  {self.where}{lane}: machine {self.machine}, emulator {self.emulator}",
+            *(f"  input {item.place} = {item.value:#x}" for item in self.inputs),
+        ]
+        return "\n".join(lines)
+
+
+class Lockstep:
+    """One machine and one emulator, prepared alike by the caller (memory mapped and filled, registers set)."""
+
+    def __init__(self, machine: Machine, emulator: Emulator, image: Image | None = None) -> None:
+        self.machine = machine
+        self.emulator = emulator
+        self.forms: set[str] = set()
+        self._image = image
+        self._before = Registers()
+        self._last: Step | None = None
+        self._fault: ExecutionError | None = None
+        self._divergence: Divergence | None = None
+
+    def run(self, until: int, max_instructions: int) -> Divergence | None:
+        """Run both from the machine's state until `until`; returns the first divergence, if there is one.
+
+        Where both stop on the same fault, that fault is raised.
+        """
+        self.emulator.load_registers(self.machine.registers)
+        self.emulator.pc = self.machine.pc
+        self._last = self._fault = self._divergence = None
+        emulator_fault = None
+        try:
+            self.emulator.run(until, max_instructions, self._advance)
+        except ExecutionError as error:
+            emulator_fault = error
+        if self._divergence is None:
+            self._compare(self.emulator.pc)
+        if self._divergence is None:
+            self._compare_faults(emulator_fault)
+        if self._divergence is None and self._fault is not None:
+            raise self._fault
+        return self._divergence
+
+    def _advance(self, pc: int) -> bool:
+        """Before the emulator executes the instruction at `pc`: compare, then let the machine execute it."""
+        self._compare(pc)
+        if self._divergence is not None or self._fault is not None:
+            return False
+        self._before.copy(self.machine.registers)
+        try:
+            self._last = self.machine.step()
+        except ExecutionError as fault:
+            self._fault = fault
+            return True
+        self.forms.add(self._last.instruction.form.name)
+        return True
+
+    def _compare(self, emulator_pc: int) -> None:
+        """Compare everything the last instruction could have changed; finds `self._divergence`."""
+        step = self._last
+        if step is None or self._fault is not None:
+            return
+        if emulator_pc != self.machine.pc:
+            self._diverge(step, "pc", None, hex(self.machine.pc), hex(emulator_pc))
+        elif not self.emulator.agrees(self.machine.registers, fpsr_mask=QC):
+            self._find_register(step)
+        else:
+            self._compare_memory(step)
+
+    def _find_register(self, step: Step) -> None:
+        theirs = self.emulator.registers()
+        places = (*step.instruction.places_written, *_every_place())
+        for place in places:
+            if place.file == "pc":
+                continue
+            mask = QC if place.file == "fpsr" else (1 << 128) - 1
+            mine, other = self.machine.read(place) & mask, theirs.read(place) & mask
+            if mine != other:
+                bits = _lane_bits(step, place)
+                lane = next(i for i in range(place.bits // bits) if (mine ^ other) >> i * bits & (1 << bits) - 1)
+                values = (f"{value >> lane * bits & (1 << bits) - 1:#x}" for value in (mine, other))
+                self._diverge(step, str(place), lane if place.bits > bits else None, *values)
+                return
+
+    def _compare_memory(self, step: Step) -> None:
+        for address, _, new in step.memory:
+            other = self.emulator.memory.read(address, len(new))
+            if other != new:
+                self._diverge(step, *_first_byte(address, new, other))
+                return
+        if step.instruction.is_branch:
+            self._compare_all_memory(step)
+
+    def _compare_all_memory(self, step: Step) -> None:
+        for mine, theirs in zip(self.machine.memory.regions, self.emulator.memory.regions, strict=True):
+            if "w" in mine.permissions and mine.buffer[:] != theirs.buffer[:]:
+                self._diverge(step, *_first_byte(mine.start, mine.buffer[:], theirs.buffer[:]))
+                return
+
+    def _compare_faults(self, theirs: ExecutionError | None) -> None:
+        mine = self._fault
+        if mine is None and theirs is None:
+            return
+        same_kind = type(mine) is type(theirs) and mine is not None and theirs is not None
+        if not (same_kind and mine.pc == theirs.pc and mine.address <= theirs.address < mine.address + mine.size):
+            self._diverge_at_fault(str(mine or "no fault"), str(theirs or "no fault"))
+
+    def _diverge_at_fault(self, machine: str, emulator: str) -> None:
+        pc = self.machine.pc if self._fault is not None else self._last_pc()
+        text = self.machine.disassembly_at(pc)
+        source = self._source(pc)
+        index = self.machine.instructions_executed
+        self._divergence = Divergence(index, pc, text, "", source, "fault", None, machine, emulator, ())
+
+    def _last_pc(self) -> int:
+        return self._last.pc if self._last is not None else self.machine.pc
+
+    def _diverge(self, step: Step, where: str, lane: int | None, machine: str, emulator: str) -> None:
+        instruction = step.instruction
+        inputs = tuple(Input(str(place), self._input(step, place)) for place in instruction.places_read)
+        loaded = tuple(Input(f"memory {a:#x}", int.from_bytes(data, "little")) for a, data in step.reads_memory)
+        self._divergence = Divergence(
+            step.index, step.pc, instruction.text, instruction.form.name, self._source(step.pc),
+            where, lane, machine, emulator, inputs + loaded,
+        )  # fmt: skip
+
+    def _input(self, step: Step, place: Place) -> int:
+        return step.pc if place.file == "pc" else self._before.read(place)
+
+    def _source(self, pc: int) -> str:
+        line = self._image.source_line(pc) if self._image is not None else None
+        return str(line or "no source line")
+
+
+def _every_place() -> tuple[Place, ...]:
+    vectors = (Place("v", i) for i in range(32))
+    general = (Place("x", i) for i in range(31))
+    return (*vectors, *general, *(Place(file) for file in ("sp", "nzcv", "fpsr", "fpcr")))
+
+
+def _lane_bits(step: Step, place: Place) -> int:
+    """The element width with which the instruction wrote that register."""
+    for write in step.instruction.writes:
+        if not isinstance(write.place, MemoryPlace) and write.place == place:
+            return write.bits
+    return place.bits
+
+
+def _first_byte(address: int, mine: bytes, theirs: bytes) -> tuple[str, None, str, str]:
+    at = next(i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b)
+    return f"memory byte {address + at:#x}", None, f"{mine[at]:#04x}", f"{theirs[at]:#04x}"

@@ -1,0 +1,243 @@
+"""Emulator: Machine's interface over Unicorn.  The only file that imports unicorn.
+
+Faults of Unicorn 2.1.4 that are repaired or kept away from callers here:
+- its default CPU model lacks dot product, FP16, RDM: the model MAX is chosen;
+- its Python call for one vector register takes microseconds: registers are read all at once through its C library;
+- every undefined instruction, svc and brk ends alike: they are told apart by the interrupt number;
+- translated code survives a change of memory from outside: it is dropped when code was written.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from struct import Struct
+
+import unicorn
+from unicorn import arm64_const as arm
+from unicorn import unicorn_const as uc
+from unicorn.unicorn_py3.unicorn import uclib
+
+from isa.decode import decode, disassemble
+from isa.instruction import Instruction
+from isa.lane import Place
+from isa.table import UnknownInstruction
+from sim.machine.errors import ExecutionError, MemoryFault, UnsupportedInstruction
+from sim.machine.memory import Memory, Region
+from sim.machine.registers import RegisterFile, Registers
+from sim.machine.trace import Step
+
+_PERMISSIONS = {"r": uc.UC_PROT_READ, "w": uc.UC_PROT_WRITE, "x": uc.UC_PROT_EXEC}
+_GENERAL = [arm.UC_ARM64_REG_X0 + i for i in range(29)]
+_GENERAL += [arm.UC_ARM64_REG_X29, arm.UC_ARM64_REG_X30, arm.UC_ARM64_REG_SP]
+_VECTORS = [arm.UC_ARM64_REG_V0 + i for i in range(32)]
+_FLAGS = {"nzcv": arm.UC_ARM64_REG_NZCV, "fpsr": arm.UC_ARM64_REG_FPSR, "fpcr": arm.UC_ARM64_REG_FPCR}
+_ALL = [*_VECTORS, *_GENERAL, *_FLAGS.values()]
+_SCALARS = Struct("<35Q")
+_UNDEFINED = 1
+_NEVER = 2**64 - 4
+_VERBS = {
+    uc.UC_MEM_READ_UNMAPPED: "read", uc.UC_MEM_READ_PROT: "read",
+    uc.UC_MEM_WRITE_UNMAPPED: "write", uc.UC_MEM_WRITE_PROT: "write",
+    uc.UC_MEM_FETCH_UNMAPPED: "execute", uc.UC_MEM_FETCH_PROT: "execute",
+}  # fmt: skip
+
+BeforeEach = Callable[[int], bool]
+"""Called with the address of each instruction before it executes; False stops the run there."""
+
+
+class EmulatorMemory(Memory):
+    """Memory whose regions Unicorn works on directly."""
+
+    def __init__(self, engine: unicorn.Uc) -> None:
+        super().__init__()
+        self._engine = engine
+
+    def map(self, address: int, size: int, permissions: str = "rw") -> Region:
+        region = super().map(address, size, permissions)
+        host = ctypes.addressof(ctypes.c_char.from_buffer(region.buffer))
+        protection = sum(_PERMISSIONS[letter] for letter in permissions)
+        self._engine.mem_map_ptr(address, size, protection, host)
+        return region
+
+
+class _AllRegisters:
+    """Reads or writes every register in one call of the C library: `buffer` holds v0.., x0.., sp, nzcv, fpsr, fpcr."""
+
+    def __init__(self, engine: unicorn.Uc) -> None:
+        self._handle = engine._uch
+        self.buffer = bytearray(512 + _SCALARS.size)
+        base = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
+        offsets = [16 * i for i in range(32)] + [512 + 8 * i for i in range(35)]
+        self._identifiers = (ctypes.c_int * len(_ALL))(*_ALL)
+        self._pointers = (ctypes.c_void_p * len(_ALL))(*(base + offset for offset in offsets))
+
+    def refresh(self) -> None:
+        uclib.uc_reg_read_batch(self._handle, self._identifiers, self._pointers, len(_ALL))
+
+    def apply(self) -> None:
+        uclib.uc_reg_write_batch(self._handle, self._identifiers, self._pointers, len(_ALL))
+
+
+class Emulator:
+    """One emulated processor; registers are zero and nothing is mapped at first.
+
+    Precise state after a fault is not promised: Unicorn keeps what part of an stp or ld4 it has done.
+    """
+
+    def __init__(self) -> None:
+        self._engine = unicorn.Uc(uc.UC_ARCH_ARM64, uc.UC_MODE_ARM)
+        self._engine.ctl_set_cpu_model(arm.UC_CPU_ARM64_MAX)
+        self.memory: Memory = EmulatorMemory(self._engine)
+        self.v = RegisterFile(self, "v", 32)
+        self.x = RegisterFile(self, "x", 31)
+        self.instructions_executed = 0
+        self._all = _AllRegisters(self._engine)
+        self._code_version = 0
+        self._before_each: BeforeEach | None = None
+        self._pending = 0
+        self._at = 0
+        self._error: ExecutionError | None = None
+        self._engine.hook_add(uc.UC_HOOK_CODE, self._on_instruction)
+        self._engine.hook_add(uc.UC_HOOK_MEM_INVALID, self._on_invalid_access)
+        self._engine.hook_add(uc.UC_HOOK_INTR, self._on_interrupt)
+
+    def read(self, place: Place) -> int:
+        value: int = self._engine.reg_read(_identifier(place))
+        return value >> 28 if place.file == "nzcv" else value
+
+    def write(self, place: Place, value: int) -> None:
+        self._engine.reg_write(_identifier(place), value << 28 if place.file == "nzcv" else value)
+
+    sp = property(lambda self: self.read(Place("sp")), lambda self, value: self.write(Place("sp"), value % 2**64))
+    pc = property(lambda self: self.read(Place("pc")), lambda self, value: self.write(Place("pc"), value % 2**64))
+    nzcv = property(lambda self: self.read(Place("nzcv")), lambda self, value: self.write(Place("nzcv"), value % 2**4))
+    fpsr = property(lambda self: self.read(Place("fpsr")), lambda self, value: self.write(Place("fpsr"), value % 2**32))
+    fpcr = property(lambda self: self.read(Place("fpcr")), lambda self, value: self.write(Place("fpcr"), value % 2**32))
+
+    def registers(self) -> Registers:
+        """A copy of all registers but the program counter."""
+        self._all.refresh()
+        copy = Registers()
+        copy.vectors[:] = self._all.buffer[:512]
+        scalars = _SCALARS.unpack_from(self._all.buffer, 512)
+        copy.general[:] = scalars[:32]
+        copy.flags[:] = [scalars[32] >> 28, scalars[33], scalars[34]]
+        return copy
+
+    def agrees(self, registers: Registers, fpsr_mask: int) -> bool:
+        """Whether all registers but the program counter are equal; of FPSR, the bits in `fpsr_mask`."""
+        self._all.refresh()
+        if self._all.buffer[:512] != registers.vectors:
+            return False
+        *general, nzcv, fpsr, fpcr = _SCALARS.unpack_from(self._all.buffer, 512)
+        flags = registers.flags
+        same_flags = nzcv >> 28 == flags[0] and fpcr == flags[2] and not (fpsr ^ flags[1]) & fpsr_mask
+        return same_flags and general == registers.general
+
+    def load_registers(self, registers: Registers) -> None:
+        """Set all registers but the program counter."""
+        self._all.buffer[:512] = registers.vectors
+        nzcv, fpsr, fpcr = registers.flags
+        _SCALARS.pack_into(self._all.buffer, 512, *registers.general, nzcv << 28, fpsr, fpcr)
+        self._all.apply()
+
+    def run(
+        self, until: int | None = None, max_instructions: int | None = None, before_each: BeforeEach | None = None
+    ) -> int:
+        """Execute until the program counter is `until` or so many instructions are done; returns their number.
+
+        Raises MemoryFault and UnsupportedInstruction with `pc` at the instruction that could not be executed.
+        """
+        if max_instructions == 0 or self.pc == until:
+            return 0
+        self._forget_stale_code()
+        self._before_each, self._error = before_each, None
+        self._pending = -1 if max_instructions is None else max_instructions
+        start = self.instructions_executed
+        try:
+            self._engine.emu_start(self.pc, _NEVER if until is None else until)
+        except unicorn.UcError as error:
+            if self._error is None:
+                self._error = self._unexplained(error)
+        if self._error is not None:
+            raise self._placed(self._error)
+        return self.instructions_executed - start
+
+    def step(self) -> Step:
+        """Execute one instruction and say what it did.  Raises as `run` does."""
+        accesses: list[tuple[bool, int, bytes]] = []
+
+        def note(_: object, access: int, address: int, size: int, *_rest: object) -> None:
+            accesses.append((access == uc.UC_MEM_WRITE, address, self.memory.read(address, size)))
+
+        pc, index, before = self.pc, self.instructions_executed, self.registers()
+        hook = self._engine.hook_add(uc.UC_HOOK_MEM_READ | uc.UC_HOOK_MEM_WRITE, note)
+        try:
+            self.run(max_instructions=1)
+        finally:
+            self._engine.hook_del(hook)
+        stores = tuple((a, old, self.memory.read(a, len(old))) for is_store, a, old in accesses if is_store)
+        loads = tuple((a, data) for is_store, a, data in accesses if not is_store)
+        instruction = self._instruction_at(pc)
+        return Step(index, pc, instruction, _changes(before, self.registers()), stores, loads, self.pc)
+
+    def _instruction_at(self, pc: int) -> Instruction:
+        try:
+            return decode(self.memory.read(pc, 4), pc)
+        except UnknownInstruction as unknown:
+            raise UnsupportedInstruction(pc, 4, unknown.reason, pc, unknown.text) from None
+
+    def _forget_stale_code(self) -> None:
+        if self._code_version != self.memory.code_version:
+            self._engine.ctl_flush_tb()
+            self._code_version = self.memory.code_version
+
+    def _on_instruction(self, _engine: unicorn.Uc, address: int, _size: int, _data: object) -> None:
+        if self._pending == 0 or (self._before_each is not None and not self._before_each(address)):
+            self._engine.emu_stop()
+            return
+        self._at = address
+        self._pending -= 1
+        self.instructions_executed += 1
+
+    def _on_invalid_access(
+        self, _engine: unicorn.Uc, access: int, address: int, size: int, _value: int, _data: object
+    ) -> bool:
+        self._error = MemoryFault(address, size, f"cannot {_VERBS[access]} {size} bytes at {address:#x}")
+        if _VERBS[access] == "execute":
+            self._error.pc = address
+        return False
+
+    def _on_interrupt(self, _engine: unicorn.Uc, number: int, _data: object) -> None:
+        reason = "undefined in the emulator" if number == _UNDEFINED else f"raised exception {number} in the emulator"
+        self._error = UnsupportedInstruction(self._at, 4, reason)
+        self._engine.emu_stop()
+
+    def _unexplained(self, error: unicorn.UcError) -> ExecutionError:
+        return UnsupportedInstruction(self._at, 4, f"the emulator stopped: {error}")
+
+    def _placed(self, error: ExecutionError) -> ExecutionError:
+        """The error with its instruction; that one did not execute."""
+        if error.pc is None:
+            error.pc = self._at
+            error.disassembly = " ".join(disassemble(self.memory.read(self._at, 4), self._at)).rstrip()
+            self.instructions_executed -= 1
+        self.pc = error.pc
+        return error
+
+
+def _identifier(place: Place) -> int:
+    index = int(str(place.index))
+    if place.file == "v":
+        return int(_VECTORS[index])
+    if place.file == "x":
+        return int(_GENERAL[index])
+    return int({"sp": arm.UC_ARM64_REG_SP, "pc": arm.UC_ARM64_REG_PC, **_FLAGS}[place.file])
+
+
+def _changes(before: Registers, after: Registers) -> tuple[tuple[Place, int, int], ...]:
+    places = [*(Place("v", i) for i in range(32)), *(Place("x", i) for i in range(31))]
+    places += [Place(file) for file in ("sp", "nzcv", "fpsr", "fpcr")]
+    pairs = [(place, before.read(place), after.read(place)) for place in places]
+    return tuple(pair for pair in pairs if pair[1] != pair[2])

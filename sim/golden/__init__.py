@@ -1,0 +1,1 @@
+"""Fixed-point and quantization arithmetic from its definition: every rounding convention under its own name."""

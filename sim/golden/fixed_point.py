@@ -1,0 +1,192 @@
+"""Fixed-point arithmetic on int32: one named function per rounding or overflow rule.
+
+Everything is computed in int64 from the arithmetic definition, never from the way an instruction does it, so that
+it can disagree with the lane model. Nothing here knows an instruction, a kernel or a machine.
+
+The contract of every function:
+
+* `values` (and each other operand) is an integer array of any shape or an int; operands broadcast as in numpy.
+* Every number must lie in int32, except for `wrap_int32`, whose purpose is to bring wider numbers there.
+* The result is a new int32 array of the broadcast shape.
+* `TypeError`: an operand is not of an integer dtype (booleans and floats are not). `ValueError`: a number is outside
+  the range stated. Nothing is cast silently.
+
+Two operations differ only where the exact quotient lies half-way between two integers, a *tie*: "ties up" takes the
+larger one, "ties away" the one farther from zero, "floor" is no rounding to nearest at all.
+Sources: spec/quantize_down.md; spec/known_differences.md for who else uses which convention.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+Int32Array = npt.NDArray[np.int32]
+Int64Array = npt.NDArray[np.int64]
+Integers = npt.NDArray[np.integer[Any]] | int
+
+INT32_MIN: Final = -(2**31)
+INT32_MAX: Final = 2**31 - 1
+WORD_BITS: Final = 32
+
+
+def wrap_int32(values: Integers) -> Int32Array:
+    """Reduce modulo 2^32 into int32 (two's complement), from any integer dtype.
+
+    Formula: ((x + 2^31) mod 2^32) - 2^31. Used by the bias and offset additions of quantize_down.
+
+    >>> wrap_int32(np.array([2**31, -(2**31) - 1]))
+    array([-2147483648,  2147483647], dtype=int32)
+    """
+    sign = 1 << (WORD_BITS - 1)
+    low_word = _integers(values, "values") & (2 * sign - 1)
+    return _as_int32((low_word ^ sign) - sign)
+
+
+def doubling_high_multiply(values: Integers, multiplier: Integers) -> Int32Array:
+    """Multiply by a Q0.31 multiplier, rounded to nearest, ties up, saturated: what SQRDMULH is defined to give.
+
+    Formula: min(floor((x * m + 2^30) / 2^31), 2^31 - 1); only INT32_MIN * INT32_MIN saturates.
+    Used by ACL, gemmlowp (scalar) and ArmNN. CMSIS-NN does not saturate (spec/known_differences.md, row 5).
+
+    >>> doubling_high_multiply(np.array([1, -1]), 2**30)
+    array([1, 0], dtype=int32)
+    >>> int(doubling_high_multiply(INT32_MIN, INT32_MIN))
+    2147483647
+    """
+    product = _int64(values, "values") * _int64(multiplier, "multiplier")
+    rounded = (product + (1 << (WORD_BITS - 2))) >> (WORD_BITS - 1)
+    return _as_int32(np.minimum(rounded, INT32_MAX))
+
+
+def divide_by_power_of_two_ties_away(values: Integers, exponent: Integers) -> Int32Array:
+    """Divide by 2^exponent, exponent 0..31, to the nearest integer, ties away from zero: the RDP of the spec.
+
+    Formula: sign(x) * floor(|x| / 2^n + 1/2). Used by the code of ACL, gemmlowp and ArmNN.
+
+    >>> divide_by_power_of_two_ties_away(np.array([1, -1, -3]), 1)
+    array([ 1, -1, -2], dtype=int32)
+    """
+    wide, count = _int64(values, "values"), _count(exponent, "exponent")
+    return _as_int32(np.sign(wide) * ((np.abs(wide) + _half(count)) >> count))
+
+
+def divide_by_power_of_two_ties_up(values: Integers, exponent: Integers) -> Int32Array:
+    """Divide by 2^exponent, exponent 0..31, to the nearest integer, ties up: a plain rounding shift, SRSHL.
+
+    Formula: floor(x / 2^n + 1/2). Used by TFLite's NEON 4-row helper, ruy, and the comment of gemmlowp's stage.
+
+    >>> divide_by_power_of_two_ties_up(np.array([1, -1, -3]), 1)
+    array([ 1,  0, -1], dtype=int32)
+    """
+    wide, count = _int64(values, "values"), _count(exponent, "exponent")
+    return _as_int32((wide + _half(count)) >> count)
+
+
+def shift_right_floor(values: Integers, exponent: Integers) -> Int32Array:
+    """Divide by 2^exponent, exponent 0..31, rounding down: the literal `>>`.
+
+    Formula: floor(x / 2^n). Used by ACL's public page and by ACL's QuantizeDownInt32ToUint8Scale.
+
+    >>> shift_right_floor(np.array([1, -1, -3]), 1)
+    array([ 0, -1, -2], dtype=int32)
+    """
+    return _as_int32(_int64(values, "values") >> _count(exponent, "exponent"))
+
+
+def shift_left_wrap(values: Integers, exponent: Integers) -> Int32Array:
+    """Multiply by 2^exponent, exponent 0..31, and wrap.
+
+    Formula: wrap_int32(x * 2^n). Used before the multiply by ACL 20.02 and later, TFLite (double rounding), CMSIS-NN.
+
+    >>> shift_left_wrap(np.array([1, 2**30]), 1)
+    array([          2, -2147483648], dtype=int32)
+    """
+    return wrap_int32(_int64(values, "values") << _count(exponent, "exponent"))
+
+
+def clamp(values: Integers, lower: int, upper: int) -> Int32Array:
+    """Limit to lower..upper, both included; `ValueError` when lower > upper.
+
+    Formula: min(max(x, lower), upper). Used as the saturation to 0..255 and as the fused ReLU bounds.
+
+    >>> clamp(np.array([-1, 7, 300]), 0, 255)
+    array([  0,   7, 255], dtype=int32)
+    """
+    if lower > upper:
+        raise ValueError(f"lower bound {lower} is above upper bound {upper}: give lower <= upper")
+    at_least = np.maximum(_int64(values, "values"), _int64(lower, "lower"))
+    return _as_int32(np.minimum(at_least, _int64(upper, "upper")))
+
+
+def vector_shift(values: Integers, shift: Integers) -> Int32Array:
+    """Shift right as ACL 19.08's vector RDP does, defined for every int32 `shift`.
+
+    Formula, with c = wrap_int32(-shift): y = saturate(x - 1) where x and c are both negative, else x; then y moved by
+    the low byte of c taken as signed: left with wrap when >= 0, right with ties up when negative.
+    It equals `divide_by_power_of_two_ties_away` for shift 0..31. Outside, the low byte decides: -31..-1 shift left,
+    32..224 give 0, 225..255 shift left again, and 256 moves nothing, though a negative x has still lost its 1.
+    Used by the 16-column blocks of quantize_down.
+
+    >>> vector_shift(np.array([5, 5, 5, 5, -5]), np.array([1, -1, 32, 256, 256]))
+    array([ 3, 10,  0,  5, -6], dtype=int32)
+    """
+    wide = _int64(values, "values")
+    count = wrap_int32(-_int64(shift, "shift")).astype(np.int64)
+    fix = np.where((wide < 0) & (count < 0), -1, 0)
+    return _round_or_shift_left(np.maximum(wide + fix, INT32_MIN), ((count & 255) ^ 128) - 128)
+
+
+def tail_shift(values: Integers, shift: Integers) -> Int32Array:
+    """Shift right as ACL 19.08's scalar RDP does in an AArch64 build at -O2, defined for every int32 `shift`.
+
+    Formula, with n = shift mod 32 and mask = 2^n - 1: (x >> n) + (1 if (x AND mask) > floor(mask / 2) + (x < 0)).
+    It equals `divide_by_power_of_two_ties_away` for shift 0..31; outside, C leaves the count undefined and the machine
+    takes it modulo 32. Used by the last N mod 16 columns of quantize_down.
+
+    >>> tail_shift(np.array([5, 5, 5, -5]), np.array([1, -1, 32, 1]))
+    array([ 3,  0,  5, -3], dtype=int32)
+    """
+    wide, count = _int64(values, "values"), _int64(shift, "shift") & (WORD_BITS - 1)
+    mask = (1 << count) - 1
+    threshold = (mask >> 1) + (wide < 0)
+    return _as_int32((wide >> count) + ((wide & mask) > threshold))
+
+
+def _round_or_shift_left(wide: Int64Array, count: Int64Array) -> Int32Array:
+    """Left by `count` with wrap, or right by -count with ties up; beyond 32 (left) and 33 (right) nothing changes."""
+    left = wrap_int32(wide << np.clip(count, 0, WORD_BITS))
+    right = np.clip(-count, 0, WORD_BITS + 1)
+    return _as_int32(np.where(count >= 0, left, (wide + _half(right)) >> right))
+
+
+def _half(count: Int64Array) -> Int64Array:
+    """Half of 2^count, and 0 when there is nothing to round."""
+    return np.asarray((1 << count) >> 1)
+
+
+def _integers(values: Integers, name: str) -> Int64Array:
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} has dtype {array.dtype}: give an integer array or an int, of at most 64 bits")
+    return array.astype(np.int64)
+
+
+def _int64(values: Integers, name: str) -> Int64Array:
+    array = np.asarray(values)
+    wide = _integers(array, name)
+    if array.size and (array.min() < INT32_MIN or array.max() > INT32_MAX):
+        raise ValueError(f"{name} spans {array.min()}..{array.max()}: every number must lie in int32")
+    return wide
+
+
+def _count(exponent: Integers, name: str) -> Int64Array:
+    count = _int64(exponent, name)
+    if count.size and (count.min() < 0 or count.max() >= WORD_BITS):
+        raise ValueError(f"{name} spans {count.min()}..{count.max()}: it must lie in 0..{WORD_BITS - 1}")
+    return count
+
+
+def _as_int32(wide: Int64Array | Int32Array) -> Int32Array:
+    """Store numbers already known to lie in int32."""
+    return np.asarray(wide).astype(np.int32)

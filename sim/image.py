@@ -1,0 +1,215 @@
+"""A linked AArch64 program as it lies in memory, and which source line each address came from.
+
+The only file that imports pyelftools. Malformed input of any kind leaves here as ImageError.
+"""
+
+import io
+import posixpath
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import pairwise
+from pathlib import Path
+
+from elftools.construct.lib.container import Container
+from elftools.dwarf.compileunit import CompileUnit
+from elftools.dwarf.lineprogram import LineProgram
+from elftools.elf.descriptions import describe_e_machine
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+LARGEST_SEGMENT = 256 << 20  # bytes of memory: far above any kernel, far below what a corrupt header asks for
+
+_ADDRESSES = 1 << 64
+_PROGRAM_HEADER, _SECTION_HEADER = 56, 64  # sizes of Elf64_Phdr and Elf64_Shdr, System V ABI chapter 4
+_PERMISSION_BITS = {"r": 4, "w": 2, "x": 1}  # PF_R, PF_W, PF_X
+_SYMBOL_TYPES = ("STT_FUNC", "STT_OBJECT", "STT_NOTYPE")
+
+
+class ImageError(Exception):
+    """A file or a name that cannot be used, as one sentence: what was given, what is allowed, what to do."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One loadable segment: `data` at `address`, zero-filled to `size` bytes; permissions as in "rx"."""
+
+    address: int
+    data: bytes
+    size: int
+    permissions: str
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A named address; `size` in bytes, 0 where the assembler source gave none."""
+
+    name: str
+    address: int
+    size: int
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A line of a source file, the file as the compiler named it; str() gives "kernel.c:41"."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{posixpath.basename(self.file)}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Image:
+    """A linked program. `lines` are (start, end, line), sorted, end excluded; `symbols` prefer global to local.
+
+    Dynamic relocations are not applied: link statically at a fixed address.
+    """
+
+    path: Path
+    segments: tuple[Segment, ...]
+    symbols: Mapping[str, Symbol]
+    lines: tuple[tuple[int, int, SourceLine], ...]
+
+    @classmethod
+    def read(cls, path: Path) -> "Image":
+        """The image in a little-endian 64-bit AArch64 ELF file; ImageError for anything else."""
+        data = _file_bytes(path)
+        try:
+            return _image(path, data)
+        except ImageError:
+            raise
+        except Exception as error:  # pyelftools raises whatever its parser met first: KeyError, OverflowError, ...
+            cause = f"{type(error).__name__}: {error}"
+            raise ImageError(f"{path} is a truncated or corrupt ELF file ({cause}); build or copy it again") from error
+
+    def symbol(self, name: str) -> Symbol:
+        """The defined symbol of that name; ImageError with near names when there is none."""
+        if name in self.symbols:
+            return self.symbols[name]
+        near = get_close_matches(name, self.symbols) or sorted(self.symbols)[:8]
+        raise ImageError(f"{self.path} defines no symbol {name!r}; it defines {', '.join(near) or 'none at all'}")
+
+    def source_line(self, address: int) -> SourceLine | None:
+        """The line that the instruction at the address was compiled from; None where the compiler recorded none."""
+        at = bisect_right(self.lines, address, key=lambda entry: entry[0]) - 1
+        return self.lines[at][2] if at >= 0 and address < self.lines[at][1] else None
+
+    def code_of(self, name: str) -> bytes:
+        """The machine code of a function; one without a size runs to the end of its segment, padding included.
+
+        ImageError when the name is not defined or is not in an executable segment.
+        """
+        symbol = self.symbol(name)
+        for segment in self.segments:
+            offset = symbol.address - segment.address
+            if "x" in segment.permissions and 0 <= offset < len(segment.data):
+                return segment.data[offset : offset + (symbol.size or segment.size)]
+        raise ImageError(f"{name!r} in {self.path} is not a function: give a symbol of an executable segment")
+
+
+def _file_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ImageError(f"cannot read {path}: {error.strerror}; give the path of a linked ELF file") from error
+
+
+def _image(path: Path, data: bytes) -> Image:
+    elf = _aarch64(path, data)
+    segments = tuple(sorted(_segments(path, elf, data), key=lambda segment: segment.address))
+    if not segments:
+        raise ImageError(f"{path} has no loadable segments ({elf['e_type']}); link it first, with ld.lld or build()")
+    code = [range(s.address, s.address + s.size) for s in segments if "x" in s.permissions]
+    lines = [entry for entry in _lines(elf) if any(entry[0] in addresses for addresses in code)]
+    return Image(path, segments, _symbols(elf), tuple(sorted(lines, key=lambda entry: entry[:2])))
+
+
+def _aarch64(path: Path, data: bytes) -> ELFFile:
+    if not data.startswith(b"\x7fELF"):
+        raise ImageError(f"{path} is not an ELF file; give a linked AArch64 program, or a source file to build()")
+    elf = ELFFile(io.BytesIO(data))
+    machine = describe_e_machine(elf["e_machine"])
+    if elf["e_machine"] != "EM_AARCH64" or elf.elfclass != 64 or not elf.little_endian:
+        given = f"{elf.elfclass}-bit {'little' if elf.little_endian else 'big'}-endian {machine}"
+        raise ImageError(f"{path} is {given}; only 64-bit little-endian AArch64 runs here: build it for aarch64-linux")
+    _require_header_sizes(path, elf)
+    return elf
+
+
+def _require_header_sizes(path: Path, elf: ELFFile) -> None:
+    """Without this, a size of 0 makes pyelftools read one header again for as often as the file says."""
+    segments_fit = not elf["e_phnum"] or elf["e_phentsize"] == _PROGRAM_HEADER
+    sections_fit = not elf["e_shoff"] or elf["e_shentsize"] == _SECTION_HEADER
+    if not (segments_fit and sections_fit):
+        raise ImageError(f"{path} is a corrupt ELF file (size of a header); build or copy it again")
+
+
+def _segments(path: Path, elf: ELFFile, data: bytes) -> Iterator[Segment]:
+    for found in elf.iter_segments("PT_LOAD"):
+        if found["p_memsz"]:
+            yield _segment(path, found.header, data)
+
+
+def _segment(path: Path, header: Container, data: bytes) -> Segment:
+    address, size, stored = header["p_vaddr"], header["p_memsz"], header["p_filesz"]
+    if size > LARGEST_SEGMENT:
+        limit = f"at most {LARGEST_SEGMENT >> 20} MiB is allowed: make its arrays smaller"
+        raise ImageError(f"{path} has a segment of {size} bytes of memory at {address:#x}; {limit}")
+    content = data[header["p_offset"] : header["p_offset"] + stored]
+    if len(content) != stored or stored > size or address + size > _ADDRESSES:
+        raise ImageError(f"{path} is truncated or corrupt in the segment at {address:#x}; build or copy it again")
+    permissions = "".join(letter for letter, bit in _PERMISSION_BITS.items() if header["p_flags"] & bit)
+    return Segment(address, content, size, permissions)
+
+
+def _symbols(elf: ELFFile) -> dict[str, Symbol]:
+    """Locals come first in the table (System V ABI), so a global of the same name replaces them."""
+    table = elf.get_section_by_name(".symtab")
+    if not isinstance(table, SymbolTableSection):
+        return {}
+    entries = ((entry.name, entry.entry) for entry in table.iter_symbols())
+    return {
+        name: Symbol(name, entry["st_value"], entry["st_size"]) for name, entry in entries if _is_defined(name, entry)
+    }
+
+
+def _is_defined(name: str, entry: Container) -> bool:
+    mapping_symbol = name.startswith("$")  # $x and $d, ELF for the Arm 64-bit Architecture 5.5.4: no name of anything
+    kind = entry["st_info"]["type"]
+    return bool(name) and not mapping_symbol and kind in _SYMBOL_TYPES and entry["st_shndx"] != "SHN_UNDEF"
+
+
+def _lines(elf: ELFFile) -> Iterator[tuple[int, int, SourceLine]]:
+    if not elf.has_dwarf_info(strict=True):
+        return
+    dwarf = elf.get_dwarf_info(follow_links=False)
+    programs: dict[int, tuple[LineProgram, CompileUnit]] = {}  # several units may share one line program
+    for unit in dwarf.iter_CUs():
+        if program := dwarf.line_program_for_CU(unit):
+            programs[program.program_start_offset] = program, unit
+    for program, unit in programs.values():
+        yield from _program_lines(program, unit)
+
+
+def _program_lines(program: LineProgram, unit: CompileUnit) -> Iterator[tuple[int, int, SourceLine]]:
+    """A row holds until the next one; end_sequence and line 0 (the compiler's own code) end it and begin nothing."""
+    rows = [entry.state for entry in program.get_entries() if entry.state is not None]
+    files = _file_names(program, unit)
+    for row, following in pairwise(rows):
+        named = not row.end_sequence and row.line > 0 and row.file in files
+        if named and row.address < following.address:
+            yield row.address, following.address, SourceLine(files[row.file], row.line)
+
+
+def _file_names(program: LineProgram, unit: CompileUnit) -> dict[int, str]:
+    """File names by the index rows use: from 0 in DWARF 5; in DWARF 4 from 1, directory 0 the unit's own."""
+    header = program.header
+    compiled_in = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+    root = compiled_in.value if compiled_in else b""
+    first = 0 if header["version"] >= 5 else 1
+    directories = [root] * first + list(header["include_directory"])
+    paths = ((root, directories[entry["dir_index"]], entry["name"]) for entry in header["file_entry"])
+    return {index: posixpath.join(*parts).decode(errors="replace") for index, parts in enumerate(paths, first)}

@@ -1,0 +1,62 @@
+"""The Kernel record: all that a check needs to know of one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+import numpy as np
+
+from sim.kernels.signature import Signature
+
+Inputs = Mapping[str, Any]
+"""One input set: arrays and numbers by name."""
+Outputs = Mapping[str, np.ndarray]
+"""The output arrays by name."""
+
+
+class KernelError(Exception):
+    """A kernel that cannot be used; the message is one sentence."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel, in all the ways it is run.
+
+    `golden`, `steps`, `program` and `arguments` take one input set.  `golden` returns the outputs; `steps` the value
+    after each step of the arithmetic, by the step's name, one number per output lane; `program` runs the intrinsic
+    program and returns (outputs, trace); `arguments` gives the compiled function's arguments by name (arrays; None
+    for a null pointer).  `corners` yields the input sets that everybody must try, `sample` makes a random one.
+    `conventions` are other arithmetics under their names, to name the one that a wrong result agrees with.
+    """
+
+    name: str
+    symbol: str
+    sources: tuple[Path, ...]
+    signature: Signature
+    golden: Callable[[Inputs], Outputs]
+    steps: Callable[[Inputs], Mapping[str, np.ndarray]]
+    arguments: Callable[[Inputs], Inputs]
+    corners: Callable[[], Iterator[Inputs]]
+    sample: Callable[[np.random.Generator], Inputs]
+    program: Callable[[Inputs], Any] | None = None
+    conventions: Mapping[str, Callable[[Inputs], Outputs]] = field(default_factory=dict)
+
+
+def kernel_names() -> tuple[str, ...]:
+    """The built-in kernels."""
+    folder = Path(__file__).parent
+    return tuple(sorted(module.name for module in iter_modules([str(folder)]) if module.ispkg))
+
+
+def built_in_kernel(name: str) -> Kernel:
+    """The built-in kernel of that name.  Raises KernelError."""
+    if name not in kernel_names():
+        raise KernelError(f"there is no kernel {name!r}: the kernels are {', '.join(kernel_names())}")
+    kernel = import_module(f"sim.kernels.{name}").KERNEL
+    assert isinstance(kernel, Kernel)
+    return kernel

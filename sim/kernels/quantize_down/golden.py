@@ -1,0 +1,270 @@
+"""Golden reference of quantize_down: ACL's NEGEMMLowpQuantizeDownInt32ToUint8ScaleByFixedPoint, int32 to uint8.
+
+    accumulator + bias -> multiply (Q0.31, ties up) -> shift (rounded) -> + offset -> clamp 0..255 -> bounds
+
+One function, several conventions: a *mode* names what one version, page or code path does (see `MODES`).
+Source: spec/quantize_down.md; the rows of spec/known_differences.md that a mode reproduces are cited at the mode.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.golden.fixed_point import (
+    INT32_MAX,
+    INT32_MIN,
+    Int32Array,
+    clamp,
+    divide_by_power_of_two_ties_away,
+    doubling_high_multiply,
+    shift_left_wrap,
+    shift_right_floor,
+    tail_shift,
+    vector_shift,
+    wrap_int32,
+)
+
+Uint8Array = npt.NDArray[np.uint8]
+AnyArray = npt.NDArray[Any]
+Steps = dict[str, Int32Array]
+
+UINT8_MAX: Final = 255
+BLOCK_COLUMNS: Final = 16  # four int32x4 a step, narrowed to one uint8x16
+HIGHEST_RANK: Final = 6  # an ACL tensor has at most six dimensions
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The scalars of the stage, each in int32; `TypeError` or `ValueError` names the one that is not.
+
+    `multiplier` is Q0.31. `shift` counts to the right, in bits. `offset` is added after the shift. `minimum` and
+    `maximum` are in output units; what the default 0, 0 means depends on the mode (see `effective_bounds`).
+    """
+
+    multiplier: int
+    shift: int
+    offset: int = 0
+    minimum: int = 0
+    maximum: int = 0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            _require_int32(field.name, getattr(self, field.name))
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One convention: what each rule of the stage is in it.
+
+    `shifts` are the shifts it defines. `right_shift` follows the multiply; `left_shift`, where there is one, takes a
+    negative shift before the multiply. `bounds_fault` gives the sentence with which (minimum, maximum) are refused,
+    or None. `bounds` gives the (lower, upper) that the last step applies.
+    """
+
+    source: str
+    shifts: range
+    right_shift: Callable[[Int32Array, int], Int32Array]
+    left_shift: Callable[[Int32Array, int], Int32Array] | None
+    bounds_fault: Callable[[int, int], str | None]
+    bounds: Callable[[int, int], tuple[int, int]]
+
+
+def shift_lanes_and_tail(values: Int32Array, shift: int) -> Int32Array:
+    """Shift the columns of whole 16-blocks by `vector_shift` and the last N mod 16 by `tail_shift`.
+
+    int32 of any rank from 1, last axis N; any int32 shift. Source: spec/quantize_down.md, "Lanes against tail".
+    """
+    split = values.shape[-1] // BLOCK_COLUMNS * BLOCK_COLUMNS
+    lanes, tail = values[..., :split], values[..., split:]
+    return np.concatenate([vector_shift(lanes, shift), tail_shift(tail, shift)], axis=-1)
+
+
+def bounds_fault_19_08(minimum: int, maximum: int) -> str | None:
+    """Sentence for bounds that 19.08 refuses, in upstream's order; None for 0 <= minimum <= maximum <= 255."""
+    if maximum > UINT8_MAX:
+        return f"maximum is {maximum}: it must not exceed {UINT8_MAX}"
+    if minimum < 0:
+        return f"minimum is {minimum}: it must not be below 0"
+    return _order_fault(minimum, maximum)
+
+
+def bounds_19_08(minimum: int, maximum: int) -> tuple[int, int]:
+    """19.08: any minimum == maximum, the default 0, 0 among them, means "not bounded", given as (0, 255)."""
+    return (0, UINT8_MAX) if minimum == maximum else (minimum, maximum)
+
+
+def bounds_20_05(minimum: int, maximum: int) -> tuple[int, int]:
+    """20.05: bounded unless minimum <= 0 and maximum >= 255, so 0, 0 clamps everything to 0.
+
+    A bounded call may still name a bound outside 0..255, and the spec does not say what uint8 number that becomes. It
+    is taken where keeping the low byte and saturating give the same (INT32_MIN: 0, INT32_MAX: 255), else `ValueError`.
+    """
+    if minimum <= 0 and maximum >= UINT8_MAX:
+        return (0, UINT8_MAX)
+    return (_as_uint8("minimum", minimum), _as_uint8("maximum", maximum))
+
+
+def _order_fault(minimum: int, maximum: int) -> str | None:
+    if minimum > maximum:
+        return f"minimum {minimum} is above maximum {maximum}: give minimum <= maximum"
+    return None
+
+
+def _as_uint8(name: str, bound: int) -> int:
+    saturated = min(max(bound, 0), UINT8_MAX)
+    if saturated != bound & UINT8_MAX:
+        raise ValueError(f"{name} is {bound}: a bound outside 0..{UINT8_MAX} is not modelled, saturate it yourself")
+    return saturated
+
+
+_ROUNDED_SHIFTS: Final = range(0, 32)
+_SHIFTS_WITH_LEFT: Final = range(-31, 32)
+_ALL_SHIFTS: Final = range(INT32_MIN, INT32_MAX + 1)
+
+MODES: Final[dict[str, Mode]] = {
+    "acl_19_08": Mode(
+        source="v19.08 kernel and its reference: ties away, minimum == maximum is not bounded",
+        shifts=_ROUNDED_SHIFTS,
+        right_shift=divide_by_power_of_two_ties_away,
+        left_shift=None,
+        bounds_fault=bounds_fault_19_08,
+        bounds=bounds_19_08,
+    ),
+    "acl_20_02_left_shift": Mode(
+        source="v20.02: as 19.08, and a negative shift is a wrapping left shift before the multiply (rows 7, 8, 8b)",
+        shifts=_SHIFTS_WITH_LEFT,
+        right_shift=divide_by_power_of_two_ties_away,
+        left_shift=shift_left_wrap,
+        bounds_fault=bounds_fault_19_08,
+        bounds=bounds_19_08,
+    ),
+    "acl_20_05_bounds": Mode(
+        source="v20.05: as 20.02, left shift included, with the new rule for bounds (row 9)",
+        shifts=_SHIFTS_WITH_LEFT,
+        right_shift=divide_by_power_of_two_ties_away,
+        left_shift=shift_left_wrap,
+        bounds_fault=_order_fault,
+        bounds=bounds_20_05,
+    ),
+    "page": Mode(
+        source="the public page of 19.08: a literal >> (row 3b); all else as 19.08, the page being silent there",
+        shifts=_ROUNDED_SHIFTS,
+        right_shift=shift_right_floor,
+        left_shift=None,
+        bounds_fault=bounds_fault_19_08,
+        bounds=bounds_19_08,
+    ),
+    "acl_19_08_lanes_and_tail": Mode(
+        source="v19.08 kernel for any shift, supported or not: 16-column blocks and tail shift apart (row 8b)",
+        shifts=_ALL_SHIFTS,
+        right_shift=shift_lanes_and_tail,
+        left_shift=None,
+        bounds_fault=bounds_fault_19_08,
+        bounds=bounds_19_08,
+    ),
+}
+
+
+def mode_named(name: str) -> Mode:
+    """The record of one mode; `ValueError` lists the names when there is none."""
+    if name not in MODES:
+        raise ValueError(f"unknown mode {name!r}: give one of {', '.join(MODES)}")
+    return MODES[name]
+
+
+def effective_bounds(parameters: Parameters, mode: str = "acl_19_08") -> tuple[int, int]:
+    """The (lower, upper), in 0..255, that the last step applies after the clamp; (0, 255) when not bounded.
+
+    `ValueError` when the mode refuses (minimum, maximum). Source: spec/quantize_down.md, "Bounds".
+    """
+    rule = mode_named(mode)
+    fault = rule.bounds_fault(parameters.minimum, parameters.maximum)
+    if fault is not None:
+        raise ValueError(f"{fault} (mode {mode})")
+    return rule.bounds(parameters.minimum, parameters.maximum)
+
+
+def steps(
+    accumulators: Int32Array, bias: Int32Array | None, parameters: Parameters, mode: str = "acl_19_08"
+) -> Steps:
+    """Every intermediate value, keyed by step, in order of execution.
+
+    `accumulators` is int32 of rank 1 to 6, zero-size axes allowed, last axis N; `bias` is int32[N] or None. Keys:
+    accumulator, bias, multiply, shift, offset, clamp, bounds; a left shift puts shift before multiply. Each value is a
+    new int32 array of the shape of `accumulators`, as it stands after that step.
+    `TypeError`: not an int32 array. `ValueError`: rank, bias shape, or a shift, bound or mode name the mode refuses.
+    Source: spec/quantize_down.md, "Function".
+    """
+    _require_tensor(accumulators, bias)
+    _require_shift(parameters, mode)
+    bounds = effective_bounds(parameters, mode)
+    scaled = _scale(_add_bias(accumulators, bias), parameters, mode_named(mode))
+    *_, last = scaled.values()
+    return {"accumulator": accumulators.copy()} | scaled | _saturate(last, parameters.offset, bounds)
+
+
+def quantize_down(
+    accumulators: Int32Array, bias: Int32Array | None, parameters: Parameters, mode: str = "acl_19_08"
+) -> Uint8Array:
+    """The uint8 output, of the shape of `accumulators`: the last of `steps`, whose contract and errors it shares.
+
+    >>> quantize_down(np.array([-30, 0, 25], np.int32), None, Parameters(254601600, 1, offset=2))
+    array([0, 2, 4], dtype=uint8)
+    """
+    return steps(accumulators, bias, parameters, mode)["bounds"].astype(np.uint8)
+
+
+def _add_bias(accumulators: Int32Array, bias: Int32Array | None) -> Int32Array:
+    return accumulators.copy() if bias is None else wrap_int32(accumulators.astype(np.int64) + bias)
+
+
+def _scale(biased: Int32Array, parameters: Parameters, mode: Mode) -> Steps:
+    """The steps bias, multiply and shift, the last two in the order the mode executes them."""
+    if parameters.shift < 0 and mode.left_shift is not None:
+        shifted = mode.left_shift(biased, -parameters.shift)
+        return {"bias": biased, "shift": shifted, "multiply": doubling_high_multiply(shifted, parameters.multiplier)}
+    multiplied = doubling_high_multiply(biased, parameters.multiplier)
+    return {"bias": biased, "multiply": multiplied, "shift": mode.right_shift(multiplied, parameters.shift)}
+
+
+def _saturate(scaled: Int32Array, offset: int, bounds: tuple[int, int]) -> Steps:
+    """The steps offset, clamp and bounds."""
+    placed = wrap_int32(scaled.astype(np.int64) + offset)
+    clamped = clamp(placed, 0, UINT8_MAX)
+    return {"offset": placed, "clamp": clamped, "bounds": clamp(clamped, *bounds)}
+
+
+def _require_int32(name: str, value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name} is {value!r}: give an int")
+    if not INT32_MIN <= value <= INT32_MAX:
+        raise ValueError(f"{name} is {value}: it must lie in int32, {INT32_MIN}..{INT32_MAX}")
+
+
+def _require_tensor(accumulators: Int32Array, bias: Int32Array | None) -> None:
+    _require_int32_array("accumulators", accumulators)
+    if not 1 <= accumulators.ndim <= HIGHEST_RANK:
+        raise ValueError(f"accumulators have rank {accumulators.ndim}: give 1 to {HIGHEST_RANK} axes")
+    if bias is None:
+        return
+    _require_int32_array("bias", bias)
+    if bias.shape != accumulators.shape[-1:]:
+        raise ValueError(f"bias has shape {bias.shape}: it must be {accumulators.shape[-1:]}, one for each column")
+
+
+def _require_int32_array(name: str, array: AnyArray) -> None:
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{name} is a {type(array).__name__}: give a numpy array of dtype int32")
+    if array.dtype != np.int32:
+        raise TypeError(f"{name} has dtype {array.dtype}: give int32, nothing is cast silently")
+
+
+def _require_shift(parameters: Parameters, mode: str) -> None:
+    legal = mode_named(mode).shifts
+    if parameters.shift in legal:
+        return
+    able = ", ".join(name for name, rule in MODES.items() if parameters.shift in rule.shifts)
+    raise ValueError(f"shift is {parameters.shift}: mode {mode} defines {legal[0]}..{legal[-1]}; modelled by: {able}")

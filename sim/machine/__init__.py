@@ -1,0 +1,1 @@
+"""The lane model: architectural state, memory with permissions, the machine, and its trace."""

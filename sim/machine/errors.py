@@ -1,0 +1,33 @@
+"""What can stop a running program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class ExecutionError(Exception):
+    """An instruction that could not be executed.
+
+    `pc` is its address and `disassembly` its text (None and "" where memory was accessed from outside of a run);
+    `address` and `size` are the bytes concerned: the access, or the instruction itself.
+    """
+
+    address: int
+    size: int
+    reason: str
+    pc: int | None = None
+    disassembly: str = ""
+
+    def __str__(self) -> str:
+        if self.pc is None:
+            return self.reason
+        return f"at {self.pc:#x}, {self.disassembly or 'instruction fetch'}: {self.reason}"
+
+
+class MemoryFault(ExecutionError):
+    """An access to memory that is not mapped or does not permit it."""
+
+
+class UnsupportedInstruction(ExecutionError):
+    """An instruction that the table does not have, or that needs a feature the machine lacks."""

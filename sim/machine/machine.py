@@ -1,0 +1,249 @@
+"""Machine: one lane machine that executes machine code with the semantics of the instruction table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from operator import length_hint
+from typing import NamedTuple
+
+from isa.decode import decode, disassemble
+from isa.evaluate.python import Run, bind
+from isa.instruction import FEATURES, Instruction
+from isa.lane import Place
+from isa.rows import TABLE
+from isa.table import Table, UnknownInstruction
+from sim.machine.errors import MemoryFault, UnsupportedInstruction
+from sim.machine.memory import Memory
+from sim.machine.registers import SP, RegisterFile, Registers
+from sim.machine.trace import Step
+
+_MAX_BLOCK = 512
+
+
+class Block(NamedTuple):
+    """Instructions that run one after the other; `branch` is the last one if it decides where to go on."""
+
+    body: list[Run]
+    branch: Run | None
+    next_pc: int
+
+    @property
+    def length(self) -> int:
+        return len(self.body) + (self.branch is not None)
+
+
+class Machine:
+    """Registers, memory and a program counter; everything is zero and nothing mapped at first.
+
+    `features` names the extensions the machine has, out of `isa.instruction.FEATURES`; default: all.  Raises
+    ValueError for another name.  After a fault the state is precise: the instruction at `pc` did nothing.
+    """
+
+    def __init__(self, features: Iterable[str] = FEATURES, table: Table = TABLE) -> None:
+        self.features = frozenset(features)
+        if unknown := self.features.difference(FEATURES):
+            raise ValueError(f"unknown feature {sorted(unknown)[0]!r}: the features are {', '.join(FEATURES)}")
+        self.registers = Registers()
+        self.memory = Memory()
+        self.v = RegisterFile(self.registers, "v", 32)
+        self.x = RegisterFile(self.registers, "x", 31)
+        self.pc = 0
+        self.instructions_executed = 0
+        self._table = table
+        self._blocks: dict[int, Block] = {}
+        self._recorded: dict[int, tuple[Instruction, Run]] = {}
+        self._code_version = 0
+        self._stops: set[int] = set()
+        self._loads: list[tuple[int, bytes]] = []
+        self._stores: list[tuple[int, bytes, bytes]] = []
+
+    @property
+    def sp(self) -> int:
+        return self.registers.general[SP]
+
+    @sp.setter
+    def sp(self, value: int) -> None:
+        self.registers.general[SP] = value % 2**64
+
+    @property
+    def nzcv(self) -> int:
+        """The flags as a 4-bit number, N = 8, Z = 4, C = 2, V = 1."""
+        return self.registers.flags[0]
+
+    @nzcv.setter
+    def nzcv(self, value: int) -> None:
+        self.registers.flags[0] = value % 2**4
+
+    @property
+    def fpsr(self) -> int:
+        return self.registers.flags[1]
+
+    @fpsr.setter
+    def fpsr(self, value: int) -> None:
+        self.registers.flags[1] = value % 2**32
+
+    @property
+    def fpcr(self) -> int:
+        return self.registers.flags[2]
+
+    @fpcr.setter
+    def fpcr(self, value: int) -> None:
+        self.registers.flags[2] = value % 2**32
+
+    def read(self, place: Place) -> int:
+        """One register, the program counter included."""
+        return self.pc if place.file == "pc" else self.registers.read(place)
+
+    def write(self, place: Place, value: int) -> None:
+        if place.file == "pc":
+            self.pc = value
+        else:
+            self.registers.write(place, value)
+
+    def load(self, address: int, size: int) -> bytes | memoryview:
+        """Bytes that a program may read.  Raises MemoryFault."""
+        return self.memory.load(address, size)
+
+    def store(self, address: int, data: bytes) -> None:
+        """Set bytes that a program may write.  Raises MemoryFault."""
+        self.memory.store(address, data)
+
+    def run(self, until: int | None = None, max_instructions: int | None = None) -> int:
+        """Execute until the program counter is `until` or so many instructions are done; returns their number.
+
+        Raises MemoryFault and UnsupportedInstruction with `pc` at the instruction that could not be executed.
+        """
+        self._stop_blocks_at(until)
+        limit = sys.maxsize if max_instructions is None else max_instructions
+        executed = 0
+        while self.pc != until and executed < limit:
+            executed += self._run_block(limit - executed)
+        return executed
+
+    def _run_block(self, limit: int) -> int:
+        """Execute one block, or the first `limit` instructions of it."""
+        if self._code_version != self.memory.code_version:
+            self._forget_code()
+        block = self._blocks.get(self.pc) or self._translate(self.pc)
+        body = block.body if block.length <= limit else block.body[:limit]
+        pending = iter(body)
+        try:
+            for execute in pending:
+                execute()
+        except MemoryFault as fault:
+            raise self._placed(fault, len(body) - length_hint(pending) - 1) from None
+        if block.length <= limit:
+            target = block.branch() if block.branch is not None else None
+            self.pc = block.next_pc if target is None else target
+        else:
+            self.pc += 4 * len(body)
+        count = min(block.length, limit)
+        self.instructions_executed += count
+        return count
+
+    def _placed(self, fault: MemoryFault, done: int) -> MemoryFault:
+        """The fault with its instruction, and the state that instruction left: its own address as pc."""
+        self.instructions_executed += done
+        self.pc += 4 * done
+        fault.pc = self.pc
+        fault.disassembly = self.instruction_at(self.pc).text
+        return fault
+
+    def _stop_blocks_at(self, until: int | None) -> None:
+        if until is not None and until not in self._stops:
+            self._stops.add(until)
+            self._blocks.clear()
+
+    def _forget_code(self) -> None:
+        self._blocks.clear()
+        self._recorded.clear()
+        self._code_version = self.memory.code_version
+
+    def _translate(self, start: int) -> Block:
+        block = self._blocks[start] = self._new_block(start)
+        return block
+
+    def _new_block(self, start: int) -> Block:
+        body: list[Run] = []
+        pc = start
+        while len(body) < _MAX_BLOCK:
+            try:
+                instruction = self.instruction_at(pc)
+            except (MemoryFault, UnsupportedInstruction):
+                if body:
+                    break
+                raise
+            run = bind(instruction, self.registers, self.memory.load, self.memory.store, pc)
+            pc += 4
+            if instruction.is_branch:
+                return Block(body, run, pc)
+            body.append(run)
+            if pc in self._stops:
+                break
+        return Block(body, None, pc)
+
+    def instruction_at(self, pc: int) -> Instruction:
+        """The instruction at an address.  Raises MemoryFault and UnsupportedInstruction."""
+        try:
+            word = self.memory.fetch(pc)
+        except MemoryFault as fault:
+            fault.pc = pc
+            raise
+        try:
+            instruction = decode(word, pc, self._table)
+        except UnknownInstruction as unknown:
+            raise UnsupportedInstruction(pc, 4, unknown.reason, pc, unknown.text) from None
+        self._check_feature(instruction, pc)
+        return instruction
+
+    def _check_feature(self, instruction: Instruction, pc: int) -> None:
+        feature = instruction.form.feature
+        if feature is not None and feature not in self.features:
+            reason = f"this machine lacks the feature {feature!r}"
+            raise UnsupportedInstruction(pc, 4, reason, pc, instruction.text)
+
+    def disassembly_at(self, pc: int) -> str:
+        """The text of the instruction at an address, supported or not; "" where there is no code."""
+        try:
+            return " ".join(disassemble(self.memory.fetch(pc), pc)).rstrip()
+        except MemoryFault:
+            return ""
+
+    def step(self) -> Step:
+        """Execute one instruction and say what it did.  Raises as `run` does."""
+        if self._code_version != self.memory.code_version:
+            self._forget_code()
+        pc = self.pc
+        instruction, execute = self._recorded.get(pc) or self._bind_recorded(pc)
+        places = instruction.places_written
+        old = [self.read(place) for place in places]
+        fpsr = self.fpsr
+        self._loads, self._stores = [], []
+        try:
+            target = execute()
+        except MemoryFault as fault:
+            fault.pc, fault.disassembly = pc, instruction.text
+            raise
+        self.pc = pc + 4 if target is None else target
+        writes = [(p, was, self.read(p)) for p, was in zip(places, old, strict=True) if p.file != "pc"]
+        if self.fpsr != fpsr and Place("fpsr") not in places:
+            writes.append((Place("fpsr"), fpsr, self.fpsr))
+        index = self.instructions_executed
+        self.instructions_executed += 1
+        return Step(index, pc, instruction, tuple(writes), tuple(self._stores), tuple(self._loads), self.pc)
+
+    def _bind_recorded(self, pc: int) -> tuple[Instruction, Run]:
+        instruction = self.instruction_at(pc)
+        run = bind(instruction, self.registers, self._load_recorded, self._store_recorded, pc)
+        self._recorded[pc] = instruction, run
+        return instruction, run
+
+    def _load_recorded(self, address: int, size: int) -> bytes:
+        data = bytes(self.memory.load(address, size))
+        self._loads.append((address, data))
+        return data
+
+    def _store_recorded(self, address: int, data: bytes) -> None:
+        old = self.memory.exchange(address, bytes(data))
+        self._stores.append((address, old, bytes(data)))

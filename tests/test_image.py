@@ -1,0 +1,221 @@
+"""Reading ELF and DWARF: what an image holds, and that a malformed file ends in ImageError and nothing else."""
+
+import contextlib
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sim import toolchain
+from sim.image import LARGEST_SEGMENT, Image, ImageError, SourceLine
+
+KERNEL = """\
+int counter = 7;
+int zeros[1000];
+const int table[4] = {1, 2, 3, 4};
+
+static int twice(int x) { return x + x; }
+
+int kernel(const int *a, int n) {
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += twice(a[i]) + table[i & 3] + counter + zeros[i];
+    return sum;
+}
+"""
+BASE = 0x10000
+CLASS, ENDIANNESS, MACHINE, PHDR_SIZE, SHDR_SIZE = 4, 5, 18, 54, 58  # offsets in Elf64_Ehdr
+FIRST_LOAD = 64 + 56  # the second program header, after PT_PHDR
+CODE_FLAGS = FIRST_LOAD + 56 + 4  # p_flags of the third, text
+P_VADDR, P_FILESZ, P_MEMSZ = FIRST_LOAD + 16, FIRST_LOAD + 32, FIRST_LOAD + 40
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LANEWISE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield tmp_path_factory.mktemp("sources")
+
+
+def built(folder: Path, name: str, text: str, *flags: str) -> Image:
+    (folder / name).write_text(text)
+    return toolchain.build(folder / name, *flags)
+
+
+@pytest.fixture(scope="module")
+def image(folder: Path) -> Image:
+    return built(folder, "kernel.c", KERNEL, "-O0")
+
+
+@pytest.fixture(scope="module")
+def good(image: Image) -> bytes:
+    return image.path.read_bytes()
+
+
+def patched(path: Path, elf: bytes, offset: int, new: bytes) -> Path:
+    path.write_bytes(elf[:offset] + new + elf[offset + len(new) :])
+    return path
+
+
+def segment_of(image: Image, name: str) -> str:
+    address = image.symbol(name).address
+    return next(s.permissions for s in image.segments if s.address <= address < s.address + s.size)
+
+
+@pytest.mark.parametrize(
+    ("name", "permissions"), [("kernel", "rx"), ("table", "r"), ("counter", "rw"), ("zeros", "rw")]
+)
+def test_a_symbol_lies_in_a_segment_of_its_permissions(image: Image, name: str, permissions: str) -> None:
+    assert segment_of(image, name) == permissions
+
+
+def test_memory_past_the_stored_bytes_belongs_to_the_segment(image: Image) -> None:
+    writable = image.segments[-1]
+    assert writable.size - len(writable.data) == image.symbol("zeros").size
+
+
+def test_an_initialised_variable_is_in_the_data(image: Image) -> None:
+    writable, counter = image.segments[-1], image.symbol("counter")
+    assert int.from_bytes(writable.data[counter.address - writable.address :][: counter.size], "little") == 7
+
+
+def test_a_local_function_is_a_symbol(image: Image) -> None:
+    assert image.symbol("twice").size > 0
+
+
+def test_file_undefined_and_mapping_symbols_are_left_out(image: Image) -> None:
+    assert set(image.symbols) == {"counter", "zeros", "table", "twice", "kernel"}
+
+
+def test_an_unknown_symbol_suggests_a_near_name(image: Image) -> None:
+    with pytest.raises(ImageError, match=r"no symbol 'kernal'; it defines kernel$"):
+        image.symbol("kernal")
+
+
+@pytest.mark.parametrize("dwarf", ["-gdwarf-4", "-gdwarf-5"])
+def test_every_instruction_has_a_line_of_its_own_function(folder: Path, dwarf: str) -> None:
+    image = built(folder, "kernel.c", KERNEL, "-O0", dwarf)
+    kernel = image.symbol("kernel")
+    lines = [image.source_line(pc) for pc in range(kernel.address, kernel.address + kernel.size, 4)]
+    assert {str(line) for line in lines} == {f"kernel.c:{line}" for line in (7, 8, 9, 10, 11)}
+
+
+@pytest.mark.parametrize("dwarf", ["-gdwarf-4", "-gdwarf-5"])
+def test_a_line_in_a_header_names_the_header(folder: Path, dwarf: str) -> None:
+    (folder / "twice.h").write_text("\nint twice(int x) {\n    return x + x;\n}\n")
+    image = built(folder, "user.c", '#include "twice.h"\n', dwarf)
+    assert image.source_line(image.symbol("twice").address) == SourceLine(str(folder / "twice.h"), 2)
+
+
+def test_line_zero_leaves_an_address_without_a_line(folder: Path) -> None:
+    image = built(folder, "rows.c", 'int kernel(int x) {\n#line 0 "rows.c"\n    x *= 3;\n    return x;\n}\n', "-O0")
+    kernel = image.symbol("kernel")
+    lines = [str(image.source_line(pc)) for pc in range(kernel.address, kernel.address + kernel.size, 4)]
+    assert [line for line, _ in groupby(lines)] == ["rows.c:1", "None", "rows.c:1"]
+
+
+def test_the_end_of_a_sequence_ends_its_last_line(image: Image) -> None:
+    last = image.symbol("twice")
+    assert image.source_line(last.address + last.size) is None
+
+
+def test_an_address_before_the_program_has_no_line(image: Image) -> None:
+    assert image.source_line(BASE - 4) is None
+
+
+def test_lines_are_sorted_and_do_not_overlap(folder: Path) -> None:
+    image = built(folder, "kernel.c", KERNEL, "-O1", "-ffunction-sections")
+    addresses = [address for start, end, _ in image.lines for address in (start, end)]
+    assert addresses == sorted(addresses)
+
+
+def test_a_program_without_debug_information_has_no_lines(folder: Path) -> None:
+    assert built(folder, "kernel.c", KERNEL, "-g0").lines == ()
+
+
+def test_a_line_outside_the_code_is_dropped(good: bytes, tmp_path: Path) -> None:
+    assert Image.read(patched(tmp_path / "k.elf", good, CODE_FLAGS, b"\x04")).lines == ()
+
+
+def test_the_code_of_a_function_is_its_instructions(folder: Path) -> None:
+    image = built(folder, "two.c", "int one(int x) { return x; }\nint two(int x) { return x; }\n", "-O1")
+    assert image.code_of("one") == bytes.fromhex("c0035fd6")
+
+
+def test_the_code_of_a_function_without_a_size_runs_to_the_end_of_its_segment(folder: Path) -> None:
+    image = built(folder, "bare.s", ".text\nkernel: nop\nloop: ret\n")
+    code = image.segments[1]
+    assert image.code_of("kernel") == code.data and code.data.startswith(bytes.fromhex("1f2003d5c0035fd6"))
+
+
+def test_the_code_of_a_variable_is_refused(image: Image) -> None:
+    with pytest.raises(ImageError, match=r"'counter' .* is not a function"):
+        image.code_of("counter")
+
+
+def test_a_global_symbol_replaces_a_local_one_of_the_same_name(folder: Path, tmp_path: Path) -> None:
+    image = built(folder, "same.s", ".text\nlocal1: nop\n.globl global\nglobal: ret\n")
+    renamed = image.path.read_bytes().replace(b"local1\0", b"global\0")
+    (tmp_path / "same.elf").write_bytes(renamed)
+    assert Image.read(tmp_path / "same.elf").symbol("global").address == image.symbol("global").address
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ImageError, match=r"cannot read .*absent.elf: No such file"):
+        Image.read(tmp_path / "absent.elf")
+
+
+def test_a_file_that_is_no_elf_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ImageError, match="is not an ELF file"):
+        Image.read(patched(tmp_path / "k.c", b"int kernel;", 0, b""))
+
+
+@pytest.mark.parametrize(
+    ("offset", "new", "message"),
+    [
+        (MACHINE, (62).to_bytes(2, "little"), "64-bit little-endian Advanced Micro Devices X86-64"),
+        (ENDIANNESS, b"\x02", "big-endian"),
+        (CLASS, b"\x01", "32-bit"),
+        (PHDR_SIZE, b"\x00", "size of a header"),
+        (SHDR_SIZE, b"\x00", "size of a header"),
+        (P_MEMSZ, (LARGEST_SEGMENT + 1).to_bytes(8, "little"), "at most 256 MiB"),
+        (P_FILESZ, (1 << 20).to_bytes(8, "little"), "truncated or corrupt in the segment"),
+        (P_VADDR, bytes([255] * 8), "truncated or corrupt in the segment"),
+    ],
+)
+def test_a_header_out_of_bounds_is_refused(good: bytes, tmp_path: Path, offset: int, new: bytes, message: str) -> None:
+    with pytest.raises(ImageError, match=message):
+        Image.read(patched(tmp_path / "k.elf", good, offset, new))
+
+
+def test_a_segment_of_the_largest_size_is_read(good: bytes, tmp_path: Path) -> None:
+    path = patched(tmp_path / "k.elf", good, P_MEMSZ, LARGEST_SEGMENT.to_bytes(8, "little"))
+    assert Image.read(path).segments[0].size == LARGEST_SEGMENT
+
+
+def test_an_object_that_is_not_linked_is_refused(good: bytes, tmp_path: Path) -> None:
+    with pytest.raises(ImageError, match="link it first"):
+        Image.read(patched(tmp_path / "k.o", good, 56, b"\x00\x00"))  # e_phnum: an object has no program headers
+
+
+def test_a_truncated_file_is_refused(good: bytes, tmp_path: Path) -> None:
+    with pytest.raises(ImageError, match="truncated or corrupt"):
+        Image.read(patched(tmp_path / "k.elf", good[: len(good) // 2], 0, b""))
+
+
+@settings(max_examples=400, deadline=None, print_blob=True)
+@given(data=st.data())
+def test_a_damaged_file_raises_image_error_or_nothing(
+    good: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    damaged = bytearray(good)
+    places = st.integers(0, len(good) - 1)
+    for place, byte in data.draw(st.dictionaries(places, st.integers(0, 255), min_size=1, max_size=20)).items():
+        damaged[place] = byte
+    path = tmp_path_factory.getbasetemp() / "damaged.elf"
+    path.write_bytes(damaged[: data.draw(st.integers(len(good) // 2, len(good)))])
+    with contextlib.suppress(ImageError):
+        Image.read(path)

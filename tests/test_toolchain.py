@@ -1,0 +1,282 @@
+"""Building sources: flags, base, languages, what an error says, and when the cache is used."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sim import toolchain
+from sim.image import Image
+from sim.toolchain import ToolchainError, ToolMissing, build
+
+SUM = "int kernel(const int *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }\n"
+HEADER_USER = '#include "factor.h"\nint kernel(int x) { return x * FACTOR; }\n'
+Write = Callable[[str, str], Path]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def source(name: str, text: str) -> Path:
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
+
+    return source
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The tools run so far: clang or ld.lld."""
+    seen: list[str] = []
+    original = subprocess.run
+
+    def counted(command: list[str], **options: Any) -> Any:
+        seen.append(command[3])
+        return original(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", counted)
+    return seen
+
+
+def code(image: Image) -> bytes:
+    return image.code_of("kernel")
+
+
+def test_optimisation_levels_give_different_code(write: Write) -> None:
+    source = write("kernel.c", SUM)
+    assert code(build(source, "-O0")) != code(build(source, "-O2"))
+
+
+def test_a_flag_overrides_a_default(write: Write) -> None:
+    source = write("kernel.c", "float kernel(float a, float b, float c) { return a * b + c; }\n")
+    assert code(build(source, "-O2", "-ffp-contract=on")) != code(build(source, "-O2"))
+
+
+def test_neon_intrinsics_compile(write: Write) -> None:
+    text = "#include <arm_neon.h>\nint32x4_t kernel(int32x4_t a) { return vqaddq_s32(a, a); }\n"
+    assert code(build(write("kernel.c", text), "-O1")) == bytes.fromhex("000ca04ec0035fd6")
+
+
+@pytest.mark.parametrize("suffix", [".cc", ".cpp", ".cxx"])
+def test_cplusplus_builds_without_its_runtime(write: Write, suffix: str) -> None:
+    text = 'struct V { virtual int m() { return 1; } }; V v;\nextern "C" int kernel(V *p) { return p->m(); }\n'
+    assert code(build(write("kernel" + suffix, text)))
+
+
+@pytest.mark.parametrize("suffix", [".s", ".S"])
+def test_assembly_builds(write: Write, suffix: str) -> None:
+    assert code(build(write("kernel" + suffix, ".text\nkernel: ret\n"))).startswith(bytes.fromhex("c0035fd6"))
+
+
+@pytest.mark.parametrize("base", [0, 0x10000, 0x7F_FFFF_F000])
+def test_the_program_begins_at_the_base(write: Write, base: int) -> None:
+    assert build(write("kernel.c", SUM), base=base).segments[0].address == base
+
+
+@pytest.mark.parametrize("base", [0x10010, -4096, 1 << 48])
+def test_a_base_that_is_no_page_is_refused(write: Write, base: int) -> None:
+    with pytest.raises(ToolchainError, match="multiple of 4096"):
+        build(write("kernel.c", SUM), base=base)
+
+
+def test_every_segment_begins_on_a_page(write: Write) -> None:
+    image = build(write("kernel.c", "int a = 1;\nint *const b[] = {&a};\n" + SUM))
+    assert [(s.address % 4096, s.permissions) for s in image.segments] == [(0, "r"), (0, "rx"), (0, "rw")]
+
+
+def test_the_compiler_names_its_version() -> None:
+    assert re.fullmatch(r"clang \d+\.\d+\.\d+ \(ziglang \d+\.\d+\.\d+\)", toolchain.compiler_version())
+
+
+def test_a_compile_error_carries_the_compilers_message(write: Write) -> None:
+    with pytest.raises(ToolchainError, match=r"kernel.c:1:23: error: use of undeclared identifier 'y'"):
+        build(write("kernel.c", "int kernel() { return y; }\n"))
+
+
+@pytest.mark.parametrize(
+    ("signature", "call"),
+    [
+        ("int32x4_t kernel(int32x4_t a, int8x16_t b)", "vdotq_s32(a, b, b)"),
+        ("int32x4_t kernel(int32x4_t a, int32x4_t b)", "vqrdmlahq_s32(a, b, b)"),
+        ("float16x8_t kernel(float16x8_t a)", "vaddq_f16(a, a)"),
+        ("float32x4_t kernel(float32x4_t a, float16x8_t b)", "vfmlalq_low_f16(a, b, b)"),
+        ("float32x4_t kernel(float32x4_t a)", "vcaddq_rot90_f32(a, a)"),
+        ("int32x4_t kernel(int32x4_t a, int8x16_t b)", "vmmlaq_s32(a, b, b)"),
+        ("float32x4_t kernel(float32x4_t a, bfloat16x8_t b)", "vbfdotq_f32(a, b, b)"),
+        ("int32x4_t kernel(int32x4_t a, int8x16_t b)", "vdotq_s32(vmmlaq_s32(a, b, b), b, b)"),
+    ],
+)
+def test_the_flag_named_for_a_missing_feature_builds_the_kernel(write: Write, signature: str, call: str) -> None:
+    source = write("kernel.c", f"#include <arm_neon.h>\n{signature} {{ return {call}; }}\n")
+    with pytest.raises(ToolchainError) as refused:
+        build(source)
+    flag = str(refused.value).split("add the flag ")[1].split("\n")[0]
+    assert code(build(source, flag))
+
+
+def test_a_missing_feature_in_assembly_names_its_flag(write: Write) -> None:
+    with pytest.raises(ToolchainError, match=r"add the flag -march=armv8.2-a\+dotprod\n"):
+        build(write("kernel.s", "kernel: sdot v0.4s, v1.16b, v2.16b\n"))
+
+
+def test_undefined_symbols_are_all_named(write: Write) -> None:
+    names = [f"missing_{index}" for index in range(30)]
+    text = "".join(f"int {name}(void);\n" for name in names)
+    with pytest.raises(ToolchainError, match=f"undefined symbols: {', '.join(names)};"):
+        build(write("kernel.c", text + f"int kernel(void) {{ return {'() + '.join(names)}(); }}\n"))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("absent.c", "cannot read .*absent.c: No such file"),
+        ("folder.c", "cannot read .*folder.c: Is a directory"),
+        ("kernel.rs", "its suffix must be one of"),
+    ],
+)
+def test_a_path_that_is_no_source_is_refused(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / "folder.c").mkdir()
+    with pytest.raises(ToolchainError, match=message):
+        build(tmp_path / name)
+
+
+def test_a_missing_compiler_says_what_to_install(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(util, "find_spec", lambda name: None)
+    with pytest.raises(ToolMissing, match="pip install ziglang"):
+        build(write("kernel.c", SUM))
+
+
+def test_a_cache_that_cannot_be_made_says_what_to_set(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANEWISE_CACHE", str(write("file", "")))
+    with pytest.raises(ToolchainError, match="set LANEWISE_CACHE"):
+        build(write("kernel.c", SUM))
+
+
+@pytest.mark.parametrize(("variable", "below"), [("XDG_CACHE_HOME", "lanewise"), ("HOME", ".cache/lanewise")])
+def test_the_cache_has_a_place_by_default(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, below: str
+) -> None:
+    monkeypatch.delenv("LANEWISE_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv(variable, str(tmp_path / "home"))
+    assert build(write("kernel.c", SUM)).path.parent == tmp_path / "home" / below
+
+
+def test_a_second_build_runs_nothing(write: Write, runs: list[str]) -> None:
+    source = write("kernel.c", SUM)
+    first = build(source, "-O2")
+    assert (build(source, "-O2"), runs) == (first, ["clang", "ld.lld"])
+
+
+@pytest.mark.parametrize("name", ["factor.h", "a b#c$d.h"])
+def test_a_changed_header_builds_again(write: Write, name: str) -> None:
+    source = write("kernel.c", HEADER_USER.replace("factor.h", name))
+    write(name, "#define FACTOR 3\n")
+    first = build(source)
+    write(name, "#define FACTOR 5\n")
+    assert code(build(source)) != code(first)
+
+
+def test_a_header_that_stays_the_same_runs_nothing(write: Write, runs: list[str]) -> None:
+    write("a b#c$d.h", "#define FACTOR 3\n")
+    source = write("kernel.c", HEADER_USER.replace("factor.h", "a b#c$d.h"))
+    build(source)
+    build(source)
+    assert runs == ["clang", "ld.lld"]
+
+
+def test_a_changed_source_builds_again(write: Write) -> None:
+    first = build(write("kernel.c", SUM))
+    assert code(build(write("kernel.c", SUM.replace("+=", "-=")))) != code(first)
+
+
+def test_the_same_text_under_another_name_keeps_its_own_name(write: Write) -> None:
+    build(write("one.c", SUM))
+    other = build(write("two.c", SUM))
+    assert str(other.source_line(other.symbol("kernel").address)) == "two.c:1"
+
+
+def test_another_working_directory_resolves_flags_anew(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = []
+    source = write("kernel.c", HEADER_USER)
+    for factor in ("3", "5"):
+        (tmp_path / factor / "include").mkdir(parents=True)
+        (tmp_path / factor / "include/factor.h").write_text(f"#define FACTOR {factor}\n")
+        monkeypatch.chdir(tmp_path / factor)
+        images.append(code(build(source, "-Iinclude")))
+    assert images[0] != images[1]
+
+
+@pytest.mark.parametrize("suffix", [".s", ".S"])
+def test_a_changed_assembler_include_builds_again(write: Write, suffix: str) -> None:
+    source = write("kernel" + suffix, '.include "number.inc"\n.text\nkernel: mov w0, #NUMBER\nret\n')
+    write("number.inc", ".set NUMBER, 3\n")
+    first = build(source)
+    write("number.inc", ".set NUMBER, 5\n")
+    assert code(build(source)) != code(first)
+
+
+def test_a_header_saved_while_compiling_is_not_trusted(write: Write, runs: list[str]) -> None:
+    later = time.time() + 60
+    os.utime(write("factor.h", "#define FACTOR 3\n"), (later, later))
+    source = write("kernel.c", HEADER_USER)
+    build(source)
+    build(source)
+    assert runs == ["clang", "ld.lld"] * 2
+
+
+@pytest.mark.parametrize("damage", ["", "{", "{}", "[]", "7", '{"kernel.c": 0}', "\udc80"])
+def test_a_damaged_cache_entry_is_built_again(write: Write, cache: Path, damage: str) -> None:
+    source = write("kernel.c", SUM)
+    first = build(source)
+    next(cache.glob("*.json")).write_text(damage, errors="surrogateescape")
+    assert build(source) == first
+
+
+def test_a_damaged_program_in_the_cache_is_built_again(write: Write) -> None:
+    source = write("kernel.c", SUM)
+    first = build(source)
+    first.path.write_bytes(first.path.read_bytes()[:100])
+    assert build(source) == first
+
+
+def test_an_emptied_cache_is_built_again(write: Write, cache: Path) -> None:
+    source = write("kernel.c", SUM)
+    first = build(source)
+    shutil.rmtree(cache)
+    assert build(source) == first
+
+
+def test_a_failed_build_leaves_nothing_behind(write: Write, cache: Path) -> None:
+    with pytest.raises(ToolchainError):
+        build(write("kernel.c", "int kernel() { return y; }\n"))
+    assert list(cache.iterdir()) == []
+
+
+def test_a_cache_entry_lists_what_the_program_was_built_from(write: Write, cache: Path) -> None:
+    header, source = write("factor.h", "#define FACTOR 3\n"), write("kernel.c", HEADER_USER)
+    image = build(source)
+    assert set(json.loads(next(cache.glob("*.json")).read_text())) == {str(image.path), str(source), str(header)}
+
+
+def test_the_shells_include_paths_are_not_seen(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    write("elsewhere/factor.h", "#define FACTOR 3\n")
+    monkeypatch.setenv("CPATH", str(tmp_path / "elsewhere"))
+    with pytest.raises(ToolchainError, match=r"'factor.h' file not found"):
+        build(write("kernel.c", HEADER_USER))
