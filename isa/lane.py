@@ -23,8 +23,8 @@ Op = Literal[
     "minimum", "maximum", "less", "equal",
 ]  # fmt: skip
 
-WIDTHS = {"v": 128, "x": 64, "sp": 64, "pc": 64, "nzcv": 4, "fpsr": 32, "fpcr": 32}
-"""Bits of one register of each register file."""
+WIDTHS = {"v": 128, "x": 64, "sp": 64, "pc": 64, "nzcv": 4, "fpsr": 32, "fpcr": 32, "zr": 64}
+"""Bits of one register of each register file.  `zr` is the zero register as a destination: what it gets is lost."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Place(NamedTuple):
     """Where a value lives: one register of a register file named in `WIDTHS`."""
 
     file: str
-    index: int | Slot = 0
+    index: int | Slot = 0  # type: ignore[assignment]  # hides tuple.index, which no record needs
 
     @property
     def bits(self) -> int:

@@ -24,7 +24,7 @@ from isa.lane import (
 
 Index = int | Slot
 ELEMENT_BITS = {"b": 8, "h": 16, "s": 32, "d": 64, "q": 128}
-CONDITIONS = tuple("eq ne hs lo mi pl vs vc hi ls ge lt gt le al nv".split())
+CONDITIONS = ("eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", "nv")
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class General:
 
     @property
     def place(self) -> Place:
-        return Place("sp") if self.kind == "sp" else Place("x", self.register or 0)
+        return Place({"sp": "sp", "zero": "zr"}.get(self.kind, "x"), self.register or 0)
 
     @property
     def type(self) -> Int:
@@ -165,7 +165,11 @@ class General:
 
     def write(self, value: Lane | int) -> tuple[Write, ...]:
         """The low bits of `value`; a 32-bit write clears the upper half."""
-        return () if self.kind == "zero" else (Write(self.place, self.bits, [self.type.wrap(value)]),)
+        return () if self.kind == "zero" else self.receive(value)
+
+    def receive(self, value: Lane | int) -> tuple[Write, ...]:
+        """As `write`, but the value is computed even for the zero register: a load can fault."""
+        return (Write(self.place, self.bits, [self.type.wrap(value)]),)
 
 
 @dataclass(frozen=True)

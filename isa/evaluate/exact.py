@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Protocol, cast
 
 from isa.instruction import Instruction
@@ -12,14 +13,18 @@ QC = 1 << 27
 FPSR, PC = Place("fpsr"), Place("pc")
 
 
-class State(Protocol):
-    """What an instruction runs on.  Memory is bytes; an access that is not allowed raises."""
+class Inputs(Protocol):
+    """What expressions read."""
 
     def read(self, place: Place) -> int: ...
 
-    def write(self, place: Place, value: int) -> None: ...
-
     def load(self, address: int, size: int) -> bytes | memoryview: ...
+
+
+class State(Inputs, Protocol):
+    """What an instruction runs on.  Memory is bytes; an access that is not allowed raises."""
+
+    def write(self, place: Place, value: int) -> None: ...
 
     def store(self, address: int, data: bytes) -> None: ...
 
@@ -54,7 +59,7 @@ class Evaluation:
     Raises AssertionError where a value leaves the range that its node claims: that is a fault of `isa.lane`.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: Inputs) -> None:
         self.saturated = False
         self._state = state
         self._values: dict[Lane, int] = {}
@@ -96,11 +101,26 @@ class Evaluation:
         return sum((self.value(lane) & mask) << write.bits * i for i, lane in enumerate(write.lanes))
 
 
+@dataclass(frozen=True)
+class Occurrence:
+    """One execution of an instruction: the registers and the memory that it read, as they were before it."""
+
+    instruction: Instruction
+    registers: Mapping[Place, int]
+    memory: Mapping[int, bytes]
+
+    def read(self, place: Place) -> int:
+        return self.registers[place]
+
+    def load(self, address: int, size: int) -> bytes:
+        return self.memory[address][:size]
+
+
 def execute(instruction: Instruction, state: State) -> None:
     """Run one instruction.  Everything is computed, then memory is written, then registers: a fault changes nothing."""
     evaluation = Evaluation(state)
     results = [(write.place, evaluation.whole(write)) for write in instruction.writes]
-    stores = [(evaluation.value(place.address), place.size, value) for place, value in results if isinstance(place, Memory)]
+    stores = [(evaluation.value(p.address), p.size, value) for p, value in results if isinstance(p, Memory)]
     next_pc = (state.read(PC) + 4) % 2**64
     for address, size, value in stores:
         state.store(address, value.to_bytes(size, "little"))

@@ -111,8 +111,9 @@ class _Function:
     def _write_memory(self, place: Memory, write: Write) -> None:
         address = self.source.text(place.address)
         segments = _segments(write)
-        if len(segments) == 1 and segments[0].piece is not None:
-            data = self._bytes(segments[0].piece)
+        pieces = [segment.piece for segment in segments if segment.piece is not None]
+        if len(pieces) == len(segments) <= 4:
+            data = " + ".join(self._bytes(piece) for piece in pieces)
         else:
             data = self._packed(write.lanes, write.bits, 0)
         self._stores.append(f"store({self._value(address)}, {self._value(data)})")

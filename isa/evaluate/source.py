@@ -27,7 +27,7 @@ def register_text(place: Place) -> str:
     """The Python text of a register that is not a vector register."""
     if place.file == "x":
         return f"X[{_index(place.index)}]"
-    return {"sp": "X[31]", "pc": "pc"}.get(place.file) or _FLAG_FILES[place.file]
+    return {"sp": "X[31]", "pc": "pc", "zr": "_"}.get(place.file) or _FLAG_FILES[place.file]
 
 
 def _index(index: int | Slot) -> str:

@@ -13,7 +13,7 @@ Register = General | Scalar
 
 
 def _written(register: Register, value: Lane) -> Writes:
-    return register.write(value) if isinstance(register, General) else register.write([value])
+    return register.receive(value) if isinstance(register, General) else register.write([value])
 
 
 def _stored(register: Register) -> Lane:
@@ -32,7 +32,7 @@ def load_part(element: Int) -> Body:
     """LDRB, LDRSH, LDRSW, ...: a shorter element, zero- or sign-extended to the register."""
 
     def body(d: General, address: Address) -> Writes:
-        return d.write(element.wrap(load(address.value, element.bits // 8))) + address.update()
+        return d.receive(element.wrap(load(address.value, element.bits // 8))) + address.update()
 
     return body
 
@@ -54,7 +54,7 @@ def load_pair(first: Register, second: Register, address: Address) -> Writes:
 
 def load_pair_signed_words(first: General, second: General, address: Address) -> Writes:
     low, high = Int(32, True).lanes(load(address.value, 8), 2)
-    return first.write(low) + second.write(high) + address.update()
+    return first.receive(low) + second.receive(high) + address.update()
 
 
 def store_pair(first: Register, second: Register, address: Address) -> Writes:

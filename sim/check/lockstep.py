@@ -118,10 +118,8 @@ class Lockstep:
 
     def _find_register(self, step: Step) -> None:
         theirs = self.emulator.registers()
-        places = (*step.instruction.places_written, *_every_place())
-        for place in places:
-            if place.file == "pc":
-                continue
+        written = (place for place in step.instruction.places_written if place.file != "pc")
+        for place in (*written, *_every_place()):
             mask = QC if place.file == "fpsr" else (1 << 128) - 1
             mine, other = self.machine.read(place) & mask, theirs.read(place) & mask
             if mine != other:
@@ -147,12 +145,8 @@ class Lockstep:
                 return
 
     def _compare_faults(self, theirs: ExecutionError | None) -> None:
-        mine = self._fault
-        if mine is None and theirs is None:
-            return
-        same_kind = type(mine) is type(theirs) and mine is not None and theirs is not None
-        if not (same_kind and mine.pc == theirs.pc and mine.address <= theirs.address < mine.address + mine.size):
-            self._diverge_at_fault(str(mine or "no fault"), str(theirs or "no fault"))
+        if not _same_fault(self._fault, theirs):
+            self._diverge_at_fault(str(self._fault or "no fault"), str(theirs or "no fault"))
 
     def _diverge_at_fault(self, machine: str, emulator: str) -> None:
         pc = self.machine.pc if self._fault is not None else self._last_pc()
@@ -179,6 +173,14 @@ class Lockstep:
     def _source(self, pc: int) -> str:
         line = self._image.source_line(pc) if self._image is not None else None
         return str(line or "no source line")
+
+
+def _same_fault(mine: ExecutionError | None, theirs: ExecutionError | None) -> bool:
+    """Class, instruction and place agree; the emulator names the part of an access that failed first."""
+    if mine is None or theirs is None:
+        return mine is theirs
+    inside = mine.address <= theirs.address < mine.address + mine.size
+    return type(mine) is type(theirs) and mine.pc == theirs.pc and inside
 
 
 def _every_place() -> tuple[Place, ...]:

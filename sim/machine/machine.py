@@ -226,7 +226,7 @@ class Machine:
             fault.pc, fault.disassembly = pc, instruction.text
             raise
         self.pc = pc + 4 if target is None else target
-        writes = [(p, was, self.read(p)) for p, was in zip(places, old, strict=True) if p.file != "pc"]
+        writes = [(p, was, self.read(p)) for p, was in zip(places, old, strict=True) if p.file not in ("pc", "zr")]
         if self.fpsr != fpsr and Place("fpsr") not in places:
             writes.append((Place("fpsr"), fpsr, self.fpsr))
         index = self.instructions_executed

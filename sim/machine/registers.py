@@ -33,6 +33,8 @@ class Registers:
             return int.from_bytes(self.vectors[16 * index : 16 * index + 16], "little")
         if place.file in _FLAG_INDEX:
             return self.flags[_FLAG_INDEX[place.file]]
+        if place.file == "zr":
+            return 0
         return self.general[SP if place.file == "sp" else index]
 
     def write(self, place: Place, value: int) -> None:
@@ -41,7 +43,7 @@ class Registers:
             self.vectors[16 * index : 16 * index + 16] = value.to_bytes(16, "little")
         elif place.file in _FLAG_INDEX:
             self.flags[_FLAG_INDEX[place.file]] = value
-        else:
+        elif place.file != "zr":
             self.general[SP if place.file == "sp" else index] = value
 
 
@@ -70,7 +72,7 @@ class RegisterFile:
         return self._count
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{self._file}{i}={value:#x}" for i, value in enumerate(self) if value)
+        values = ", ".join(f"{self._file}{i}={self[i]:#x}" for i in range(self._count) if self[i])
         return f"<{values or f'{self._file}0..{self._file}{self._count - 1} all zero'}>"
 
     def _place(self, index: int) -> Place:

@@ -16,7 +16,7 @@ class Step(NamedTuple):
     (address, bytes).
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which no record needs
     pc: int
     instruction: Instruction
     writes: tuple[tuple[Place, int, int], ...]

@@ -20,6 +20,7 @@ from isa.table import UnknownInstruction
 PER_FORM = 4
 OUTPUT = Path(__file__).with_name("form_words.txt")
 SYSTEM = [0xD503201F, 0xD503241F, 0xD503245F, 0xD503249F, 0xD50324DF, 0xD5033FDF, 0xD5033F9F, 0xD5033BBF, 0xD65F03C0]
+SYSTEM += [0xD2A00005, 0x52A00007, 0x92A00000, 0x92E00003, 0x129FFFE0]  # moves that have no other name
 SYSTEM += [base | register for base in (0xD53B4400, 0xD53B4420, 0xD53B4200, 0xD51B4400, 0xD51B4420, 0xD51B4200)
            for register in (3, 9)]  # fmt: skip
 
