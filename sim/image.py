@@ -97,6 +97,14 @@ class Image:
         at = bisect_right(self.lines, address, key=lambda entry: entry[0]) - 1
         return self.lines[at][2] if at >= 0 and address < self.lines[at][1] else None
 
+    def place_of(self, address: int) -> str:
+        """The source line of an instruction as text, "near kernel.c:41" where only an instruction before it has one."""
+        line = self.source_line(address)
+        if line is not None:
+            return str(line)
+        at = bisect_right(self.lines, address, key=lambda entry: entry[0]) - 1
+        return f"near {self.lines[at][2]}" if at >= 0 else "no source line"
+
     def code_of(self, name: str) -> bytes:
         """The machine code of a function; one without a size runs to the end of its segment, padding included.
 
@@ -183,8 +191,6 @@ def _is_defined(name: str, entry: Container) -> bool:
 
 
 def _lines(elf: ELFFile) -> Iterator[tuple[int, int, SourceLine]]:
-    if not elf.has_dwarf_info(strict=True):
-        return
     dwarf = elf.get_dwarf_info(follow_links=False)
     programs: dict[int, tuple[LineProgram, CompileUnit]] = {}  # several units may share one line program
     for unit in dwarf.iter_CUs():
@@ -199,7 +205,7 @@ def _program_lines(program: LineProgram, unit: CompileUnit) -> Iterator[tuple[in
     rows = [entry.state for entry in program.get_entries() if entry.state is not None]
     files = _file_names(program, unit)
     for row, following in pairwise(rows):
-        named = not row.end_sequence and row.line > 0 and row.file in files
+        named = not row.end_sequence and row.line > 0
         if named and row.address < following.address:
             yield row.address, following.address, SourceLine(files[row.file], row.line)
 

@@ -133,7 +133,7 @@ def _kept(entry: Path) -> Path | None:
         digests: dict[str, str] = json.loads(entry.read_bytes())
         fresh = all(_digest(Path(file)) == digest for file, digest in digests.items())
         return Path(next(iter(digests))) if fresh else None
-    except (OSError, ValueError, TypeError, AttributeError, StopIteration):  # damaged: whatever JSON made of it
+    except (OSError, ValueError, AttributeError, StopIteration):  # damaged: whatever JSON made of it
         return None
 
 
@@ -146,7 +146,7 @@ def _build(source: Path, compiler: list[str], linker: list[str], entry: Path) ->
     started = time.time_ns()
     entry.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=entry.parent) as scratch:
-        compiled, linked, included = (Path(scratch, source.stem + end) for end in (".o", ".elf", ".d"))
+        compiled, linked, included = (Path(scratch, "kernel" + suffix) for suffix in (".o", ".elf", ".d"))
         _run([*compiler, "-MD", "-MT", "kernel", "-MF", str(included), "-o", str(compiled)])
         _run([*linker, compiled.name, "-o", linked.name], Path(scratch))
         final = entry.with_name(f"{_digest(linked)}.elf")
@@ -186,7 +186,7 @@ def _run(command: list[str], directory: Path | None = None) -> str:
 
 def _explained(message: str) -> str:
     """The tool's message, led by what to do where that is known."""
-    if undefined := list(dict.fromkeys(_UNDEFINED.findall(message))):
+    if undefined := _UNDEFINED.findall(message):
         advice = "define them in the source; -fno-builtin keeps loops from becoming memset or memcpy"
         return f"undefined symbols: {', '.join(undefined)}; {advice}\n{message}"
     if features := [name or required for name, required in _REQUIRED_FEATURE.findall(message)]:

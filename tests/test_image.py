@@ -90,6 +90,16 @@ def test_file_undefined_and_mapping_symbols_are_left_out(image: Image) -> None:
     assert set(image.symbols) == {"counter", "zeros", "table", "twice", "kernel"}
 
 
+def test_a_symbol_that_nothing_defines_is_left_out(folder: Path) -> None:
+    text = "extern int absent __attribute__((weak));\nint *kernel(void) { return &absent; }\n"
+    assert set(built(folder, "weak.c", text).symbols) == {"kernel"}
+
+
+def test_a_symbol_without_a_name_is_left_out(image: Image, good: bytes, tmp_path: Path) -> None:
+    (tmp_path / "k.elf").write_bytes(good.replace(b"counter\0", b"\0ounter\0"))
+    assert set(Image.read(tmp_path / "k.elf").symbols) == set(image.symbols) - {"counter"}
+
+
 def test_an_unknown_symbol_suggests_a_near_name(image: Image) -> None:
     with pytest.raises(ImageError, match=r"no symbol 'kernal'; it defines kernel$"):
         image.symbol("kernal")
@@ -117,9 +127,10 @@ def test_line_zero_leaves_an_address_without_a_line(folder: Path) -> None:
     assert [line for line, _ in groupby(lines)] == ["rows.c:1", "None", "rows.c:1"]
 
 
-def test_the_end_of_a_sequence_ends_its_last_line(image: Image) -> None:
-    last = image.symbol("twice")
-    assert image.source_line(last.address + last.size) is None
+def test_the_end_of_a_sequence_ends_its_last_line(folder: Path) -> None:
+    text = "int one(int x) { return x; }\n__attribute__((aligned(64))) int two(int x) { return x; }\n"
+    one = (image := built(folder, "apart.c", text, "-ffunction-sections")).symbol("one")
+    assert image.source_line(one.address + one.size) is None
 
 
 def test_an_address_before_the_program_has_no_line(image: Image) -> None:
@@ -127,9 +138,14 @@ def test_an_address_before_the_program_has_no_line(image: Image) -> None:
 
 
 def test_lines_are_sorted_and_do_not_overlap(folder: Path) -> None:
-    image = built(folder, "kernel.c", KERNEL, "-O1", "-ffunction-sections")
+    image = built(folder, "late.c", '__attribute__((section("late"))) int last(int x) { return x; }\n' + KERNEL)
     addresses = [address for start, end, _ in image.lines for address in (start, end)]
     assert addresses == sorted(addresses)
+
+
+def test_no_range_of_lines_is_empty(folder: Path) -> None:
+    text = 'void kernel(void) { asm volatile(".loc 0 7\\n.loc 0 8\\nnop"); }\n'
+    assert all(start < end for start, end, _ in built(folder, "rows.c", text).lines)
 
 
 def test_a_program_without_debug_information_has_no_lines(folder: Path) -> None:
@@ -148,7 +164,8 @@ def test_the_code_of_a_function_is_its_instructions(folder: Path) -> None:
 def test_the_code_of_a_function_without_a_size_runs_to_the_end_of_its_segment(folder: Path) -> None:
     image = built(folder, "bare.s", ".text\nkernel: nop\nloop: ret\n")
     code = image.segments[1]
-    assert image.code_of("kernel") == code.data and code.data.startswith(bytes.fromhex("1f2003d5c0035fd6"))
+    assert image.code_of("kernel") == code.data
+    assert code.data.startswith(bytes.fromhex("1f2003d5c0035fd6"))
 
 
 def test_the_code_of_a_variable_is_refused(image: Image) -> None:
@@ -177,12 +194,13 @@ def test_a_file_that_is_no_elf_is_refused(tmp_path: Path) -> None:
     ("offset", "new", "message"),
     [
         (MACHINE, (62).to_bytes(2, "little"), "64-bit little-endian Advanced Micro Devices X86-64"),
-        (ENDIANNESS, b"\x02", "big-endian"),
+        (ENDIANNESS, b"\x02" + bytes(12) + (183).to_bytes(2, "big"), "64-bit big-endian AArch64"),
         (CLASS, b"\x01", "32-bit"),
         (PHDR_SIZE, b"\x00", "size of a header"),
         (SHDR_SIZE, b"\x00", "size of a header"),
         (P_MEMSZ, (LARGEST_SEGMENT + 1).to_bytes(8, "little"), "at most 256 MiB"),
-        (P_FILESZ, (1 << 20).to_bytes(8, "little"), "truncated or corrupt in the segment"),
+        (P_FILESZ, (1 << 20).to_bytes(8, "little") * 2, "truncated or corrupt in the segment"),
+        (P_MEMSZ, (1).to_bytes(8, "little"), "truncated or corrupt in the segment"),
         (P_VADDR, bytes([255] * 8), "truncated or corrupt in the segment"),
     ],
 )
@@ -194,6 +212,11 @@ def test_a_header_out_of_bounds_is_refused(good: bytes, tmp_path: Path, offset: 
 def test_a_segment_of_the_largest_size_is_read(good: bytes, tmp_path: Path) -> None:
     path = patched(tmp_path / "k.elf", good, P_MEMSZ, LARGEST_SEGMENT.to_bytes(8, "little"))
     assert Image.read(path).segments[0].size == LARGEST_SEGMENT
+
+
+def test_a_segment_without_memory_is_left_out(image: Image, good: bytes, tmp_path: Path) -> None:
+    path = patched(tmp_path / "k.elf", good, P_FILESZ, bytes(16))
+    assert Image.read(path).segments == image.segments[1:]
 
 
 def test_an_object_that_is_not_linked_is_refused(good: bytes, tmp_path: Path) -> None:

@@ -152,6 +152,14 @@ def test_leading_ones_of_a_bias_are_acls_trailing_ones_and_pass(shape: Shape) ->
     assert validate(INPUT, TensorInfo(shape, "S32"), OUTPUT)
 
 
+@pytest.mark.parametrize(
+    ("shape", "dimensions"),
+    [((13, 21), (21, 13)), ((1, 13, 21), (21, 13)), ((3, 1), (1, 3)), ((1, 1), (1,)), ((1,), (1,)), (None, ())],
+)
+def test_dimensions_are_in_acls_order_without_trailing_ones(shape: Shape | None, dimensions: Shape) -> None:
+    assert TensorInfo(shape).dimensions == dimensions
+
+
 def test_a_bias_column_has_rank_2() -> None:
     assert "must have rank 1" in validate(INPUT, TensorInfo((21, 1), "S32"), OUTPUT).description
 

@@ -7,14 +7,14 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable
-from importlib import util
+from importlib import metadata, util
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sim import toolchain
-from sim.image import Image
+from sim.image import Image, SourceLine
 from sim.toolchain import ToolchainError, ToolMissing, build
 
 SUM = "int kernel(const int *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }\n"
@@ -92,9 +92,24 @@ def test_a_base_that_is_no_page_is_refused(write: Write, base: int) -> None:
         build(write("kernel.c", SUM), base=base)
 
 
-def test_every_segment_begins_on_a_page(write: Write) -> None:
-    image = build(write("kernel.c", "int a = 1;\nint *const b[] = {&a};\n" + SUM))
+@pytest.mark.parametrize("code_model", ["-fno-pic", "-fPIC"])
+def test_every_segment_begins_on_a_page(write: Write, code_model: str) -> None:
+    image = build(write("kernel.c", "int a = 1;\nint *const b[] = {&a};\n" + SUM), code_model)
     assert [(s.address % 4096, s.permissions) for s in image.segments] == [(0, "r"), (0, "rx"), (0, "rw")]
+
+
+def test_a_constant_table_of_addresses_is_read_only(write: Write) -> None:
+    image = build(write("kernel.c", "int a = 1;\nint *const table[] = {&a};\n"))
+    constants = image.segments[0]
+    assert constants.address <= image.symbol("table").address < constants.address + constants.size
+
+
+def test_a_source_whose_name_looks_like_a_flag_builds(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("-kernel.c", SUM)
+    monkeypatch.chdir(tmp_path)
+    assert code(build(Path("-kernel.c")))
 
 
 def test_the_compiler_names_its_version() -> None:
@@ -130,6 +145,12 @@ def test_the_flag_named_for_a_missing_feature_builds_the_kernel(write: Write, si
 def test_a_missing_feature_in_assembly_names_its_flag(write: Write) -> None:
     with pytest.raises(ToolchainError, match=r"add the flag -march=armv8.2-a\+dotprod\n"):
         build(write("kernel.s", "kernel: sdot v0.4s, v1.16b, v2.16b\n"))
+
+
+def test_an_error_in_assembly_is_not_buried_in_warnings(write: Write) -> None:
+    with pytest.raises(ToolchainError) as refused:
+        build(write("kernel.s", "kernel: frobnicate x0\n"))
+    assert "warning" not in str(refused.value)
 
 
 def test_undefined_symbols_are_all_named(write: Write) -> None:
@@ -203,6 +224,19 @@ def test_a_changed_source_builds_again(write: Write) -> None:
     assert code(build(write("kernel.c", SUM.replace("+=", "-=")))) != code(first)
 
 
+def test_an_edit_taken_back_runs_nothing(write: Write, runs: list[str]) -> None:
+    for text in (SUM, SUM.replace("+=", "-="), SUM):
+        build(write("kernel.c", text))
+    assert runs == ["clang", "ld.lld"] * 2
+
+
+def test_another_compiler_builds_again(write: Write, runs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    build(source := write("kernel.c", SUM))
+    monkeypatch.setattr(metadata, "version", lambda package: "9.9.9")
+    build(source)
+    assert runs == ["clang", "ld.lld"] * 2
+
+
 def test_the_same_text_under_another_name_keeps_its_own_name(write: Write) -> None:
     build(write("one.c", SUM))
     other = build(write("two.c", SUM))
@@ -212,14 +246,14 @@ def test_the_same_text_under_another_name_keeps_its_own_name(write: Write) -> No
 def test_another_working_directory_resolves_flags_anew(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    images = []
-    source = write("kernel.c", HEADER_USER)
-    for factor in ("3", "5"):
-        (tmp_path / factor / "include").mkdir(parents=True)
-        (tmp_path / factor / "include/factor.h").write_text(f"#define FACTOR {factor}\n")
-        monkeypatch.chdir(tmp_path / factor)
-        images.append(code(build(source, "-Iinclude")))
-    assert images[0] != images[1]
+    source = write("kernel.c", '#include "twice.h"\n')
+    for place in (tmp_path / "one", tmp_path / "two"):
+        place.mkdir()
+        (place / "twice.h").write_text("int twice(int x) { return x + x; }\n")
+        monkeypatch.chdir(place)
+        image = build(source, "-I.")
+    line = image.source_line(image.symbol("twice").address)
+    assert line == SourceLine(f"{tmp_path}/two/./twice.h", 1)
 
 
 @pytest.mark.parametrize("suffix", [".s", ".S"])

@@ -171,8 +171,7 @@ class Lockstep:
         return step.pc if place.file == "pc" else self._before.read(place)
 
     def _source(self, pc: int) -> str:
-        line = self._image.source_line(pc) if self._image is not None else None
-        return str(line or "no source line")
+        return self._image.place_of(pc) if self._image is not None else "no source line"
 
 
 def _same_fault(mine: ExecutionError | None, theirs: ExecutionError | None) -> bool:

@@ -28,10 +28,12 @@ class Kernel:
     """One kernel, in all the ways it is run.
 
     `golden`, `steps`, `program` and `arguments` take one input set.  `golden` returns the outputs; `steps` the value
-    after each step of the arithmetic, by the step's name, one number per output lane; `program` runs the intrinsic
-    program and returns (outputs, trace); `arguments` gives the compiled function's arguments by name (arrays; None
-    for a null pointer).  `corners` yields the input sets that everybody must try, `sample` makes a random one.
-    `conventions` are other arithmetics under their names, to name the one that a wrong result agrees with.
+    after each step of the arithmetic, by the step's name, one number per output lane (a step named like a pointer
+    argument is that input itself); `arguments` gives the arguments of the signature by name (arrays, numbers, None
+    for a null pointer; outputs left out); `program` is the kernel in intrinsics and takes the same arguments, with
+    typed pointers for arrays.  `corners` yields the input sets that everybody must try, `sample` makes a random one.
+    `conventions` are other arithmetics under their names, to name the one that a wrong result agrees with; one that
+    does not define an input set raises ValueError.
     """
 
     name: str
@@ -43,7 +45,7 @@ class Kernel:
     arguments: Callable[[Inputs], Inputs]
     corners: Callable[[], Iterator[Inputs]]
     sample: Callable[[np.random.Generator], Inputs]
-    program: Callable[[Inputs], Any] | None = None
+    program: Callable[..., None] | None = None
     conventions: Mapping[str, Callable[[Inputs], Outputs]] = field(default_factory=dict)
 
 

@@ -1,0 +1,305 @@
+"""Blame: from one wrong output lane back through everything that was executed, to where it left the golden reference.
+
+The recorded instructions are walked backwards from the bytes of the output lane.  Each written lane that those bytes
+came from is a node, the lanes that it was computed from are its producers: what the expressions of the instruction
+read, and of a table lookup or a select only the item that was taken.  Then the steps of the golden reference are
+looked for along these nodes, each in what follows from the one before; the first step whose value does not appear is
+where the kernel parts from it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, cast
+
+from isa.evaluate.exact import Evaluation
+from isa.lane import Int, Lane, Memory, Place, Write, constant
+from sim.check.call import Recorded
+
+MEMORY = "memory"
+RARELY = 0.3
+
+
+class Byte(NamedTuple):
+    """One byte of a register or of memory; flags count as one byte."""
+
+    where: Place | str
+    number: int
+
+
+@dataclass(eq=False)
+class Node:
+    """One written lane: which executed instruction wrote it, and the lanes that were computed from it."""
+
+    index: int
+    recorded: Recorded
+    lane: int
+    bits: int
+    value: int
+    consumers: set[Node] = field(default_factory=set)
+
+    def holds(self, value: int) -> bool:
+        """Whether the lane is that number, as a signed or as an unsigned one."""
+        fits = -(1 << self.bits - 1) <= value < 1 << self.bits
+        return fits and self.value == value & (1 << self.bits) - 1
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Everything that one output lane came from, earliest first, and the bytes of memory that it started from."""
+
+    nodes: tuple[Node, ...]
+    memory: tuple[int, ...]
+
+
+def origin_of(trace: Sequence[Recorded], address: int, size: int) -> Origin:
+    """Where the bytes at `address` came from."""
+    wanted: dict[Byte, set[Node]] = {Byte(MEMORY, address + i): set() for i in range(size)}
+    nodes: list[Node] = []
+    for index in reversed(range(len(trace))):
+        nodes.extend(_producers(index, trace[index], wanted))
+    memory = sorted(byte.number for byte in wanted if byte.where == MEMORY)
+    return Origin(tuple(reversed(nodes)), tuple(memory))
+
+
+def _producers(index: int, recorded: Recorded, wanted: dict[Byte, set[Node]]) -> list[Node]:
+    """The nodes of one executed instruction; `wanted` goes from what it wrote to what it read."""
+    evaluation = Evaluation(recorded.occurrence)
+    written = [part for write in recorded.occurrence.instruction.writes for part in _parts(write, evaluation)]
+    taken = [[wanted.get(byte) for byte in part.span] for part in written]
+    for part in written:
+        for byte in part.span:
+            wanted.pop(byte, None)
+    found = []
+    for part, consumers in zip(written, taken, strict=True):
+        if _is_copy(part.lane):
+            _hand_on(part.lane, consumers, evaluation, wanted)
+        elif any(who is not None for who in consumers):
+            found.append(_node(index, recorded, part, consumers, evaluation, wanted))
+    return found
+
+
+class _Part(NamedTuple):
+    """One written lane and the bytes it went to; past the last lane, the bytes that became zero (no lane)."""
+
+    number: int
+    bits: int
+    lane: Lane
+    span: list[Byte]
+
+
+def _parts(write: Write, evaluation: Evaluation) -> list[_Part]:
+    where, first = _destination(write, evaluation)
+    bits = write.bits
+    parts = [_Part(i, bits, lane, _span(where, first, i * bits, bits)) for i, lane in enumerate(write.lanes)]
+    reached = len(parts) * bits
+    if isinstance(where, Place) and reached < where.bits:
+        parts.append(_Part(len(parts), bits, constant(0), _span(where, 0, reached, where.bits - reached)))
+    return parts
+
+
+def _is_copy(lane: Lane) -> bool:
+    """Whether the lane is moved unchanged: such instructions are looked through, byte by byte."""
+    if lane.op == "field":
+        lsb, element = cast(tuple[int, Int], lane.detail)
+        return lane.args[0].op in ("read", "load") and lsb % 8 == 0 and element.bits % 8 == 0
+    return lane.op in ("read", "load")
+
+
+def _hand_on(
+    lane: Lane, consumers: Sequence[set[Node] | None], evaluation: Evaluation, wanted: dict[Byte, set[Node]]
+) -> None:
+    """Those who wanted the bytes of a copy want the bytes it came from."""
+    sources = list(_copied_bytes(lane, evaluation))
+    for byte, who in zip(sources, consumers, strict=False):
+        if who is not None:
+            wanted.setdefault(byte, set()).update(who)
+
+
+def _node(
+    index: int, recorded: Recorded, part: _Part, consumers: Sequence[set[Node] | None],
+    evaluation: Evaluation, wanted: dict[Byte, set[Node]],
+) -> Node:  # fmt: skip
+    value = evaluation.value(part.lane) & (1 << part.bits) - 1
+    node = Node(index, recorded, part.number, part.bits, value, set().union(*filter(None, consumers)))
+    for byte in _sources(part.lane, evaluation):
+        wanted.setdefault(byte, set()).add(node)
+    return node
+
+
+def _destination(write: Write, evaluation: Evaluation) -> tuple[Place | str, int]:
+    if isinstance(write.place, Memory):
+        return MEMORY, evaluation.value(write.place.address)
+    return write.place, 0
+
+
+def _span(where: Place | str, first: int, lsb: int, bits: int) -> list[Byte]:
+    return [Byte(where, first + i) for i in range(lsb // 8, (lsb + bits + 7) // 8)]
+
+
+def _sources(lane: Lane, evaluation: Evaluation) -> Iterator[Byte]:
+    """The bytes that the value of an expression came from; what only made an address is left out."""
+    if lane.op == "pick":
+        index, *items, otherwise = lane.args
+        at = evaluation.value(index)
+        used: tuple[Lane, ...] = (items[at] if 0 <= at < len(items) else otherwise, index)
+    elif lane.op == "field" and lane.args[0].op in ("read", "load"):
+        lsb, element = cast(tuple[int, Int], lane.detail)
+        yield from _leaf(lane.args[0], lsb, element.bits, evaluation)
+        used = ()
+    elif lane.op in ("read", "load"):
+        yield from _leaf(lane, 0, lane.high.bit_length(), evaluation)
+        used = ()
+    else:
+        used = lane.args
+    for arg in used:
+        yield from _sources(arg, evaluation)
+
+
+def _copied_bytes(lane: Lane, evaluation: Evaluation) -> list[Byte]:
+    if lane.op == "field":
+        lsb, element = cast(tuple[int, Int], lane.detail)
+        return _leaf(lane.args[0], lsb, element.bits, evaluation)
+    return _leaf(lane, 0, lane.high.bit_length(), evaluation)
+
+
+def _leaf(lane: Lane, lsb: int, bits: int, evaluation: Evaluation) -> list[Byte]:
+    if lane.op == "read":
+        return _span(cast(Place, lane.detail), 0, lsb, bits)
+    return _span(MEMORY, evaluation.value(lane.args[0]), lsb, bits)
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """One output lane: where it came from, what the golden steps are there, and its own element of each input.
+
+    `inputs` gives the address of that element for each step that is an input.
+    """
+
+    origin: Origin
+    steps: Mapping[str, int]
+    inputs: Mapping[str, int]
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the lane came from its own elements."""
+        return all(address in self.origin.memory for step, address in self.inputs.items() if step in self.steps)
+
+    def computed_steps(self) -> dict[str, int]:
+        """The steps that are no input and change what they are given: another value than the step before."""
+        given = {value for step, value in self.steps.items() if step in self.inputs}
+        computed = {}
+        for step, value in self.steps.items():
+            if step not in self.inputs:
+                if value not in given:
+                    computed[step] = value
+                given = {value}
+        return computed
+
+
+@dataclass(frozen=True)
+class Parting:
+    """Where an output lane leaves the golden reference.
+
+    `step` is the first golden step whose value `golden` does not appear; `agreed` the steps before it that do;
+    `node` the first lane computed from the last agreeing value, None where no lane was.
+    """
+
+    step: str
+    golden: int
+    agreed: tuple[str, ...]
+    node: Node | None
+
+
+@dataclass
+class Calibration:
+    """Which instructions of an implementation compute which golden step, learned from lanes that are right.
+
+    An instruction may hold the value of a step by chance: of those that were seen, only the ones that hold it most
+    often compute it, the others are `refuted`.  A step that no instruction holds in at least `RARELY` of the lanes
+    is not computed by itself and cannot be looked for (`fused`).
+    """
+
+    refuted: dict[str, set[object]] = field(default_factory=dict)
+    fused: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, right: Iterable[Lineage]) -> Calibration:
+        calibration = cls()
+        own = [lineage for lineage in right if lineage.is_own]
+        for step in {name for lineage in own for name in lineage.computed_steps()}:
+            shares = _shares(own, step)
+            best = max(shares.values(), default=0.0)
+            if best < RARELY:
+                calibration.fused.add(step)
+            calibration.refuted[step] = {instruction for instruction, share in shares.items() if share < best}
+        return calibration
+
+    def may_compute(self, node: Node, step: str) -> bool:
+        return _instruction(node) not in self.refuted.get(step, ())
+
+
+def _shares(lineages: Sequence[Lineage], step: str) -> dict[object, float]:
+    """For each instruction, in which share of the lanes that it reached it held the value of the step."""
+    reached: Counter[object] = Counter()
+    held: Counter[object] = Counter()
+    for lineage in lineages:
+        value = lineage.computed_steps().get(step)
+        if value is not None:
+            reached.update({_instruction(node) for node in lineage.origin.nodes})
+            held.update({_instruction(node) for node in lineage.origin.nodes if node.holds(value)})
+    return {instruction: held[instruction] / count for instruction, count in reached.items()}
+
+
+def parting(lineage: Lineage, calibration: Calibration) -> Parting | None:
+    """Follow the golden steps along the origin of a lane; None where every step appears.
+
+    A step that is an input agrees where the lane's own element was read; a step that changes nothing agrees with the
+    one before it.
+    """
+    reachable, last = set(lineage.origin.nodes), None
+    computed = lineage.computed_steps()
+    agreed: list[str] = []
+    for step, value in lineage.steps.items():
+        if step in calibration.fused:
+            continue
+        if step in lineage.inputs:
+            appears = lineage.inputs[step] in lineage.origin.memory
+        elif step not in computed:
+            appears = True
+        else:
+            matches = {node for node in reachable if node.holds(value) and calibration.may_compute(node, step)}
+            appears = bool(matches)
+            if appears:
+                last, reachable = max(matches, key=lambda node: node.index), _followers(matches)
+        if not appears:
+            node = None if step in lineage.inputs else _next_node(lineage.origin, last)
+            return Parting(step, value, tuple(agreed), node)
+        agreed.append(step)
+    return None
+
+
+def _instruction(node: Node) -> object:
+    """The same for all executions of one instruction; a program of intrinsics has no addresses, so its form."""
+    return node.recorded.pc or node.recorded.occurrence.instruction.form.name
+
+
+def _followers(nodes: Iterable[Node]) -> set[Node]:
+    """The nodes and everything computed from them."""
+    found: set[Node] = set()
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        if node not in found:
+            found.add(node)
+            pending.extend(node.consumers)
+    return found
+
+
+def _next_node(origin: Origin, last: Node | None) -> Node | None:
+    """The first lane that was computed from the last agreeing value, and is another value."""
+    later = _followers([last]) if last is not None else origin.nodes
+    changed = [node for node in later if last is None or node.value != last.value]
+    return min(changed, key=lambda node: node.index, default=None)

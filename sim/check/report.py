@@ -1,0 +1,139 @@
+"""What a check found, as data.  The keys of the JSON form are the names of the design."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """An output lane that differs from the golden reference.
+
+    `parted_at` names the first step of the golden reference that the kernel does not reproduce for this lane (None
+    where all appear), `golden_step` its value; `instruction` and `source` are the first instruction that computed
+    something else from what still agreed.  `came_from` are the array elements that reached the lane ("nothing: it
+    was never written").  `conventions` are the other arithmetics that give all the outputs of this implementation.
+    """
+
+    engine: str
+    output: str
+    lane: tuple[int, ...]
+    got: int
+    expected: int
+    inputs: str
+    lanes_different: int
+    parted_at: str | None
+    golden_step: int | None
+    agreed: tuple[str, ...]
+    instruction: str
+    source: str
+    came_from: str
+    conventions: tuple[str, ...]
+
+    def __str__(self) -> str:
+        place = "".join(f"[{i}]" for i in self.lane)
+        lines = [
+            f"{self.output}{place}: {self.engine} {self.got}, golden {self.expected}"
+            f"  ({self.lanes_different} lanes differ)",
+            f"  inputs {self.inputs}",
+            f"  {self._parting()}",
+            f"  it came from {self.came_from}",
+        ]
+        if self.conventions:
+            lines.append(f"  all outputs agree with the convention {' and '.join(self.conventions)}")
+        return "\n".join(lines)
+
+    def _parting(self) -> str:
+        if self.parted_at is None:
+            return "every step of the golden reference appears; the output is something else"
+        after = f" after {self.agreed[-1]!r}" if self.agreed else ""
+        at = f"; first different: {self.instruction} ({self.source})" if self.instruction else ""
+        return f"parts from the golden reference at step {self.parted_at!r}{after}, golden {self.golden_step}{at}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One implementation against the golden reference.
+
+    `failure` is empty where everything agreed, else a paragraph: a divergence of machine and emulator, a mismatch
+    of an output lane, or an error that stopped the run.
+    """
+
+    implementation: str
+    flags: str
+    lanes_compared: int
+    instructions: int
+    forms: frozenset[str]
+    saturated_calls: int
+    code: str
+    failure: str = ""
+    divergence: str = ""
+    mismatch: Mismatch | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole check.  It passes only if something was compared and nothing failed."""
+
+    kernel: str
+    compiler: str
+    seed: int
+    vectors_compared: int
+    outcomes: Sequence[Outcome]
+    reproduce: str
+    interrupted: bool = False
+
+    @property
+    def lanes_compared(self) -> int:
+        return sum(outcome.lanes_compared for outcome in self.outcomes)
+
+    @property
+    def failures(self) -> list[Outcome]:
+        return [outcome for outcome in self.outcomes if outcome.failure]
+
+    @property
+    def passed(self) -> bool:
+        return self.lanes_compared > 0 and not self.failures and not self.interrupted
+
+    @property
+    def forms(self) -> frozenset[str]:
+        return frozenset().union(*(outcome.forms for outcome in self.outcomes))
+
+    @property
+    def instructions(self) -> int:
+        return sum(outcome.instructions for outcome in self.outcomes)
+
+    @property
+    def distinct_binaries(self) -> int:
+        return len({outcome.code for outcome in self.outcomes if outcome.code})
+
+    @property
+    def first_divergence(self) -> str:
+        return next((f"{o.implementation} {o.flags}: {o.failure}" for o in self.failures), "")
+
+    def as_json(self) -> dict[str, object]:
+        """The report as plain data."""
+        return {
+            "kernel": self.kernel,
+            "passed": self.passed,
+            "interrupted": self.interrupted,
+            "compiler": self.compiler,
+            "flags": sorted({outcome.flags for outcome in self.outcomes if outcome.code}),
+            "vectors_compared": self.vectors_compared,
+            "lanes_compared": self.lanes_compared,
+            "distinct_binaries": self.distinct_binaries,
+            "instruction_forms": len(self.forms),
+            "forms": sorted(self.forms),
+            "saturated_calls": sum(outcome.saturated_calls for outcome in self.outcomes),
+            "instructions": self.instructions,
+            "first_divergence": self.first_divergence,
+            "seed": self.seed,
+            "reproduce": self.reproduce,
+            "implementations": [_outcome_as_json(outcome) for outcome in self.outcomes],
+        }
+
+
+def _outcome_as_json(outcome: Outcome) -> dict[str, object]:
+    data = asdict(outcome)
+    return {**data, "forms": len(outcome.forms), "passed": not outcome.failure}

@@ -1,0 +1,50 @@
+"""The input sets of a check, and what the golden reference makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from sim.kernels.kernel import Inputs, Kernel, Outputs
+
+MAX_RANDOM_SETS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The input sets of a check with their golden outputs; `count` is the number of output lanes."""
+
+    inputs: Sequence[Inputs]
+    golden: Sequence[Outputs]
+    seed: int
+
+    @property
+    def count(self) -> int:
+        return sum(array.size for outputs in self.golden for array in outputs.values())
+
+
+def make_vectors(kernel: Kernel, random_lanes: int, seed: int) -> Vectors:
+    """The kernel's corners, then random input sets until they have `random_lanes` output lanes."""
+    inputs = list(kernel.corners())
+    golden = [kernel.golden(case) for case in inputs]
+    rng, lanes = np.random.default_rng(seed), 0
+    for case in islice(_samples(kernel, rng), MAX_RANDOM_SETS):
+        if lanes >= random_lanes:
+            break
+        inputs.append(case)
+        golden.append(kernel.golden(case))
+        lanes += sum(array.size for array in golden[-1].values())
+    return Vectors(inputs, golden, seed)
+
+
+def _samples(kernel: Kernel, rng: np.random.Generator) -> Iterator[Inputs]:
+    while True:
+        yield kernel.sample(rng)
+
+
+def call_seed(vectors: Vectors, number: int) -> int:
+    """The seed of the junk around one call, so that the call can be repeated alone."""
+    return vectors.seed * MAX_RANDOM_SETS + number

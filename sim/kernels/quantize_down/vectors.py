@@ -1,0 +1,101 @@
+"""Input sets of quantize_down: the corners first, then seeded random ones.
+
+Random accumulators almost never meet a tie, so for given parameters the accumulators around every tie, saturation
+edge and sign change are computed backwards from the values wanted after the multiply and after the shift.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, wrap_int32
+from sim.kernels.kernel import Inputs
+from sim.kernels.quantize_down.golden import Parameters
+
+LENGTHS = range(48)  # every tail length behind none, one and two steps of sixteen lanes
+HALF = 1 << 30  # the multiplier 0.5
+CORNER_PARAMETERS = (
+    Parameters(HALF, 0),
+    Parameters(HALF, 1),
+    Parameters(HALF, 2, 5, 7, 7),
+    Parameters(254601600, 1, 2),
+    Parameters(254601601, 1, 2, 1, 173),
+    Parameters(INT32_MIN, 0),
+    Parameters(INT32_MIN, 31, 5),
+    Parameters(-HALF, 3, -7),
+    Parameters(INT32_MAX, 0, 128),
+    Parameters(INT32_MAX, 31),
+    Parameters(HALF, 0, INT32_MAX),
+    Parameters(HALF, 0, INT32_MIN),
+    Parameters(0, 4, 10),
+    Parameters(1717986918, 5, 100, 10, 210),
+    Parameters(1518500250, 8, 128, 255, 255),
+    Parameters(1140850688, 3, 3, 0, 255),
+)
+BIASES = (0, 1, -1, 1000, INT32_MAX, INT32_MIN, -123456)
+
+
+def corner_accumulators(parameters: Parameters) -> Int32Array:
+    """int32[n]: extremes, ties of the multiply and of the shift both ways, edges of 0..255 and of the bounds."""
+    after_shift = [edge - parameters.offset for edge in (-1, 0, 1, parameters.minimum, parameters.maximum, 255, 256)]
+    half = (1 << parameters.shift) >> 1
+    after_multiply = [scaled << parameters.shift for scaled in after_shift]
+    after_multiply += [sign * odd * half for sign in (1, -1) for odd in (1, 3, 5)]
+    before = [edge for wanted in after_multiply for edge in _before_multiply(wanted, parameters.multiplier)]
+    extremes = [INT32_MIN, INT32_MIN + 1, INT32_MAX, INT32_MAX - 1, 0, 1, -1, 2, -2]
+    values = dict.fromkeys(min(max(value, INT32_MIN), INT32_MAX) for value in (*extremes, *before))
+    return np.array(list(values), np.int32)
+
+
+def _before_multiply(wanted: int, multiplier: int) -> list[int]:
+    """Accumulators around those that the multiply takes to `wanted` and to the tie next to it."""
+    if multiplier == 0:
+        return []
+    exact, tie = (wanted << 31) // multiplier, ((2 * wanted + 1) << 30) // multiplier
+    return [middle + step for middle in (exact, tie) for step in (-1, 0, 1)]
+
+
+def _row(values: Int32Array, length: int, first: int) -> Int32Array:
+    return np.resize(np.roll(values, -first), length).astype(np.int32)
+
+
+def _input_set(biased: Int32Array, bias: Int32Array | None, parameters: Parameters) -> Inputs:
+    """The input set whose accumulators become `biased` when the bias is added."""
+    accumulators = biased if bias is None else wrap_int32(biased.astype(np.int64) - bias)
+    return {"accumulators": accumulators, "bias": bias, "parameters": parameters}
+
+
+def corners() -> Iterator[Inputs]:
+    """Every corner accumulator of every corner parameter, then every length in turn; with and without bias."""
+    for number, parameters in enumerate(CORNER_PARAMETERS):
+        values = corner_accumulators(parameters)
+        bias = None if number % 2 else np.resize(np.array(BIASES, np.int32), values.shape)
+        yield _input_set(values, bias, parameters)
+    for length in LENGTHS:
+        parameters = CORNER_PARAMETERS[length % len(CORNER_PARAMETERS)]
+        row = _row(corner_accumulators(parameters), length, first=5 * length)
+        bias = _row(np.array(BIASES, np.int32), length, first=length) if length % 3 else None
+        yield _input_set(row, bias, parameters)
+
+
+def sample(rng: np.random.Generator) -> Inputs:
+    """A random row of up to 64 accumulators: corners of its parameters, small ones, and any."""
+    parameters = _random_parameters(rng)
+    length = int(rng.integers(0, 65))
+    pools = (
+        rng.choice(corner_accumulators(parameters), length),
+        rng.integers(-6000, 6001, length),
+        rng.integers(INT32_MIN, INT32_MAX, length, endpoint=True),
+    )
+    biased = np.choose(rng.integers(0, 3, length), pools).astype(np.int32)
+    bias = None if rng.random() < 0.3 else rng.choice(np.array(BIASES, np.int32), length)
+    return _input_set(biased, bias, parameters)
+
+
+def _random_parameters(rng: np.random.Generator) -> Parameters:
+    multiplier = int(rng.integers(HALF, INT32_MAX) if rng.random() < 0.7 else rng.integers(INT32_MIN, INT32_MAX))
+    offset = int(rng.integers(-256, 512) if rng.random() < 0.9 else rng.integers(INT32_MIN, INT32_MAX))
+    minimum, maximum = sorted(int(bound) for bound in rng.integers(0, 256, 2))
+    bounded = rng.random() < 0.5
+    shift = int(rng.integers(0, 12) if rng.random() < 0.7 else rng.integers(0, 32))
+    return Parameters(multiplier, shift, offset, minimum if bounded else 0, maximum if bounded else 0)

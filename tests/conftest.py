@@ -1,0 +1,89 @@
+"""What several tests share: the check that they test this checkout, settings, and the recorded machine words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from sim import Emulator, Machine
+
+ROOT = Path(__file__).resolve().parents[1]
+Words = dict[str, tuple[int, ...]]
+
+settings.register_profile("lanewise", deadline=None, print_blob=True)
+settings.load_profile("lanewise")
+
+
+def pytest_configure() -> None:
+    """Stop with one line where `isa` or `sim` are not the ones beside these tests."""
+    for package in ("isa", "sim"):
+        spec = find_spec(package)
+        found = Path(spec.origin).resolve().parents[1] if spec is not None and spec.origin else None
+        if found != ROOT:
+            where = f"resolves to {found}" if found else "is not installed"
+            advice = f"install this checkout: {ROOT}/.venv/bin/python -m pip install -e {ROOT}"
+            pytest.exit(f"the package {package} {where}, these tests are about {ROOT}; {advice}", returncode=3)
+
+
+@pytest.fixture(scope="session")
+def form_words() -> Words:
+    """By form name, the machine words recorded in tests/data/form_words.txt."""
+    lines = (ROOT / "tests/data/form_words.txt").read_text().splitlines()
+    rows = (line.split("; ") for line in lines)
+    return {name: tuple(int(word, 16) for word in words.split()) for name, words in rows}
+
+
+WORDS = {
+    "nop": 0xD503201F,
+    "add x0, x0, #1": 0x91000400,
+    "add x2, x2, #1": 0x91000442,
+    "mov x0, #5": 0xD28000A0,
+    "ldr x0, [x1]": 0xF9400020,
+    "ldr xzr, [x1]": 0xF940003F,
+    "ldrb w0, [x1]": 0x39400020,
+    "str x0, [x1]": 0xF9000020,
+    "str w0, [x1]": 0xB9000020,
+    "strb w0, [x1]": 0x39000020,
+    "str x0, [x1], #8": 0xF8008420,
+    "stp x2, x3, [x1]": 0xA9000C22,
+    "stp x2, x3, [x1, #-0x10]!": 0xA9BF0C22,
+    "ldp x2, x3, [x1], #0x10": 0xA8C10C22,
+    "b #0": 0x14000000,
+    "b #8": 0x14000002,
+    "b #0x1000000": 0x14400000,
+    "bl #8": 0x94000002,
+    "ret": 0xD65F03C0,
+    "cbz x0, #8": 0xB4000040,
+    "cbnz x0, #0xfffffffffffffffc": 0xB5FFFFE0,
+    "subs x0, x0, #1": 0xF1000400,
+    "sqadd v0.4s, v0.4s, v1.4s": 0x4EA10C00,
+    "sdot v0.4s, v1.16b, v2.16b": 0x4E829420,
+    "svc #0": 0xD4000001,
+    "brk #0": 0xD4200000,
+    ".word 0x00000000": 0,
+}
+"""The words of the small programs that tests run, by their text at address 0."""
+
+Engine = Machine | Emulator
+Assemble = Callable[..., bytes]
+
+
+@pytest.fixture(params=[Machine, Emulator], ids=["machine", "emulator"])
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """What both promise is tested on both: nothing is mapped yet."""
+    made: Engine = request.param()
+    return made
+
+
+@pytest.fixture(scope="session")
+def assemble() -> Assemble:
+    """Machine code of some of `WORDS`, named by their text."""
+
+    def code(*texts: str) -> bytes:
+        return b"".join(WORDS[text].to_bytes(4, "little") for text in texts)
+
+    return code

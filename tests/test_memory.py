@@ -1,0 +1,257 @@
+"""Memory: what can be mapped, what the host may do, what a program may do."""
+
+from __future__ import annotations
+
+import pytest
+
+from sim import Memory, MemoryFault
+
+PAGE = 4096
+BASE = 0x10000
+
+
+def mapped(*regions: tuple[int, int, str]) -> Memory:
+    """Regions given as first page after BASE, pages, permissions."""
+    memory = Memory()
+    for page, pages, permissions in regions:
+        memory.map(BASE + page * PAGE, pages * PAGE, permissions)
+    return memory
+
+
+def test_mapped_memory_is_zero() -> None:
+    assert mapped((0, 1, "rw")).read(BASE, PAGE) == bytes(PAGE)
+
+
+def test_regions_are_listed_in_order_of_address() -> None:
+    memory = mapped((4, 1, "r"), (0, 2, "rx"), (2, 1, "rw"))
+    assert [(r.start, r.end, r.permissions) for r in memory.regions] == [
+        (BASE, BASE + 2 * PAGE, "rx"),
+        (BASE + 2 * PAGE, BASE + 3 * PAGE, "rw"),
+        (BASE + 4 * PAGE, BASE + 5 * PAGE, "r"),
+    ]
+
+
+@pytest.mark.parametrize(("address", "size"), [(BASE + 1, PAGE), (BASE, PAGE - 1), (BASE, 0), (BASE, -PAGE), (8, 8)])
+def test_a_region_off_page_boundaries_is_refused(address: int, size: int) -> None:
+    with pytest.raises(ValueError, match="must be multiples of 4096"):
+        Memory().map(address, size)
+
+
+@pytest.mark.parametrize(("address", "size"), [(-PAGE, PAGE), (2**64, PAGE), (2**64 - PAGE, 2 * PAGE)])
+def test_a_region_outside_of_the_address_space_is_refused(address: int, size: int) -> None:
+    with pytest.raises(ValueError, match="not inside of the 64-bit address space"):
+        Memory().map(address, size)
+
+
+def test_the_last_page_can_be_mapped() -> None:
+    assert Memory().map(2**64 - PAGE, PAGE).end == 2**64
+
+
+@pytest.mark.parametrize(("page", "pages"), [(1, 1), (0, 2), (2, 2), (0, 4), (1, 2), (2, 1)])
+def test_an_overlap_is_refused(page: int, pages: int) -> None:
+    memory = mapped((1, 2, "rw"))
+    with pytest.raises(ValueError, match="overlaps 0x11000..0x13000"):
+        memory.map(BASE + page * PAGE, pages * PAGE)
+
+
+def test_a_refused_region_is_not_mapped() -> None:
+    memory = mapped((1, 1, "rw"))
+    with pytest.raises(ValueError, match="overlaps"):
+        memory.map(BASE, 2 * PAGE)
+    assert len(memory.regions) == 1
+
+
+@pytest.mark.parametrize("page", [0, 2])
+def test_a_neighbour_is_no_overlap(page: int) -> None:
+    memory = mapped((1, 1, "rw"))
+    memory.map(BASE + page * PAGE, PAGE)
+    assert len(memory.regions) == 2
+
+
+@pytest.mark.parametrize("permissions", ["", "rwz", "R", "r w"])
+def test_other_permission_letters_are_refused(permissions: str) -> None:
+    with pytest.raises(ValueError, match="permissions are some of 'rwx'"):
+        Memory().map(BASE, PAGE, permissions)
+
+
+@pytest.mark.parametrize("permissions", ["r", "w", "x", "rw", "rx", "rwx"])
+def test_the_host_reads_what_it_wrote_whatever_the_permissions(permissions: str) -> None:
+    memory = mapped((0, 1, permissions))
+    memory.write(BASE + 5, b"lane")
+    assert memory.read(BASE + 4, 6) == b"\0lane\0"
+
+
+def test_the_host_writes_across_adjacent_regions() -> None:
+    memory = mapped((0, 1, "r"), (1, 1, "x"))
+    memory.write(BASE + PAGE - 2, b"abcd")
+    assert (memory.read(BASE + PAGE - 2, 2), memory.read(BASE + PAGE, 2)) == (b"ab", b"cd")
+
+
+def test_the_host_cannot_read_where_nothing_is_mapped() -> None:
+    with pytest.raises(MemoryFault, match="cannot access 4 bytes at 0x10ffe: 0x11000 is not mapped"):
+        mapped((0, 1, "rw")).read(BASE + PAGE - 2, 4)
+
+
+def test_a_host_write_that_does_not_fit_writes_nothing() -> None:
+    memory = mapped((0, 1, "rw"))
+    with pytest.raises(MemoryFault):
+        memory.write(BASE + PAGE - 2, b"abcd")
+    assert memory.read(BASE + PAGE - 2, 2) == bytes(2)
+
+
+@pytest.mark.parametrize("permissions", ["r", "rw", "rx", "rwx"])
+def test_a_program_loads_where_it_may_read(permissions: str) -> None:
+    memory = mapped((0, 1, permissions))
+    memory.write(BASE, b"lane")
+    assert bytes(memory.load(BASE, 4)) == b"lane"
+
+
+@pytest.mark.parametrize("permissions", ["w", "x", "wx"])
+def test_a_program_cannot_load_where_it_may_not_read(permissions: str) -> None:
+    with pytest.raises(MemoryFault, match=f"cannot read 4 bytes at 0x10000: 0x10000 is mapped '{permissions}' only"):
+        mapped((0, 1, permissions)).load(BASE, 4)
+
+
+@pytest.mark.parametrize("permissions", ["w", "rw", "wx", "rwx"])
+def test_a_program_stores_where_it_may_write(permissions: str) -> None:
+    memory = mapped((0, 1, permissions))
+    memory.store(BASE, b"lane")
+    assert memory.read(BASE, 4) == b"lane"
+
+
+@pytest.mark.parametrize("permissions", ["r", "x", "rx"])
+def test_a_program_cannot_store_where_it_may_not_write(permissions: str) -> None:
+    with pytest.raises(MemoryFault, match=f"cannot write 4 bytes at 0x10000: 0x10000 is mapped '{permissions}' only"):
+        mapped((0, 1, permissions)).store(BASE, b"lane")
+
+
+@pytest.mark.parametrize("permissions", ["x", "rx", "rwx"])
+def test_a_program_fetches_where_it_may_execute(permissions: str) -> None:
+    memory = mapped((0, 1, permissions))
+    memory.write(BASE + 4, b"lane")
+    assert memory.fetch(BASE + 4) == b"lane"
+
+
+@pytest.mark.parametrize("permissions", ["r", "w", "rw"])
+def test_a_program_cannot_fetch_where_it_may_not_execute(permissions: str) -> None:
+    with pytest.raises(MemoryFault, match=f"cannot execute 4 bytes at 0x10000: 0x10000 is mapped '{permissions}' only"):
+        mapped((0, 1, permissions)).fetch(BASE)
+
+
+@pytest.mark.parametrize("address", [BASE + 1, BASE + 2, BASE + 3])
+def test_an_instruction_address_is_a_multiple_of_4(address: int) -> None:
+    with pytest.raises(MemoryFault, match="it is not a multiple of 4"):
+        mapped((0, 1, "x")).fetch(address)
+
+
+@pytest.mark.parametrize("repeat", [1, 2], ids=["first", "again"])
+@pytest.mark.parametrize("offset", [-2, PAGE - 2, PAGE, 5 * PAGE])
+def test_a_load_outside_of_the_region_says_where(offset: int, repeat: int) -> None:
+    memory = mapped((0, 1, "rw"))
+    for _ in range(repeat):
+        with pytest.raises(MemoryFault) as caught:
+            memory.load(BASE + offset, 4)
+    assert (caught.value.address, caught.value.size, caught.value.pc) == (BASE + offset, 4, None)
+
+
+@pytest.mark.parametrize("offset", [-2, PAGE - 2, PAGE, 5 * PAGE])
+def test_a_store_outside_of_the_region_says_where(offset: int) -> None:
+    with pytest.raises(MemoryFault) as caught:
+        mapped((0, 1, "rw")).store(BASE + offset, b"lane")
+    assert (caught.value.address, caught.value.size, caught.value.pc) == (BASE + offset, 4, None)
+
+
+@pytest.mark.parametrize("other", ["rw", "r", "rx", "rwx"])
+def test_a_load_crosses_into_an_adjacent_region(other: str) -> None:
+    memory = mapped((0, 1, "rw"), (1, 1, other))
+    memory.write(BASE + PAGE - 2, b"lane")
+    assert bytes(memory.load(BASE + PAGE - 2, 4)) == b"lane"
+
+
+@pytest.mark.parametrize("other", ["rw", "w", "rwx"])
+def test_a_store_crosses_into_an_adjacent_region(other: str) -> None:
+    memory = mapped((0, 1, "rw"), (1, 1, other))
+    memory.store(BASE + PAGE - 2, b"lane")
+    assert memory.read(BASE + PAGE - 2, 4) == b"lane"
+
+
+def test_a_load_crosses_a_page_of_one_region() -> None:
+    memory = mapped((0, 2, "rw"))
+    memory.write(BASE + PAGE - 2, b"lane")
+    assert bytes(memory.load(BASE + PAGE - 2, 4)) == b"lane"
+
+
+def test_a_store_that_crosses_into_a_read_only_region_writes_nothing() -> None:
+    memory = mapped((0, 1, "rw"), (1, 1, "r"))
+    with pytest.raises(MemoryFault, match="0x11000 is mapped 'r' only"):
+        memory.store(BASE + PAGE - 2, b"lane")
+    assert memory.read(BASE + PAGE - 2, 4) == bytes(4)
+
+
+def test_a_load_does_not_see_through_to_a_region_mapped_before_a_hole() -> None:
+    memory = mapped((0, 1, "rw"), (2, 1, "rw"))
+    memory.load(BASE, 4)
+    with pytest.raises(MemoryFault, match="0x11000 is not mapped"):
+        memory.load(BASE + PAGE - 4, PAGE + 8)
+
+
+def test_a_region_mapped_later_is_found_after_a_fault() -> None:
+    memory = mapped((0, 1, "rw"))
+    with pytest.raises(MemoryFault):
+        memory.load(BASE + PAGE, 4)
+    memory.map(BASE + PAGE, PAGE, "rw")
+    assert bytes(memory.load(BASE + PAGE, 4)) == bytes(4)
+
+
+def test_exchange_returns_the_old_bytes() -> None:
+    memory = mapped((0, 1, "rw"))
+    memory.store(BASE, b"lane")
+    assert memory.exchange(BASE + 2, b"wise") == b"ne\0\0"
+
+
+def test_exchange_stores() -> None:
+    memory = mapped((0, 1, "rw"))
+    memory.exchange(BASE, b"lane")
+    assert memory.read(BASE, 4) == b"lane"
+
+
+@pytest.mark.parametrize("permissions", ["x", "rx", "rwx"])
+def test_a_host_write_to_code_changes_the_code_version(permissions: str) -> None:
+    memory = mapped((0, 1, permissions))
+    before = memory.code_version
+    memory.write(BASE, b"lane")
+    assert memory.code_version != before
+
+
+def test_a_store_to_code_changes_the_code_version() -> None:
+    memory = mapped((0, 1, "rwx"))
+    before = memory.code_version
+    memory.store(BASE, b"lane")
+    assert memory.code_version != before
+
+
+def test_a_store_that_crosses_into_code_changes_the_code_version() -> None:
+    memory = mapped((0, 1, "rw"), (1, 1, "rwx"))
+    before = memory.code_version
+    memory.store(BASE + PAGE - 2, b"lane")
+    assert memory.code_version != before
+
+
+def test_writing_data_leaves_the_code_version() -> None:
+    memory = mapped((0, 1, "rw"), (1, 1, "rx"))
+    before = memory.code_version
+    memory.write(BASE, b"lane")
+    memory.store(BASE + PAGE - 4, b"lane")
+    assert memory.code_version == before
+
+
+def test_a_fault_outside_of_a_run_prints_its_reason_only() -> None:
+    assert str(MemoryFault(16, 4, "cannot read")) == "cannot read"
+
+
+def test_a_fault_in_a_run_prints_address_and_text() -> None:
+    assert str(MemoryFault(16, 4, "cannot read", 0x400, "ldr x0, [x1]")) == "at 0x400, ldr x0, [x1]: cannot read"
+
+
+def test_a_fault_of_a_fetch_prints_so() -> None:
+    assert str(MemoryFault(16, 4, "cannot execute", 16)) == "at 0x10, instruction fetch: cannot execute"
