@@ -85,6 +85,11 @@ class Instruction:
         return tuple(w.place for w in self.writes if isinstance(w.place, Place))
 
     @cached_property
+    def stores(self) -> bool:
+        """Whether it writes memory."""
+        return any(isinstance(w.place, Memory) for w in self.writes)
+
+    @cached_property
     def places_read(self) -> tuple[Place, ...]:
         reads = {n.detail for n in walk(self.lanes) if n.op == "read" and isinstance(n.detail, Place)}
         return tuple(sorted(reads, key=str))

@@ -41,6 +41,7 @@ from isa.program import (
     NoResult,
     Parameter,
     Program,
+    ProgramMemory,
     Result,
     Scalar,
     Vector,
@@ -78,6 +79,7 @@ __all__ = [
     "Intrinsic",
     "Pointer",
     "Program",
+    "ProgramMemory",
     "UnknownIntrinsic",
     "VectorType",
     "VectorValue",
@@ -128,24 +130,21 @@ class Rule:
 
 
 _LANES = ("_lane", "T, TH, lane"), ("_laneq", "T, TQ, lane")
-_LAST_ELEMENT = {1: "{0}, {1}, {2.e}[{3}]", 2: "{0}, {2}, {3.e}[{4}]"}
 
 
 def _by_element(ops: str, mnemonic: str, result: str, form: str = "each", scalars: bool = True) -> Iterator[Rule]:
     """The `_lane`, `_laneq` and `_n` intrinsics of an op; `result` is the signature up to the last two vectors."""
-    first = 2 if "+" in result else 1
+    vectors, number = ("{0}, {2}, {3.e}", "{4}") if "+" in result else ("{0}, {1}, {2.e}", "{3}")
     for suffix, rest in _LANES:
-        yield Rule(_suffixed(ops, suffix), mnemonic, result + rest, _LAST_ELEMENT[first], form)
+        yield Rule(_suffixed(ops, suffix), mnemonic, result + rest, f"{vectors}[{number}]", form)
     if scalars:
-        text = _LAST_ELEMENT[first].replace(f"{{{first + 2}}}", "0")
-        yield Rule(_suffixed(ops, "_n"), mnemonic, f"{result}T, broadcast", text, form)
+        yield Rule(_suffixed(ops, "_n"), mnemonic, f"{result}T, broadcast", f"{vectors}[0]", form)
 
 
 def _suffixed(ops: str, suffix: str) -> str:
     return " ".join(op + suffix for op in ops.split())
 
 
-_BYTES_OF_TWO, _BYTES_OF_THREE = "{0.b}, {1.b}", "{0.b}, {1.b}, {2.b}"
 _SWAPPED = "{0}, {2}, {1}"
 _WITH_ZERO = "{0}, {1}, #0"
 _TWO_LANES = "v0.2s, {1}, {1}"
@@ -205,8 +204,8 @@ RULES = (
     Rule("clez", "cmle", "TU = T", _WITH_ZERO, signs="s"),
     Rule("cltz", "cmlt", "TU = T", _WITH_ZERO, signs="s"),
     # bitwise
-    Rule("and orr eor bic orn", "{op}", "T = T, T", _BYTES_OF_THREE),
-    Rule("mvn", "mvn", "T = T", _BYTES_OF_TWO, widest=32),
+    Rule("and orr eor bic orn", "{op}", "T = T, T", "{0.b}, {1.b}, {2.b}"),
+    Rule("mvn", "mvn", "T = T", "{0.b}, {1.b}", widest=32),
     Rule("bsl", "bsl", "T = +TU, T, T", "{0.b}, {2.b}, {3.b}"),
     # pairwise and across lanes
     Rule("padd", "addp", "T = T, T"),
@@ -344,7 +343,8 @@ class Intrinsic:
     def _checked(self, arguments: tuple[Any, ...]) -> list[Any]:
         wanted = len(self.parameters)
         if len(arguments) != wanted:
-            raise TypeError(f"{self.name} takes {wanted} argument{'s'[:wanted != 1]}, not {len(arguments)}")
+            noun = "argument" if wanted == 1 else "arguments"
+            raise TypeError(f"{self.name} takes {wanted} {noun}, not {len(arguments)}")
         pairs = enumerate(zip(self.parameters, arguments, strict=True), 1)
         return [parameter.checked(value, self.name, position) for position, (parameter, value) in pairs]
 
@@ -407,7 +407,8 @@ class _Reading(NamedTuple):
         """The rule's; where it narrows onto a given lower half, with that half before the arguments."""
         if self.rule.form != "narrow" or not self.mark:
             return self.rule.signature
-        return self.rule.signature.replace(" = ", "Q = +{}, ").format(self.rule.signature.split(" = ")[0])
+        half, arguments = self.rule.signature.split(" = ")
+        return f"{half}Q = +{half}, {arguments}"
 
     @property
     def mnemonics(self) -> Iterator[str]:

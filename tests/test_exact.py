@@ -50,7 +50,8 @@ def after(text: str, **registers: int) -> HandMade:
 
 
 def test_add_wraps_every_lane() -> None:
-    state = after("add v0.4s, v1.4s, v2.4s", v1=0x00000001_80000000_FFFFFFFF_00000003, v2=0x00000002_80000000_00000001_00000004)
+    a, b = 0x00000001_80000000_FFFFFFFF_00000003, 0x00000002_80000000_00000001_00000004
+    state = after("add v0.4s, v1.4s, v2.4s", v1=a, v2=b)
     assert state.registers["v0"] == 0x00000003_00000000_00000000_00000007
 
 

@@ -50,7 +50,7 @@ def test_the_last_page_can_be_mapped() -> None:
 @pytest.mark.parametrize(("page", "pages"), [(1, 1), (0, 2), (2, 2), (0, 4), (1, 2), (2, 1)])
 def test_an_overlap_is_refused(page: int, pages: int) -> None:
     memory = mapped((1, 2, "rw"))
-    with pytest.raises(ValueError, match="overlaps 0x11000..0x13000"):
+    with pytest.raises(ValueError, match=r"overlaps 0x11000\.\.0x13000"):
         memory.map(BASE + page * PAGE, pages * PAGE)
 
 

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
 from isa.evaluate.exact import Evaluation
+from isa.instruction import Instruction
 from isa.lane import Int, Lane, Memory, Place, Write, constant
 from sim.check.call import Recorded
 
 MEMORY = "memory"
-RARELY = 0.3
+RARELY, ENOUGH = 0.3, 3
 
 
 class Byte(NamedTuple):
@@ -27,6 +28,31 @@ class Byte(NamedTuple):
 
     where: Place | str
     number: int
+
+
+class Wanted:
+    """The bytes whose origin is looked for, and the nodes that were computed from each."""
+
+    def __init__(self) -> None:
+        self._consumers: dict[Place | str, dict[int, set[Node]]] = {}
+
+    def add(self, byte: Byte, consumers: Iterable[Node]) -> None:
+        self._consumers.setdefault(byte.where, {}).setdefault(byte.number, set()).update(consumers)
+
+    def get(self, byte: Byte) -> set[Node] | None:
+        """The nodes that want the byte; None where it is not wanted."""
+        return self._consumers.get(byte.where, {}).get(byte.number)
+
+    def remove(self, byte: Byte) -> None:
+        self._consumers.get(byte.where, {}).pop(byte.number, None)
+
+    def numbers(self, where: Place | str) -> Iterable[int]:
+        """The wanted bytes of one place."""
+        return self._consumers.get(where, {})
+
+    def could_come_from(self, instruction: Instruction) -> bool:
+        """Whether the instruction writes a place of which bytes are wanted."""
+        return instruction.stores or any(self._consumers.get(place) for place in instruction.places_written)
 
 
 @dataclass(eq=False)
@@ -42,8 +68,11 @@ class Node:
 
     def holds(self, value: int) -> bool:
         """Whether the lane is that number, as a signed or as an unsigned one."""
-        fits = -(1 << self.bits - 1) <= value < 1 << self.bits
-        return fits and self.value == value & (1 << self.bits) - 1
+        return -(1 << self.bits - 1) <= value < 1 << self.bits and self.ends(value)
+
+    def ends(self, value: int) -> bool:
+        """Whether the lane is the low bits of that number."""
+        return self.value == value & (1 << self.bits) - 1
 
 
 @dataclass(frozen=True)
@@ -56,22 +85,24 @@ class Origin:
 
 def origin_of(trace: Sequence[Recorded], address: int, size: int) -> Origin:
     """Where the bytes at `address` came from."""
-    wanted: dict[Byte, set[Node]] = {Byte(MEMORY, address + i): set() for i in range(size)}
+    wanted = Wanted()
+    for i in range(size):
+        wanted.add(Byte(MEMORY, address + i), ())
     nodes: list[Node] = []
     for index in reversed(range(len(trace))):
-        nodes.extend(_producers(index, trace[index], wanted))
-    memory = sorted(byte.number for byte in wanted if byte.where == MEMORY)
-    return Origin(tuple(reversed(nodes)), tuple(memory))
+        if wanted.could_come_from(trace[index].occurrence.instruction):
+            nodes.extend(_producers(index, trace[index], wanted))
+    return Origin(tuple(reversed(nodes)), tuple(sorted(wanted.numbers(MEMORY))))
 
 
-def _producers(index: int, recorded: Recorded, wanted: dict[Byte, set[Node]]) -> list[Node]:
+def _producers(index: int, recorded: Recorded, wanted: Wanted) -> list[Node]:
     """The nodes of one executed instruction; `wanted` goes from what it wrote to what it read."""
     evaluation = Evaluation(recorded.occurrence)
     written = [part for write in recorded.occurrence.instruction.writes for part in _parts(write, evaluation)]
     taken = [[wanted.get(byte) for byte in part.span] for part in written]
     for part in written:
         for byte in part.span:
-            wanted.pop(byte, None)
+            wanted.remove(byte)
     found = []
     for part, consumers in zip(written, taken, strict=True):
         if _is_copy(part.lane):
@@ -109,23 +140,23 @@ def _is_copy(lane: Lane) -> bool:
 
 
 def _hand_on(
-    lane: Lane, consumers: Sequence[set[Node] | None], evaluation: Evaluation, wanted: dict[Byte, set[Node]]
+    lane: Lane, consumers: Sequence[set[Node] | None], evaluation: Evaluation, wanted: Wanted
 ) -> None:
     """Those who wanted the bytes of a copy want the bytes it came from."""
     sources = list(_copied_bytes(lane, evaluation))
     for byte, who in zip(sources, consumers, strict=False):
         if who is not None:
-            wanted.setdefault(byte, set()).update(who)
+            wanted.add(byte, who)
 
 
 def _node(
     index: int, recorded: Recorded, part: _Part, consumers: Sequence[set[Node] | None],
-    evaluation: Evaluation, wanted: dict[Byte, set[Node]],
+    evaluation: Evaluation, wanted: Wanted,
 ) -> Node:  # fmt: skip
     value = evaluation.value(part.lane) & (1 << part.bits) - 1
     node = Node(index, recorded, part.number, part.bits, value, set().union(*filter(None, consumers)))
     for byte in _sources(part.lane, evaluation):
-        wanted.setdefault(byte, set()).add(node)
+        wanted.add(byte, (node,))
     return node
 
 
@@ -173,14 +204,20 @@ def _leaf(lane: Lane, lsb: int, bits: int, evaluation: Evaluation) -> list[Byte]
 
 @dataclass(frozen=True)
 class Lineage:
-    """One output lane: where it came from, what the golden steps are there, and its own element of each input.
+    """One output lane: where it is, where it came from, the golden steps there, and its own element of each input.
 
     `inputs` gives the address of that element for each step that is an input.
     """
 
+    address: int
     origin: Origin
     steps: Mapping[str, int]
     inputs: Mapping[str, int]
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the call wrote the lane at all."""
+        return self.address not in self.origin.memory
 
     @property
     def is_own(self) -> bool:
@@ -218,10 +255,12 @@ class Calibration:
     """Which instructions of an implementation compute which golden step, learned from lanes that are right.
 
     An instruction may hold the value of a step by chance: of those that were seen, only the ones that hold it most
-    often compute it, the others are `refuted`.  A step that no instruction holds in at least `RARELY` of the lanes
-    is not computed by itself and cannot be looked for (`fused`).
+    often are its `makers`, the others are `refuted`.  A step that no instruction holds in at least `RARELY` of the
+    lanes is not computed by itself and cannot be looked for (`fused`).  Nothing is learned of a step with fewer than
+    `ENOUGH` different values.
     """
 
+    makers: dict[str, set[object]] = field(default_factory=dict)
     refuted: dict[str, set[object]] = field(default_factory=dict)
     fused: set[str] = field(default_factory=set)
 
@@ -230,55 +269,59 @@ class Calibration:
         calibration = cls()
         own = [lineage for lineage in right if lineage.is_own]
         for step in {name for lineage in own for name in lineage.computed_steps()}:
+            if len({lineage.computed_steps().get(step) for lineage in own} - {None}) < ENOUGH:
+                continue
             shares = _shares(own, step)
             best = max(shares.values(), default=0.0)
             if best < RARELY:
                 calibration.fused.add(step)
-            calibration.refuted[step] = {instruction for instruction, share in shares.items() if share < best}
+            calibration.makers[step] = {instruction for instruction, share in shares.items() if share == best}
+            calibration.refuted[step] = set(shares) - calibration.makers[step]
         return calibration
 
-    def may_compute(self, node: Node, step: str) -> bool:
-        return _instruction(node) not in self.refuted.get(step, ())
+    def agrees(self, node: Node, step: str, value: int) -> bool:
+        """Whether the lane is the value of the step; a maker may keep only its low bits."""
+        instruction = _instruction(node)
+        if instruction in self.makers.get(step, ()):
+            return node.ends(value)
+        return node.holds(value) and instruction not in self.refuted.get(step, ())
 
 
 def _shares(lineages: Sequence[Lineage], step: str) -> dict[object, float]:
-    """For each instruction, in which share of the lanes that it reached it held the value of the step."""
+    """For each instruction, in which share of the lanes that it reached it held the step's value or its low bits."""
     reached: Counter[object] = Counter()
     held: Counter[object] = Counter()
     for lineage in lineages:
         value = lineage.computed_steps().get(step)
         if value is not None:
             reached.update({_instruction(node) for node in lineage.origin.nodes})
-            held.update({_instruction(node) for node in lineage.origin.nodes if node.holds(value)})
+            held.update({_instruction(node) for node in lineage.origin.nodes if node.bits >= 8 and node.ends(value)})
     return {instruction: held[instruction] / count for instruction, count in reached.items()}
 
 
 def parting(lineage: Lineage, calibration: Calibration) -> Parting | None:
-    """Follow the golden steps along the origin of a lane; None where every step appears.
+    """Follow the golden steps along the origin of a lane; None where they appear up to the last.
 
     A step that is an input agrees where the lane's own element was read; a step that changes nothing agrees with the
-    one before it.
+    one before it.  A computed step that does not appear while a later one does was only not computed by itself.
     """
     reachable, last = set(lineage.origin.nodes), None
     computed = lineage.computed_steps()
     agreed: list[str] = []
+    parted: Parting | None = None
     for step, value in lineage.steps.items():
-        if step in calibration.fused:
-            continue
         if step in lineage.inputs:
-            appears = lineage.inputs[step] in lineage.origin.memory
-        elif step not in computed:
-            appears = True
-        else:
-            matches = {node for node in reachable if node.holds(value) and calibration.may_compute(node, step)}
-            appears = bool(matches)
-            if appears:
-                last, reachable = max(matches, key=lambda node: node.index), _followers(matches)
-        if not appears:
-            node = None if step in lineage.inputs else _next_node(lineage.origin, last)
-            return Parting(step, value, tuple(agreed), node)
-        agreed.append(step)
-    return None
+            if lineage.inputs[step] not in lineage.origin.memory:
+                return Parting(step, value, tuple(agreed), None)
+        elif step in computed and step not in calibration.fused:
+            matches = {node for node in reachable if calibration.agrees(node, step, value)}
+            if not matches:
+                parted = parted or Parting(step, value, tuple(agreed), _next_node(lineage.origin, last))
+                continue
+            last, reachable, parted = max(matches, key=lambda node: node.index), _followers(matches), None
+        if parted is None and step not in calibration.fused:
+            agreed.append(step)
+    return parted
 
 
 def _instruction(node: Node) -> object:

@@ -12,7 +12,7 @@ import numpy as np
 from isa.rows import TABLE
 from isa.table import Table
 from sim.check.call import CallError, CallResult, CompiledKernel, Implementation, ProgramKernel
-from sim.check.detective import Detective
+from sim.check.detective import Detective, Finding
 from sim.check.report import Mismatch, Outcome
 from sim.check.vectors import Vectors, call_seed
 from sim.image import Image, ImageError
@@ -113,13 +113,12 @@ class _Run:
         if not wrong:
             return None
         detective = Detective(self._kernel, self._vectors, self._implementation)
-        lane = max(wrong[:200], key=lambda lane: detective.clarity(lane.number, lane.place))
-        finding = detective.investigate(lane.number, lane.output, lane.place, self._right_lanes(lane, wrong))
+        lane, finding = self._clearest_finding(detective, wrong)
         parted, node = finding.parting, finding.parting.node if finding.parting is not None else None
         pc = node.recorded.pc if node is not None else None
         return Mismatch(
             lane.engine, lane.output, lane.place,
-            int(self._results[lane.number].outputs[lane.engine][lane.output][lane.place]),
+            self._got(lane),
             int(self._vectors.golden[lane.number][lane.output][lane.place]),
             self._inputs_text(lane), len(wrong),
             parted.step if parted is not None else None,
@@ -130,6 +129,25 @@ class _Run:
             finding.came_from,
             self._agreeing_conventions(),
         )  # fmt: skip
+
+    def _clearest_finding(self, detective: Detective, wrong: Sequence[_WrongLane]) -> tuple[_WrongLane, Finding]:
+        """The clearest wrong lane that still depends on the inputs.
+
+        One that was set to a constant on the way (a bound, chosen by a branch) tells less, so of lanes that became
+        the same number only the clearest is tried.
+        """
+        clearest = sorted(wrong[:400], key=lambda lane: -detective.clarity(lane.number, lane.place))
+        one_each = {self._got(lane): lane for lane in reversed(clearest)}
+        findings = []
+        for lane in [lane for lane in clearest if one_each[self._got(lane)] is lane][:8]:
+            right = self._right_lanes(lane, wrong)
+            findings.append((lane, detective.investigate(lane.number, lane.output, lane.place, right)))
+            if findings[-1][1].elements or not findings[-1][1].written:
+                return findings[-1]
+        return findings[0]
+
+    def _got(self, lane: _WrongLane) -> int:
+        return int(self._results[lane.number].outputs[lane.engine][lane.output][lane.place])
 
     def _right_lanes(self, lane: _WrongLane, wrong: Sequence[_WrongLane]) -> list[tuple[int, ...]]:
         """The lanes of the same output that are right."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,10 +19,17 @@ Lane = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Finding:
-    """Where the lane parted (None: every step appears), and the array elements it came from, as text."""
+    """Where the lane parted (None: every step appears), and the array elements it came from."""
 
     parting: Parting | None
-    came_from: str
+    elements: tuple[str, ...]
+    written: bool
+
+    @property
+    def came_from(self) -> str:
+        if not self.written:
+            return "nothing: it was never written"
+        return ", ".join(self.elements) or "no element of any array"
 
 
 class Detective:
@@ -30,6 +37,7 @@ class Detective:
 
     def __init__(self, kernel: Kernel, vectors: Vectors, implementation: Implementation) -> None:
         self._kernel, self._vectors, self._implementation = kernel, vectors, implementation
+        self._records: dict[int, tuple[dict[str, int], list[Recorded]]] = {}
 
     def clarity(self, number: int, lane: Lane) -> int:
         """How well the golden steps of a lane can be told from each other: by how many different large values."""
@@ -37,12 +45,19 @@ class Detective:
 
     def investigate(self, number: int, output: str, lane: Lane, right: Sequence[Lane]) -> Finding:
         """Repeat call `number` and trace one wrong lane of it; `right` are lanes of the same output that agree."""
-        arguments = self._kernel.arguments(self._vectors.inputs[number])
-        addresses, trace = self._implementation.record(arguments, call_seed(self._vectors, number))
+        addresses, trace = self._record(number)
         chosen = self._telling(number, lane, right)
         calibration = Calibration.of([self._lineage(number, output, other, addresses, trace) for other in chosen])
         lineage = self._lineage(number, output, lane, addresses, trace)
-        return Finding(parting(lineage, calibration), self._elements(lineage.origin, addresses, number))
+        elements = tuple(self._elements(lineage.origin, addresses, number))
+        return Finding(parting(lineage, calibration), elements, lineage.is_written)
+
+    def _record(self, number: int) -> tuple[dict[str, int], list[Recorded]]:
+        """The buffers' addresses and all that call `number` executes."""
+        if number not in self._records:
+            arguments = self._kernel.arguments(self._vectors.inputs[number])
+            self._records[number] = self._implementation.record(arguments, call_seed(self._vectors, number))
+        return self._records[number]
 
     def _telling(self, number: int, lane: Lane, right: Sequence[Lane]) -> set[Lane]:
         """The nearest right lanes, which the same code may have computed, and the clearest ones."""
@@ -60,26 +75,23 @@ class Detective:
     ) -> Lineage:
         pointer = next(p for p in self._kernel.signature.outputs if p.name == output)
         element = int(np.ravel_multi_index(lane, self._vectors.golden[number][output].shape))
-        origin = origin_of(trace, addresses[output] + element * _item_size(pointer), _item_size(pointer))
+        address = addresses[output] + element * _item_size(pointer)
+        origin = origin_of(trace, address, _item_size(pointer))
         inputs = {p.name: addresses[p.name] + element * _item_size(p) for p in self._inputs()}
-        return Lineage(origin, self._steps(number, lane), inputs)
+        return Lineage(address, origin, self._steps(number, lane), inputs)
 
     def _inputs(self) -> list[Pointer]:
         return [pointer for pointer in self._kernel.signature.pointers if pointer.direction != "out"]
 
-    def _elements(self, origin: Origin, addresses: Mapping[str, int], number: int) -> str:
+    def _elements(self, origin: Origin, addresses: Mapping[str, int], number: int) -> Iterator[str]:
         """The array elements among the bytes that a lane started from."""
         arguments = self._kernel.arguments(self._vectors.inputs[number])
-        names = []
         for pointer in self._inputs():
             array = arguments.get(pointer.name)
             size = 0 if array is None else array.size
             offsets = (byte - addresses[pointer.name] for byte in origin.memory)
             elements = {offset // _item_size(pointer) for offset in offsets}
-            names += [f"{pointer.name}[{element}]" for element in sorted(elements) if 0 <= element < size]
-        if not origin.nodes and not names:
-            return "nothing: it was never written"
-        return ", ".join(names) or "no element of any array"
+            yield from (f"{pointer.name}[{element}]" for element in sorted(elements) if 0 <= element < size)
 
 
 def _item_size(pointer: Pointer) -> int:

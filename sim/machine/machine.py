@@ -53,6 +53,7 @@ class Machine:
         self._table = table
         self._blocks: dict[int, Block] = {}
         self._recorded: dict[int, tuple[Instruction, Run]] = {}
+        self._instructions: dict[int, Instruction] = {}
         self._code_version = 0
         self._stops: set[int] = set()
         self._loads: list[tuple[int, bytes]] = []
@@ -158,6 +159,7 @@ class Machine:
     def _forget_code(self) -> None:
         self._blocks.clear()
         self._recorded.clear()
+        self._instructions.clear()
         self._code_version = self.memory.code_version
 
     def _translate(self, start: int) -> Block:
@@ -185,6 +187,14 @@ class Machine:
 
     def instruction_at(self, pc: int) -> Instruction:
         """The instruction at an address.  Raises MemoryFault and UnsupportedInstruction."""
+        if self._code_version != self.memory.code_version:
+            self._forget_code()
+        known = self._instructions.get(pc)
+        if known is None:
+            known = self._instructions[pc] = self._decode(pc)
+        return known
+
+    def _decode(self, pc: int) -> Instruction:
         try:
             word = self.memory.fetch(pc)
         except MemoryFault as fault:

@@ -12,6 +12,7 @@ from math import prod
 from isa.intrinsics import (
     Pointer,
     Program,
+    ProgramMemory,
     VectorValue,
     vaddq_s32,
     vandq_s32,
@@ -33,7 +34,6 @@ from isa.intrinsics import (
     vst1q_lane_u8,
     vst1q_u8,
 )
-from isa.program import ProgramMemory
 
 LANES, BLOCK = 4, 16
 

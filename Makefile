@@ -1,0 +1,37 @@
+# Everything a user needs is a target here; the README names them.
+# Assumed: Python 3.11 with venv, make, and a package index.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: demo test check bench form-words clean
+
+demo: $(INSTALLED)
+	@$(BIN)/lanewise check quantize_down
+
+test: check
+	@$(BIN)/python -m pytest --numprocesses=auto
+
+check: $(INSTALLED)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+bench: $(INSTALLED)
+	@$(BIN)/python tests/benchmarks/machine_speed.py
+
+form-words: $(INSTALLED)
+	@$(BIN)/python tests/data/enumerate_forms.py
+
+clean:
+	rm -rf $(VENV)
+
+$(INSTALLED): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "lanewise needs Python 3.11 or newer: run make PYTHON=python3.11")'
+	@$(PYTHON) -m venv $(VENV) || { echo "cannot create $(VENV): on Debian, install python3-venv" >&2; exit 3; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,178 @@
+"""What Emulator has beyond Machine's interface.  What both promise is tested in test_machine.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from isa.lane import Place
+from sim import Emulator, Machine, MemoryFault, UnsupportedInstruction
+from sim.machine.registers import Registers
+
+Assemble = Callable[..., bytes]
+
+PAGE = 4096
+CODE, FAR = 0x10000, 0x1010000
+QC = 1 << 27
+PLACES = [*(Place("v", i) for i in range(32)), *(Place("x", i) for i in range(31)), Place("sp")]
+
+
+def random_registers(seed: int) -> Registers:
+    rng, registers = Random(seed), Registers()
+    registers.vectors[:] = rng.randbytes(512)
+    registers.general[:] = [rng.getrandbits(64) for _ in range(32)]
+    registers.flags[:] = [rng.getrandbits(4), QC, 1 << 22]
+    return registers
+
+
+@pytest.fixture
+def emulator() -> Emulator:
+    return Emulator()
+
+
+def loaded(emulator: Emulator, code: bytes, permissions: str = "rx") -> None:
+    emulator.memory.map(CODE, PAGE, permissions)
+    emulator.memory.write(CODE, code)
+    emulator.pc = CODE
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_loaded_registers_are_returned(emulator: Emulator, seed: int) -> None:
+    emulator.load_registers(random_registers(seed))
+    assert vars(emulator.registers()) == vars(random_registers(seed))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_loaded_registers_are_seen_one_by_one(emulator: Emulator, seed: int) -> None:
+    registers = random_registers(seed)
+    emulator.load_registers(registers)
+    places = [*PLACES, Place("nzcv"), Place("fpsr"), Place("fpcr")]
+    assert [emulator.read(place) for place in places] == [registers.read(place) for place in places]
+
+
+@pytest.mark.parametrize("place", PLACES, ids=str)
+def test_a_register_written_alone_is_the_only_one_to_change(emulator: Emulator, place: Place) -> None:
+    emulator.load_registers(Registers())
+    emulator.write(place, 77)
+    expected = Registers()
+    expected.write(place, 77)
+    assert vars(emulator.registers()) == vars(expected)
+
+
+def test_a_copy_of_the_registers_does_not_change_any_more(emulator: Emulator) -> None:
+    copy = emulator.registers()
+    emulator.x[3] = 1
+    assert copy.general[3] == 0
+
+
+def test_loading_registers_leaves_the_program_counter(emulator: Emulator) -> None:
+    emulator.pc = CODE
+    emulator.load_registers(random_registers(0))
+    assert emulator.pc == CODE
+
+
+def test_equal_registers_agree(emulator: Emulator) -> None:
+    emulator.load_registers(random_registers(0))
+    assert emulator.agrees(random_registers(0), 2**32 - 1)
+
+
+@pytest.mark.parametrize("place", [*PLACES, Place("nzcv"), Place("fpsr"), Place("fpcr")], ids=str)
+def test_registers_that_differ_in_one_bit_do_not_agree(emulator: Emulator, place: Place) -> None:
+    emulator.load_registers(random_registers(0))
+    other = random_registers(0)
+    other.write(place, other.read(place) ^ (1 if place.file != "fpsr" else QC))
+    assert not emulator.agrees(other, QC)
+
+
+def test_status_bits_outside_of_the_mask_may_differ(emulator: Emulator) -> None:
+    registers = random_registers(0)
+    emulator.load_registers(registers)
+    registers.flags[1] = 0
+    assert emulator.agrees(registers, 0x1F)
+
+
+def test_each_instruction_is_announced_before_it_executes(emulator: Emulator, assemble: Assemble) -> None:
+    loaded(emulator, assemble("cbz x0, #8", "nop", "add x0, x0, #1", "nop"))
+    seen: list[tuple[int, int]] = []
+
+    def note(address: int) -> bool:
+        seen.append((address, emulator.x[0]))
+        return True
+
+    emulator.run(until=CODE + 16, before_each=note)
+    assert seen == [(CODE, 0), (CODE + 8, 0), (CODE + 12, 1)]
+
+
+def test_a_refused_instruction_is_not_executed(emulator: Emulator, assemble: Assemble) -> None:
+    loaded(emulator, assemble(*["add x0, x0, #1"] * 4))
+    executed = emulator.run(before_each=lambda address: address != CODE + 8)
+    assert (executed, emulator.x[0], emulator.pc) == (2, 2, CODE + 8)
+
+
+def test_a_listener_is_forgotten_after_its_run(emulator: Emulator, assemble: Assemble) -> None:
+    loaded(emulator, assemble(*["nop"] * 4))
+    emulator.run(before_each=lambda address: False)
+    assert emulator.run(max_instructions=3) == 3
+
+
+def test_a_store_of_the_program_is_seen_by_the_host(emulator: Emulator, assemble: Assemble) -> None:
+    loaded(emulator, assemble("str x0, [x1]"), "rwx")
+    emulator.x[0], emulator.x[1] = 0x0706050403020100, CODE + 64
+    emulator.run(max_instructions=1)
+    assert emulator.memory.read(CODE + 64, 8) == bytes(range(8))
+
+
+def test_two_emulators_share_nothing(assemble: Assemble) -> None:
+    one, other = Emulator(), Emulator()
+    for each in (one, other):
+        loaded(each, assemble("add x0, x0, #1"))
+    one.run(max_instructions=1)
+    assert (one.x[0], other.x[0], other.pc) == (1, 0, CODE)
+
+
+def test_dot_product_is_emulated(emulator: Emulator, assemble: Assemble) -> None:
+    loaded(emulator, assemble("sdot v0.4s, v1.16b, v2.16b"))
+    emulator.v[1], emulator.v[2] = 0x02020202, 0x03030303
+    emulator.run(max_instructions=1)
+    assert emulator.v[0] == 4 * 2 * 3
+
+
+def test_an_undefined_word_is_said_to_be_undefined(emulator: Emulator, assemble: Assemble) -> None:
+    loaded(emulator, assemble("udf #0"))
+    with pytest.raises(UnsupportedInstruction, match="undefined in the emulator"):
+        emulator.run()
+
+
+@pytest.mark.parametrize("text", ["svc #0", "brk #0"])
+def test_an_exception_is_told_from_an_undefined_word(emulator: Emulator, assemble: Assemble, text: str) -> None:
+    loaded(emulator, assemble(text))
+    with pytest.raises(UnsupportedInstruction, match="raised exception"):
+        emulator.run()
+
+
+def test_a_fault_of_one_run_does_not_end_the_next(emulator: Emulator, assemble: Assemble) -> None:
+    loaded(emulator, assemble("ldr x0, [x1]", "nop", "nop"))
+    with pytest.raises(MemoryFault):
+        emulator.run()
+    emulator.pc = CODE + 4
+    assert emulator.run(max_instructions=2) == 2
+
+
+def test_a_store_pair_across_the_end_faults_where_the_machine_does(assemble: Assemble) -> None:
+    faults = []
+    for engine in (Machine(), Emulator()):
+        engine.memory.map(CODE, PAGE, "rwx")
+        engine.memory.write(CODE, assemble("stp x2, x3, [x1]"))
+        engine.pc, engine.x[1] = CODE, CODE + PAGE - 8
+        with pytest.raises(MemoryFault) as caught:
+            engine.run(max_instructions=1)
+        faults.append(caught.value.pc)
+    assert faults == [CODE, CODE]
+
+
+def test_a_host_store_of_the_machine_type_is_refused_alike(emulator: Emulator) -> None:
+    emulator.memory.map(CODE, PAGE, "r")
+    with pytest.raises(MemoryFault):
+        emulator.memory.store(CODE, b"lane")
