@@ -98,7 +98,12 @@ class Table:
             self.forms[form.mnemonic, form.shape] = form
 
     def replacing(self, name: str, body: Body) -> Table:
-        """A copy in which the form of that name does something else (for planting faults)."""
+        """A copy in which the form of that name does something else (for planting faults).
+
+        Raises KeyError where no form has that name.
+        """
+        if all(form.name != name for form in self.forms.values()):
+            raise KeyError(f"the instruction table has no form {name!r}")
         forms = [Form(f.mnemonic, f.shape, body, f.feature) if f.name == name else f for f in self.forms.values()]
         return Table(forms)
 

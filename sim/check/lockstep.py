@@ -14,7 +14,7 @@ from isa.lane import Memory as MemoryPlace
 from isa.lane import Place
 from sim.emulator import Emulator
 from sim.image import Image
-from sim.machine.errors import ExecutionError
+from sim.machine.errors import ExecutionError, UnsupportedInstruction
 from sim.machine.machine import Machine
 from sim.machine.registers import Registers
 from sim.machine.trace import Step
@@ -72,7 +72,8 @@ class Lockstep:
     def run(self, until: int, max_instructions: int) -> Divergence | None:
         """Run both from the machine's state until `until`; returns the first divergence, if there is one.
 
-        Where both stop on the same fault, that fault is raised.
+        Where both stop on the same fault, that fault is raised; an instruction that one of them does not have is
+        raised as UnsupportedInstruction, whatever the other makes of it.
         """
         self.emulator.load_registers(self.machine.registers)
         self.emulator.pc = self.machine.pc
@@ -82,12 +83,11 @@ class Lockstep:
             self.emulator.run(until, max_instructions, self._advance)
         except ExecutionError as error:
             emulator_fault = error
+        for fault in (self._fault, emulator_fault):
+            if isinstance(fault, UnsupportedInstruction):
+                raise fault
         if self._divergence is None:
-            self._compare(self.emulator.pc)
-        if self._divergence is None:
-            self._compare_faults(emulator_fault)
-        if self._divergence is None and self._fault is not None:
-            raise self._fault
+            self._compare_ends(emulator_fault)
         return self._divergence
 
     def _advance(self, pc: int) -> bool:
@@ -144,9 +144,14 @@ class Lockstep:
                 self._diverge(step, *_first_byte(mine.start, mine.buffer[:], theirs.buffer[:]))
                 return
 
-    def _compare_faults(self, theirs: ExecutionError | None) -> None:
+    def _compare_ends(self, theirs: ExecutionError | None) -> None:
+        """Compare how both stopped; raises the fault that both stopped on."""
         if not _same_fault(self._fault, theirs):
             self._diverge_at_fault(str(self._fault or "no fault"), str(theirs or "no fault"))
+        elif self._fault is not None:
+            raise self._fault
+        else:
+            self._compare(self.emulator.pc)
 
     def _diverge_at_fault(self, machine: str, emulator: str) -> None:
         pc = self.machine.pc if self._fault is not None else self._last_pc()

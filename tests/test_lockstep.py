@@ -1,0 +1,234 @@
+"""Lockstep: machine and emulator agree on whole kernels, and single planted faults in semantics are named exactly."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import NamedTuple
+
+import pytest
+
+from isa.lane import Int, Lane, Write, maximum, minimum, read
+from isa.operands import Address, Scalar
+from isa.rows import TABLE
+from isa.semantics import arithmetic, base_integer, bitwise, branch, compare, memory, multiply, narrow, permute, shift
+from isa.semantics.elementwise import SIGNED, UNSIGNED, Body, Writes, each, each_accumulating
+from isa.table import Table
+from sim import Emulator, Machine, MemoryFault, UnsupportedInstruction
+from sim.check.call import CompiledKernel
+from sim.check.check import Job, check_job
+from sim.check.lockstep import Divergence, Lockstep
+from sim.check.vectors import Vectors, make_vectors
+from sim.kernels.quantize_down import KERNEL
+from sim.toolchain import build
+
+KERNEL_C, KERNEL_PLAIN = KERNEL.sources
+CODE = 0x10000
+
+
+def clamp_without_qc(to: Int, a: Lane) -> Lane:
+    return to.wrap(minimum(maximum(a, to.low), to.high))
+
+
+def without_last_write(body: Body) -> Body:
+    def mutated(*operands: object) -> Writes:
+        return body(*operands)[:-1]
+
+    return mutated
+
+
+def operands_swapped(body: Body) -> Body:
+    def mutated(first: object, second: object, *rest: object) -> Writes:
+        return body(second, first, *rest)
+
+    return mutated
+
+
+def sources_swapped(body: Body) -> Body:
+    def mutated(d: object, n: object, m: object, *rest: object) -> Writes:
+        return body(d, m, n, *rest)
+
+    return mutated
+
+
+def lanes_reversed(body: Body) -> Body:
+    def mutated(*operands: object) -> Writes:
+        return tuple(write._replace(lanes=list(reversed(write.lanes))) for write in body(*operands))
+
+    return mutated
+
+
+def store_reversed(s: Scalar, address: Address) -> Writes:
+    return (Write(address.memory(16), 8, list(reversed(Int(8, False).lanes(read(s.place), 16)))),)
+
+
+def body_of(name: str) -> Body:
+    return next(form.body for form in TABLE.forms.values() if form.name == name)
+
+
+class Mutant(NamedTuple):
+    """A form of the table that does something slightly else, and the build that executes it."""
+
+    form: str
+    change: str
+    body: Body
+    source: str = "kernel.c"
+    level: str = "O2"
+
+
+def mutant(form: str, change: str, body: Body, source: str = "kernel.c", level: str = "O2") -> Mutant:
+    return Mutant(form, change, body, source, level)
+
+
+PLAIN = "kernel_plain.c"
+MUTANTS = (
+    mutant("sqrdmulh .4s,.4s,.s[i]", "does not round", each(SIGNED, multiply.doubling_multiply_high)),
+    mutant("sqrdmulh .4s,.4s,.s[i]", "wraps", each(SIGNED, lambda to, a, b: to.wrap((a * b + (1 << 30)) >> 31))),
+    mutant("srshl .4s,.4s,.4s", "does not round", each(SIGNED, shift.shift_by_register)),
+    mutant("sqadd .4s,.4s,.4s", "subtracts", each(SIGNED, arithmetic.saturating_subtract)),
+    mutant("sqxtn .4h,.4s", "clamps without QC", each(SIGNED, clamp_without_qc)),
+    mutant("sqxtn .4h,.4s", "wraps", each(SIGNED, narrow.truncate)),
+    mutant("sqxtn2 .8h,.4s", "saturates as unsigned", each(UNSIGNED, narrow.saturate, of=SIGNED)),
+    mutant("sqxtun .8b,.8h", "saturates as signed", each(SIGNED, narrow.saturate)),
+    mutant("sqxtun2 .16b,.8h", "wraps", each(UNSIGNED, narrow.truncate)),
+    mutant("smax .4s,.4s,.4s", "takes the smaller", each(SIGNED, arithmetic.smaller)),
+    mutant("umin .16b,.16b,.16b", "is signed", each(SIGNED, arithmetic.smaller)),
+    mutant("add .4s,.4s,.4s", "saturates", each(SIGNED, lambda to, a, b: to.wrap(minimum(a + b, to.high)))),
+    mutant("and .16b,.16b,.16b", "ors", each(UNSIGNED, bitwise.bitwise_or)),
+    mutant("dup .4s,w", "is off by one", each(UNSIGNED, lambda to, a: to.wrap(a + 1))),
+    mutant("cmlt .4s,.4s,#", "includes equality", each(SIGNED, compare.less_or_equal)),
+    mutant("ldp q,q,[x,#]", "swaps its registers", operands_swapped(body_of("ldp q,q,[x,#]")), level="O1"),
+    mutant("str q,[x,x]", "stores reversed lanes", store_reversed),
+    mutant("ldr w,[x],# post", "does not move its base", without_last_write(memory.load_register)),
+    mutant("strb w,[x],# post", "does not move its base", without_last_write(memory.store_part(Int(8, False)))),
+    mutant("subs x,x,#", "leaves the flags", without_last_write(base_integer.subtract_setting_flags)),
+    mutant("b.cond cond,#", "falls through", lambda condition, target: branch.nothing()),
+    mutant("cmp w,w", "swaps its operands", operands_swapped(base_integer.compare)),
+    mutant("csel w,w,w,cond", "swaps its sources", sources_swapped(body_of("csel w,w,w,cond")), PLAIN, "O1"),
+    mutant("asr w,w,w", "shifts in zeros", base_integer.shift_right),
+    mutant("bic w,w,w asr", "ands", base_integer.logical(bitwise.bitwise_and)),
+    mutant("add x,x,#", "is off by one", lambda d, n, m: d.write(n.value + m.value + 1)),
+    mutant("smull .2d,.2s,.2s", "is unsigned", each(UNSIGNED, multiply.multiply), PLAIN),
+    mutant("rshrn .2s,.2d,#", "does not round", each(UNSIGNED, narrow.shift_right_narrow), PLAIN),
+    mutant("usra .4s,.4s,#", "does not accumulate", each(UNSIGNED, shift.shift_right), PLAIN),
+    mutant("bsl .16b,.16b,.16b", "swaps its sources", each_accumulating(
+        UNSIGNED, lambda to, mask, a, b: bitwise.choose(to, mask, b, a)), PLAIN),
+    mutant("uzp1 .8h,.8h,.8h", "swaps its sources", sources_swapped(permute.uzp1), PLAIN),
+    mutant("tbl .16b,{4}.16b,.16b", "reverses its lanes", lanes_reversed(permute.table_lookup), PLAIN),
+)  # fmt: skip
+
+
+@cache
+def vectors() -> Vectors:
+    return make_vectors(KERNEL, 300, seed=1)
+
+
+def divergence_of(planted: Mutant) -> Divergence:
+    """The first divergence of a build from the emulator when one form of the table is changed."""
+    source = KERNEL_C if planted.source == "kernel.c" else KERNEL_PLAIN
+    table = TABLE.replacing(planted.form, planted.body)
+    compiled = CompiledKernel(build(source, f"-{planted.level}"), KERNEL, table)
+    for number, inputs in enumerate(vectors().inputs):
+        result = compiled.call(KERNEL.arguments(inputs), seed=number)
+        if result.divergence is not None:
+            return result.divergence
+    raise AssertionError(f"nobody noticed that {planted.form} {planted.change}")
+
+
+@pytest.mark.parametrize("planted", MUTANTS, ids=lambda planted: f"{planted.form} {planted.change}")
+def test_lockstep_names_the_very_instruction_whose_semantics_are_wrong(planted: Mutant) -> None:
+    assert divergence_of(planted).form == planted.form
+
+
+def test_a_divergence_names_register_lane_and_both_values() -> None:
+    found = divergence_of(MUTANTS[0])
+    assert found.where.startswith("v")
+    assert found.lane in range(4)
+    assert int(found.emulator, 16) - int(found.machine, 16) == 1
+
+
+def test_a_divergence_names_its_source_line() -> None:
+    assert divergence_of(MUTANTS[0]).source.removeprefix("near ").startswith("kernel.c:")
+
+
+def test_a_divergence_names_the_inputs_of_the_instruction() -> None:
+    found = divergence_of(next(m for m in MUTANTS if m.form == "sqxtn .4h,.4s" and m.change == "wraps"))
+    (vector,) = (item.value for item in found.inputs)
+    lane = Int(32, True).wrapped(vector >> 32 * (found.lane or 0))
+    assert int(found.emulator, 16) == min(max(lane, -(2**15)), 2**15 - 1) % 2**16
+
+
+def test_missing_qc_is_noticed_at_the_instruction_that_saturates() -> None:
+    assert divergence_of(next(m for m in MUTANTS if m.change == "clamps without QC")).where == "fpsr"
+
+
+def test_a_wrong_branch_is_noticed_as_a_wrong_program_counter() -> None:
+    assert divergence_of(next(m for m in MUTANTS if m.form == "b.cond cond,#")).where == "pc"
+
+
+def test_a_wrong_store_is_noticed_at_its_memory_byte() -> None:
+    assert divergence_of(next(m for m in MUTANTS if m.form == "str q,[x,x]")).where.startswith("memory byte")
+
+
+def pair(words: list[int], table: Table = TABLE) -> Lockstep:
+    machine, emulator = Machine(table=table), Emulator()
+    for engine in (machine, emulator):
+        engine.memory.map(CODE, 0x1000, "rx")
+        engine.memory.write(CODE, b"".join(word.to_bytes(4, "little") for word in words))
+    machine.pc = CODE
+    return Lockstep(machine, emulator)
+
+
+NOP, LDR_Q0_X0, SVC, UDF = 0xD503201F, 0x3DC00000, 0xD4000001, 0x00000000
+
+
+def test_a_fault_that_both_raise_is_raised() -> None:
+    with pytest.raises(MemoryFault, match=r"ldr q0, \[x0\]"):
+        pair([NOP, LDR_Q0_X0]).run(CODE + 8, 10)
+
+
+def test_an_instruction_that_neither_has_is_raised_as_unsupported() -> None:
+    with pytest.raises(UnsupportedInstruction, match="udf"):
+        pair([NOP, UDF]).run(CODE + 8, 10)
+
+
+def test_an_instruction_that_only_the_emulator_has_is_raised_as_unsupported() -> None:
+    without_nop = Table(form for form in TABLE.forms.values() if form.name != "nop")
+    with pytest.raises(UnsupportedInstruction, match="nop"):
+        pair([NOP, NOP], without_nop).run(CODE + 8, 10)
+
+
+def test_a_fault_of_the_machine_alone_is_a_divergence() -> None:
+    lockstep = pair([LDR_Q0_X0])
+    lockstep.emulator.memory.map(0, 0x1000)
+    found = lockstep.run(CODE + 4, 10)
+    assert found is not None
+    assert found.where == "fault"
+
+
+def test_a_fault_of_the_emulator_alone_is_a_divergence() -> None:
+    lockstep = pair([LDR_Q0_X0])
+    lockstep.machine.memory.map(0, 0x1000)
+    found = lockstep.run(CODE + 4, 10)
+    assert found is not None
+    assert found.where == "fault"
+
+
+def test_the_limit_stops_without_a_divergence() -> None:
+    lockstep = pair([NOP] * 10)
+    assert lockstep.run(CODE + 40, 4) is None
+    assert lockstep.machine.pc == CODE + 16
+
+
+@pytest.mark.parametrize("level", ["O0", "O1", "O2", "O3", "Os", "Oz"])
+@pytest.mark.parametrize("source", KERNEL.sources, ids=lambda source: source.stem)
+def test_machine_emulator_and_golden_agree_on_every_build(source: object, level: str) -> None:
+    (job,) = (Job(path, (f"-{level}",)) for path in KERNEL.sources if path == source)
+    outcome = check_job(KERNEL, job, vectors(), partial(max, 0))
+    assert outcome.failure == ""
+    assert outcome.lanes_compared == 2 * vectors().count
+
+
+def test_the_builds_have_at_least_ten_different_codes() -> None:
+    levels = ("O0", "O1", "O2", "O3", "Os", "Oz")
+    codes = {build(source, f"-{level}").code_of(KERNEL.symbol) for source in KERNEL.sources for level in levels}
+    assert len(codes) >= 10
