@@ -1,8 +1,4 @@
-"""Machine word -> Instruction.  The only file that imports capstone; it takes mnemonic and operand text from it.
-
-Faults of capstone 5.0.9 that are repaired here: `adr` and `adrp` targets and branch targets beyond 2^63 are printed
-as negative numbers.
-"""
+"""Machine word -> Instruction.  The only file that imports capstone; it takes mnemonic and operand text from it."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from isa.operands import (
     CONDITIONS,
+    ELEMENT_BITS,
     Address,
     Condition,
     Element,
@@ -29,10 +30,12 @@ from isa.operands import (
 
 REGISTER = re.compile(r"\b([vqdshbxw])(\d+)\b")
 _VECTOR = re.compile(r"v_\.(\d+)([bhsdq])")
-_ELEMENT = re.compile(r"v_\.(\d*)([bhsd])(?:\[(\w+)\])?")
-_IMMEDIATE = re.compile(r"#(-?(?:0x[0-9a-f]+|\d+))")
-_MODIFIER = re.compile(r"(lsl|lsr|asr|ror|msl|[us]xt[bhwx])(?: #(\w+))?")
-_LIST = re.compile(r"\{(.*)\}(?:\[(\w+)\])?")
+_NUMBER = r"0x[0-9a-f]+|\d+"
+_ELEMENT = re.compile(rf"v_\.(\d*)([bhsd])\[({_NUMBER})\]")
+_LISTED_ELEMENT = re.compile(r"v_\.([bhsd])")
+_IMMEDIATE = re.compile(rf"#(-?(?:{_NUMBER}))")
+_MODIFIER = re.compile(rf"(lsl|lsr|asr|ror|msl|[us]xt[bhwx])(?: #({_NUMBER}))?")
+_LIST = re.compile(rf"\{{(.*)\}}(?:\[({_NUMBER})\])?")
 _FIXED = {
     "sp": General(None, 64, "sp"),
     "wsp": General(None, 32, "sp"),
@@ -100,7 +103,7 @@ def _operand(part: str, numbers: Iterator[Index]) -> Operand:
     if match := _VECTOR.fullmatch(part):
         return Vector(next(numbers), int(match[1]), match[2])
     if match := _ELEMENT.fullmatch(part):
-        return Element(next(numbers), match[2], int(match[3], 0), int(match[1] or 1))
+        return _element(next(numbers), match[2], _number(match[3]), int(match[1] or 1))
     if match := _IMMEDIATE.fullmatch(part):
         return Immediate(_number(match[1]))
     if part in CONDITIONS:
@@ -129,7 +132,7 @@ def _modified_register(base: General, kind: str, amount: int) -> Shifted | Exten
 
 def _address(part: str, numbers: Iterator[Index]) -> Address:
     inner = _split(part.rstrip("!")[1:-1])
-    base = _operand(inner[0], numbers)
+    base = _operand(inner[0], numbers) if inner else None
     if not isinstance(base, General):
         raise ParseError(f"address {part!r} has no general register as its base")
     offset = _offset(inner[1:], numbers) if len(inner) > 1 else None
@@ -146,8 +149,18 @@ def _offset(parts: list[str], numbers: Iterator[Index]) -> Offset:
 
 
 def _register_list(inner: str, lane: str | None, numbers: Iterator[Index]) -> RegisterList:
-    if lane is None:
-        vectors = tuple(_operand(part, numbers) for part in _split(inner))
-        return RegisterList(tuple(v for v in vectors if isinstance(v, Vector)))
-    letters = [part[-1] for part in _split(inner)]
-    return RegisterList(tuple(Element(next(numbers), letter, int(lane, 0)) for letter in letters))
+    parts = _split(inner)
+    if len(set(parts)) != 1:
+        raise ParseError(f"the registers of {{{inner}}} must all have one arrangement")
+    vector, element = _VECTOR.fullmatch(parts[0]), _LISTED_ELEMENT.fullmatch(parts[0])
+    if vector and lane is None:
+        return RegisterList(tuple(Vector(next(numbers), int(vector[1]), vector[2]) for _ in parts))
+    if element and lane is not None:
+        return RegisterList(tuple(_element(next(numbers), element[1], _number(lane)) for _ in parts))
+    raise ParseError(f"{{{inner}}} is no list of vector registers")
+
+
+def _element(register: Index, letter: str, number: int, group: int = 1) -> Element:
+    if (number + 1) * group * ELEMENT_BITS[letter] > 128:
+        raise ParseError(f"a vector register has no lane {number} of {group * ELEMENT_BITS[letter]} bits")
+    return Element(register, letter, number, group)

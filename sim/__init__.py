@@ -1,9 +1,11 @@
 """Running instructions, comparing implementations of a kernel, timing."""
 
+from isa.intrinsics import Program
 from sim.emulator import Emulator
+from sim.kernels import Kernel
 from sim.machine.errors import MemoryFault, UnsupportedInstruction
 from sim.machine.machine import Machine
 from sim.machine.memory import Memory
 from sim.machine.trace import Step
 
-__all__ = ["Emulator", "Machine", "Memory", "MemoryFault", "Step", "UnsupportedInstruction"]
+__all__ = ["Emulator", "Kernel", "Machine", "Memory", "MemoryFault", "Program", "Step", "UnsupportedInstruction"]

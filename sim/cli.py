@@ -1,7 +1,7 @@
 """The `lanewise` command.
 
 Results go to stdout, progress to stderr.  Exit codes: 0 all agree, 1 a mismatch, 2 wrong usage, 3 something is
-missing from the environment.
+missing from the environment, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sim.kernels.kernel import Kernel, KernelError, built_in_kernel, kernel_name
 from sim.toolchain import ToolMissing, compiler_version
 from sim.view.report import show_report
 
-MISMATCH, USAGE, MISSING = 1, 2, 3
+MISMATCH, USAGE, MISSING, INTERRUPTED = 1, 2, 3, 130
 
 app = typer.Typer(
     help="Simulate and verify quantized kernels on NEON-style 128-bit lanes.",
@@ -59,15 +59,15 @@ def check(
     )
     try:
         compiler = compiler_version()
-        outcomes, interrupted = _run_jobs(chosen, jobs_of(chosen, levels), made)
+        outcomes, stopped = _run_jobs(chosen, jobs_of(chosen, levels), made)
     except ToolMissing as missing:
         _fail(str(missing), MISSING)
-    report = Report(kernel, compiler, seed, made.count, outcomes, reproduce, interrupted)
+    report = Report(kernel, compiler, seed, outcomes, reproduce, stopped)
     if as_json:
         typer.echo(json.dumps(report.as_json(), indent=2))
     else:
         show_report(report, Console())
-    raise typer.Exit(0 if report.passed else MISMATCH)
+    raise typer.Exit(INTERRUPTED if report.interrupted else 0 if report.passed else MISMATCH)
 
 
 def _kernel(name: str) -> Kernel:
@@ -101,6 +101,8 @@ def _run_jobs(kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> tuple[li
                 progress.update(task, description=" ".join((job.name, *job.flags)))
                 outcomes.append(check_job(kernel, job, vectors, lambda count: progress.advance(task, count)))
                 progress.update(task, completed=(number + 1) * len(vectors.inputs))
+                if outcomes[-1].interrupted:
+                    break
         except KeyboardInterrupt:
             return outcomes, True
     return outcomes, False

@@ -98,6 +98,8 @@ class Emulator:
         self._pending = 0
         self._at = 0
         self._error: ExecutionError | None = None
+        self._fetched: int | None = None
+        self.nzcv = 0
         self._engine.hook_add(uc.UC_HOOK_CODE, self._on_instruction)
         self._engine.hook_add(uc.UC_HOOK_MEM_INVALID, self._on_invalid_access)
         self._engine.hook_add(uc.UC_HOOK_INTR, self._on_interrupt)
@@ -155,13 +157,16 @@ class Emulator:
         self._before_each, self._error = before_each, None
         self._pending = -1 if max_instructions is None else max_instructions
         start = self.instructions_executed
+        self._fetched = None
         try:
             self._engine.emu_start(self.pc, _NEVER if until is None else until)
         except unicorn.UcError as error:
-            if self._error is None:
+            if self._error is None and self._fetched is None:
                 self._error = self._unexplained(error)
         if self._error is not None:
             raise self._placed(self._error)
+        if self._fetched is not None:
+            self.pc = self._fetched
         return self.instructions_executed - start
 
     def step(self) -> Step:
@@ -180,7 +185,8 @@ class Emulator:
         stores = tuple((a, old, self.memory.read(a, len(old))) for is_store, a, old in accesses if is_store)
         loads = tuple((a, data) for is_store, a, data in accesses if not is_store)
         instruction = self._instruction_at(pc)
-        return Step(index, pc, instruction, _changes(before, self.registers()), stores, loads, self.pc)
+        writes = _writes(instruction, before, self.registers())
+        return Step(index, pc, instruction, writes, stores, loads, self.pc)
 
     def _instruction_at(self, pc: int) -> Instruction:
         try:
@@ -204,10 +210,18 @@ class Emulator:
     def _on_invalid_access(
         self, _engine: unicorn.Uc, access: int, address: int, size: int, _value: int, _data: object
     ) -> bool:
-        self._error = MemoryFault(address, size, f"cannot {_VERBS[access]} {size} bytes at {address:#x}")
         if _VERBS[access] == "execute":
-            self._error.pc = address
+            self._on_invalid_fetch(address)
+        else:
+            self._error = MemoryFault(address, size, f"cannot {_VERBS[access]} {size} bytes at {address:#x}")
         return False
+
+    def _on_invalid_fetch(self, address: int) -> None:
+        """Unicorn fetches before it asks whether to go on, so after the last instruction of a run it is no fault."""
+        if self._pending == 0:
+            self._fetched = address
+        else:
+            self._error = MemoryFault(address, 4, f"cannot execute 4 bytes at {address:#x}", pc=address)
 
     def _on_interrupt(self, _engine: unicorn.Uc, number: int, _data: object) -> None:
         reason = "undefined in the emulator" if number == _UNDEFINED else f"raised exception {number} in the emulator"
@@ -236,8 +250,10 @@ def _identifier(place: Place) -> int:
     return int({"sp": arm.UC_ARM64_REG_SP, "pc": arm.UC_ARM64_REG_PC, **_FLAGS}[place.file])
 
 
-def _changes(before: Registers, after: Registers) -> tuple[tuple[Place, int, int], ...]:
-    places = [*(Place("v", i) for i in range(32)), *(Place("x", i) for i in range(31))]
-    places += [Place(file) for file in ("sp", "nzcv", "fpsr", "fpcr")]
-    pairs = [(place, before.read(place), after.read(place)) for place in places]
-    return tuple(pair for pair in pairs if pair[1] != pair[2])
+def _writes(instruction: Instruction, before: Registers, after: Registers) -> tuple[tuple[Place, int, int], ...]:
+    """What the instruction writes, and every other register that changed."""
+    written = [place for place in instruction.places_written if place.file not in ("pc", "zr")]
+    others = [*(Place("v", i) for i in range(32)), *(Place("x", i) for i in range(31))]
+    others += [Place(file) for file in ("sp", "nzcv", "fpsr", "fpcr")]
+    changed = [place for place in others if before.read(place) != after.read(place)]
+    return tuple((place, before.read(place), after.read(place)) for place in dict.fromkeys(written + changed))

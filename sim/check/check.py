@@ -51,7 +51,7 @@ def check_job(kernel: Kernel, job: Job, vectors: Vectors, advance: Advance, tabl
     except ToolMissing:
         raise
     except (ToolchainError, ImageError) as error:
-        return Outcome(job.name, " ".join(job.flags), 0, 0, frozenset(), 0, "", failure=str(error))
+        return Outcome(job.name, " ".join(job.flags), 0, 0, 0, frozenset(), 0, "", failure=str(error))
     code = sha256(image.code_of(kernel.symbol)).hexdigest() if image is not None else ""
     return _Run(kernel, job, vectors, implementation, image, code).outcome(advance)
 
@@ -74,12 +74,15 @@ class _Run:
         self._results: list[CallResult] = []
 
     def outcome(self, advance: Advance) -> Outcome:
-        stopped, divergence = "", ""
+        stopped, divergence, interrupted = "", "", False
         for number, inputs in enumerate(self._vectors.inputs):
             try:
                 result = self._implementation.call(self._kernel.arguments(inputs), call_seed(self._vectors, number))
             except (ExecutionError, CallError) as error:
                 stopped = f"input set {number}: {error}{self._source_of(error)}"
+                break
+            except KeyboardInterrupt:
+                interrupted = True
                 break
             self._results.append(result)
             if result.divergence is not None:
@@ -89,14 +92,18 @@ class _Run:
         mismatch = self._mismatch()
         failure = "\n".join(str(part) for part in (stopped, divergence, mismatch) if part)
         return Outcome(
-            self._job.name, " ".join(self._job.flags), self._lanes(), sum(r.instructions for r in self._results),
-            self._implementation.forms, sum(r.saturated for r in self._results), self._code,
-            failure, divergence, mismatch,
+            self._job.name, " ".join(self._job.flags), self._vectors_run(), self._lanes(),
+            sum(r.instructions for r in self._results), self._implementation.forms,
+            sum(r.saturated for r in self._results), self._code, failure, divergence, mismatch, interrupted,
         )  # fmt: skip
 
     def _source_of(self, error: Exception) -> str:
         pc = error.pc if isinstance(error, ExecutionError) else None
         return f" ({self._image.place_of(pc)})" if self._image is not None and pc is not None else ""
+
+    def _vectors_run(self) -> int:
+        golden = self._vectors.golden[: len(self._results)]
+        return sum(array.size for outputs in golden for array in outputs.values())
 
     def _lanes(self) -> int:
         return sum(array.size for r in self._results for outputs in r.outputs.values() for array in outputs.values())

@@ -56,12 +56,14 @@ class Mismatch:
 class Outcome:
     """One implementation against the golden reference.
 
+    `vectors` counts the output lanes whose inputs were run, `lanes_compared` the comparisons: one for each engine.
     `failure` is empty where everything agreed, else a paragraph: a divergence of machine and emulator, a mismatch
-    of an output lane, or an error that stopped the run.
+    of an output lane, or an error that stopped the run.  `interrupted` says that the user stopped it.
     """
 
     implementation: str
     flags: str
+    vectors: int
     lanes_compared: int
     instructions: int
     forms: frozenset[str]
@@ -70,19 +72,28 @@ class Outcome:
     failure: str = ""
     divergence: str = ""
     mismatch: Mismatch | None = None
+    interrupted: bool = False
 
 
 @dataclass(frozen=True)
 class Report:
-    """A whole check.  It passes only if something was compared and nothing failed."""
+    """A whole check.  It passes only if something was compared, nothing failed and nobody stopped it."""
 
     kernel: str
     compiler: str
     seed: int
-    vectors_compared: int
     outcomes: Sequence[Outcome]
     reproduce: str
-    interrupted: bool = False
+    stopped: bool = False
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user stopped the check before its end, between implementations or within one."""
+        return self.stopped or any(outcome.interrupted for outcome in self.outcomes)
+
+    @property
+    def vectors_compared(self) -> int:
+        return max((outcome.vectors for outcome in self.outcomes), default=0)
 
     @property
     def lanes_compared(self) -> int:

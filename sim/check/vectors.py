@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 
-MAX_RANDOM_SETS = 1_000_000
+MAX_SETS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -31,20 +30,13 @@ def make_vectors(kernel: Kernel, random_lanes: int, seed: int) -> Vectors:
     inputs = list(kernel.corners())
     golden = [kernel.golden(case) for case in inputs]
     rng, lanes = np.random.default_rng(seed), 0
-    for case in islice(_samples(kernel, rng), MAX_RANDOM_SETS):
-        if lanes >= random_lanes:
-            break
-        inputs.append(case)
-        golden.append(kernel.golden(case))
+    while lanes < random_lanes and len(inputs) < MAX_SETS:
+        inputs.append(kernel.sample(rng))
+        golden.append(kernel.golden(inputs[-1]))
         lanes += sum(array.size for array in golden[-1].values())
     return Vectors(inputs, golden, seed)
 
 
-def _samples(kernel: Kernel, rng: np.random.Generator) -> Iterator[Inputs]:
-    while True:
-        yield kernel.sample(rng)
-
-
 def call_seed(vectors: Vectors, number: int) -> int:
     """The seed of the junk around one call, so that the call can be repeated alone."""
-    return vectors.seed * MAX_RANDOM_SETS + number
+    return vectors.seed * MAX_SETS + number

@@ -1,1 +1,16 @@
-"""Kernels: one folder each, and the record that describes one (`sim.kernels.kernel.Kernel`)."""
+"""Kernels: one folder each, and the record that describes one."""
+
+from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs, built_in_kernel, kernel_names
+from sim.kernels.signature import Pointer, Scalar, Signature
+
+__all__ = [
+    "Inputs",
+    "Kernel",
+    "KernelError",
+    "Outputs",
+    "Pointer",
+    "Scalar",
+    "Signature",
+    "built_in_kernel",
+    "kernel_names",
+]

@@ -116,6 +116,7 @@ class Machine:
         Raises MemoryFault and UnsupportedInstruction with `pc` at the instruction that could not be executed.
         """
         self._stop_blocks_at(until)
+        self.pc %= 2**64
         limit = sys.maxsize if max_instructions is None else max_instructions
         executed = 0
         while self.pc != until and executed < limit:
@@ -179,11 +180,11 @@ class Machine:
             run = bind(instruction, self.registers, self.memory.load, self.memory.store, pc)
             pc += 4
             if instruction.is_branch:
-                return Block(body, run, pc)
+                return Block(body, run, pc % 2**64)
             body.append(run)
             if pc in self._stops:
                 break
-        return Block(body, None, pc)
+        return Block(body, None, pc % 2**64)
 
     def instruction_at(self, pc: int) -> Instruction:
         """The instruction at an address.  Raises MemoryFault and UnsupportedInstruction."""
@@ -224,7 +225,7 @@ class Machine:
         """Execute one instruction and say what it did.  Raises as `run` does."""
         if self._code_version != self.memory.code_version:
             self._forget_code()
-        pc = self.pc
+        pc = self.pc % 2**64
         instruction, execute = self._recorded.get(pc) or self._bind_recorded(pc)
         places = instruction.places_written
         old = [self.read(place) for place in places]
@@ -235,7 +236,7 @@ class Machine:
         except MemoryFault as fault:
             fault.pc, fault.disassembly = pc, instruction.text
             raise
-        self.pc = pc + 4 if target is None else target
+        self.pc = (pc + 4) % 2**64 if target is None else target
         writes = [(p, was, self.read(p)) for p, was in zip(places, old, strict=True) if p.file not in ("pc", "zr")]
         if self.fpsr != fpsr and Place("fpsr") not in places:
             writes.append((Place("fpsr"), fpsr, self.fpsr))

@@ -26,13 +26,12 @@ def _title(outcome: Outcome) -> str:
 
 
 def _implementations(report: Report) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, title=f"{report.kernel} against its golden reference", title_justify="left")
-    table.add_column("implementation")
-    table.add_column("flags")
-    for heading in ("lanes compared", "instructions", "forms", "calls with QC"):
-        table.add_column(heading, justify="right")
-    table.add_column("code")
-    table.add_column("result")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(report.kernel, no_wrap=True)
+    for heading in ("lanes", "instructions", "forms", "QC calls"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("code", no_wrap=True)
+    table.add_column("golden?", no_wrap=True)
     for outcome in report.outcomes:
         table.add_row(*_row(outcome))
     return table
@@ -40,17 +39,20 @@ def _implementations(report: Report) -> Table:
 
 def _row(outcome: Outcome) -> tuple[str, ...]:
     numbers = (outcome.lanes_compared, outcome.instructions, len(outcome.forms), outcome.saturated_calls)
-    result = "[red]failed[/red]" if outcome.failure else "[green]agrees[/green]"
+    result = "[red]differs[/red]" if outcome.failure else "[green]agrees[/green]"
+    if outcome.interrupted and not outcome.failure:
+        result = "[yellow]stopped[/yellow]"
     texts = (f"{number:,}" for number in numbers)
-    return outcome.implementation, outcome.flags, *texts, outcome.code[:8] or "intrinsics", result
+    return escape(_title(outcome)), *texts, outcome.code[:8] or "intrinsics", result
 
 
 def _totals(report: Report) -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False)
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="bold")
     table.add_column()
     for name, value in (
         ("compiler", report.compiler),
+        ("flags", " ".join(sorted({outcome.flags for outcome in report.outcomes if outcome.code}))),
         ("vectors compared", f"{report.vectors_compared:,}"),
         ("lanes compared", f"{report.lanes_compared:,}"),
         ("distinct binaries", f"{report.distinct_binaries}"),
@@ -63,10 +65,10 @@ def _totals(report: Report) -> Table:
 
 
 def _verdict(report: Report) -> str:
-    if report.interrupted:
-        return "[red]INTERRUPTED[/red]: what was compared until then is above"
-    if report.lanes_compared == 0:
-        return "[red]FAILED[/red]: nothing was compared"
     if report.failures:
         return f"[red]FAILED[/red]: {len(report.failures)} of {len(report.outcomes)} implementations"
+    if report.interrupted:
+        return "[yellow]INTERRUPTED[/yellow]: what was compared until then agrees"
+    if report.lanes_compared == 0:
+        return "[red]FAILED[/red]: nothing was compared"
     return f"[green]PASSED[/green]: {len(report.outcomes)} implementations agree on every lane"

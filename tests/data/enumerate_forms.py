@@ -50,9 +50,10 @@ def main() -> None:
             words[name].append(word)
         elif rng.random() < PER_FORM / seen[name]:
             words[name][rng.randrange(PER_FORM)] = word
-    lines = [f"{form.name}; {' '.join(f'{w:08x}' for w in sorted(set(words[form.name])))}" for form in TABLE.forms.values()]
-    OUTPUT.write_text("\n".join(lines) + "\n")
-    print(f"{len(TABLE.forms)} forms, {sum(not words[form.name] for form in TABLE.forms.values())} without a word")
+    names = [form.name for form in TABLE.forms.values()]
+    lines = [f"{name}; {' '.join(f'{word:08x}' for word in sorted(set(words[name])))}\n" for name in names]
+    OUTPUT.write_text("".join(lines))
+    print(f"{len(names)} forms, {sum(not words[name] for name in names)} without a word")
 
 
 if __name__ == "__main__":

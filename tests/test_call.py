@@ -1,0 +1,106 @@
+"""Calling compiled functions: arguments arrive, memory is guarded, junk is seeded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim.check.call import CallResult, CompiledKernel
+from sim.kernels import Inputs, Kernel, KernelError, Pointer, Scalar, Signature
+from sim.machine.errors import MemoryFault
+from sim.toolchain import build
+
+
+def no_inputs() -> Iterator[Inputs]:
+    return iter(())
+
+
+def kernel_of(signature: Signature) -> Kernel:
+    """A kernel record that is only called, never checked."""
+    return Kernel("f", "f", (), signature, dict, dict, dict, no_inputs, lambda rng: {})
+
+
+def call(text: str, signature: Signature, arguments: Inputs, folder: Path, seed: int = 1) -> CallResult:
+    source = folder / "f.c"
+    source.write_text(text)
+    return CompiledKernel(build(source, "-O1"), kernel_of(signature)).call(arguments, seed)
+
+
+OUT = Pointer("out", "int64", (12,), "out")
+MANY = Signature(
+    (OUT, *(Scalar(f"a{i}", "int8") for i in range(9)), Scalar("f", "float32"), Scalar("g", "uint16"))
+)  # fmt: skip
+MANY_C = """
+#include <stdint.h>
+void f(int64_t *out, int8_t a0, int8_t a1, int8_t a2, int8_t a3, int8_t a4, int8_t a5, int8_t a6, int8_t a7,
+       int8_t a8, float f, uint16_t g)
+{
+    const int64_t values[12] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, __builtin_bit_cast(int32_t, f), g, 0};
+    for (int i = 0; i < 12; ++i) out[i] = values[i];
+}
+"""
+
+
+def test_narrow_stack_and_floating_point_arguments_arrive(tmp_path: Path) -> None:
+    arguments = {f"a{i}": i - 4 for i in range(9)} | {"f": 1.5, "g": 65535}
+    result = call(MANY_C, MANY, arguments, tmp_path)
+    expected = [*range(-4, 5), 0x3FC00000, 65535, 0]
+    assert result.outputs["machine"]["out"].tolist() == expected
+
+
+COPY = Signature((Pointer("a", "int32", ("n",)), Pointer("b", "int32", ("n",), "out"), Scalar("n", "uint64")))
+
+
+def copy_loop(first: str, limit: str, body: str = "b[i] = a[i];") -> str:
+    head = "#include <stddef.h>\nvoid f(const int *a, int *b, size_t n)"
+    return f"{head} {{ for (size_t i = {first}; i < {limit}; ++i) {{ {body} }} }}\n"
+
+
+ARGUMENTS = {"a": np.arange(5, dtype=np.int32), "n": 5}
+
+
+def test_machine_and_emulator_leave_the_same_output(tmp_path: Path) -> None:
+    result = call(copy_loop("0", "n"), COPY, ARGUMENTS, tmp_path)
+    assert {engine: out["b"].tolist() for engine, out in result.outputs.items()} == {
+        "machine": [0, 1, 2, 3, 4],
+        "emulator": [0, 1, 2, 3, 4],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "verb"),
+    [
+        (copy_loop("0", "n + 1", "b[0] = a[i];"), "read"),
+        (copy_loop("0", "n + 1", "b[i] = a[0];"), "write"),
+        (copy_loop("0", "n", "((int *)a)[i] = 1;"), "write"),
+    ],
+    ids=["over-read by one", "over-write by one", "write to an input"],
+)
+def test_an_access_that_is_not_allowed_faults(text: str, verb: str, tmp_path: Path) -> None:
+    with pytest.raises(MemoryFault, match=f"cannot {verb}"):
+        call(text, COPY, ARGUMENTS, tmp_path)
+
+
+def test_an_output_that_is_not_written_is_junk_that_follows_the_seed(tmp_path: Path) -> None:
+    outputs = [call(copy_loop("n", "n"), COPY, ARGUMENTS, tmp_path, seed).outputs["machine"]["b"] for seed in (1, 2, 1)]
+    first, second, again = (output.tolist() for output in outputs)
+    assert (first == again, first == second) == (True, False)
+
+
+def test_an_array_of_length_zero_can_be_passed(tmp_path: Path) -> None:
+    arguments = {"a": np.zeros(0, np.int32), "n": 0}
+    assert call(copy_loop("0", "n"), COPY, arguments, tmp_path).outputs["machine"]["b"].size == 0
+
+
+def test_a_missing_array_is_named(tmp_path: Path) -> None:
+    with pytest.raises(KernelError, match="'a' is missing"):
+        call(copy_loop("0", "n"), COPY, {"n": 5}, tmp_path)
+
+
+def test_a_null_pointer_is_passed_as_zero(tmp_path: Path) -> None:
+    signature = Signature((Pointer("a", "int32", (1,), nullable=True), Pointer("b", "int32", (1,), "out")))
+    text = "void f(const int *a, int *b) { *b = a == 0; }\n"
+    assert call(text, signature, {"a": None}, tmp_path).outputs["machine"]["b"].tolist() == [1]

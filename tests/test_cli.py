@@ -1,0 +1,188 @@
+"""The `lanewise` command as a user meets it: text, JSON, exit codes, errors in one sentence."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+import sim.cli
+from sim.kernels.kernel import Kernel
+from sim.kernels.quantize_down import KERNEL
+from sim.toolchain import ToolMissing
+
+SMALL = ("check", "quantize_down", "--vectors", "50", "--opt", "O1,O2")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(sim.cli.app, list(arguments))
+
+
+@cache
+def small_report() -> dict[str, Any]:
+    report: dict[str, Any] = json.loads(run(*SMALL, "--json").stdout)
+    return report
+
+
+def test_a_check_that_agrees_exits_with_0() -> None:
+    assert run(*SMALL).exit_code == 0
+
+
+def test_the_table_names_every_implementation() -> None:
+    shown = run(*SMALL).stdout
+    names = ("kernel.c -O1", "kernel.c -O2", "kernel_plain.c -O1", "kernel_plain.c -O2", "program")
+    assert all(name in shown for name in names)
+
+
+def test_json_counts_a_comparison_for_each_engine() -> None:
+    report = small_report()
+    assert report["lanes_compared"] == report["vectors_compared"] * (2 * 4 + 1)
+
+
+def test_json_has_the_names_of_the_design() -> None:
+    names = {"vectors_compared", "lanes_compared", "instruction_forms", "first_divergence", "seed", "reproduce"}
+    assert names <= small_report().keys()
+
+
+def test_json_states_compiler_and_flags() -> None:
+    report = small_report()
+    assert report["compiler"].startswith("clang ")
+    assert report["flags"] == ["-O1", "-O2"]
+
+
+def test_json_counts_calls_that_set_qc() -> None:
+    assert small_report()["saturated_calls"] > 0
+
+
+def test_the_reproduction_line_repeats_the_report() -> None:
+    words = small_report()["reproduce"].split()[1:]
+    assert json.loads(run(*words, "--json").stdout) == small_report()
+
+
+def test_another_seed_gives_other_random_vectors() -> None:
+    other = json.loads(run(*SMALL, "--seed", "2", "--json").stdout)
+    assert other["vectors_compared"] != small_report()["vectors_compared"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("check", "nothing"), "there is no kernel 'nothing': the kernels are quantize_down"),
+        (("check", "quantize_down", "--opt", "O9"), "--opt takes some of O0,O1,O2,O3,Os,Oz, not 'O9'"),
+        (("check", "quantize_down", "--opt", ","), "--opt takes some of"),
+        (("check", "quantize_down", "--vectors", "-1"), "--vectors"),
+        (("check",), "kernel"),
+        (("chek",), "chek"),
+    ],
+)
+def test_wrong_usage_is_one_sentence_and_exit_2(arguments: tuple[str, ...], message: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_missing_compiler_is_one_sentence_and_exit_3(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> str:
+        raise ToolMissing("no AArch64 compiler: the package ziglang is not installed; run: pip install ziglang")
+
+    monkeypatch.setattr(sim.cli, "compiler_version", missing)
+    result = run(*SMALL)
+    assert (result.exit_code, result.stderr.count("\n")) == (3, 1)
+    assert "pip install ziglang" in result.stderr
+
+
+def off_by_one(inputs: Any) -> dict[str, np.ndarray]:
+    return {"output": KERNEL.golden(inputs)["output"] ^ 1}
+
+
+@pytest.fixture
+def wrong_golden(monkeypatch: pytest.MonkeyPatch) -> Kernel:
+    """A golden reference that nobody agrees with."""
+    wrong = replace(KERNEL, golden=off_by_one)
+    monkeypatch.setattr(sim.cli, "built_in_kernel", lambda name: wrong)
+    return wrong
+
+
+def test_a_mismatch_exits_with_1(wrong_golden: Kernel) -> None:
+    assert run(*SMALL).exit_code == 1
+
+
+def test_a_mismatch_is_shown_with_lane_and_both_values(wrong_golden: Kernel) -> None:
+    shown = run(*SMALL).stdout
+    assert "FAILED kernel.c -O1" in shown
+    assert "machine" in shown
+    assert "golden" in shown
+
+
+def test_a_mismatch_is_the_first_divergence_of_the_json_report(wrong_golden: Kernel) -> None:
+    report = json.loads(run(*SMALL, "--json").stdout)
+    assert report["first_divergence"].startswith("kernel.c -O1: output[")
+
+
+def test_a_kernel_without_vectors_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = replace(KERNEL, corners=lambda: iter(()))
+    monkeypatch.setattr(sim.cli, "built_in_kernel", lambda name: empty)
+    result = run("check", "quantize_down", "--vectors", "0", "--opt", "O1")
+    assert result.exit_code == 1
+    assert "nothing was compared" in result.stdout
+
+
+def test_an_interrupt_keeps_what_was_compared_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = iter(range(1000))
+
+    def arguments(inputs: Any) -> Any:
+        if next(calls) == 20:
+            raise KeyboardInterrupt
+        return KERNEL.arguments(inputs)
+
+    kernel = replace(KERNEL, arguments=arguments)
+    monkeypatch.setattr(sim.cli, "built_in_kernel", lambda name: kernel)
+    result = run("check", "quantize_down", "--vectors", "0", "--json")
+    report = json.loads(result.stdout)
+    assert (result.exit_code, report["interrupted"], len(report["implementations"])) == (130, True, 1)
+    assert report["lanes_compared"] > 0
+
+
+def test_commands_of_other_packages_arrive_through_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    extra = typer.Typer()
+
+    @extra.command()
+    def hello() -> None:
+        """Say hello."""
+
+    class Entry:
+        name = "extra"
+
+        def load(self) -> typer.Typer:
+            return extra
+
+    added: list[str | None] = []
+    monkeypatch.setattr(sim.cli, "entry_points", lambda group: [Entry()] if group == "lanewise.commands" else [])
+    monkeypatch.setattr(sim.cli.app, "add_typer", lambda commands, name: added.append(name))
+    monkeypatch.setattr(sim.cli.app, "__call__", lambda: None, raising=False)
+    with pytest.raises(SystemExit):
+        sim.cli.main()
+    assert added == ["extra"]
+
+
+def test_progress_goes_to_stderr_and_results_to_stdout(tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).with_name("lanewise")), *SMALL, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert json.loads(done.stdout)["passed"] is True
+
+
+def test_no_color_is_respected(tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).with_name("lanewise")), *SMALL]
+    environment = {"NO_COLOR": "1", "FORCE_COLOR": "1", "HOME": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert "\x1b[3" not in done.stdout

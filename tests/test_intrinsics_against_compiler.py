@@ -1,0 +1,243 @@
+"""Every intrinsic: what clang's arm_neon.h compiles it to, run in the emulator, against the plain function.
+
+An intrinsic's immediates and arguments come from a generator seeded with the CRC of its name, so a failure comes back
+when its chunk is run again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from isa.intrinsics import Intrinsic, Pointer, Program, intrinsic, intrinsic_names
+from isa.lane import Int
+from isa.parameters import (
+    Address,
+    Literal,
+    NoResult,
+    NumberResult,
+    Parameter,
+    Result,
+    Scalar,
+    Vector,
+    VectorResult,
+)
+from sim import Emulator, Machine, Memory, UnsupportedInstruction
+from sim.image import Image
+from sim.toolchain import build
+
+CHUNKS = 8
+STATES = 5
+FLAGS = ("-O2", "-march=armv8.6-a+i8mm+dotprod")
+DATA, SLOT, SLOTS = 0x5000_0000, 64, 8
+"""The result is in the first slot, each argument in the next one: a slot holds any vector and what is around it."""
+RETURN = 0x7000_0000
+LONGEST = 200
+"""Instructions in the code of one intrinsic, and more."""
+QC = 1 << 27
+NOT_EMULATED = (
+    "vmmlaq_s32", "vmmlaq_u32", "vsudot_lane_s32", "vsudotq_lane_s32", "vusdot_lane_s32", "vusdot_s32",
+    "vusdotq_lane_s32", "vusdotq_s32", "vusmmlaq_s32",
+)  # fmt: skip
+"""Need the feature i8mm, which Unicorn 2.1.4 lacks on every processor model; compiled, they run in the Machine here.
+That it executes these instructions right is tested by their defining sums in test_forms_against_emulator."""
+
+Engine = Emulator | Machine
+
+
+@dataclass(frozen=True)
+class Call:
+    """A C function that calls an intrinsic with these immediates; `literals` has None for every other argument."""
+
+    function: Intrinsic
+    literals: tuple[int | None, ...]
+    number: int
+
+    @property
+    def symbol(self) -> str:
+        return f"{self.function.name}_{self.number}"
+
+    @property
+    def c_text(self) -> str:
+        pairs = zip(self.function.parameters, self.literals, strict=True)
+        arguments = [_c_argument(p, f"p{k}", literal) for k, (p, literal) in enumerate(pairs)]
+        pointers = [f"void *p{k}" for k, literal in enumerate(self.literals) if literal is None]
+        call = f"{self.function.name}({', '.join(arguments)})"
+        returned = "" if isinstance(self.function.result, NoResult) else f"*({self.function.result.c_type} *)out = "
+        return f"void {self.symbol}({', '.join(['void *out', *pointers])}) {{ {returned}{call}; }}"
+
+
+def _c_argument(parameter: Parameter, pointer: str, literal: int | None) -> str:
+    if literal is not None:
+        return str(literal)
+    return f"({parameter.c_type}){pointer}" if isinstance(parameter, Address) else f"*({parameter.c_type} *){pointer}"
+
+
+class Calls:
+    """The calls of one intrinsic and their arguments."""
+
+    def __init__(self, name: str) -> None:
+        self.function = intrinsic(name)
+        self.seed = crc32(name.encode())
+        self.rng = random.Random(self.seed)
+
+    @cached_property
+    def all(self) -> list[Call]:
+        """With the least, the greatest and random immediates, if it takes any."""
+        choices = [self._literals(parameter) for parameter in self.function.parameters]
+        variants = dict.fromkeys(zip(*choices, strict=True))
+        return [Call(self.function, literals, number) for number, literals in enumerate(variants)]
+
+    def _literals(self, parameter: Parameter) -> tuple[int | None, ...]:
+        if not isinstance(parameter, Literal):
+            return (None,) * 4
+        low, high = parameter.low, parameter.high
+        return low, high, self.rng.randint(low, high), self.rng.randint(low, high)
+
+    def arguments(self, call: Call) -> list[Any]:
+        pairs = enumerate(zip(self.function.parameters, call.literals, strict=True))
+        return [self._argument(p, _slot(call, k)) if literal is None else literal for k, (p, literal) in pairs]
+
+    def _argument(self, parameter: Parameter, address: int) -> Any:
+        if isinstance(parameter, Vector):
+            return parameter.type(*(self._number(parameter.type.element) for _ in range(parameter.type.lanes)))
+        if isinstance(parameter, Address):
+            return Pointer(address, parameter.dtype)
+        assert isinstance(parameter, Scalar)
+        return self._number(parameter.element)
+
+    def _number(self, element: Int) -> int:
+        """A corner, a shift count to either side, or any number."""
+        low, high, rng = element.low, element.high, self.rng
+        count = max(low, -rng.randrange(71)), min(high, rng.randrange(71))
+        return rng.choice((low, high, 0, 1, high // 2 + 1, *count, rng.randint(low, high), rng.randint(low, high)))
+
+
+def _slot(call: Call, position: int) -> int:
+    """The address of the argument there: immediates have no slot."""
+    return DATA + SLOT * (1 + sum(literal is None for literal in call.literals[:position]))
+
+
+def _stored(part: Parameter | Result, value: Any) -> bytes:
+    """A vector or a number as C has it in memory."""
+    if isinstance(part, Vector | VectorResult):
+        return int(value.bits).to_bytes(part.type.total_bits // 8, "little")
+    assert isinstance(part, Scalar | NumberResult)
+    return int(value % (1 << part.element.bits)).to_bytes(part.element.bits // 8, "little")
+
+
+class Bench:
+    """An engine with the compiled calls of some intrinsics loaded."""
+
+    def __init__(self, engine: Engine, calls: Sequence[Calls], folder: Path) -> None:
+        self.engine, self.image = engine, _compiled(calls, folder)
+        for segment in self.image.segments:
+            start, end = segment.address & -4096, -(-(segment.address + segment.size) // 4096) * 4096
+            engine.memory.map(start, end - start, segment.permissions)
+            engine.memory.write(segment.address, segment.data)
+        engine.memory.map(DATA, 4096)
+
+    def difference(self, calls: Calls, call: Call) -> str:
+        """What the compiled call and the function disagree on from the next state; "" if nothing."""
+        arguments, data = calls.arguments(call), calls.rng.randbytes(SLOT * SLOTS)
+        expected, saturated = _called(call, arguments, data)
+        self._run(call, arguments, data)
+        found = _first_difference(expected, self.engine.memory.read(DATA, len(data)))
+        if not found and saturated != bool(self.engine.fpsr & QC):
+            found = f"QC: function {saturated}, compiled {not saturated}"
+        return found and f"{call.function.name}{tuple(arguments)}: {found}; seed {calls.seed}"
+
+    def _run(self, call: Call, arguments: Sequence[Any], data: bytes) -> None:
+        engine = self.engine
+        engine.memory.write(DATA, data)
+        _place(engine.memory, call, arguments)
+        addresses = [_slot(call, k) for k, literal in enumerate(call.literals) if literal is None]
+        for number, address in enumerate([DATA, *addresses]):
+            engine.x[number] = address
+        engine.x[30], engine.fpsr, engine.pc = RETURN, 0, self.image.symbol(call.symbol).address
+        engine.run(until=RETURN, max_instructions=LONGEST)
+        assert engine.pc == RETURN, f"{call.c_text} has not returned after {LONGEST} instructions"
+
+
+def _compiled(calls: Sequence[Calls], folder: Path) -> Image:
+    source = folder / "calls.c"
+    source.write_text("\n".join(["#include <arm_neon.h>", *(call.c_text for each in calls for call in each.all), ""]))
+    return build(source, *FLAGS)
+
+
+def _place(memory: Memory, call: Call, arguments: Sequence[Any]) -> None:
+    for k, (parameter, value) in enumerate(zip(call.function.parameters, arguments, strict=True)):
+        if call.literals[k] is None and not isinstance(parameter, Address):
+            memory.write(_slot(call, k), _stored(parameter, value))
+
+
+def _called(call: Call, arguments: Sequence[Any], data: bytes) -> tuple[bytes, bool]:
+    """What the function leaves in memory, its result in the first slot, and whether it saturated."""
+    memory = Memory()
+    memory.map(DATA, 4096)
+    memory.write(DATA, data)
+    _place(memory, call, arguments)
+    with Program(memory) as program:
+        result = call.function(*arguments)
+    if result is not None:
+        memory.write(DATA, _stored(call.function.result, result))
+    return memory.read(DATA, len(data)), program.saturated
+
+
+def _first_difference(function: bytes, compiled: bytes) -> str:
+    """The first slot that differs: 0 has the result, the next ones what pointers point to."""
+    for at in range(0, len(function), SLOT):
+        mine, theirs = function[at : at + SLOT], compiled[at : at + SLOT]
+        if mine != theirs:
+            return f"slot {at // SLOT}: function {mine[:16].hex(' ')}, compiled {theirs[:16].hex(' ')}"
+    return ""
+
+
+def _differences(engine: Engine, names: Sequence[str], folder: Path) -> Iterator[str]:
+    """At most one line for each compiled call."""
+    calls = [Calls(name) for name in names]
+    bench = Bench(engine, calls, folder)
+    for each in calls:
+        for call in each.all:
+            found = [line for line in (bench.difference(each, call) for _ in range(STATES)) if line]
+            yield from found[:1]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_an_intrinsic_does_what_the_compiler_makes_of_it(folder: Path, chunk: int) -> None:
+    names = [name for name in intrinsic_names() if name not in NOT_EMULATED][chunk::CHUNKS]
+    found = list(_differences(Emulator(), names, folder))
+    assert names
+    assert not found, "\n".join(found)
+
+
+def test_the_intrinsics_not_emulated_do_what_the_compiler_makes_of_them(folder: Path) -> None:
+    found = list(_differences(Machine(), NOT_EMULATED, folder))
+    assert not found, "\n".join(found)
+
+
+def test_the_emulator_refuses_the_intrinsics_not_emulated(folder: Path) -> None:
+    calls = [Calls(name) for name in NOT_EMULATED]
+    bench = Bench(Emulator(), calls, folder)
+    assert [call.symbol for each in calls for call in each.all if not _refused(bench, each, call)] == []
+
+
+def _refused(bench: Bench, calls: Calls, call: Call) -> bool:
+    try:
+        bench.difference(calls, call)
+    except UnsupportedInstruction:
+        return True
+    return False
