@@ -1,0 +1,68 @@
+"""What the README shows is what happens."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sim.check.check import Job, check_job
+from sim.check.vectors import make_vectors
+from sim.kernels.quantize_down import KERNEL
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+PYTHON = re.findall(r"```python\n(.*?)```\n(?:\n|[^`]+?\n\n)?```\n(.*?)```", README, re.DOTALL)
+
+
+def block_after(text: str) -> str:
+    """The first fenced block after a piece of the README's text."""
+    start = README.index("```\n", README.index(text)) + 4
+    return README[start : README.index("```", start)]
+
+
+@pytest.mark.parametrize(("code", "output"), PYTHON, ids=range(len(PYTHON)))
+def test_the_python_examples_print_what_the_readme_says(code: str, output: str) -> None:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "README.md", "exec"), {})
+    assert printed.getvalue() == output
+
+
+def test_there_are_two_python_examples() -> None:
+    assert len(PYTHON) == 2
+
+
+def test_the_check_prints_the_report_of_the_readme(tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).with_name("lanewise")), "check", "quantize_down"]
+    printed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout
+    lines = [line.rstrip() for line in printed.splitlines()]
+    assert "\n".join(lines).strip("\n") == block_after("<!-- output of: lanewise check").strip("\n")
+
+
+def test_the_wrong_kernel_is_explained_as_the_readme_says(tmp_path: Path) -> None:
+    source = tmp_path / "kernel.c"
+    text = KERNEL.sources[0].read_text()
+    source.write_text(text.replace("vrshlq_s32(vqaddq_s32(value, fix), minus_shift)", "vrshlq_s32(value, minus_shift)"))
+    outcome = check_job(KERNEL, Job(source, ("-O0",)), make_vectors(KERNEL, 2000, 1), lambda _: None)
+    assert str(outcome.mismatch) == block_after("## A wrong kernel").strip()
+
+
+@pytest.mark.parametrize("target", re.findall(r"^    make (\w+)$", README, re.MULTILINE))
+def test_every_make_target_of_the_readme_exists(target: str) -> None:
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def test_every_folder_of_the_readme_exists() -> None:
+    folders = re.findall(r"^\| `(\w+)/` \|", README, re.MULTILINE)
+    assert [folder for folder in folders if not (ROOT / folder).is_dir()] == []
+
+
+def test_ci_runs_the_commands_of_the_readme_in_their_order() -> None:
+    commands = re.findall(r"^    (make \w+)$", README, re.MULTILINE)
+    assert re.findall(r"^(make \w+)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE) == commands
