@@ -299,4 +299,3 @@ class Address:
 Operand = (
     Vector | Scalar | Element | RegisterList | General | Shifted | Extended | Immediate | Condition | Name | Address
 )
-

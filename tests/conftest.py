@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from sim import Emulator, Machine
 
 ROOT = Path(__file__).resolve().parents[1]
 Words = dict[str, tuple[int, ...]]
@@ -34,6 +39,20 @@ def form_words() -> Words:
     lines = (ROOT / "tests/data/form_words.txt").read_text().splitlines()
     rows = (line.split("; ") for line in lines)
     return {name: tuple(int(word, 16) for word in words.split()) for name, words in rows}
+
+
+@pytest.fixture(params=["Machine", "Emulator"], ids=["machine", "emulator"])
+def engine(request: pytest.FixtureRequest) -> Machine | Emulator:
+    """What both promise is tested on both; `sim` is imported only after `pytest_configure` has found it."""
+    sim = import_module("sim")
+    made: Machine | Emulator = getattr(sim, request.param)()
+    return made
+
+
+@pytest.fixture
+def machine() -> Machine:
+    made: Machine = import_module("sim").Machine()
+    return made
 
 
 WORDS = {

@@ -131,4 +131,3 @@ def execute(instruction: Instruction, state: State) -> None:
         state.write(FPSR, state.read(FPSR) | QC)
     if PC not in instruction.places_written:
         state.write(PC, next_pc)
-

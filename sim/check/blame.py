@@ -139,9 +139,7 @@ def _is_copy(lane: Lane) -> bool:
     return lane.op in ("read", "load")
 
 
-def _hand_on(
-    lane: Lane, consumers: Sequence[set[Node] | None], evaluation: Evaluation, wanted: Wanted
-) -> None:
+def _hand_on(lane: Lane, consumers: Sequence[set[Node] | None], evaluation: Evaluation, wanted: Wanted) -> None:
     """Those who wanted the bytes of a copy want the bytes it came from."""
     sources = list(_copied_bytes(lane, evaluation))
     for byte, who in zip(sources, consumers, strict=False):

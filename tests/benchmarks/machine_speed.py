@@ -1,6 +1,6 @@
 """How fast the lane machine runs compiled kernels: medians of several runs, and ratios within one run.
 
-    make bench
+make bench
 """
 
 from __future__ import annotations

@@ -101,9 +101,7 @@ def validate(
     return Status() if fault is None else Status(ErrorCode.RUNTIME_ERROR, fault)
 
 
-def _faults(
-    input: TensorInfo, bias: TensorInfo | None, output: TensorInfo, bounds_fault: str | None
-) -> Iterator[str]:
+def _faults(input: TensorInfo, bias: TensorInfo | None, output: TensorInfo, bounds_fault: str | None) -> Iterator[str]:
     yield from _format_faults("input", input, "S32")
     if bounds_fault is not None:
         yield bounds_fault
@@ -211,9 +209,7 @@ def _initialise_if_empty(output: TensorInfo, input: TensorInfo) -> None:
         output.channels, output.quantization = input.channels, input.quantization
 
 
-def _require_arrays(
-    made: _Configured, accumulators: Int32Array, bias: Int32Array | None, output: Uint8Array
-) -> None:
+def _require_arrays(made: _Configured, accumulators: Int32Array, bias: Int32Array | None, output: Uint8Array) -> None:
     _require_array("accumulators", accumulators, made.input_shape, np.dtype(np.int32))
     _require_array("output", output, made.output_shape, np.dtype(np.uint8))
     if (bias is None) != (made.bias_shape is None):

@@ -187,9 +187,7 @@ def effective_bounds(parameters: Parameters, mode: str = "acl_19_08") -> tuple[i
     return rule.bounds(parameters.minimum, parameters.maximum)
 
 
-def steps(
-    accumulators: Int32Array, bias: Int32Array | None, parameters: Parameters, mode: str = "acl_19_08"
-) -> Steps:
+def steps(accumulators: Int32Array, bias: Int32Array | None, parameters: Parameters, mode: str = "acl_19_08") -> Steps:
     """Every intermediate value, keyed by step, in order of execution.
 
     `accumulators` is int32 of rank 1 to 6, zero-size axes allowed, last axis N; `bias` is int32[N] or None. Keys:
