@@ -277,4 +277,4 @@ class Int:
 
 
 S8, S16, S32, S64 = (Int(bits, True) for bits in (8, 16, 32, 64))
-U1, U8, U16, U32, U64, U128 = (Int(bits, False) for bits in (1, 8, 16, 32, 64, 128))
+U1, U8, U16, U32, U64 = (Int(bits, False) for bits in (1, 8, 16, 32, 64))

@@ -27,8 +27,26 @@ ELEMENT_BITS = {"b": 8, "h": 16, "s": 32, "d": 64, "q": 128}
 CONDITIONS = ("eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", "nv")
 
 
+class _InVectorRegister:
+    """What the operands that lie in a vector register share: `register`, and elements of the size of `letter`."""
+
+    register: Index
+    letter: str
+
+    @property
+    def place(self) -> Place:
+        return Place("v", self.register)
+
+    @property
+    def bits(self) -> int:
+        return ELEMENT_BITS[self.letter]
+
+    def element(self, signed: bool) -> Int:
+        return Int(self.bits, signed)
+
+
 @dataclass(frozen=True)
-class Vector:
+class Vector(_InVectorRegister):
     """`v3.4s`: the lanes of a vector register; a 64-bit arrangement is its lower half."""
 
     register: Index
@@ -38,13 +56,6 @@ class Vector:
     @property
     def shape(self) -> str:
         return f".{self.count}{self.letter}"
-
-    @property
-    def place(self) -> Place:
-        return Place("v", self.register)
-
-    def element(self, signed: bool) -> Int:
-        return Int(ELEMENT_BITS[self.letter], signed)
 
     def lanes(self, signed: bool, count: int | None = None) -> list[Lane]:
         """Its lanes; its upper half where half as many are asked for (the sources of `smull2`)."""
@@ -58,11 +69,11 @@ class Vector:
         """The register with these lanes; half as many become its upper half and keep the lower (`sqxtn2`)."""
         if 2 * len(lanes) == self.count:
             lanes = self.element(False).lanes(read(self.place), len(lanes)) + lanes
-        return (Write(self.place, ELEMENT_BITS[self.letter], lanes),)
+        return (Write(self.place, self.bits, lanes),)
 
 
 @dataclass(frozen=True)
-class Scalar:
+class Scalar(_InVectorRegister):
     """`s3`: the lowest element of a vector register."""
 
     register: Index
@@ -73,17 +84,6 @@ class Scalar:
     def shape(self) -> str:
         return self.letter
 
-    @property
-    def place(self) -> Place:
-        return Place("v", self.register)
-
-    @property
-    def bits(self) -> int:
-        return ELEMENT_BITS[self.letter]
-
-    def element(self, signed: bool) -> Int:
-        return Int(self.bits, signed)
-
     def lanes(self, signed: bool, count: int = 1) -> list[Lane]:
         return self.element(signed).lanes(read(self.place), count)
 
@@ -92,7 +92,7 @@ class Scalar:
 
 
 @dataclass(frozen=True)
-class Element:
+class Element(_InVectorRegister):
     """`v3.s[1]`: one lane of a vector register; `v3.4b[1]` (dot product) is a group of four bytes."""
 
     register: Index
@@ -103,13 +103,6 @@ class Element:
     @property
     def shape(self) -> str:
         return f".{self.group if self.group > 1 else ''}{self.letter}[i]"
-
-    @property
-    def place(self) -> Place:
-        return Place("v", self.register)
-
-    def element(self, signed: bool) -> Int:
-        return Int(ELEMENT_BITS[self.letter], signed)
 
     def lanes(self, signed: bool, count: int = 1) -> list[Lane]:
         """The element repeated, so that it serves as one operand of every lane."""

@@ -127,15 +127,15 @@ class Emulator:
         copy.flags[:] = [scalars[32] >> 28, scalars[33], scalars[34]]
         return copy
 
-    def agrees(self, registers: Registers, fpsr_mask: int) -> bool:
-        """Whether all registers but the program counter are equal; of FPSR, the bits in `fpsr_mask`."""
+    def agrees(self, registers: Registers, fpsr_mask: int, fpcr_mask: int) -> bool:
+        """Whether all registers but the program counter are equal; of FPSR and FPCR, the bits in the masks."""
         self._all.refresh()
         if self._all.buffer[:512] != registers.vectors:
             return False
         *general, nzcv, fpsr, fpcr = _SCALARS.unpack_from(self._all.buffer, 512)
         flags = registers.flags
-        same_flags = nzcv >> 28 == flags[0] and fpcr == flags[2] and not (fpsr ^ flags[1]) & fpsr_mask
-        return same_flags and general == registers.general
+        same_status = not ((fpsr ^ flags[1]) & fpsr_mask | (fpcr ^ flags[2]) & fpcr_mask)
+        return same_status and nzcv >> 28 == flags[0] and general == registers.general
 
     def load_registers(self, registers: Registers) -> None:
         """Set all registers but the program counter."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from isa.rows import TABLE
 from sim.check.check import Job, check_job
 from sim.check.vectors import make_vectors
 from sim.kernels.quantize_down import KERNEL
@@ -56,6 +57,10 @@ def test_the_wrong_kernel_is_explained_as_the_readme_says(tmp_path: Path) -> Non
 @pytest.mark.parametrize("target", re.findall(r"^    make (\w+)$", README, re.MULTILINE))
 def test_every_make_target_of_the_readme_exists(target: str) -> None:
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def test_the_number_of_forms_is_that_of_the_table() -> None:
+    assert f"({len(TABLE.forms):,} forms)" in README
 
 
 def test_every_folder_of_the_readme_exists() -> None:

@@ -1,6 +1,6 @@
 """Machine and emulator run the same program from the same state, compared after every instruction.
 
-Registers, flags and QC are compared as a whole after each instruction, and so is the memory it wrote; all writable
+Registers, flags, QC and the modes of FPCR are compared as a whole after each instruction, and so is the memory it wrote; all writable
 memory is compared after every branch and at the end.  The first divergence stops the run.
 """
 
@@ -18,6 +18,10 @@ from sim.machine.errors import ExecutionError, UnsupportedInstruction
 from sim.machine.machine import Machine
 from sim.machine.registers import Registers
 from sim.machine.trace import Step
+
+FPCR_MODES = 0x07C8_0000
+"""AHP, DN, FZ, RMode and FZ16: the bits of FPCR that change what instructions do (Arm ARM C5.2.8)."""
+_COMPARED = {"fpsr": QC, "fpcr": FPCR_MODES}
 
 
 class Input(NamedTuple):
@@ -111,7 +115,7 @@ class Lockstep:
             return
         if emulator_pc != self.machine.pc:
             self._diverge(step, "pc", None, hex(self.machine.pc), hex(emulator_pc))
-        elif not self.emulator.agrees(self.machine.registers, fpsr_mask=QC):
+        elif not self.emulator.agrees(self.machine.registers, QC, FPCR_MODES):
             self._find_register(step)
         else:
             self._compare_memory(step)
@@ -120,7 +124,7 @@ class Lockstep:
         theirs = self.emulator.registers()
         written = (place for place in step.instruction.places_written if place.file != "pc")
         for place in (*written, *_every_place()):
-            mask = QC if place.file == "fpsr" else (1 << 128) - 1
+            mask = _COMPARED.get(place.file, (1 << 128) - 1)
             mine, other = self.machine.read(place) & mask, theirs.read(place) & mask
             if mine != other:
                 bits = _lane_bits(step, place)
