@@ -60,7 +60,7 @@ def test_json_states_compiler_and_flags() -> None:
 
 
 def test_json_counts_calls_that_set_qc() -> None:
-    assert small_report()["saturated_calls"] > 0
+    assert small_report()["qc_events"] > 0
 
 
 def test_the_reproduction_line_repeats_the_report() -> None:

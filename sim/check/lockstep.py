@@ -1,7 +1,7 @@
 """Machine and emulator run the same program from the same state, compared after every instruction.
 
-Registers, flags, QC and the modes of FPCR are compared as a whole after each instruction, and so is the memory it wrote; all writable
-memory is compared after every branch and at the end.  The first divergence stops the run.
+Registers, flags, QC and the modes of FPCR are compared as a whole after each instruction, and so is the memory it
+wrote; all writable memory is compared after every branch.  The first divergence stops the run.
 """
 
 from __future__ import annotations

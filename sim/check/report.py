@@ -56,7 +56,8 @@ class Mismatch:
 class Outcome:
     """One implementation against the golden reference.
 
-    `vectors` counts the output lanes whose inputs were run, `lanes_compared` the comparisons: one for each engine.
+    `vectors` counts the output lanes whose inputs were run, `lanes_compared` the comparisons: one for each engine;
+    `qc_events` counts the calls that set FPSR.QC, `code` is a digest of the machine code ("" for intrinsics).
     `failure` is empty where everything agreed, else a paragraph: a divergence of machine and emulator, a mismatch
     of an output lane, or an error that stopped the run.  `interrupted` says that the user stopped it.
     """
@@ -67,7 +68,7 @@ class Outcome:
     lanes_compared: int
     instructions: int
     forms: frozenset[str]
-    saturated_calls: int
+    qc_events: int
     code: str
     failure: str = ""
     divergence: str = ""
@@ -136,7 +137,7 @@ class Report:
             "distinct_binaries": self.distinct_binaries,
             "instruction_forms": len(self.forms),
             "forms": sorted(self.forms),
-            "saturated_calls": sum(outcome.saturated_calls for outcome in self.outcomes),
+            "qc_events": sum(outcome.qc_events for outcome in self.outcomes),
             "instructions": self.instructions,
             "first_divergence": self.first_divergence,
             "seed": self.seed,

@@ -28,7 +28,7 @@ def _title(outcome: Outcome) -> str:
 def _implementations(report: Report) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(report.kernel, no_wrap=True)
-    for heading in ("lanes", "instructions", "forms", "QC calls"):
+    for heading in ("lanes", "instructions", "forms", "QC events"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("code", no_wrap=True)
     table.add_column("golden?", no_wrap=True)
@@ -38,7 +38,7 @@ def _implementations(report: Report) -> Table:
 
 
 def _row(outcome: Outcome) -> tuple[str, ...]:
-    numbers = (outcome.lanes_compared, outcome.instructions, len(outcome.forms), outcome.saturated_calls)
+    numbers = (outcome.lanes_compared, outcome.instructions, len(outcome.forms), outcome.qc_events)
     result = "[red]differs[/red]" if outcome.failure else "[green]agrees[/green]"
     if outcome.interrupted and not outcome.failure:
         result = "[yellow]stopped[/yellow]"

@@ -1,0 +1,108 @@
+"""Blame: where the bytes of an output lane came from, lane by lane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from isa import intrinsics as neon
+from isa.intrinsics import Pointer, Program, VectorValue
+from sim import Memory
+from sim.check.blame import Calibration, Lineage, Origin, origin_of, parting
+from sim.check.call import Recorded
+
+FIRST, SECOND, OUTPUT = 0x10000, 0x20000, 0x30000
+Binary = Callable[[VectorValue, VectorValue], VectorValue]
+
+
+def origin(function: Binary, lane: int, a: list[int], b: list[int]) -> Origin:
+    """Where lane `lane` of a function of two int32x4 came from."""
+    memory = Memory()
+    for address, values in ((FIRST, a), (SECOND, b), (OUTPUT, [0] * 4)):
+        memory.map(address, 4096)
+        memory.write(address, np.array(values, np.int32).tobytes())
+    with Program(memory) as program:
+        loaded = (neon.vld1q_s32(Pointer(address, "int32")) for address in (FIRST, SECOND))
+        neon.vst1q_s32(Pointer(OUTPUT, "int32"), function(*loaded))
+    return origin_of([Recorded(None, occurrence) for occurrence in program.trace], OUTPUT + 4 * lane, 4)
+
+
+def elements(found: Origin) -> list[str]:
+    """The elements whose first byte is among the origins."""
+    names = {address: name for base, name in ((FIRST, "a"), (SECOND, "b")) for address in range(base, base + 16, 4)}
+    return [f"{names[address]}{address % 4096 // 4}" for address in found.memory if address in names]
+
+
+def table_of_bytes(a: VectorValue, b: VectorValue) -> VectorValue:
+    """The bytes of `a` that `b` names."""
+    looked_up = neon.vqtbl1q_u8(neon.vreinterpretq_u8_s32(a), neon.vreinterpretq_u8_s32(b))
+    result: VectorValue = neon.vreinterpretq_s32_u8(looked_up)
+    return result
+
+
+def narrowed_and_widened(a: VectorValue, b: VectorValue) -> VectorValue:
+    result: VectorValue = neon.vmovl_high_s16(neon.vcombine_s16(neon.vqmovn_s32(a), neon.vqmovn_s32(b)))
+    return result
+
+
+@pytest.mark.parametrize(
+    ("function", "lane", "expected"),
+    [
+        (neon.vaddq_s32, 2, ["a2", "b2"]),
+        (lambda a, b: neon.vextq_s32(a, b, 3), 1, ["b0"]),
+        (neon.vzip1q_s32, 3, ["b1"]),
+        (lambda a, b: neon.vrev64q_s32(a), 0, ["a1"]),
+        (neon.vpaddq_s32, 1, ["a2", "a3"]),
+        (lambda a, b: neon.vdupq_laneq_s32(b, 2), 0, ["b2"]),
+        (narrowed_and_widened, 1, ["b1"]),
+        (lambda a, b: neon.vmlaq_s32(a, b, b), 0, ["a0", "b0"]),
+    ],
+    ids=["add", "ext", "zip", "rev", "pairwise", "lane", "narrow and widen", "accumulate"],
+)
+def test_a_lane_comes_from_the_elements_that_were_combined_in_it(
+    function: Binary, lane: int, expected: list[str]
+) -> None:
+    assert elements(origin(function, lane, [1, 2, 3, 4], [5, 6, 7, 8])) == expected
+
+
+def test_a_table_lookup_comes_from_the_byte_it_took_and_from_its_index() -> None:
+    found = origin(table_of_bytes, 0, [1, 2, 3, 4], [0x0F0E0D0C, 0, 0, 0])
+    assert elements(found) == ["a3", "b0"]
+
+
+def test_a_lane_that_was_not_written_comes_from_itself() -> None:
+    assert origin_of([], OUTPUT, 4).memory == tuple(range(OUTPUT, OUTPUT + 4))
+
+
+def lineage(function: Binary, steps: dict[str, int]) -> Lineage:
+    inputs = {"a": FIRST, "b": SECOND}
+    return Lineage(OUTPUT, origin(function, 0, [10, 0, 0, 0], [4, 0, 0, 0]), steps, inputs)
+
+
+def test_a_lane_with_every_step_does_not_part() -> None:
+    found = lineage(neon.vsubq_s32, {"a": 10, "b": 4, "difference": 6})
+    assert parting(found, Calibration()) is None
+
+
+def test_a_lane_parts_at_the_first_step_that_is_missing() -> None:
+    found = lineage(lambda a, b: neon.vnegq_s32(neon.vsubq_s32(a, b)), {"a": 10, "difference": 6, "absolute": 6 * 7})
+    parted = parting(found, Calibration())
+    assert parted is not None
+    assert (parted.step, parted.agreed) == ("absolute", ("a", "difference"))
+
+
+def test_the_instruction_after_the_last_agreeing_step_is_named() -> None:
+    found = lineage(lambda a, b: neon.vnegq_s32(neon.vsubq_s32(a, b)), {"a": 10, "difference": 6, "absolute": 6 * 7})
+    parted = parting(found, Calibration())
+    assert parted is not None
+    assert parted.node is not None
+    assert parted.node.recorded.occurrence.instruction.form.name == "neg .4s,.4s"
+
+
+def test_an_input_that_was_not_read_is_where_a_lane_parts() -> None:
+    found = lineage(lambda a, b: neon.vaddq_s32(a, a), {"a": 10, "b": 4, "sum": 14})
+    parted = parting(found, Calibration())
+    assert parted is not None
+    assert parted.step == "b"
