@@ -48,10 +48,14 @@ class Pattern:
     def writes(self, registers: Sequence[Index]) -> Writes:
         return self.form.body(*parse(self.operand_text, registers))
 
-    @cached_property
     def open_writes(self) -> Writes:
         """The writes with every register number left open as a `Slot`."""
         return self.writes([Slot(k) for k in range(self.register_count)])
+
+    @cached_property
+    def is_branch(self) -> bool:
+        """Whether it writes the program counter."""
+        return any(isinstance(w.place, Place) and w.place.file == "pc" for w in self.open_writes())
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +102,7 @@ class Instruction:
     def can_saturate(self) -> bool:
         return any(node.op == "saturate" for node in walk(self.lanes))
 
-    @cached_property
+    @property
     def is_branch(self) -> bool:
         """Whether it writes the program counter."""
-        return any(isinstance(w.place, Place) and w.place.file == "pc" for w in self.pattern.open_writes)
+        return self.pattern.is_branch

@@ -160,7 +160,7 @@ def current_program() -> Program | None:
 @cache
 def _slots_read(pattern: Pattern) -> tuple[tuple[str, int], ...]:
     """The registers that an instruction of this pattern reads: their file, and their number in its text."""
-    writes = pattern.open_writes
+    writes = pattern.open_writes()
     roots: list[Lane] = [lane for write in writes for lane in write.lanes]
     roots += [write.place.address for write in writes if isinstance(write.place, Memory)]
     places = {node.detail for node in walk(roots) if node.op == "read" and isinstance(node.detail, Place)}

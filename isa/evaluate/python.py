@@ -43,7 +43,7 @@ def bind(instruction: Instruction, registers: Registers, load: Load, store: Stor
 
 @cache
 def _factory(pattern: Pattern) -> Callable[..., Run]:
-    text, constants = generate(pattern.open_writes, pattern.register_count, pattern.text)
+    text, constants = generate(pattern.open_writes(), pattern.register_count, pattern.text)
     scope = dict(constants)
     exec(compile(text, f"<{pattern.text}>", "exec"), scope)
     return cast("Callable[..., Run]", scope["bind"])

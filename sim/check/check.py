@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from isa.rows import TABLE
 from isa.table import Table
 from sim.check.call import CallError, CallResult, CompiledKernel, Implementation, ProgramKernel
+from sim.check.compare import Comparison, WrongLane
 from sim.check.detective import Detective, Finding
 from sim.check.report import Mismatch, Outcome
 from sim.check.vectors import Vectors, call_seed
 from sim.image import Image, ImageError
-from sim.kernels.kernel import Inputs, Kernel, Outputs
+from sim.kernels.kernel import Kernel
 from sim.machine.errors import ExecutionError
 from sim.toolchain import ToolchainError, ToolMissing, build
 
@@ -36,9 +35,9 @@ class Job(NamedTuple):
         return "program" if self.source is None else self.source.name
 
 
-def jobs_of(kernel: Kernel, levels: Sequence[str], extra_flags: Sequence[str] = ()) -> list[Job]:
+def jobs_of(kernel: Kernel, levels: Sequence[str]) -> list[Job]:
     """Every source at every optimisation level, then the program of intrinsics."""
-    builds = [Job(source, (f"-{level}", *extra_flags)) for source in kernel.sources for level in levels]
+    builds = [Job(source, (f"-{level}",)) for source in kernel.sources for level in levels]
     return builds + ([Job(None, ())] if kernel.program is not None else [])
 
 
@@ -56,13 +55,6 @@ def check_job(kernel: Kernel, job: Job, vectors: Vectors, advance: Advance, tabl
     return _Run(kernel, job, vectors, implementation, image, code).outcome(advance)
 
 
-class _WrongLane(NamedTuple):
-    number: int
-    engine: str
-    output: str
-    place: tuple[int, ...]
-
-
 class _Run:
     """One implementation on all vectors."""
 
@@ -72,116 +64,76 @@ class _Run:
         self._kernel, self._job, self._vectors = kernel, job, vectors
         self._implementation, self._image, self._code = implementation, image, code
         self._results: list[CallResult] = []
+        self._interrupted = False
 
     def outcome(self, advance: Advance) -> Outcome:
-        stopped, divergence, interrupted = "", "", False
+        stopped = self._run(advance)
+        divergence = str(self._results[-1].divergence or "") if self._results else ""
+        comparison = Comparison(self._kernel, self._vectors, self._results)
+        mismatch = self._mismatch(comparison)
+        failure = "\n".join(str(part) for part in (stopped, divergence, mismatch) if part)
+        return Outcome(
+            self._job.name, " ".join(self._job.flags), comparison.vectors, comparison.lanes,
+            sum(r.instructions for r in self._results), self._implementation.forms,
+            sum(r.saturated for r in self._results), self._code, failure, divergence, mismatch, self._interrupted,
+        )  # fmt: skip
+
+    def _run(self, advance: Advance) -> str:
+        """Make the calls, up to the first divergence or error; returns the error as text."""
         for number, inputs in enumerate(self._vectors.inputs):
             try:
                 result = self._implementation.call(self._kernel.arguments(inputs), call_seed(self._vectors, number))
             except (ExecutionError, CallError) as error:
-                stopped = f"input set {number}: {error}{self._source_of(error)}"
-                break
+                return f"input set {number}: {error}{self._source_of(error)}"
             except KeyboardInterrupt:
-                interrupted = True
-                break
+                self._interrupted = True
+                return ""
             self._results.append(result)
             if result.divergence is not None:
-                divergence = str(result.divergence)
-                break
+                return ""
             advance(1)
-        mismatch = self._mismatch()
-        failure = "\n".join(str(part) for part in (stopped, divergence, mismatch) if part)
-        return Outcome(
-            self._job.name, " ".join(self._job.flags), self._vectors_run(), self._lanes(),
-            sum(r.instructions for r in self._results), self._implementation.forms,
-            sum(r.saturated for r in self._results), self._code, failure, divergence, mismatch, interrupted,
-        )  # fmt: skip
+        return ""
 
     def _source_of(self, error: Exception) -> str:
         pc = error.pc if isinstance(error, ExecutionError) else None
         return f" ({self._image.place_of(pc)})" if self._image is not None and pc is not None else ""
 
-    def _vectors_run(self) -> int:
-        golden = self._vectors.golden[: len(self._results)]
-        return sum(array.size for outputs in golden for array in outputs.values())
-
-    def _lanes(self) -> int:
-        return sum(array.size for r in self._results for outputs in r.outputs.values() for array in outputs.values())
-
-    def _wrong_lanes(self) -> Iterator[_WrongLane]:
-        for number, (result, golden) in enumerate(zip(self._results, self._vectors.golden, strict=False)):
-            for engine, outputs in result.outputs.items():
-                for name, expected in golden.items():
-                    for lane in np.argwhere(outputs[name] != expected):
-                        yield _WrongLane(number, engine, name, tuple(int(i) for i in lane))
-
-    def _mismatch(self) -> Mismatch | None:
-        wrong = list(self._wrong_lanes())
-        if not wrong:
+    def _mismatch(self, comparison: Comparison) -> Mismatch | None:
+        if not comparison.wrong:
             return None
-        detective = Detective(self._kernel, self._vectors, self._implementation)
-        lane, finding = self._clearest_finding(detective, wrong)
+        lane, finding = self._clearest_finding(comparison)
         parted, node = finding.parting, finding.parting.node if finding.parting is not None else None
         pc = node.recorded.pc if node is not None else None
         return Mismatch(
-            lane.engine, lane.output, lane.place,
-            self._got(lane),
-            int(self._vectors.golden[lane.number][lane.output][lane.place]),
-            self._inputs_text(lane), len(wrong),
-            parted.step if parted is not None else None,
-            parted.golden if parted is not None else None,
-            parted.agreed if parted is not None else (),
-            node.recorded.occurrence.instruction.text if node is not None else "",
-            self._image.place_of(pc) if self._image is not None and pc is not None else "intrinsics",
-            finding.came_from,
-            self._agreeing_conventions(),
-        )  # fmt: skip
+            engine=lane.engine,
+            output=lane.output,
+            lane=lane.place,
+            got=comparison.got(lane),
+            expected=comparison.expected(lane),
+            inputs=comparison.inputs_of(lane),
+            lanes_different=len(comparison.wrong),
+            parted_at=parted.step if parted is not None else None,
+            golden_step=parted.golden if parted is not None else None,
+            agreed=parted.agreed if parted is not None else (),
+            instruction=node.recorded.occurrence.instruction.text if node is not None else "",
+            source=self._image.place_of(pc) if self._image is not None and pc is not None else "intrinsics",
+            came_from=finding.came_from,
+            conventions=comparison.agreeing_conventions(),
+        )
 
-    def _clearest_finding(self, detective: Detective, wrong: Sequence[_WrongLane]) -> tuple[_WrongLane, Finding]:
+    def _clearest_finding(self, comparison: Comparison) -> tuple[WrongLane, Finding]:
         """The clearest wrong lane that still depends on the inputs.
 
         One that was set to a constant on the way (a bound, chosen by a branch) tells less, so of lanes that became
         the same number only the clearest is tried.
         """
-        clearest = sorted(wrong[:400], key=lambda lane: -detective.clarity(lane.number, lane.place))
-        one_each = {self._got(lane): lane for lane in reversed(clearest)}
+        detective = Detective(self._kernel, self._vectors, self._implementation)
+        by_clarity = sorted(comparison.wrong[:400], key=lambda lane: -detective.clarity(lane.number, lane.place))
+        clearest = {comparison.got(lane): lane for lane in reversed(by_clarity)}
         findings = []
-        for lane in [lane for lane in clearest if one_each[self._got(lane)] is lane][:8]:
-            right = self._right_lanes(lane, wrong)
-            findings.append((lane, detective.investigate(lane.number, lane.output, lane.place, right)))
-            if findings[-1][1].elements or not findings[-1][1].written:
-                return findings[-1]
+        for lane in sorted(clearest.values(), key=by_clarity.index)[:8]:
+            finding = detective.investigate(lane.number, lane.output, lane.place, comparison.right_lanes(lane))
+            findings.append((lane, finding))
+            if finding.elements or not finding.written:
+                return lane, finding
         return findings[0]
-
-    def _got(self, lane: _WrongLane) -> int:
-        return int(self._results[lane.number].outputs[lane.engine][lane.output][lane.place])
-
-    def _right_lanes(self, lane: _WrongLane, wrong: Sequence[_WrongLane]) -> list[tuple[int, ...]]:
-        """The lanes of the same output that are right."""
-        bad = {other.place for other in wrong if (other.number, other.output) == (lane.number, lane.output)}
-        shape = self._vectors.golden[lane.number][lane.output].shape
-        return [place for place in np.ndindex(shape) if place not in bad]
-
-    def _inputs_text(self, lane: _WrongLane) -> str:
-        arguments = self._kernel.arguments(self._vectors.inputs[lane.number])
-        shape = self._vectors.golden[lane.number][lane.output].shape
-        parts = []
-        for name, value in arguments.items():
-            at_lane = isinstance(value, np.ndarray) and value.shape == shape
-            parts.append(f"{name}{list(lane.place)}={value[lane.place]}" if at_lane else f"{name}={value}")
-        return ", ".join(parts)
-
-    def _agreeing_conventions(self) -> tuple[str, ...]:
-        return tuple(name for name, golden in self._kernel.conventions.items() if self._agrees(golden))
-
-    def _agrees(self, golden: Callable[[Inputs], Outputs]) -> bool:
-        """Whether a convention gives every output of this implementation."""
-        for inputs, result in zip(self._vectors.inputs, self._results, strict=False):
-            try:
-                expected = golden(inputs)
-            except ValueError:
-                return False
-            for outputs in result.outputs.values():
-                if any(not np.array_equal(outputs[name], array) for name, array in expected.items()):
-                    return False
-        return True

@@ -52,7 +52,8 @@ class Memory:
             if address < other.end and other.start < address + size:
                 raise ValueError(f"{address:#x}..{address + size:#x} overlaps {other.start:#x}..{other.end:#x}")
         buffer = mmap(-1, size)
-        region = Region(address, address + size, permissions, buffer, memoryview(buffer))
+        ordered = "".join(letter for letter in "rwx" if letter in permissions)
+        region = Region(address, address + size, ordered, buffer, memoryview(buffer))
         insort(self._regions, region)
         self._note_code_change(region)
         return region

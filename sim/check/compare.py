@@ -1,0 +1,87 @@
+"""Outputs of one implementation against the golden reference, lane by lane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.check.call import CallResult
+from sim.check.vectors import Vectors
+from sim.kernels.kernel import Inputs, Kernel, Outputs
+
+Place = tuple[int, ...]
+
+
+class WrongLane(NamedTuple):
+    """An output lane that differs: in which input set, of which engine, array and place."""
+
+    number: int
+    engine: str
+    output: str
+    place: Place
+
+
+class Comparison:
+    """The results of the first input sets of some vectors; `wrong` are the lanes that differ, in order."""
+
+    def __init__(self, kernel: Kernel, vectors: Vectors, results: Sequence[CallResult]) -> None:
+        self._kernel, self._vectors, self._results = kernel, vectors, results
+        self.wrong = list(self._wrong_lanes())
+
+    @property
+    def vectors(self) -> int:
+        """Output lanes whose inputs were run."""
+        golden = self._vectors.golden[: len(self._results)]
+        return sum(array.size for outputs in golden for array in outputs.values())
+
+    @property
+    def lanes(self) -> int:
+        """Lanes that were compared, once for each engine."""
+        return sum(array.size for r in self._results for outputs in r.outputs.values() for array in outputs.values())
+
+    def got(self, lane: WrongLane) -> int:
+        return int(self._results[lane.number].outputs[lane.engine][lane.output][lane.place])
+
+    def expected(self, lane: WrongLane) -> int:
+        return int(self._vectors.golden[lane.number][lane.output][lane.place])
+
+    def right_lanes(self, lane: WrongLane) -> list[Place]:
+        """The places of the same array, in the same input set, that no engine has wrong."""
+        bad = {other.place for other in self.wrong if (other.number, other.output) == (lane.number, lane.output)}
+        return [place for place in np.ndindex(self._shape(lane)) if place not in bad]
+
+    def inputs_of(self, lane: WrongLane) -> str:
+        """The arguments as text, of arrays like the output only the lane's own element."""
+        arguments = self._kernel.arguments(self._vectors.inputs[lane.number])
+        parts = []
+        for name, value in arguments.items():
+            at_lane = isinstance(value, np.ndarray) and value.shape == self._shape(lane)
+            parts.append(f"{name}{list(lane.place)}={value[lane.place]}" if at_lane else f"{name}={value}")
+        return ", ".join(parts)
+
+    def agreeing_conventions(self) -> tuple[str, ...]:
+        """The kernel's other conventions that give every output there is."""
+        return tuple(name for name, golden in self._kernel.conventions.items() if self._agrees(golden))
+
+    def _shape(self, lane: WrongLane) -> Place:
+        return self._vectors.golden[lane.number][lane.output].shape
+
+    def _wrong_lanes(self) -> Iterator[WrongLane]:
+        for number, (result, golden) in enumerate(zip(self._results, self._vectors.golden, strict=False)):
+            for engine, outputs in result.outputs.items():
+                for name, expected in golden.items():
+                    for place in np.argwhere(outputs[name] != expected):
+                        yield WrongLane(number, engine, name, tuple(int(i) for i in place))
+
+    def _agrees(self, golden: Callable[[Inputs], Outputs]) -> bool:
+        for inputs, result in zip(self._vectors.inputs, self._results, strict=False):
+            try:
+                expected = golden(inputs)
+            except ValueError:
+                return False
+            for outputs in result.outputs.values():
+                if any(not np.array_equal(outputs[name], array) for name, array in expected.items()):
+                    return False
+        return True
