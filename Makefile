@@ -32,6 +32,7 @@ clean:
 $(INSTALLED): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "lanewise needs Python 3.11 or newer: run make PYTHON=python3.11")'
 	@$(PYTHON) -m venv $(VENV) || { echo "cannot create $(VENV): on Debian, install python3-venv" >&2; exit 3; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@broken=$$($(BIN)/python -m pip check) || { echo "requirements.lock is incomplete: $$broken" >&2; exit 3; }
 	@touch $@

@@ -6,7 +6,7 @@ operands, generated code) serves them all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +17,17 @@ from isa.semantics.elementwise import Body, Writes
 
 FEATURES = ("rdm", "dotprod", "fp16", "fhm", "fcma", "i8mm", "bf16", "sha3", "lse")
 """Extensions that a machine can have or lack; everything else is base Armv8-A."""
+
+
+def lanes_of(writes: Iterable[Write]) -> tuple[Lane, ...]:
+    """Every expression of some writes: the written lanes, then the addresses of the stores."""
+    writes = tuple(writes)
+    addresses = [w.place.address for w in writes if isinstance(w.place, Memory)]
+    return (*(lane for w in writes for lane in w.lanes), *addresses)
+
+
+def _places_read(lanes: Iterable[Lane]) -> frozenset[Place]:
+    return frozenset(n.detail for n in walk(lanes) if n.op == "read" and isinstance(n.detail, Place))
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +44,7 @@ class Form:
 
     @property
     def name(self) -> str:
+        """Mnemonic and shapes, unique in a table: `add .4s,.4s,.4s`."""
         return f"{self.mnemonic} {self.shape}".rstrip()
 
 
@@ -46,11 +58,18 @@ class Pattern:
     register_count: int
 
     def writes(self, registers: Sequence[Index]) -> Writes:
+        """What it writes with these registers, `register_count` of them in the order of the text."""
         return self.form.body(*parse(self.operand_text, registers))
 
     def open_writes(self) -> Writes:
         """The writes with every register number left open as a `Slot`."""
         return self.writes([Slot(k) for k in range(self.register_count)])
+
+    @cached_property
+    def slots_read(self) -> tuple[tuple[str, int], ...]:
+        """The open registers that it reads: their file, and their number in the text; sorted."""
+        places = _places_read(lanes_of(self.open_writes()))
+        return tuple(sorted((p.file, p.index.number) for p in places if isinstance(p.index, Slot)))
 
     @cached_property
     def is_branch(self) -> bool:
@@ -67,21 +86,23 @@ class Instruction:
 
     @property
     def form(self) -> Form:
+        """The row of the table that it is an instance of."""
         return self.pattern.form
 
     @cached_property
     def text(self) -> str:
+        """Its assembly text, with its registers."""
         return fill_registers(self.pattern.text, self.registers)
 
     @cached_property
     def writes(self) -> tuple[Write, ...]:
+        """What it writes; all of it is computed before any of it is written."""
         return self.pattern.writes(self.registers)
 
     @cached_property
     def lanes(self) -> tuple[Lane, ...]:
-        """Every expression of the instruction: the written lanes and the addresses."""
-        addresses = [w.place.address for w in self.writes if isinstance(w.place, Memory)]
-        return (*(lane for w in self.writes for lane in w.lanes), *addresses)
+        """Every expression of the instruction: the written lanes, then the addresses of its stores."""
+        return lanes_of(self.writes)
 
     @cached_property
     def places_written(self) -> tuple[Place, ...]:
@@ -95,11 +116,12 @@ class Instruction:
 
     @cached_property
     def places_read(self) -> tuple[Place, ...]:
-        reads = {n.detail for n in walk(self.lanes) if n.op == "read" and isinstance(n.detail, Place)}
-        return tuple(sorted(reads, key=str))
+        """The registers it reads, sorted by name: the leaves of its expressions.  Memory is not among them."""
+        return tuple(sorted(_places_read(self.lanes), key=str))
 
     @cached_property
     def can_saturate(self) -> bool:
+        """Whether it can set FPSR.QC: whether its expressions have `saturate` nodes."""
         return any(node.op == "saturate" for node in walk(self.lanes))
 
     @property

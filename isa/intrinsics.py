@@ -102,6 +102,7 @@ class Intrinsic:
         return f"{self.result.c_type} {self.name}({', '.join(p.c_type for p in self.parameters)})"
 
     def __call__(self, *arguments: Any) -> Any:
+        """Run it on these arguments, in the open `Program` or else in one of its own; returns the result."""
         values = self._checked(arguments)
         program = current_program() or Program()
         return self._run(program, values)
@@ -165,6 +166,7 @@ class _Reading(NamedTuple):
 
     @property
     def name(self) -> str:
+        """The name of the intrinsic: `vqmovn_high_s32`."""
         head, *rest = self.op.split("_", 1)
         return "_".join([f"v{head}{self.mark}", *rest, self.base.suffix])
 
@@ -178,6 +180,7 @@ class _Reading(NamedTuple):
 
     @property
     def mnemonics(self) -> Iterator[str]:
+        """The mnemonics that the rule gives at this type, in the order in which they are tried."""
         sign = "us"[self.base.signed]
         for choice in self.rule.mnemonic.format(op=self.op.split("_")[0], s=sign).split("|"):
             by_sign = choice.split("/")

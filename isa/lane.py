@@ -42,6 +42,7 @@ class Place(NamedTuple):
 
     @property
     def bits(self) -> int:
+        """Bits of the register."""
         return WIDTHS[self.file]
 
     def __str__(self) -> str:
@@ -163,6 +164,7 @@ def _shift_count(count: Lane | int) -> Lane:
 
 
 def constant(value: int) -> Lane:
+    """A number as an expression."""
     return Lane("constant", (), value, value, value)
 
 
@@ -195,11 +197,13 @@ def select(condition: Lane, yes: Lane | int, no: Lane | int) -> Lane:
 
 
 def minimum(a: Lane | int, b: Lane | int) -> Lane:
+    """The smaller of two numbers."""
     x, y = lift(a), lift(b)
     return _node("minimum", (x, y), min(x.low, y.low), min(x.high, y.high))
 
 
 def maximum(a: Lane | int, b: Lane | int) -> Lane:
+    """The larger of two numbers."""
     x, y = lift(a), lift(b)
     return _node("maximum", (x, y), max(x.low, y.low), max(x.high, y.high))
 
@@ -231,20 +235,24 @@ class Int:
 
     @property
     def low(self) -> int:
+        """The lowest number of the type."""
         return -(1 << self.bits - 1) if self.signed else 0
 
     @property
     def high(self) -> int:
+        """The highest number of the type."""
         return self.low + (1 << self.bits) - 1
 
     @property
     def wide(self) -> Int:
+        """The type of twice the bits and the same sign."""
         return Int(2 * self.bits, self.signed)
 
     def __str__(self) -> str:
         return f"{'s' if self.signed else 'u'}{self.bits}"
 
     def holds(self, lane: Lane) -> bool:
+        """Whether every number that `lane` can be is one of the type."""
         return self.low <= lane.low and lane.high <= self.high
 
     def field(self, lane: Lane, lsb: int) -> Lane:

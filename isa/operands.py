@@ -24,6 +24,9 @@ from isa.lane import (
 
 Index = int | Slot
 ELEMENT_BITS = {"b": 8, "h": 16, "s": 32, "d": 64, "q": 128}
+"""Bits of an element by its letter in assembly text."""
+ELEMENT_LETTERS = {bits: letter for letter, bits in ELEMENT_BITS.items()}
+"""The reverse: the letter of an element of so many bits."""
 CONDITIONS = ("eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", "nv")
 
 
@@ -35,13 +38,16 @@ class _InVectorRegister:
 
     @property
     def place(self) -> Place:
+        """The vector register."""
         return Place("v", self.register)
 
     @property
     def bits(self) -> int:
+        """Bits of one element."""
         return ELEMENT_BITS[self.letter]
 
     def element(self, signed: bool) -> Int:
+        """The type of one element, read as signed or not."""
         return Int(self.bits, signed)
 
 
@@ -55,6 +61,7 @@ class Vector(_InVectorRegister):
 
     @property
     def shape(self) -> str:
+        """Lanes and letter: `.4s`."""
         return f".{self.count}{self.letter}"
 
     def lanes(self, signed: bool, count: int | None = None) -> list[Lane]:
@@ -82,12 +89,15 @@ class Scalar(_InVectorRegister):
 
     @property
     def shape(self) -> str:
+        """The letter: `s`."""
         return self.letter
 
     def lanes(self, signed: bool, count: int = 1) -> list[Lane]:
+        """The element, and those above it where more are asked for."""
         return self.element(signed).lanes(read(self.place), count)
 
     def write(self, lanes: list[Lane]) -> tuple[Write, ...]:
+        """The register with this element; the bits above it become zero."""
         return (Write(self.place, self.bits, lanes),)
 
 
@@ -102,6 +112,7 @@ class Element(_InVectorRegister):
 
     @property
     def shape(self) -> str:
+        """The letter, after the number of bytes in a group: `.s[i]`, `.4b[i]`."""
         return f".{self.group if self.group > 1 else ''}{self.letter}[i]"
 
     def lanes(self, signed: bool, count: int = 1) -> list[Lane]:
@@ -125,6 +136,7 @@ class RegisterList:
 
     @property
     def shape(self) -> str:
+        """The number of registers and the shape of each: `{2}.16b`, `{2}.s[i]`."""
         return f"{{{len(self.registers)}}}{self.registers[0].shape}"
 
 
@@ -138,14 +150,17 @@ class General:
 
     @property
     def shape(self) -> str:
+        """`x` or `w`; the stack pointer and the zero register are like the others."""
         return "x" if self.bits == 64 else "w"
 
     @property
     def place(self) -> Place:
+        """The register; `zr` for the zero register."""
         return Place({"sp": "sp", "zero": "zr"}.get(self.kind, "x"), self.register or 0)
 
     @property
     def type(self) -> Int:
+        """The unsigned type of its width."""
         return Int(self.bits, False)
 
     @property
@@ -154,6 +169,7 @@ class General:
         return constant(0) if self.kind == "zero" else self.type.wrap(read(self.place))
 
     def lanes(self, signed: bool, count: int = 1) -> list[Lane]:
+        """The value, unsigned, in each of `count` lanes."""
         return [self.value] * count
 
     def write(self, value: Lane | int) -> tuple[Write, ...]:
@@ -175,10 +191,12 @@ class Shifted:
 
     @property
     def shape(self) -> str:
+        """Register and shift, without the amount: `x lsl`."""
         return f"{self.base.shape} {self.kind}"
 
     @property
     def value(self) -> Lane:
+        """The shifted register, unsigned, of its width."""
         kind, value, element = self.kind, self.base.value, self.base.type
         if kind == "lsl":
             return element.wrap(value << self.amount)
@@ -199,6 +217,7 @@ class Extended:
 
     @property
     def shape(self) -> str:
+        """Register and extension, without the amount: `w sxtw`."""
         return f"{self.base.shape} {self.kind}"
 
     @property
@@ -218,14 +237,17 @@ class Immediate:
 
     @property
     def shape(self) -> str:
+        """`#`, with its shift: `# lsl`, `# msl`."""
         return f"# {self.kind}" if self.kind else "#"
 
     @property
     def value(self) -> Lane:
+        """The number after its shift, as it is written: not cut to a register."""
         ones = (1 << self.amount) - 1 if self.kind == "msl" else 0
         return constant(self.number << self.amount | ones)
 
     def lanes(self, signed: bool, count: int = 1) -> list[Lane]:
+        """The value in each of `count` lanes."""
         return [self.value] * count
 
 
@@ -245,6 +267,7 @@ class Name:
 
     @property
     def shape(self) -> str:
+        """`prfop` or `scope` for the names of these kinds, else the name itself."""
         if re.fullmatch(r"p(ld|st|li)l[123](keep|strm)", self.name):
             return "prfop"
         return "scope" if re.fullmatch(r"sy|st|ld|(ish|nsh|osh)(st|ld)?", self.name) else self.name
@@ -263,6 +286,7 @@ class Address:
 
     @property
     def shape(self) -> str:
+        """The form of the address: `[x,#]`, `[x,#]!`, `[x],# post`, ..."""
         inner = "" if self.offset is None else self.offset.shape
         if self.mode == "post":
             return f"[x],{inner} post"
@@ -279,6 +303,7 @@ class Address:
         return self.base.value if self.mode == "post" else self.moved
 
     def memory(self, size: int) -> Memory:
+        """Where a store of `size` bytes goes."""
         return Memory(self.value, size)
 
     def update(self) -> tuple[Write, ...]:
@@ -286,6 +311,7 @@ class Address:
         return () if self.mode == "offset" else self.base.write(self.moved)
 
     def post_indexed(self, offset: Offset) -> Address:
+        """This address with an offset that is added to the base after the access."""
         return replace(self, offset=offset, mode="post")
 
 

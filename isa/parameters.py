@@ -13,9 +13,12 @@ from typing import Any, Protocol
 
 from isa.instruction import Pattern
 from isa.lane import Int
+from isa.operands import ELEMENT_LETTERS
 from isa.rows import TABLE
-from isa.values import LETTERS, Pointer, VectorText, VectorType, VectorValue, as_element, c_name
+from isa.values import Pointer, VectorText, VectorType, VectorValue, as_element, c_name
 
+# 256 = 16 vectors of 16 bytes.  LDR and STR reach further (4095 vectors, Arm ARM C7.2), but each offset is a pattern,
+# of which code is generated: so those of one intrinsic stay at most 16 (32 at 64 bits), however long the array is.
 _REACH = 256
 """Bytes that one address register serves by offsets; a pointer that moves on gets the next register."""
 
@@ -24,30 +27,40 @@ class RegisterSupply(Protocol):
     """Fresh registers, and what they hold."""
 
     @property
-    def general(self) -> list[int]: ...
+    def general(self) -> list[int]:
+        """What the general registers hold, unsigned, by number."""
 
-    def new_vector(self, bits: int = 0) -> int: ...
+    def new_vector(self, bits: int = 0) -> int:
+        """The number of a fresh vector register that holds `bits`."""
 
-    def new_general(self, value: int = 0) -> int: ...
+    def new_general(self, value: int = 0) -> int:
+        """The number of a fresh general register that holds `value` modulo 2^64."""
 
-    def vector(self, number: int) -> int: ...
+    def vector(self, number: int) -> int:
+        """The 128 bits that a vector register holds."""
 
 
 class Recorder(Protocol):
     """What placing an argument and reading a result ask of a program."""
 
     @property
-    def registers(self) -> RegisterSupply: ...
+    def registers(self) -> RegisterSupply:
+        """Where fresh registers come from."""
 
-    def run(self, pattern: Pattern, registers: tuple[int, ...]) -> None: ...
+    def run(self, pattern: Pattern, registers: tuple[int, ...]) -> None:
+        """Execute and record one instruction."""
 
-    def vector_register(self, value: VectorValue) -> int: ...
+    def vector_register(self, value: VectorValue) -> int:
+        """The number of the register that holds a value."""
 
-    def copied(self, value: VectorValue) -> int: ...
+    def copied(self, value: VectorValue) -> int:
+        """The number of a fresh register with a copy of a value."""
 
-    def address_register(self, address: int) -> int: ...
+    def address_register(self, address: int) -> int:
+        """The number of the general register that holds an address."""
 
-    def value(self, vector_type: VectorType, register: int) -> VectorValue: ...
+    def value(self, vector_type: VectorType, register: int) -> VectorValue:
+        """What a vector register holds, as a value."""
 
 
 def _general_text(element: Int, register: int) -> str:
@@ -72,6 +85,7 @@ class Parameter(ABC):
 
     @property
     def lowest_literal(self) -> int:
+        """A literal that is always allowed, for asking whether the instruction exists."""
         return 0
 
     @abstractmethod
@@ -92,18 +106,22 @@ class Vector(Parameter):
 
     @property
     def c_type(self) -> str:
+        """`int32x4_t`."""
         return str(self.type)
 
     def checked(self, value: Any, intrinsic: str, position: int) -> Any:
+        """The value.  Raises TypeError for anything but a `VectorValue` of this very type."""
         given = value.type if isinstance(value, VectorValue) else type(value).__name__
         if given is not self.type and given != self.type:
             raise TypeError(f"{intrinsic} takes {self.type} as argument {position}, not {given}")
         return value
 
     def place(self, program: Recorder, value: VectorValue) -> int:
+        """The register that holds the value; where tied, one with a copy of it."""
         return program.copied(value) if self.tied else program.vector_register(value)
 
     def text(self, register: int, literal: int) -> VectorText:
+        """The register; the template of the instruction picks the arrangement."""
         return VectorText(register, self.type)
 
 
@@ -115,15 +133,19 @@ class Scalar(Parameter):
 
     @property
     def c_type(self) -> str:
+        """`int32_t`."""
         return f"{c_name(self.element)}_t"
 
     def checked(self, value: Any, intrinsic: str, position: int) -> int:
+        """The number as an int.  Raises TypeError for no integer, ValueError for one out of range."""
         return as_element(self.element, value, f"argument {position} of {intrinsic}")
 
     def place(self, program: Recorder, value: int) -> int:
+        """A fresh general register with the number in two's complement, at least 32 bits wide."""
         return program.registers.new_general(value % (1 << max(self.element.bits, 32)))
 
     def text(self, register: int, literal: int) -> object:
+        """`w3`; `x3` for 64 bits."""
         return _general_text(self.element, register)
 
 
@@ -134,12 +156,14 @@ class Broadcast(Scalar):
     type: VectorType
 
     def place(self, program: Recorder, value: int) -> int:
+        """A fresh vector register, filled by a DUP that is recorded too."""
         general = super().place(program, value)
         register = program.registers.new_vector()
         program.run(_broadcast(self.type), (register, general))
         return register
 
     def text(self, register: int, literal: int) -> VectorText:
+        """The register; the template of the instruction picks the arrangement."""
         return VectorText(register, self.type)
 
 
@@ -159,9 +183,11 @@ class Literal(Parameter):
 
     @property
     def c_type(self) -> str:
+        """`const int`, which ACLE asks to be a constant expression."""
         return "const int"
 
     def checked(self, value: Any, intrinsic: str, position: int) -> int:
+        """The number.  Raises TypeError for no int, ValueError outside of `low`..`high`."""
         allowed = f"{intrinsic} takes {self.kind} {self.low}..{self.high}"
         if not isinstance(value, int):
             raise TypeError(f"{allowed}, not {type(value).__name__}")
@@ -170,16 +196,20 @@ class Literal(Parameter):
         return value
 
     def literal(self, value: int) -> int:
+        """The number itself."""
         return value
 
     @property
     def lowest_literal(self) -> int:
+        """`low`."""
         return self.low
 
     def place(self, program: Recorder, value: int) -> int:
+        """The number: it lies in no register, so nothing uses this."""
         return value
 
     def text(self, register: int, literal: int) -> str:
+        """`1` for a lane, which stands in brackets, `#1` for an immediate."""
         return str(literal) if self.kind == "a lane" else f"#{literal * self.scale}"
 
 
@@ -192,9 +222,11 @@ class Address(Parameter):
 
     @property
     def c_type(self) -> str:
+        """`int32_t *`."""
         return f"{self.dtype}_t *"
 
     def checked(self, value: Any, intrinsic: str, position: int) -> Pointer:
+        """The pointer.  Raises TypeError for anything but a `Pointer` to this dtype."""
         if not isinstance(value, Pointer):
             raise TypeError(f"{intrinsic} takes a Pointer as argument {position}, not {type(value).__name__}")
         if value.dtype != self.dtype:
@@ -202,13 +234,16 @@ class Address(Parameter):
         return value
 
     def literal(self, value: Pointer) -> int:
+        """The offset in bytes from the address register, 0 where the instruction cannot have it."""
         offset = (value.address - value.origin) % _REACH
         return 0 if not self.size or offset % self.size else offset
 
     def place(self, program: Recorder, value: Pointer) -> int:
+        """The general register that holds the address less the offset."""
         return program.address_register(value.address - self.literal(value))
 
     def text(self, register: int, literal: int) -> str:
+        """`[x3, #16]`; without the offset where it is 0."""
         return f"[x{register}, #{literal}]" if literal else f"[x{register}]"
 
 
@@ -235,19 +270,25 @@ class Result(ABC):
 
 @dataclass(frozen=True)
 class VectorResult(Result):
+    """A vector."""
+
     type: VectorType
 
     @property
     def c_type(self) -> str:
+        """`int32x4_t`."""
         return str(self.type)
 
     def destination(self, program: Recorder) -> int:
+        """A fresh vector register."""
         return program.registers.new_vector()
 
     def value(self, program: Recorder, register: int) -> VectorValue:
+        """The low 64 or all 128 bits of the register."""
         return program.value(self.type, register)
 
     def text(self) -> VectorText:
+        """The register; the template of the instruction picks the arrangement."""
         return VectorText(0, self.type)
 
 
@@ -259,6 +300,7 @@ class NumberResult(Result):
 
     @property
     def c_type(self) -> str:
+        """`int32_t`."""
         return f"{c_name(self.element)}_t"
 
 
@@ -266,12 +308,15 @@ class GeneralResult(NumberResult):
     """A number, from a general register."""
 
     def destination(self, program: Recorder) -> int:
+        """A fresh general register."""
         return program.registers.new_general()
 
     def value(self, program: Recorder, register: int) -> int:
+        """The low bits of the register as a number of the element type."""
         return self.element.wrapped(program.registers.general[register])
 
     def text(self) -> str:
+        """`w0`; `x0` for 64 bits."""
         return _general_text(self.element, 0)
 
 
@@ -279,13 +324,16 @@ class ElementResult(NumberResult):
     """A number, from the lowest element of a vector register."""
 
     def destination(self, program: Recorder) -> int:
+        """A fresh vector register."""
         return program.registers.new_vector()
 
     def value(self, program: Recorder, register: int) -> int:
+        """The lowest element of the register."""
         return self.element.wrapped(program.registers.vector(register))
 
     def text(self) -> str:
-        return f"{LETTERS[self.element.bits]}0"
+        """The scalar register: `s0`."""
+        return f"{ELEMENT_LETTERS[self.element.bits]}0"
 
 
 @dataclass(frozen=True)
@@ -294,13 +342,16 @@ class NoResult(Result):
 
     @property
     def c_type(self) -> str:
+        """`void`."""
         return "void"
 
     def destination(self, program: Recorder) -> int:
+        """0: nothing uses it."""
         return 0
 
     def value(self, program: Recorder, register: int) -> None:
-        return None
+        """None."""
 
     def text(self) -> str:
+        """Nothing: the instruction has no operand for it."""
         return ""

@@ -7,13 +7,12 @@ virtual general registers, which nothing writes.  An instruction that reads its 
 from __future__ import annotations
 
 from contextvars import ContextVar, Token
-from functools import cache
 from typing import Protocol, cast
 
 from isa.evaluate.exact import QC, Occurrence
 from isa.evaluate.python import bind
 from isa.instruction import Instruction, Pattern
-from isa.lane import Lane, Memory, Place, Slot, walk
+from isa.lane import Place
 from isa.rows import TABLE
 from isa.values import VectorType, VectorValue
 
@@ -24,9 +23,11 @@ _COPY = TABLE.instruction("mov", "v0.16b, v1.16b").pattern
 class ProgramMemory(Protocol):
     """The memory of a program; an access that is not allowed raises, and the program lets it through."""
 
-    def load(self, address: int, size: int) -> bytes | memoryview: ...
+    def load(self, address: int, size: int) -> bytes | memoryview:
+        """`size` bytes from `address` on."""
 
-    def store(self, address: int, data: bytes) -> None: ...
+    def store(self, address: int, data: bytes) -> None:
+        """Set the bytes from `address` on."""
 
 
 class VirtualRegisters:
@@ -49,11 +50,13 @@ class VirtualRegisters:
         return len(self.general) - 1
 
     def read(self, place: Place) -> int:
+        """What a general or vector register holds, unsigned.  Raises IndexError for a general one never made."""
         if place.file == "x":
             return self.general[cast(int, place.index)]
         return self.vector(cast(int, place.index))
 
     def vector(self, number: int) -> int:
+        """The 128 bits of a vector register, lane 0 lowest; 0 for one never made."""
         return int.from_bytes(self.vectors[16 * number : 16 * number + 16], "little")
 
 
@@ -62,6 +65,7 @@ class Program:
 
     `memory` may be left out where nothing is loaded or stored.  `instructions` and `trace` grow as intrinsics are
     called; entering a second time goes on where the first ended.  An instruction that faults is not recorded.
+    `saturations` is the number of executed instructions that saturated, in one lane or more.
     Raises RuntimeError where a Program is entered inside of another.
     """
 
@@ -70,6 +74,7 @@ class Program:
         self.registers = VirtualRegisters()
         self.instructions: list[Instruction] = []
         self.trace: list[Occurrence] = []
+        self.saturations = 0
         self._adopted: dict[VectorValue, int] = {}
         self._addresses: dict[int, int] = {}
         self._loaded: dict[int, bytes] = {}
@@ -100,12 +105,23 @@ class Program:
         instruction = Instruction(pattern, registers)
         before = self._read_by(pattern, registers)
         self._loaded = {}
-        bind(instruction, self.registers, self._load, self._store, 4 * len(self.instructions))()
+        self._execute(instruction)
         self.instructions.append(instruction)
         self.trace.append(Occurrence(instruction, before, self._loaded))
 
+    def _execute(self, instruction: Instruction) -> None:
+        """Run it with QC clear, to see whether it saturates itself; then QC is set again if it was."""
+        flags = self.registers.flags
+        sticky = flags[_FPSR] & QC
+        flags[_FPSR] ^= sticky
+        try:
+            bind(instruction, self.registers, self._load, self._store, 4 * len(self.instructions))()
+            self.saturations += bool(flags[_FPSR] & QC)
+        finally:
+            flags[_FPSR] |= sticky
+
     def _read_by(self, pattern: Pattern, registers: tuple[int, ...]) -> dict[Place, int]:
-        places = [Place(file, registers[slot]) for file, slot in _slots_read(pattern)]
+        places = [Place(file, registers[slot]) for file, slot in pattern.slots_read]
         return {place: self.registers.read(place) for place in places}
 
     def _load(self, address: int, size: int) -> bytes:
@@ -155,13 +171,3 @@ _current: ContextVar[Program | None] = ContextVar("lanewise_program", default=No
 def current_program() -> Program | None:
     """The Program whose `with` block is open, if there is one."""
     return _current.get()
-
-
-@cache
-def _slots_read(pattern: Pattern) -> tuple[tuple[str, int], ...]:
-    """The registers that an instruction of this pattern reads: their file, and their number in its text."""
-    writes = pattern.open_writes()
-    roots: list[Lane] = [lane for write in writes for lane in write.lanes]
-    roots += [write.place.address for write in writes if isinstance(write.place, Memory)]
-    places = {node.detail for node in walk(roots) if node.op == "read" and isinstance(node.detail, Place)}
-    return tuple(sorted((p.file, p.index.number) for p in places if isinstance(p.index, Slot)))

@@ -22,11 +22,11 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from isa.instruction import FEATURES, Form, Instruction, Pattern
+from isa.operands import ELEMENT_BITS, ELEMENT_LETTERS
 from isa.parse import ParseError, blank_registers, parse
 from isa.semantics.elementwise import Body
 
-_WIDER = {"b": "h", "h": "s", "s": "d", "d": "q"}
-_BITS = {"b": 8, "h": 16, "s": 32, "d": 64, "q": 128}
+_WIDER = {letter: ELEMENT_LETTERS[2 * bits] for letter, bits in ELEMENT_BITS.items() if 2 * bits in ELEMENT_LETTERS}
 
 
 class UnknownInstruction(Exception):
@@ -60,7 +60,7 @@ def _split_arrangement(arrangement: str) -> tuple[int, str]:
 
 def _fills_register(arrangement: str) -> bool:
     count, letter = _split_arrangement(arrangement)
-    return arrangement.startswith(".") and count * _BITS[letter] == 128
+    return arrangement.startswith(".") and count * ELEMENT_BITS[letter] == 128
 
 
 def _substituted(shape: str, arrangement: str) -> str:
@@ -77,7 +77,7 @@ def _meanings(arrangement: str) -> dict[str, str]:
     if wider is None:
         return meanings
     meanings["L"] = wider
-    meanings["W"] = f".{128 // _BITS[wider]}{wider}" if arrangement.startswith(".") else wider
+    meanings["W"] = f".{128 // ELEMENT_BITS[wider]}{wider}" if arrangement.startswith(".") else wider
     meanings["P"] = f".{count // 2}{wider}"
     meanings["D"] = f".{count // 4}s"
     return meanings

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from operator import index
 
 from isa.lane import S8, S16, S32, S64, U8, U16, U32, U64, Int
+from isa.operands import ELEMENT_LETTERS
 
-LETTERS = {8: "b", 16: "h", 32: "s", 64: "d"}
-"""The letter of an element of so many bits in assembly text."""
 _ELEMENTS = (S8, S16, S32, S64, U8, U16, U32, U64)
 
 
@@ -36,7 +35,7 @@ class VectorType:
     lanes: int
 
     def __post_init__(self) -> None:
-        if self.element.bits not in LETTERS or self.total_bits not in (64, 128):
+        if self.element not in _ELEMENTS or self.total_bits not in (64, 128):
             raise ValueError(f"no vector type has {self.lanes} lanes of {self.element}: 8 to 64 bits, 64 or 128 in all")
 
     def __str__(self) -> str:
@@ -60,10 +59,12 @@ class VectorType:
 
     @property
     def signed(self) -> bool:
+        """Whether the elements are signed."""
         return self.element.signed
 
     @property
     def total_bits(self) -> int:
+        """Bits of the whole vector, 64 or 128."""
         return self.bits * self.lanes
 
     @property
@@ -74,7 +75,7 @@ class VectorType:
     @property
     def letter(self) -> str:
         """The letter of one element in assembly text."""
-        return LETTERS[self.bits]
+        return ELEMENT_LETTERS[self.bits]
 
     @property
     def half(self) -> VectorType:
@@ -88,10 +89,12 @@ class VectorType:
 
     @property
     def as_signed(self) -> VectorType:
+        """The same lanes, signed."""
         return replace(self, element=Int(self.bits, True))
 
     @property
     def as_unsigned(self) -> VectorType:
+        """The same lanes, unsigned."""
         return replace(self, element=Int(self.bits, False))
 
     @property
@@ -130,6 +133,7 @@ class VectorValue:
 
     @property
     def lanes(self) -> tuple[int, ...]:
+        """The lanes as numbers of the element type, lane 0 first."""
         element = self.type.element
         return tuple(element.wrapped(self.bits >> element.bits * i) for i in range(self.type.lanes))
 
@@ -149,26 +153,32 @@ class VectorText:
 
     @property
     def v(self) -> str:
+        """With its arrangement: `v0.4s`."""
         return f"v{self.register}.{self.type.lanes}{self.type.letter}"
 
     @property
     def e(self) -> str:
+        """One element, without its number: `v0.s`."""
         return f"v{self.register}.{self.type.letter}"
 
     @property
     def d(self) -> str:
+        """One 64-bit element, without its number: `v0.d`."""
         return f"v{self.register}.d"
 
     @property
     def g(self) -> str:
+        """A group of four bytes, without its number: `v0.4b`."""
         return f"v{self.register}.4b"
 
     @property
     def b(self) -> str:
+        """As bytes: `v0.16b`; `v0.8b` for 64 bits."""
         return f"v{self.register}.{self.type.total_bits // 8}b"
 
     @property
     def q(self) -> str:
+        """As a scalar of the whole vector: `q0`; `d0` for 64 bits."""
         return f"{'q' if self.type.total_bits == 128 else 'd'}{self.register}"
 
 

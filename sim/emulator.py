@@ -151,8 +151,10 @@ class Emulator:
 
         Raises MemoryFault and UnsupportedInstruction with `pc` at the instruction that could not be executed.
         """
-        if max_instructions == 0 or self.pc == until:
+        if (max_instructions is not None and max_instructions <= 0) or self.pc == until:
             return 0
+        if self.pc % 4:
+            self._fetch(self.pc)
         self._forget_stale_code()
         self._before_each, self._error = before_each, None
         self._pending = -1 if max_instructions is None else max_instructions
@@ -177,6 +179,7 @@ class Emulator:
             accesses.append((access == uc.UC_MEM_WRITE, address, self.memory.read(address, size)))
 
         pc, index, before = self.pc, self.instructions_executed, self.registers()
+        instruction = self._instruction_at(pc)
         hook = self._engine.hook_add(uc.UC_HOOK_MEM_READ | uc.UC_HOOK_MEM_WRITE, note)
         try:
             self.run(max_instructions=1)
@@ -184,15 +187,21 @@ class Emulator:
             self._engine.hook_del(hook)
         stores = tuple((a, old, self.memory.read(a, len(old))) for is_store, a, old in accesses if is_store)
         loads = tuple((a, data) for is_store, a, data in accesses if not is_store)
-        instruction = self._instruction_at(pc)
         writes = _writes(instruction, before, self.registers())
         return Step(index, pc, instruction, writes, stores, loads, self.pc)
 
     def _instruction_at(self, pc: int) -> Instruction:
         try:
-            return decode(self.memory.read(pc, 4), pc)
+            return decode(self._fetch(pc), pc)
         except UnknownInstruction as unknown:
             raise UnsupportedInstruction(pc, 4, unknown.reason, pc, unknown.text) from None
+
+    def _fetch(self, pc: int) -> bytes:
+        try:
+            return self.memory.fetch(pc)
+        except MemoryFault as fault:
+            fault.pc = pc
+            raise
 
     def _forget_stale_code(self) -> None:
         if self._code_version != self.memory.code_version:

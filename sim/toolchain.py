@@ -3,6 +3,8 @@
 The only file that runs a compiler or a linker. Results are kept by content: see `build`.
 """
 
+import contextlib
+import errno
 import functools
 import hashlib
 import importlib.metadata
@@ -14,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sim.image import Image
@@ -22,8 +24,10 @@ from sim.image import Image
 _PAGE = 4096
 _ADDRESS_LIMIT = 1 << 48  # the largest virtual address without FEAT_LVA: Arm ARM, D8.1
 
+_TARGET = ("--target=aarch64-linux-gnu", "-nostdinc")
 # Without -fno-pic, constant tables of pointers would land in writable memory.
-_COMPILE = ("-c", "-g", "-ffp-contract=off", "-fno-pic", "-Qunused-arguments")
+_DEFAULTS = ("-g", "-ffp-contract=off", "-fno-pic")
+_COMPILE = ("-c", *_DEFAULTS, "-Qunused-arguments")
 _ASSEMBLY = (".s", ".S")
 _LANGUAGES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((".c", *_ASSEMBLY), ()),
@@ -39,14 +43,29 @@ _REQUIRED_FEATURE = re.compile(r"requires target feature '([\w.]+)'|instruction 
 _ARCHITECTURE = re.compile(r"v\d+(\.\d+)?a")
 _EXTENSION_NAMES = {"fullfp16": "fp16", "complxnum": "fcma"}  # where LLVM's feature and -march differ
 _UNDEFINED = re.compile(r"undefined symbol: (.+)")
+_VERSION = re.compile(r"clang version (\S+)")
+
+# What a tool says of its own output, not of a line of the source, when the cache takes no more.
+_FULL = "|".join(os.strerror(code) for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS))
+_CANNOT_WRITE = re.compile(rf"^(?:error|fatal error|LLVM ERROR|ld\.lld: error): .*(?:{_FULL})'?$", re.MULTILINE)
+_CACHE_ADVICE = "set LANEWISE_CACHE to a directory that can be written"
+_INSTALL = "pip install --force-reinstall ziglang"
 
 
 class ToolchainError(Exception):
     """A source that cannot be built: one sentence, then the compiler's or linker's own message."""
 
 
-class ToolMissing(ToolchainError):
+class ToolchainUnavailable(ToolchainError):
+    """The environment is at fault, whatever the source: one sentence."""
+
+
+class ToolMissing(ToolchainUnavailable):
     """The compiler is not installed."""
+
+
+class CacheUnusable(ToolchainUnavailable):
+    """The cache has no place, or nothing can be written there."""
 
 
 def clang_command() -> list[str]:
@@ -57,14 +76,31 @@ def clang_command() -> list[str]:
     library = _ziglang() / "lib"
     headers = ("include", "libc/include/aarch64-linux-musl", "libc/include/generic-musl")
     search = [argument for folder in headers for argument in ("-isystem", str(library / folder))]
-    return [sys.executable, "-m", "ziglang", "clang", "--target=aarch64-linux-gnu", "-nostdinc", *search]
+    return [sys.executable, "-m", "ziglang", "clang", *_TARGET, *search]
 
 
 @functools.cache
 def compiler_version() -> str:
-    """Such as "clang 22.1.8 (ziglang 0.17.0)", asked from the compiler once a process."""
-    banner = _run([*clang_command(), "--version"])
-    return f"clang {banner.split()[2]} (ziglang {_ziglang_version()})"
+    """Such as "clang 22.1.8 (ziglang 0.17.0)", asked from the compiler once a process.
+
+    ToolchainUnavailable when the compiler is not installed or does not run.
+    """
+    done = _executed([*clang_command(), "--version"])
+    found = _VERSION.search(done.stdout)
+    if done.returncode or found is None:
+        said = (done.stderr.strip() or f"it ended with status {done.returncode}").splitlines()[-1]
+        raise ToolchainUnavailable(f"the compiler of the package ziglang does not run: {said}; run: {_INSTALL}")
+    return f"clang {found[1]} (ziglang {_ziglang_version()})"
+
+
+def fixed_flags(*sources: Path) -> tuple[str, ...]:
+    """The flags that come before a build's own, such as --target and -ffp-contract=off; none without a source.
+
+    Those of a language, such as -fno-exceptions, are among them where one of the sources needs them. Left out is what
+    changes no code: the folders of the compiler's headers and the names of outputs.
+    """
+    of_languages = (flag for source in sources for flag in _LANGUAGES.get(source.suffix, ()))
+    return tuple(dict.fromkeys((*_TARGET, *_DEFAULTS, *of_languages))) if sources else ()
 
 
 def build(source: Path, *flags: str, base: int = 0x10000) -> Image:
@@ -78,17 +114,24 @@ def build(source: Path, *flags: str, base: int = 0x10000) -> Image:
     running anything, while source, flags, base, compiler and the content of every included file stay the same. A
     header that newly appears in an earlier include directory is not noticed.
 
-    ToolchainError when the source cannot be read, compiled or linked, ToolMissing without a compiler, ImageError
-    when the linked program is larger than an image may be.
+    ToolchainError when the source cannot be read, compiled or linked, ToolMissing without a compiler, CacheUnusable
+    when the result cannot be kept, ImageError when the linked program is larger than an image may be.
     """
     compiler, linker = _commands(source, flags, base)
     entry = _cache_directory() / f"{_key(source, compiler, linker)}.json"
-    try:
+    with _writing_to(entry.parent):
         linked = _kept(entry) or _build(source, compiler, linker, entry)
-    except OSError as error:
-        advice = "set LANEWISE_CACHE to a directory that can be written"
-        raise ToolchainError(f"cannot keep the result in {entry.parent}: {error}; {advice}") from error
     return Image.read(linked)
+
+
+def build_text(text: str, suffix: str, *flags: str, base: int = 0x10000) -> Image:
+    """`build` for a text in the language of the suffix: ".c", ".cpp", ".s" and so on.
+
+    The text is kept in the cache as source-DIGEST with the suffix, the name that messages and source lines give it;
+    what it includes is found through the flags (-I), not beside it. Raises what `build` raises.
+    """
+    _check_suffix(suffix, "the text")
+    return build(_text_file(text, suffix), *flags, base=base)
 
 
 def _ziglang() -> Path:
@@ -99,13 +142,20 @@ def _ziglang() -> Path:
 
 
 def _ziglang_version() -> str:
-    return importlib.metadata.version("ziglang")
+    try:
+        return importlib.metadata.version("ziglang")
+    except importlib.metadata.PackageNotFoundError as error:
+        raise ToolMissing(f"the package ziglang is installed only in part; run: {_INSTALL}") from error
+
+
+def _check_suffix(suffix: str, what: object) -> None:
+    if suffix not in _LANGUAGES:
+        raise ToolchainError(f"cannot build {what}: its suffix must be one of {' '.join(_LANGUAGES)}")
 
 
 def _commands(source: Path, flags: tuple[str, ...], base: int) -> tuple[list[str], list[str]]:
     """The compiler's and the linker's command, each without its inputs and outputs in the scratch directory."""
-    if source.suffix not in _LANGUAGES:
-        raise ToolchainError(f"cannot build {source}: its suffix must be one of {' '.join(_LANGUAGES)}")
+    _check_suffix(source.suffix, source)
     if base % _PAGE or not 0 <= base < _ADDRESS_LIMIT:
         raise ToolchainError(f"cannot link at base {base:#x}: give a multiple of {_PAGE} from 0 to below 2**48")
     beside = (f"-I{source.absolute().parent}",) if source.suffix in _ASSEMBLY else ()
@@ -116,7 +166,38 @@ def _commands(source: Path, flags: tuple[str, ...], base: int) -> tuple[list[str
 def _cache_directory() -> Path:
     if chosen := os.environ.get("LANEWISE_CACHE"):
         return Path(chosen).absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "lanewise").absolute()
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "lanewise").absolute()
+    except RuntimeError as error:  # no HOME, and the system does not know the user
+        raise CacheUnusable(f"no home directory is known, so the cache has no place: {_CACHE_ADVICE}") from error
+
+
+@contextlib.contextmanager
+def _writing_to(directory: Path) -> Iterator[None]:
+    """CacheUnusable for an OSError within."""
+    try:
+        yield
+    except OSError as error:
+        raise CacheUnusable(f"cannot keep the result in {directory}: {error}; {_CACHE_ADVICE}") from error
+
+
+def _text_file(text: str, suffix: str) -> Path:
+    """The file of the cache with this content, written unless it is there."""
+    content = text.encode(errors="surrogatepass")
+    file = _cache_directory() / f"source-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
+    with _writing_to(file.parent):
+        if not file.is_file() or file.read_bytes() != content:
+            _write_whole(file, content)
+    return file
+
+
+def _write_whole(file: Path, content: bytes) -> None:
+    """Write in a scratch directory and move into place, so that no reader meets half of it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=file.parent) as scratch:
+        written = Path(scratch, file.name)
+        written.write_bytes(content)
+        written.replace(file)
 
 
 def _key(source: Path, *commands: list[str]) -> str:
@@ -175,13 +256,29 @@ def _included_files(rule: Path) -> list[Path]:
 
 def _run(command: list[str], directory: Path | None = None) -> str:
     """What the command writes to stdout, run in the directory or else in the working directory."""
-    environment = {name: value for name, value in os.environ.items() if name not in _CLANG_VARIABLES}
-    done = subprocess.run(
-        command, capture_output=True, encoding="utf-8", errors="replace", env=environment, cwd=directory
-    )
+    done = _executed(command, directory)
     if done.returncode:
-        raise ToolchainError(_explained(done.stderr))
+        raise _failure(command[3], done)
     return done.stdout
+
+
+def _executed(command: list[str], directory: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name not in _CLANG_VARIABLES}
+    try:
+        return subprocess.run(
+            command, capture_output=True, encoding="utf-8", errors="replace", env=environment, cwd=directory
+        )
+    except OSError as error:
+        raise ToolchainUnavailable(f"cannot run {command[3]}: {error}") from error
+
+
+def _failure(tool: str, done: subprocess.CompletedProcess[str]) -> ToolchainError:
+    """The environment's fault where the tool could not write or was stopped without a word, else the source's."""
+    if full := _CANNOT_WRITE.search(done.stderr):
+        return CacheUnusable(f"{tool} cannot write to the cache: {full[0]}; free space there or {_CACHE_ADVICE}")
+    if done.returncode < 0 and not done.stderr:  # what lld does on a full disk, and what a lack of memory does
+        return ToolchainUnavailable(f"{tool} was stopped by signal {-done.returncode}: free memory and disk space")
+    return ToolchainError(_explained(done.stderr))
 
 
 def _explained(message: str) -> str:

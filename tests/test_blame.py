@@ -81,9 +81,11 @@ def lineage(function: Binary, steps: dict[str, int]) -> Lineage:
     return Lineage(OUTPUT, origin(function, 0, [10, 0, 0, 0], [4, 0, 0, 0]), steps, inputs)
 
 
-def test_a_lane_with_every_step_does_not_part() -> None:
-    found = lineage(neon.vsubq_s32, {"a": 10, "b": 4, "difference": 6})
-    assert parting(found, Calibration()) is None
+def test_a_lane_whose_steps_all_appear_parts_at_the_last_one_that_was_computed() -> None:
+    found = lineage(lambda a, b: neon.vnegq_s32(neon.vsubq_s32(a, b)), {"a": 10, "b": 4, "difference": 6, "same": 6})
+    parted = parting(found, Calibration())
+    assert parted is not None
+    assert parted.step == "difference"
 
 
 def test_a_lane_parts_at_the_first_step_that_is_missing() -> None:

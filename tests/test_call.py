@@ -95,6 +95,28 @@ def test_an_array_of_length_zero_can_be_passed(tmp_path: Path) -> None:
     assert call(copy_loop("0", "n"), COPY, arguments, tmp_path).outputs["machine"]["b"].size == 0
 
 
+@pytest.mark.parametrize("array", [np.arange(5, dtype=np.int64), np.arange(4, dtype=np.int32)])
+def test_an_array_of_another_type_or_shape_is_refused(array: np.ndarray, tmp_path: Path) -> None:
+    with pytest.raises(KernelError, match=r"'a' must be int32\[5\], not int"):
+        call(copy_loop("0", "n"), COPY, {"a": array, "n": 5}, tmp_path)
+
+
+ONE = Signature((Pointer("b", "uint8", (1,), "out"),))
+
+
+def test_the_stack_holds_junk_that_follows_the_seed(tmp_path: Path) -> None:
+    text = "void f(unsigned char *b) { volatile unsigned char junk[64]; *b = junk[7] ^ junk[8]; }\n"
+    seen = {int(call(text, ONE, {}, tmp_path, seed).outputs["machine"]["b"][0]) for seed in range(8)}
+    assert len(seen) > 1
+
+
+def test_static_data_starts_afresh_in_each_call(tmp_path: Path) -> None:
+    source = tmp_path / "f.c"
+    source.write_text("static int calls = 5; int zero; void f(unsigned char *b) { *b = ++calls + ++zero; }\n")
+    compiled = CompiledKernel(build(source, "-O1"), kernel_of(ONE))
+    assert [int(compiled.call({}, 1).outputs["machine"]["b"][0]) for _ in range(2)] == [7, 7]
+
+
 def test_a_missing_array_is_named(tmp_path: Path) -> None:
     with pytest.raises(KernelError, match="'a' is missing"):
         call(copy_loop("0", "n"), COPY, {"n": 5}, tmp_path)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sim.check.check import Job, check_job
+from sim.check.check import LEVELS, Job, check_job
 from sim.check.report import Mismatch, Outcome
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import quantize_down
@@ -76,7 +76,7 @@ PROGRAM_FAULTS = (
 
 @cache
 def vectors() -> Vectors:
-    return make_vectors(KERNEL, 500, seed=1)
+    return make_vectors(KERNEL, 300, seed=1)
 
 
 def faulty_text(fault: Fault) -> str:
@@ -108,7 +108,7 @@ def mismatch_of(outcome: Outcome) -> Mismatch:
     return outcome.mismatch
 
 
-@pytest.mark.parametrize("level", ["O0", "O2"])
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("fault", C_FAULTS, ids=lambda fault: fault.name)
 def test_fault_in_c_is_placed_at_its_step(fault: Fault, level: str, tmp_path: Path) -> None:
     assert mismatch_of(outcome_of_c(fault, level, tmp_path)).parted_at == fault.step
@@ -120,8 +120,10 @@ def test_fault_in_program_is_placed_at_its_step(fault: Fault, tmp_path: Path) ->
 
 
 def test_the_lane_named_is_one_that_differs(tmp_path: Path) -> None:
-    mismatch = mismatch_of(outcome_of_c(C_FAULTS[0], "O2", tmp_path))
-    assert mismatch.got != mismatch.expected
+    """The swapped lanes are those of the third quarter of a block of sixteen."""
+    swapped = next(fault for fault in C_FAULTS if fault.name == "two_lanes_swapped")
+    mismatch = mismatch_of(outcome_of_c(swapped, "O0", tmp_path))
+    assert (mismatch.output, mismatch.lane[0] % 16 // 4) == ("output", 2)
 
 
 def test_the_line_named_is_the_planted_one(tmp_path: Path) -> None:
@@ -172,6 +174,28 @@ def test_a_source_that_does_not_compile_fails_with_the_compilers_words(tmp_path:
     source = tmp_path / "kernel.c"
     source.write_text("int broken(;\n")
     assert "expected" in check_job(KERNEL, Job(source, ("-O2",)), vectors(), lambda _: None).failure
+
+
+def test_a_symbol_that_is_no_function_fails_in_one_sentence(tmp_path: Path) -> None:
+    source = tmp_path / "kernel.c"
+    source.write_text("int quantize_down = 3;\n")
+    failure = check_job(KERNEL, Job(source, ("-O2",)), vectors(), lambda _: None).failure
+    assert "'quantize_down'" in failure
+    assert "is not a function" in failure
+
+
+def test_a_program_that_refuses_its_arguments_fails_with_its_words() -> None:
+    def refusing(**arguments: object) -> None:
+        raise ValueError("shift is 99: the kernel divides by 2^shift for 0..31")
+
+    kernel = replace(KERNEL, program=refusing)
+    assert "shift is 99" in check_job(kernel, Job(None, ()), vectors(), lambda _: None).failure
+
+
+def test_a_call_through_a_null_pointer_fails_at_its_line(tmp_path: Path) -> None:
+    source = tmp_path / "kernel.c"
+    source.write_text("void quantize_down(void)\n{\n    ((void (*)(void))0)();\n}\n")
+    assert "cannot execute" in check_job(KERNEL, Job(source, ("-O0",)), vectors(), lambda _: None).failure
 
 
 def test_an_endless_loop_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,11 +17,13 @@ import typer
 from typer.testing import CliRunner, Result
 
 import sim.cli
+from sim.check import vectors
 from sim.kernels.kernel import Kernel
 from sim.kernels.quantize_down import KERNEL
-from sim.toolchain import ToolMissing
+from sim.toolchain import ToolchainUnavailable, ToolMissing
 
 SMALL = ("check", "quantize_down", "--vectors", "50", "--opt", "O1,O2")
+LANEWISE = str(Path(sys.executable).with_name("lanewise"))
 
 
 def run(*arguments: str) -> Result:
@@ -57,9 +60,10 @@ def test_json_states_compiler_and_flags() -> None:
     report = small_report()
     assert report["compiler"].startswith("clang ")
     assert report["flags"] == ["-O1", "-O2"]
+    assert {"--target=aarch64-linux-gnu", "-g", "-ffp-contract=off", "-fno-pic"} <= set(report["common_flags"])
 
 
-def test_json_counts_calls_that_set_qc() -> None:
+def test_json_counts_instructions_that_set_qc() -> None:
     assert small_report()["qc_events"] > 0
 
 
@@ -80,6 +84,10 @@ def test_another_seed_gives_other_random_vectors() -> None:
         (("check", "quantize_down", "--opt", "O9"), "--opt takes some of O0,O1,O2,O3,Os,Oz, not 'O9'"),
         (("check", "quantize_down", "--opt", ","), "--opt takes some of"),
         (("check", "quantize_down", "--vectors", "-1"), "--vectors"),
+        (
+            ("check", "quantize_down", "--vectors", "10000001"),
+            "--vectors takes at most 10,000,000 lanes, not 10,000,001",
+        ),
         (("check",), "kernel"),
         (("chek",), "chek"),
     ],
@@ -91,14 +99,36 @@ def test_wrong_usage_is_one_sentence_and_exit_2(arguments: tuple[str, ...], mess
     assert "Traceback" not in result.output
 
 
-def test_a_missing_compiler_is_one_sentence_and_exit_3(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing() -> str:
-        raise ToolMissing("no AArch64 compiler: the package ziglang is not installed; run: pip install ziglang")
+def test_random_lanes_beyond_the_limit_of_input_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "MAX_SETS", 300)
+    monkeypatch.setattr(sim.cli, "MAX_SETS", 300)
+    result = run("check", "quantize_down", "--vectors", "1000000", "--opt", "O1")
+    assert result.exit_code == 2
+    assert "--vectors 1,000,000 needs more than the 300 input sets" in result.stderr
 
-    monkeypatch.setattr(sim.cli, "compiler_version", missing)
+
+@pytest.mark.parametrize("error", [ToolMissing, ToolchainUnavailable])
+def test_a_compiler_that_cannot_be_used_is_one_sentence_and_exit_3(
+    monkeypatch: pytest.MonkeyPatch, error: type[ToolchainUnavailable]
+) -> None:
+    def unavailable() -> str:
+        raise error("no AArch64 compiler: run: pip install ziglang")
+
+    monkeypatch.setattr(sim.cli, "compiler_version", unavailable)
     result = run(*SMALL)
-    assert (result.exit_code, result.stderr.count("\n")) == (3, 1)
-    assert "pip install ziglang" in result.stderr
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert result.stderr == "lanewise: no AArch64 compiler: run: pip install ziglang\n"
+
+
+@pytest.mark.parametrize("place", ["/proc/nope", "file"])
+def test_an_unusable_cache_is_one_sentence_and_exit_3(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path / place))
+    result = run(*SMALL)
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (3, "", 1)
+    assert "set LANEWISE_CACHE to a directory that can be written" in result.stderr
 
 
 def off_by_one(inputs: Any) -> dict[str, np.ndarray]:
@@ -153,12 +183,15 @@ def test_an_interrupt_keeps_what_was_compared_and_exits_with_130(monkeypatch: py
     assert report["lanes_compared"] > 0
 
 
-def test_commands_of_other_packages_arrive_through_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_of_other_packages_arrive_through_entry_points(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     extra = typer.Typer()
 
     @extra.command()
     def hello() -> None:
         """Say hello."""
+        typer.echo("hello from extra")
 
     class Entry:
         name = "extra"
@@ -166,23 +199,61 @@ def test_commands_of_other_packages_arrive_through_entry_points(monkeypatch: pyt
         def load(self) -> typer.Typer:
             return extra
 
-    added: list[str | None] = []
     monkeypatch.setattr(sim.cli, "entry_points", lambda group: [Entry()] if group == "lanewise.commands" else [])
-    monkeypatch.setattr(sim.cli.app, "add_typer", lambda commands, name: added.append(name))
-    monkeypatch.setattr(sim.cli.app, "__call__", lambda: None, raising=False)
-    with pytest.raises(SystemExit):
+    monkeypatch.setattr(sim.cli.app, "registered_groups", list(sim.cli.app.registered_groups))
+    monkeypatch.setattr(sys, "argv", ["lanewise", "extra", "hello"])
+    with pytest.raises(SystemExit, match=r"^0$"):
         sim.cli.main()
-    assert added == ["extra"]
+    assert capsys.readouterr().out == "hello from extra\n"
 
 
-def test_progress_goes_to_stderr_and_results_to_stdout(tmp_path: Path) -> None:
-    command = [str(Path(sys.executable).with_name("lanewise")), *SMALL, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert json.loads(done.stdout)["passed"] is True
+def test_without_a_terminal_progress_is_a_line_of_stderr_for_each_job(tmp_path: Path) -> None:
+    done = subprocess.run([LANEWISE, *SMALL, "--json"], capture_output=True, text=True, cwd=tmp_path, check=True)
+    outcomes = json.loads(done.stdout)["implementations"]
+    titles = [f"{outcome['implementation']} {outcome['flags']}".strip() for outcome in outcomes]
+    lanes = [outcome["lanes_compared"] for outcome in outcomes]
+    assert done.stderr.splitlines() == [f"{title}: {n:,} lanes, agrees" for title, n in zip(titles, lanes, strict=True)]
 
 
 def test_no_color_is_respected(tmp_path: Path) -> None:
-    command = [str(Path(sys.executable).with_name("lanewise")), *SMALL]
     environment = {"NO_COLOR": "1", "FORCE_COLOR": "1", "HOME": str(tmp_path)}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    command = [LANEWISE, *SMALL]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True)
+    assert "PASSED" in done.stdout
     assert "\x1b[3" not in done.stdout
+
+
+def test_colours_can_be_asked_for(tmp_path: Path) -> None:
+    environment = {"FORCE_COLOR": "1", "TERM": "xterm", "HOME": str(tmp_path)}
+    command = [LANEWISE, *SMALL]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True)
+    assert "\x1b[32mPASSED" in done.stdout
+
+
+def closed_pipe() -> int:
+    """The end to write to of a pipe that nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    return writing
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_reader_that_went_away_ends_the_output_quietly(tmp_path: Path, form: tuple[str, ...]) -> None:
+    with os.fdopen(closed_pipe()) as stdout:
+        done = subprocess.run([LANEWISE, *SMALL, *form], stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert done.returncode == 0
+    assert {line.split(", ")[-1] for line in done.stderr.splitlines()} == {"agrees"}
+
+
+def test_progress_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
+    with os.fdopen(closed_pipe()) as stderr:
+        done = subprocess.run([LANEWISE, *SMALL], stdout=subprocess.PIPE, stderr=stderr, text=True, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "PASSED" in done.stdout
+
+
+def test_a_report_that_cannot_be_written_is_one_sentence_and_exit_3(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as stdout:
+        done = subprocess.run([LANEWISE, *SMALL], stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[-1] == "lanewise: cannot write the report: No space left on device"

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from random import Random
 
 import pytest
+from engines import CODE, FAR, PAGE, QC, Assemble, loaded
 
 from isa.lane import Place
 from sim import Emulator, Machine, MemoryFault, UnsupportedInstruction
 from sim.machine.registers import Registers
 
-Assemble = Callable[..., bytes]
-
-PAGE = 4096
-CODE, FAR = 0x10000, 0x1010000
-QC = 1 << 27
 PLACES = [*(Place("v", i) for i in range(32)), *(Place("x", i) for i in range(31)), Place("sp")]
 
 
@@ -30,12 +25,6 @@ def random_registers(seed: int) -> Registers:
 @pytest.fixture
 def emulator() -> Emulator:
     return Emulator()
-
-
-def loaded(emulator: Emulator, code: bytes, permissions: str = "rx") -> None:
-    emulator.memory.map(CODE, PAGE, permissions)
-    emulator.memory.write(CODE, code)
-    emulator.pc = CODE
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -154,6 +143,7 @@ def test_an_exception_is_told_from_an_undefined_word(emulator: Emulator, assembl
 
 def test_a_fault_of_one_run_does_not_end_the_next(emulator: Emulator, assemble: Assemble) -> None:
     loaded(emulator, assemble("ldr x0, [x1]", "nop", "nop"))
+    emulator.x[1] = FAR
     with pytest.raises(MemoryFault):
         emulator.run()
     emulator.pc = CODE + 4

@@ -35,8 +35,9 @@ from isa.intrinsics import (
     vqrdmulhq_s32,
     vshrq_n_s32,
 )
+from isa.lane import Int
 from isa.rows import TABLE
-from isa.values import VECTOR_TYPES
+from isa.values import VECTOR_TYPES, VectorType
 
 INT32_MAX, INT32_MIN = 2**31 - 1, -(2**31)
 A = int32x4_t(1, -2, INT32_MAX, INT32_MIN)
@@ -55,6 +56,15 @@ def wrap32(value: int) -> int:
 
 def saturate(value: int, low: int, high: int) -> int:
     return min(max(value, low), high)
+
+
+# Types.
+
+
+@pytest.mark.parametrize(("bits", "count"), [(128, 1), (4, 16), (32, 3)])
+def test_a_vector_type_that_acle_lacks_is_refused(bits: int, count: int) -> None:
+    with pytest.raises(ValueError, match=f"no vector type has {count} lanes of s{bits}"):
+        VectorType(Int(bits, True), count)
 
 
 # Names.

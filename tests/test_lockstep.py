@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import pytest
 
-from isa.lane import Int, Lane, Write, maximum, minimum, read
+from isa.decode import decode
+from isa.evaluate.exact import QC
+from isa.lane import Int, Lane, Write, constant, load, maximum, minimum, read
 from isa.operands import Address, Scalar
 from isa.rows import TABLE
 from isa.semantics import arithmetic, base_integer, bitwise, branch, compare, memory, multiply, narrow, permute, shift
@@ -86,10 +88,10 @@ MUTANTS = (
     mutant("srshl .4s,.4s,.4s", "does not round", each(SIGNED, shift.shift_by_register)),
     mutant("sqadd .4s,.4s,.4s", "subtracts", each(SIGNED, arithmetic.saturating_subtract)),
     mutant("sqxtn .4h,.4s", "clamps without QC", each(SIGNED, clamp_without_qc)),
-    mutant("sqxtn .4h,.4s", "wraps", each(SIGNED, narrow.truncate)),
+    mutant("sqxtn .4h,.4s", "wraps", each(SIGNED, bitwise.copy)),
     mutant("sqxtn2 .8h,.4s", "saturates as unsigned", each(UNSIGNED, narrow.saturate, of=SIGNED)),
     mutant("sqxtun .8b,.8h", "saturates as signed", each(SIGNED, narrow.saturate)),
-    mutant("sqxtun2 .16b,.8h", "wraps", each(UNSIGNED, narrow.truncate)),
+    mutant("sqxtun2 .16b,.8h", "wraps", each(UNSIGNED, bitwise.copy)),
     mutant("smax .4s,.4s,.4s", "takes the smaller", each(SIGNED, arithmetic.smaller)),
     mutant("umin .16b,.16b,.16b", "is signed", each(SIGNED, arithmetic.smaller)),
     mutant("add .4s,.4s,.4s", "saturates", each(SIGNED, lambda to, a, b: to.wrap(minimum(a + b, to.high)))),
@@ -108,7 +110,7 @@ MUTANTS = (
     mutant("bic w,w,w asr", "ands", base_integer.logical(bitwise.bitwise_and)),
     mutant("add x,x,#", "is off by one", lambda d, n, m: d.write(n.value + m.value + 1)),
     mutant("smull .2d,.2s,.2s", "is unsigned", each(UNSIGNED, multiply.multiply), PLAIN),
-    mutant("rshrn .2s,.2d,#", "does not round", each(UNSIGNED, narrow.shift_right_narrow), PLAIN),
+    mutant("rshrn .2s,.2d,#", "does not round", each(UNSIGNED, shift.shift_right), PLAIN),
     mutant("usra .4s,.4s,#", "does not accumulate", each(UNSIGNED, shift.shift_right), PLAIN),
     mutant("bsl .16b,.16b,.16b", "swaps its sources", each_accumulating(
         UNSIGNED, lambda to, mask, a, b: bitwise.choose(to, mask, b, a)), PLAIN),
@@ -136,7 +138,24 @@ def divergence_of(planted: Mutant) -> Divergence:
 
 @pytest.mark.parametrize("planted", MUTANTS, ids=lambda planted: f"{planted.form} {planted.change}")
 def test_lockstep_names_the_very_instruction_whose_semantics_are_wrong(planted: Mutant) -> None:
-    assert divergence_of(planted).form == planted.form
+    found = divergence_of(planted)
+    assert found.form == planted.form
+
+
+def test_a_divergence_names_the_address_of_the_instruction() -> None:
+    found = divergence_of(MUTANTS[0])
+    image = build(KERNEL_C, f"-{MUTANTS[0].level}")
+    (word,) = (s.data[found.pc - s.address :][:4] for s in image.segments if "x" in s.permissions)
+    assert decode(word, found.pc).text == found.disassembly
+
+
+@pytest.mark.parametrize("planted", MUTANTS, ids=lambda planted: f"{planted.form} {planted.change}")
+def test_a_check_stops_at_a_divergence_and_says_nothing_else(planted: Mutant) -> None:
+    source = KERNEL_C if planted.source == "kernel.c" else KERNEL_PLAIN
+    table = TABLE.replacing(planted.form, planted.body)
+    outcome = check_job(KERNEL, Job(source, (f"-{planted.level}",)), vectors(), lambda _: None, table)
+    assert outcome.failure == outcome.divergence
+    assert "diverges" in outcome.failure
 
 
 def test_a_divergence_names_register_lane_and_both_values() -> None:
@@ -178,7 +197,8 @@ def pair(words: list[int], table: Table = TABLE) -> Lockstep:
     return Lockstep(machine, emulator)
 
 
-NOP, LDR_Q0_X0, SVC, UDF = 0xD503201F, 0x3DC00000, 0xD4000001, 0x00000000
+NOP, LDR_Q0_X0, UDF = 0xD503201F, 0x3DC00000, 0x00000000
+BR_X0, SQADD_V0_V0_V0 = 0xD61F0000, 0x4EA00C00
 
 
 def test_a_fault_that_both_raise_is_raised() -> None:
@@ -197,20 +217,48 @@ def test_an_instruction_that_only_the_emulator_has_is_raised_as_unsupported() ->
         pair([NOP, NOP], without_nop).run(CODE + 8, 10)
 
 
+def test_a_jump_to_nowhere_is_a_fault_of_both() -> None:
+    lockstep = pair([BR_X0])
+    lockstep.machine.x[0] = 0x5000
+    with pytest.raises(MemoryFault, match="cannot execute 4 bytes at 0x5000"):
+        lockstep.run(CODE + 4, 10)
+
+
+def test_instructions_that_saturate_are_counted_each_time() -> None:
+    lockstep = pair([SQADD_V0_V0_V0] * 3)
+    lockstep.machine.v[0] = 0x4000_0000
+    assert lockstep.run(CODE + 12, 10) is None
+    assert (lockstep.qc_events, lockstep.machine.fpsr) == (3, QC)
+
+
+def with_load(body: Body) -> Lockstep:
+    """LDR Q0, [X0] of mapped memory, where the machine's load does something else."""
+    lockstep = pair([LDR_Q0_X0], TABLE.replacing("ldr q,[x]", body))
+    for engine in (lockstep.machine, lockstep.emulator):
+        engine.memory.map(0, 0x1000)
+    lockstep.machine.x[0] = 0
+    return lockstep
+
+
 def test_a_fault_of_the_machine_alone_is_a_divergence() -> None:
-    lockstep = pair([LDR_Q0_X0])
-    lockstep.emulator.memory.map(0, 0x1000)
-    found = lockstep.run(CODE + 4, 10)
+    found = with_load(lambda d, a: d.write([load(constant(0x8000), 16)])).run(CODE + 4, 10)
     assert found is not None
-    assert found.where == "fault"
+    assert (found.where, found.emulator, found.form) == ("fault", "no fault", "ldr q,[x]")
 
 
 def test_a_fault_of_the_emulator_alone_is_a_divergence() -> None:
-    lockstep = pair([LDR_Q0_X0])
-    lockstep.machine.memory.map(0, 0x1000)
+    lockstep = with_load(branch.nothing)
+    lockstep.machine.x[0] = 0x8000
     found = lockstep.run(CODE + 4, 10)
     assert found is not None
-    assert found.where == "fault"
+    assert (found.where, found.machine, found.inputs) == ("fault", "no fault", ())
+
+
+def test_memories_that_are_mapped_differently_are_refused() -> None:
+    lockstep = pair([NOP])
+    lockstep.machine.memory.map(0, 0x1000)
+    with pytest.raises(ValueError, match="same regions"):
+        lockstep.run(CODE + 4, 10)
 
 
 def test_the_limit_stops_without_a_divergence() -> None:

@@ -206,6 +206,24 @@ def test_saturated_stays_after_one_lane_saturated() -> None:
     assert program.saturated
 
 
+def test_saturations_counts_the_instructions_that_saturated_and_not_their_lanes() -> None:
+    top = int32x4_t(*[2**31 - 1] * 4)
+    with Program() as program:
+        vqaddq_s32(top, top)
+        vqaddq_s32(top, int32x4_t(0, 0, 0, 0))
+        vqaddq_s32(top, int32x4_t(0, 0, 0, 1))
+    assert (program.saturations, program.saturated) == (2, True)
+
+
+def test_an_instruction_that_faults_leaves_both_records_of_saturation(memory: MappedMemory) -> None:
+    top = int32x4_t(*[2**31 - 1] * 4)
+    with Program(memory) as program:
+        vqaddq_s32(top, top)
+        with pytest.raises(MemoryFault):
+            vld1q_s32(Pointer(0x20000, "int32"))
+    assert (program.saturations, program.saturated) == (1, True)
+
+
 # The trace.
 
 

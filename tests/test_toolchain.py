@@ -1,12 +1,16 @@
 """Building sources: flags, base, languages, what an error says, and when the cache is used."""
 
+import errno
+import hashlib
 import json
 import os
+import pwd
 import re
 import shutil
 import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import metadata, util
 from pathlib import Path
 from typing import Any
@@ -15,7 +19,7 @@ import pytest
 
 from sim import toolchain
 from sim.image import Image, SourceLine
-from sim.toolchain import ToolchainError, ToolMissing, build
+from sim.toolchain import CacheUnusable, ToolchainError, ToolchainUnavailable, ToolMissing, build, build_text
 
 SUM = "int kernel(const int *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }\n"
 HEADER_USER = '#include "factor.h"\nint kernel(int x) { return x * FACTOR; }\n'
@@ -53,6 +57,20 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def code(image: Image) -> bytes:
     return image.code_of("kernel")
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, status: int, stderr: str) -> None:
+    """Every tool ends with the status and the message."""
+    answer = subprocess.CompletedProcess([""], status, "", stderr)
+    monkeypatch.setattr(subprocess, "run", lambda *command, **options: answer)
+
+
+@pytest.fixture
+def fresh_version() -> Iterator[None]:
+    """The version is asked again, and not remembered."""
+    toolchain.compiler_version.cache_clear()
+    yield
+    toolchain.compiler_version.cache_clear()
 
 
 def test_optimisation_levels_give_different_code(write: Write) -> None:
@@ -114,6 +132,105 @@ def test_a_source_whose_name_looks_like_a_flag_builds(
 
 def test_the_compiler_names_its_version() -> None:
     assert re.fullmatch(r"clang \d+\.\d+\.\d+ \(ziglang \d+\.\d+\.\d+\)", toolchain.compiler_version())
+
+
+@pytest.mark.parametrize(
+    ("status", "stderr", "reason"),
+    [
+        (1, "Traceback:\n  main()\nFileNotFoundError: zig\n", "does not run: FileNotFoundError: zig; run: pip"),
+        (-11, "", "it ended with status -11"),
+        (0, "", "it ended with status 0"),
+    ],
+)
+@pytest.mark.usefixtures("fresh_version")
+def test_a_compiler_that_does_not_run_is_the_environments_fault(
+    monkeypatch: pytest.MonkeyPatch, status: int, stderr: str, reason: str
+) -> None:
+    answering(monkeypatch, status, stderr)
+    with pytest.raises(ToolchainUnavailable, match=reason) as refused:
+        toolchain.compiler_version()
+    assert "\n" not in str(refused.value)
+
+
+def test_a_compiler_without_its_metadata_says_what_to_install(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(package: str) -> str:
+        raise metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr(metadata, "version", unknown)
+    with pytest.raises(ToolMissing, match="pip install --force-reinstall ziglang"):
+        build(write("kernel.c", SUM))
+
+
+@pytest.mark.parametrize("suffix", [".c", ".cpp"])
+def test_the_compiler_is_given_the_fixed_flags(write: Write, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[list[str]] = []
+    original = subprocess.run
+
+    def noted(command: list[str], **options: Any) -> Any:
+        commands.append(command)
+        return original(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", noted)
+    build(source := write("kernel" + suffix, SUM), "-O1")
+    given = commands[0][commands[0].index("clang") + 1 : commands[0].index("-O1")]
+    silent = {"-c", "-Qunused-arguments", "-isystem"}
+    assert [word for word in given if word[0] == "-" and word not in silent] == list(toolchain.fixed_flags(source))
+
+
+def test_nothing_compiled_has_no_flags() -> None:
+    assert toolchain.fixed_flags() == ()
+
+
+def test_a_text_builds_as_its_file_does(write: Write) -> None:
+    assert code(build_text(SUM, ".c", "-O2")) == code(build(write("kernel.c", SUM), "-O2"))
+
+
+def test_a_text_of_assembly_builds_at_a_base() -> None:
+    image = build_text(".text\nkernel: ret\n", ".s", base=0x40_0000)
+    assert (code(image)[:4], image.segments[0].address) == (bytes.fromhex("c0035fd6"), 0x40_0000)
+
+
+def test_a_text_is_kept_under_its_digest(cache: Path) -> None:
+    build_text(SUM, ".c")
+    digest = hashlib.sha256(SUM.encode()).hexdigest()[:16]
+    assert (
+        [file.read_text() for file in cache.glob("source-*")] == [(cache / f"source-{digest}.c").read_text()] == [SUM]
+    )
+
+
+def test_the_same_text_runs_nothing(runs: list[str]) -> None:
+    for _ in range(2):
+        build_text(SUM, ".c", "-O2")
+    assert runs == ["clang", "ld.lld"]
+
+
+def test_a_kept_text_that_was_damaged_is_written_again(cache: Path) -> None:
+    first = build_text(SUM, ".c")
+    next(cache.glob("source-*")).write_text("damaged")
+    assert build_text(SUM, ".c") == first
+
+
+@pytest.mark.parametrize("suffix", ["c", "", ".rs", "/../kernel.c"])
+def test_a_text_in_no_known_language_leaves_nothing_behind(cache: Path, suffix: str) -> None:
+    with pytest.raises(ToolchainError, match="cannot build the text: its suffix must be one of"):
+        build_text(SUM, suffix)
+    assert not cache.exists()
+
+
+def test_a_text_that_does_not_compile_carries_the_compilers_message() -> None:
+    with pytest.raises(ToolchainError, match=r"source-[0-9a-f]{16}\.c:1:23: error: use of undeclared"):
+        build_text("int kernel() { return y; }\n", ".c")
+
+
+def test_a_text_that_is_no_unicode_is_refused_by_the_compiler() -> None:
+    with pytest.raises(ToolchainError, match="error: "):
+        build_text("int kernel\udc80() { return 0; }\n", ".c")
+
+
+def test_a_text_that_cannot_be_kept_says_what_to_set(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANEWISE_CACHE", str(write("file", "")))
+    with pytest.raises(CacheUnusable, match="set LANEWISE_CACHE"):
+        build_text(SUM, ".c")
 
 
 def test_a_compile_error_carries_the_compilers_message(write: Write) -> None:
@@ -180,9 +297,57 @@ def test_a_missing_compiler_says_what_to_install(write: Write, monkeypatch: pyte
         build(write("kernel.c", SUM))
 
 
-def test_a_cache_that_cannot_be_made_says_what_to_set(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LANEWISE_CACHE", str(write("file", "")))
-    with pytest.raises(ToolchainError, match="set LANEWISE_CACHE"):
+@pytest.mark.parametrize("place", ["/proc/nope", "file", "file/below"])
+def test_a_cache_that_cannot_be_made_says_what_to_set(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    write("file", "")
+    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path / place))
+    with pytest.raises(CacheUnusable, match="set LANEWISE_CACHE"):
+        build(write("kernel.c", SUM))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "error: unable to open output file '/cache/kernel.o': 'No space left on device'\n1 error generated.\n",
+        "ld.lld: warning: no entry\nLLVM ERROR: IO failure on output stream: No space left on device\n",
+        "ld.lld: error: failed to open kernel.elf: File too large\n",
+    ],
+)
+def test_a_full_disk_is_the_caches_fault(write: Write, monkeypatch: pytest.MonkeyPatch, message: str) -> None:
+    answering(monkeypatch, 1, message)
+    with pytest.raises(CacheUnusable, match="free space there or set LANEWISE_CACHE") as refused:
+        build(write("kernel.c", SUM))
+    assert "\n" not in str(refused.value)
+
+
+def test_a_source_that_speaks_of_a_full_disk_is_at_fault_itself(write: Write) -> None:
+    with pytest.raises(ToolchainError) as refused:
+        build(write("kernel.c", f"#error {os.strerror(errno.ENOSPC)}\n"))
+    assert not isinstance(refused.value, ToolchainUnavailable)
+
+
+def test_a_tool_stopped_without_a_word_is_the_environments_fault(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, -9, "")
+    with pytest.raises(ToolchainUnavailable, match="clang was stopped by signal 9: free memory"):
+        build(write("kernel.c", SUM))
+
+
+def test_a_python_that_cannot_be_run_is_the_environments_fault(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(ToolchainUnavailable, match=r"cannot run clang: .*/nowhere/python"):
+        build(write("kernel.c", SUM))
+
+
+def test_a_user_without_a_home_is_told_to_set_the_cache(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(uid: int) -> None:
+        raise KeyError(uid)
+
+    for name in ("LANEWISE_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    with pytest.raises(CacheUnusable, match=r"no home directory is known.*set LANEWISE_CACHE"):
         build(write("kernel.c", SUM))
 
 

@@ -16,17 +16,21 @@ FPSR, PC = Place("fpsr"), Place("pc")
 class Inputs(Protocol):
     """What expressions read."""
 
-    def read(self, place: Place) -> int: ...
+    def read(self, place: Place) -> int:
+        """The whole register, unsigned."""
 
-    def load(self, address: int, size: int) -> bytes | memoryview: ...
+    def load(self, address: int, size: int) -> bytes | memoryview:
+        """`size` bytes of memory from `address` on."""
 
 
 class State(Inputs, Protocol):
     """What an instruction runs on.  Memory is bytes; an access that is not allowed raises."""
 
-    def write(self, place: Place, value: int) -> None: ...
+    def write(self, place: Place, value: int) -> None:
+        """Set the whole register."""
 
-    def store(self, address: int, data: bytes) -> None: ...
+    def store(self, address: int, data: bytes) -> None:
+        """Set the bytes from `address` on."""
 
 
 def divided(a: int, b: int) -> int:
@@ -65,6 +69,7 @@ class Evaluation:
         self._values: dict[Lane, int] = {}
 
     def value(self, lane: Lane) -> int:
+        """The number that an expression is on this state."""
         if lane not in self._values:
             result = self._compute(lane)
             if not lane.low <= result <= lane.high:
@@ -110,9 +115,11 @@ class Occurrence:
     memory: Mapping[int, bytes]
 
     def read(self, place: Place) -> int:
+        """A register as it was before.  Raises KeyError for one that the instruction does not read."""
         return self.registers[place]
 
     def load(self, address: int, size: int) -> bytes:
+        """Memory as it was before.  Raises KeyError for an address that the instruction does not read."""
         return self.memory[address][:size]
 
 

@@ -12,15 +12,13 @@ from itertools import groupby
 from typing import NamedTuple, Protocol, cast
 
 from isa.evaluate.exact import QC
-from isa.evaluate.source import Piece, Source, byte_key, offset_text, piece_of, register_text
-from isa.instruction import Instruction, Pattern
+from isa.evaluate.source import STRUCT_LETTERS, Piece, Source, byte_key, offset_text, piece_of, register_text
+from isa.instruction import Instruction, Pattern, lanes_of
 from isa.lane import Int, Lane, Memory, Place, Write
 from isa.semantics.elementwise import Writes
 
 Run = Callable[[], int | None]
 """Executes one bound instruction; returns the next program counter if the instruction writes it."""
-
-_LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
 
 
 class Registers(Protocol):
@@ -72,9 +70,7 @@ class _Function:
     """The lines of one function: everything is computed first, then written."""
 
     def __init__(self, writes: Writes) -> None:
-        roots = [lane for w in writes for lane in w.lanes]
-        roots += [w.place.address for w in writes if isinstance(w.place, Memory)]
-        self.source = Source(roots)
+        self.source = Source(lanes_of(writes))
         self._alone = len(writes) == 1
         self._stores: list[str] = []
         self._commits: list[str] = []
@@ -138,7 +134,7 @@ class _Function:
             single = self._alone and segment.size == 16
             data = self._bytes(segment.piece)
             self._commits.append(f"{where} = {data if single else self.source.temporary(data)}")
-        elif bits in _LETTERS:
+        elif bits in STRUCT_LETTERS:
             layout, values = self._layout(segment.lanes, bits, padding)
             pack = self.source.struct(layout, "pack_into")
             self._commits.append(f"{pack}(V, {offset_text(place, segment.start)}, {values})")
@@ -154,7 +150,7 @@ class _Function:
 
     def _packed(self, lanes: Sequence[Lane], bits: int, padding: int) -> str:
         """Bytes of the lanes, with zero bytes after them."""
-        if bits in _LETTERS:
+        if bits in STRUCT_LETTERS:
             layout, values = self._layout(lanes, bits, padding)
             return f"{self.source.struct(layout, 'pack')}({values})"
         (lane,) = lanes
@@ -165,9 +161,9 @@ class _Function:
         pad = f"{padding}x" if padding else ""
         if all(Int(bits, True).holds(lane) and not _is_wrap(lane, bits) for lane in lanes):
             values = [self._stable(self.source.text(lane)) for lane in lanes]
-            return f"{len(lanes)}{_LETTERS[bits]}{pad}", ", ".join(values)
+            return f"{len(lanes)}{STRUCT_LETTERS[bits]}{pad}", ", ".join(values)
         values = [self._stable(self.source.low_bits(lane, bits)) for lane in lanes]
-        return f"{len(lanes)}{_LETTERS[bits].upper()}{pad}", ", ".join(values)
+        return f"{len(lanes)}{STRUCT_LETTERS[bits].upper()}{pad}", ", ".join(values)
 
     def _stable(self, text: str) -> str:
         return self._value(text) if not text.isidentifier() else text

@@ -15,7 +15,8 @@ from typing import NamedTuple, cast
 from isa.evaluate.exact import divided
 from isa.lane import Int, Lane, Place, Slot, walk
 
-_LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
+STRUCT_LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
+"""The `struct` letter of a signed element of so many bits; the upper case one is unsigned."""
 _FLAG_FILES = {"nzcv": "F[0]", "fpsr": "F[1]", "fpcr": "F[2]"}
 _OPERATORS = {
     "add": "+", "subtract": "-", "multiply": "*", "shift_left": "<<", "shift_right": ">>",
@@ -158,7 +159,7 @@ class Source:
     def _field(self, lane: Lane) -> str:
         lsb, element = cast(tuple[int, Int], lane.detail)
         source = lane.args[0]
-        if is_bytes(source) and element.bits in _LETTERS and lsb % element.bits == 0:
+        if is_bytes(source) and element.bits in STRUCT_LETTERS and lsb % element.bits == 0:
             return self._unpacked_lane(source, element, lsb // element.bits)
         mask, half = (1 << element.bits) - 1, 1 << element.bits - 1
         text = f"({self.text(source)} >> {lsb})" if lsb else self.text(source)
@@ -176,7 +177,7 @@ class Source:
 
     def _unpack(self, source: Lane, element: Int, needed: set[int]) -> tuple[str, int]:
         first, count = min(needed), max(needed) - min(needed) + 1
-        letter = _LETTERS[element.bits] if element.signed else _LETTERS[element.bits].upper()
+        letter = STRUCT_LETTERS[element.bits] if element.signed else STRUCT_LETTERS[element.bits].upper()
         prefix = f"u{len(self._unpacked)}_"
         names = ", ".join(f"{prefix}{i}" for i in range(count))
         start = first * element.bits // 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from isa.lane import S8, S16, S32, U8, U16
+from isa.rows.arrangements import BHSD, SCALARS
 from isa.semantics import memory
 from isa.table import family
 
@@ -10,7 +11,6 @@ ADDRESS = "([x]|[x,#]|[x,x]|[x,x lsl]|[x,x sxtx]|[x,w uxtw]|[x,w sxtw]|[x,#]!|[x
 UNSCALED = "([x]|[x,#])"
 PAIR = "([x]|[x,#]|[x,#]!|[x],# post)"
 POINTER = "([x]|[x],# post|[x],x post)"
-VECTORS = ".8b .16b .4h .8h .2s .4s .2d"
 REGISTERS = "x w b h s d q"
 ROWS = (
     family("ldr", f"T,{ADDRESS}", REGISTERS, memory.load_register),
@@ -36,20 +36,20 @@ ROWS = (
     family("ldnp", f"T,T,{UNSCALED}", "x w s d q", memory.load_pair),
     family("stnp", f"T,T,{UNSCALED}", "x w s d q", memory.store_pair),
     family("ldpsw", f"x,x,{PAIR}", "", memory.load_pair_signed_words),
-    family("ld1", f"{{(1|2|3|4)}}T,{POINTER}", f"{VECTORS} .1d", memory.load_consecutive),
-    family("ld2", f"{{2}}T,{POINTER}", VECTORS, memory.load_structures),
-    family("ld3", f"{{3}}T,{POINTER}", VECTORS, memory.load_structures),
-    family("ld4", f"{{4}}T,{POINTER}", VECTORS, memory.load_structures),
-    family("st1", f"{{(1|2|3|4)}}T,{POINTER}", f"{VECTORS} .1d", memory.store_consecutive),
-    family("st2", f"{{2}}T,{POINTER}", VECTORS, memory.store_structures),
-    family("st3", f"{{3}}T,{POINTER}", VECTORS, memory.store_structures),
-    family("st4", f"{{4}}T,{POINTER}", VECTORS, memory.store_structures),
-    family("ld1r", f"{{1}}T,{POINTER}", f"{VECTORS} .1d", memory.load_and_replicate),
-    family("ld2r", f"{{2}}T,{POINTER}", f"{VECTORS} .1d", memory.load_and_replicate),
-    family("ld3r", f"{{3}}T,{POINTER}", f"{VECTORS} .1d", memory.load_and_replicate),
-    family("ld4r", f"{{4}}T,{POINTER}", f"{VECTORS} .1d", memory.load_and_replicate),
-    *(family(f"ld{n}", f"{{{n}}}E,{POINTER}", "b h s d", memory.load_one_structure) for n in (1, 2, 3, 4)),
-    *(family(f"st{n}", f"{{{n}}}E,{POINTER}", "b h s d", memory.store_one_structure) for n in (1, 2, 3, 4)),
+    family("ld1", f"{{(1|2|3|4)}}T,{POINTER}", f"{BHSD} .1d", memory.load_consecutive),
+    family("ld2", f"{{2}}T,{POINTER}", BHSD, memory.load_structures),
+    family("ld3", f"{{3}}T,{POINTER}", BHSD, memory.load_structures),
+    family("ld4", f"{{4}}T,{POINTER}", BHSD, memory.load_structures),
+    family("st1", f"{{(1|2|3|4)}}T,{POINTER}", f"{BHSD} .1d", memory.store_consecutive),
+    family("st2", f"{{2}}T,{POINTER}", BHSD, memory.store_structures),
+    family("st3", f"{{3}}T,{POINTER}", BHSD, memory.store_structures),
+    family("st4", f"{{4}}T,{POINTER}", BHSD, memory.store_structures),
+    family("ld1r", f"{{1}}T,{POINTER}", f"{BHSD} .1d", memory.load_and_replicate),
+    family("ld2r", f"{{2}}T,{POINTER}", f"{BHSD} .1d", memory.load_and_replicate),
+    family("ld3r", f"{{3}}T,{POINTER}", f"{BHSD} .1d", memory.load_and_replicate),
+    family("ld4r", f"{{4}}T,{POINTER}", f"{BHSD} .1d", memory.load_and_replicate),
+    *(family(f"ld{n}", f"{{{n}}}E,{POINTER}", SCALARS, memory.load_one_structure) for n in (1, 2, 3, 4)),
+    *(family(f"st{n}", f"{{{n}}}E,{POINTER}", SCALARS, memory.store_one_structure) for n in (1, 2, 3, 4)),
     family("prfm", "prfop,([x]|[x,#]|[x,x]|[x,x lsl]|[x,x sxtx]|[x,w uxtw]|[x,w sxtw])", "", memory.prefetch),
     family("prfum", "prfop,([x]|[x,#])", "", memory.prefetch),
 )

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from isa.rows.arrangements import BHS, BHSD, BYTES, HS
 from isa.semantics import bitwise, permute
 from isa.semantics.elementwise import UNSIGNED, each
 from isa.table import family
-
-BHS = ".8b .16b .4h .8h .2s .4s"
-BHSD = f"{BHS} .2d"
-BYTES = ".8b .16b"
 
 ROWS = (
     family("mov", "T,T", BYTES, each(UNSIGNED, bitwise.copy)),
@@ -32,9 +29,9 @@ ROWS = (
     family("fmov", ".d[i],x", "", permute.insert),
     family("fmov", "x,.d[i]", "", permute.to_general),
     family("movi", "T,#", f"{BHSD} d", each(UNSIGNED, bitwise.copy)),
-    family("movi", "T,# lsl", ".4h .8h .2s .4s", each(UNSIGNED, bitwise.copy)),
+    family("movi", "T,# lsl", HS, each(UNSIGNED, bitwise.copy)),
     family("movi", "T,# msl", ".2s .4s", each(UNSIGNED, bitwise.copy)),
-    family("mvni", "T,#(| lsl)", ".4h .8h .2s .4s", each(UNSIGNED, bitwise.bitwise_not)),
+    family("mvni", "T,#(| lsl)", HS, each(UNSIGNED, bitwise.bitwise_not)),
     family("mvni", "T,# msl", ".2s .4s", each(UNSIGNED, bitwise.bitwise_not)),
     family("zip1", "T,T,T", BHSD, permute.zip1),
     family("zip2", "T,T,T", BHSD, permute.zip2),

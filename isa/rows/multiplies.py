@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from isa.rows.arrangements import BHS, BYTES, HS
 from isa.semantics import multiply
 from isa.semantics.dot import dot, matrix_multiply
 from isa.semantics.elementwise import SIGNED, UNSIGNED, each, each_accumulating
 from isa.table import family
-
-BHS = ".8b .16b .4h .8h .2s .4s"
-HS = ".4h .8h .2s .4s"
 
 ROWS = (
     family("mul", "T,T,T", BHS, each(UNSIGNED, multiply.multiply)),
@@ -17,8 +15,8 @@ ROWS = (
     family("mla", "T,T,E", HS, each_accumulating(UNSIGNED, multiply.multiply_add)),
     family("mls", "T,T,T", BHS, each_accumulating(UNSIGNED, multiply.multiply_subtract)),
     family("mls", "T,T,E", HS, each_accumulating(UNSIGNED, multiply.multiply_subtract)),
-    family("pmul", "T,T,T", ".8b .16b", each(UNSIGNED, multiply.polynomial_multiply)),
-    family("pmull%", "W,T,T", ".8b .16b", each(UNSIGNED, multiply.polynomial_multiply)),
+    family("pmul", "T,T,T", BYTES, each(UNSIGNED, multiply.polynomial_multiply)),
+    family("pmull%", "W,T,T", BYTES, each(UNSIGNED, multiply.polynomial_multiply)),
     # long
     family("smull%", "W,T,T", BHS, each(SIGNED, multiply.multiply)),
     family("smull%", "W,T,E", HS, each(SIGNED, multiply.multiply)),
@@ -50,10 +48,10 @@ ROWS = (
         each_accumulating(SIGNED, multiply.rounding_doubling_multiply_subtract_high), "rdm",
     ),
     # dot products
-    family("sdot", "D,T,(T|.4b[i])", ".8b .16b", dot(SIGNED, SIGNED), "dotprod"),
-    family("udot", "D,T,(T|.4b[i])", ".8b .16b", dot(UNSIGNED, UNSIGNED), "dotprod"),
-    family("usdot", "D,T,(T|.4b[i])", ".8b .16b", dot(UNSIGNED, SIGNED), "i8mm"),
-    family("sudot", "D,T,.4b[i]", ".8b .16b", dot(SIGNED, UNSIGNED), "i8mm"),
+    family("sdot", "D,T,(T|.4b[i])", BYTES, dot(SIGNED, SIGNED), "dotprod"),
+    family("udot", "D,T,(T|.4b[i])", BYTES, dot(UNSIGNED, UNSIGNED), "dotprod"),
+    family("usdot", "D,T,(T|.4b[i])", BYTES, dot(UNSIGNED, SIGNED), "i8mm"),
+    family("sudot", "D,T,.4b[i]", BYTES, dot(SIGNED, UNSIGNED), "i8mm"),
     family("smmla", ".4s,.16b,.16b", "", matrix_multiply(SIGNED, SIGNED), "i8mm"),
     family("ummla", ".4s,.16b,.16b", "", matrix_multiply(UNSIGNED, UNSIGNED), "i8mm"),
     family("usmmla", ".4s,.16b,.16b", "", matrix_multiply(UNSIGNED, SIGNED), "i8mm"),

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from isa.semantics import narrow, shift
+from isa.rows.arrangements import NARROW, NARROW_OR_SCALAR
+from isa.semantics import bitwise, narrow, shift
 from isa.semantics.elementwise import SIGNED, UNSIGNED, each
 from isa.table import family
 
-NARROW = ".8b .16b .4h .8h .2s .4s"
-SCALARS = "b h s"
-
 ROWS = (
-    family("xtn%", "T,W", NARROW, each(UNSIGNED, narrow.truncate)),
-    family("sqxtn%", "T,W", f"{NARROW} {SCALARS}", each(SIGNED, narrow.saturate)),
-    family("uqxtn%", "T,W", f"{NARROW} {SCALARS}", each(UNSIGNED, narrow.saturate)),
-    family("sqxtun%", "T,W", f"{NARROW} {SCALARS}", each(UNSIGNED, narrow.saturate, of=SIGNED)),
-    family("shrn%", "T,W,#", NARROW, each(UNSIGNED, narrow.shift_right_narrow)),
-    family("rshrn%", "T,W,#", NARROW, each(UNSIGNED, narrow.rounding_shift_right_narrow)),
-    family("sqshrn%", "T,W,#", f"{NARROW} {SCALARS}", each(SIGNED, narrow.saturating_shift_right_narrow)),
-    family("uqshrn%", "T,W,#", f"{NARROW} {SCALARS}", each(UNSIGNED, narrow.saturating_shift_right_narrow)),
-    family("sqshrun%", "T,W,#", f"{NARROW} {SCALARS}", each(UNSIGNED, narrow.saturating_shift_right_narrow, of=SIGNED)),
-    family("sqrshrn%", "T,W,#", f"{NARROW} {SCALARS}", each(SIGNED, narrow.saturating_rounding_shift_right_narrow)),
-    family("uqrshrn%", "T,W,#", f"{NARROW} {SCALARS}", each(UNSIGNED, narrow.saturating_rounding_shift_right_narrow)),
+    family("xtn%", "T,W", NARROW, each(UNSIGNED, bitwise.copy)),
+    family("sqxtn%", "T,W", NARROW_OR_SCALAR, each(SIGNED, narrow.saturate)),
+    family("uqxtn%", "T,W", NARROW_OR_SCALAR, each(UNSIGNED, narrow.saturate)),
+    family("sqxtun%", "T,W", NARROW_OR_SCALAR, each(UNSIGNED, narrow.saturate, of=SIGNED)),
+    family("shrn%", "T,W,#", NARROW, each(UNSIGNED, shift.shift_right)),
+    family("rshrn%", "T,W,#", NARROW, each(UNSIGNED, shift.rounding_right)),
+    family("sqshrn%", "T,W,#", NARROW_OR_SCALAR, each(SIGNED, narrow.saturating_shift_right_narrow)),
+    family("uqshrn%", "T,W,#", NARROW_OR_SCALAR, each(UNSIGNED, narrow.saturating_shift_right_narrow)),
+    family("sqshrun%", "T,W,#", NARROW_OR_SCALAR, each(UNSIGNED, narrow.saturating_shift_right_narrow, of=SIGNED)),
+    family("sqrshrn%", "T,W,#", NARROW_OR_SCALAR, each(SIGNED, narrow.saturating_rounding_shift_right_narrow)),
+    family("uqrshrn%", "T,W,#", NARROW_OR_SCALAR, each(UNSIGNED, narrow.saturating_rounding_shift_right_narrow)),
     family(
-        "sqrshrun%", "T,W,#", f"{NARROW} {SCALARS}",
+        "sqrshrun%", "T,W,#", NARROW_OR_SCALAR,
         each(UNSIGNED, narrow.saturating_rounding_shift_right_narrow, of=SIGNED),
     ),
     family("addhn%", "T,W,W", NARROW, each(UNSIGNED, narrow.add_high_half)),

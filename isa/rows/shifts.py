@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from isa.rows.arrangements import BHSD, SCALARS
 from isa.semantics import shift
 from isa.semantics.elementwise import SIGNED, UNSIGNED, each, each_accumulating
 from isa.table import family
-
-BHSD = ".8b .16b .4h .8h .2s .4s .2d"
-SCALARS = "b h s d"
 
 ROWS = (
     family("shl", "T,T,#", f"{BHSD} d", each(UNSIGNED, shift.shift_left)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from isa.rows.arrangements import ACROSS, BHS, BHSD, BYTES, HS, NARROW, SCALARS
 from isa.semantics import arithmetic, bitwise, compare
 from isa.semantics.elementwise import (
     SIGNED,
@@ -13,13 +14,6 @@ from isa.semantics.elementwise import (
     pairwise_accumulating,
 )
 from isa.table import family
-
-BHS = ".8b .16b .4h .8h .2s .4s"
-BHSD = f"{BHS} .2d"
-BYTES = ".8b .16b"
-HALVES_WORDS = ".4h .8h .2s .4s"
-NARROW = ".8b .16b .4h .8h .2s .4s"
-SCALARS = "b h s d"
 
 ROWS = (
     family("add", "T,T,T", f"{BHSD} d", each(UNSIGNED, arithmetic.add)),
@@ -89,8 +83,8 @@ ROWS = (
     family("bsl", "T,T,T", BYTES, each_accumulating(UNSIGNED, bitwise.choose)),
     family("bit", "T,T,T", BYTES, each_accumulating(UNSIGNED, bitwise.insert_where_true)),
     family("bif", "T,T,T", BYTES, each_accumulating(UNSIGNED, bitwise.insert_where_false)),
-    family("bic", "T,#(| lsl)", HALVES_WORDS, each_accumulating(UNSIGNED, bitwise.clear_bits)),
-    family("orr", "T,#(| lsl)", HALVES_WORDS, each_accumulating(UNSIGNED, bitwise.bitwise_or)),
+    family("bic", "T,#(| lsl)", HS, each_accumulating(UNSIGNED, bitwise.clear_bits)),
+    family("orr", "T,#(| lsl)", HS, each_accumulating(UNSIGNED, bitwise.bitwise_or)),
     family("clz", "T,T", BHS, each(UNSIGNED, bitwise.leading_zeros)),
     family("cls", "T,T", BHS, each(SIGNED, bitwise.leading_sign_bits)),
     family("cnt", "T,T", BYTES, each(UNSIGNED, bitwise.ones)),
@@ -105,17 +99,17 @@ ROWS = (
     family("umaxp", "T,T,T", BHS, pairwise(UNSIGNED, arithmetic.larger)),
     family("sminp", "T,T,T", BHS, pairwise(SIGNED, arithmetic.smaller)),
     family("uminp", "T,T,T", BHS, pairwise(UNSIGNED, arithmetic.smaller)),
-    family("saddlp", "P,T", ".8b .16b .4h .8h .4s", pairwise(SIGNED, arithmetic.add)),
-    family("uaddlp", "P,T", ".8b .16b .4h .8h .4s", pairwise(UNSIGNED, arithmetic.add)),
+    family("saddlp", "P,T", ACROSS, pairwise(SIGNED, arithmetic.add)),
+    family("uaddlp", "P,T", ACROSS, pairwise(UNSIGNED, arithmetic.add)),
     family("saddlp", ".1d,T", ".2s", pairwise(SIGNED, arithmetic.add)),
     family("uaddlp", ".1d,T", ".2s", pairwise(UNSIGNED, arithmetic.add)),
     family("sadalp", "P,T", NARROW, pairwise_accumulating(SIGNED, arithmetic.accumulate_pair)),
     family("uadalp", "P,T", NARROW, pairwise_accumulating(UNSIGNED, arithmetic.accumulate_pair)),
-    family("addv", "N,T", ".8b .16b .4h .8h .4s", across(UNSIGNED, arithmetic.add)),
-    family("smaxv", "N,T", ".8b .16b .4h .8h .4s", across(SIGNED, arithmetic.larger)),
-    family("umaxv", "N,T", ".8b .16b .4h .8h .4s", across(UNSIGNED, arithmetic.larger)),
-    family("sminv", "N,T", ".8b .16b .4h .8h .4s", across(SIGNED, arithmetic.smaller)),
-    family("uminv", "N,T", ".8b .16b .4h .8h .4s", across(UNSIGNED, arithmetic.smaller)),
-    family("saddlv", "L,T", ".8b .16b .4h .8h .4s", across(SIGNED, arithmetic.add)),
-    family("uaddlv", "L,T", ".8b .16b .4h .8h .4s", across(UNSIGNED, arithmetic.add)),
+    family("addv", "N,T", ACROSS, across(UNSIGNED, arithmetic.add)),
+    family("smaxv", "N,T", ACROSS, across(SIGNED, arithmetic.larger)),
+    family("umaxv", "N,T", ACROSS, across(UNSIGNED, arithmetic.larger)),
+    family("sminv", "N,T", ACROSS, across(SIGNED, arithmetic.smaller)),
+    family("uminv", "N,T", ACROSS, across(UNSIGNED, arithmetic.smaller)),
+    family("saddlv", "L,T", ACROSS, across(SIGNED, arithmetic.add)),
+    family("uaddlv", "L,T", ACROSS, across(UNSIGNED, arithmetic.add)),
 )  # fmt: skip

@@ -6,53 +6,62 @@ from isa.lane import U1, Int, Lane, constant, select
 
 
 def bitwise_and(to: Int, a: Lane, b: Lane) -> Lane:
+    """AND."""
     return to.wrap(a & b)
 
 
 def bitwise_or(to: Int, a: Lane, b: Lane) -> Lane:
+    """ORR."""
     return to.wrap(a | b)
 
 
 def exclusive_or(to: Int, a: Lane, b: Lane) -> Lane:
+    """EOR."""
     return to.wrap(a ^ b)
 
 
 def clear_bits(to: Int, a: Lane, b: Lane) -> Lane:
-    return to.wrap(a & ~b)
+    """BIC: a AND NOT b."""
+    return to.wrap(a & to.wrap(~b))
 
 
 def or_not(to: Int, a: Lane, b: Lane) -> Lane:
+    """ORN: a OR NOT b."""
     return to.wrap(a | ~b)
 
 
 def bitwise_not(to: Int, a: Lane) -> Lane:
+    """MVN, MVNI: NOT a."""
     return to.wrap(~a)
 
 
 def copy(to: Int, a: Lane) -> Lane:
+    """MOV, DUP, FMOV, MOVI: the value; XTN: its low bits."""
     return to.wrap(a)
 
 
 def choose(to: Int, mask: Lane, a: Lane, b: Lane) -> Lane:
     """BSL: the bits of `a` where the mask (the old destination) is 1, those of `b` where it is 0."""
-    return to.wrap(b ^ ((a ^ b) & mask))
+    return to.wrap((a & mask) | (b & to.wrap(~mask)))
 
 
 def insert_where_true(to: Int, old: Lane, a: Lane, mask: Lane) -> Lane:
     """BIT: the bits of `a` where the mask is 1."""
-    return to.wrap(old ^ ((old ^ a) & mask))
+    return to.wrap((a & mask) | (old & to.wrap(~mask)))
 
 
 def insert_where_false(to: Int, old: Lane, a: Lane, mask: Lane) -> Lane:
     """BIF: the bits of `a` where the mask is 0."""
-    return to.wrap(old ^ ((old ^ a) & ~mask))
+    return to.wrap((old & mask) | (a & to.wrap(~mask)))
 
 
 def exclusive_or_three(to: Int, a: Lane, b: Lane, c: Lane) -> Lane:
+    """EOR3: a XOR b XOR c."""
     return to.wrap(a ^ b ^ c)
 
 
 def clear_and_exclusive_or(to: Int, a: Lane, b: Lane, c: Lane) -> Lane:
+    """BCAX: a XOR (b AND NOT c)."""
     return to.wrap(a ^ (b & ~c))
 
 
@@ -79,6 +88,7 @@ def leading_sign_bits(to: Int, a: Lane) -> Lane:
 
 
 def ones(to: Int, a: Lane) -> Lane:
+    """CNT: the number of bits that are 1."""
     total = constant(0)
     for i in range(to.bits):
         total = total + U1.field(a, i)
@@ -86,6 +96,7 @@ def ones(to: Int, a: Lane) -> Lane:
 
 
 def reverse_bits(to: Int, a: Lane) -> Lane:
+    """RBIT: bit 0 becomes the highest."""
     total = constant(0)
     for i in range(to.bits):
         total = total | (U1.field(a, i) << (to.bits - 1 - i))

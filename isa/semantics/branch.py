@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from isa.lane import U1, U64, Lane, Place, Write, read, select
 from isa.operands import Condition, General, Immediate
-from isa.semantics.base_integer import holds
+from isa.semantics.base_conditional import holds
 from isa.semantics.elementwise import Writes
 
 PC = Place("pc")
@@ -24,42 +24,52 @@ def _jump_if(condition: Lane, target: Immediate) -> Writes:
 
 
 def branch(target: Immediate) -> Writes:
+    """B."""
     return _jump(target.value)
 
 
 def branch_if(condition: Condition, target: Immediate) -> Writes:
+    """B.cond: the next instruction where the condition does not hold."""
     return _jump_if(holds(condition), target)
 
 
 def branch_to_register(n: General) -> Writes:
+    """BR, RET Xn."""
     return _jump(n.value)
 
 
 def call(target: Immediate) -> Writes:
+    """BL: the address of the next instruction goes into x30."""
     return LINK.write(_next()) + _jump(target.value)
 
 
 def call_register(n: General) -> Writes:
+    """BLR: the target is read before x30 is written, so BLR x30 works."""
     return LINK.write(_next()) + _jump(n.value)
 
 
 def return_to_link() -> Writes:
+    """RET: to the address in x30."""
     return _jump(LINK.value)
 
 
 def branch_if_zero(n: General, target: Immediate) -> Writes:
+    """CBZ."""
     return _jump_if(n.value.equals(0), target)
 
 
 def branch_if_not_zero(n: General, target: Immediate) -> Writes:
+    """CBNZ."""
     return _jump_if(n.value.equals(0).equals(0), target)
 
 
 def branch_if_bit_clear(n: General, bit: Immediate, target: Immediate) -> Writes:
+    """TBZ."""
     return _jump_if(U1.field(n.value, bit.number).equals(0), target)
 
 
 def branch_if_bit_set(n: General, bit: Immediate, target: Immediate) -> Writes:
+    """TBNZ."""
     return _jump_if(U1.field(n.value, bit.number), target)
 
 

@@ -20,18 +20,27 @@ SIGNED, UNSIGNED = True, False
 
 
 class Source(Protocol):
-    def lanes(self, signed: bool, count: int) -> list[Lane]: ...
+    """An operand that is read lane by lane: a vector, a scalar, an element, an immediate, a general register."""
+
+    def lanes(self, signed: bool, count: int) -> list[Lane]:
+        """Its lanes for a destination of `count` lanes; 0 asks a vector for all of them."""
 
 
 class Destination(Protocol):
+    """An operand that is written lane by lane: a vector or a scalar."""
+
     @property
-    def count(self) -> int: ...
+    def count(self) -> int:
+        """The number of its lanes."""
 
-    def element(self, signed: bool) -> Int: ...
+    def element(self, signed: bool) -> Int:
+        """The type of its lanes, read as signed or not."""
 
-    def lanes(self, signed: bool, count: int) -> list[Lane]: ...
+    def lanes(self, signed: bool, count: int) -> list[Lane]:
+        """Its old lanes."""
 
-    def write(self, lanes: list[Lane]) -> Writes: ...
+    def write(self, lanes: list[Lane]) -> Writes:
+        """The write that makes these its lanes; half as many become its upper half."""
 
 
 def each(signed: bool, function: LaneFunction, of: bool | None = None) -> Body:

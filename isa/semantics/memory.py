@@ -21,10 +21,12 @@ def _stored(register: Register) -> Lane:
 
 
 def load_register(d: Register, address: Address) -> Writes:
+    """LDR, LDUR: the bits of the register; those above them become zero."""
     return _written(d, load(address.value, d.bits // 8)) + address.update()
 
 
 def store_register(s: Register, address: Address) -> Writes:
+    """STR, STUR: the bits of the register."""
     return (Write(address.memory(s.bits // 8), s.bits, [_stored(s)]), *address.update())
 
 
@@ -47,17 +49,20 @@ def store_part(element: Int) -> Body:
 
 
 def load_pair(first: Register, second: Register, address: Address) -> Writes:
+    """LDP, LDNP: two adjacent values, the first register from the lower address."""
     both = load(address.value, first.bits // 4)
     low, high = Int(first.bits, False).lanes(both, 2)
     return _written(first, low) + _written(second, high) + address.update()
 
 
 def load_pair_signed_words(first: General, second: General, address: Address) -> Writes:
+    """LDPSW: two adjacent 32-bit values, sign-extended."""
     low, high = Int(32, True).lanes(load(address.value, 8), 2)
     return first.receive(low) + second.receive(high) + address.update()
 
 
 def store_pair(first: Register, second: Register, address: Address) -> Writes:
+    """STP, STNP: the first register to the lower address."""
     lanes = [_stored(first), _stored(second)]
     return (Write(address.memory(first.bits // 4), first.bits, lanes), *address.update())
 
@@ -111,18 +116,21 @@ def _store(address: Address, element: Int, lanes: list[Lane]) -> Writes:
 
 
 def store_consecutive(registers: RegisterList, address: Address) -> Writes:
+    """ST1: one register after the other."""
     vectors = _vectors(registers)
     lanes = [lane for vector in vectors for lane in vector.lanes(False)]
     return _store(address, vectors[0].element(False), lanes)
 
 
 def store_structures(registers: RegisterList, address: Address) -> Writes:
+    """ST2 to ST4: element r of structure i is lane i of register r."""
     vectors = _vectors(registers)
     structures = zip(*(vector.lanes(False) for vector in vectors), strict=True)
     return _store(address, vectors[0].element(False), [lane for structure in structures for lane in structure])
 
 
 def store_one_structure(registers: RegisterList, address: Address) -> Writes:
+    """ST1 to ST4 (single structure): one lane of each register."""
     sources = _elements(registers)
     return _store(address, sources[0].element(False), [source.lanes(False)[0] for source in sources])
 

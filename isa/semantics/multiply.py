@@ -7,18 +7,22 @@ from isa.semantics.shift import rounding_shift_right
 
 
 def multiply(to: Int, a: Lane, b: Lane) -> Lane:
+    """MUL, SMULL, UMULL: the product, its low bits; in the long forms it cannot overflow."""
     return to.wrap(a * b)
 
 
 def multiply_add(to: Int, accumulator: Lane, a: Lane, b: Lane) -> Lane:
+    """MLA, SMLAL, UMLAL: the sum wraps."""
     return to.wrap(accumulator + a * b)
 
 
 def multiply_subtract(to: Int, accumulator: Lane, a: Lane, b: Lane) -> Lane:
+    """MLS, SMLSL, UMLSL: the difference wraps."""
     return to.wrap(accumulator - a * b)
 
 
 def doubling_multiply_long(to: Int, a: Lane, b: Lane) -> Lane:
+    """SQDMULL: saturates where both are the lowest number."""
     return to.saturate(a * b * 2)
 
 
@@ -28,10 +32,12 @@ def doubling_multiply_add_long(to: Int, accumulator: Lane, a: Lane, b: Lane) -> 
 
 
 def doubling_multiply_subtract_long(to: Int, accumulator: Lane, a: Lane, b: Lane) -> Lane:
+    """SQDMLSL: the doubled product saturates first, then the difference; either sets QC."""
     return to.saturate(accumulator - to.saturate(a * b * 2))
 
 
 def doubling_multiply_high(to: Int, a: Lane, b: Lane) -> Lane:
+    """SQDMULH: the high half of the doubled product, rounded down."""
     return to.saturate((a * b) >> (to.bits - 1))
 
 
@@ -46,6 +52,7 @@ def rounding_doubling_multiply_add_high(to: Int, accumulator: Lane, a: Lane, b: 
 
 
 def rounding_doubling_multiply_subtract_high(to: Int, accumulator: Lane, a: Lane, b: Lane) -> Lane:
+    """SQRDMLSH: one rounding and one saturation, of the difference."""
     return to.saturate(rounding_shift_right((accumulator << (to.bits - 1)) - a * b, to.bits - 1))
 
 

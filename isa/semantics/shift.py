@@ -13,26 +13,32 @@ def rounding_shift_right(a: Lane, count: Lane | int) -> Lane:
 
 
 def shift_left(to: Int, a: Lane, count: Lane) -> Lane:
+    """SHL, SSHLL, USHLL, SHLL: the low bits; in the long forms none is lost."""
     return to.wrap(a << count)
 
 
 def shift_right(to: Int, a: Lane, count: Lane) -> Lane:
+    """SSHR, USHR: rounded down; SHRN: the low bits of that."""
     return to.wrap(a >> count)
 
 
 def rounding_right(to: Int, a: Lane, count: Lane) -> Lane:
+    """SRSHR, URSHR: ties up; RSHRN: the low bits of that."""
     return to.wrap(rounding_shift_right(a, count))
 
 
 def shift_right_accumulate(to: Int, accumulator: Lane, a: Lane, count: Lane) -> Lane:
+    """SSRA, USRA: rounded down, then added; the sum wraps."""
     return to.wrap(accumulator + (a >> count))
 
 
 def rounding_right_accumulate(to: Int, accumulator: Lane, a: Lane, count: Lane) -> Lane:
+    """SRSRA, URSRA: ties up, then added; the sum wraps."""
     return to.wrap(accumulator + rounding_shift_right(a, count))
 
 
 def saturating_shift_left(to: Int, a: Lane, count: Lane) -> Lane:
+    """SQSHL, UQSHL, SQSHLU by an immediate."""
     return to.saturate(a << count)
 
 
@@ -65,18 +71,22 @@ def _floor(a: Lane, count: Lane) -> Lane:
 
 
 def shift_by_register(to: Int, a: Lane, count: Lane) -> Lane:
+    """SSHL, USHL: to the right rounded down."""
     return to.wrap(_by_register(a, count, _floor, to.bits))
 
 
 def rounding_shift_by_register(to: Int, a: Lane, count: Lane) -> Lane:
+    """SRSHL, URSHL: to the right with ties up."""
     return to.wrap(_by_register(a, count, rounding_shift_right, to.bits))
 
 
 def saturating_shift_by_register(to: Int, a: Lane, count: Lane) -> Lane:
+    """SQSHL, UQSHL by a register: saturates to the left, rounded down to the right."""
     return to.saturate(_by_register(a, count, _floor, to.bits))
 
 
 def saturating_rounding_shift_by_register(to: Int, a: Lane, count: Lane) -> Lane:
+    """SQRSHL, UQRSHL: saturates to the left, ties up to the right."""
     return to.saturate(_by_register(a, count, rounding_shift_right, to.bits))
 
 

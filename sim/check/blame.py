@@ -9,7 +9,6 @@ where the kernel parts from it.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
@@ -20,7 +19,11 @@ from isa.lane import Int, Lane, Memory, Place, Write, constant
 from sim.check.call import Recorded
 
 MEMORY = "memory"
-RARELY, ENOUGH = 0.3, 3
+USUALLY = 0.9
+"""Well above the half of the lanes in which a shift that rounds by a correction holds its result before it, and below
+all, because a lane can be right although a step of it was wrong."""
+ENOUGH = 2
+"""A single value would be met by every constant."""
 
 
 class Byte(NamedTuple):
@@ -71,8 +74,10 @@ class Node:
         return -(1 << self.bits - 1) <= value < 1 << self.bits and self.ends(value)
 
     def ends(self, value: int) -> bool:
-        """Whether the lane is the low bits of that number."""
-        return self.value == value & (1 << self.bits) - 1
+        """Whether the lane is the low bits of that number; of a 64-bit lane, its low word is enough."""
+        fits_a_word = -(1 << 31) <= value < 1 << 32
+        mask = (1 << (32 if fits_a_word and self.bits == 64 else self.bits)) - 1
+        return self.value & mask == value & mask
 
 
 @dataclass(frozen=True)
@@ -169,22 +174,30 @@ def _span(where: Place | str, first: int, lsb: int, bits: int) -> list[Byte]:
 
 
 def _sources(lane: Lane, evaluation: Evaluation) -> Iterator[Byte]:
-    """The bytes that the value of an expression came from; what only made an address is left out."""
-    if lane.op == "pick":
-        index, *items, otherwise = lane.args
-        at = evaluation.value(index)
-        used: tuple[Lane, ...] = (items[at] if 0 <= at < len(items) else otherwise, index)
+    """The bytes that the value of an expression came from.
+
+    Left out is what only made an address or decided between two values, and what a zero masked away.
+    """
+    if lane.op in ("read", "load"):
+        yield from _leaf(lane, 0, lane.high.bit_length(), evaluation)
     elif lane.op == "field" and lane.args[0].op in ("read", "load"):
         lsb, element = cast(tuple[int, Int], lane.detail)
         yield from _leaf(lane.args[0], lsb, element.bits, evaluation)
-        used = ()
-    elif lane.op in ("read", "load"):
-        yield from _leaf(lane, 0, lane.high.bit_length(), evaluation)
-        used = ()
     else:
-        used = lane.args
-    for arg in used:
-        yield from _sources(arg, evaluation)
+        for arg in _used(lane, evaluation):
+            yield from _sources(arg, evaluation)
+
+
+def _used(lane: Lane, evaluation: Evaluation) -> tuple[Lane, ...]:
+    """The operands that the value of a node came from."""
+    if lane.op == "and":
+        return tuple(arg for arg in lane.args if evaluation.value(arg) == 0)[:1] or lane.args
+    if lane.op != "pick":
+        return lane.args
+    index, *items, otherwise = lane.args
+    at = evaluation.value(index)
+    taken = items[at] if 0 <= at < len(items) else otherwise
+    return (taken,) if len(items) == 1 else (taken, index)
 
 
 def _copied_bytes(lane: Lane, evaluation: Evaluation) -> list[Byte]:
@@ -238,8 +251,8 @@ class Lineage:
 class Parting:
     """Where an output lane leaves the golden reference.
 
-    `step` is the first golden step whose value `golden` does not appear; `agreed` the steps before it that do;
-    `node` the first lane computed from the last agreeing value, None where no lane was.
+    `step` is the first golden step that is not reproduced and `golden` its value; `agreed` are the steps before it;
+    `node` is the first lane computed from the last agreeing value, None where no lane was.
     """
 
     step: str
@@ -253,8 +266,8 @@ class Calibration:
     """Which instructions of an implementation compute which golden step, learned from lanes that are right.
 
     An instruction may hold the value of a step by chance: of those that were seen, only the ones that hold it most
-    often are its `makers`, the others are `refuted`.  A step that no instruction holds in at least `RARELY` of the
-    lanes is not computed by itself and cannot be looked for (`fused`).  Nothing is learned of a step with fewer than
+    often are its `makers`, the others are `refuted`.  A step that no instruction holds in at least `USUALLY` of the
+    lanes is not computed by itself (`fused`).  Nothing is learned of a step with fewer than
     `ENOUGH` different values.
     """
 
@@ -263,18 +276,19 @@ class Calibration:
     fused: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, right: Iterable[Lineage]) -> Calibration:
+    def of(cls, right: Iterable[Lineage], wrong: Lineage) -> Calibration:
+        """What right lanes say about the instructions that a wrong lane came through."""
         calibration = cls()
         own = [lineage for lineage in right if lineage.is_own]
-        for step in {name for lineage in own for name in lineage.computed_steps()}:
-            if len({lineage.computed_steps().get(step) for lineage in own} - {None}) < ENOUGH:
-                continue
-            shares = _shares(own, step)
-            best = max(shares.values(), default=0.0)
-            if best < RARELY:
-                calibration.fused.add(step)
-            calibration.makers[step] = {instruction for instruction, share in shares.items() if share == best}
-            calibration.refuted[step] = set(shares) - calibration.makers[step]
+        passed = {_instruction(node) for node in wrong.origin.nodes}
+        for step in wrong.computed_steps():
+            shares = {place: share for place, share in _shares(own, step).items() if place in passed}
+            if shares:
+                best = max(shares.values())
+                if best < USUALLY:
+                    calibration.fused.add(step)
+                calibration.makers[step] = {instruction for instruction, share in shares.items() if share == best}
+                calibration.refuted[step] = set(shares) - calibration.makers[step]
         return calibration
 
     def agrees(self, node: Node, step: str, value: int) -> bool:
@@ -286,40 +300,52 @@ class Calibration:
 
 
 def _shares(lineages: Sequence[Lineage], step: str) -> dict[object, float]:
-    """For each instruction, in which share of the lanes that it reached it held the step's value or its low bits."""
-    reached: Counter[object] = Counter()
-    held: Counter[object] = Counter()
+    """In which share of the lanes that an instruction reached it held the step's value or its low bits.
+
+    Only instructions that were seen with enough different values are counted.
+    """
+    seen: dict[object, list[tuple[int, bool]]] = {}
     for lineage in lineages:
         value = lineage.computed_steps().get(step)
         if value is not None:
-            reached.update({_instruction(node) for node in lineage.origin.nodes})
-            held.update({_instruction(node) for node in lineage.origin.nodes if node.bits >= 8 and node.ends(value)})
-    return {instruction: held[instruction] / count for instruction, count in reached.items()}
+            held = {_instruction(node) for node in lineage.origin.nodes if node.bits >= 8 and node.ends(value)}
+            for instruction in {_instruction(node) for node in lineage.origin.nodes}:
+                seen.setdefault(instruction, []).append((value, instruction in held))
+    return {
+        instruction: sum(held for _, held in cases) / len(cases)
+        for instruction, cases in seen.items()
+        if len({value for value, _ in cases}) >= ENOUGH
+    }
 
 
 def parting(lineage: Lineage, calibration: Calibration) -> Parting | None:
-    """Follow the golden steps along the origin of a lane; None where they appear up to the last.
+    """The first golden step that a wrong lane does not reproduce; None where the golden steps are none.
 
     A step that is an input agrees where the lane's own element was read; a step that changes nothing agrees with the
-    one before it.  A computed step that does not appear while a later one does was only not computed by itself.
+    one before it.  A fused step agrees if the next one does, and is where the lane parts if that does not.  Where all
+    steps appear, the last computed one did not reach the output.
     """
-    reachable, last = set(lineage.origin.nodes), None
+    for step in lineage.inputs:
+        if step in lineage.steps and lineage.inputs[step] not in lineage.origin.memory:
+            return Parting(step, lineage.steps[step], _steps_before(lineage, step), None)
+    reachable, last, unsettled = set(lineage.origin.nodes), None, ""
     computed = lineage.computed_steps()
-    agreed: list[str] = []
-    parted: Parting | None = None
-    for step, value in lineage.steps.items():
-        if step in lineage.inputs:
-            if lineage.inputs[step] not in lineage.origin.memory:
-                return Parting(step, value, tuple(agreed), None)
-        elif step in computed and step not in calibration.fused:
+    for step, value in computed.items():
+        unsettled = unsettled or step
+        if step not in calibration.fused:
             matches = {node for node in reachable if calibration.agrees(node, step, value)}
             if not matches:
-                parted = parted or Parting(step, value, tuple(agreed), _next_node(lineage.origin, last))
-                continue
-            last, reachable, parted = max(matches, key=lambda node: node.index), _followers(matches), None
-        if parted is None and step not in calibration.fused:
-            agreed.append(step)
-    return parted
+                break
+            last, reachable, unsettled = max(matches, key=lambda node: node.index), _followers(matches), ""
+    parted = unsettled or next(reversed(computed), "")
+    if not parted:
+        return None
+    return Parting(parted, computed[parted], _steps_before(lineage, parted), _next_node(lineage.origin, last))
+
+
+def _steps_before(lineage: Lineage, step: str) -> tuple[str, ...]:
+    names = tuple(lineage.steps)
+    return names[: names.index(step)]
 
 
 def _instruction(node: Node) -> object:

@@ -33,7 +33,7 @@ class Buffers:
     def place(self, arguments: Inputs, rng: np.random.Generator) -> dict[str, int]:
         """Copy the arrays to memory; returns the address of each pointer argument, 0 for a null pointer.
 
-        Raises KernelError where an array is missing.
+        Raises KernelError where an array is missing or has another dtype or shape than the signature says.
         """
         return {pointer.name: self._place(pointer, arguments, rng) for pointer in self._signature.pointers}
 
@@ -50,7 +50,7 @@ class Buffers:
         if pointer.direction == "out":
             data = rng.bytes(_size(pointer, arguments))
         elif array is not None:
-            data = np.ascontiguousarray(array).tobytes()
+            data = _checked(pointer, array, arguments).tobytes()
         elif pointer.nullable:
             return 0
         else:
@@ -69,6 +69,14 @@ class Buffers:
                 memory.map(start, size, "r" if pointer.direction == "in" else "rw")
             self._ends[key] = start + size
         return self._ends[key]
+
+
+def _checked(pointer: Pointer, array: np.ndarray, arguments: Inputs) -> np.ndarray:
+    wanted = _shape(pointer, arguments)
+    if array.dtype != np.dtype(pointer.dtype) or array.shape != wanted:
+        given = f"{array.dtype}{list(array.shape)}"
+        raise KernelError(f"the argument {pointer.name!r} must be {pointer.dtype}{list(wanted)}, not {given}")
+    return np.ascontiguousarray(array)
 
 
 def _shape(pointer: Pointer, arguments: Inputs) -> tuple[int, ...]:

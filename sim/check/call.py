@@ -1,7 +1,7 @@
 """Calling one implementation of a kernel: compiled code in lockstep, or its program of intrinsics.
 
 A compiled function gets its arguments by AAPCS64.  Everything that its caller does not define is seeded junk: other
-registers, the upper bits of narrow arguments, the flags, the old content of outputs.
+registers, the stack, the upper bits of narrow arguments, the flags, the old content of outputs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from isa.evaluate.exact import QC, Occurrence
+from isa.evaluate.exact import Occurrence
 from isa.intrinsics import Pointer as TypedPointer
 from isa.intrinsics import Program
 from isa.lane import Place
@@ -24,25 +24,30 @@ from sim.emulator import Emulator
 from sim.image import Image
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.signature import Location, Pointer, Scalar
+from sim.machine.errors import MemoryFault
 from sim.machine.machine import Machine
 from sim.machine.memory import PAGE, Memory
 
 RETURN_ADDRESS = 0x7FFF_0000_0000
-STACK_TOP, STACK_SIZE = 0x7FFE_0000_0000, 4 * PAGE
+STACK_TOP, STACK_SIZE = 0x7FFE_0000_0000, 16 * PAGE
 MAX_INSTRUCTIONS = 20_000_000
+"""Of one call: minutes in lockstep, far above any kernel on a row of test vectors."""
 
 
 class CallError(Exception):
-    """A call that does not come back; the message is one sentence."""
+    """A call that does not come back or needs too much stack; the message is one sentence."""
 
 
 @dataclass(frozen=True)
 class CallResult:
-    """What one call did: the output arrays by engine ("machine", "emulator" or "program"), then by name."""
+    """What one call did: the output arrays by engine ("machine", "emulator" or "program"), then by name.
+
+    `qc_events` counts the executed instructions that saturated.
+    """
 
     outputs: Mapping[str, Mapping[str, np.ndarray]]
     instructions: int
-    saturated: bool
+    qc_events: int
     divergence: Divergence | None = None
 
 
@@ -78,7 +83,7 @@ class CompiledKernel:
 
     def __init__(self, image: Image, kernel: Kernel, table: Table = TABLE) -> None:
         self._entry = image.symbol(kernel.symbol).address
-        self._signature = kernel.signature
+        self._image, self._signature = image, kernel.signature
         self._locations = kernel.signature.locations()
         self._machine, self._emulator = Machine(table=table), Emulator()
         self._memories = {"machine": self._machine.memory, "emulator": self._emulator.memory}
@@ -96,15 +101,20 @@ class CompiledKernel:
     def call(self, arguments: Inputs, seed: int) -> CallResult:
         """Run one call in lockstep.  Raises CallError, MemoryFault, UnsupportedInstruction."""
         addresses = self._prepare(arguments, seed)
-        start = self._machine.instructions_executed
-        divergence = self._lockstep.run(RETURN_ADDRESS, MAX_INSTRUCTIONS)
+        start, events = self._machine.instructions_executed, self._lockstep.qc_events
+        try:
+            divergence = self._lockstep.run(RETURN_ADDRESS, MAX_INSTRUCTIONS)
+        except MemoryFault as fault:
+            if STACK_TOP - 64 * STACK_SIZE < fault.address < STACK_TOP - STACK_SIZE:
+                raise CallError(f"the stack of {STACK_SIZE} bytes is too small: {fault}") from None
+            raise
         if divergence is None and self._machine.pc != RETURN_ADDRESS:
             raise CallError(f"the kernel did not return within {MAX_INSTRUCTIONS} instructions")
         outputs = {
             engine: self._buffers.outputs(memory, arguments, addresses) for engine, memory in self._memories.items()
         }
         executed = self._machine.instructions_executed - start
-        return CallResult(outputs, executed, bool(self._machine.fpsr & QC), divergence)
+        return CallResult(outputs, executed, self._lockstep.qc_events - events, divergence)
 
     def record(self, arguments: Inputs, seed: int) -> tuple[dict[str, int], list[Recorded]]:
         """Run one call on the machine alone; returns the buffers' addresses and all that was executed."""
@@ -122,7 +132,7 @@ class CompiledKernel:
         return Recorded(step.pc, Occurrence(instruction, registers, dict(step.reads_memory)))
 
     def _prepare(self, arguments: Inputs, seed: int) -> dict[str, int]:
-        """Set registers and memory for a call; returns the address of each pointer argument."""
+        """Set registers and memory for a call as if it were the first; returns the address of each pointer argument."""
         rng = np.random.default_rng(seed)
         self._scramble(rng)
         addresses = self._buffers.place(arguments, rng)
@@ -141,8 +151,12 @@ class CompiledKernel:
         registers.vectors[:] = rng.bytes(512)
         registers.general[:] = [int(value) for value in rng.integers(0, 2**64, 32, dtype=np.uint64)]
         registers.flags[:] = [int(rng.integers(16)), 0, 0]
+        stack = rng.bytes(STACK_SIZE)
         for memory in self._memories.values():
-            memory.write(STACK_TOP - STACK_SIZE, bytes(STACK_SIZE))
+            memory.write(STACK_TOP - STACK_SIZE, stack)
+            for segment in self._image.segments:
+                if "w" in segment.permissions:
+                    memory.write(segment.address, segment.data.ljust(segment.size, b"\0"))
 
     def _set(self, location: Location, value: int, sp: int) -> None:
         if isinstance(location, Place):
@@ -180,7 +194,7 @@ class ProgramKernel:
         addresses, program = self._run(arguments, seed)
         self._forms.update(instruction.form.name for instruction in program.instructions)
         outputs = {"program": self._buffers.outputs(self._memory, arguments, addresses)}
-        return CallResult(outputs, len(program.instructions), program.saturated)
+        return CallResult(outputs, len(program.instructions), program.saturations)
 
     def record(self, arguments: Inputs, seed: int) -> tuple[dict[str, int], list[Recorded]]:
         """Run the program once; returns the buffers' addresses and all that was executed."""

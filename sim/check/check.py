@@ -15,9 +15,9 @@ from sim.check.detective import Detective, Finding
 from sim.check.report import Mismatch, Outcome
 from sim.check.vectors import Vectors, call_seed
 from sim.image import Image, ImageError
-from sim.kernels.kernel import Kernel
+from sim.kernels.kernel import Kernel, KernelError
 from sim.machine.errors import ExecutionError
-from sim.toolchain import ToolchainError, ToolMissing, build
+from sim.toolchain import ToolchainError, ToolchainUnavailable, build
 
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 Advance = Callable[[int], None]
@@ -42,16 +42,16 @@ def jobs_of(kernel: Kernel, levels: Sequence[str]) -> list[Job]:
 
 
 def check_job(kernel: Kernel, job: Job, vectors: Vectors, advance: Advance, table: Table = TABLE) -> Outcome:
-    """Run one implementation on all vectors.  Raises ToolMissing; every other failure is in the outcome."""
+    """Run one implementation on all vectors.  Raises ToolchainUnavailable; every other failure is in the outcome."""
     image: Image | None = None
     try:
         image = build(job.source, *job.flags) if job.source is not None else None
         implementation = CompiledKernel(image, kernel, table) if image is not None else ProgramKernel(kernel)
-    except ToolMissing:
+        code = sha256(image.code_of(kernel.symbol)).hexdigest() if image is not None else ""
+    except ToolchainUnavailable:
         raise
     except (ToolchainError, ImageError) as error:
         return Outcome(job.name, " ".join(job.flags), 0, 0, 0, frozenset(), 0, "", failure=str(error))
-    code = sha256(image.code_of(kernel.symbol)).hexdigest() if image is not None else ""
     return _Run(kernel, job, vectors, implementation, image, code).outcome(advance)
 
 
@@ -64,33 +64,37 @@ class _Run:
         self._kernel, self._job, self._vectors = kernel, job, vectors
         self._implementation, self._image, self._code = implementation, image, code
         self._results: list[CallResult] = []
+        self._divergence = ""
         self._interrupted = False
 
     def outcome(self, advance: Advance) -> Outcome:
         stopped = self._run(advance)
-        divergence = str(self._results[-1].divergence or "") if self._results else ""
         comparison = Comparison(self._kernel, self._vectors, self._results)
         mismatch = self._mismatch(comparison)
-        failure = "\n".join(str(part) for part in (stopped, divergence, mismatch) if part)
+        failure = "\n".join(str(part) for part in (stopped, self._divergence, mismatch) if part)
         return Outcome(
             self._job.name, " ".join(self._job.flags), comparison.vectors, comparison.lanes,
             sum(r.instructions for r in self._results), self._implementation.forms,
-            sum(r.saturated for r in self._results), self._code, failure, divergence, mismatch, self._interrupted,
+            sum(r.qc_events for r in self._results), self._code, failure, self._divergence, mismatch, self._interrupted,
         )  # fmt: skip
 
     def _run(self, advance: Advance) -> str:
-        """Make the calls, up to the first divergence or error; returns the error as text."""
+        """Make the calls, up to the first divergence or error; returns the error as text.
+
+        A program of intrinsics refuses wrong types and numbers by TypeError and ValueError.
+        """
         for number, inputs in enumerate(self._vectors.inputs):
             try:
                 result = self._implementation.call(self._kernel.arguments(inputs), call_seed(self._vectors, number))
-            except (ExecutionError, CallError) as error:
+            except (ExecutionError, CallError, KernelError, TypeError, ValueError) as error:
                 return f"input set {number}: {error}{self._source_of(error)}"
             except KeyboardInterrupt:
                 self._interrupted = True
                 return ""
-            self._results.append(result)
             if result.divergence is not None:
+                self._divergence = f"input set {number}: {result.divergence}"
                 return ""
+            self._results.append(result)
             advance(1)
         return ""
 
@@ -132,7 +136,7 @@ class _Run:
         clearest = {comparison.got(lane): lane for lane in reversed(by_clarity)}
         findings = []
         for lane in sorted(clearest.values(), key=by_clarity.index)[:8]:
-            finding = detective.investigate(lane.number, lane.output, lane.place, comparison.right_lanes(lane))
+            finding = detective.investigate(lane, comparison.right_lanes(lane), comparison.right_sets(lane))
             findings.append((lane, finding))
             if finding.elements or not finding.written:
                 return lane, finding

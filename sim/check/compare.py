@@ -52,6 +52,15 @@ class Comparison:
         bad = {other.place for other in self.wrong if (other.number, other.output) == (lane.number, lane.output)}
         return [place for place in np.ndindex(self._shape(lane)) if place not in bad]
 
+    def right_sets(self, lane: WrongLane) -> list[int]:
+        """The other input sets in which the same place of the same array exists and no engine has it wrong."""
+        bad = {other.number for other in self.wrong if (other.output, other.place) == (lane.output, lane.place)}
+        return [number for number in range(len(self._results)) if number not in bad and self._exists(number, lane)]
+
+    def _exists(self, number: int, lane: WrongLane) -> bool:
+        shape = self._vectors.golden[number][lane.output].shape
+        return len(shape) == len(lane.place) and all(at < size for at, size in zip(lane.place, shape, strict=True))
+
     def inputs_of(self, lane: WrongLane) -> str:
         """The arguments as text, of arrays like the output only the lane's own element."""
         arguments = self._kernel.arguments(self._vectors.inputs[lane.number])

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sim.check.blame import Calibration, Lineage, Origin, Parting, origin_of, parting
 from sim.check.call import Implementation, Recorded
+from sim.check.compare import WrongLane
 from sim.check.vectors import Vectors, call_seed
 from sim.kernels.kernel import Kernel
 from sim.kernels.signature import Pointer
 
-RIGHT_LANES = 8
-Lane = tuple[int, ...]
+NEAREST, CLEAREST = 8, 24
+"""Right lanes to learn from: neighbours run the same code, other calls give each instruction other values."""
+COMMON = 2
+"""0, 1 and -1 and their doubles stand everywhere in a computation and tell nothing."""
+Position = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -39,18 +43,29 @@ class Detective:
         self._kernel, self._vectors, self._implementation = kernel, vectors, implementation
         self._records: dict[int, tuple[dict[str, int], list[Recorded]]] = {}
 
-    def clarity(self, number: int, lane: Lane) -> int:
+    def clarity(self, number: int, position: Position) -> int:
         """How well the golden steps of a lane can be told from each other: by how many different large values."""
-        return len({value for value in self._steps(number, lane).values() if abs(value) > 2})
+        return len({value for value in self._steps(number, position).values() if abs(value) > COMMON})
 
-    def investigate(self, number: int, output: str, lane: Lane, right: Sequence[Lane]) -> Finding:
-        """Repeat call `number` and trace one wrong lane of it; `right` are lanes of the same output that agree."""
-        addresses, trace = self._record(number)
-        chosen = self._telling(number, lane, right)
-        calibration = Calibration.of([self._lineage(number, output, other, addresses, trace) for other in chosen])
-        lineage = self._lineage(number, output, lane, addresses, trace)
-        elements = tuple(self._elements(lineage.origin, addresses, number))
+    def investigate(self, wrong: WrongLane, right: Sequence[Position], right_sets: Sequence[int]) -> Finding:
+        """Repeat the call of a wrong lane and trace the lane back.
+
+        `right` are the positions of the same array that agree in that call, `right_sets` the input sets in which the
+        position of the wrong lane agrees: what the implementation does there says which instruction computes what.
+        """
+        lineage = self._lineage(wrong.number, wrong.output, wrong.place)
+        chosen = self._chosen(wrong, right, right_sets)
+        calibration = Calibration.of([self._lineage(number, wrong.output, at) for number, at in chosen], lineage)
+        elements = tuple(self._elements(lineage.origin, wrong.number))
         return Finding(parting(lineage, calibration), elements, lineage.is_written)
+
+    def _chosen(
+        self, wrong: WrongLane, right: Sequence[Position], right_sets: Sequence[int]
+    ) -> list[tuple[int, Position]]:
+        """The nearest right lanes of the call, and the position of the wrong lane in the clearest other calls."""
+        near = sorted(right, key=lambda at: sum(abs(a - b) for a, b in zip(wrong.place, at, strict=True)))
+        clear = sorted(right_sets, key=lambda number: -self.clarity(number, wrong.place))
+        return [(wrong.number, at) for at in near[:NEAREST]] + [(number, wrong.place) for number in clear[:CLEAREST]]
 
     def _record(self, number: int) -> tuple[dict[str, int], list[Recorded]]:
         """The buffers' addresses and all that call `number` executes."""
@@ -59,32 +74,24 @@ class Detective:
             self._records[number] = self._implementation.record(arguments, call_seed(self._vectors, number))
         return self._records[number]
 
-    def _telling(self, number: int, lane: Lane, right: Sequence[Lane]) -> set[Lane]:
-        """The nearest right lanes, which the same code may have computed, and the clearest ones."""
-        distances = {other: sum(abs(a - b) for a, b in zip(lane, other, strict=True)) for other in right}
-        nearest = sorted(right, key=lambda other: distances[other])[:RIGHT_LANES]
-        clearest = sorted(right, key=lambda other: (-self.clarity(number, other), other))[:RIGHT_LANES]
-        return {*nearest, *clearest}
-
-    def _steps(self, number: int, lane: Lane) -> dict[str, int]:
+    def _steps(self, number: int, position: Position) -> dict[str, int]:
         steps = self._kernel.steps(self._vectors.inputs[number])
-        return {name: int(values[lane]) for name, values in steps.items()}
+        return {name: int(values[position]) for name, values in steps.items()}
 
-    def _lineage(
-        self, number: int, output: str, lane: Lane, addresses: Mapping[str, int], trace: Sequence[Recorded]
-    ) -> Lineage:
+    def _lineage(self, number: int, output: str, position: Position) -> Lineage:
+        addresses, trace = self._record(number)
         pointer = next(p for p in self._kernel.signature.outputs if p.name == output)
-        element = int(np.ravel_multi_index(lane, self._vectors.golden[number][output].shape))
+        element = int(np.ravel_multi_index(position, self._vectors.golden[number][output].shape))
         address = addresses[output] + element * _item_size(pointer)
-        origin = origin_of(trace, address, _item_size(pointer))
         inputs = {p.name: addresses[p.name] + element * _item_size(p) for p in self._inputs()}
-        return Lineage(address, origin, self._steps(number, lane), inputs)
+        return Lineage(address, origin_of(trace, address, _item_size(pointer)), self._steps(number, position), inputs)
 
     def _inputs(self) -> list[Pointer]:
         return [pointer for pointer in self._kernel.signature.pointers if pointer.direction != "out"]
 
-    def _elements(self, origin: Origin, addresses: Mapping[str, int], number: int) -> Iterator[str]:
+    def _elements(self, origin: Origin, number: int) -> Iterator[str]:
         """The array elements among the bytes that a lane started from."""
+        addresses, _ = self._record(number)
         arguments = self._kernel.arguments(self._vectors.inputs[number])
         for pointer in self._inputs():
             array = arguments.get(pointer.name)

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from isa.evaluate.exact import QC
+from isa.instruction import Instruction
 from isa.lane import Memory as MemoryPlace
 from isa.lane import Place
 from sim.emulator import Emulator
 from sim.image import Image
-from sim.machine.errors import ExecutionError, UnsupportedInstruction
+from sim.machine.errors import ExecutionError, MemoryFault, UnsupportedInstruction
 from sim.machine.machine import Machine
 from sim.machine.registers import Registers
 from sim.machine.trace import Step
@@ -67,6 +68,7 @@ class Lockstep:
         self.machine = machine
         self.emulator = emulator
         self.forms: set[str] = set()
+        self.qc_events = 0
         self._image = image
         self._before = Registers()
         self._last: Step | None = None
@@ -79,6 +81,7 @@ class Lockstep:
         Where both stop on the same fault, that fault is raised; an instruction that one of them does not have is
         raised as UnsupportedInstruction, whatever the other makes of it.
         """
+        self._require_equal_maps()
         self.emulator.load_registers(self.machine.registers)
         self.emulator.pc = self.machine.pc
         self._last = self._fault = self._divergence = None
@@ -94,6 +97,14 @@ class Lockstep:
             self._compare_ends(emulator_fault)
         return self._divergence
 
+    def _require_equal_maps(self) -> None:
+        mine, theirs = (
+            [(region.start, region.end, region.permissions) for region in memory.regions]
+            for memory in (self.machine.memory, self.emulator.memory)
+        )
+        if mine != theirs:
+            raise ValueError("machine and emulator must have the same regions of memory mapped")
+
     def _advance(self, pc: int) -> bool:
         """Before the emulator executes the instruction at `pc`: compare, then let the machine execute it."""
         self._compare(pc)
@@ -101,12 +112,22 @@ class Lockstep:
             return False
         self._before.copy(self.machine.registers)
         try:
-            self._last = self.machine.step()
+            self._last = self._stepped()
         except ExecutionError as fault:
             self._fault = fault
             return True
         self.forms.add(self._last.instruction.form.name)
         return True
+
+    def _stepped(self) -> Step:
+        """One step of the machine; counts it if it saturates, whether QC was set before or not."""
+        sticky = self.machine.fpsr & QC
+        self.machine.fpsr &= ~QC
+        try:
+            return self.machine.step()
+        finally:
+            self.qc_events += bool(self.machine.fpsr & QC)
+            self.machine.fpsr |= sticky
 
     def _compare(self, emulator_pc: int) -> None:
         """Compare everything the last instruction could have changed; finds `self._divergence`."""
@@ -150,6 +171,8 @@ class Lockstep:
 
     def _compare_ends(self, theirs: ExecutionError | None) -> None:
         """Compare how both stopped; raises the fault that both stopped on."""
+        if isinstance(theirs, MemoryFault) and self._fault is None and theirs.pc == self.machine.pc:
+            self._advance(self.machine.pc)
         if not _same_fault(self._fault, theirs):
             self._diverge_at_fault(str(self._fault or "no fault"), str(theirs or "no fault"))
         elif self._fault is not None:
@@ -158,26 +181,26 @@ class Lockstep:
             self._compare(self.emulator.pc)
 
     def _diverge_at_fault(self, machine: str, emulator: str) -> None:
-        pc = self.machine.pc if self._fault is not None else self._last_pc()
-        text = self.machine.disassembly_at(pc)
-        source = self._source(pc)
-        index = self.machine.instructions_executed
-        self._divergence = Divergence(index, pc, text, "", source, "fault", None, machine, emulator, ())
-
-    def _last_pc(self) -> int:
-        return self._last.pc if self._last is not None else self.machine.pc
+        pc = self.machine.pc if self._fault is not None or self._last is None else self._last.pc
+        index, text, source = self.machine.instructions_executed, self.machine.disassembly_at(pc), self._source(pc)
+        instruction = self.machine.instruction_at(pc) if text else None
+        form = instruction.form.name if instruction is not None else ""
+        inputs = self._inputs(instruction, pc) if instruction is not None else ()
+        self._divergence = Divergence(index, pc, text, form, source, "fault", None, machine, emulator, inputs)
 
     def _diverge(self, step: Step, where: str, lane: int | None, machine: str, emulator: str) -> None:
         instruction = step.instruction
-        inputs = tuple(Input(str(place), self._input(step, place)) for place in instruction.places_read)
+        inputs = self._inputs(instruction, step.pc)
         loaded = tuple(Input(f"memory {a:#x}", int.from_bytes(data, "little")) for a, data in step.reads_memory)
         self._divergence = Divergence(
             step.index, step.pc, instruction.text, instruction.form.name, self._source(step.pc),
             where, lane, machine, emulator, inputs + loaded,
         )  # fmt: skip
 
-    def _input(self, step: Step, place: Place) -> int:
-        return step.pc if place.file == "pc" else self._before.read(place)
+    def _inputs(self, instruction: Instruction, pc: int) -> tuple[Input, ...]:
+        """What the registers that an instruction reads held before it ran."""
+        places = instruction.places_read
+        return tuple(Input(str(p), pc if p.file == "pc" else self._before.read(p)) for p in places)
 
     def _source(self, pc: int) -> str:
         return self._image.place_of(pc) if self._image is not None else "no source line"

@@ -57,7 +57,8 @@ class Outcome:
     """One implementation against the golden reference.
 
     `vectors` counts the output lanes whose inputs were run, `lanes_compared` the comparisons: one for each engine;
-    `qc_events` counts the calls that set FPSR.QC, `code` is a digest of the machine code ("" for intrinsics).
+    `qc_events` counts the executed instructions that set FPSR.QC, each time they saturate; `code` is a digest of the
+    machine code, "" for intrinsics and for a build that failed (which has flags).
     `failure` is empty where everything agreed, else a paragraph: a divergence of machine and emulator, a mismatch
     of an output lane, or an error that stopped the run.  `interrupted` says that the user stopped it.
     """
@@ -75,10 +76,30 @@ class Outcome:
     mismatch: Mismatch | None = None
     interrupted: bool = False
 
+    @property
+    def title(self) -> str:
+        """Such as "kernel.c -O2"."""
+        return f"{self.implementation} {self.flags}".rstrip()
+
+    @property
+    def built(self) -> bool:
+        """False for a build that failed."""
+        return bool(self.code or not self.flags)
+
+    @property
+    def verdict(self) -> str:
+        """One of "agrees", "differs", "not built" and "stopped"."""
+        if self.failure:
+            return "differs" if self.built else "not built"
+        return "stopped" if self.interrupted else "agrees"
+
 
 @dataclass(frozen=True)
 class Report:
-    """A whole check.  It passes only if something was compared, nothing failed and nobody stopped it."""
+    """A whole check.  It passes only if something was compared, nothing failed and nobody stopped it.
+
+    `common_flags` are those that every build has before its own.
+    """
 
     kernel: str
     compiler: str
@@ -86,11 +107,17 @@ class Report:
     outcomes: Sequence[Outcome]
     reproduce: str
     stopped: bool = False
+    common_flags: Sequence[str] = ()
 
     @property
     def interrupted(self) -> bool:
         """Whether the user stopped the check before its end, between implementations or within one."""
         return self.stopped or any(outcome.interrupted for outcome in self.outcomes)
+
+    @property
+    def flags(self) -> list[str]:
+        """The builds' own flags, those of failed builds among them."""
+        return sorted({outcome.flags for outcome in self.outcomes if outcome.flags})
 
     @property
     def vectors_compared(self) -> int:
@@ -122,7 +149,7 @@ class Report:
 
     @property
     def first_divergence(self) -> str:
-        return next((f"{o.implementation} {o.flags}: {o.failure}" for o in self.failures), "")
+        return next((f"{o.title}: {o.failure}" for o in self.failures), "")
 
     def as_json(self) -> dict[str, object]:
         """The report as plain data."""
@@ -131,7 +158,8 @@ class Report:
             "passed": self.passed,
             "interrupted": self.interrupted,
             "compiler": self.compiler,
-            "flags": sorted({outcome.flags for outcome in self.outcomes if outcome.code}),
+            "flags": self.flags,
+            "common_flags": list(self.common_flags),
             "vectors_compared": self.vectors_compared,
             "lanes_compared": self.lanes_compared,
             "distinct_binaries": self.distinct_binaries,

@@ -15,7 +15,7 @@ from isa.rows import TABLE
 from isa.table import Table, UnknownInstruction
 from sim.machine.errors import MemoryFault, UnsupportedInstruction
 from sim.machine.memory import Memory
-from sim.machine.registers import SP, RegisterFile, Registers
+from sim.machine.registers import SP, RegisterFile, Registers, as_register
 from sim.machine.trace import Step
 
 _MAX_BLOCK = 512
@@ -37,7 +37,8 @@ class Machine:
     """Registers, memory and a program counter; everything is zero and nothing mapped at first.
 
     `features` names the extensions the machine has, out of `isa.instruction.FEATURES`; default: all.  Raises
-    ValueError for another name.  After a fault the state is precise: the instruction at `pc` did nothing.
+    ValueError for another name.  Code that a program rewrites is noticed at the next branch or run; hardware promises
+    it only after an instruction barrier.  After a fault the state is precise: the instruction at `pc` did nothing.
     """
 
     def __init__(self, features: Iterable[str] = FEATURES, table: Table = TABLE) -> None:
@@ -65,7 +66,7 @@ class Machine:
 
     @sp.setter
     def sp(self, value: int) -> None:
-        self.registers.general[SP] = value % 2**64
+        self.registers.general[SP] = as_register(value, 64)
 
     @property
     def nzcv(self) -> int:
@@ -74,7 +75,7 @@ class Machine:
 
     @nzcv.setter
     def nzcv(self, value: int) -> None:
-        self.registers.flags[0] = value % 2**4
+        self.registers.flags[0] = as_register(value, 4)
 
     @property
     def fpsr(self) -> int:
@@ -82,7 +83,7 @@ class Machine:
 
     @fpsr.setter
     def fpsr(self, value: int) -> None:
-        self.registers.flags[1] = value % 2**32
+        self.registers.flags[1] = as_register(value, 32)
 
     @property
     def fpcr(self) -> int:
@@ -90,7 +91,7 @@ class Machine:
 
     @fpcr.setter
     def fpcr(self, value: int) -> None:
-        self.registers.flags[2] = value % 2**32
+        self.registers.flags[2] = as_register(value, 32)
 
     def read(self, place: Place) -> int:
         """One register, the program counter included."""
@@ -116,7 +117,7 @@ class Machine:
         Raises MemoryFault and UnsupportedInstruction with `pc` at the instruction that could not be executed.
         """
         self._stop_blocks_at(until)
-        self.pc %= 2**64
+        self.pc = as_register(self.pc, 64)
         limit = sys.maxsize if max_instructions is None else max_instructions
         executed = 0
         while self.pc != until and executed < limit:

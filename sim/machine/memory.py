@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from dataclasses import dataclass, field
 from mmap import mmap
+from operator import index
 from typing import Literal
 
 from sim.machine.errors import MemoryFault
@@ -45,8 +46,9 @@ class Memory:
         `address` and `size` are multiples of 4096 and `permissions` some of "rwx".  Raises ValueError where they are
         not, or where a region overlaps.
         """
+        address, size = index(address), index(size)
         _check_range(address, size)
-        if not permissions or set(permissions) - set("rwx"):
+        if not permissions or set(permissions) - set("rwx") or len(set(permissions)) < len(permissions):
             raise ValueError(f"permissions are some of 'rwx', not {permissions!r}")
         for other in self._regions:
             if address < other.end and other.start < address + size:
@@ -60,11 +62,13 @@ class Memory:
 
     def read(self, address: int, size: int) -> bytes:
         """Bytes as the host sees them, whatever the permissions.  Raises MemoryFault where nothing is mapped."""
+        if size < 0:
+            raise ValueError(f"a size cannot be negative: {size}")
         return b"".join(bytes(part) for part in self._parts(address, size, None))
 
     def write(self, address: int, data: bytes | bytearray | memoryview) -> None:
         """Set bytes from the host, whatever the permissions.  Raises MemoryFault where nothing is mapped."""
-        self._fill(address, bytes(data), None)
+        self._fill(address, bytes(memoryview(data)), None)
 
     def load(self, address: int, size: int) -> bytes | memoryview:
         """The bytes that a program reads."""
@@ -129,9 +133,9 @@ class Memory:
             self._by_page[address >> 12] = region
 
     def _find(self, address: int) -> Region | None:
-        index = bisect_right(self._regions, address, key=lambda region: region.start) - 1
-        if index >= 0 and address < self._regions[index].end:
-            return self._regions[index]
+        at = bisect_right(self._regions, address, key=lambda region: region.start) - 1
+        if at >= 0 and address < self._regions[at].end:
+            return self._regions[at]
         return None
 
 

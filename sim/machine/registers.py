@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol, cast
+from operator import index
+from typing import Protocol, SupportsIndex, cast
 
 from isa.lane import Place
 
@@ -28,29 +29,37 @@ class Registers:
         self.flags[:] = other.flags
 
     def read(self, place: Place) -> int:
-        index = cast(int, place.index)
+        number = cast(int, place.index)
         if place.file == "v":
-            return int.from_bytes(self.vectors[16 * index : 16 * index + 16], "little")
+            return int.from_bytes(self.vectors[16 * number : 16 * number + 16], "little")
         if place.file in _FLAG_INDEX:
             return self.flags[_FLAG_INDEX[place.file]]
         if place.file == "zr":
             return 0
-        return self.general[SP if place.file == "sp" else index]
+        return self.general[SP if place.file == "sp" else number]
 
     def write(self, place: Place, value: int) -> None:
-        index = cast(int, place.index)
+        number = cast(int, place.index)
         if place.file == "v":
-            self.vectors[16 * index : 16 * index + 16] = value.to_bytes(16, "little")
+            self.vectors[16 * number : 16 * number + 16] = value.to_bytes(16, "little")
         elif place.file in _FLAG_INDEX:
             self.flags[_FLAG_INDEX[place.file]] = value
         elif place.file != "zr":
-            self.general[SP if place.file == "sp" else index] = value
+            self.general[SP if place.file == "sp" else number] = value
 
 
 class Readable(Protocol):
     def read(self, place: Place) -> int: ...
 
     def write(self, place: Place, value: int) -> None: ...
+
+
+def as_register(value: SupportsIndex, bits: int) -> int:
+    """An integer (of numpy too) modulo 2^bits.  Raises TypeError for what is no integer."""
+    try:
+        return index(value) % (1 << bits)
+    except TypeError:
+        raise TypeError(f"a register holds an integer, not {value!r}") from None
 
 
 class RegisterFile:
@@ -61,12 +70,12 @@ class RegisterFile:
         self._file = file
         self._count = count
 
-    def __getitem__(self, index: int) -> int:
-        return self._registers.read(self._place(index))
+    def __getitem__(self, number: int) -> int:
+        return self._registers.read(self._place(number))
 
-    def __setitem__(self, index: int, value: int) -> None:
-        place = self._place(index)
-        self._registers.write(place, value % (1 << place.bits))
+    def __setitem__(self, number: int, value: SupportsIndex) -> None:
+        place = self._place(number)
+        self._registers.write(place, as_register(value, place.bits))
 
     def __len__(self) -> int:
         return self._count
@@ -75,7 +84,7 @@ class RegisterFile:
         values = ", ".join(f"{self._file}{i}={self[i]:#x}" for i in range(self._count) if self[i])
         return f"<{values or f'{self._file}0..{self._file}{self._count - 1} all zero'}>"
 
-    def _place(self, index: int) -> Place:
-        if not 0 <= index < self._count:
-            raise IndexError(f"there is no {self._file}{index}: {self._file}0 to {self._file}{self._count - 1}")
-        return Place(self._file, index)
+    def _place(self, number: int) -> Place:
+        if not isinstance(number, int) or not 0 <= number < self._count:
+            raise IndexError(f"there is no {self._file}{number}: {self._file}0 to {self._file}{self._count - 1}")
+        return Place(self._file, number)

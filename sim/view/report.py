@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from rich import box
 from rich.console import Console
 from rich.markup import escape
@@ -9,50 +11,68 @@ from rich.table import Table
 
 from sim.check.report import Outcome, Report
 
+_COLUMNS = ("lanes", "instructions", "forms", "QC events", "code", "golden?")
+_DROPPED_FIRST = ("code", "forms", "instructions", "QC events", "lanes")
+"""What a narrow terminal goes without; the totals and the JSON form still tell most of it."""
+_COLOURS = {"agrees": "green", "differs": "red", "not built": "red", "stopped": "yellow"}
+
 
 def show_report(report: Report, console: Console) -> None:
-    """Print the table of implementations, every failure, the totals and the line that reproduces them."""
-    console.print(_implementations(report))
+    """Print the table of implementations, every failure, the totals and the line that reproduces them.
+
+    A table wider than the console loses columns, never the names and verdicts.
+    """
+    console.print(_implementations(report, console))
     for outcome in report.failures:
-        console.print(f"[red]FAILED[/red] [bold]{escape(_title(outcome))}[/bold]", highlight=False)
+        console.print(f"[red]FAILED[/red] [bold]{escape(outcome.title)}[/bold]", highlight=False)
         console.print(escape(outcome.failure) + "\n", highlight=False, soft_wrap=True)
     console.print(_totals(report))
     console.print(_verdict(report), highlight=False)
     console.print(f"reproduce: {escape(report.reproduce)}", highlight=False, soft_wrap=True)
 
 
-def _title(outcome: Outcome) -> str:
-    return f"{outcome.implementation} {outcome.flags}".rstrip()
+def _implementations(report: Report, console: Console) -> Table:
+    """The table with as many columns as fit."""
+    unlimited = console.options.update_width(10_000)
+    for dropped in range(len(_DROPPED_FIRST)):
+        table = _table(report, without=_DROPPED_FIRST[:dropped])
+        if console.measure(table, options=unlimited).maximum <= console.width:
+            return table
+    return _table(report, without=_DROPPED_FIRST)
 
 
-def _implementations(report: Report) -> Table:
+def _table(report: Report, without: Collection[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column(report.kernel, no_wrap=True)
-    for heading in ("lanes", "instructions", "forms", "QC events"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("code", no_wrap=True)
-    table.add_column("golden?", no_wrap=True)
+    table.add_column(escape(report.kernel), overflow="fold")
+    shown = [name for name in _COLUMNS if name not in without]
+    for name in shown:
+        table.add_column(name, justify="left" if name in ("code", "golden?") else "right", no_wrap=True)
     for outcome in report.outcomes:
-        table.add_row(*_row(outcome))
+        cells = _cells(outcome)
+        table.add_row(escape(outcome.title), *(cells[name] for name in shown))
     return table
 
 
-def _row(outcome: Outcome) -> tuple[str, ...]:
-    numbers = (outcome.lanes_compared, outcome.instructions, len(outcome.forms), outcome.qc_events)
-    result = "[red]differs[/red]" if outcome.failure else "[green]agrees[/green]"
-    if outcome.interrupted and not outcome.failure:
-        result = "[yellow]stopped[/yellow]"
-    texts = (f"{number:,}" for number in numbers)
-    return escape(_title(outcome)), *texts, outcome.code[:8] or "intrinsics", result
+def _cells(outcome: Outcome) -> dict[str, str]:
+    colour = _COLOURS[outcome.verdict]
+    return {
+        "lanes": f"{outcome.lanes_compared:,}",
+        "instructions": f"{outcome.instructions:,}",
+        "forms": f"{len(outcome.forms):,}",
+        "QC events": f"{outcome.qc_events:,}",
+        "code": (outcome.code[:8] or "intrinsics") if outcome.built else "-",
+        "golden?": f"[{colour}]{outcome.verdict}[/{colour}]",
+    }
 
 
 def _totals(report: Report) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(style="bold")
-    table.add_column()
+    table.add_column(style="bold", overflow="fold")
+    table.add_column(overflow="fold")
     for name, value in (
         ("compiler", report.compiler),
-        ("flags", " ".join(sorted({outcome.flags for outcome in report.outcomes if outcome.code}))),
+        ("flags", " ".join(report.flags)),
+        ("common flags", " ".join(report.common_flags)),
         ("vectors compared", f"{report.vectors_compared:,}"),
         ("lanes compared", f"{report.lanes_compared:,}"),
         ("distinct binaries", f"{report.distinct_binaries}"),
@@ -60,7 +80,7 @@ def _totals(report: Report) -> Table:
         ("instructions in lockstep", f"{sum(o.instructions for o in report.outcomes if o.code):,}"),
         ("seed", f"{report.seed}"),
     ):
-        table.add_row(name, value)
+        table.add_row(name, escape(value))
     return table
 
 

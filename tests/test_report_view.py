@@ -1,0 +1,95 @@
+"""The report as data and as a table: what it states, and what a narrow terminal keeps."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from sim.check.report import Outcome, Report
+from sim.view.report import show_report
+
+DIGEST = "0123456789abcdef"
+AGREES = Outcome("kernel_plain.c", "-O0", 1234, 7442, 290919, frozenset({"add"}), 81, DIGEST)
+NOT_BUILT = Outcome("kernel.c", "-O3", 0, 0, 0, frozenset(), 0, "", failure="the source does not build: [mend] it")
+DIFFERS = Outcome("program", "", 10, 10, 10, frozenset({"add"}), 0, "", failure="output[0]: machine 1, golden 2")
+STOPPED = Outcome("kernel.c", "-O1", 10, 10, 10, frozenset({"add"}), 0, DIGEST, interrupted=True)
+
+
+def report(*outcomes: Outcome, common_flags: tuple[str, ...] = ()) -> Report:
+    return Report("quantize_down", "clang 1.2.3", 1, outcomes, "lanewise check", common_flags=common_flags)
+
+
+def shown(made: Report, width: int = 80) -> list[str]:
+    printed = io.StringIO()
+    show_report(made, Console(file=printed, width=width))
+    return [line.rstrip() for line in printed.getvalue().splitlines()]
+
+
+def words_of(name: str, lines: list[str]) -> list[str]:
+    """The words of the first line that begins with the name, without it."""
+    return next(line.strip().removeprefix(name).split() for line in lines if line.strip().startswith(name))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "verdict"),
+    [(AGREES, "agrees"), (NOT_BUILT, "not built"), (DIFFERS, "differs"), (STOPPED, "stopped")],
+)
+def test_an_outcome_has_a_verdict(outcome: Outcome, verdict: str) -> None:
+    assert outcome.verdict == verdict
+
+
+def test_a_failed_build_keeps_its_flag() -> None:
+    assert report(AGREES, NOT_BUILT).as_json()["flags"] == ["-O0", "-O3"]
+
+
+def test_the_json_form_states_the_common_flags() -> None:
+    assert report(AGREES, common_flags=("-g", "-fno-pic")).as_json()["common_flags"] == ["-g", "-fno-pic"]
+
+
+def test_the_first_divergence_of_a_program_has_no_flags() -> None:
+    assert report(DIFFERS).first_divergence == "program: output[0]: machine 1, golden 2"
+
+
+def test_the_table_states_the_common_flags() -> None:
+    assert words_of("common flags", shown(report(AGREES, common_flags=("-g", "-DX=[a]")))) == ["-g", "-DX=[a]"]
+
+
+def test_the_table_states_the_flags_of_failed_builds() -> None:
+    assert words_of("flags", shown(report(AGREES, NOT_BUILT))) == ["-O0", "-O3"]
+
+
+def test_a_failed_build_has_no_code_and_is_not_built() -> None:
+    assert words_of("kernel.c -O3", shown(report(NOT_BUILT)))[-3:] == ["-", "not", "built"]
+
+
+def test_intrinsics_that_fail_are_still_intrinsics() -> None:
+    assert words_of("program", shown(report(DIFFERS)))[-2:] == ["intrinsics", "differs"]
+
+
+def test_eighty_columns_have_room_for_everything() -> None:
+    headings = "quantize_down lanes instructions forms QC events code golden?"
+    assert " ".join(shown(report(AGREES))[1].split()) == headings
+
+
+def test_a_table_a_little_too_wide_loses_the_code_first() -> None:
+    headings = words_of("quantize_down", shown(report(AGREES), 70))
+    assert " ".join(headings) == "lanes instructions forms QC events golden?"
+
+
+def test_forty_columns_keep_name_lanes_and_verdict() -> None:
+    lines = shown(report(AGREES, NOT_BUILT), 40)
+    assert words_of("quantize_down", lines) == ["lanes", "golden?"]
+    assert words_of("kernel_plain.c -O0", lines) == ["7,442", "agrees"]
+
+
+def test_twenty_columns_fold_the_name_and_keep_the_verdict() -> None:
+    lines = shown(report(AGREES), 20)
+    assert "agrees" in "".join(lines)
+    assert not any("…" in line for line in lines)
+
+
+def test_no_line_of_the_table_is_wider_than_the_console() -> None:
+    lines = shown(report(AGREES, STOPPED, common_flags=("--target=aarch64-linux-gnu", "-ffp-contract=off")), 40)
+    assert max(len(line) for line in lines[:-2]) <= 40
