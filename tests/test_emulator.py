@@ -166,3 +166,18 @@ def test_a_host_store_of_the_machine_type_is_refused_alike(emulator: Emulator) -
     emulator.memory.map(CODE, PAGE, "r")
     with pytest.raises(MemoryFault):
         emulator.memory.store(CODE, b"lane")
+
+
+def test_a_step_of_an_instruction_that_the_table_lacks_executes_nothing(emulator: Emulator) -> None:
+    emulator.memory.map(CODE, PAGE, "rx")
+    emulator.memory.write(CODE, 0x1E620820.to_bytes(4, "little"))  # fmul d0, d1, d2
+    emulator.pc = CODE
+    with pytest.raises(UnsupportedInstruction, match="fmul"):
+        emulator.step()
+    assert (emulator.pc, emulator.instructions_executed) == (CODE, 0)
+
+
+def test_an_odd_program_counter_is_a_fault(emulator: Emulator) -> None:
+    emulator.pc = 0x10002
+    with pytest.raises(MemoryFault, match="not a multiple of 4"):
+        emulator.run(max_instructions=1)

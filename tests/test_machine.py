@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from engines import CODE, COUNT_DOWN, FAR, PAGE, QC, Assemble, Engine, fault_of, loaded
 
@@ -294,3 +295,23 @@ def test_the_disassembly_at_an_address_needs_no_support(
 ) -> None:
     loaded(machine, assemble("svc #0", "nop"))
     assert machine.disassembly_at(address) == text
+
+
+# Numbers of other types
+
+
+@pytest.mark.parametrize("value", [np.int64(-1), np.uint8(255), np.int32(-5)])
+def test_a_register_takes_integers_of_numpy(engine: Engine, value: np.integer) -> None:
+    engine.x[3] = value
+    assert engine.x[3] == int(value) % 2**64
+
+
+@pytest.mark.parametrize("value", [1.5, "a", None])
+def test_a_register_refuses_what_is_no_integer(engine: Engine, value: object) -> None:
+    with pytest.raises(TypeError, match="a register holds an integer, not"):
+        engine.v[0] = value  # type: ignore[assignment]  # the point of the test
+
+
+def test_a_negative_maximum_executes_nothing(engine: Engine, assemble: Assemble) -> None:
+    loaded(engine, assemble("nop"))
+    assert engine.run(max_instructions=-1) == 0

@@ -308,3 +308,15 @@ def test_a_fault_in_a_run_prints_address_and_text() -> None:
 
 def test_a_fault_of_a_fetch_prints_so() -> None:
     assert str(MemoryFault(16, 4, "cannot execute", 16)) == "at 0x10, instruction fetch: cannot execute"
+
+
+def test_a_repeated_permission_is_refused() -> None:
+    with pytest.raises(ValueError, match="permissions are some of 'rwx', not 'rr'"):
+        Memory().map(0, 4096, "rr")
+
+
+def test_a_negative_size_cannot_be_read() -> None:
+    memory = Memory()
+    memory.map(0, 4096)
+    with pytest.raises(ValueError, match="cannot be negative"):
+        memory.read(0, -4)

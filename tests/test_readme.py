@@ -63,6 +63,13 @@ def test_the_number_of_forms_is_that_of_the_table() -> None:
     assert f"({len(TABLE.forms):,} forms)" in README
 
 
+def test_the_output_of_make_test_ends_in_passing_tests() -> None:
+    contracts = (ROOT / "pyproject.toml").read_text().count("[[tool.importlinter.contracts]]")
+    shown = block_after("<!-- from: make test -->")
+    assert f"Contracts: {contracts} kept, 0 broken." in shown
+    assert re.search(r"^\d+ passed in ", shown, re.MULTILINE)
+
+
 def test_every_folder_of_the_readme_exists() -> None:
     folders = re.findall(r"^\| `(\w+)/` \|", README, re.MULTILINE)
     assert [folder for folder in folders if not (ROOT / folder).is_dir()] == []

@@ -81,12 +81,18 @@ NEEDED = {
     "dotprod": {"sdot", "udot"},
     "i8mm": {"usdot", "sudot", "smmla", "ummla", "usmmla"},
     "sha3": {"eor3", "bcax", "rax1", "xar"},
+    "fp16": {"fabs", "fneg"},
 }
 
 
 @pytest.mark.parametrize("feature", NEEDED)
 def test_exactly_the_instructions_of_a_feature_need_it(feature: str) -> None:
     assert {form.mnemonic for form in TABLE.forms.values() if form.feature == feature} == NEEDED[feature]
+
+
+def test_half_precision_forms_and_only_those_need_fp16() -> None:
+    halves = {form.shape for form in TABLE.forms.values() if form.feature == "fp16"}
+    assert halves == {".4h,.4h", ".8h,.8h", "h,h"}
 
 
 def test_forms_need_no_other_features() -> None:

@@ -55,6 +55,16 @@ def insert_where_false(to: Int, old: Lane, a: Lane, mask: Lane) -> Lane:
     return to.wrap((old & mask) | (a & to.wrap(~mask)))
 
 
+def clear_sign(to: Int, a: Lane) -> Lane:
+    """FABS: only the sign bit changes, whatever the number is."""
+    return to.wrap(a & (to.high >> 1))
+
+
+def flip_sign(to: Int, a: Lane) -> Lane:
+    """FNEG: only the sign bit changes.  Compilers also make vectors of 0x8000... by it."""
+    return to.wrap(a ^ (1 << (to.bits - 1)))
+
+
 def exclusive_or_three(to: Int, a: Lane, b: Lane, c: Lane) -> Lane:
     """EOR3: a XOR b XOR c."""
     return to.wrap(a ^ b ^ c)
