@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -96,3 +97,38 @@ def assemble() -> Assemble:
         return b"".join(WORDS[text].to_bytes(4, "little") for text in texts)
 
     return code
+
+
+Write = Callable[[str, str], Path]
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own for the test; empty at first."""
+    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a source file and returns its path."""
+
+    def source(name: str, text: str) -> Path:
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
+
+    return source
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The tools run so far: clang or ld.lld."""
+    seen: list[str] = []
+    original = subprocess.run
+
+    def counted(command: list[str], **options: Any) -> Any:
+        seen.append(command[3])
+        return original(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", counted)
+    return seen

@@ -1,15 +1,12 @@
-"""Building sources: flags, base, languages, what an error says, and when the cache is used."""
+"""Building sources: flags, base, languages, and what an error says."""
 
 import errno
 import hashlib
-import json
 import os
 import pwd
 import re
-import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from importlib import metadata, util
 from pathlib import Path
@@ -18,41 +15,13 @@ from typing import Any
 import pytest
 
 from sim import toolchain
-from sim.image import Image, SourceLine
+from sim.image import Image
 from sim.toolchain import CacheUnusable, ToolchainError, ToolchainUnavailable, ToolMissing, build, build_text
 
 SUM = "int kernel(const int *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }\n"
 HEADER_USER = '#include "factor.h"\nint kernel(int x) { return x * FACTOR; }\n'
 Write = Callable[[str, str], Path]
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def source(name: str, text: str) -> Path:
-        (tmp_path / name).write_text(text)
-        return tmp_path / name
-
-    return source
-
-
-@pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The tools run so far: clang or ld.lld."""
-    seen: list[str] = []
-    original = subprocess.run
-
-    def counted(command: list[str], **options: Any) -> Any:
-        seen.append(command[3])
-        return original(command, **options)
-
-    monkeypatch.setattr(subprocess, "run", counted)
-    return seen
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 def code(image: Image) -> bytes:
@@ -349,133 +318,3 @@ def test_a_user_without_a_home_is_told_to_set_the_cache(write: Write, monkeypatc
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     with pytest.raises(CacheUnusable, match=r"no home directory is known.*set LANEWISE_CACHE"):
         build(write("kernel.c", SUM))
-
-
-@pytest.mark.parametrize(("variable", "below"), [("XDG_CACHE_HOME", "lanewise"), ("HOME", ".cache/lanewise")])
-def test_the_cache_has_a_place_by_default(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, below: str
-) -> None:
-    monkeypatch.delenv("LANEWISE_CACHE")
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setenv(variable, str(tmp_path / "home"))
-    assert build(write("kernel.c", SUM)).path.parent == tmp_path / "home" / below
-
-
-def test_a_second_build_runs_nothing(write: Write, runs: list[str]) -> None:
-    source = write("kernel.c", SUM)
-    first = build(source, "-O2")
-    assert (build(source, "-O2"), runs) == (first, ["clang", "ld.lld"])
-
-
-@pytest.mark.parametrize("name", ["factor.h", "a b#c$d.h"])
-def test_a_changed_header_builds_again(write: Write, name: str) -> None:
-    source = write("kernel.c", HEADER_USER.replace("factor.h", name))
-    write(name, "#define FACTOR 3\n")
-    first = build(source)
-    write(name, "#define FACTOR 5\n")
-    assert code(build(source)) != code(first)
-
-
-def test_a_header_that_stays_the_same_runs_nothing(write: Write, runs: list[str]) -> None:
-    write("a b#c$d.h", "#define FACTOR 3\n")
-    source = write("kernel.c", HEADER_USER.replace("factor.h", "a b#c$d.h"))
-    build(source)
-    build(source)
-    assert runs == ["clang", "ld.lld"]
-
-
-def test_a_changed_source_builds_again(write: Write) -> None:
-    first = build(write("kernel.c", SUM))
-    assert code(build(write("kernel.c", SUM.replace("+=", "-=")))) != code(first)
-
-
-def test_an_edit_taken_back_runs_nothing(write: Write, runs: list[str]) -> None:
-    for text in (SUM, SUM.replace("+=", "-="), SUM):
-        build(write("kernel.c", text))
-    assert runs == ["clang", "ld.lld"] * 2
-
-
-def test_another_compiler_builds_again(write: Write, runs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    build(source := write("kernel.c", SUM))
-    monkeypatch.setattr(metadata, "version", lambda package: "9.9.9")
-    build(source)
-    assert runs == ["clang", "ld.lld"] * 2
-
-
-def test_the_same_text_under_another_name_keeps_its_own_name(write: Write) -> None:
-    build(write("one.c", SUM))
-    other = build(write("two.c", SUM))
-    assert str(other.source_line(other.symbol("kernel").address)) == "two.c:1"
-
-
-def test_another_working_directory_resolves_flags_anew(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = write("kernel.c", '#include "twice.h"\n')
-    for place in (tmp_path / "one", tmp_path / "two"):
-        place.mkdir()
-        (place / "twice.h").write_text("int twice(int x) { return x + x; }\n")
-        monkeypatch.chdir(place)
-        image = build(source, "-I.")
-    line = image.source_line(image.symbol("twice").address)
-    assert line == SourceLine(f"{tmp_path}/two/./twice.h", 1)
-
-
-@pytest.mark.parametrize("suffix", [".s", ".S"])
-def test_a_changed_assembler_include_builds_again(write: Write, suffix: str) -> None:
-    source = write("kernel" + suffix, '.include "number.inc"\n.text\nkernel: mov w0, #NUMBER\nret\n')
-    write("number.inc", ".set NUMBER, 3\n")
-    first = build(source)
-    write("number.inc", ".set NUMBER, 5\n")
-    assert code(build(source)) != code(first)
-
-
-def test_a_header_saved_while_compiling_is_not_trusted(write: Write, runs: list[str]) -> None:
-    later = time.time() + 60
-    os.utime(write("factor.h", "#define FACTOR 3\n"), (later, later))
-    source = write("kernel.c", HEADER_USER)
-    build(source)
-    build(source)
-    assert runs == ["clang", "ld.lld"] * 2
-
-
-@pytest.mark.parametrize("damage", ["", "{", "{}", "[]", "7", '{"kernel.c": 0}', "\udc80"])
-def test_a_damaged_cache_entry_is_built_again(write: Write, cache: Path, damage: str) -> None:
-    source = write("kernel.c", SUM)
-    first = build(source)
-    next(cache.glob("*.json")).write_text(damage, errors="surrogateescape")
-    assert build(source) == first
-
-
-def test_a_damaged_program_in_the_cache_is_built_again(write: Write) -> None:
-    source = write("kernel.c", SUM)
-    first = build(source)
-    first.path.write_bytes(first.path.read_bytes()[:100])
-    assert build(source) == first
-
-
-def test_an_emptied_cache_is_built_again(write: Write, cache: Path) -> None:
-    source = write("kernel.c", SUM)
-    first = build(source)
-    shutil.rmtree(cache)
-    assert build(source) == first
-
-
-def test_a_failed_build_leaves_nothing_behind(write: Write, cache: Path) -> None:
-    with pytest.raises(ToolchainError):
-        build(write("kernel.c", "int kernel() { return y; }\n"))
-    assert list(cache.iterdir()) == []
-
-
-def test_a_cache_entry_lists_what_the_program_was_built_from(write: Write, cache: Path) -> None:
-    header, source = write("factor.h", "#define FACTOR 3\n"), write("kernel.c", HEADER_USER)
-    image = build(source)
-    assert set(json.loads(next(cache.glob("*.json")).read_text())) == {str(image.path), str(source), str(header)}
-
-
-def test_the_shells_include_paths_are_not_seen(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    write("elsewhere/factor.h", "#define FACTOR 3\n")
-    monkeypatch.setenv("CPATH", str(tmp_path / "elsewhere"))
-    with pytest.raises(ToolchainError, match=r"'factor.h' file not found"):
-        build(write("kernel.c", HEADER_USER))

@@ -11,8 +11,8 @@ from isa.rows import TABLE
 from isa.table import Table
 from sim.check.call import CallError, CallResult, CompiledKernel, Implementation, ProgramKernel
 from sim.check.compare import Comparison, WrongLane
-from sim.check.detective import Detective, Finding
 from sim.check.report import Mismatch, Outcome
+from sim.check.tracing import Finding, LaneTracer
 from sim.check.vectors import Vectors, call_seed
 from sim.image import Image, ImageError
 from sim.kernels.kernel import Kernel, KernelError
@@ -131,12 +131,12 @@ class _Run:
         One that was set to a constant on the way (a bound, chosen by a branch) tells less, so of lanes that became
         the same number only the clearest is tried.
         """
-        detective = Detective(self._kernel, self._vectors, self._implementation)
-        by_clarity = sorted(comparison.wrong[:400], key=lambda lane: -detective.clarity(lane.number, lane.place))
+        tracer = LaneTracer(self._kernel, self._vectors, self._implementation)
+        by_clarity = sorted(comparison.wrong[:400], key=lambda lane: -tracer.distinct_steps(lane.number, lane.place))
         clearest = {comparison.got(lane): lane for lane in reversed(by_clarity)}
         findings = []
         for lane in sorted(clearest.values(), key=by_clarity.index)[:8]:
-            finding = detective.investigate(lane, comparison.right_lanes(lane), comparison.right_sets(lane))
+            finding = tracer.trace(lane, comparison.right_lanes(lane), comparison.right_sets(lane))
             findings.append((lane, finding))
             if finding.elements or not finding.written:
                 return lane, finding

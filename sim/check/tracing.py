@@ -36,18 +36,18 @@ class Finding:
         return ", ".join(self.elements) or "no element of any array"
 
 
-class Detective:
+class LaneTracer:
     """Traces lanes of one implementation on some vectors."""
 
     def __init__(self, kernel: Kernel, vectors: Vectors, implementation: Implementation) -> None:
         self._kernel, self._vectors, self._implementation = kernel, vectors, implementation
         self._records: dict[int, tuple[dict[str, int], list[Recorded]]] = {}
 
-    def clarity(self, number: int, position: Position) -> int:
+    def distinct_steps(self, number: int, position: Position) -> int:
         """How well the golden steps of a lane can be told from each other: by how many different large values."""
         return len({value for value in self._steps(number, position).values() if abs(value) > COMMON})
 
-    def investigate(self, wrong: WrongLane, right: Sequence[Position], right_sets: Sequence[int]) -> Finding:
+    def trace(self, wrong: WrongLane, right: Sequence[Position], right_sets: Sequence[int]) -> Finding:
         """Repeat the call of a wrong lane and trace the lane back.
 
         `right` are the positions of the same array that agree in that call, `right_sets` the input sets in which the
@@ -64,7 +64,7 @@ class Detective:
     ) -> list[tuple[int, Position]]:
         """The nearest right lanes of the call, and the position of the wrong lane in the clearest other calls."""
         near = sorted(right, key=lambda at: sum(abs(a - b) for a, b in zip(wrong.place, at, strict=True)))
-        clear = sorted(right_sets, key=lambda number: -self.clarity(number, wrong.place))
+        clear = sorted(right_sets, key=lambda number: -self.distinct_steps(number, wrong.place))
         return [(wrong.number, at) for at in near[:NEAREST]] + [(number, wrong.place) for number in clear[:CLEAREST]]
 
     def _record(self, number: int) -> tuple[dict[str, int], list[Recorded]]:
