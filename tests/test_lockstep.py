@@ -198,7 +198,7 @@ def pair(words: list[int], table: Table = TABLE) -> Lockstep:
 
 
 NOP, LDR_Q0_X0, UDF = 0xD503201F, 0x3DC00000, 0x00000000
-BR_X0, SQADD_V0_V0_V0 = 0xD61F0000, 0x4EA00C00
+BR_X0, SQADD_V0_V0_V0, MRS_X3_FPSR = 0xD61F0000, 0x4EA00C00, 0xD53B4423
 
 
 def test_a_fault_that_both_raise_is_raised() -> None:
@@ -229,6 +229,13 @@ def test_instructions_that_saturate_are_counted_each_time() -> None:
     lockstep.machine.v[0] = 0x4000_0000
     assert lockstep.run(CODE + 12, 10) is None
     assert (lockstep.qc_events, lockstep.machine.fpsr) == (3, QC)
+
+
+def test_an_instruction_that_reads_fpsr_sees_the_sticky_qc() -> None:
+    lockstep = pair([SQADD_V0_V0_V0, MRS_X3_FPSR])
+    lockstep.machine.v[0] = 0x4000_0000
+    assert lockstep.run(CODE + 8, 10) is None
+    assert lockstep.machine.x[3] == QC
 
 
 def with_load(body: Body) -> Lockstep:

@@ -121,6 +121,8 @@ class Lockstep:
 
     def _stepped(self) -> Step:
         """One step of the machine; counts it if it saturates, whether QC was set before or not."""
+        if not self.machine.instruction_at(self.machine.pc).can_saturate:
+            return self.machine.step()
         sticky = self.machine.fpsr & QC
         self.machine.fpsr &= ~QC
         try:
