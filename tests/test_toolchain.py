@@ -7,25 +7,18 @@ import pwd
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import metadata, util
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sources import SUM, Write, code
 
 from sim import toolchain
-from sim.image import Image
 from sim.toolchain import CacheUnusable, ToolchainError, ToolchainUnavailable, ToolMissing, build, build_text
 
-SUM = "int kernel(const int *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }\n"
-HEADER_USER = '#include "factor.h"\nint kernel(int x) { return x * FACTOR; }\n'
-Write = Callable[[str, str], Path]
 pytestmark = pytest.mark.usefixtures("cache")
-
-
-def code(image: Image) -> bytes:
-    return image.code_of("kernel")
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, status: int, stderr: str) -> None:

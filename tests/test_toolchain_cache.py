@@ -4,23 +4,16 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
 import pytest
+from sources import HEADER_USER, SUM, Write, code
 
-from sim.image import Image, SourceLine
+from sim.image import SourceLine
 from sim.toolchain import ToolchainError, build
 
-SUM = "int kernel(const int *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }\n"
-HEADER_USER = '#include "factor.h"\nint kernel(int x) { return x * FACTOR; }\n'
-Write = Callable[[str, str], Path]
 pytestmark = pytest.mark.usefixtures("cache")
-
-
-def code(image: Image) -> bytes:
-    return image.code_of("kernel")
 
 
 @pytest.mark.parametrize(("variable", "below"), [("XDG_CACHE_HOME", "lanewise"), ("HOME", ".cache/lanewise")])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple, cast
 
 from isa.evaluate.exact import Evaluation
@@ -235,6 +236,7 @@ class Lineage:
         """Whether the lane came from its own elements."""
         return all(address in self.origin.memory for step, address in self.inputs.items() if step in self.steps)
 
+    @cached_property
     def computed_steps(self) -> dict[str, int]:
         """The steps that are no input and change what they are given: another value than the step before."""
         given = {value for step, value in self.steps.items() if step in self.inputs}
@@ -281,7 +283,7 @@ class Calibration:
         calibration = cls()
         own = [lineage for lineage in right if lineage.is_own]
         passed = {_instruction(node) for node in wrong.origin.nodes}
-        for step in wrong.computed_steps():
+        for step in wrong.computed_steps:
             shares = {place: share for place, share in _shares(own, step).items() if place in passed}
             if shares:
                 best = max(shares.values())
@@ -306,7 +308,7 @@ def _shares(lineages: Sequence[Lineage], step: str) -> dict[object, float]:
     """
     seen: dict[object, list[tuple[int, bool]]] = {}
     for lineage in lineages:
-        value = lineage.computed_steps().get(step)
+        value = lineage.computed_steps.get(step)
         if value is not None:
             held = {_instruction(node) for node in lineage.origin.nodes if node.bits >= 8 and node.ends(value)}
             for instruction in {_instruction(node) for node in lineage.origin.nodes}:
@@ -329,7 +331,7 @@ def parting(lineage: Lineage, calibration: Calibration) -> Parting | None:
         if step in lineage.steps and lineage.inputs[step] not in lineage.origin.memory:
             return Parting(step, lineage.steps[step], _steps_before(lineage, step), None)
     reachable, last, unsettled = set(lineage.origin.nodes), None, ""
-    computed = lineage.computed_steps()
+    computed = lineage.computed_steps
     for step, value in computed.items():
         unsettled = unsettled or step
         if step not in calibration.fused:

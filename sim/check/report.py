@@ -11,9 +11,10 @@ class Mismatch:
     """An output lane that differs from the golden reference.
 
     `parted_at` names the first step of the golden reference that the kernel does not reproduce for this lane (None
-    where all appear), `golden_step` its value; `instruction` and `source` are the first instruction that computed
-    something else from what still agreed.  `came_from` are the array elements that reached the lane ("nothing: it
-    was never written").  `conventions` are the other arithmetics that give all the outputs of this implementation.
+    where no step computes anything), `golden_step` its value; `instruction` and `source` are the first instruction
+    that computed something else from what still agreed.  `came_from` are the array elements that reached the lane
+    ("nothing: it was never written").  `conventions` are the other arithmetics that give all the outputs of this
+    implementation.
     """
 
     engine: str

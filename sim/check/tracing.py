@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ Position = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Finding:
-    """Where the lane parted (None: every step appears), and the array elements it came from."""
+    """Where the lane parted (None: no golden step computes anything), and the array elements it came from."""
 
     parting: Parting | None
     elements: tuple[str, ...]
@@ -42,6 +42,7 @@ class LaneTracer:
     def __init__(self, kernel: Kernel, vectors: Vectors, implementation: Implementation) -> None:
         self._kernel, self._vectors, self._implementation = kernel, vectors, implementation
         self._records: dict[int, tuple[dict[str, int], list[Recorded]]] = {}
+        self._golden_steps: dict[int, Mapping[str, np.ndarray]] = {}
 
     def distinct_steps(self, number: int, position: Position) -> int:
         """How well the golden steps of a lane can be told from each other: by how many different large values."""
@@ -75,8 +76,10 @@ class LaneTracer:
         return self._records[number]
 
     def _steps(self, number: int, position: Position) -> dict[str, int]:
-        steps = self._kernel.steps(self._vectors.inputs[number])
-        return {name: int(values[position]) for name, values in steps.items()}
+        """The golden steps of one lane; those of a whole input set are computed once."""
+        if number not in self._golden_steps:
+            self._golden_steps[number] = self._kernel.steps(self._vectors.inputs[number])
+        return {name: int(values[position]) for name, values in self._golden_steps[number].items()}
 
     def _lineage(self, number: int, output: str, position: Position) -> Lineage:
         addresses, trace = self._record(number)
