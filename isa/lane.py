@@ -23,8 +23,12 @@ Op = Literal[
     "minimum", "maximum", "less", "equal",
 ]  # fmt: skip
 
-WIDTHS = {"v": 128, "x": 64, "sp": 64, "pc": 64, "nzcv": 4, "fpsr": 32, "fpcr": 32, "zr": 64}
-"""Bits of one register of each register file.  `zr` is the zero register as a destination: what it gets is lost."""
+WIDTHS = {"v": 128, "x": 64, "sp": 64, "pc": 64, "nzcv": 4, "fpsr": 32, "fpcr": 32, "monitor": 65, "zr": 64}
+"""Bits of one register of each register file.
+
+`zr` is the zero register as a destination: what it gets is lost.  `monitor` is the local exclusive monitor (Arm ARM
+B2.12): bit 64 says that it is open, the bits below are the address it is open for.
+"""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class VirtualRegisters:
     def __init__(self) -> None:
         self.vectors = bytearray()
         self.general: list[int] = []
-        self.flags = [0, 0, 0]
+        self.flags = [0, 0, 0, 0]
 
     def new_vector(self, bits: int = 0) -> int:
         """The number of a fresh vector register that holds `bits`."""

@@ -3,9 +3,19 @@
 from isa.intrinsics import Program
 from sim.emulator import Emulator
 from sim.kernels import Kernel
-from sim.machine.errors import MemoryFault, UnsupportedInstruction
+from sim.machine.errors import MemoryFault, Trap, UnsupportedInstruction
 from sim.machine.machine import Machine
 from sim.machine.memory import Memory
 from sim.machine.trace import Step
 
-__all__ = ["Emulator", "Kernel", "Machine", "Memory", "MemoryFault", "Program", "Step", "UnsupportedInstruction"]
+__all__ = [
+    "Emulator",
+    "Kernel",
+    "Machine",
+    "Memory",
+    "MemoryFault",
+    "Program",
+    "Step",
+    "Trap",
+    "UnsupportedInstruction",
+]

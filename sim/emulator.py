@@ -118,17 +118,17 @@ class Emulator:
     fpcr = property(lambda self: self.read(Place("fpcr")), lambda self, value: self.write(Place("fpcr"), value % 2**32))
 
     def registers(self) -> Registers:
-        """A copy of all registers but the program counter."""
+        """A copy of all registers but the program counter and the exclusive monitor, which Unicorn keeps to itself."""
         self._all.refresh()
         copy = Registers()
         copy.vectors[:] = self._all.buffer[:512]
         scalars = _SCALARS.unpack_from(self._all.buffer, 512)
         copy.general[:] = scalars[:32]
-        copy.flags[:] = [scalars[32] >> 28, scalars[33], scalars[34]]
+        copy.flags[:3] = [scalars[32] >> 28, scalars[33], scalars[34]]
         return copy
 
     def agrees(self, registers: Registers, fpsr_mask: int, fpcr_mask: int) -> bool:
-        """Whether all registers but the program counter are equal; of FPSR and FPCR, the bits in the masks."""
+        """Whether all registers that `registers` gives are equal; of FPSR and FPCR, the bits in the masks."""
         self._all.refresh()
         if self._all.buffer[:512] != registers.vectors:
             return False
@@ -138,9 +138,9 @@ class Emulator:
         return same_status and nzcv >> 28 == flags[0] and general == registers.general
 
     def load_registers(self, registers: Registers) -> None:
-        """Set all registers but the program counter."""
+        """Set all registers but the program counter and the exclusive monitor."""
         self._all.buffer[:512] = registers.vectors
-        nzcv, fpsr, fpcr = registers.flags
+        nzcv, fpsr, fpcr, _monitor = registers.flags
         _SCALARS.pack_into(self._all.buffer, 512, *registers.general, nzcv << 28, fpsr, fpcr)
         self._all.apply()
 

@@ -18,7 +18,7 @@ def random_registers(seed: int) -> Registers:
     rng, registers = Random(seed), Registers()
     registers.vectors[:] = rng.randbytes(512)
     registers.general[:] = [rng.getrandbits(64) for _ in range(32)]
-    registers.flags[:] = [rng.getrandbits(4), QC, 1 << 22]
+    registers.flags[:] = [rng.getrandbits(4), QC, 1 << 22, 0]
     return registers
 
 

@@ -75,7 +75,7 @@ class States:
         choices = self._choices(number)
         registers.vectors[:] = b"".join(self._register(128, choices) for _ in range(32))
         registers.general[:] = [int.from_bytes(self._register(64, choices), "little") for _ in range(32)]
-        registers.flags[:] = [number * 5 % 16, self._some(FPSR_BITS), self._some(FPCR_BITS)]
+        registers.flags[:] = [number * 5 % 16, self._some(FPSR_BITS), self._some(FPCR_BITS), 0]
         if self._reaches_memory:
             registers.general[:] = [self.rng.randrange(-64, 64) % 2**64 for _ in range(32)]
             registers.general[base_register] = self._pointer(number)

@@ -150,7 +150,7 @@ class CompiledKernel:
         registers = self._machine.registers
         registers.vectors[:] = rng.bytes(512)
         registers.general[:] = [int(value) for value in rng.integers(0, 2**64, 32, dtype=np.uint64)]
-        registers.flags[:] = [int(rng.integers(16)), 0, 0]
+        registers.flags[:] = [int(rng.integers(16)), 0, 0, 0]
         stack = rng.bytes(STACK_SIZE)
         for memory in self._memories.values():
             memory.write(STACK_TOP - STACK_SIZE, stack)

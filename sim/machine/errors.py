@@ -29,5 +29,12 @@ class MemoryFault(ExecutionError):
     """An access to memory that is not mapped or does not permit it."""
 
 
+class Trap(ExecutionError):
+    """An instruction that asks for an operating system or a debugger: svc, brk, hlt, hvc, smc, udf.
+
+    It ends the run; `pc` stays at it.
+    """
+
+
 class UnsupportedInstruction(ExecutionError):
     """An instruction that the table does not have, or that needs a feature the machine lacks."""

@@ -7,20 +7,21 @@ from typing import Protocol, SupportsIndex, cast
 
 from isa.lane import Place
 
-_FLAG_INDEX = {"nzcv": 0, "fpsr": 1, "fpcr": 2}
+_FLAG_INDEX = {"nzcv": 0, "fpsr": 1, "fpcr": 2, "monitor": 3}
 SP = 31
 
 
 class Registers:
     """Storage in the layout that generated code works on.
 
-    `vectors` holds v0..v31, 16 bytes each, little-endian; `general` x0..x30 and sp; `flags` nzcv, fpsr, fpcr.
+    `vectors` holds v0..v31, 16 bytes each, little-endian; `general` x0..x30 and sp; `flags` nzcv, fpsr, fpcr, and
+    the local exclusive monitor.
     """
 
     def __init__(self) -> None:
         self.vectors = bytearray(512)
         self.general = [0] * 32
-        self.flags = [0, 0, 0]
+        self.flags = [0, 0, 0, 0]
 
     def copy(self, other: Registers) -> None:
         """Take over the values of another set of registers."""
