@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check bench form-words clean
+.PHONY: demo test check bench batch prove streams floating form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -22,9 +22,26 @@ check: $(INSTALLED)
 
 bench: $(INSTALLED)
 	@$(BIN)/python tests/benchmarks/machine_speed.py
+	@$(BIN)/python tests/benchmarks/batch_speed.py
+
+# Every form of the table on batches of random members, against a machine for each of them: minutes.
+batch: $(INSTALLED)
+	@$(BIN)/python tests/batch_forms.py
+
+# A million random instructions, machine against emulator: minutes.
+streams: $(INSTALLED)
+	@$(BIN)/python tests/streams_run.py
+
+# Every floating-point form, a million fused multiply-adds, every half-precision number: minutes.
+floating: $(INSTALLED)
+	@$(BIN)/python tests/floating_exhaustive.py
+
+# Claims about lane arithmetic, decided for all inputs.
+prove: $(INSTALLED)
+	@$(BIN)/lanewise prove
 
 form-words: $(INSTALLED)
-	@$(BIN)/python tests/data/enumerate_forms.py
+	@$(BIN)/python -m isa.word_search
 
 clean:
 	rm -rf $(VENV)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from capstone import CS_ARCH_ARM64, CS_MODE_ARM, Cs
 
 from isa.instruction import Instruction
+from isa.refusals import NO_INSTRUCTION
 from isa.rows import TABLE
 from isa.table import Table, UnknownInstruction
 
@@ -14,13 +15,20 @@ _DISASSEMBLER = Cs(CS_ARCH_ARM64, CS_MODE_ARM)
 def disassemble(word: bytes, address: int = 0) -> tuple[str, str]:
     """Mnemonic and operand text of a 4-byte little-endian word; (".word", its number) where it is none."""
     for _, _, mnemonic, operands in _DISASSEMBLER.disasm_lite(word, address, 1):
-        return mnemonic, operands
+        return _assemblable(mnemonic, operands, word)
     return ".word", f"0x{int.from_bytes(word, 'little'):08x}"
+
+
+def _assemblable(mnemonic: str, operands: str, word: bytes) -> tuple[str, str]:
+    """Repairs two texts that no assembler takes: a prefetch operation without a name, and DFB, which Armv8-A lacks."""
+    if mnemonic == "dfb":
+        return "dsb", "#0xc"
+    return mnemonic, f"#{word[0] & 31:#x}{operands}" if operands.startswith(",") else operands
 
 
 def decode(word: bytes, address: int = 0, table: Table = TABLE) -> Instruction:
     """The instruction in a 4-byte little-endian word at `address`.  Raises UnknownInstruction."""
     mnemonic, operands = disassemble(word, address)
     if mnemonic == ".word":
-        raise UnknownInstruction(f"{mnemonic} {operands}", "this word is no instruction")
+        raise UnknownInstruction(f"{mnemonic} {operands}", NO_INSTRUCTION)
     return table.instruction(mnemonic, operands)

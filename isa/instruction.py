@@ -13,6 +13,7 @@ from functools import cached_property
 from isa.lane import Lane, Memory, Place, Slot, Write, walk
 from isa.operands import Index
 from isa.parse import fill_registers, parse
+from isa.refusals import TRAPS
 from isa.semantics.elementwise import Body, Writes
 
 FEATURES = ("rdm", "dotprod", "fp16", "fhm", "fcma", "i8mm", "bf16", "sha3", "lse")
@@ -64,6 +65,11 @@ class Pattern:
     def open_writes(self) -> Writes:
         """The writes with every register number left open as a `Slot`."""
         return self.writes([Slot(k) for k in range(self.register_count)])
+
+    @property
+    def traps(self) -> bool:
+        """Whether it raises an exception on purpose: see `isa.refusals.TRAP_REASONS`."""
+        return self.form.mnemonic in TRAPS
 
     @cached_property
     def slots_read(self) -> tuple[tuple[str, int], ...]:
@@ -128,3 +134,8 @@ class Instruction:
     def is_branch(self) -> bool:
         """Whether it writes the program counter."""
         return self.pattern.is_branch
+
+    @property
+    def traps(self) -> bool:
+        """Whether it raises an exception on purpose and so ends a run."""
+        return self.pattern.traps

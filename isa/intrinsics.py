@@ -1,34 +1,52 @@
 """ACLE's Neon intrinsics, derived by rule from the instruction table.
 
-A `Rule`, tried at every vector type, gives an intrinsic wherever the table has the instruction.  So::
+A `Rule`, tried at every type, gives an intrinsic wherever the table has the instruction.  So::
 
     from isa.intrinsics import vqrdmulhq_s32
 
-works, and the function runs (and inside a `Program` records) SQRDMULH.  The rules: `isa.intrinsic_rules`.
+works, and the function runs (and inside a `Program` records) SQRDMULH.  The rules: `isa.intrinsic_families`.  All types
+(`int32x4_t`, `uint8_t`, `int8x8x2_t`) are attributes too.
 
 Source: ACLE, "Advanced SIMD (Neon) intrinsics"; Arm Neon Intrinsics Reference for the instruction of each.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cache, cached_property
+from fnmatch import fnmatchcase
+from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
-from isa.instruction import Pattern
-from isa.intrinsic_rules import MARKS, RULES, Rule, parameters_of, result_of
-from isa.parameters import Parameter, Result, Vector, VectorResult
-from isa.program import Program, ProgramMemory, current_program
-from isa.rows import TABLE
-from isa.table import UnknownInstruction
+from isa.elements import ELEMENTS, FloatNumber
+from isa.intrinsic_calls import Intrinsic, Reinterpretation
+from isa.intrinsic_families import RULES
+from isa.intrinsic_rules import Base, Rule, marks, parameters_of, result_of
+from isa.parameters import Parameter, Vector
+from isa.program import Program, ProgramMemory
+from isa.results import VectorResult
 from isa.values import (
+    SCALAR_TYPES,
     VECTOR_TYPES,
     Pointer,
+    ScalarType,
+    StructureType,
+    StructureValue,
     VectorType,
     VectorValue,
+    bfloat16x4_t,
+    bfloat16x8_t,
+    float16_t,
+    float16x4_t,
+    float16x8_t,
+    float32_t,
+    float32x2_t,
+    float32x4_t,
+    float64_t,
+    float64x1_t,
+    float64x2_t,
     int8x8_t,
     int8x16_t,
     int16x4_t,
@@ -37,6 +55,13 @@ from isa.values import (
     int32x4_t,
     int64x1_t,
     int64x2_t,
+    poly8x8_t,
+    poly8x16_t,
+    poly16x4_t,
+    poly16x8_t,
+    poly64x1_t,
+    poly64x2_t,
+    types_by_name,
     uint8x8_t,
     uint8x16_t,
     uint16x4_t,
@@ -48,13 +73,28 @@ from isa.values import (
 )
 
 __all__ = [
+    "FloatNumber",
     "Intrinsic",
     "Pointer",
     "Program",
     "ProgramMemory",
+    "ScalarType",
+    "StructureType",
+    "StructureValue",
     "UnknownIntrinsic",
     "VectorType",
     "VectorValue",
+    "bfloat16x4_t",
+    "bfloat16x8_t",
+    "float16_t",
+    "float16x4_t",
+    "float16x8_t",
+    "float32_t",
+    "float32x2_t",
+    "float32x4_t",
+    "float64_t",
+    "float64x1_t",
+    "float64x2_t",
     "int8x8_t",
     "int8x16_t",
     "int16x4_t",
@@ -65,6 +105,13 @@ __all__ = [
     "int64x2_t",
     "intrinsic",
     "intrinsic_names",
+    "intrinsics_matching",
+    "poly8x8_t",
+    "poly8x16_t",
+    "poly16x4_t",
+    "poly16x8_t",
+    "poly64x1_t",
+    "poly64x2_t",
     "uint8x8_t",
     "uint8x16_t",
     "uint16x4_t",
@@ -76,82 +123,6 @@ __all__ = [
 ]
 
 
-class _Code(NamedTuple):
-    """An instruction's pattern, and which operand (0 the result) each of its registers is."""
-
-    pattern: Pattern
-    order: tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Intrinsic:
-    """A function of ACLE on `VectorValue`s, Python ints and `Pointer`s; `str()` gives its C prototype.
-
-    Inside of a `Program` a call is recorded there.  Raises TypeError for arguments of the wrong number or type,
-    ValueError for a number, immediate or lane out of range, RuntimeError for a load or store without memory.
-    """
-
-    name: str
-    result: Result
-    parameters: tuple[Parameter, ...]
-    mnemonic: str
-    text: str
-    _codes: dict[tuple[int, ...], _Code] = field(default_factory=dict, repr=False)
-
-    def __str__(self) -> str:
-        return f"{self.result.c_type} {self.name}({', '.join(p.c_type for p in self.parameters)})"
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Run it on these arguments, in the open `Program` or else in one of its own; returns the result."""
-        values = self._checked(arguments)
-        program = current_program() or Program()
-        return self._run(program, values)
-
-    def _checked(self, arguments: tuple[Any, ...]) -> list[Any]:
-        wanted = len(self.parameters)
-        if len(arguments) != wanted:
-            noun = "argument" if wanted == 1 else "arguments"
-            raise TypeError(f"{self.name} takes {wanted} {noun}, not {len(arguments)}")
-        pairs = enumerate(zip(self.parameters, arguments, strict=True), 1)
-        return [parameter.checked(value, self.name, position) for position, (parameter, value) in pairs]
-
-    def _run(self, program: Program, values: list[Any]) -> Any:
-        code = self._code(tuple([p.literal(v) for p, v in zip(self.parameters, values, strict=True)]))
-        placed = [p.place(program, v) for p, v in zip(self.parameters, values, strict=True)]
-        destination = self.result.destination(program) if self._tied is None else placed[self._tied]
-        registers = (destination, *placed)
-        program.run(code.pattern, tuple([registers[k] for k in code.order]))
-        return self.result.value(program, destination)
-
-    @cached_property
-    def _tied(self) -> int | None:
-        tied = [k for k, p in enumerate(self.parameters) if isinstance(p, Vector) and p.tied]
-        return tied[0] if tied else None
-
-    def _code(self, literals: tuple[int, ...]) -> _Code:
-        if literals not in self._codes:
-            texts = [p.text(k, n) for k, (p, n) in enumerate(zip(self.parameters, literals, strict=True), 1)]
-            instruction = TABLE.instruction(self.mnemonic, self.text.format(self.result.text(), *texts))
-            self._codes[literals] = _Code(instruction.pattern, instruction.registers)
-        return self._codes[literals]
-
-    @property
-    def exists(self) -> bool:
-        """Whether the instruction table has its instruction."""
-        try:
-            self._code(tuple(parameter.lowest_literal for parameter in self.parameters))
-        except UnknownInstruction:
-            return False
-        return True
-
-
-class Reinterpretation(Intrinsic):
-    """`vreinterpret`: the same bits and the same register as another type; no instruction."""
-
-    def _run(self, program: Program, values: list[Any]) -> Any:
-        return self.result.value(program, program.vector_register(values[0]))
-
-
 class UnknownIntrinsic(AttributeError):
     """There is no intrinsic of a name; the message gives names like it."""
 
@@ -161,14 +132,16 @@ class _Reading(NamedTuple):
 
     rule: Rule
     op: str
-    base: VectorType
+    base: Base
     mark: str
 
     @property
     def name(self) -> str:
         """The name of the intrinsic: `vqmovn_high_s32`."""
+        suffixes = _suffixes(self.base)
         head, *rest = self.op.split("_", 1)
-        return "_".join([f"v{head}{self.mark}", *rest, self.base.suffix])
+        name = "_".join([f"v{head}{self.mark}", *rest])
+        return name.format(**suffixes) if "{t}" in name else f"{name.format(**suffixes)}_{suffixes['t']}"
 
     @property
     def signature(self) -> str:
@@ -181,23 +154,41 @@ class _Reading(NamedTuple):
     @property
     def mnemonics(self) -> Iterator[str]:
         """The mnemonics that the rule gives at this type, in the order in which they are tried."""
-        sign = "us"[self.base.signed]
+        sign = "s" if self.base.element.kind == "s" else "u"
         for choice in self.rule.mnemonic.format(op=self.op.split("_")[0], s=sign).split("|"):
             by_sign = choice.split("/")
             yield by_sign[-1 if sign == "u" else 0] + ("2" if self.mark == "_high" else "")
 
 
 @cache
-def _readings() -> dict[str, list[_Reading]]:
-    """Every name that the rules give, whether the table has the instruction or not."""
+def _suffixes(base: Base) -> dict[str, str]:
+    """What the placeholders of an op stand for at a type; one of no type is left out of every name."""
+    element = base.element
+    found = {"t": str(element), **{kind: f"{kind}{element.bits}" for kind in "suf"}}
+    kind = "f" if element.kind == "b" else element.kind
+    return found | {"w": f"{kind}{2 * element.bits}", "n": f"{element.kind}{element.bits // 2}"}
+
+
+_TYPE = re.compile(r"_(bf16|[supf]\d+)(?=_|$)")
+
+
+@cache
+def _readings_at(suffix: str) -> dict[str, list[_Reading]]:
+    """Every name that the rules give at the types of a suffix, whether the table has the instruction or not."""
     found: dict[str, list[_Reading]] = {}
-    for rule in RULES:
-        for op, base in product(rule.ops.split(), VECTOR_TYPES):
-            if "us"[base.signed] in rule.signs and base.bits <= rule.widest:
-                for mark in MARKS[rule.form][base.total_bits]:
-                    reading = _Reading(rule, op, base, mark)
-                    found.setdefault(reading.name, []).append(reading)
+    types: list[Base] = [*SCALAR_TYPES, *VECTOR_TYPES]
+    bases = [base for base in types if str(base.element) == suffix]
+    rules = [rule for rule in RULES if rule.takes(ELEMENTS[suffix])]
+    for rule, base in product(rules, bases):
+        for op, mark in product(rule.ops.split(), marks(rule.form, base)):
+            reading = _Reading(rule, op, base, mark)
+            found.setdefault(reading.name, []).append(reading)
     return found
+
+
+def _readings_of(name: str) -> list[_Reading]:
+    suffixes = _TYPE.findall(name)
+    return _readings_at(suffixes[-1]).get(name, []) if suffixes and suffixes[-1] in ELEMENTS else []
 
 
 def _derived(reading: _Reading) -> Iterator[Intrinsic]:
@@ -208,15 +199,16 @@ def _derived(reading: _Reading) -> Iterator[Intrinsic]:
     except ValueError:  # the rule leads to a type that does not exist, such as half of an 8-bit element
         return
     text = reading.rule.text or _in_order(parameters)
+    between = reading.base if isinstance(reading.base, VectorType) else None
     for mnemonic in reading.mnemonics:
-        candidate = Intrinsic(reading.name, result, parameters, mnemonic, text)
+        candidate = Intrinsic(reading.name, result, parameters, mnemonic, text, between)
         if candidate.exists:
             yield candidate
 
 
 def _in_order(parameters: tuple[Parameter, ...]) -> str:
     """The result and the arguments as operands; a tied argument is in the result already."""
-    untied = [k for k, p in enumerate(parameters, 1) if not (isinstance(p, Vector) and p.tied)]
+    untied = [k for k, p in enumerate(parameters, 1) if not p.tied]
     return ", ".join(f"{{{k}}}" for k in (0, *untied))
 
 
@@ -225,7 +217,7 @@ def _reinterpretations() -> dict[str, Intrinsic]:
     found: dict[str, Intrinsic] = {}
     for to, of in product(VECTOR_TYPES, VECTOR_TYPES):
         if to.total_bits == of.total_bits and to != of:
-            name = f"vreinterpret{'q' if to.total_bits == 128 else ''}_{to.suffix}_{of.suffix}"
+            name = f"vreinterpret{'q' if to.total_bits == 128 else ''}_{to.element}_{of.element}"
             found[name] = Reinterpretation(name, VectorResult(to), (Vector(of),), "", "")
     return found
 
@@ -233,27 +225,50 @@ def _reinterpretations() -> dict[str, Intrinsic]:
 @cache
 def intrinsic(name: str) -> Intrinsic:
     """The intrinsic of that name.  Raises UnknownIntrinsic."""
-    if name in _reinterpretations():
+    if name.startswith("vreinterpret") and name in _reinterpretations():
         return _reinterpretations()[name]
-    for reading in _readings().get(name, ()):
+    for reading in _readings_of(name):
         for found in _derived(reading):
             return found
-    near = get_close_matches(name, intrinsic_names(), n=3)
-    raise UnknownIntrinsic(f"there is no intrinsic {name!r}" + (f"; near it are {', '.join(near)}" if near else ""))
+    raise UnknownIntrinsic(_unknown(name))
 
 
 @cache
 def intrinsic_names() -> tuple[str, ...]:
     """The names of all intrinsics, sorted."""
-    derived = [name for name, readings in _readings().items() if any(True for r in readings for _ in _derived(r))]
+    readings = [item for suffix in ELEMENTS for item in _readings_at(suffix).items()]
+    derived = [name for name, found in readings if any(True for reading in found for _ in _derived(reading))]
     return tuple(sorted([*derived, *_reinterpretations()]))
 
 
-def __getattr__(name: str) -> Intrinsic:
+def intrinsics_matching(pattern: str) -> list[Intrinsic]:
+    """Those whose name contains the pattern, or of which the name or a mnemonic matches it as a glob; all for "".
+
+    Raises UnknownIntrinsic where there is none.
+    """
+    found = [function for name in intrinsic_names() if _matches(function := intrinsic(name), pattern.lower())]
+    if not found:
+        raise UnknownIntrinsic(_unknown(pattern))
+    return found
+
+
+def _matches(function: Intrinsic, pattern: str) -> bool:
+    names = (function.name, *function.mnemonic.split("; "))
+    return pattern in function.name or any(fnmatchcase(name, pattern) for name in names)
+
+
+def _unknown(name: str) -> str:
+    near = get_close_matches(name, intrinsic_names(), n=3)
+    return f"there is no intrinsic {name!r}" + (f"; near it are {', '.join(near)}" if near else "")
+
+
+def __getattr__(name: str) -> Any:
+    if name.endswith("_t") and name in types_by_name():
+        return types_by_name()[name]
     if not name.startswith("v"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return intrinsic(name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *intrinsic_names()])
+    return sorted([*globals(), *types_by_name(), *intrinsic_names()])

@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 Op = Literal[
     "read", "load", "constant", "field", "saturate", "pick",
     "add", "subtract", "multiply", "divide", "shift_left", "shift_right", "and", "or", "xor",
-    "minimum", "maximum", "less", "equal",
+    "minimum", "maximum", "less", "equal", "floating",
 ]  # fmt: skip
 
 WIDTHS = {"v": 128, "x": 64, "sp": 64, "pc": 64, "nzcv": 4, "fpsr": 32, "fpcr": 32, "monitor": 65, "zr": 64}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from struct import pack
 from typing import ClassVar
 
 from isa.lane import (
@@ -252,6 +253,24 @@ class Immediate:
 
 
 @dataclass(frozen=True)
+class FloatImmediate:
+    """`#1.5`: a floating-point number."""
+
+    number: float
+    shape: ClassVar[str] = "#fp"
+
+    def bits_in(self, bits: int) -> int:
+        """Its bits in the format of that width."""
+        return int.from_bytes(pack({16: "<e", 32: "<f", 64: "<d"}[bits], self.number), "little")
+
+    def lanes(self, signed: bool, count: int = 1) -> list[Lane]:
+        """Zero, which has the same bits in every format, in each of `count` lanes.  Raises ValueError for another."""
+        if self.number != 0:
+            raise ValueError(f"only zero has the same bits in every format, not {self.number}")
+        return [constant(0)] * count
+
+
+@dataclass(frozen=True)
 class Condition:
     """`eq`, `ge`, ...: a condition on the flags."""
 
@@ -316,5 +335,5 @@ class Address:
 
 
 Operand = (
-    Vector | Scalar | Element | RegisterList | General | Shifted | Extended | Immediate | Condition | Name | Address
+    Vector | Scalar | Element | RegisterList | General | Shifted | Extended | Immediate | FloatImmediate | Condition | Name | Address
 )

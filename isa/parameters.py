@@ -1,21 +1,18 @@
-"""What an intrinsic takes and returns, and how that gets into an instruction and out of it.
-
-A `Parameter` says how an argument gets into an instruction's text and registers, a `Result` how the result gets out.
-The registers are a `Recorder`'s; `isa.program.Program` is the one there is.
-"""
+"""What an intrinsic takes: how an argument gets into an instruction's text and registers."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
+from isa.elements import Element
 from isa.instruction import Pattern
-from isa.lane import Int
-from isa.operands import ELEMENT_LETTERS
+from isa.recorder import Recorder
+from isa.register_text import GeneralText, ListText, ScalarText, VectorText
 from isa.rows import TABLE
-from isa.values import Pointer, VectorText, VectorType, VectorValue, as_element, c_name
+from isa.values import Pointer, StructureType, StructureValue, VectorType, VectorValue
 
 # 256 = 16 vectors of 16 bytes.  LDR and STR reach further (4095 vectors, Arm ARM C7.2), but each offset is a pattern,
 # of which code is generated: so those of one intrinsic stay at most 16 (32 at 64 bits), however long the array is.
@@ -23,57 +20,20 @@ _REACH = 256
 """Bytes that one address register serves by offsets; a pointer that moves on gets the next register."""
 
 
-class RegisterSupply(Protocol):
-    """Fresh registers, and what they hold."""
-
-    @property
-    def general(self) -> list[int]:
-        """What the general registers hold, unsigned, by number."""
-
-    def new_vector(self, bits: int = 0) -> int:
-        """The number of a fresh vector register that holds `bits`."""
-
-    def new_general(self, value: int = 0) -> int:
-        """The number of a fresh general register that holds `value` modulo 2^64."""
-
-    def vector(self, number: int) -> int:
-        """The 128 bits that a vector register holds."""
-
-
-class Recorder(Protocol):
-    """What placing an argument and reading a result ask of a program."""
-
-    @property
-    def registers(self) -> RegisterSupply:
-        """Where fresh registers come from."""
-
-    def run(self, pattern: Pattern, registers: tuple[int, ...]) -> None:
-        """Execute and record one instruction."""
-
-    def vector_register(self, value: VectorValue) -> int:
-        """The number of the register that holds a value."""
-
-    def copied(self, value: VectorValue) -> int:
-        """The number of a fresh register with a copy of a value."""
-
-    def address_register(self, address: int) -> int:
-        """The number of the general register that holds an address."""
-
-    def value(self, vector_type: VectorType, register: int) -> VectorValue:
-        """What a vector register holds, as a value."""
-
-
-def _general_text(element: Int, register: int) -> str:
-    return f"{'x' if element.bits == 64 else 'w'}{register}"
-
-
 class Parameter(ABC):
-    """What one argument may be."""
+    """What one argument may be.  Where `tied`, the argument's registers become the destination."""
+
+    tied: bool = False
 
     @property
     @abstractmethod
     def c_type(self) -> str:
         """Its type in C."""
+
+    @property
+    def width(self) -> int:
+        """How many registers an argument takes."""
+        return 1
 
     @abstractmethod
     def checked(self, value: Any, intrinsic: str, position: int) -> Any:
@@ -89,12 +49,12 @@ class Parameter(ABC):
         return 0
 
     @abstractmethod
-    def place(self, program: Recorder, value: Any) -> int:
-        """The number of the register that holds an argument in a program."""
+    def place(self, program: Recorder, value: Any) -> tuple[int, ...]:
+        """The numbers of the registers that hold an argument in a program."""
 
     @abstractmethod
     def text(self, register: int, literal: int) -> object:
-        """The operand."""
+        """The operand; a template picks the form of it."""
 
 
 @dataclass(frozen=True)
@@ -116,9 +76,9 @@ class Vector(Parameter):
             raise TypeError(f"{intrinsic} takes {self.type} as argument {position}, not {given}")
         return value
 
-    def place(self, program: Recorder, value: VectorValue) -> int:
+    def place(self, program: Recorder, value: VectorValue) -> tuple[int, ...]:
         """The register that holds the value; where tied, one with a copy of it."""
-        return program.copied(value) if self.tied else program.vector_register(value)
+        return (program.copied(value) if self.tied else program.vector_register(value),)
 
     def text(self, register: int, literal: int) -> VectorText:
         """The register; the template of the instruction picks the arrangement."""
@@ -126,41 +86,119 @@ class Vector(Parameter):
 
 
 @dataclass(frozen=True)
-class Scalar(Parameter):
-    """A number, in a general register."""
+class Structure(Parameter):
+    """Two to four vectors, in registers that follow each other; where `tied`, in copies."""
 
-    element: Int
+    type: StructureType
+    tied: bool = False
+
+    @property
+    def c_type(self) -> str:
+        """`int32x4x2_t`."""
+        return str(self.type)
+
+    @property
+    def width(self) -> int:
+        """One register for each vector."""
+        return self.type.count
+
+    def checked(self, value: Any, intrinsic: str, position: int) -> StructureValue:
+        """The value.  Raises TypeError for anything but a `StructureValue` of this very type."""
+        if not isinstance(value, StructureValue):
+            raise TypeError(f"{intrinsic} takes {self.type} as argument {position}, not {_type_name(value)}")
+        if value.type != self.type:
+            raise TypeError(f"{intrinsic} takes {self.type} as argument {position}, not {value.type}")
+        return value
+
+    def place(self, program: Recorder, value: StructureValue) -> tuple[int, ...]:
+        """The registers that hold the vectors, or copies of them where those do not follow each other."""
+        held = tuple(program.vector_register(vector) for vector in value.val)
+        if not self.tied and held == tuple(range(held[0], held[0] + len(held))):
+            return held
+        return tuple(program.copied(vector) for vector in value.val)
+
+    def text(self, register: int, literal: int) -> ListText:
+        """The list of registers from `register` on."""
+        return ListText(register, self.type)
+
+
+def _type_name(value: object) -> str:
+    return str(value.type) if isinstance(value, VectorValue) else type(value).__name__
+
+
+@dataclass(frozen=True)
+class Number(Parameter):
+    """A number of an element type."""
+
+    element: Element
 
     @property
     def c_type(self) -> str:
         """`int32_t`."""
-        return f"{c_name(self.element)}_t"
+        return f"{self.element.c_name}_t"
 
     def checked(self, value: Any, intrinsic: str, position: int) -> int:
-        """The number as an int.  Raises TypeError for no integer, ValueError for one out of range."""
-        return as_element(self.element, value, f"argument {position} of {intrinsic}")
+        """The bits that stand for the number.  Raises TypeError for no number, ValueError for one out of range."""
+        return self.element.bits_of(value, f"argument {position} of {intrinsic}")
 
-    def place(self, program: Recorder, value: int) -> int:
-        """A fresh general register with the number in two's complement, at least 32 bits wide."""
-        return program.registers.new_general(value % (1 << max(self.element.bits, 32)))
+    def _general(self, program: Recorder, bits: int) -> int:
+        """A fresh general register with an integer in two's complement, at least 32 bits wide."""
+        number = int(self.element.number(bits))
+        return program.registers.new_general(number % (1 << max(self.element.bits, 32)))
 
-    def text(self, register: int, literal: int) -> object:
-        """`w3`; `x3` for 64 bits."""
-        return _general_text(self.element, register)
+    def _vector(self, program: Recorder, bits: int, filled: Pattern | None) -> int:
+        """A fresh vector register: a float comes in through it, an integer from a general register by `filled`."""
+        if filled is None:
+            return program.registers.new_vector(bits)
+        general, register = self._general(program, bits), program.registers.new_vector()
+        program.run(filled, (register, general))
+        return register
 
 
 @dataclass(frozen=True)
-class Broadcast(Scalar):
-    """A number, in every lane of a vector register."""
+class Scalar(Number):
+    """A number, in a general register."""
+
+    def place(self, program: Recorder, value: int) -> tuple[int, ...]:
+        """The general register that holds the number."""
+        return (self._general(program, value),)
+
+    def text(self, register: int, literal: int) -> GeneralText:
+        """`w3`; `x3` for 64 bits."""
+        return GeneralText(register, self.element)
+
+
+@dataclass(frozen=True)
+class VectorScalar(Number):
+    """A number, in the lowest element of a vector register: where C passes floats, and scalar instructions work."""
+
+    tied: bool = False
+
+    def place(self, program: Recorder, value: int) -> tuple[int, ...]:
+        """The vector register that holds the number; an integer gets there by an FMOV that is recorded too."""
+        moved = None if self.element.is_float else _moved(self.element.bits == 64)
+        return (self._vector(program, value, moved),)
+
+    def text(self, register: int, literal: int) -> ScalarText:
+        """`s3`."""
+        return ScalarText(register, self.element)
+
+
+@cache
+def _moved(is_long: bool) -> Pattern:
+    return TABLE.instruction("fmov", "d0, x1" if is_long else "s0, w1").pattern
+
+
+@dataclass(frozen=True)
+class Broadcast(Number):
+    """A number of a vector's type: an integer in every lane, a float in lane 0, which by-element forms read."""
 
     type: VectorType
 
-    def place(self, program: Recorder, value: int) -> int:
-        """A fresh vector register, filled by a DUP that is recorded too."""
-        general = super().place(program, value)
-        register = program.registers.new_vector()
-        program.run(_broadcast(self.type), (register, general))
-        return register
+    def place(self, program: Recorder, value: int) -> tuple[int, ...]:
+        """The vector register that holds the number; an integer gets there by a DUP that is recorded too."""
+        filled = None if self.element.is_float else _broadcast(self.type)
+        return (self._vector(program, value, filled),)
 
     def text(self, register: int, literal: int) -> VectorText:
         """The register; the template of the instruction picks the arrangement."""
@@ -169,7 +207,8 @@ class Broadcast(Scalar):
 
 @cache
 def _broadcast(vector_type: VectorType) -> Pattern:
-    return TABLE.instruction("dup", f"{VectorText(0, vector_type)}, {_general_text(vector_type.element, 1)}").pattern
+    text = f"{VectorText(0, vector_type)}, {GeneralText(1, vector_type.element)}"
+    return TABLE.instruction("dup", text).pattern
 
 
 @dataclass(frozen=True)
@@ -185,6 +224,11 @@ class Literal(Parameter):
     def c_type(self) -> str:
         """`const int`, which ACLE asks to be a constant expression."""
         return "const int"
+
+    @property
+    def width(self) -> int:
+        """None: it lies in no register."""
+        return 0
 
     def checked(self, value: Any, intrinsic: str, position: int) -> int:
         """The number.  Raises TypeError for no int, ValueError outside of `low`..`high`."""
@@ -204,9 +248,9 @@ class Literal(Parameter):
         """`low`."""
         return self.low
 
-    def place(self, program: Recorder, value: int) -> int:
-        """The number: it lies in no register, so nothing uses this."""
-        return value
+    def place(self, program: Recorder, value: int) -> tuple[int, ...]:
+        """No register."""
+        return ()
 
     def text(self, register: int, literal: int) -> str:
         """`1` for a lane, which stands in brackets, `#1` for an immediate."""
@@ -238,120 +282,10 @@ class Address(Parameter):
         offset = (value.address - value.origin) % _REACH
         return 0 if not self.size or offset % self.size else offset
 
-    def place(self, program: Recorder, value: Pointer) -> int:
+    def place(self, program: Recorder, value: Pointer) -> tuple[int, ...]:
         """The general register that holds the address less the offset."""
-        return program.address_register(value.address - self.literal(value))
+        return (program.address_register(value.address - self.literal(value)),)
 
     def text(self, register: int, literal: int) -> str:
         """`[x3, #16]`; without the offset where it is 0."""
         return f"[x{register}, #{literal}]" if literal else f"[x{register}]"
-
-
-class Result(ABC):
-    """What an intrinsic returns."""
-
-    @property
-    @abstractmethod
-    def c_type(self) -> str:
-        """Its type in C."""
-
-    @abstractmethod
-    def destination(self, program: Recorder) -> int:
-        """A fresh register for it."""
-
-    @abstractmethod
-    def value(self, program: Recorder, register: int) -> Any:
-        """What the destination holds."""
-
-    @abstractmethod
-    def text(self) -> object:
-        """The operand, with the register number 0."""
-
-
-@dataclass(frozen=True)
-class VectorResult(Result):
-    """A vector."""
-
-    type: VectorType
-
-    @property
-    def c_type(self) -> str:
-        """`int32x4_t`."""
-        return str(self.type)
-
-    def destination(self, program: Recorder) -> int:
-        """A fresh vector register."""
-        return program.registers.new_vector()
-
-    def value(self, program: Recorder, register: int) -> VectorValue:
-        """The low 64 or all 128 bits of the register."""
-        return program.value(self.type, register)
-
-    def text(self) -> VectorText:
-        """The register; the template of the instruction picks the arrangement."""
-        return VectorText(0, self.type)
-
-
-@dataclass(frozen=True)
-class NumberResult(Result):
-    """A number of an element type."""
-
-    element: Int
-
-    @property
-    def c_type(self) -> str:
-        """`int32_t`."""
-        return f"{c_name(self.element)}_t"
-
-
-class GeneralResult(NumberResult):
-    """A number, from a general register."""
-
-    def destination(self, program: Recorder) -> int:
-        """A fresh general register."""
-        return program.registers.new_general()
-
-    def value(self, program: Recorder, register: int) -> int:
-        """The low bits of the register as a number of the element type."""
-        return self.element.wrapped(program.registers.general[register])
-
-    def text(self) -> str:
-        """`w0`; `x0` for 64 bits."""
-        return _general_text(self.element, 0)
-
-
-class ElementResult(NumberResult):
-    """A number, from the lowest element of a vector register."""
-
-    def destination(self, program: Recorder) -> int:
-        """A fresh vector register."""
-        return program.registers.new_vector()
-
-    def value(self, program: Recorder, register: int) -> int:
-        """The lowest element of the register."""
-        return self.element.wrapped(program.registers.vector(register))
-
-    def text(self) -> str:
-        """The scalar register: `s0`."""
-        return f"{ELEMENT_LETTERS[self.element.bits]}0"
-
-
-@dataclass(frozen=True)
-class NoResult(Result):
-    """A store returns nothing."""
-
-    @property
-    def c_type(self) -> str:
-        """`void`."""
-        return "void"
-
-    def destination(self, program: Recorder) -> int:
-        """0: nothing uses it."""
-        return 0
-
-    def value(self, program: Recorder, register: int) -> None:
-        """None."""
-
-    def text(self) -> str:
-        """Nothing: the instruction has no operand for it."""
-        return ""

@@ -16,6 +16,7 @@ from isa.operands import (
     Condition,
     Element,
     Extended,
+    FloatImmediate,
     General,
     Immediate,
     Index,
@@ -33,6 +34,7 @@ _VECTOR = re.compile(r"v_\.(\d+)([bhsdq])")
 _NUMBER = r"0x[0-9a-f]+|\d+"
 _ELEMENT = re.compile(rf"v_\.(\d*)([bhsd])\[({_NUMBER})\]")
 _LISTED_ELEMENT = re.compile(r"v_\.([bhsd])")
+_FLOAT = re.compile(r"#(-?\d+\.\d+)")
 _IMMEDIATE = re.compile(rf"#(-?(?:{_NUMBER}))")
 _MODIFIER = re.compile(rf"(lsl|lsr|asr|ror|msl|[us]xt[bhwx])(?: #({_NUMBER}))?")
 _LIST = re.compile(rf"\{{(.*)\}}(?:\[({_NUMBER})\])?")
@@ -106,6 +108,8 @@ def _operand(part: str, numbers: Iterator[Index]) -> Operand:
         return _element(next(numbers), match[2], _number(match[3]), int(match[1] or 1))
     if match := _IMMEDIATE.fullmatch(part):
         return Immediate(_number(match[1]))
+    if match := _FLOAT.fullmatch(part):
+        return FloatImmediate(float(match[1]))
     if part in CONDITIONS:
         return Condition(part)
     if re.fullmatch(r"\w+", part):

@@ -9,10 +9,12 @@ from __future__ import annotations
 from contextvars import ContextVar, Token
 from typing import Protocol, cast
 
+from isa.allocation import Allocation, allocate
 from isa.evaluate.exact import QC, Occurrence
 from isa.evaluate.python import bind
 from isa.instruction import Instruction, Pattern
 from isa.lane import Place
+from isa.liveness import Lives, lives
 from isa.rows import TABLE
 from isa.values import VectorType, VectorValue
 
@@ -65,7 +67,8 @@ class Program:
 
     `memory` may be left out where nothing is loaded or stored.  `instructions` and `trace` grow as intrinsics are
     called; entering a second time goes on where the first ended.  An instruction that faults is not recorded.
-    `saturations` is the number of executed instructions that saturated, in one lane or more.
+    `saturations` is the number of executed instructions that saturated, in one lane or more.  `returned` are the
+    registers of what `returns` was last told.
     Raises RuntimeError where a Program is entered inside of another.
     """
 
@@ -75,8 +78,10 @@ class Program:
         self.instructions: list[Instruction] = []
         self.trace: list[Occurrence] = []
         self.saturations = 0
+        self.returned: tuple[int, ...] = ()
         self._adopted: dict[VectorValue, int] = {}
         self._addresses: dict[int, int] = {}
+        self._got: set[int] = set()
         self._loaded: dict[int, bytes] = {}
         self._token: Token[Program | None] | None = None
 
@@ -99,6 +104,24 @@ class Program:
     def listing(self) -> str:
         """The text of the instructions, one a line."""
         return "\n".join(instruction.text for instruction in self.instructions)
+
+    def returns(self, *values: VectorValue) -> None:
+        """Say what the sequence returns besides what it stores: `allocated` leaves them in v0 to v3, in order."""
+        self.returned = tuple(self.vector_register(value) for value in values)
+
+    def lives(self) -> Lives:
+        """From where to where each value lives: what `allocated` works on, with the pressure and the dead code."""
+        return lives(self.trace, self._results(), self._got)
+
+    def allocated(self, name: str = "program") -> Allocation:
+        """What is recorded so far as a function of that name on the registers of a machine.
+
+        Raises ValueError for more than four returned vectors, or for more spilled values than a frame can hold.
+        """
+        return allocate(self.lives(), name)
+
+    def _results(self) -> list[tuple[Place, int]]:
+        return [(Place("v", register), self.registers.vector(register)) for register in self.returned]
 
     def run(self, pattern: Pattern, registers: tuple[int, ...]) -> None:
         """Execute one instruction and record it."""
@@ -160,6 +183,7 @@ class Program:
     def value(self, vector_type: VectorType, register: int) -> VectorValue:
         """What a register holds, as a value; it belongs to this program while the program is entered."""
         bits = self.registers.vector(register) & (1 << vector_type.total_bits) - 1
+        self._got.add(register)
         if _current.get() is self:
             return VectorValue(vector_type, bits, register, self)
         return VectorValue(vector_type, bits)

@@ -24,6 +24,7 @@ from itertools import product
 from isa.instruction import FEATURES, Form, Instruction, Pattern
 from isa.operands import ELEMENT_BITS, ELEMENT_LETTERS
 from isa.parse import ParseError, blank_registers, parse
+from isa.refusals import extension_of
 from isa.semantics.elementwise import Body
 
 _WIDER = {letter: ELEMENT_LETTERS[2 * bits] for letter, bits in ELEMENT_BITS.items() if 2 * bits in ELEMENT_LETTERS}
@@ -122,11 +123,17 @@ class Table:
         try:
             operands = parse(parsed_text, registers)
         except ParseError as error:
-            raise UnknownInstruction(text, str(error)) from None
+            raise UnknownInstruction(text, _refusal(mnemonic, operand_text, str(error))) from None
         form = self.forms.get((row, ",".join(operand.shape for operand in operands)))
         if form is None:
-            raise UnknownInstruction(text, "the instruction table has no such form")
+            reason = _refusal(mnemonic, operand_text, "the instruction table has no such form")
+            raise UnknownInstruction(text, reason)
         return Pattern(form, f"{mnemonic} {blanked}".rstrip(), parsed_text, len(registers))
+
+
+def _refusal(mnemonic: str, operand_text: str, otherwise: str) -> str:
+    extension = extension_of(mnemonic, operand_text)
+    return extension.reason if extension is not None else otherwise
 
 
 def _condition_as_operand(mnemonic: str, operand_text: str) -> tuple[str, str]:

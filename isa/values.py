@@ -1,4 +1,4 @@
-"""What intrinsics work on: ACLE's vector types, values of them, and typed pointers.
+"""What intrinsics work on: ACLE's types, values of them, and typed pointers.
 
 Source: Arm C Language Extensions (ACLE), section "Advanced SIMD (Neon) intrinsics", vector data types.
 """
@@ -6,51 +6,94 @@ Source: Arm C Language Extensions (ACLE), section "Advanced SIMD (Neon) intrinsi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from operator import index
+from functools import cache
+from typing import Any
 
-from isa.lane import S8, S16, S32, S64, U8, U16, U32, U64, Int
-from isa.operands import ELEMENT_LETTERS
-
-_ELEMENTS = (S8, S16, S32, S64, U8, U16, U32, U64)
+from isa.elements import DTYPES, ELEMENTS, Element, Kind
 
 
-def c_name(element: Int) -> str:
-    """The element type's name without `_t`, which is its numpy name too: `int32`."""
-    return f"{'' if element.signed else 'u'}int{element.bits}"
+@dataclass(frozen=True)
+class ScalarType:
+    """`float32_t`: one number.  Called with a number it gives that number as this type has it.
 
+    The properties are the types that other arguments and the result of an intrinsic have beside this one.
+    """
 
-DTYPES = {c_name(element): element for element in _ELEMENTS}
-"""What a `Pointer` can point to, by name."""
+    element: Element
+
+    def __str__(self) -> str:
+        return f"{self.element.c_name}_t"
+
+    def __call__(self, value: object) -> Any:
+        """The number: an int, or a `FloatNumber` rounded to nearest even.  Raises TypeError or ValueError."""
+        return self.element.number(self.element.bits_of(value, str(self)))
+
+    def of_bits(self, bits: int) -> Any:
+        """The number that the low bits stand for, which makes any NaN."""
+        return self.element.number(bits)
+
+    @property
+    def bits(self) -> int:
+        """Bits of the number."""
+        return self.element.bits
+
+    @property
+    def half(self) -> VectorType:
+        """64 bits of such elements."""
+        return VectorType(self.element, 64 // self.bits)
+
+    @property
+    def full(self) -> VectorType:
+        """128 bits of such elements."""
+        return VectorType(self.element, 128 // self.bits)
+
+    @property
+    def wide(self) -> ScalarType | VectorType:
+        """A number of twice the bits."""
+        wide = self.element.wide
+        return VectorType(wide, 1) if wide.bits == 128 else ScalarType(wide)
+
+    @property
+    def narrow(self) -> ScalarType:
+        """A number of half the bits."""
+        return ScalarType(self.element.narrow)
+
+    def of_kind(self, kind: Kind) -> ScalarType:
+        """A number of as many bits."""
+        return ScalarType(Element(kind, self.bits))
 
 
 @dataclass(frozen=True)
 class VectorType:
     """`int32x4_t`: `lanes` elements that fill 64 or 128 bits.
 
-    Called with one int for each lane it makes a value.  The properties are the types that other arguments and the
+    Called with one number for each lane it makes a value.  The properties are the types that other arguments and the
     result of an intrinsic have beside this one.  Raises ValueError where ACLE has no such type.
     """
 
-    element: Int
+    element: Element
     lanes: int
 
     def __post_init__(self) -> None:
-        if self.element not in _ELEMENTS or self.total_bits not in (64, 128):
-            raise ValueError(f"no vector type has {self.lanes} lanes of {self.element}: 8 to 64 bits, 64 or 128 in all")
+        if self.total_bits not in (64, 128):
+            raise ValueError(f"no vector type has {self.lanes} lanes of {self.element}: 64 or 128 bits in all")
 
     def __str__(self) -> str:
-        return f"{c_name(self.element)}x{self.lanes}_t"
+        return f"{self.element.c_name}{'' if self.bits == 128 else f'x{self.lanes}'}_t"
 
-    def __call__(self, *lanes: int) -> VectorValue:
-        """The vector with these lanes, lane 0 first, as C's `{1, 2, 3, 4}`.
+    def __call__(self, *lanes: float) -> VectorValue:
+        """The vector with these lanes, lane 0 first, as C's `{1, 2, 3, 4}`; floats are rounded to nearest even.
 
-        Raises TypeError for another number of lanes, ValueError for one that the element type does not hold.
+        Raises TypeError for another number of lanes or for no number, ValueError for one that is out of range.
         """
         if len(lanes) != self.lanes:
             raise TypeError(f"{self} has {self.lanes} lanes, not {len(lanes)}")
-        fields = [as_element(self.element, lane, f"lane {i} of {self}") for i, lane in enumerate(lanes)]
-        mask = (1 << self.bits) - 1
-        return VectorValue(self, sum((lane & mask) << self.bits * i for i, lane in enumerate(fields)))
+        fields = [self.element.bits_of(lane, f"lane {i} of {self}") for i, lane in enumerate(lanes)]
+        return VectorValue(self, sum(field << self.bits * i for i, field in enumerate(fields)))
+
+    def of_bits(self, bits: int) -> VectorValue:
+        """The vector that the low 64 or 128 bits stand for, which makes any NaN."""
+        return VectorValue(self, bits % (1 << self.total_bits))
 
     @property
     def bits(self) -> int:
@@ -58,24 +101,14 @@ class VectorType:
         return self.element.bits
 
     @property
-    def signed(self) -> bool:
-        """Whether the elements are signed."""
-        return self.element.signed
-
-    @property
     def total_bits(self) -> int:
         """Bits of the whole vector, 64 or 128."""
         return self.bits * self.lanes
 
     @property
-    def suffix(self) -> str:
-        """How an intrinsic's name ends: `s32`."""
-        return str(self.element)
-
-    @property
     def letter(self) -> str:
         """The letter of one element in assembly text."""
-        return ELEMENT_LETTERS[self.bits]
+        return self.element.letter
 
     @property
     def half(self) -> VectorType:
@@ -88,16 +121,6 @@ class VectorType:
         return VectorType(self.element, 128 // self.bits)
 
     @property
-    def as_signed(self) -> VectorType:
-        """The same lanes, signed."""
-        return replace(self, element=Int(self.bits, True))
-
-    @property
-    def as_unsigned(self) -> VectorType:
-        """The same lanes, unsigned."""
-        return replace(self, element=Int(self.bits, False))
-
-    @property
     def wide(self) -> VectorType:
         """128 bits of elements twice as wide: as many as this type has, or its upper half."""
         return VectorType(self.element.wide, 64 // self.bits)
@@ -105,7 +128,7 @@ class VectorType:
     @property
     def narrow(self) -> VectorType:
         """As many elements of half the width."""
-        return replace(self, element=Int(self.bits // 2, self.signed))
+        return replace(self, element=self.element.narrow)
 
     @property
     def pairs(self) -> VectorType:
@@ -115,7 +138,41 @@ class VectorType:
     @property
     def bytes(self) -> VectorType:
         """The same bits in 8-bit elements."""
-        return VectorType(Int(8, self.signed), self.total_bits // 8)
+        return VectorType(Element(self.element.kind, 8), self.total_bits // 8)
+
+    @property
+    def brains(self) -> VectorType:
+        """The same bits in bfloat16."""
+        return VectorType(Element("b", 16), self.total_bits // 16)
+
+    def of_kind(self, kind: Kind) -> VectorType:
+        """The same lanes of another kind."""
+        return replace(self, element=Element(kind, self.bits))
+
+
+@dataclass(frozen=True)
+class StructureType:
+    """`int32x4x2_t`: `count` vectors of one type, 2 to 4; called with them it makes a value.
+
+    Raises ValueError where ACLE has no such type.
+    """
+
+    vector: VectorType
+    count: int
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.count <= 4 or self.vector.bits == 128:
+            raise ValueError(f"no structure type has {self.count} vectors of {self.vector}: 2 to 4")
+
+    def __str__(self) -> str:
+        return f"{str(self.vector).removesuffix('_t')}x{self.count}_t"
+
+    def __call__(self, *vectors: VectorValue) -> StructureValue:
+        """The structure of these vectors, as C's `{{a, b}}`.  Raises TypeError for others."""
+        given = [str(v.type) if isinstance(v, VectorValue) else type(v).__name__ for v in vectors]
+        if given != [str(self.vector)] * self.count:
+            raise TypeError(f"{self} has {self.count} vectors of {self.vector}, not {', '.join(given) or 'none'}")
+        return StructureValue(self, vectors)
 
 
 @dataclass(slots=True, eq=False)
@@ -123,7 +180,7 @@ class VectorValue:
     """A value of a vector type: `bits` is a 64- or 128-bit number with lane 0 lowest.
 
     `register` is the virtual register that holds it in `owner`, the Program it was made in; both are None for a value
-    made outside of one.  Values compare by identity: compare their `lanes`.
+    made outside of one.  Values compare by identity: compare their `lanes`, or `bits` where NaNs are about.
     """
 
     type: VectorType
@@ -132,54 +189,24 @@ class VectorValue:
     owner: object = None
 
     @property
-    def lanes(self) -> tuple[int, ...]:
-        """The lanes as numbers of the element type, lane 0 first."""
+    def lanes(self) -> tuple[Any, ...]:
+        """The lanes as numbers of the element type, lane 0 first: ints, or `FloatNumber`s."""
         element = self.type.element
-        return tuple(element.wrapped(self.bits >> element.bits * i) for i in range(self.type.lanes))
+        return tuple(element.number(self.bits >> element.bits * i) for i in range(self.type.lanes))
 
     def __repr__(self) -> str:
         return f"{self.type}{self.lanes}"
 
 
-@dataclass(frozen=True)
-class VectorText:
-    """A vector register in assembly text; a template picks the form: `{0}` is `v0.4s`, `{0.e}` is `v0.s`."""
+@dataclass(frozen=True, eq=False)
+class StructureValue:
+    """A value of a structure type: its vectors are `val`, as in C."""
 
-    register: int
-    type: VectorType
+    type: StructureType
+    val: tuple[VectorValue, ...]
 
-    def __str__(self) -> str:
-        return f"d{self.register}" if self.type.lanes == 1 else self.v
-
-    @property
-    def v(self) -> str:
-        """With its arrangement: `v0.4s`."""
-        return f"v{self.register}.{self.type.lanes}{self.type.letter}"
-
-    @property
-    def e(self) -> str:
-        """One element, without its number: `v0.s`."""
-        return f"v{self.register}.{self.type.letter}"
-
-    @property
-    def d(self) -> str:
-        """One 64-bit element, without its number: `v0.d`."""
-        return f"v{self.register}.d"
-
-    @property
-    def g(self) -> str:
-        """A group of four bytes, without its number: `v0.4b`."""
-        return f"v{self.register}.4b"
-
-    @property
-    def b(self) -> str:
-        """As bytes: `v0.16b`; `v0.8b` for 64 bits."""
-        return f"v{self.register}.{self.type.total_bits // 8}b"
-
-    @property
-    def q(self) -> str:
-        """As a scalar of the whole vector: `q0`; `d0` for 64 bits."""
-        return f"{'q' if self.type.total_bits == 128 else 'd'}{self.register}"
+    def __repr__(self) -> str:
+        return f"{self.type}{self.val}"
 
 
 @dataclass(frozen=True)
@@ -211,31 +238,17 @@ class Pointer:
         return Pointer(self.address + self.element_size * elements, self.dtype, self.origin)
 
 
-def as_element(element: Int, value: object, what: str) -> int:
-    """The number as a Python int; `what` names it in the TypeError (no int) or ValueError (out of range)."""
-    try:
-        number = index(value)  # type: ignore[arg-type]  # the point is to ask
-    except TypeError:
-        raise TypeError(f"{what} is an int, not {type(value).__name__}") from None
-    if not element.low <= number <= element.high:
-        raise ValueError(f"{what} is {c_name(element)}_t, {element.low}..{element.high}, not {number}")
-    return number
+SCALAR_TYPES = tuple(ScalarType(element) for element in ELEMENTS.values() if element.bits < 128)
+"""Every type of one number."""
 
+VECTOR_TYPES = tuple(
+    VectorType(element, bits // element.bits)
+    for bits in (64, 128)
+    for element in ELEMENTS.values()
+    if element.bits <= bits
+)
+"""Every vector type; poly128_t is the one that C calls a scalar."""
 
-int8x8_t, int8x16_t = VectorType(S8, 8), VectorType(S8, 16)
-int16x4_t, int16x8_t = VectorType(S16, 4), VectorType(S16, 8)
-int32x2_t, int32x4_t = VectorType(S32, 2), VectorType(S32, 4)
-int64x1_t, int64x2_t = VectorType(S64, 1), VectorType(S64, 2)
-uint8x8_t, uint8x16_t = VectorType(U8, 8), VectorType(U8, 16)
-uint16x4_t, uint16x8_t = VectorType(U16, 4), VectorType(U16, 8)
-uint32x2_t, uint32x4_t = VectorType(U32, 2), VectorType(U32, 4)
-uint64x1_t, uint64x2_t = VectorType(U64, 1), VectorType(U64, 2)
-
-VECTOR_TYPES = (
-    int8x8_t, int16x4_t, int32x2_t, int64x1_t, uint8x8_t, uint16x4_t, uint32x2_t, uint64x1_t,
-    int8x16_t, int16x8_t, int32x4_t, int64x2_t, uint8x16_t, uint16x8_t, uint32x4_t, uint64x2_t,
-)  # fmt: skip
-"""Every integer vector type."""
 
 _SHARED = {vector_type: vector_type for vector_type in VECTOR_TYPES}
 
@@ -243,3 +256,34 @@ _SHARED = {vector_type: vector_type for vector_type in VECTOR_TYPES}
 def shared(vector_type: VectorType) -> VectorType:
     """The one of `VECTOR_TYPES` that equals this: comparing those takes no time."""
     return _SHARED[vector_type]
+
+
+def _both(suffix: str) -> tuple[VectorType, VectorType]:
+    element = ELEMENTS[suffix]
+    return shared(VectorType(element, 64 // element.bits)), shared(VectorType(element, 128 // element.bits))
+
+
+int8x8_t, int8x16_t = _both("s8")
+int16x4_t, int16x8_t = _both("s16")
+int32x2_t, int32x4_t = _both("s32")
+int64x1_t, int64x2_t = _both("s64")
+uint8x8_t, uint8x16_t = _both("u8")
+uint16x4_t, uint16x8_t = _both("u16")
+uint32x2_t, uint32x4_t = _both("u32")
+uint64x1_t, uint64x2_t = _both("u64")
+poly8x8_t, poly8x16_t = _both("p8")
+poly16x4_t, poly16x8_t = _both("p16")
+poly64x1_t, poly64x2_t = _both("p64")
+float16x4_t, float16x8_t = _both("f16")
+float32x2_t, float32x4_t = _both("f32")
+float64x1_t, float64x2_t = _both("f64")
+bfloat16x4_t, bfloat16x8_t = _both("bf16")
+float16_t, float32_t, float64_t = (ScalarType(ELEMENTS[suffix]) for suffix in ("f16", "f32", "f64"))
+
+
+@cache
+def types_by_name() -> dict[str, ScalarType | VectorType | StructureType]:
+    """Every type by its name in C."""
+    structures = [StructureType(v, n) for v in VECTOR_TYPES if v.bits < 128 for n in (2, 3, 4)]
+    types: list[ScalarType | VectorType | StructureType] = [*SCALAR_TYPES, *VECTOR_TYPES, *structures]
+    return {str(each): each for each in types}

@@ -6,27 +6,37 @@ missing from the environment, 130 interrupted.
 
 from __future__ import annotations
 
-import json
-import os
 import shlex
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from functools import partial
 from importlib.metadata import entry_points
-from typing import Annotated, NoReturn, TextIO
+from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sim.check.check import LEVELS, Job, check_job, jobs_of
 from sim.check.report import Outcome, Report
 from sim.check.vectors import MAX_SETS, Vectors, make_vectors
+from sim.isa_cli import isa
 from sim.kernels.kernel import Kernel, KernelError, built_in_kernel, kernel_names
+from sim.prove_cli import prove
+from sim.replay_cli import replay_calls
+from sim.terminal import (
+    INTERRUPTED,
+    MISMATCH,
+    MISSING,
+    USAGE,
+    fail,
+    has_progress_bar,
+    print_json,
+    print_progress,
+    print_shown,
+    stderr,
+)
 from sim.toolchain import ToolchainUnavailable, compiler_version, fixed_flags
 from sim.view.report import show_report
 
-MISMATCH, USAGE, MISSING, INTERRUPTED = 1, 2, 3, 130
 MAX_LANES = 10_000_000
 """Random ones that --vectors takes; so many already run for hours."""
 
@@ -36,7 +46,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-_stderr = Console(stderr=True)
+app.add_typer(isa, name="isa")
+app.command("replay")(replay_calls)
+app.command("prove")(prove)
 
 
 @app.callback()
@@ -66,11 +78,12 @@ def check(
         compiler = compiler_version()
         outcomes, stopped = _run_jobs(chosen, jobs_of(chosen, levels), made)
     except ToolchainUnavailable as unavailable:
-        _fail(str(unavailable), MISSING)
+        fail(str(unavailable), MISSING)
     report = Report(kernel, compiler, seed, outcomes, reproduce, stopped, fixed_flags(*chosen.sources))
-    with _writing_to(sys.stdout):
-        text = json.dumps(report.as_json(), indent=2) + "\n" if as_json else _as_table(report)
-        typer.echo(text, nl=False, color=True)
+    if as_json:
+        print_json(report.as_json())
+    else:
+        print_shown(partial(show_report, report))
     raise typer.Exit(INTERRUPTED if report.interrupted else 0 if report.passed else MISMATCH)
 
 
@@ -78,16 +91,16 @@ def _kernel(name: str) -> Kernel:
     try:
         return built_in_kernel(name)
     except KernelError as error:
-        _fail(str(error), USAGE)
+        fail(str(error), USAGE)
 
 
 def _vectors(kernel: Kernel, random_lanes: int, seed: int) -> Vectors:
     """The vectors, refused where they are too many, in lanes or in input sets."""
     if random_lanes > MAX_LANES:
-        _fail(f"--vectors takes at most {MAX_LANES:,} lanes, not {random_lanes:,}", USAGE)
+        fail(f"--vectors takes at most {MAX_LANES:,} lanes, not {random_lanes:,}", USAGE)
     made = make_vectors(kernel, random_lanes, seed)
     if random_lanes and len(made.inputs) >= MAX_SETS:
-        _fail(f"--vectors {random_lanes:,} needs more than the {MAX_SETS:,} input sets of a check: give fewer", USAGE)
+        fail(f"--vectors {random_lanes:,} needs more than the {MAX_SETS:,} input sets of a check: give fewer", USAGE)
     return made
 
 
@@ -95,32 +108,8 @@ def _levels(text: str) -> list[str]:
     levels = [level.strip().removeprefix("-") for level in text.split(",") if level.strip()]
     unknown = [level for level in levels if level not in LEVELS]
     if unknown or not levels:
-        _fail(f"--opt takes some of {','.join(LEVELS)}, not {text!r}", USAGE)
+        fail(f"--opt takes some of {','.join(LEVELS)}, not {text!r}", USAGE)
     return list(dict.fromkeys(levels))
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    _stderr.print(f"lanewise: {message}", style="red", highlight=False, soft_wrap=True, markup=False)
-    raise typer.Exit(code)
-
-
-def _as_table(report: Report) -> str:
-    """The table as this terminal shows it, with its colours."""
-    console = Console()
-    with console.capture() as captured:
-        show_report(report, console)
-    return captured.get()
-
-
-@contextmanager
-def _writing_to(stream: TextIO) -> Iterator[None]:
-    """A reader that closed the pipe has read enough: the rest is dropped.  Any other fault ends the command."""
-    try:
-        yield
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # so that the flush at exit does not fail again
-        if not isinstance(error, BrokenPipeError):
-            _fail(f"cannot write the report: {error.strerror}", MISSING)
 
 
 def _run_jobs(kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> tuple[list[Outcome], bool]:
@@ -130,8 +119,8 @@ def _run_jobs(kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> tuple[li
     """
     outcomes: list[Outcome] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    bar = _stderr.is_interactive and sys.stderr.isatty()
-    with Progress(*columns, console=_stderr, transient=True, disable=not bar) as progress:
+    bar = has_progress_bar()
+    with Progress(*columns, console=stderr, transient=True, disable=not bar) as progress:
         task = progress.add_task("", total=len(jobs) * len(vectors.inputs))
         try:
             for number, job in enumerate(jobs):
@@ -139,8 +128,7 @@ def _run_jobs(kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> tuple[li
                 outcomes.append(check_job(kernel, job, vectors, lambda count: progress.advance(task, count)))
                 progress.update(task, completed=(number + 1) * len(vectors.inputs))
                 if not bar:
-                    with _writing_to(sys.stderr):
-                        typer.echo(_line(outcomes[-1]), err=True)
+                    print_progress(_line(outcomes[-1]))
                 if outcomes[-1].interrupted:
                     break
         except KeyboardInterrupt:

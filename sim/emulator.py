@@ -3,7 +3,8 @@
 Faults of Unicorn 2.1.4 that are repaired or kept away from callers here:
 - its default CPU model lacks dot product, FP16, RDM: the model MAX is chosen;
 - its Python call for one vector register takes microseconds: registers are read all at once through its C library;
-- every undefined instruction, svc and brk ends alike: they are told apart by the interrupt number;
+- an undefined instruction, hlt and hvc interrupt alike: traps are told from the rest by their mnemonic;
+- WFI ends a run although there is nothing to wait for: the run goes on behind it;
 - translated code survives a change of memory from outside: it is dropped when code was written.
 """
 
@@ -21,8 +22,9 @@ from unicorn.unicorn_py3.unicorn import uclib
 from isa.decode import decode, disassemble
 from isa.instruction import Instruction
 from isa.lane import Place
+from isa.refusals import TRAP_REASONS
 from isa.table import UnknownInstruction
-from sim.machine.errors import ExecutionError, MemoryFault, UnsupportedInstruction
+from sim.machine.errors import ExecutionError, MemoryFault, Trap, UnsupportedInstruction
 from sim.machine.memory import Memory, Region
 from sim.machine.registers import RegisterFile, Registers
 from sim.machine.trace import Step
@@ -44,6 +46,9 @@ _VERBS = {
 
 BeforeEach = Callable[[int], bool]
 """Called with the address of each instruction before it executes; False stops the run there."""
+OnUndefined = Callable[[int], bool]
+"""Called with the address of an instruction that the emulator does not have.  True says that it was executed in the
+emulator's place: registers, memory and program counter of the emulator are set; False that nobody can."""
 
 
 class EmulatorMemory(Memory):
@@ -95,7 +100,9 @@ class Emulator:
         self._all = _AllRegisters(self._engine)
         self._code_version = 0
         self._before_each: BeforeEach | None = None
+        self._on_undefined: OnUndefined | None = None
         self._pending = 0
+        self._stopped = False
         self._at = 0
         self._error: ExecutionError | None = None
         self._fetched: int | None = None
@@ -145,23 +152,28 @@ class Emulator:
         self._all.apply()
 
     def run(
-        self, until: int | None = None, max_instructions: int | None = None, before_each: BeforeEach | None = None
+        self,
+        until: int | None = None,
+        max_instructions: int | None = None,
+        before_each: BeforeEach | None = None,
+        on_undefined: OnUndefined | None = None,
     ) -> int:
         """Execute until the program counter is `until` or so many instructions are done; returns their number.
 
-        Raises MemoryFault and UnsupportedInstruction with `pc` at the instruction that could not be executed.
+        Those that `on_undefined` executes count.  Raises MemoryFault, Trap and UnsupportedInstruction with `pc` at the
+        instruction that could not be executed.
         """
         if (max_instructions is not None and max_instructions <= 0) or self.pc == until:
             return 0
         if self.pc % 4:
             self._fetch(self.pc)
         self._forget_stale_code()
-        self._before_each, self._error = before_each, None
+        self._before_each, self._on_undefined, self._error = before_each, on_undefined, None
         self._pending = -1 if max_instructions is None else max_instructions
         start = self.instructions_executed
         self._fetched = None
         try:
-            self._engine.emu_start(self.pc, _NEVER if until is None else until)
+            self._emulate(_NEVER if until is None else until)
         except unicorn.UcError as error:
             if self._error is None and self._fetched is None:
                 self._error = self._unexplained(error)
@@ -170,6 +182,12 @@ class Emulator:
         if self._fetched is not None:
             self.pc = self._fetched
         return self.instructions_executed - start
+
+    def _emulate(self, until: int) -> None:
+        """Let Unicorn execute until something here stops it, or it gets to `until`."""
+        self._stopped = False
+        while not self._stopped and self._error is None and self.pc != until:
+            self._engine.emu_start(self.pc, until)
 
     def step(self) -> Step:
         """Execute one instruction and say what it did.  Raises as `run` does."""
@@ -210,6 +228,7 @@ class Emulator:
 
     def _on_instruction(self, _engine: unicorn.Uc, address: int, _size: int, _data: object) -> None:
         if self._pending == 0 or (self._before_each is not None and not self._before_each(address)):
+            self._stopped = True
             self._engine.emu_stop()
             return
         self._at = address
@@ -233,8 +252,15 @@ class Emulator:
             self._error = MemoryFault(address, 4, f"cannot execute 4 bytes at {address:#x}", pc=address)
 
     def _on_interrupt(self, _engine: unicorn.Uc, number: int, _data: object) -> None:
-        reason = "undefined in the emulator" if number == _UNDEFINED else f"raised exception {number} in the emulator"
-        self._error = UnsupportedInstruction(self._at, 4, reason)
+        mnemonic, _ = disassemble(self.memory.read(self._at, 4), self._at)
+        if mnemonic in TRAP_REASONS:
+            self._error = Trap(self._at, 4, TRAP_REASONS[mnemonic])
+        elif number != _UNDEFINED:
+            self._error = UnsupportedInstruction(self._at, 4, f"raised exception {number} in the emulator")
+        elif self._on_undefined is None or not self._on_undefined(self._at):
+            self._error = UnsupportedInstruction(self._at, 4, "undefined in the emulator")
+        else:
+            return
         self._engine.emu_stop()
 
     def _unexplained(self, error: unicorn.UcError) -> ExecutionError:

@@ -36,10 +36,9 @@ def pytest_configure() -> None:
 
 @pytest.fixture(scope="session")
 def form_words() -> Words:
-    """By form name, the machine words recorded in tests/data/form_words.txt."""
-    lines = (ROOT / "tests/data/form_words.txt").read_text().splitlines()
-    rows = (line.split("; ") for line in lines)
-    return {name: tuple(int(word, 16) for word in words.split()) for name, words in rows}
+    """By form name, the machine words that the package records (`isa.encodings`)."""
+    recorded: Words = import_module("isa.encodings").recorded_words()
+    return recorded
 
 
 @pytest.fixture(params=["Machine", "Emulator"], ids=["machine", "emulator"])

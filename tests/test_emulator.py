@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
 from engines import CODE, FAR, PAGE, QC, Assemble, loaded
 
 from isa.lane import Place
+from isa.refusals import TRAPS
 from sim import Emulator, Machine, MemoryFault, UnsupportedInstruction
+from sim.machine.errors import Trap
 from sim.machine.registers import Registers
 
+NOP, WFI, SMMLA = bytes.fromhex("1f2003d5"), bytes.fromhex("7f2003d5"), bytes.fromhex("20a4824e")
+"""SMMLA v0.4s, v1.16b, v2.16b is undefined in every model of Unicorn 2.1.4."""
+TRAP_WORDS = {
+    "svc": 0xD4000001, "hvc": 0xD4000002, "smc": 0xD4000003, "brk": 0xD4200000, "hlt": 0xD4400000, "udf": 0,
+    "dcps1": 0xD4A00001, "dcps2": 0xD4A00002, "dcps3": 0xD4A00003,
+}  # fmt: skip
 PLACES = [*(Place("v", i) for i in range(32)), *(Place("x", i) for i in range(31)), Place("sp")]
 
 
@@ -128,17 +137,84 @@ def test_dot_product_is_emulated(emulator: Emulator, assemble: Assemble) -> None
     assert emulator.v[0] == 4 * 2 * 3
 
 
-def test_an_undefined_word_is_said_to_be_undefined(emulator: Emulator, assemble: Assemble) -> None:
-    loaded(emulator, assemble("udf #0"))
-    with pytest.raises(UnsupportedInstruction, match="undefined in the emulator"):
+def test_an_undefined_word_is_said_to_be_undefined(emulator: Emulator) -> None:
+    loaded(emulator, SMMLA)
+    with pytest.raises(UnsupportedInstruction, match=r"smmla .*undefined in the emulator"):
         emulator.run()
 
 
-@pytest.mark.parametrize("text", ["svc #0", "brk #0"])
-def test_an_exception_is_told_from_an_undefined_word(emulator: Emulator, assemble: Assemble, text: str) -> None:
-    loaded(emulator, assemble(text))
-    with pytest.raises(UnsupportedInstruction, match="raised exception"):
+@pytest.mark.parametrize("mnemonic", sorted(TRAP_WORDS))
+def test_an_instruction_that_traps_is_told_from_an_undefined_word(emulator: Emulator, mnemonic: str) -> None:
+    loaded(emulator, NOP + TRAP_WORDS[mnemonic].to_bytes(4, "little"))
+    with pytest.raises(Trap, match=mnemonic) as caught:
         emulator.run()
+    assert (caught.value.pc, emulator.pc, emulator.instructions_executed) == (CODE + 4, CODE + 4, 1)
+
+
+def test_the_traps_tried_here_are_all_there_are() -> None:
+    assert set(TRAP_WORDS) == TRAPS
+
+
+@pytest.mark.parametrize("mnemonic", sorted(TRAP_WORDS))
+def test_a_trap_is_never_handed_over_as_undefined(emulator: Emulator, mnemonic: str) -> None:
+    loaded(emulator, TRAP_WORDS[mnemonic].to_bytes(4, "little"))
+    with pytest.raises(Trap):
+        emulator.run(on_undefined=lambda pc: True)
+
+
+def skipping(emulator: Emulator) -> Callable[[int], bool]:
+    """A handler that executes an undefined instruction as one that sets x7 to its address."""
+
+    def execute(pc: int) -> bool:
+        emulator.x[7], emulator.pc = pc, pc + 4
+        return True
+
+    return execute
+
+
+def test_an_undefined_instruction_can_be_executed_in_the_emulators_place(
+    emulator: Emulator, assemble: Assemble
+) -> None:
+    loaded(emulator, SMMLA + assemble("add x0, x0, #1"))
+    assert emulator.run(until=CODE + 8, on_undefined=skipping(emulator)) == 2
+    assert (emulator.x[7], emulator.x[0]) == (CODE, 1)
+
+
+def test_instructions_executed_in_the_emulators_place_count_towards_the_limit(emulator: Emulator) -> None:
+    loaded(emulator, SMMLA * 8)
+    assert emulator.run(max_instructions=3, on_undefined=skipping(emulator)) == 3
+    assert emulator.pc == CODE + 12
+
+
+def test_a_run_ends_where_an_instruction_executed_in_its_place_ends(emulator: Emulator) -> None:
+    """Nothing is mapped behind the last instruction of the page."""
+    loaded(emulator, SMMLA * (PAGE // 4))
+    assert emulator.run(until=CODE + PAGE, on_undefined=skipping(emulator)) == PAGE // 4
+
+
+def test_an_undefined_instruction_that_the_handler_refuses_is_unsupported(emulator: Emulator) -> None:
+    loaded(emulator, SMMLA)
+    with pytest.raises(UnsupportedInstruction, match="smmla"):
+        emulator.run(on_undefined=lambda pc: False)
+
+
+def test_a_handler_of_undefined_instructions_is_forgotten_after_its_run(emulator: Emulator) -> None:
+    loaded(emulator, SMMLA * 2)
+    emulator.run(max_instructions=1, on_undefined=skipping(emulator))
+    with pytest.raises(UnsupportedInstruction):
+        emulator.run(max_instructions=1)
+
+
+def test_an_instruction_that_waits_for_an_interrupt_does_not_end_a_run(emulator: Emulator, assemble: Assemble) -> None:
+    loaded(emulator, WFI + assemble("add x0, x0, #1"))
+    assert emulator.run(until=CODE + 8) == 2
+    assert emulator.x[0] == 1
+
+
+def test_a_limit_is_kept_at_an_instruction_that_waits_for_an_interrupt(emulator: Emulator) -> None:
+    loaded(emulator, WFI * 3)
+    assert emulator.run(max_instructions=2) == 2
+    assert emulator.pc == CODE + 8
 
 
 def test_a_fault_of_one_run_does_not_end_the_next(emulator: Emulator, assemble: Assemble) -> None:
@@ -170,9 +246,9 @@ def test_a_host_store_of_the_machine_type_is_refused_alike(emulator: Emulator) -
 
 def test_a_step_of_an_instruction_that_the_table_lacks_executes_nothing(emulator: Emulator) -> None:
     emulator.memory.map(CODE, PAGE, "rx")
-    emulator.memory.write(CODE, 0x1E620820.to_bytes(4, "little"))  # fmul d0, d1, d2
+    emulator.memory.write(CODE, 0x4E284820.to_bytes(4, "little"))  # aese v0.16b, v1.16b
     emulator.pc = CODE
-    with pytest.raises(UnsupportedInstruction, match="fmul"):
+    with pytest.raises(UnsupportedInstruction, match="aese"):
         emulator.step()
     assert (emulator.pc, emulator.instructions_executed) == (CODE, 0)
 

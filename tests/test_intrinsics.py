@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from isa import intrinsic_rules, intrinsics
+from isa import intrinsics
+from isa.elements import ELEMENTS, Element
+from isa.intrinsic_families import RULES
 from isa.intrinsics import (
     Pointer,
     UnknownIntrinsic,
@@ -35,16 +37,15 @@ from isa.intrinsics import (
     vqrdmulhq_s32,
     vshrq_n_s32,
 )
-from isa.lane import Int
 from isa.rows import TABLE
-from isa.values import VECTOR_TYPES, VectorType
+from isa.values import VECTOR_TYPES
 
 INT32_MAX, INT32_MIN = 2**31 - 1, -(2**31)
 A = int32x4_t(1, -2, INT32_MAX, INT32_MIN)
 B = int32x4_t(5, 7, 1, -1)
 
 
-def lanes(name: str, *arguments: Any) -> tuple[int, ...]:
+def lanes(name: str, *arguments: Any) -> tuple[Any, ...]:
     result = intrinsic(name)(*arguments)
     assert isinstance(result, VectorValue)
     return result.lanes
@@ -61,10 +62,10 @@ def saturate(value: int, low: int, high: int) -> int:
 # Types.
 
 
-@pytest.mark.parametrize(("bits", "count"), [(128, 1), (4, 16), (32, 3)])
-def test_a_vector_type_that_acle_lacks_is_refused(bits: int, count: int) -> None:
-    with pytest.raises(ValueError, match=f"no vector type has {count} lanes of s{bits}"):
-        VectorType(Int(bits, True), count)
+@pytest.mark.parametrize("bits", [4, 128])
+def test_an_element_type_that_acle_lacks_is_refused(bits: int) -> None:
+    with pytest.raises(ValueError, match=f"int elements have 8, 16, 32, 64 bits, not {bits}"):
+        Element("s", bits)
 
 
 # Names.
@@ -102,23 +103,20 @@ def test_nothing_is_signed_rounding_doubling_on_unsigned_lanes() -> None:
 
 
 def test_each_rule_gives_an_intrinsic() -> None:
-    idle = [rule for rule in intrinsic_rules.RULES if not _names_of(rule) & set(intrinsic_names())]
-    assert idle == []
+    readings = (r for suffix in ELEMENTS for found in intrinsics._readings_at(suffix).values() for r in found)
+    used = {reading.rule for reading in readings if any(True for _ in intrinsics._derived(reading))}
+    assert [rule for rule in RULES if rule not in used] == []
 
 
-def _names_of(rule: intrinsic_rules.Rule) -> set[str]:
-    readings = intrinsics._readings()
-    return {name for name, found in readings.items() if any(r.rule is rule for r in found)}
-
-
-# Prototypes: those of clang's arm_neon.h, which is made from ACLE.
+# Prototypes: those of clang's arm_neon.h and arm_fp16.h, which are made from ACLE.
 
 
 def _header() -> str:
     spec = find_spec("ziglang")
     assert spec is not None
     assert spec.origin is not None
-    return (Path(spec.origin).parent / "lib/include/arm_neon.h").read_text()
+    include = Path(spec.origin).parent / "lib/include"
+    return (include / "arm_neon.h").read_text() + (include / "arm_fp16.h").read_text()
 
 
 def _declared() -> dict[str, list[str]]:
@@ -134,6 +132,8 @@ def _declared() -> dict[str, list[str]]:
 
 
 DECLARED = _declared()
+SIGNED_IN_CLANG = {f"vqshlu{letter}_n_s{bits}" for letter, bits in (("b", 8), ("h", 16), ("s", 32), ("d", 64))}
+"""ACLE gives them an unsigned result (it is one), clang's header a signed one of the same bits."""
 
 
 def test_every_intrinsic_is_declared_in_arm_neon_h() -> None:
@@ -141,8 +141,7 @@ def test_every_intrinsic_is_declared_in_arm_neon_h() -> None:
 
 
 def test_every_prototype_is_that_of_arm_neon_h() -> None:
-    wrong = [str(intrinsic(name)) for name in intrinsic_names() if not _agrees(name)]
-    assert wrong == []
+    assert {name for name in intrinsic_names() if not _agrees(name)} == SIGNED_IN_CLANG
 
 
 def _agrees(name: str) -> bool:
@@ -185,7 +184,7 @@ def test_a_lane_that_its_type_does_not_hold_is_refused() -> None:
 
 
 def test_a_vector_type_of_96_bits_does_not_exist() -> None:
-    with pytest.raises(ValueError, match="64 or 128 in all"):
+    with pytest.raises(ValueError, match="no vector type has 3 lanes of s32: 64 or 128 bits in all"):
         intrinsics.VectorType(int32x4_t.element, 3)
 
 
@@ -289,7 +288,7 @@ def test_a_number_as_the_result(name: str, arguments: tuple[Any, ...], expected:
 @pytest.mark.parametrize("vector_type", VECTOR_TYPES, ids=str)
 def test_a_reinterpreted_value_keeps_its_bits(vector_type: intrinsics.VectorType) -> None:
     value = vector_type(*range(vector_type.lanes))
-    names = [name for name in intrinsic_names() if re.fullmatch(rf"vreinterpretq?_\w+_{vector_type.suffix}", name)]
+    names = [name for name in intrinsic_names() if re.fullmatch(rf"vreinterpretq?_\w+_{vector_type.element}", name)]
     same_size = [name for name in names if ("q_" in name) == (vector_type.total_bits == 128)]
     assert {intrinsic(name)(value).bits for name in same_size} == {value.bits}
 
@@ -340,8 +339,8 @@ def test_a_pointer_advances_by_elements() -> None:
 
 
 def test_a_pointer_to_something_unknown_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"a pointer's dtype is one of int8, .*, not 'float64'"):
-        Pointer(0, "float64")
+    with pytest.raises(TypeError, match=r"a pointer's dtype is one of int8, .*, not 'complex64'"):
+        Pointer(0, "complex64")
 
 
 def test_a_pointer_stays_inside_of_the_address_space() -> None:
@@ -354,8 +353,8 @@ def test_a_pointer_stays_inside_of_the_address_space() -> None:
 
 def test_every_intrinsic_has_its_instruction_in_the_table() -> None:
     mnemonics = {mnemonic for mnemonic, _ in TABLE.forms}
-    used = {intrinsic(name).mnemonic for name in intrinsic_names() if not name.startswith("vreinterpret")}
-    assert used <= mnemonics
+    names = [name for name in intrinsic_names() if not name.startswith("vreinterpret")]
+    assert {mnemonic for name in names for mnemonic in intrinsic(name).mnemonic.split("; ")} <= mnemonics
 
 
 def test_an_unsigned_widening_uses_the_unsigned_instruction() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from isa.decode import decode
 from isa.evaluate.exact import QC
+from isa.instruction import FEATURES
 from isa.lane import Int, Lane, Write, constant, load, maximum, minimum, read
 from isa.operands import Address, Scalar
 from isa.rows import TABLE
@@ -21,6 +22,7 @@ from sim.check.check import Job, check_job
 from sim.check.lockstep import Divergence, Lockstep
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels.quantize_down import KERNEL
+from sim.machine.errors import Trap
 from sim.toolchain import build
 
 KERNEL_C, KERNEL_PLAIN = KERNEL.sources
@@ -188,8 +190,8 @@ def test_a_wrong_store_is_noticed_at_its_memory_byte() -> None:
     assert divergence_of(next(m for m in MUTANTS if m.form == "str q,[x,x]")).where.startswith("memory byte")
 
 
-def pair(words: list[int], table: Table = TABLE) -> Lockstep:
-    machine, emulator = Machine(table=table), Emulator()
+def pair(words: list[int], table: Table = TABLE, features: tuple[str, ...] = FEATURES) -> Lockstep:
+    machine, emulator = Machine(features, table), Emulator()
     for engine in (machine, emulator):
         engine.memory.map(CODE, 0x1000, "rx")
         engine.memory.write(CODE, b"".join(word.to_bytes(4, "little") for word in words))
@@ -197,8 +199,11 @@ def pair(words: list[int], table: Table = TABLE) -> Lockstep:
     return Lockstep(machine, emulator)
 
 
-NOP, LDR_Q0_X0, UDF = 0xD503201F, 0x3DC00000, 0x00000000
+NOP, LDR_Q0_X0, SVE_ADD = 0xD503201F, 0x3DC00000, 0x04200001
 BR_X0, SQADD_V0_V0_V0, MRS_X3_FPSR = 0xD61F0000, 0x4EA00C00, 0xD53B4423
+SMMLA_V0_V1_V2, SVC, BRK, HLT, UDF = 0x4E82A420, 0xD4000001, 0xD4200000, 0xD4400000, 0
+LDSMAXH_W2_W3_X1 = 0x78224023
+STR_Q0_X0, B_8 = 0x3D800000, 0x14000002
 
 
 def test_a_fault_that_both_raise_is_raised() -> None:
@@ -207,8 +212,101 @@ def test_a_fault_that_both_raise_is_raised() -> None:
 
 
 def test_an_instruction_that_neither_has_is_raised_as_unsupported() -> None:
-    with pytest.raises(UnsupportedInstruction, match="udf"):
-        pair([NOP, UDF]).run(CODE + 8, 10)
+    with pytest.raises(UnsupportedInstruction, match="add z1"):
+        pair([NOP, SVE_ADD]).run(CODE + 8, 10)
+
+
+@pytest.mark.parametrize("word", [SVC, BRK, HLT, UDF])
+def test_a_trap_of_both_is_raised(word: int) -> None:
+    with pytest.raises(Trap) as caught:
+        pair([NOP, word]).run(CODE + 8, 10)
+    assert caught.value.pc == CODE + 4
+
+
+def test_a_trap_of_the_emulator_alone_is_a_divergence() -> None:
+    lockstep = pair([NOP, NOP])
+    lockstep.emulator.memory.write(CODE + 4, SVC.to_bytes(4, "little"))
+    found = lockstep.run(CODE + 8, 10)
+    assert found is not None
+    assert (found.where, found.machine, found.pc) == ("fault", "no fault", CODE + 4)
+
+
+def test_a_trap_of_the_machine_alone_is_a_divergence() -> None:
+    lockstep = pair([NOP, SVC])
+    lockstep.emulator.memory.write(CODE + 4, NOP.to_bytes(4, "little"))
+    found = lockstep.run(CODE + 8, 10)
+    assert found is not None
+    assert (found.where, found.emulator, found.pc) == ("fault", "no fault", CODE + 4)
+
+
+def test_the_emulator_gets_the_result_of_an_instruction_that_it_lacks() -> None:
+    lockstep = pair([SMMLA_V0_V1_V2, NOP])
+    lockstep.machine.v[1] = lockstep.machine.v[2] = 0x0201
+    assert lockstep.run(CODE + 8, 10) is None
+    assert lockstep.emulator.v[0] == 1 * 1 + 2 * 2
+
+
+def test_an_instruction_that_the_emulator_lacks_is_counted_by_form() -> None:
+    lockstep = pair([SMMLA_V0_V1_V2, NOP, SMMLA_V0_V1_V2])
+    assert lockstep.run(CODE + 12, 10) is None
+    assert lockstep.unverified == {"smmla .4s,.16b,.16b": 2}
+
+
+def test_the_instruction_after_one_that_the_emulator_lacks_is_compared() -> None:
+    """SQADD saturates only if it sees what SMMLA computed; without QC it is wrong."""
+    table = TABLE.replacing("sqadd .4s,.4s,.4s", each(SIGNED, lambda to, a, b: to.wrap(a + b)))
+    lockstep = pair([SMMLA_V0_V1_V2, SQADD_V0_V0_V0], table)
+    lockstep.machine.v[0], lockstep.machine.v[1], lockstep.machine.v[2] = 2**30 - 1, 1, 1
+    found = lockstep.run(CODE + 8, 10)
+    assert found is not None
+    assert (found.pc, lockstep.unverified.total()) == (CODE + 4, 1)
+
+
+def test_an_instruction_that_the_emulator_lacks_and_the_machine_may_not_execute_is_unsupported() -> None:
+    lockstep = pair([SMMLA_V0_V1_V2], features=("rdm",))
+    with pytest.raises(UnsupportedInstruction, match="lacks the feature 'i8mm'"):
+        lockstep.run(CODE + 4, 10)
+
+
+def with_word_of_data(word: int) -> Lockstep:
+    """LDSMAXH W2, W3, [X1] where memory holds -1 and W2 a word; then NOP."""
+    lockstep = pair([LDSMAXH_W2_W3_X1, NOP])
+    for engine in (lockstep.machine, lockstep.emulator):
+        engine.memory.map(0x4000, 0x1000)
+        engine.memory.write(0x4000, b"\xff\xff")
+    lockstep.machine.x[1], lockstep.machine.x[2] = 0x4000, word
+    return lockstep
+
+
+def test_the_emulator_gets_the_result_of_an_instruction_that_it_is_known_to_get_wrong() -> None:
+    lockstep = with_word_of_data(1)
+    assert lockstep.run(CODE + 8, 10) is None
+    assert lockstep.emulator.memory.read(0x4000, 2) == b"\x01\x00"
+
+
+def test_an_instruction_that_the_emulator_is_known_to_get_wrong_is_counted_by_form() -> None:
+    lockstep = with_word_of_data(1)
+    assert lockstep.run(CODE + 8, 10) is None
+    assert lockstep.unverified == {"ldsmaxh w,w,[x]": 1}
+
+
+def test_a_store_that_only_the_machine_executes_reaches_the_emulators_memory() -> None:
+    """The emulator has SMMLA's word where the machine stores."""
+    lockstep = pair([STR_Q0_X0, NOP])
+    lockstep.emulator.memory.write(CODE, SMMLA_V0_V1_V2.to_bytes(4, "little"))
+    for engine in (lockstep.machine, lockstep.emulator):
+        engine.memory.map(0x4000, 0x1000)
+    lockstep.machine.x[0], lockstep.machine.v[0] = 0x4000, 0x1234
+    assert lockstep.run(CODE + 8, 10) is None
+    assert lockstep.emulator.memory.read(0x4000, 2) == b"\x34\x12"
+
+
+def test_a_branch_that_only_the_machine_executes_is_followed_by_the_emulator() -> None:
+    """The emulator has SMMLA's word where the machine branches."""
+    lockstep = pair([B_8, SVC, NOP])
+    lockstep.emulator.memory.write(CODE, SMMLA_V0_V1_V2.to_bytes(4, "little"))
+    assert lockstep.run(CODE + 12, 10) is None
+    assert lockstep.emulator.pc == CODE + 12
 
 
 def test_an_instruction_that_only_the_emulator_has_is_raised_as_unsupported() -> None:

@@ -9,7 +9,7 @@ from engines import CODE, COUNT_DOWN, FAR, PAGE, QC, Assemble, Engine, fault_of,
 from isa.instruction import FEATURES
 from isa.lane import Place
 from isa.rows import TABLE
-from sim import Machine, UnsupportedInstruction
+from sim import Machine, Trap, UnsupportedInstruction
 from sim.machine.registers import RegisterFile
 
 # Registers
@@ -225,7 +225,7 @@ def test_a_fetch_from_an_odd_address_faults(machine: Machine, assemble: Assemble
 @pytest.mark.parametrize("text", ["udf #0", "svc #0", "brk #0"])
 def test_what_cannot_be_executed_is_named_with_its_address(engine: Engine, assemble: Assemble, text: str) -> None:
     loaded(engine, assemble("nop", text))
-    with pytest.raises(UnsupportedInstruction) as caught:
+    with pytest.raises(Trap) as caught:
         engine.run()
     error = caught.value
     assert (error.pc, error.address, error.size, error.disassembly) == (CODE + 4, CODE + 4, 4, text)
@@ -233,7 +233,7 @@ def test_what_cannot_be_executed_is_named_with_its_address(engine: Engine, assem
 
 def test_what_cannot_be_executed_leaves_the_program_counter_there(engine: Engine, assemble: Assemble) -> None:
     loaded(engine, assemble("add x0, x0, #1", "udf #0"))
-    with pytest.raises(UnsupportedInstruction):
+    with pytest.raises(Trap):
         engine.run()
     assert (engine.x[0], engine.pc, engine.instructions_executed) == (1, CODE + 4, 1)
 

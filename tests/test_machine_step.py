@@ -6,7 +6,7 @@ import pytest
 from engines import CODE, COUNT_DOWN, DATA, FAR, QC, Assemble, Engine, loaded
 
 from isa.lane import Place
-from sim import Machine, MemoryFault, Step, UnsupportedInstruction
+from sim import Machine, MemoryFault, Step, Trap
 
 # Steps
 
@@ -121,7 +121,7 @@ def test_a_faulting_step_is_not_counted(engine: Engine, assemble: Assemble) -> N
 @pytest.mark.parametrize("text", ["udf #0", "svc #0"])
 def test_a_step_that_cannot_be_executed_is_refused(engine: Engine, assemble: Assemble, text: str) -> None:
     loaded(engine, assemble(text))
-    with pytest.raises(UnsupportedInstruction) as caught:
+    with pytest.raises(Trap) as caught:
         engine.step()
     assert (caught.value.pc, caught.value.disassembly, engine.pc) == (CODE, text, CODE)
 

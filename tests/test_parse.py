@@ -12,6 +12,7 @@ from isa.operands import (
     Condition,
     Element,
     Extended,
+    FloatImmediate,
     General,
     Immediate,
     Name,
@@ -50,12 +51,15 @@ OPERANDS: list[tuple[str, Operand, str]] = [
     ("#-5", Immediate(-5), "#"),
     ("#0x1f", Immediate(31), "#"),
     ("#-0x1f", Immediate(-31), "#"),
+    ("#1.5", FloatImmediate(1.5), "#fp"),
+    ("#-0.125", FloatImmediate(-0.125), "#fp"),
     ("eq", Condition("eq"), "cond"),
     ("nv", Condition("nv"), "cond"),
     ("fpsr", Name("fpsr"), "fpsr"),
     ("ish", Name("ish"), "scope"),
     ("sy", Name("sy"), "scope"),
     ("nshld", Name("nshld"), "scope"),
+    ("csync", Name("csync"), "csync"),
     ("pldl1keep", Name("pldl1keep"), "prfop"),
     ("pstl3strm", Name("pstl3strm"), "prfop"),
     ("[x1]", Address(X1), "[x]"),
@@ -116,7 +120,7 @@ def test_blanks_are_filled_with_open_slots() -> None:
     assert parse("v_.4s, x_", [Slot(0), Slot(1)]) == (Vector(Slot(0), 4, "s"), General(Slot(1), 64))
 
 
-REFUSED = ["v0.4s.", "#", "#1.5", "p0/m", "x1!", "%", "{", "#0xg", "[]", "{}", "v0.s", "v0.s[z]"]
+REFUSED = ["v0.4s.", "#", "#1.5.2", "p0/m", "x1!", "%", "{", "#0xg", "[]", "{}", "v0.s", "v0.s[z]"]
 
 
 @pytest.mark.parametrize("text", REFUSED)
@@ -148,8 +152,8 @@ def test_an_address_offset_that_is_a_vector_is_refused() -> None:
 
 
 def test_the_refusal_names_the_operand() -> None:
-    with pytest.raises(ParseError, match=r"operand '#1\.5' is not understood"):
-        parsed("x1, #1.5")
+    with pytest.raises(ParseError, match=r"operand '#1\.5\.2' is not understood"):
+        parsed("x1, #1.5.2")
 
 
 REGISTERS = st.sampled_from("vqdshbxw").flatmap(

@@ -35,8 +35,8 @@ def test_the_python_examples_print_what_the_readme_says(code: str, output: str) 
     assert printed.getvalue() == output
 
 
-def test_there_are_two_python_examples() -> None:
-    assert len(PYTHON) == 2
+def test_there_are_three_python_examples() -> None:
+    assert len(PYTHON) == 3
 
 
 def test_the_check_prints_the_report_of_the_readme(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -14,6 +16,7 @@ DIGEST = "0123456789abcdef"
 AGREES = Outcome("kernel_plain.c", "-O0", 1234, 7442, 290919, frozenset({"add"}), 81, DIGEST)
 NOT_BUILT = Outcome("kernel.c", "-O3", 0, 0, 0, frozenset(), 0, "", failure="the source does not build: [mend] it")
 DIFFERS = Outcome("program", "", 10, 10, 10, frozenset({"add"}), 0, "", failure="output[0]: machine 1, golden 2")
+PARTLY = Outcome("kernel.c", "-O2", 8, 8, 5000, frozenset({"add"}), 0, DIGEST, unverified={"smmla": 1200, "usdot": 34})
 STOPPED = Outcome("kernel.c", "-O1", 10, 10, 10, frozenset({"add"}), 0, DIGEST, interrupted=True)
 
 
@@ -66,6 +69,33 @@ def test_a_failed_build_has_no_code_and_is_not_built() -> None:
 
 def test_intrinsics_that_fail_are_still_intrinsics() -> None:
     assert words_of("program", shown(report(DIFFERS)))[-2:] == ["intrinsics", "differs"]
+
+
+def test_the_table_states_what_the_emulator_could_not_check() -> None:
+    stated = " ".join(words_of("unverified by emulation", shown(report(PARTLY), 200)))
+    assert stated == "1,234 instructions of 2 forms: smmla; usdot"
+
+
+def test_a_single_form_that_the_emulator_could_not_check_is_one_form() -> None:
+    made = report(replace(PARTLY, unverified={"smmla": 1200}))
+    assert " ".join(words_of("unverified by emulation", shown(made, 200))) == "1,200 instructions of 1 form: smmla"
+
+
+def test_a_table_of_a_fully_checked_run_has_no_such_line() -> None:
+    assert not any("unverified" in line for line in shown(report(AGREES)))
+
+
+def test_instructions_in_lockstep_are_those_that_the_emulator_could_check() -> None:
+    assert words_of("instructions in lockstep", shown(report(PARTLY, DIFFERS))) == [f"{5000 - 1234:,}"]
+
+
+def test_the_json_form_counts_what_the_emulator_could_not_check_by_form() -> None:
+    assert report(PARTLY, AGREES, PARTLY).as_json()["unverified"] == {"smmla": 2400, "usdot": 68}
+
+
+def test_the_json_form_counts_it_for_each_implementation_too() -> None:
+    (implementation,) = json.loads(json.dumps(report(PARTLY).as_json()))["implementations"]
+    assert implementation["unverified"] == {"smmla": 1200, "usdot": 34}
 
 
 def test_eighty_columns_have_room_for_everything() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
@@ -75,14 +76,25 @@ def test_every_recorded_word_decodes_to_its_form(form_words: Words) -> None:
     assert [row for row in recorded if decode(row[1].to_bytes(4, "little")).form.name != row[0]] == []
 
 
+OPERATIONS = ("add", "clr", "eor", "set", "smax", "smin", "umax", "umin")
+LOADS = ("", "a", "l", "al")
 # The features by the instructions that Arm's manual says need them (C7.2, "FEAT_..." of each).
 NEEDED = {
     "rdm": {"sqrdmlah", "sqrdmlsh"},
     "dotprod": {"sdot", "udot"},
     "i8mm": {"usdot", "sudot", "smmla", "ummla", "usmmla"},
     "sha3": {"eor3", "bcax", "rax1", "xar"},
-    "fp16": {"fabs", "fneg"},
-}
+    "fhm": {"fmlal", "fmlal2", "fmlsl", "fmlsl2"},
+    "fcma": {"fcadd", "fcmla"},
+    "bf16": {"bfcvt", "bfcvtn", "bfcvtn2", "bfdot", "bfmlalb", "bfmlalt", "bfmmla"},
+    "lse": {
+        name + order + size
+        for name, orders in (("swp", LOADS), ("cas", LOADS), *((f"ld{operation}", LOADS) for operation in OPERATIONS),
+                             *((f"st{operation}", ("", "l")) for operation in OPERATIONS))
+        for order in orders
+        for size in ("", "b", "h")
+    } | {f"casp{order}" for order in LOADS},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("feature", NEEDED)
@@ -90,13 +102,22 @@ def test_exactly_the_instructions_of_a_feature_need_it(feature: str) -> None:
     assert {form.mnemonic for form in TABLE.forms.values() if form.feature == feature} == NEEDED[feature]
 
 
-def test_half_precision_forms_and_only_those_need_fp16() -> None:
-    halves = {form.shape for form in TABLE.forms.values() if form.feature == "fp16"}
-    assert halves == {".4h,.4h", ".8h,.8h", "h,h"}
+HALF = re.compile(r"\.[248]h|\bh\b")
+CONVERSIONS = {"fcvt", "fcvtl", "fcvtl2", "fcvtn", "fcvtn2"}
+"""Conversions from and to half precision are base Armv8-A."""
+
+
+def test_forms_that_need_fp16_have_operands_of_half_precision() -> None:
+    assert [form.name for form in TABLE.forms.values() if form.feature == "fp16" and not HALF.search(form.shape)] == []
+
+
+def test_of_half_precision_only_conversions_need_no_feature() -> None:
+    floating = [form for form in TABLE.forms.values() if form.mnemonic.startswith("f") and HALF.search(form.shape)]
+    assert {form.mnemonic for form in floating if form.feature is None} == CONVERSIONS
 
 
 def test_forms_need_no_other_features() -> None:
-    assert {form.feature for form in TABLE.forms.values()} == {None, *NEEDED}
+    assert {form.feature for form in TABLE.forms.values()} == {None, "fp16", *NEEDED}
 
 
 def test_the_text_of_an_instruction_is_what_was_asked_for() -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, cast
 
+from isa.evaluate.floating import compute
+from isa.floating import FloatOperation
 from isa.instruction import Instruction
 from isa.lane import Int, Lane, Memory, Place, Write
 
@@ -58,13 +60,16 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
 
 
 class Evaluation:
-    """The values of expressions on one state.  `saturated` says whether any saturation clamped.
+    """The values of expressions on one state.
+
+    `saturated` says whether any saturation clamped, `raised` has the exception bits of FPSR that operations raised.
 
     Raises AssertionError where a value leaves the range that its node claims: that is a fault of `isa.lane`.
     """
 
     def __init__(self, state: Inputs) -> None:
         self.saturated = False
+        self.raised = 0
         self._state = state
         self._values: dict[Lane, int] = {}
 
@@ -92,6 +97,8 @@ class Evaluation:
             return element.wrapped(args[0] >> lsb)
         if lane.op == "saturate":
             return self._saturate(args[0], cast(Int, lane.detail))
+        if lane.op == "floating":
+            return self._floating(cast(FloatOperation, lane.detail), args)
         index, *items, otherwise = args
         return items[index] if 0 <= index < len(items) else otherwise
 
@@ -99,6 +106,12 @@ class Evaluation:
         clamped = min(max(value, element.low), element.high)
         self.saturated |= clamped != value
         return clamped
+
+    def _floating(self, operation: FloatOperation, args: list[int]) -> int:
+        *operands, fpcr = args
+        result, raised = compute(operation, tuple(operands), fpcr)
+        self.raised |= raised
+        return result
 
     def whole(self, write: Write) -> int:
         """The lanes of a write put together to one number."""
@@ -134,7 +147,8 @@ def execute(instruction: Instruction, state: State) -> None:
     for place, value in results:
         if isinstance(place, Place):
             state.write(place, value)
-    if evaluation.saturated:
-        state.write(FPSR, state.read(FPSR) | QC)
+    noted = evaluation.raised | (QC if evaluation.saturated else 0)
+    if noted:
+        state.write(FPSR, state.read(FPSR) | noted)
     if PC not in instruction.places_written:
         state.write(PC, next_pc)

@@ -12,9 +12,10 @@ from itertools import groupby
 from typing import NamedTuple, Protocol, cast
 
 from isa.evaluate.exact import QC
+from isa.evaluate.host_floating import APPLIES, FAILS, HostSource, NotOnHost
 from isa.evaluate.source import STRUCT_LETTERS, Piece, Source, byte_key, offset_text, piece_of, register_text
 from isa.instruction import Instruction, Pattern, lanes_of
-from isa.lane import Int, Lane, Memory, Place, Write
+from isa.lane import Int, Lane, Memory, Place, Write, walk
 from isa.semantics.elementwise import Writes
 
 Run = Callable[[], int | None]
@@ -49,12 +50,28 @@ def _factory(pattern: Pattern) -> Callable[..., Run]:
 
 def generate(writes: Writes, register_count: int, title: str) -> tuple[str, dict[str, object]]:
     """The text of a function `bind`, and the constants that it names."""
-    function = _Function(writes)
+    function = _Function(writes, Source(lanes_of(writes)))
+    host_lines, constants = _on_host(writes)
     numbers = "".join(f", r{k}" for k in range(register_count))
     offsets = [f" o{k} = 16 * r{k}" for k in range(register_count)]
-    body = [f"  {line}" for line in function.lines] or ["  pass"]
+    body = [f"  {line}" for line in (*host_lines, *function.lines)] or ["  pass"]
     head = [f"def bind(V, X, F, load, store, pc{numbers}):", f" # {title}", *offsets, " def run():"]
-    return "\n".join([*head, *body, " return run", ""]), function.source.constants
+    return "\n".join([*head, *body, " return run", ""]), constants | function.source.constants
+
+
+def _on_host(writes: Writes) -> tuple[list[str], dict[str, object]]:
+    """The lines that compute floating point by the host's and return where they may; none where they never may."""
+    roots = lanes_of(writes)
+    if all(node.op != "floating" for node in walk(roots)):
+        return [], {}
+    source = HostSource(roots)
+    try:
+        function = _Function(writes, source)
+    except NotOnHost:
+        return [], {}
+    commits = [f"   {line}" for line in (*function.commits, "return")]
+    lines = [*source.lines, f"if {' and '.join(source.guards)}:", *(commits)]
+    return [f"if {APPLIES}:", " try:", *(f"  {line}" for line in lines), f" except {FAILS}: pass"], source.constants
 
 
 class _Segment(NamedTuple):
@@ -69,15 +86,15 @@ class _Segment(NamedTuple):
 class _Function:
     """The lines of one function: everything is computed first, then written."""
 
-    def __init__(self, writes: Writes) -> None:
-        self.source = Source(lanes_of(writes))
+    def __init__(self, writes: Writes, source: Source) -> None:
+        self.source = source
         self._alone = len(writes) == 1
         self._stores: list[str] = []
-        self._commits: list[str] = []
+        self.commits: list[str] = []
         self._return: list[str] = []
         for write in writes:
             self._write(write)
-        self.lines = [*self.source.lines, *self._stores, *self._qc(), *self._commits, *self._return]
+        self.lines = [*self.source.lines, *self._stores, *self._qc(), *self.commits, *self._return]
 
     def _qc(self) -> list[str]:
         tests = " or ".join(self.source.saturations)
@@ -95,7 +112,7 @@ class _Function:
         elif write.place.file == "pc":
             self._return = [f"return {self._value(self.source.text(write.lanes[0]))}"]
         else:
-            self._commits.append(f"{register_text(write.place)} = {self._value(self._number(write))}")
+            self.commits.append(f"{register_text(write.place)} = {self._value(self._number(write))}")
 
     def _number(self, write: Write) -> str:
         """All lanes of a write as one number."""
@@ -126,20 +143,20 @@ class _Function:
                 self._write_segment(place, segment, write.bits, 16 - end if last and segment.piece is None else 0)
         if end < 16 and segments[-1].piece is not None:
             self.source.constants["zeros"] = bytes(16)
-            self._commits.append(f"{_slice(place, end, 16)} = zeros[{end}:]")
+            self.commits.append(f"{_slice(place, end, 16)} = zeros[{end}:]")
 
     def _write_segment(self, place: Place, segment: _Segment, bits: int, padding: int) -> None:
         where = _slice(place, segment.start, segment.start + segment.size + padding)
         if segment.piece is not None:
             single = self._alone and segment.size == 16
             data = self._bytes(segment.piece)
-            self._commits.append(f"{where} = {data if single else self.source.temporary(data)}")
+            self.commits.append(f"{where} = {data if single else self.source.temporary(data)}")
         elif bits in STRUCT_LETTERS:
             layout, values = self._layout(segment.lanes, bits, padding)
             pack = self.source.struct(layout, "pack_into")
-            self._commits.append(f"{pack}(V, {offset_text(place, segment.start)}, {values})")
+            self.commits.append(f"{pack}(V, {offset_text(place, segment.start)}, {values})")
         else:
-            self._commits.append(f"{where} = {self._value(self._packed(segment.lanes, bits, padding))}")
+            self.commits.append(f"{where} = {self._value(self._packed(segment.lanes, bits, padding))}")
 
     def _bytes(self, piece: Piece) -> str:
         first, end = piece.first, piece.first + piece.size
@@ -159,6 +176,9 @@ class _Function:
     def _layout(self, lanes: Sequence[Lane], bits: int, padding: int) -> tuple[str, str]:
         """The struct layout of some lanes, and the text of their values."""
         pad = f"{padding}x" if padding else ""
+        floats = self.source.float_layout(lanes)
+        if floats is not None:
+            return f"{len(lanes)}{floats[0]}{pad}", ", ".join(floats[1])
         if all(Int(bits, True).holds(lane) and not _is_wrap(lane, bits) for lane in lanes):
             values = [self._stable(self.source.text(lane)) for lane in lanes]
             return f"{len(lanes)}{STRUCT_LETTERS[bits]}{pad}", ", ".join(values)

@@ -13,6 +13,8 @@ from struct import Struct
 from typing import NamedTuple, cast
 
 from isa.evaluate.exact import divided
+from isa.evaluate.floating import noting
+from isa.floating import FloatOperation
 from isa.lane import Int, Lane, Place, Slot, walk
 
 STRUCT_LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
@@ -105,7 +107,7 @@ class Source:
             return f"({lane.low})" if lane.low < 0 else str(lane.low)
         if lane not in self._names:
             text = self._compute(lane)
-            if self._uses[lane] < 2 and lane.op != "load":
+            if self._uses[lane] < 2 and lane.op not in ("load", "floating"):
                 return text
             self._names[lane] = text if text.isidentifier() else self.temporary(text)
         return self._names[lane]
@@ -124,6 +126,10 @@ class Source:
         if lane.low >= 0 and lane.high < 1 << bits:
             return self.text(lane)
         return f"{self.text(lane)} & {(1 << bits) - 1}"
+
+    def float_layout(self, lanes: Sequence[Lane]) -> tuple[str, list[str]] | None:
+        """The `struct` letter and the text of lanes that are held as floats, which none are here."""
+        return None
 
     def bytes_of(self, lane: Lane) -> str:
         """A local variable with the bytes of loaded memory."""
@@ -146,10 +152,20 @@ class Source:
             return self._saturate(lane)
         if lane.op == "pick":
             return self._pick(lane)
+        if lane.op == "floating":
+            return self._floating(lane)
         a, b = (self.atom(arg) for arg in lane.args)
         if lane.op == "divide":
             return f"divided({a}, {b})"
         return f"({a} if {a} {'<' if lane.op == 'minimum' else '>'} {b} else {b})"
+
+    def _floating(self, lane: Lane) -> str:
+        """A call, which notes exceptions in `F`."""
+        operation, (*operands, fpcr) = cast(FloatOperation, lane.detail), lane.args
+        name = f"operation{len(self.constants)}"
+        self.constants[name] = noting(operation)
+        flags = "F" if fpcr.op == "read" else f"(0, 0, {fpcr.low})"
+        return f"{name}({', '.join(self.text(operand) for operand in operands)}, {flags})"
 
     def _read(self, place: Place) -> str:
         if place.file == "v":

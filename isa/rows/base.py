@@ -5,10 +5,11 @@ from __future__ import annotations
 from isa.lane import S8, S16, S32, U8, U16, Place
 from isa.semantics import base_bits as bits
 from isa.semantics import base_conditional as conditional
+from isa.semantics import base_flags as flags
 from isa.semantics import base_integer as base
 from isa.semantics import base_multiply as multiply
 from isa.semantics import base_system as system
-from isa.semantics import bitwise, branch
+from isa.semantics import bitwise, branch, checksum
 from isa.table import family
 
 R = "x w"
@@ -17,6 +18,13 @@ NEGATED = "(T|T lsl|T lsr|T asr)"
 LOGICAL = "(T|T lsl|T lsr|T asr|T ror|#)"
 LOGICAL_REGISTER = "(T|T lsl|T lsr|T asr|T ror)"
 FPCR, FPSR = Place("fpcr"), Place("fpsr")
+CHECKSUM_WORDS = (("b", 8), ("h", 16), ("w", 32))
+HINTS = (
+    "yield", "wfe", "wfi", "sev", "sevl", "esb", "csdb", "dgh", "xpaclri",
+    "paciasp", "paciaz", "pacia1716", "pacibsp", "pacibz", "pacib1716",
+    "autiasp", "autiaz", "autia1716", "autibsp", "autibz", "autib1716",
+)  # fmt: skip
+"""Hints without operands.  Those of pointer authentication do nothing because no key is enabled."""
 
 ROWS = (
     family("add", f"T,T,{ARITHMETIC}", R, base.add),
@@ -32,6 +40,7 @@ ROWS = (
     family("sbc", "T,T,T", R, base.subtract_with_carry),
     family("sbcs", "T,T,T", R, base.subtract_with_carry_setting_flags),
     family("ngc", "T,T", R, base.negate_with_carry),
+    family("ngcs", "T,T", R, base.negate_with_carry_setting_flags),
     # logic and moves
     family("and", f"T,T,{LOGICAL}", R, base.logical(bitwise.bitwise_and)),
     family("orr", f"T,T,{LOGICAL}", R, base.logical(bitwise.bitwise_or)),
@@ -90,6 +99,11 @@ ROWS = (
     family("umulh", "x,x,x", "", multiply.multiply_high(False)),
     family("sdiv", "T,T,T", R, multiply.divide_registers(True)),
     family("udiv", "T,T,T", R, multiply.divide_registers(False)),
+    # checksums
+    *(family(f"crc32{n}", "w,w,w", "", checksum.checksum(checksum.CRC32, k)) for n, k in CHECKSUM_WORDS),
+    *(family(f"crc32c{n}", "w,w,w", "", checksum.checksum(checksum.CRC32C, k)) for n, k in CHECKSUM_WORDS),
+    family("crc32x", "w,w,x", "", checksum.checksum(checksum.CRC32, 64)),
+    family("crc32cx", "w,w,x", "", checksum.checksum(checksum.CRC32C, 64)),
     # conditions
     family("csel", "T,T,T,cond", R, conditional.conditional(conditional.same)),
     family("csinc", "T,T,T,cond", R, conditional.conditional(conditional.incremented)),
@@ -102,20 +116,32 @@ ROWS = (
     family("csetm", "T,cond", R, conditional.condition_set_mask),
     family("ccmp", "T,(T|#),#,cond", R, conditional.conditional_compare(base.compare)),
     family("ccmn", "T,(T|#),#,cond", R, conditional.conditional_compare(base.compare_negative)),
+    # flags
+    family("cfinv", "", "", flags.invert_carry),
+    family("rmif", "x,#,#", "", flags.insert_rotated),
+    family("setf8", "w", "", flags.evaluate(8)),
+    family("setf16", "w", "", flags.evaluate(16)),
+    family("axflag", "", "", flags.to_external),
+    family("xaflag", "", "", flags.from_external),
     # addresses, system registers, hints
     family("adr", "x,#", "", base.page_address),
     family("adrp", "x,#", "", base.page_address),
     family("mrs", "x,fpcr", "", system.read_system(FPCR)),
     family("mrs", "x,fpsr", "", system.read_system(FPSR)),
     family("mrs", "x,nzcv", "", system.read_flags),
-    family("msr", "fpcr,x", "", system.write_system(FPCR)),
-    family("msr", "fpsr,x", "", system.write_system(FPSR)),
+    family("msr", "fpcr,x", "", system.write_system(FPCR, system.FPCR_BITS)),
+    family("msr", "fpsr,x", "", system.write_system(FPSR, system.FPSR_BITS)),
     family("msr", "nzcv,x", "", system.write_flags),
     family("nop", "", "", branch.nothing),
     family("bti", "(|c|j|jc)", "", branch.nothing),
-    family("dmb", "scope", "", branch.nothing),
-    family("dsb", "scope", "", branch.nothing),
-    family("isb", "", "", branch.nothing),
+    *(family(name, "", "", branch.nothing) for name in HINTS),
+    family("hint", "#", "", branch.nothing),
+    family("psb", "csync", "", branch.nothing),
+    family("tsb", "csync", "", branch.nothing),
+    family("dmb", "(scope|#)", "", branch.nothing),
+    family("dsb", "(scope|#)", "", branch.nothing),
+    family("isb", "(|#)", "", branch.nothing),
+    *(family(name, "", "", branch.nothing) for name in ("sb", "ssbb", "pssbb")),
     # branches
     family("b", "#", "", branch.branch),
     family("b.cond", "cond,#", "", branch.branch_if),
@@ -124,8 +150,13 @@ ROWS = (
     family("blr", "x", "", branch.call_register),
     family("ret", "", "", branch.return_to_link),
     family("ret", "x", "", branch.branch_to_register),
+    family("retaa", "", "", branch.return_to_link),
+    family("retab", "", "", branch.return_to_link),
     family("cbz", "T,#", R, branch.branch_if_zero),
     family("cbnz", "T,#", R, branch.branch_if_not_zero),
     family("tbz", "T,#,#", R, branch.branch_if_bit_clear),
     family("tbnz", "T,#,#", R, branch.branch_if_bit_set),
+    # exceptions on purpose: isa.refusals.TRAPS
+    *(family(name, "#", "", branch.stay) for name in ("svc", "hvc", "smc", "brk", "hlt", "udf")),
+    *(family(name, "(|#)", "", branch.stay) for name in ("dcps1", "dcps2", "dcps3")),
 )

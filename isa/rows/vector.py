@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from isa.rows.arrangements import ACROSS, BHS, BHSD, BYTES, HS, NARROW, SCALARS
-from isa.semantics import arithmetic, bitwise, compare
+from isa.semantics import arithmetic, bitwise, compare, estimate
 from isa.semantics.elementwise import (
     SIGNED,
     UNSIGNED,
@@ -93,6 +93,8 @@ ROWS = (
     family("cls", "T,T", BHS, each(SIGNED, bitwise.leading_sign_bits)),
     family("cnt", "T,T", BYTES, each(UNSIGNED, bitwise.ones)),
     family("rbit", "T,T", BYTES, each(UNSIGNED, bitwise.reverse_bits)),
+    family("urecpe", "T,T", ".2s .4s", each(UNSIGNED, estimate.unsigned_reciprocal_estimate)),
+    family("ursqrte", "T,T", ".2s .4s", each(UNSIGNED, estimate.unsigned_reciprocal_square_root_estimate)),
     family("eor3", "T,T,T,T", ".16b", each(UNSIGNED, bitwise.exclusive_or_three), "sha3"),
     family("bcax", "T,T,T,T", ".16b", each(UNSIGNED, bitwise.clear_and_exclusive_or), "sha3"),
     family("rax1", "T,T,T", ".2d", each(UNSIGNED, bitwise.rotate_and_exclusive_or), "sha3"),

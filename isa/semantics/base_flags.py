@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from isa.lane import U1, Int, Lane, Place, Write, constant, read
-from isa.semantics.elementwise import Writes
+from isa.operands import General, Immediate
+from isa.semantics.elementwise import Body, Writes
 
 FLAGS = Place("nzcv")
 V, C, Z, N = range(4)
@@ -51,3 +52,42 @@ def difference_and_flags(element: Int, a: Lane, b: Lane, borrow_in: Lane | int) 
 def logical_flags(element: Int, result: Lane) -> Writes:
     """The flags of ANDS, BICS, TST: N and Z of the result, C and V cleared."""
     return _flags(element, result, constant(0), constant(0))
+
+
+def _set_flags(n: Lane, z: Lane, c: Lane, v: Lane) -> Writes:
+    return (Write(FLAGS, 1, [v, c, z, n]),)
+
+
+def invert_carry() -> Writes:
+    """CFINV."""
+    return _set_flags(flag(N), flag(Z), logical_not(flag(C)), flag(V))
+
+
+def insert_rotated(n: General, lsb: Immediate, mask: Immediate) -> Writes:
+    """RMIF: the flags under the mask from the register rotated right by `lsb`."""
+    rotated = (n.value >> lsb.number) | (n.value << (64 - lsb.number))
+    return (Write(FLAGS, 4, [(rotated & mask.number) | (read(FLAGS) & (15 & ~mask.number))]),)
+
+
+def evaluate(bits: int) -> Body:
+    """SETF8, SETF16: N, Z of the low bits; V where the bit above differs from their sign; C stays."""
+
+    def body(n: General) -> Writes:
+        part = Int(bits, False).wrap(n.value)
+        sign = U1.field(n.value, bits - 1)
+        return _set_flags(sign, part.equals(0), flag(C), sign ^ U1.field(n.value, bits))
+
+    return body
+
+
+def to_external() -> Writes:
+    """AXFLAG: the flags of a floating-point comparison from Arm's form to the one that x86 has."""
+    zero, carry, overflow = flag(Z), flag(C), flag(V)
+    return _set_flags(constant(0), zero | overflow, carry & logical_not(overflow), constant(0))
+
+
+def from_external() -> Writes:
+    """XAFLAG: the reverse of AXFLAG."""
+    zero, carry = flag(Z), flag(C)
+    no_zero, no_carry = logical_not(zero), logical_not(carry)
+    return _set_flags(no_carry & no_zero, zero & carry, carry | zero, no_carry & zero)

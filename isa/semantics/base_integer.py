@@ -87,6 +87,12 @@ def negate_with_carry(d: General, m: General) -> Writes:
     return d.write(-m.value - logical_not(flag(C)))
 
 
+def negate_with_carry_setting_flags(d: General, m: General) -> Writes:
+    """NGCS: as NGC, and its flags."""
+    result, flags = difference_and_flags(d.type, constant(0), m.value, logical_not(flag(C)))
+    return d.write(result) + flags
+
+
 def page_address(d: General, target: Immediate) -> Writes:
     """ADR, ADRP: the disassembler has already added the program counter."""
     return d.write(U64.wrap(target.value))

@@ -49,7 +49,7 @@ def call_register(n: General) -> Writes:
 
 
 def return_to_link() -> Writes:
-    """RET: to the address in x30."""
+    """RET, and RETAA and RETAB where no key is enabled: to the address in x30."""
     return _jump(LINK.value)
 
 
@@ -71,6 +71,11 @@ def branch_if_bit_clear(n: General, bit: Immediate, target: Immediate) -> Writes
 def branch_if_bit_set(n: General, bit: Immediate, target: Immediate) -> Writes:
     """TBNZ."""
     return _jump_if(U1.field(n.value, bit.number), target)
+
+
+def stay(*_operands: object) -> Writes:
+    """The instructions of `isa.refusals.TRAPS`: control does not pass them."""
+    return _jump(read(PC))
 
 
 def nothing(*_operands: object) -> Writes:

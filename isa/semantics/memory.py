@@ -5,8 +5,8 @@ Arm ARM C7.2 (LD1 to ST4, LDP to STUR of SIMD&FP registers) and C6.2 (the genera
 
 from __future__ import annotations
 
-from isa.lane import Int, Lane, Write, load
-from isa.operands import Address, Element, General, RegisterList, Scalar, Vector
+from isa.lane import S32, U64, Int, Lane, Write, load
+from isa.operands import Address, Element, General, Immediate, RegisterList, Scalar, Vector
 from isa.semantics.elementwise import Body, Writes
 
 Register = General | Scalar
@@ -21,12 +21,12 @@ def _stored(register: Register) -> Lane:
 
 
 def load_register(d: Register, address: Address) -> Writes:
-    """LDR, LDUR: the bits of the register; those above them become zero."""
+    """LDR, LDUR, LDTR, LDAR: the bits of the register; those above them become zero."""
     return _written(d, load(address.value, d.bits // 8)) + address.update()
 
 
 def store_register(s: Register, address: Address) -> Writes:
-    """STR, STUR: the bits of the register."""
+    """STR, STUR, STTR, STLR: the bits of the register."""
     return (Write(address.memory(s.bits // 8), s.bits, [_stored(s)]), *address.update())
 
 
@@ -46,6 +46,16 @@ def store_part(element: Int) -> Body:
         return (Write(address.memory(element.bits // 8), element.bits, [element.wrap(s.value)]), *address.update())
 
     return body
+
+
+def load_literal(d: Register, target: Immediate) -> Writes:
+    """LDR (literal): the disassembler has already added the program counter."""
+    return _written(d, load(U64.wrap(target.value), d.bits // 8))
+
+
+def load_literal_signed_word(d: General, target: Immediate) -> Writes:
+    """LDRSW (literal): a 32-bit value, sign-extended."""
+    return d.receive(S32.wrap(load(U64.wrap(target.value), 4)))
 
 
 def load_pair(first: Register, second: Register, address: Address) -> Writes:

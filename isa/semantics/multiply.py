@@ -57,8 +57,8 @@ def rounding_doubling_multiply_subtract_high(to: Int, accumulator: Lane, a: Lane
 
 
 def polynomial_multiply(to: Int, a: Lane, b: Lane) -> Lane:
-    """Carry-less product of two bytes over {0, 1}."""
+    """PMUL, PMULL: the carry-less product, of polynomials over {0, 1}; PMUL keeps its low bits."""
     product = constant(0)
-    for i in range(8):
+    for i in range(b.magnitude_bits):
         product = product ^ ((a << i) * U1.field(b, i))
     return to.wrap(product)

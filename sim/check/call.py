@@ -7,7 +7,7 @@ registers, the stack, the upper bits of narrow arguments, the flags, the old con
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,13 +42,15 @@ class CallError(Exception):
 class CallResult:
     """What one call did: the output arrays by engine ("machine", "emulator" or "program"), then by name.
 
-    `qc_events` counts the executed instructions that saturated.
+    `qc_events` counts the executed instructions that saturated, `unverified` by form those that
+    the emulator could not check.
     """
 
     outputs: Mapping[str, Mapping[str, np.ndarray]]
     instructions: int
     qc_events: int
     divergence: Divergence | None = None
+    unverified: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,10 @@ class CompiledKernel:
         return frozenset(self._lockstep.forms)
 
     def call(self, arguments: Inputs, seed: int) -> CallResult:
-        """Run one call in lockstep.  Raises CallError, MemoryFault, UnsupportedInstruction."""
+        """Run one call in lockstep.  Raises CallError, MemoryFault, Trap, UnsupportedInstruction."""
         addresses = self._prepare(arguments, seed)
         start, events = self._machine.instructions_executed, self._lockstep.qc_events
+        unverified = self._lockstep.unverified.copy()
         try:
             divergence = self._lockstep.run(RETURN_ADDRESS, MAX_INSTRUCTIONS)
         except MemoryFault as fault:
@@ -114,7 +117,8 @@ class CompiledKernel:
             engine: self._buffers.outputs(memory, arguments, addresses) for engine, memory in self._memories.items()
         }
         executed = self._machine.instructions_executed - start
-        return CallResult(outputs, executed, self._lockstep.qc_events - events, divergence)
+        unverified = self._lockstep.unverified - unverified
+        return CallResult(outputs, executed, self._lockstep.qc_events - events, divergence, unverified)
 
     def record(self, arguments: Inputs, seed: int) -> tuple[dict[str, int], list[Recorded]]:
         """Run one call on the machine alone; returns the buffers' addresses and all that was executed."""

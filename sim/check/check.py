@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -72,10 +73,12 @@ class _Run:
         comparison = Comparison(self._kernel, self._vectors, self._results)
         mismatch = self._mismatch(comparison)
         failure = "\n".join(str(part) for part in (stopped, self._divergence, mismatch) if part)
+        unverified: Counter[str] = sum((Counter(r.unverified) for r in self._results), Counter())
         return Outcome(
             self._job.name, " ".join(self._job.flags), comparison.vectors, comparison.lanes,
             sum(r.instructions for r in self._results), self._implementation.forms,
             sum(r.qc_events for r in self._results), self._code, failure, self._divergence, mismatch, self._interrupted,
+            dict(unverified),
         )  # fmt: skip
 
     def _run(self, advance: Advance) -> str:

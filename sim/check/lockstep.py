@@ -1,18 +1,24 @@
 """Machine and emulator run the same program from the same state, compared after every instruction.
 
-Registers, flags, QC and the modes of FPCR are compared as a whole after each instruction, and so is the memory it
-wrote; all writable memory is compared after every branch.  The first divergence stops the run.
+Registers, flags, the sticky bits of FPSR and the modes of FPCR are compared as a whole after each instruction, and so
+is the memory it wrote; all writable memory is compared after every branch.  The first divergence stops the run.
+
+An instruction that the emulator lacks is executed by the machine alone: its result is copied into the emulator, and it
+is counted as unverified.  So is one that the emulator is known to get wrong (`sim.check.definitions`).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from isa.evaluate.exact import QC
+from isa.evaluate.floating.formats import EXCEPTIONS, MODES
 from isa.instruction import Instruction
 from isa.lane import Memory as MemoryPlace
 from isa.lane import Place
+from sim.check.definitions import is_emulated_wrongly
 from sim.emulator import Emulator
 from sim.image import Image
 from sim.machine.errors import ExecutionError, MemoryFault, UnsupportedInstruction
@@ -20,9 +26,9 @@ from sim.machine.machine import Machine
 from sim.machine.registers import Registers
 from sim.machine.trace import Step
 
-FPCR_MODES = 0x07C8_0000
-"""AHP, DN, FZ, RMode and FZ16: the bits of FPCR that change what instructions do (Arm ARM C5.2.8)."""
-_COMPARED = {"fpsr": QC, "fpcr": FPCR_MODES}
+FPSR_STICKY = QC | EXCEPTIONS
+"""The bits of FPSR that instructions set (Arm ARM C5.2.9)."""
+_COMPARED = {"fpsr": FPSR_STICKY, "fpcr": MODES}
 
 
 class Input(NamedTuple):
@@ -62,12 +68,17 @@ class Divergence:
 
 
 class Lockstep:
-    """One machine and one emulator, prepared alike by the caller (memory mapped and filled, registers set)."""
+    """One machine and one emulator, prepared alike by the caller (memory mapped and filled, registers set).
+
+    `forms` are the instruction forms executed so far, `unverified` counts by form the executions that the emulator
+    could not check: it lacks them, or is known to get them wrong.
+    """
 
     def __init__(self, machine: Machine, emulator: Emulator, image: Image | None = None) -> None:
         self.machine = machine
         self.emulator = emulator
         self.forms: set[str] = set()
+        self.unverified: Counter[str] = Counter()
         self.qc_events = 0
         self._image = image
         self._before = Registers()
@@ -78,8 +89,8 @@ class Lockstep:
     def run(self, until: int, max_instructions: int) -> Divergence | None:
         """Run both from the machine's state until `until`; returns the first divergence, if there is one.
 
-        Where both stop on the same fault, that fault is raised; an instruction that one of them does not have is
-        raised as UnsupportedInstruction, whatever the other makes of it.
+        Where both stop on the same fault or trap, that is raised.  An instruction that the machine does not have is
+        raised as UnsupportedInstruction; one that only the emulator does not have is counted in `unverified`.
         """
         self._require_equal_maps()
         self.emulator.load_registers(self.machine.registers)
@@ -87,7 +98,7 @@ class Lockstep:
         self._last = self._fault = self._divergence = None
         emulator_fault = None
         try:
-            self.emulator.run(until, max_instructions, self._advance)
+            self.emulator.run(until, max_instructions, self._advance, self._stand_in)
         except ExecutionError as error:
             emulator_fault = error
         for fault in (self._fault, emulator_fault):
@@ -119,6 +130,22 @@ class Lockstep:
         self.forms.add(self._last.instruction.form.name)
         return True
 
+    def _stand_in(self, pc: int) -> bool:
+        """Give the emulator the machine's result of an instruction that it lacks; False if the machine has none."""
+        step = self._last
+        if step is None or self._fault is not None or step.pc != pc:
+            return False
+        self._hand_over(step)
+        self.emulator.pc = step.next_pc
+        return True
+
+    def _hand_over(self, step: Step) -> None:
+        """Copy the machine's registers, and the memory that this step wrote, into the emulator; unverified."""
+        self.emulator.load_registers(self.machine.registers)
+        for address, _, new in step.memory:
+            self.emulator.memory.write(address, new)
+        self.unverified[step.instruction.form.name] += 1
+
     def _stepped(self) -> Step:
         """One step of the machine; counts it if it saturates, whether QC was set before or not."""
         if not self.machine.instruction_at(self.machine.pc).can_saturate:
@@ -136,9 +163,11 @@ class Lockstep:
         step = self._last
         if step is None or self._fault is not None:
             return
+        if is_emulated_wrongly(step.instruction.form.name):
+            self._hand_over(step)
         if emulator_pc != self.machine.pc:
             self._diverge(step, "pc", None, hex(self.machine.pc), hex(emulator_pc))
-        elif not self.emulator.agrees(self.machine.registers, QC, FPCR_MODES):
+        elif not self.emulator.agrees(self.machine.registers, FPSR_STICKY, MODES):
             self._find_register(step)
         else:
             self._compare_memory(step)
@@ -185,7 +214,7 @@ class Lockstep:
     def _diverge_at_fault(self, machine: str, emulator: str) -> None:
         pc = self.machine.pc if self._fault is not None or self._last is None else self._last.pc
         index, text, source = self.machine.instructions_executed, self.machine.disassembly_at(pc), self._source(pc)
-        instruction = self.machine.instruction_at(pc) if text else None
+        instruction = self._instruction_at(pc)
         form = instruction.form.name if instruction is not None else ""
         inputs = self._inputs(instruction, pc) if instruction is not None else ()
         self._divergence = Divergence(index, pc, text, form, source, "fault", None, machine, emulator, inputs)
@@ -198,6 +227,13 @@ class Lockstep:
             step.index, step.pc, instruction.text, instruction.form.name, self._source(step.pc),
             where, lane, machine, emulator, inputs + loaded,
         )  # fmt: skip
+
+    def _instruction_at(self, pc: int) -> Instruction | None:
+        """The instruction that the machine would execute; None where it has none."""
+        try:
+            return self.machine.instruction_at(pc)
+        except ExecutionError:
+            return None
 
     def _inputs(self, instruction: Instruction, pc: int) -> tuple[Input, ...]:
         """What the registers that an instruction reads held before it ran."""

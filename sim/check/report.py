@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ class Outcome:
     machine code, "" for intrinsics and for a build that failed (which has flags).
     `failure` is empty where everything agreed, else a paragraph: a divergence of machine and emulator, a mismatch
     of an output lane, or an error that stopped the run.  `interrupted` says that the user stopped it.
+    `unverified` counts, by form, those of the `instructions` that the emulator lacks or is known to get wrong: there
+    both engines hold the machine's result, and only the golden reference can tell that it is wrong.
     """
 
     implementation: str
@@ -76,6 +79,7 @@ class Outcome:
     divergence: str = ""
     mismatch: Mismatch | None = None
     interrupted: bool = False
+    unverified: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -145,6 +149,18 @@ class Report:
         return sum(outcome.instructions for outcome in self.outcomes)
 
     @property
+    def unverified(self) -> dict[str, int]:
+        """By form, the executed instructions that the emulator could not check, the most frequent form first."""
+        counts: Counter[str] = sum((Counter(outcome.unverified) for outcome in self.outcomes), Counter())
+        return dict(counts.most_common())
+
+    @property
+    def instructions_in_lockstep(self) -> int:
+        """The executed instructions whose results machine and emulator computed apart from each other."""
+        executed = sum(outcome.instructions for outcome in self.outcomes if outcome.code)
+        return executed - sum(self.unverified.values())
+
+    @property
     def distinct_binaries(self) -> int:
         return len({outcome.code for outcome in self.outcomes if outcome.code})
 
@@ -168,6 +184,8 @@ class Report:
             "forms": sorted(self.forms),
             "qc_events": sum(outcome.qc_events for outcome in self.outcomes),
             "instructions": self.instructions,
+            "instructions_in_lockstep": self.instructions_in_lockstep,
+            "unverified": self.unverified,
             "first_divergence": self.first_divergence,
             "seed": self.seed,
             "reproduce": self.reproduce,

@@ -11,9 +11,10 @@ from isa.decode import decode, disassemble
 from isa.evaluate.python import Run, bind
 from isa.instruction import FEATURES, Instruction
 from isa.lane import Place
+from isa.refusals import TRAP_REASONS
 from isa.rows import TABLE
 from isa.table import Table, UnknownInstruction
-from sim.machine.errors import MemoryFault, UnsupportedInstruction
+from sim.machine.errors import ExecutionError, MemoryFault, Trap, UnsupportedInstruction
 from sim.machine.memory import Memory
 from sim.machine.registers import SP, RegisterFile, Registers, as_register
 from sim.machine.trace import Step
@@ -114,7 +115,7 @@ class Machine:
     def run(self, until: int | None = None, max_instructions: int | None = None) -> int:
         """Execute until the program counter is `until` or so many instructions are done; returns their number.
 
-        Raises MemoryFault and UnsupportedInstruction with `pc` at the instruction that could not be executed.
+        Raises MemoryFault, Trap and UnsupportedInstruction with `pc` at the instruction that could not be executed.
         """
         self._stop_blocks_at(until)
         self.pc = as_register(self.pc, 64)
@@ -174,7 +175,7 @@ class Machine:
         while len(body) < _MAX_BLOCK:
             try:
                 instruction = self.instruction_at(pc)
-            except (MemoryFault, UnsupportedInstruction):
+            except ExecutionError:
                 if body:
                     break
                 raise
@@ -188,7 +189,7 @@ class Machine:
         return Block(body, None, pc % 2**64)
 
     def instruction_at(self, pc: int) -> Instruction:
-        """The instruction at an address.  Raises MemoryFault and UnsupportedInstruction."""
+        """The instruction at an address.  Raises MemoryFault, UnsupportedInstruction, and Trap where it would trap."""
         if self._code_version != self.memory.code_version:
             self._forget_code()
         known = self._instructions.get(pc)
@@ -207,6 +208,8 @@ class Machine:
         except UnknownInstruction as unknown:
             raise UnsupportedInstruction(pc, 4, unknown.reason, pc, unknown.text) from None
         self._check_feature(instruction, pc)
+        if instruction.traps:
+            raise Trap(pc, 4, TRAP_REASONS[instruction.form.mnemonic], pc, instruction.text)
         return instruction
 
     def _check_feature(self, instruction: Instruction, pc: int) -> None:

@@ -77,11 +77,21 @@ def _totals(report: Report) -> Table:
         ("lanes compared", f"{report.lanes_compared:,}"),
         ("distinct binaries", f"{report.distinct_binaries}"),
         ("instruction forms", f"{len(report.forms)}"),
-        ("instructions in lockstep", f"{sum(o.instructions for o in report.outcomes if o.code):,}"),
+        ("instructions in lockstep", f"{report.instructions_in_lockstep:,}"),
+        *_unverified(report),
         ("seed", f"{report.seed}"),
     ):
         table.add_row(name, escape(value))
     return table
+
+
+def _unverified(report: Report) -> list[tuple[str, str]]:
+    """The line of what the emulator could not check, where there is something."""
+    counts = report.unverified
+    if not counts:
+        return []
+    total, forms = f"{sum(counts.values()):,}", f"{len(counts)} form{'s' if len(counts) > 1 else ''}"
+    return [("unverified by emulation", f"{total} instructions of {forms}: {'; '.join(counts)}")]
 
 
 def _verdict(report: Report) -> str:

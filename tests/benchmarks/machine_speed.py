@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from struct import pack
 from time import perf_counter
 
 import numpy as np
@@ -22,6 +23,7 @@ from sim.toolchain import build
 
 LENGTH, RUNS = 4096, 7
 ACCUMULATORS, OUTPUT = 0x1000_0000, 0x2000_0000
+REQUANTIZE = Path(__file__).with_name("requantize_fp32.c")
 KERNEL = built_in_kernel("quantize_down")
 
 
@@ -41,6 +43,25 @@ def prepared(engine: Machine | Emulator, image: Image) -> Callable[[], int]:
             engine.x[number] = value
         engine.sp, engine.x[30], engine.pc = STACK_TOP - 16, RETURN_ADDRESS, entry
         engine.memory.write(STACK_TOP - 16, (255).to_bytes(8, "little"))
+        return engine.run(until=RETURN_ADDRESS)
+
+    return run
+
+
+def prepared_requantize(engine: Machine | Emulator, image: Image) -> Callable[[], int]:
+    """As `prepared`, for the single-precision scale of requantize_fp32.c."""
+    map_image(engine.memory, image)
+    engine.memory.map(STACK_TOP - STACK_SIZE, STACK_SIZE)
+    engine.memory.map(ACCUMULATORS, 4 * LENGTH, "r")
+    engine.memory.map(OUTPUT, LENGTH)
+    rng = np.random.default_rng(1)
+    engine.memory.write(ACCUMULATORS, rng.integers(-40000, 40000, LENGTH, dtype=np.int32).tobytes())
+    entry = image.symbol("requantize").address
+
+    def run() -> int:
+        engine.x[0], engine.x[1], engine.x[2], engine.x[3] = ACCUMULATORS, OUTPUT, LENGTH, 3
+        engine.v[0] = int.from_bytes(pack("<f", 0.0031415), "little")
+        engine.sp, engine.x[30], engine.pc = STACK_TOP, RETURN_ADDRESS, entry
         return engine.run(until=RETURN_ADDRESS)
 
     return run
@@ -74,6 +95,9 @@ def main() -> None:
             name = f"{source.name} -{level}"
             together = lockstep_speed(source, level)
             print(f"{name:30} {machine:12,.0f} {emulator:12,.0f} {machine / emulator:12.2f} {together:14,.0f}")
+    image = build(REQUANTIZE, "-O2")
+    machine, emulator = (speed(prepared_requantize(engine, image)) for engine in (Machine(), Emulator()))
+    print(f"{REQUANTIZE.name + ' -O2':30} {machine:12,.0f} {emulator:12,.0f} {machine / emulator:12.2f}")
 
 
 if __name__ == "__main__":

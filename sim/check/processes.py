@@ -1,0 +1,56 @@
+"""Work spread over processes, which outlives the crash of one of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def spread(
+    work: Callable[[Item], Result], items: Sequence[Item], jobs: int, crashed: Callable[[Item], Result]
+) -> Iterator[Result]:
+    """`work(item)` of every item in so many processes, in no order; in this process where one is enough.
+
+    An item that ends its process by a native crash gives `crashed(item)`; the others are done all the same.
+    """
+    if jobs <= 1:
+        yield from map(work, items)
+        return
+    lost = []
+    with _executor(jobs) as executor:
+        pending = {executor.submit(work, item): item for item in items}
+        for future in as_completed(pending):
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                lost.append(pending[future])
+    for item in lost:
+        yield _alone(work, item, crashed)
+
+
+def _alone(work: Callable[[Item], Result], item: Item, crashed: Callable[[Item], Result]) -> Result:
+    """One item in a process of its own."""
+    with _executor(1) as executor:
+        future: Future[Result] = executor.submit(work, item)
+        try:
+            return future.result()
+        except BrokenProcessPool:
+            return crashed(item)
+
+
+def _executor(jobs: int) -> ProcessPoolExecutor:
+    """Processes that leave Ctrl-C to this one."""
+    return ProcessPoolExecutor(jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))

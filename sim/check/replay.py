@@ -1,0 +1,178 @@
+"""Captured calls run again, and what came out compared with what was recorded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from isa.evaluate.exact import QC
+from isa.evaluate.floating.formats import EXCEPTIONS, IDC
+from isa.lane import Place
+from isa.parse import blank_registers
+from sim.check.captured import CapturedCall, Line
+from sim.check.lockstep import Lockstep
+from sim.emulator import Emulator
+from sim.machine.errors import ExecutionError, MemoryFault, Trap, UnsupportedInstruction
+from sim.machine.machine import Machine
+from sim.machine.memory import Memory
+from sim.machine.registers import Registers
+
+Engine = Literal["lockstep", "machine", "emulator"]
+Kind = Literal[
+    "passed", "output mismatch", "divergence", "unsupported instruction", "memory fault", "trap", "limit",
+    "nothing recorded", "unreadable", "crash",
+]  # fmt: skip
+FPSR_COMPARED = QC | EXCEPTIONS & ~IDC
+"""The bits of a recorded FPSR that are compared."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What became of one captured call.
+
+    `detail` is one sentence or paragraph, empty where it passed; `form` is the instruction that stopped it, without
+    its register numbers.
+    `unverified` counts, by form, executions that the emulator could not check.
+    """
+
+    line: int
+    name: str
+    kind: Kind
+    detail: str = ""
+    form: str = ""
+    instructions: int = 0
+    values: int = 0
+    forms: frozenset[str] = frozenset()
+    unverified: Counter[str] = field(default_factory=Counter)
+
+
+class Stopped(Exception):
+    """A call that ended otherwise than by returning: its kind and what to say."""
+
+    def __init__(self, kind: Kind, detail: str, form: str = "") -> None:
+        super().__init__(detail)
+        self.kind: Kind = kind
+        self.detail, self.form = detail, form
+
+
+def replay(line: Line, engine: Engine, limit: int) -> Replayed:
+    """Run the call of a line on that engine, at most `limit` instructions; never raises for what the line holds."""
+    if line.call is None:
+        return Replayed(line.number, "", "unreadable", line.error)
+    run = _Run(line.call, engine)
+    try:
+        run.execute(limit)
+        run.compare(limit)
+    except Stopped as stopped:
+        return run.result(line.number, stopped.kind, stopped.detail, stopped.form)
+    return run.result(line.number, "passed")
+
+
+class _Run:
+    """One call on one engine."""
+
+    def __init__(self, call: CapturedCall, engine: Engine) -> None:
+        self._call, self._engine = call, engine
+        self._machine, self._emulator = Machine(), Emulator()  # cheap; only the one that is used gets memory
+        self._lockstep = Lockstep(self._machine, self._emulator)
+        self._executed = self._values = 0
+
+    @property
+    def _runner(self) -> Machine | Emulator:
+        return self._emulator if self._engine == "emulator" else self._machine
+
+    def result(self, line: int, kind: Kind, detail: str = "", form: str = "") -> Replayed:
+        forms, unverified = frozenset(self._lockstep.forms), self._lockstep.unverified
+        return Replayed(line, self._call.name, kind, detail, form, self._executed, self._values, forms, unverified)
+
+    def execute(self, limit: int) -> None:
+        """Run until the call returns.  Raises Stopped where it does not."""
+        used = (self._machine, self._emulator) if self._engine == "lockstep" else (self._runner,)
+        for engine in used:
+            self._prepare(engine.memory)
+        self._set_registers()
+        try:
+            self._go(limit)
+        except ExecutionError as error:
+            raise Stopped(_kind(error), str(error), blank_registers(error.disassembly)[0]) from None
+        finally:
+            self._executed = self._runner.instructions_executed
+        if self._runner.pc != self._call.ret:
+            raise Stopped("limit", f"it did not return within {limit:,} instructions")
+
+    def _go(self, limit: int) -> None:
+        if self._engine != "lockstep":
+            self._runner.run(self._call.ret, limit)
+            return
+        divergence = self._lockstep.run(self._call.ret, limit)
+        if divergence is not None:
+            raise Stopped("divergence", str(divergence), divergence.form)
+
+    def _prepare(self, memory: Memory) -> None:
+        try:
+            for address, size, permissions in self._call.maps:
+                memory.map(address, size, permissions)
+            for address, data in self._call.memory:
+                memory.write(address, data)
+        except (ValueError, MemoryFault) as error:
+            raise Stopped("unreadable", f"its memory cannot be set up: {error}") from None
+
+    def _set_registers(self) -> None:
+        registers = Registers()
+        for name, value in {"x30": self._call.ret, **self._call.registers}.items():
+            registers.write(_place(name), value)
+        registers.flags[:] = [self._call.nzcv or 0, 0, self._call.fpcr, 0]
+        self._machine.registers.copy(registers)
+        self._emulator.load_registers(registers)
+        self._machine.pc = self._emulator.pc = self._call.entry
+
+    def compare(self, limit: int) -> None:
+        """Compare with what was recorded.  Raises Stopped at the first difference."""
+        for output in self._call.outputs:
+            self._compare_bytes(output.address, output.data)
+        for name, value in self._call.final.items():
+            if name != "nzcv" or self._call.nzcv is not None or self._sets_flags(limit):
+                self._compare_register(name, value)
+        recorded = self._call.instructions
+        if recorded is not None and recorded != self._executed:
+            raise Stopped("output mismatch", f"{self._executed} instructions executed, {recorded} recorded")
+        if not self._values and recorded is None and self._engine != "lockstep":
+            raise Stopped("nothing recorded", "the line has no outputs, final or insns: nothing could be compared")
+
+    def _sets_flags(self, limit: int) -> bool:
+        """Whether the flags at the end do not depend on those at the start."""
+        after = []
+        for flags in (0, 15):
+            run = _Run(replace(self._call, nzcv=flags), "machine")
+            run.execute(limit)
+            after.append(run._machine.nzcv)
+        return after[0] == after[1]
+
+    def _compare_bytes(self, address: int, recorded: bytes) -> None:
+        try:
+            data = self._runner.memory.read(address, len(recorded))
+        except MemoryFault as fault:
+            raise Stopped("unreadable", f"an output is not in its memory: {fault}") from None
+        self._values += len(recorded)
+        if data != recorded:
+            at = next(i for i, (a, b) in enumerate(zip(data, recorded, strict=True)) if a != b)
+            place = f"byte {at} of the output at {address:#x}"
+            raise Stopped("output mismatch", f"{place} is {data[at]:#04x}, recorded {recorded[at]:#04x}")
+
+    def _compare_register(self, name: str, recorded: int) -> None:
+        mask = FPSR_COMPARED if name == "fpsr" else -1
+        value = self._runner.read(_place(name)) & mask
+        self._values += 1
+        if value != recorded & mask:
+            raise Stopped("output mismatch", f"{name} is {value:#x}, recorded {recorded & mask:#x}")
+
+
+def _place(name: str) -> Place:
+    return Place(name[0], int(name[1:])) if name[1:].isdigit() else Place(name)
+
+
+def _kind(error: ExecutionError) -> Kind:
+    if isinstance(error, UnsupportedInstruction):
+        return "unsupported instruction"
+    return "trap" if isinstance(error, Trap) else "memory fault"

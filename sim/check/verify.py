@@ -1,0 +1,179 @@
+"""The differential run over the instruction table: every form, on at least so many lane vectors.
+
+A lane vector is one input set of one output lane: a run of `add v0.16b, v1.16b, v2.16b` compares sixteen.  Each form
+runs as generated Python, in the exact evaluator and in the emulator (see `sim.check.differential`); what the emulator
+lacks or gets wrong is compared with its definition (see `sim.check.definitions`).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from multiprocessing import get_context
+from typing import Literal, cast
+
+from isa.instruction import Form, Instruction
+from isa.lane import Int, Lane, Place, Write
+from isa.rows import TABLE
+from sim.check.definitions import EMULATED_WRONGLY, NOT_EMULATED, expected, is_defined
+from sim.check.differential import Bench, Outcome
+from sim.check.states import DATA, DATA_SIZE, States
+from sim.check.words import words_to_run
+
+Evidence = Literal["emulation", "definition", "two evaluators", "no word"]
+"""What a form was compared with.  "two evaluators": with each other only; "no word": with nothing."""
+
+_FORMS_A_PROCESS = 16
+"""So few forms are verified sooner than another process has started."""
+
+
+@dataclass(frozen=True)
+class FormResult:
+    """The outcome for one form: `vectors` lane vectors compared in `runs` runs of `words` machine words.
+
+    `faults` of the runs ended in a memory fault, on every engine alike; they are no lane vectors.  `difference` is ""
+    or names the word, the instruction, the state, the place and the values; it ends the form.
+    """
+
+    form: str
+    evidence: Evidence
+    words: int = 0
+    runs: int = 0
+    faults: int = 0
+    vectors: int = 0
+    difference: str = ""
+
+
+def forms_named(names: Iterable[str]) -> list[Form]:
+    """The forms of the table with these names, in the order of the table."""
+    wanted = set(names)
+    return [form for form in TABLE.forms.values() if form.name in wanted]
+
+
+def verify_form(form: str, seed: int, vectors: int) -> FormResult:
+    """Compare one form on at least `vectors` lane vectors."""
+    states = States(form, seed)
+    words = words_to_run(form, states.rng, vectors)
+    (found,) = forms_named([form])
+    evidence = _evidence(found)
+    if not words:
+        return FormResult(form, "no word")
+    return _Run(form, evidence, states, words, vectors).result()
+
+
+def _evidence(form: Form) -> Evidence:
+    if form.feature not in NOT_EMULATED and not EMULATED_WRONGLY.fullmatch(form.name):
+        return "emulation"
+    return "definition" if is_defined(form.name) else "two evaluators"
+
+
+class _Run:
+    """The runs of one form."""
+
+    def __init__(self, form: str, evidence: Evidence, states: States, words: Sequence[int], vectors: int) -> None:
+        self._form, self._evidence, self._states, self._words = form, evidence, states, words
+        self._bench = Bench(states.data)
+        self._wanted = vectors
+        self._runs = self._faults = self._vectors = 0
+
+    def result(self) -> FormResult:
+        difference = next(filter(None, self._differences()), "")
+        counts = (len(self._words), self._runs, self._faults, self._vectors)
+        return FormResult(self._form, self._evidence, *counts, difference)
+
+    def _differences(self) -> Iterator[str]:
+        """The outcome of one run after the other, each word in turn for its share of the vectors."""
+        numbers = count()
+        for at, word in enumerate(self._words):
+            self._bench.set_word(word)
+            lanes = lanes_written(self._bench.instruction)
+            goal = -(-self._wanted * (at + 1) // len(self._words))
+            for _ in range(2 * (1 + (goal - self._vectors) // lanes)):
+                if self._vectors >= goal:
+                    break
+                yield self._one(word, next(numbers), lanes)
+
+    def _one(self, word: int, number: int, lanes: int) -> str:
+        bench = self._bench
+        self._states.fill(bench.machine.registers, number, word)
+        bench.set_monitor(opened=number % 2 == 1)
+        compared = self._against_definition if self._evidence == "definition" else self._with_engines
+        try:
+            faulted, difference = compared(word)
+        except Exception as error:  # whatever an engine fails with is a difference of this form, not the end of the run
+            faulted, difference = True, f"{type(error).__name__}: {error}"
+        self._runs += 1
+        self._faults += faulted
+        self._vectors += lanes * (not faulted)
+        text = bench.instruction.text
+        return f"{self._form}: {word:08x} {text}, state {number}: {difference}" if difference else ""
+
+    def _with_engines(self, _word: int) -> Outcome:
+        return self._bench.run(emulated=self._evidence == "emulation")
+
+    def _against_definition(self, word: int) -> Outcome:
+        machine = self._bench.machine
+        base = machine.registers.general[word >> 5 & 31]
+        near = base if DATA <= base <= DATA + DATA_SIZE - 16 else DATA
+        wanted = expected(self._form, word, machine.registers, machine.memory.read(near, 16))
+        faulted, difference = self._bench.run(emulated=False)
+        if faulted or difference:
+            return Outcome(faulted, difference)
+        got = bytes(machine.registers.vectors), machine.memory.read(near, 16)
+        return Outcome(False, _first_difference(got, wanted))
+
+
+def _first_difference(got: tuple[bytes, bytes], wanted: tuple[bytes, bytes]) -> str:
+    for name, mine, other in zip(("vector registers", "memory"), got, wanted, strict=True):
+        at = next((i for i in range(len(mine)) if mine[i] != other[i]), None)
+        if at is not None:
+            return f"{name}, byte {at}: machine {mine[at]:#04x}, definition {other[at]:#04x}"
+    return ""
+
+
+def lanes_written(instruction: Instruction) -> int:
+    """The lanes that it computes: those that a write only keeps do not count; at least one."""
+    return max(1, sum(not _keeps(write, i, lane) for write in instruction.writes for i, lane in enumerate(write.lanes)))
+
+
+def _keeps(write: Write, number: int, lane: Lane) -> bool:
+    """Whether lane `number` of a write is what its register holds there already."""
+    if lane.op != "field" or lane.args[0].op != "read" or not isinstance(write.place, Place):
+        return False
+    lsb, element = cast(tuple[int, Int], lane.detail)
+    return lane.args[0].detail == write.place and (lsb, element.bits) == (number * write.bits, write.bits)
+
+
+def verify_all(forms: Sequence[str], seed: int, vectors: int, jobs: int, report: Callable[[FormResult], None]) -> bool:
+    """Verify forms in so many processes; `report` gets each result as it comes.  Whether it was interrupted."""
+    verify = partial(verify_form, seed=seed, vectors=vectors)
+    try:
+        with _mapping(min(jobs, -(-len(forms) // _FORMS_A_PROCESS))) as mapped:
+            for result in mapped(verify, forms):
+                report(result)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+Mapped = Callable[[Callable[[str], FormResult], Sequence[str]], Iterable[FormResult]]
+
+
+@contextmanager
+def _mapping(jobs: int) -> Iterator[Mapped]:
+    """A `map` in so many processes, in no order; in this process where one is enough."""
+    if jobs <= 1:
+        yield map
+        return
+    with get_context("spawn").Pool(jobs, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+        yield partial(pool.imap_unordered, chunksize=4)
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,68 @@
+"""The machine words that a form is verified with: recorded ones, every immediate, and registers that coincide."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from isa.decode import decode
+from isa.encodings import words_of
+from isa.instruction import Instruction
+from isa.table import UnknownInstruction
+
+_D, _N, _M, _A = 0, 5, 16, 10
+"""The lowest bit of the register fields Rd or Rt, Rn, Rm or Rs, Ra or Rt2 (Arm ARM C4.1)."""
+_IMMEDIATE_BITS = 7
+"""Bits 22 to 16 hold immh:immb of a shift, and index, Rm and imm5 of the forms by element."""
+_RUNS_A_WORD = 3
+
+
+def words_to_run(form: str, rng: random.Random, runs: int) -> list[int]:
+    """Words for so many runs: the recorded ones, then seeded variants of them; at least three runs for each.
+
+    A form with an immediate keeps all its variants.  Empty where no word is recorded.
+    """
+    recorded = words_of(form)
+    variants = sorted({word for word in _variants(recorded, rng) if _is_word_of(form, word)} - set(recorded))
+    room = max(runs // _RUNS_A_WORD - len(recorded), 8)
+    if "#" not in form and len(variants) > room:
+        variants = sorted(rng.sample(variants, room))
+    return [*recorded, *variants]
+
+
+def _variants(recorded: tuple[int, ...], rng: random.Random) -> Iterator[int]:
+    for word in recorded:
+        d, m = word >> _D & 31, word >> _M & 31
+        yield _with(word, {_N: d})
+        yield _with(word, {_N: m})
+        yield _with(word, {_N: d, _M: d})
+        yield from (_with(word, {field: rng.randrange(31) for field in (_D, _N)}) for _ in range(4))
+        yield _with(word, {field: rng.randrange(31) for field in (_D, _N, _M)})
+        yield _with(word, {field: rng.randrange(31) for field in (_D, _N, _A)})
+    for word in recorded[:2]:
+        yield from (word & ~(0x7F << _M) | immediate << _M for immediate in range(1 << _IMMEDIATE_BITS))
+
+
+def _with(word: int, fields: dict[int, int]) -> int:
+    for lsb, number in fields.items():
+        word = word & ~(31 << lsb) | number << lsb
+    return word
+
+
+def _is_word_of(form: str, word: int) -> bool:
+    try:
+        instruction = decode(word.to_bytes(4, "little"))
+    except UnknownInstruction:
+        return False
+    return instruction.form.name == form and _is_predictable(instruction)
+
+
+def _is_predictable(instruction: Instruction) -> bool:
+    """Not two writes of one register; where memory is accessed, no register in two roles.
+
+    Those are constrained unpredictable where the base is written back or a pair is loaded (Arm ARM K1.1).
+    """
+    written, numbers = instruction.places_written, instruction.registers
+    if "[x" in instruction.form.shape and len(set(numbers)) < len(numbers):
+        return False
+    return len(set(written)) == len(written)

@@ -1,0 +1,123 @@
+"""The members of a batch that are at one place in the code, and their registers while they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa.instruction import Instruction
+from isa.lane import Place
+from sim.machine.batch_memory import BatchMemory
+from sim.machine.batch_registers import Array, BatchRegisters
+from sim.machine.registers import SP
+
+Members = NDArray[np.intp]
+
+
+class Touched(NamedTuple):
+    """The numbers of the registers that a block reads or writes."""
+
+    vectors: frozenset[int]
+    general: frozenset[int]
+
+
+def touched_by(instructions: Iterable[Instruction]) -> Touched:
+    """The registers that the instructions read or write."""
+    places = {place for i in instructions for place in (*i.places_read, *i.places_written)}
+    return Touched(_numbers(places, "v"), _general(places))
+
+
+def _numbers(places: Iterable[Place], file: str) -> frozenset[int]:
+    return frozenset(int(place.index) for place in places if place.file == file)  # type: ignore[arg-type]
+
+
+def _general(places: Iterable[Place]) -> frozenset[int]:
+    places = list(places)
+    return _numbers(places, "x") | ({SP} if any(place.file == "sp" for place in places) else frozenset[int]())
+
+
+class Frame:
+    """The registers of one group while it runs: see `isa.evaluate.batch.Frame`.
+
+    A group of all members has the registers themselves, a smaller one copies of those that its block touches.
+    """
+
+    def __init__(self, registers: BatchRegisters, memory: BatchMemory, rows: Members, touched: Touched) -> None:
+        self.members = len(rows)
+        self.address = 0
+        self.vectors, self.general, self.flags = registers.vectors, registers.general, registers.flags
+        self._registers = registers
+        self._memory = memory
+        self._rows = rows
+        self._touched = touched
+        self._apart = self.members < registers.members
+        if self._apart:
+            self.vectors = [a[rows] if i in touched.vectors else a for i, a in enumerate(self.vectors)]
+            self.general = [a[rows] if i in touched.general else a for i, a in enumerate(self.general)]
+            self.flags = [a[rows] for a in self.flags]
+
+    @property
+    def pc(self) -> Array:
+        """The address of the instruction, as a column."""
+        return np.full((self.members, 1), self.address, "u8")
+
+    def put_back(self) -> None:
+        """Make the copies the registers of the group."""
+        if self._apart:
+            for i in self._touched.vectors:
+                self._put(self._registers.vectors, i, self.vectors[i])
+            for i in self._touched.general:
+                self._put(self._registers.general, i, self.general[i])
+            for i, values in enumerate(self.flags):
+                self._put(self._registers.flags, i, values)
+
+    def _put(self, file: list[Array], number: int, values: Array) -> None:
+        """Change the rows of the group in a copy: registers may share an array."""
+        file[number] = file[number].copy()
+        file[number][self._rows] = values
+
+    def load(self, addresses: Array, size: int) -> Array:
+        """Bytes that the members may read.  Raises MemberFaults."""
+        return self._memory.load(addresses, size, self._rows)
+
+    def writable(self, addresses: Array, size: int) -> Callable[[Array], None]:
+        """What stores bytes that the members may write.  Raises MemberFaults."""
+        store: Callable[[Array], None] = self._memory.writable(addresses, size, self._rows)
+        return store
+
+
+class Group:
+    """Members at one place in the code, while they stay together."""
+
+    def __init__(self, rows: Members, pc: int, left: int, until: int | None, alone: bool) -> None:
+        self.rows = rows
+        self.pc = pc
+        self.left = left
+        self.executed = 0
+        self.targets: Array | None = None
+        """Where they go on, if at different places."""
+        self.alone = alone
+        """Whether no other members are waiting for these, and none of these has stopped."""
+        self._until = until
+        self._begun = False
+
+    @property
+    def on(self) -> bool:
+        """Whether they can go on together."""
+        if not self._begun:
+            return True
+        return self.alone and self.left > 0 and self.targets is None and self.pc != self._until
+
+    def advance(self, done: int, targets: Array | None) -> None:
+        """Note instructions that were done, the last of them perhaps a branch."""
+        self._begun = True
+        self.executed += done
+        self.left -= done
+        self.pc = (self.pc + 4 * done) % 2**64
+        if targets is not None and int(targets.min()) == int(targets.max()):
+            self.pc = int(targets[0, 0])
+        else:
+            self.targets = targets

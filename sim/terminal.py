@@ -1,0 +1,59 @@
+"""What the subcommands share of the terminal: exit codes, errors in one sentence, output that may be cut off."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NoReturn, TextIO
+
+import typer
+from rich.console import Console
+
+MISMATCH, USAGE, MISSING, INTERRUPTED = 1, 2, 3, 130
+stderr = Console(stderr=True)
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """End the command with one sentence."""
+    stderr.print(f"lanewise: {message}", style="red", highlight=False, soft_wrap=True, markup=False)
+    raise typer.Exit(code)
+
+
+def has_progress_bar() -> bool:
+    """Whether progress is shown as a bar: stderr is a terminal."""
+    return stderr.is_interactive and sys.stderr.isatty()
+
+
+def print_shown(show: Callable[[Console], None]) -> None:
+    """Write what `show` prints to stdout, as this terminal shows it, with its colours."""
+    console = Console()
+    with writing_to(sys.stdout):
+        with console.capture() as capture:
+            show(console)
+        typer.echo(capture.get(), nl=False, color=True)
+
+
+def print_json(value: object) -> None:
+    """Write a result for machines to stdout."""
+    with writing_to(sys.stdout):
+        typer.echo(json.dumps(value, indent=2))
+
+
+def print_progress(line: str) -> None:
+    """Write a line of progress to stderr."""
+    with writing_to(sys.stderr):
+        typer.echo(line, err=True)
+
+
+@contextmanager
+def writing_to(stream: TextIO) -> Iterator[None]:
+    """A reader that closed the pipe has read enough: the rest is dropped.  Any other fault ends the command."""
+    try:
+        yield
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # so that the flush at exit does not fail again
+        if not isinstance(error, BrokenPipeError):
+            fail(f"cannot write the report: {error.strerror}", MISSING)

@@ -1,0 +1,86 @@
+"""What a check says of a kernel that executes what nobody here can: one sentence, with the instruction and its line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim.check.check import Job, check_job
+from sim.check.vectors import Vectors, make_vectors
+from sim.kernels import Inputs, Kernel, Pointer, Scalar, Signature
+from sim.kernels.kernel import Outputs
+
+SIGNATURE = Signature((Pointer("a", "int32", ("n",)), Pointer("out", "int32", ("n",), "out"), Scalar("n", "uint64")))
+TRAP_C = """#include <stddef.h>
+void f(const int *a, int *out, size_t n)
+{
+    if (n > 3)
+        __builtin_trap();
+    for (size_t i = 0; i < n; ++i) out[i] = a[i];
+}
+"""
+SVE_C = """#include <arm_sve.h>
+#include <stddef.h>
+void f(const int *a, int *out, size_t n)
+{
+    out[0] = a[0];
+    out[1] = (int)svcntw();
+}
+"""
+SVE_VECTORS_C = """#include <arm_sve.h>
+#include <stddef.h>
+void f(const int *a, int *out, size_t n)
+{
+    const svbool_t all = svptrue_b32();
+    svst1_s32(all, out, svld1_s32(all, a));
+}
+"""
+
+
+def golden(inputs: Inputs) -> Outputs:
+    return {"out": inputs["a"]}
+
+
+def steps(inputs: Inputs) -> Outputs:
+    return {"a": inputs["a"]}
+
+
+def corners() -> Iterator[Inputs]:
+    yield {"a": np.arange(2, dtype=np.int32), "n": 2}
+    yield {"a": np.arange(4, dtype=np.int32), "n": 4}
+
+
+KERNEL = Kernel("copy", "f", (), SIGNATURE, golden, steps, dict, corners, lambda rng: {})
+
+
+@pytest.fixture(scope="module")
+def vectors() -> Vectors:
+    return make_vectors(KERNEL, 0, seed=1)
+
+
+def failure(vectors: Vectors, folder: Path, text: str, *flags: str) -> str:
+    source = folder / "copy.c"
+    source.write_text(text)
+    return check_job(KERNEL, Job(source, ("-O1", *flags)), vectors, lambda _: None).failure
+
+
+def test_a_trap_is_one_sentence_with_its_line(vectors: Vectors, tmp_path: Path) -> None:
+    said = failure(vectors, tmp_path, TRAP_C)
+    assert re.fullmatch(r"input set 1: at 0x[0-9a-f]+, brk #1: .* \(copy\.c:5\)", said)
+
+
+def test_input_sets_before_a_trap_are_compared(vectors: Vectors, tmp_path: Path) -> None:
+    source = tmp_path / "copy.c"
+    source.write_text(TRAP_C)
+    assert check_job(KERNEL, Job(source, ("-O1",)), vectors, lambda _: None).lanes_compared == 2 * 2
+
+
+@pytest.mark.parametrize("text", [SVE_C, SVE_VECTORS_C], ids=["cntw", "ptrue and vectors"])
+def test_sve_is_one_sentence_with_extension_line_and_advice(vectors: Vectors, tmp_path: Path, text: str) -> None:
+    said = failure(vectors, tmp_path, text, "-march=armv8.2-a+sve")
+    pattern = r"input set 0: at 0x[0-9a-f]+, \w+ .*: .*\bSVE\b.*: compile with -march=\S+, without \+sve \(copy\.c:\d\)"
+    assert re.fullmatch(pattern, said)

@@ -1,0 +1,117 @@
+"""Many claims at once: processes, time limits, answers kept by content."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from isa.lane import S8, S16, constant
+from sim.check.prove import BrokenClaim, Claim, Finding, Range, sides_of
+from sim.check.prove_cache import entry_of, keep, kept
+from sim.check.prove_run import prove_all
+
+TRUE = Claim("true", {"x": S8}, lambda x: x + 1, lambda x: x - -1)
+FALSE = Claim("false", {"x": S8}, lambda x: S8.wrap(x + 1), lambda x: x + 1)
+HARD = Claim(
+    "hard",
+    {"p": Range(3, 2**40), "q": Range(3, 2**40)},
+    left=lambda p, q: (p * q).equals((2**40 - 87) * (2**39 - 7)),
+    right=lambda p, q: constant(0),
+    given=lambda p, q: p < q,
+)
+
+
+def run(claims: list[Claim], cache: Path | None = None, seconds: float = 60, jobs: int = 2) -> dict[str, Finding]:
+    found: dict[str, Finding] = {}
+    prove_all(claims, seconds, jobs, cache, lambda claim, finding: found.update({claim.name: finding}))
+    return found
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 9])
+def test_every_claim_gets_its_verdict_whatever_the_number_of_processes(jobs: int) -> None:
+    outcomes = {name: finding.outcome for name, finding in run([TRUE, FALSE], jobs=jobs).items()}
+    assert outcomes == {"true": "proved", "false": "counter-example"}
+
+
+def test_a_hard_claim_ends_at_its_time_limit_and_leaves_the_others() -> None:
+    found = run([HARD, TRUE], seconds=0.5)
+    assert (found["hard"].outcome, found["true"].outcome) == ("unknown", "proved")
+
+
+def test_a_process_that_does_not_stop_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.check.prove_run.prove_sides", lambda *_: time.sleep(3600))
+    monkeypatch.setattr("sim.check.prove_run._GRACE", 0.1)
+    assert "had to be stopped" in run([TRUE], seconds=0.1)["true"].reason
+
+
+def test_a_process_that_dies_makes_its_claim_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.check.prove_run.prove_sides", lambda *_: os._exit(3))
+    assert "without an answer" in run([TRUE])["true"].reason
+
+
+def test_an_interrupt_ends_the_run_and_says_so() -> None:
+    threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT)).start()
+    assert prove_all([HARD], 60, 1, None, lambda *_: None)
+
+
+def test_a_broken_claim_ends_the_run_before_anything_is_asked() -> None:
+    broken = Claim("broken", {"x": S8}, lambda x: x << x, lambda x: x)
+    with pytest.raises(BrokenClaim):
+        run([TRUE, broken])
+
+
+def test_an_answer_is_kept(tmp_path: Path) -> None:
+    first, second = run([FALSE], tmp_path)["false"], run([FALSE], tmp_path)["false"]
+    assert (first.cached, second.cached, second.values) == (False, True, {"x": 127})
+
+
+def test_without_a_cache_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path))
+    run([FALSE])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_answer_is_not_kept(tmp_path: Path) -> None:
+    run([HARD], tmp_path, seconds=0.2)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("other", [
+    Claim("false", {"x": S16}, lambda x: S8.wrap(x + 1), lambda x: x + 1),
+    Claim("false", {"x": S8}, lambda x: S8.wrap(x + 2), lambda x: x + 2),
+    Claim("false", {"x": S8}, lambda x: S8.wrap(x + 1), lambda x: x + 1, given=lambda x: x < 5),
+    Claim("false", {"y": S8}, lambda y: S8.wrap(y + 1), lambda y: y + 1),
+])  # fmt: skip
+def test_another_claim_has_another_entry(other: Claim, tmp_path: Path) -> None:
+    assert entry_of(sides_of(other), tmp_path) != entry_of(sides_of(FALSE), tmp_path)
+
+
+def test_the_entry_depends_on_the_version_of_the_solver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = entry_of(sides_of(TRUE), tmp_path)
+    monkeypatch.setattr("sim.check.prove_cache.solver_version", lambda: "bitwuzla 99")
+    assert entry_of(sides_of(TRUE), tmp_path) != before
+
+
+@pytest.mark.parametrize("text", [
+    "", "[]", "{}", '{"outcome": "proved"}',
+    json.dumps({"outcome": "counter-example", "seconds": 1, "values": {"x": 3}}),
+    json.dumps({"outcome": "counter-example", "seconds": 1, "values": {"y": 3}}),
+    json.dumps({"outcome": "counter-example", "seconds": 1, "values": {"x": 3000}}),
+])  # fmt: skip
+def test_a_damaged_or_wrong_entry_is_no_answer(text: str, tmp_path: Path) -> None:
+    entry = tmp_path / "proof"
+    entry.write_text(text)
+    assert kept(entry, sides_of(FALSE)) is None
+
+
+def test_a_cache_that_cannot_be_written_is_no_fault_of_the_proof(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    keep(blocked / "proof", Finding("proved", 1))
+    assert run([TRUE], blocked)["true"].outcome == "proved"

@@ -1,0 +1,282 @@
+"""Captured calls replayed; they are recorded here by Unicorn itself, without the machine or the emulator of sim."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import unicorn
+from typer.testing import CliRunner
+from unicorn import arm64_const as arm
+
+from isa.lane import constant
+from isa.rows import TABLE
+from sim import cli
+from sim.check import replay as replaying
+from sim.check.captured import MAX_CALL_BYTES, Bytes, CaptureError, read_line, read_lines
+from sim.check.processes import spread
+from sim.check.replay import Replayed, replay
+from sim.machine.machine import Machine
+
+CODE, DATA, RETURN = 0x10000, 0x20000, 0x30000
+ADD_ONE = [0x4C407420, 0x4F000424, 0x4EA48400, 0x4C007420, 0xD65F03C0]
+"""ld1 {v0.8h}, [x1]; movi v4.4s, #1; add v0.4s, v0.4s, v4.4s; st1 {v0.8h}, [x1]; ret"""
+LIMIT = 1000
+Call = dict[str, Any]
+
+
+def code_of(words: list[int]) -> bytes:
+    return b"".join(word.to_bytes(4, "little") for word in words)
+
+
+def recorded(words: list[int], data: bytes) -> tuple[Call, dict[str, np.ndarray]]:
+    """A call of a function that works on the data that x1 points to, as Unicorn runs it."""
+    engine = unicorn.Uc(unicorn.UC_ARCH_ARM64, unicorn.UC_MODE_ARM)
+    engine.ctl_set_cpu_model(arm.UC_CPU_ARM64_MAX)
+    for address in (CODE, DATA, RETURN):
+        engine.mem_map(address, 0x1000)
+    engine.mem_write(CODE, code_of(words))
+    engine.mem_write(DATA, data)
+    engine.reg_write(arm.UC_ARM64_REG_X1, DATA)
+    engine.reg_write(arm.UC_ARM64_REG_X30, RETURN)
+    engine.emu_start(CODE, RETURN)
+    numbers = [*range(arm.UC_ARM64_REG_X0, arm.UC_ARM64_REG_X0 + 29), arm.UC_ARM64_REG_X29, arm.UC_ARM64_REG_X30]
+    final = {
+        "x": [engine.reg_read(number) for number in numbers],
+        "sp": engine.reg_read(arm.UC_ARM64_REG_SP),
+        "v": [f"{engine.reg_read(arm.UC_ARM64_REG_V0 + i):032x}" for i in range(32)],
+        "nzcv": engine.reg_read(arm.UC_ARM64_REG_NZCV) >> 28,
+        "fpsr": engine.reg_read(arm.UC_ARM64_REG_FPSR),
+    }
+    after = bytes(engine.mem_read(DATA, len(data)))
+    call = {
+        "id": "add one", "entry": CODE, "ret": RETURN,
+        "maps": [[CODE, 0x1000, "rx"], [DATA, 0x1000, "rw"]], "mem": [[CODE, "code"], [DATA, "in"]],
+        "regs": {"x1": DATA}, "vregs": {}, "fpcr": 0,
+        "outputs": [[DATA, len(data), "out"]], "final": final, "insns": len(words),
+    }  # fmt: skip
+    arrays = {"code": np.frombuffer(code_of(words), np.uint8), "in": np.frombuffer(data, np.uint8)}
+    return call, arrays | {"out": np.frombuffer(after, np.uint8)}
+
+
+@pytest.fixture
+def sample() -> tuple[Call, dict[str, np.ndarray]]:
+    return recorded(ADD_ONE, bytes(range(16)))
+
+
+Save = Callable[..., Path]
+
+
+@pytest.fixture
+def save(tmp_path: Path) -> Save:
+    """Writes calls (objects or lines of text) and arrays; returns the path of the calls."""
+
+    def saved(calls: list[Call | str], arrays: dict[str, np.ndarray]) -> Path:
+        lines = [call if isinstance(call, str) else json.dumps(call) for call in calls]
+        (tmp_path / "calls.jsonl").write_text("\n".join(lines) + "\n")
+        np.savez(tmp_path / "calls.npz", allow_pickle=False, **arrays)
+        return tmp_path / "calls.jsonl"
+
+    return saved
+
+
+def replayed(path: Path, engine: replaying.Engine = "lockstep") -> Replayed:
+    ((number, text),) = read_lines(path)
+    return replay(read_line(number, text, Bytes(path.with_suffix(".npz"))), engine, LIMIT)
+
+
+@pytest.mark.parametrize("engine", ["lockstep", "machine", "emulator"])
+def test_a_recorded_call_passes(save: Save, sample: tuple[Call, Any], engine: replaying.Engine) -> None:
+    call, arrays = sample
+    result = replayed(save([call], arrays), engine)
+    assert (result.kind, result.detail, result.instructions, result.values) == ("passed", "", 5, 16 + 31 + 32 + 2)
+
+
+@pytest.mark.parametrize("engine", ["lockstep", "machine", "emulator"])
+def test_a_wrong_output_byte_is_named(save: Save, sample: tuple[Call, Any], engine: replaying.Engine) -> None:
+    call, arrays = sample
+    wrong = arrays["out"].copy()
+    wrong[4] ^= 1
+    result = replayed(save([call], arrays | {"out": wrong}), engine)
+    assert (result.kind, result.detail) == ("output mismatch", "byte 4 of the output at 0x20000 is 0x05, recorded 0x04")
+
+
+@pytest.mark.parametrize(("place", "value"), [("x", 30), ("v", 31), ("sp", 0), ("fpsr", 0)])
+def test_a_wrong_final_register_is_found(save: Save, sample: tuple[Call, Any], place: str, value: int) -> None:
+    call, arrays = sample
+    final = call["final"]
+    if place == "x":
+        final["x"][value] ^= 1
+    elif place == "v":
+        final["v"][value] = f"{int(final['v'][value], 16) ^ 1:032x}"
+    else:
+        final[place] ^= 1
+    assert replayed(save([call], arrays)).kind == "output mismatch"
+
+
+COMPARE = 0xEB00003F
+"""cmp x1, x0"""
+
+
+def test_flags_that_the_call_sets_are_compared(save: Save) -> None:
+    call, arrays = recorded([COMPARE, *ADD_ONE], bytes(16))
+    call["final"]["nzcv"] ^= 1
+    assert replayed(save([call], arrays)).detail == "nzcv is 0x2, recorded 0x3"
+
+
+def test_flags_that_only_the_start_decides_are_not_compared(save: Save, sample: tuple[Call, Any]) -> None:
+    call, arrays = sample
+    call["final"]["nzcv"] ^= 1
+    assert replayed(save([call], arrays)).kind == "passed"
+
+
+def test_flags_that_the_call_leaves_are_compared_where_the_start_is_known(save: Save, sample: tuple[Call, Any]) -> None:
+    call, arrays = sample
+    assert replayed(save([call | {"nzcv": call["final"]["nzcv"] ^ 1}], arrays)).kind == "output mismatch"
+
+
+def test_a_wrong_number_of_instructions_is_found(save: Save, sample: tuple[Call, Any]) -> None:
+    call, arrays = sample
+    result = replayed(save([call | {"insns": 6}], arrays))
+    assert (result.kind, result.detail) == ("output mismatch", "5 instructions executed, 6 recorded")
+
+
+def test_a_wrong_semantics_diverges(save: Save, sample: tuple[Call, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    call, arrays = sample
+    wrong = TABLE.replacing("add .4s,.4s,.4s", lambda d, n, m: d.write([constant(7)] * 4))
+    monkeypatch.setattr(replaying, "Machine", lambda: Machine(table=wrong))
+    result = replayed(save([call], arrays))
+    assert (result.kind, result.form) == ("divergence", "add .4s,.4s,.4s")
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "form"),
+    [
+        (0x04A00020, "unsupported instruction", "add z0.s, z1.s, z0.s"),
+        (0xD4000001, "trap", "svc #0"),
+        (0xF9400000, "memory fault", "ldr x_, [x_]"),
+        (0x14000000, "limit", ""),
+    ],
+)
+@pytest.mark.parametrize("engine", ["lockstep", "machine"])
+def test_how_a_call_stops_is_told_apart(
+    save: Save, sample: tuple[Call, Any], word: int, kind: str, form: str, engine: replaying.Engine
+) -> None:
+    call, arrays = sample
+    code = np.frombuffer(code_of([word]), np.uint8)
+    result = replayed(save([call], arrays | {"code": code}), engine)
+    assert (result.kind, result.form) == (kind, form)
+
+
+def test_a_call_with_nothing_recorded_does_not_pass_on_one_engine(save: Save, sample: tuple[Call, Any]) -> None:
+    call, arrays = sample
+    bare = {key: value for key, value in call.items() if key not in ("outputs", "final", "insns")}
+    assert replayed(save([bare], arrays), "machine").kind == "nothing recorded"
+
+
+BAD: dict[str, Callable[[Call], object]] = {
+    "this is no JSON": lambda call: "{",
+    "a call is a JSON object, not list": lambda call: "[]",
+    "has no 'entry'": lambda call: {k: v for k, v in call.items() if k != "entry"},
+    "entry must be a number": lambda call: call | {"entry": "start"},
+    "entry must be a number of 64 bits": lambda call: call | {"entry": 1 << 64},
+    "maps must be a list of lists of 3": lambda call: call | {"maps": [[1, 2]]},
+    "maps must be of whole pages": lambda call: call | {"maps": [[CODE, 5, "rx"]]},
+    "the permissions of a map": lambda call: call | {"maps": [[CODE, 4096, "q"]]},
+    "the maps have more than": lambda call: call | {"maps": [[0, 2 * MAX_CALL_BYTES, "rw"]]},
+    "calls.npz has no key 'nothing'": lambda call: call | {"mem": [[CODE, "nothing"]]},
+    "regs has no register 'x31'": lambda call: call | {"regs": {"x31": 0}},
+    "regs must be an object": lambda call: call | {"regs": [1]},
+    "v0 must have 32 hexadecimal digits": lambda call: call | {"vregs": {"v0": "12"}},
+    "x of final must be a list of 31": lambda call: call | {"final": {"x": [0]}},
+    "the output at 0x20000 has 3 bytes": lambda call: call | {"outputs": [[DATA, 3, "out"]]},
+    "its memory cannot be set up": lambda call: call | {"maps": [[CODE, 4096, "rx"], [CODE, 4096, "rw"]]},
+}
+
+
+@pytest.mark.parametrize("reason", BAD)
+def test_a_bad_line_says_what_is_wrong(save: Save, sample: tuple[Call, Any], reason: str) -> None:
+    call, arrays = sample
+    bad = BAD[reason](call)
+    result = replayed(save([bad], arrays))
+    assert result.kind == "unreadable"
+    assert reason in result.detail
+
+
+def test_pickled_bytes_are_refused(save: Save, sample: tuple[Call, Any]) -> None:
+    call, arrays = sample
+    path = save([call], arrays)
+    with path.with_suffix(".npz").open("wb") as file:
+        np.savez(file, code=np.array([{"a": 1}], dtype=object))
+    assert "cannot be read" in replayed(path).detail
+
+
+def test_bytes_that_are_no_archive_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "calls.npz").write_bytes(b"nothing")
+    with pytest.raises(CaptureError, match="beside the calls"):
+        Bytes(tmp_path / "calls.npz")
+
+
+def invoke(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(cli.app, ["replay", *arguments])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_one_bad_line_does_not_stop_the_others(save: Save, sample: tuple[Call, Any]) -> None:
+    call, arrays = sample
+    code, out, _ = invoke(str(save([call, "{", call], arrays)), "--json", "--jobs", "1")
+    report = json.loads(out)
+    assert (code, report["kinds"]) == (1, {"passed": 2, "unreadable": 1})
+
+
+def test_the_line_that_reproduces_a_failure_runs_it_alone(save: Save, sample: tuple[Call, Any]) -> None:
+    call, arrays = sample
+    path = save([call, "{"], arrays)
+    _, out, _ = invoke(str(path), "--jobs", "1")
+    command = out.splitlines()[-1].removeprefix("reproduce: lanewise replay ")
+    code, again, _ = invoke(*command.split(" "), "--json")
+    assert (code, json.loads(again)["calls"]) == (1, 1)
+
+
+def test_several_processes_give_the_same_report(save: Save, sample: tuple[Call, Any]) -> None:
+    call, arrays = sample
+    path = str(save([call | {"id": str(i)} for i in range(40)], arrays))
+    assert invoke(path, "--json", "--jobs", "2")[:2] == invoke(path, "--json", "--jobs", "1")[:2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["no/such/file.jsonl"], "cannot read no/such/file.jsonl"),
+        (["{path}", "--engine", "silicon"], "--engine takes one of lockstep, machine, emulator, not 'silicon'"),
+        (["{path}", "--line", "9"], "has no call on line 9"),
+    ],
+)
+def test_wrong_usage_is_one_sentence(save: Save, sample: tuple[Call, Any], arguments: list[str], sentence: str) -> None:
+    call, arrays = sample
+    path = str(save([call], arrays))
+    code, _, err = invoke(*(argument.format(path=path) for argument in arguments))
+    assert (code, sentence in err.replace("\n", "")) == (2, True)
+
+
+def test_an_empty_file_does_not_pass(save: Save, sample: tuple[Call, Any]) -> None:
+    assert invoke(str(save([""], sample[1])))[0] == 1
+
+
+def exits_at_three(number: int) -> int:
+    if number == 3:
+        os._exit(9)
+    return number
+
+
+def minus(number: int) -> int:
+    return -number
+
+
+def test_work_outlives_a_process_that_crashes() -> None:
+    assert sorted(spread(exits_at_three, range(6), 2, minus)) == [-3, 0, 1, 2, 4, 5]
