@@ -335,5 +335,6 @@ class Address:
 
 
 Operand = (
-    Vector | Scalar | Element | RegisterList | General | Shifted | Extended | Immediate | FloatImmediate | Condition | Name | Address
-)
+    Vector | Scalar | Element | RegisterList | General | Shifted | Extended | Immediate | FloatImmediate
+    | Condition | Name | Address
+)  # fmt: skip

@@ -46,9 +46,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(isa, name="isa")
-app.command("replay")(replay_calls)
-app.command("prove")(prove)
 
 
 @app.callback()
@@ -138,6 +135,11 @@ def _run_jobs(kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> tuple[li
 
 def _line(outcome: Outcome) -> str:
     return f"{outcome.title}: {outcome.lanes_compared:,} lanes, {outcome.verdict}"
+
+
+app.command("replay")(replay_calls)
+app.command("prove")(prove)
+app.add_typer(isa, name="isa")
 
 
 def main() -> None:

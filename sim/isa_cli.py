@@ -15,8 +15,9 @@ from isa.encodings import rows, space
 from isa.instruction import FEATURES, Form, Instruction
 from isa.rows import TABLE
 from isa.statements import statements
+from sim.check.processes import processors
 from sim.check.verification import Verification
-from sim.check.verify import FormResult, processors, verify_all
+from sim.check.verify import FormResult, verify_all
 from sim.intrinsics_cli import list_intrinsics
 from sim.terminal import (
     INTERRUPTED,

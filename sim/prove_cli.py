@@ -11,11 +11,11 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from isa.evaluate.smt import SolverMissing, solver_version
+from sim.check.processes import processors
 from sim.check.prove import BrokenClaim, Claim, Finding
 from sim.check.prove_file import claims_in
 from sim.check.prove_report import ProofReport, built_in_claims, named
 from sim.check.prove_run import prove_all
-from sim.check.verify import processors
 from sim.terminal import (
     INTERRUPTED,
     MISMATCH,
@@ -28,7 +28,7 @@ from sim.terminal import (
     print_shown,
     stderr,
 )
-from sim.toolchain import CacheUnusable, _cache_directory
+from sim.toolchain import CacheUnusable, cache_directory
 from sim.view.prove import show_claims, show_proofs
 
 _CLAIMS_A_LINE = 25
@@ -83,7 +83,7 @@ def _list(claims: list[Claim], as_json: bool) -> None:
 def _cache() -> Path | None:
     """The directory of earlier answers; None where there can be none."""
     try:
-        return _cache_directory()
+        return cache_directory()
     except CacheUnusable:
         return None
 

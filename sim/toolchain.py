@@ -118,7 +118,7 @@ def build(source: Path, *flags: str, base: int = 0x10000) -> Image:
     when the result cannot be kept, ImageError when the linked program is larger than an image may be.
     """
     compiler, linker = _commands(source, flags, base)
-    entry = _cache_directory() / f"{_key(source, compiler, linker)}.json"
+    entry = cache_directory() / f"{_key(source, compiler, linker)}.json"
     with _writing_to(entry.parent):
         linked = _kept(entry) or _build(source, compiler, linker, entry)
     return Image.read(linked)
@@ -163,7 +163,7 @@ def _commands(source: Path, flags: tuple[str, ...], base: int) -> tuple[list[str
     return compiler, [sys.executable, "-m", "ziglang", "ld.lld", *_LINK, f"--image-base={base:#x}"]
 
 
-def _cache_directory() -> Path:
+def cache_directory() -> Path:
     if chosen := os.environ.get("LANEWISE_CACHE"):
         return Path(chosen).absolute()
     try:
@@ -184,7 +184,7 @@ def _writing_to(directory: Path) -> Iterator[None]:
 def _text_file(text: str, suffix: str) -> Path:
     """The file of the cache with this content, written unless it is there."""
     content = text.encode(errors="surrogatepass")
-    file = _cache_directory() / f"source-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
+    file = cache_directory() / f"source-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
     with _writing_to(file.parent):
         if not file.is_file() or file.read_bytes() != content:
             _write_whole(file, content)

@@ -23,7 +23,8 @@ KINDS = (
     "adds x,x,x", "subs x,x,x", "sbcs x,x,x", "umulh x,x,x", "sdiv x,x,x", "extr x,x,x,#", "crc32x w,w,x", "rmif x,#,#",
     "csel x,x,x,cond", "cas x,x,[x]", "stxr w,x,[x]", "ldaxr x,[x]", "casp x,x,x,x,[x]", "ldp q,q,[x],# post", "bl #",
    "mrs x,fpsr",
-    "fadd .4s,.4s,.4s", "fmla .4s,.4s,.4s", "fdiv .2d,.2d,.2d", "fsqrt .8h,.8h", "fcvtzs x,s", "fcmp d,d",
+    "fadd .4s,.4s,.4s", "fmla .4s,.4s,.4s", "fdiv .2d,.2d,.2d", "fsqrt .8h,.8h", "fcvtzs x,s",
+    "fjcvtzs w,d", "fcmp d,d",
     "fmax .4s,.4s,.4s",
 )  # fmt: skip
 """Forms of every kind of expression."""

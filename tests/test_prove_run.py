@@ -10,21 +10,15 @@ import time
 from pathlib import Path
 
 import pytest
+from hard_claims import HARD
 
-from isa.lane import S8, S16, constant
-from sim.check.prove import BrokenClaim, Claim, Finding, Range, sides_of
+from isa.lane import S8, S16
+from sim.check.prove import BrokenClaim, Claim, Finding, sides_of
 from sim.check.prove_cache import entry_of, keep, kept
 from sim.check.prove_run import prove_all
 
 TRUE = Claim("true", {"x": S8}, lambda x: x + 1, lambda x: x - -1)
 FALSE = Claim("false", {"x": S8}, lambda x: S8.wrap(x + 1), lambda x: x + 1)
-HARD = Claim(
-    "hard",
-    {"p": Range(3, 2**40), "q": Range(3, 2**40)},
-    left=lambda p, q: (p * q).equals((2**40 - 87) * (2**39 - 7)),
-    right=lambda p, q: constant(0),
-    given=lambda p, q: p < q,
-)
 
 
 def run(claims: list[Claim], cache: Path | None = None, seconds: float = 60, jobs: int = 2) -> dict[str, Finding]:
@@ -56,7 +50,8 @@ def test_a_process_that_dies_makes_its_claim_unknown(monkeypatch: pytest.MonkeyP
 
 
 def test_an_interrupt_ends_the_run_and_says_so() -> None:
-    threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT)).start()
+    main = threading.main_thread().ident
+    threading.Timer(0.5, signal.pthread_kill, (main, signal.SIGINT)).start()
     assert prove_all([HARD], 60, 1, None, lambda *_: None)
 
 

@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from isa.rows import TABLE
+from sim import cli
 from sim.check.check import Job, check_job
 from sim.check.vectors import make_vectors
 from sim.kernels.quantize_down import KERNEL
@@ -35,8 +37,8 @@ def test_the_python_examples_print_what_the_readme_says(code: str, output: str) 
     assert printed.getvalue() == output
 
 
-def test_there_are_three_python_examples() -> None:
-    assert len(PYTHON) == 3
+def test_there_are_four_python_examples() -> None:
+    assert len(PYTHON) == 4
 
 
 def test_the_check_prints_the_report_of_the_readme(tmp_path: Path) -> None:
@@ -52,6 +54,13 @@ def test_the_wrong_kernel_is_explained_as_the_readme_says(tmp_path: Path) -> Non
     source.write_text(text.replace("vrshlq_s32(vqaddq_s32(value, fix), minus_shift)", "vrshlq_s32(value, minus_shift)"))
     outcome = check_job(KERNEL, Job(source, ("-O0",)), make_vectors(KERNEL, 2000, 1), lambda _: None)
     assert str(outcome.mismatch) == block_after("## A wrong kernel").strip()
+
+
+def test_the_claims_of_the_readme_are_decided_as_it_says(cache: Path) -> None:
+    printed = CliRunner().invoke(cli.app, ["prove", "sqrdmulh*"]).stdout
+    rows = [" ".join(line.split()) for line in block_after("<!-- rows of: lanewise prove").splitlines()]
+    found = " / ".join(" ".join(line.split()) for line in printed.splitlines())
+    assert [row for row in rows if row not in found] == []
 
 
 @pytest.mark.parametrize("target", re.findall(r"^    make (\w+)$", README, re.MULTILINE))

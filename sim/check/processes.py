@@ -7,7 +7,8 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -30,7 +31,7 @@ def spread(
         yield from map(work, items)
         return
     lost = []
-    with _executor(jobs) as executor:
+    with _executing(jobs) as executor:
         pending = {executor.submit(work, item): item for item in items}
         for future in as_completed(pending):
             try:
@@ -43,7 +44,7 @@ def spread(
 
 def _alone(work: Callable[[Item], Result], item: Item, crashed: Callable[[Item], Result]) -> Result:
     """One item in a process of its own."""
-    with _executor(1) as executor:
+    with _executing(1) as executor:
         future: Future[Result] = executor.submit(work, item)
         try:
             return future.result()
@@ -51,6 +52,16 @@ def _alone(work: Callable[[Item], Result], item: Item, crashed: Callable[[Item],
             return crashed(item)
 
 
-def _executor(jobs: int) -> ProcessPoolExecutor:
-    """Processes that leave Ctrl-C to this one."""
-    return ProcessPoolExecutor(jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+@contextmanager
+def _executing(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that leave Ctrl-C to this one, and that are ended where it does not wait for their results."""
+    executor = ProcessPoolExecutor(jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    before = set(active_children())
+    try:
+        yield executor
+    except BaseException:
+        executor.shutdown(wait=False, cancel_futures=True)
+        for process in set(active_children()) - before:
+            process.terminate()
+        raise
+    executor.shutdown()

@@ -7,14 +7,10 @@ lacks or gets wrong is compared with its definition (see `sim.check.definitions`
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from multiprocessing import get_context
 from typing import Literal, cast
 
 from isa.instruction import Form, Instruction
@@ -22,6 +18,7 @@ from isa.lane import Int, Lane, Place, Write
 from isa.rows import TABLE
 from sim.check.definitions import EMULATED_WRONGLY, NOT_EMULATED, expected, is_defined
 from sim.check.differential import Bench, Outcome
+from sim.check.processes import spread
 from sim.check.states import DATA, DATA_SIZE, States
 from sim.check.words import words_to_run
 
@@ -153,27 +150,12 @@ def verify_all(forms: Sequence[str], seed: int, vectors: int, jobs: int, report:
     """Verify forms in so many processes; `report` gets each result as it comes.  Whether it was interrupted."""
     verify = partial(verify_form, seed=seed, vectors=vectors)
     try:
-        with _mapping(min(jobs, -(-len(forms) // _FORMS_A_PROCESS))) as mapped:
-            for result in mapped(verify, forms):
-                report(result)
+        for result in spread(verify, forms, min(jobs, -(-len(forms) // _FORMS_A_PROCESS)), _crashed):
+            report(result)
     except KeyboardInterrupt:
         return True
     return False
 
 
-Mapped = Callable[[Callable[[str], FormResult], Sequence[str]], Iterable[FormResult]]
-
-
-@contextmanager
-def _mapping(jobs: int) -> Iterator[Mapped]:
-    """A `map` in so many processes, in no order; in this process where one is enough."""
-    if jobs <= 1:
-        yield map
-        return
-    with get_context("spawn").Pool(jobs, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
-        yield partial(pool.imap_unordered, chunksize=4)
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _crashed(form: str) -> FormResult:
+    return FormResult(form, "emulation", difference=f"{form}: the emulator ended its process")

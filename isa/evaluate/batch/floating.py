@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.evaluate.batch.arithmetic import Array
+from isa.evaluate.batch.rolling import carrier
 from isa.evaluate.floating import compute
 from isa.evaluate.floating.formats import AHP, DN, FZ, FZ16, IXC
 from isa.floating import F16, F32, F64, Float, FloatOperation
+from isa.lane import Int
 
 _MODES = AHP | DN | FZ | FZ16 | 3 << 22
 _TYPES = {F16: "f2", F32: "f4", F64: "f8"}
@@ -28,10 +30,8 @@ def computed(operation: FloatOperation, operands: tuple[Array, ...], fpcr: Array
 
     `operands` are arrays of one shape, `fpcr` and `fpsr` columns.
     """
-    if isinstance(operation.to, Float):
-        result = np.zeros(operands[0].shape, f"u{operation.to.bits // 8}")
-    else:
-        result = np.zeros(operands[0].shape, f"{'i' if operation.to.signed else 'u'}{max(8, operation.to.bits) // 8}")
+    to = Int(operation.to.bits, False) if isinstance(operation.to, Float) else operation.to
+    result = np.zeros(operands[0].shape, carrier(to.low, to.high))
     left = np.ones(result.shape, bool)
     usual = (fpsr & IXC != 0) & (fpcr & _MODES == 0)
     if usual.any():
