@@ -4,6 +4,10 @@ Faults of Unicorn 2.1.4 that are repaired or kept away from callers here:
 - its default CPU model lacks dot product, FP16, RDM: the model MAX is chosen;
 - its Python call for one vector register takes microseconds: registers are read all at once through its C library;
 - an undefined instruction, hlt and hvc interrupt alike: traps are told from the rest by their mnemonic;
+- it ends the whole process where it translates some undefined words of the FP16 groups, even those that would not be
+  reached: runs stop before such words;
+- an exclusive or atomic access that is not aligned interrupts with a number alone: it is named;
+- it executes what a branch to an address that is no multiple of 4 finds there: that is a fault;
 - WFI ends a run although there is nothing to wait for: the run goes on behind it;
 - translated code survives a change of memory from outside: it is dropped when code was written.
 """
@@ -14,6 +18,7 @@ import ctypes
 from collections.abc import Callable
 from struct import Struct
 
+import numpy as np
 import unicorn
 from unicorn import arm64_const as arm
 from unicorn import unicorn_const as uc
@@ -22,7 +27,7 @@ from unicorn.unicorn_py3.unicorn import uclib
 from isa.decode import decode, disassemble
 from isa.instruction import Instruction
 from isa.lane import Place
-from isa.refusals import TRAP_REASONS
+from isa.refusals import NO_INSTRUCTION, TRAP_REASONS
 from isa.table import UnknownInstruction
 from sim.machine.errors import ExecutionError, MemoryFault, Trap, UnsupportedInstruction
 from sim.machine.memory import Memory, Region
@@ -37,7 +42,10 @@ _FLAGS = {"nzcv": arm.UC_ARM64_REG_NZCV, "fpsr": arm.UC_ARM64_REG_FPSR, "fpcr": 
 _ALL = [*_VECTORS, *_GENERAL, *_FLAGS.values()]
 _SCALARS = Struct("<35Q")
 _UNDEFINED = 1
-_NEVER = 2**64 - 4
+_MISALIGNED = 4
+_NEVER = 2**64 - 1
+_FATAL_GROUPS = ((0x8F60C400, 0x0E400400), (0x8F7E0C00, 0x0E780800))
+"""Mask and value of the encodings of FP16 three-same and two-register miscellaneous (Arm ARM C4.1.96)."""
 _VERBS = {
     uc.UC_MEM_READ_UNMAPPED: "read", uc.UC_MEM_READ_PROT: "read",
     uc.UC_MEM_WRITE_UNMAPPED: "write", uc.UC_MEM_WRITE_PROT: "write",
@@ -99,6 +107,7 @@ class Emulator:
         self.instructions_executed = 0
         self._all = _AllRegisters(self._engine)
         self._code_version = 0
+        self._fatal: frozenset[int] = frozenset()
         self._before_each: BeforeEach | None = None
         self._on_undefined: OnUndefined | None = None
         self._pending = 0
@@ -163,6 +172,7 @@ class Emulator:
         Those that `on_undefined` executes count.  Raises MemoryFault, Trap and UnsupportedInstruction with `pc` at the
         instruction that could not be executed.
         """
+        until = None if until is None else until % 2**64
         if (max_instructions is not None and max_instructions <= 0) or self.pc == until:
             return 0
         if self.pc % 4:
@@ -187,6 +197,13 @@ class Emulator:
         """Let Unicorn execute until something here stops it, or it gets to `until`."""
         self._stopped = False
         while not self._stopped and self._error is None and self.pc != until:
+            if self.pc in self._fatal and self._pending == 0:
+                return
+            if self.pc in self._fatal:
+                raise UnsupportedInstruction(self.pc, 4, NO_INSTRUCTION, self.pc, self._text_at(self.pc))
+            self._engine.ctl_exits_enabled(bool(self._fatal))
+            if self._fatal:
+                self._engine.ctl_set_exits([until, *self._fatal])
             self._engine.emu_start(self.pc, until)
 
     def step(self) -> Step:
@@ -225,9 +242,12 @@ class Emulator:
         if self._code_version != self.memory.code_version:
             self._engine.ctl_flush_tb()
             self._code_version = self.memory.code_version
+            self._fatal = _fatal_addresses(self.memory)
 
     def _on_instruction(self, _engine: unicorn.Uc, address: int, _size: int, _data: object) -> None:
-        if self._pending == 0 or (self._before_each is not None and not self._before_each(address)):
+        if address % 4:
+            self._on_invalid_fetch(address)
+        if address % 4 or self._pending == 0 or (self._before_each is not None and not self._before_each(address)):
             self._stopped = True
             self._engine.emu_stop()
             return
@@ -255,6 +275,9 @@ class Emulator:
         mnemonic, _ = disassemble(self.memory.read(self._at, 4), self._at)
         if mnemonic in TRAP_REASONS:
             self._error = Trap(self._at, 4, TRAP_REASONS[mnemonic])
+        elif number == _MISALIGNED:
+            reason = "an exclusive or atomic access needs an address that is a multiple of its size"
+            self._error = UnsupportedInstruction(self._at, 4, reason)
         elif number != _UNDEFINED:
             self._error = UnsupportedInstruction(self._at, 4, f"raised exception {number} in the emulator")
         elif self._on_undefined is None or not self._on_undefined(self._at):
@@ -263,6 +286,9 @@ class Emulator:
             return
         self._engine.emu_stop()
 
+    def _text_at(self, pc: int) -> str:
+        return " ".join(disassemble(self.memory.read(pc, 4), pc)).rstrip()
+
     def _unexplained(self, error: unicorn.UcError) -> ExecutionError:
         return UnsupportedInstruction(self._at, 4, f"the emulator stopped: {error}")
 
@@ -270,10 +296,25 @@ class Emulator:
         """The error with its instruction; that one did not execute."""
         if error.pc is None:
             error.pc = self._at
-            error.disassembly = " ".join(disassemble(self.memory.read(self._at, 4), self._at)).rstrip()
+            error.disassembly = self._text_at(self._at)
             self.instructions_executed -= 1
         self.pc = error.pc
         return error
+
+
+def _fatal_addresses(memory: Memory) -> frozenset[int]:
+    """Where executable memory has words that Unicorn does not survive."""
+    found = set()
+    for region in memory.regions:
+        if "x" in region.permissions:
+            words = np.frombuffer(region.buffer, "<u4")
+            in_group = np.logical_or.reduce([words & mask == value for mask, value in _FATAL_GROUPS])
+            found |= {region.start + 4 * int(i) for i in np.flatnonzero(in_group) if _is_undefined(words[i])}
+    return frozenset(found)
+
+
+def _is_undefined(word: np.uint32) -> bool:
+    return disassemble(int(word).to_bytes(4, "little"))[0] == ".word"
 
 
 def _identifier(place: Place) -> int:

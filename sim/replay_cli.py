@@ -96,7 +96,7 @@ def _run(work: _Work, lines: Lines, jobs: int) -> tuple[list[Replayed], bool]:
     with Progress(*columns, console=stderr, transient=True, disable=not bar) as progress:
         task = progress.add_task("calls", total=len(lines))
         try:
-            for some in spread(work, chunks, min(jobs, len(chunks)), work.crashed):
+            for some in spread(work, chunks, min(jobs, max(2, len(chunks))), work.crashed):
                 results.extend(some)
                 progress.advance(task, len(some))
                 if not bar and len(results) * 10 // len(lines) > (len(results) - len(some)) * 10 // len(lines):

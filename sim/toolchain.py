@@ -25,8 +25,9 @@ _PAGE = 4096
 _ADDRESS_LIMIT = 1 << 48  # the largest virtual address without FEAT_LVA: Arm ARM, D8.1
 
 _TARGET = ("--target=aarch64-linux-gnu", "-nostdinc")
-# Without -fno-pic, constant tables of pointers would land in writable memory.
-_DEFAULTS = ("-g", "-ffp-contract=off", "-fno-pic")
+# Without -fno-pic, constant tables of pointers would land in writable memory; without the last two, sqrtf, lrintf and
+# atomics would be calls of a library that is not there.
+_DEFAULTS = ("-g", "-ffp-contract=off", "-fno-pic", "-fno-math-errno", "-mno-outline-atomics")
 _COMPILE = ("-c", *_DEFAULTS, "-Qunused-arguments")
 _ASSEMBLY = (".s", ".S")
 _LANGUAGES: dict[str, tuple[str, ...]] = {

@@ -257,3 +257,27 @@ def test_an_odd_program_counter_is_a_fault(emulator: Emulator) -> None:
     emulator.pc = 0x10002
     with pytest.raises(MemoryFault, match="not a multiple of 4"):
         emulator.run(max_instructions=1)
+
+
+FATAL = [0x4ED72CE5, 0x5EF94A31, 0x0E482C83, 0x0E78087B, 0x2EF8A80F, 0x6E580C2F, 0x6EDE0F51]
+"""Words that end the process of Unicorn 2.1.4 when it translates them, executed or not."""
+
+
+@pytest.mark.parametrize("word", FATAL)
+def test_a_word_that_unicorn_does_not_survive_is_refused_when_it_is_reached(emulator: Emulator, word: int) -> None:
+    loaded(emulator, NOP + NOP + word.to_bytes(4, "little") + NOP)
+    with pytest.raises(UnsupportedInstruction) as caught:
+        emulator.run(until=CODE + 16)
+    assert (caught.value.pc, emulator.instructions_executed) == (CODE + 8, 2)
+
+
+def test_a_word_that_unicorn_does_not_survive_is_no_matter_before_it_is_reached(emulator: Emulator) -> None:
+    loaded(emulator, NOP + FATAL[0].to_bytes(4, "little"))
+    assert emulator.run(max_instructions=1) == 1
+
+
+def test_a_misaligned_exclusive_access_is_named(emulator: Emulator) -> None:
+    loaded(emulator, bytes.fromhex("207c5fc8"))  # ldxr x0, [x1]
+    emulator.x[1] += 1
+    with pytest.raises(UnsupportedInstruction, match="a multiple of its size"):
+        emulator.run(max_instructions=1)

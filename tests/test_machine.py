@@ -315,3 +315,26 @@ def test_a_register_refuses_what_is_no_integer(engine: Engine, value: object) ->
 def test_a_negative_maximum_executes_nothing(engine: Engine, assemble: Assemble) -> None:
     loaded(engine, assemble("nop"))
     assert engine.run(max_instructions=-1) == 0
+
+
+def test_a_branch_to_an_address_between_instructions_faults_there(engine: Engine) -> None:
+    loaded(engine, bytes.fromhex("00001fd61f2003d5"))  # br x0; nop
+    engine.x[0] = CODE + 6
+    fault = fault_of(engine)
+    assert (fault.pc, engine.pc, engine.instructions_executed) == (CODE + 6, CODE + 6, 1)
+
+
+def test_a_run_ends_at_an_address_taken_modulo_the_address_space(engine: Engine, assemble: Assemble) -> None:
+    loaded(engine, assemble("nop", "nop"))
+    assert engine.run(until=CODE + 4 - 2**64) == 1
+
+
+@pytest.mark.parametrize("file", ["v", "x"])
+def test_a_register_is_found_by_a_number_of_numpy(engine: Engine, file: str) -> None:
+    getattr(engine, file)[3] = 7
+    assert getattr(engine, file)[np.int64(3)] == 7
+
+
+def test_features_that_are_one_text_are_refused() -> None:
+    with pytest.raises(ValueError, match="a sequence of names"):
+        Machine(features="rdm")

@@ -320,3 +320,8 @@ def test_a_negative_size_cannot_be_read() -> None:
     memory.map(0, 4096)
     with pytest.raises(ValueError, match="cannot be negative"):
         memory.read(0, -4)
+
+
+def test_more_than_the_computer_has_is_refused() -> None:
+    with pytest.raises(ValueError, match="more than this computer can map"):
+        Memory().map(0, 1 << 60)

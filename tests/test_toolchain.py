@@ -311,3 +311,9 @@ def test_a_user_without_a_home_is_told_to_set_the_cache(write: Write, monkeypatc
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     with pytest.raises(CacheUnusable, match=r"no home directory is known.*set LANEWISE_CACHE"):
         build(write("kernel.c", SUM))
+
+
+def test_rounding_and_atomics_need_no_library(cache: Path, write: Write) -> None:
+    rounding = "#include <math.h>\nlong f(float x) { return lrintf(sqrtf(x)); }"
+    atomics = "int g(int *p) { return __atomic_fetch_add(p, 1, 5); }"
+    assert {"f", "g"} <= set(build(write("k.c", f"{rounding}\n{atomics}"), "-O2").symbols)

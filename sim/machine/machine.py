@@ -43,6 +43,8 @@ class Machine:
     """
 
     def __init__(self, features: Iterable[str] = FEATURES, table: Table = TABLE) -> None:
+        if isinstance(features, str):
+            raise ValueError(f"the features are a sequence of names, such as ('rdm',), not {features!r}")
         self.features = frozenset(features)
         if unknown := self.features.difference(FEATURES):
             raise ValueError(f"unknown feature {sorted(unknown)[0]!r}: the features are {', '.join(FEATURES)}")
@@ -117,6 +119,7 @@ class Machine:
 
         Raises MemoryFault, Trap and UnsupportedInstruction with `pc` at the instruction that could not be executed.
         """
+        until = None if until is None else as_register(until, 64)
         self._stop_blocks_at(until)
         self.pc = as_register(self.pc, 64)
         limit = sys.maxsize if max_instructions is None else max_instructions

@@ -53,7 +53,7 @@ class Memory:
         for other in self._regions:
             if address < other.end and other.start < address + size:
                 raise ValueError(f"{address:#x}..{address + size:#x} overlaps {other.start:#x}..{other.end:#x}")
-        buffer = mmap(-1, size)
+        buffer = _allocated(size)
         ordered = "".join(letter for letter in "rwx" if letter in permissions)
         region = Region(address, address + size, ordered, buffer, memoryview(buffer))
         insort(self._regions, region)
@@ -137,6 +137,13 @@ class Memory:
         if at >= 0 and address < self._regions[at].end:
             return self._regions[at]
         return None
+
+
+def _allocated(size: int) -> mmap:
+    try:
+        return mmap(-1, size)
+    except (OSError, OverflowError):
+        raise ValueError(f"{size:#x} bytes are more than this computer can map") from None
 
 
 def _check_range(address: int, size: int) -> None:

@@ -86,6 +86,6 @@ class RegisterFile:
         return f"<{values or f'{self._file}0..{self._file}{self._count - 1} all zero'}>"
 
     def _place(self, number: int) -> Place:
-        if not isinstance(number, int) or not 0 <= number < self._count:
+        if not hasattr(number, "__index__") or not 0 <= index(number) < self._count:
             raise IndexError(f"there is no {self._file}{number}: {self._file}0 to {self._file}{self._count - 1}")
-        return Place(self._file, number)
+        return Place(self._file, index(number))
