@@ -385,3 +385,14 @@ def test_the_builds_have_at_least_ten_different_codes() -> None:
     levels = ("O0", "O1", "O2", "O3", "Os", "Oz")
     codes = {build(source, f"-{level}").code_of(KERNEL.symbol) for source in KERNEL.sources for level in levels}
     assert len(codes) >= 10
+
+
+def test_a_load_across_the_end_of_the_address_space_is_one_fault_to_both() -> None:
+    machine, emulator = Machine(), Emulator()
+    for engine in (machine, emulator):
+        engine.memory.map(CODE, 0x1000, "rx")
+        engine.memory.write(CODE, bytes.fromhex("200040f9"))  # ldr x0, [x1]
+        engine.memory.map(2**64 - 0x1000, 0x1000, "rw")
+        engine.pc, engine.x[1] = CODE, 2**64 - 4
+    with pytest.raises(MemoryFault, match="0xfffffffffffffffc"):
+        Lockstep(machine, emulator).run(CODE + 4, 1)

@@ -248,7 +248,7 @@ def _same_fault(mine: ExecutionError | None, theirs: ExecutionError | None) -> b
     """Class, instruction and place agree; the emulator names the part of an access that failed first."""
     if mine is None or theirs is None:
         return mine is theirs
-    inside = mine.address <= theirs.address < mine.address + mine.size
+    inside = (theirs.address - mine.address) % 2**64 < mine.size
     return type(mine) is type(theirs) and mine.pc == theirs.pc and inside
 
 
