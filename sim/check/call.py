@@ -72,7 +72,15 @@ class Implementation(Protocol):
     def record(self, arguments: Inputs, seed: int) -> tuple[dict[str, int], list[Recorded]]: ...
 
 
-def map_image(memory: Memory, image: Image) -> None:
+class Mappable(Protocol):
+    """Memory that a program can be put into: of one machine or of a batch."""
+
+    def map(self, address: int, size: int, permissions: str, /) -> object: ...
+
+    def write(self, address: int, data: bytes, /) -> None: ...
+
+
+def map_image(memory: Mappable, image: Image) -> None:
     """Map the segments of an image, whole pages each."""
     for segment in image.segments:
         start = segment.address // PAGE * PAGE

@@ -82,7 +82,7 @@ def loop_on(engine: Batch | Machine) -> Callable[[], int]:
 
 def binary_on(engine: Batch | Machine, image: Image) -> Callable[[], int]:
     """A function that runs the compiled kernel on one row of `LENGTH` accumulators in every member."""
-    map_image(engine.memory, image)  # type: ignore[arg-type]
+    map_image(engine.memory, image)
     engine.memory.map(STACK_TOP - STACK_SIZE, STACK_SIZE)
     engine.memory.map(ACCUMULATORS, 4096, "r")
     engine.memory.map(RESULTS, 4096)
