@@ -12,8 +12,29 @@ from typing import Any
 from isa.elements import DTYPES, ELEMENTS, Element, Kind
 
 
+class _OfElements:
+    """What types made of one kind of element share."""
+
+    element: Element
+
+    @property
+    def bits(self) -> int:
+        """Bits of one element."""
+        return self.element.bits
+
+    @property
+    def half(self) -> VectorType:
+        """64 bits of such elements."""
+        return VectorType(self.element, 64 // self.bits)
+
+    @property
+    def full(self) -> VectorType:
+        """128 bits of such elements."""
+        return VectorType(self.element, 128 // self.bits)
+
+
 @dataclass(frozen=True)
-class ScalarType:
+class ScalarType(_OfElements):
     """`float32_t`: one number.  Called with a number it gives that number as this type has it.
 
     The properties are the types that other arguments and the result of an intrinsic have beside this one.
@@ -33,21 +54,6 @@ class ScalarType:
         return self.element.number(bits)
 
     @property
-    def bits(self) -> int:
-        """Bits of the number."""
-        return self.element.bits
-
-    @property
-    def half(self) -> VectorType:
-        """64 bits of such elements."""
-        return VectorType(self.element, 64 // self.bits)
-
-    @property
-    def full(self) -> VectorType:
-        """128 bits of such elements."""
-        return VectorType(self.element, 128 // self.bits)
-
-    @property
     def wide(self) -> ScalarType | VectorType:
         """A number of twice the bits."""
         wide = self.element.wide
@@ -64,7 +70,7 @@ class ScalarType:
 
 
 @dataclass(frozen=True)
-class VectorType:
+class VectorType(_OfElements):
     """`int32x4_t`: `lanes` elements that fill 64 or 128 bits.
 
     Called with one number for each lane it makes a value.  The properties are the types that other arguments and the
@@ -96,11 +102,6 @@ class VectorType:
         return VectorValue(self, bits % (1 << self.total_bits))
 
     @property
-    def bits(self) -> int:
-        """Bits of one element."""
-        return self.element.bits
-
-    @property
     def total_bits(self) -> int:
         """Bits of the whole vector, 64 or 128."""
         return self.bits * self.lanes
@@ -109,16 +110,6 @@ class VectorType:
     def letter(self) -> str:
         """The letter of one element in assembly text."""
         return self.element.letter
-
-    @property
-    def half(self) -> VectorType:
-        """64 bits of the same elements."""
-        return VectorType(self.element, 64 // self.bits)
-
-    @property
-    def full(self) -> VectorType:
-        """128 bits of the same elements."""
-        return VectorType(self.element, 128 // self.bits)
 
     @property
     def wide(self) -> VectorType:

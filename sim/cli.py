@@ -13,7 +13,6 @@ from importlib.metadata import entry_points
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sim.check.check import LEVELS, Job, check_job, jobs_of
 from sim.check.report import Outcome, Report
@@ -28,11 +27,10 @@ from sim.terminal import (
     MISSING,
     USAGE,
     fail,
-    has_progress_bar,
     print_json,
     print_progress,
     print_shown,
-    stderr,
+    progress_bar,
 )
 from sim.toolchain import ToolchainUnavailable, compiler_version, fixed_flags
 from sim.view.report import show_report
@@ -115,16 +113,14 @@ def _run_jobs(kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> tuple[li
     Progress is a bar where stderr is a terminal, else a line for every finished job.
     """
     outcomes: list[Outcome] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    bar = has_progress_bar()
-    with Progress(*columns, console=stderr, transient=True, disable=not bar) as progress:
+    with progress_bar() as progress:
         task = progress.add_task("", total=len(jobs) * len(vectors.inputs))
         try:
             for number, job in enumerate(jobs):
                 progress.update(task, description=" ".join((job.name, *job.flags)))
                 outcomes.append(check_job(kernel, job, vectors, lambda count: progress.advance(task, count)))
                 progress.update(task, completed=(number + 1) * len(vectors.inputs))
-                if not bar:
+                if progress.disable:
                     print_progress(_line(outcomes[-1]))
                 if outcomes[-1].interrupted:
                     break

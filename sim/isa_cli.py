@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from isa.catalogue import UnknownForm, alike, description, forms_called, forms_matching, instruction_of
 from isa.encodings import rows, space
@@ -24,11 +23,10 @@ from sim.terminal import (
     MISMATCH,
     USAGE,
     fail,
-    has_progress_bar,
     print_json,
     print_progress,
     print_shown,
-    stderr,
+    progress_bar,
 )
 from sim.view.isa import show_forms, show_heading, show_instruction, show_mnemonics, show_verification
 
@@ -147,15 +145,15 @@ def _run(forms: tuple[str, ...], seed: int, vectors: int, jobs: int) -> tuple[li
     Progress is a bar where stderr is a terminal, else a line now and then.
     """
     results: list[FormResult] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    bar = has_progress_bar()
-    with Progress(*columns, console=stderr, transient=True, disable=not bar) as progress:
+    with progress_bar() as progress:
         task = progress.add_task("forms", total=len(forms))
 
         def finished(result: FormResult) -> None:
             results.append(result)
             progress.advance(task)
-            if not bar and (len(results) % _FORMS_A_LINE == 0 or len(results) == len(forms) or result.difference):
+            if progress.disable and (
+                len(results) % _FORMS_A_LINE == 0 or len(results) == len(forms) or result.difference
+            ):
                 print_progress(_line(results, len(forms)))
 
         return results, verify_all(forms, seed, vectors, jobs, finished)

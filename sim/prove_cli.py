@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from isa.evaluate.smt import SolverMissing, solver_version
 from sim.check.processes import processors
@@ -22,11 +21,10 @@ from sim.terminal import (
     MISSING,
     USAGE,
     fail,
-    has_progress_bar,
     print_json,
     print_progress,
     print_shown,
-    stderr,
+    progress_bar,
 )
 from sim.toolchain import CacheUnusable, cache_directory
 from sim.view.prove import show_claims, show_proofs
@@ -104,16 +102,14 @@ def _run(claims: list[Claim], proving: Callable[[Callable[[Claim, Finding], None
     Progress is a bar where stderr is a terminal, else a line now and then.
     """
     findings: _Findings = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    bar = has_progress_bar()
-    with Progress(*columns, console=stderr, transient=True, disable=not bar) as progress:
+    with progress_bar() as progress:
         task = progress.add_task("claims", total=len(claims))
 
         def found(claim: Claim, finding: Finding) -> None:
             findings.append((claim, finding))
             progress.advance(task)
             noteworthy = len(findings) % _CLAIMS_A_LINE == 0 or not finding.supports(claim)
-            if not bar and (noteworthy or len(findings) == len(claims)):
+            if progress.disable and (noteworthy or len(findings) == len(claims)):
                 print_progress(f"{len(findings)}/{len(claims)} claims; {claim.name}: {finding.outcome}")
 
         return findings, proving(found)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, cast, get_args
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sim.check.captured import Bytes, CaptureError, read_line, read_lines
 from sim.check.processes import processors, spread
@@ -20,11 +19,10 @@ from sim.terminal import (
     MISMATCH,
     USAGE,
     fail,
-    has_progress_bar,
     print_json,
     print_progress,
     print_shown,
-    stderr,
+    progress_bar,
 )
 from sim.view.replay import show_replay
 
@@ -91,15 +89,13 @@ def _run(work: _Work, lines: Lines, jobs: int) -> tuple[list[Replayed], bool]:
     """The results as they came, and whether the run was interrupted."""
     results: list[Replayed] = []
     chunks = [lines[at : at + _CHUNK] for at in range(0, len(lines), _CHUNK)]
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    bar = has_progress_bar()
-    with Progress(*columns, console=stderr, transient=True, disable=not bar) as progress:
+    with progress_bar() as progress:
         task = progress.add_task("calls", total=len(lines))
         try:
             for some in spread(work, chunks, min(jobs, max(2, len(chunks))), work.crashed):
                 results.extend(some)
                 progress.advance(task, len(some))
-                if not bar and len(results) * 10 // len(lines) > (len(results) - len(some)) * 10 // len(lines):
+                if progress.disable and len(results) * 10 // len(lines) > (len(results) - len(some)) * 10 // len(lines):
                     print_progress(_line(results, len(lines)))
         except KeyboardInterrupt:
             return results, True

@@ -11,6 +11,7 @@ from typing import NoReturn, TextIO
 
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 MISMATCH, USAGE, MISSING, INTERRUPTED = 1, 2, 3, 130
 stderr = Console(stderr=True)
@@ -22,9 +23,11 @@ def fail(message: str, code: int) -> NoReturn:
     raise typer.Exit(code)
 
 
-def has_progress_bar() -> bool:
-    """Whether progress is shown as a bar: stderr is a terminal."""
-    return stderr.is_interactive and sys.stderr.isatty()
+def progress_bar() -> Progress:
+    """A bar of progress on stderr, gone at its end; disabled where stderr is no terminal, for lines in its place."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    is_terminal = stderr.is_interactive and sys.stderr.isatty()
+    return Progress(*columns, console=stderr, transient=True, disable=not is_terminal)
 
 
 def print_shown(show: Callable[[Console], None]) -> None:
