@@ -10,10 +10,11 @@ import shlex
 from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import entry_points
-from typing import Annotated
+from typing import Annotated, cast, get_args
 
 import typer
 
+from sim.check.call import Engine
 from sim.check.check import LEVELS, Job, check_job, jobs_of
 from sim.check.report import Outcome, Report
 from sim.check.vectors import MAX_SETS, Vectors, make_vectors
@@ -57,6 +58,10 @@ def check(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random vectors.")] = 1,
     vectors: Annotated[int, typer.Option(min=0, help="Random output lanes, after the corner cases.")] = 2000,
     opt: Annotated[str, typer.Option(help="Optimisation levels, separated by commas.")] = ",".join(LEVELS),
+    mode: Annotated[str | None, typer.Option(help="Which of the kernel's arithmetics; default: the first.")] = None,
+    engine: Annotated[str, typer.Option(help="lockstep, or machine: without the emulator, some 20 times faster.")] = (
+        "lockstep"
+    ),
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Compile a kernel at every level and compare it, lane by lane, with its golden reference.
@@ -64,17 +69,19 @@ def check(
     Each build runs on the lane machine and in the emulator, instruction by instruction in lockstep; the kernel's
     program of intrinsics runs on the lane machine.  Corner cases come first, then seeded random vectors.
     """
-    chosen, levels = _kernel(kernel), _levels(opt)
+    chosen, levels, runner = _kernel(kernel, mode), _levels(opt), _engine(engine)
     made = _vectors(chosen, vectors, seed)
-    reproduce = shlex.join(
-        ["lanewise", "check", kernel, "--seed", str(seed), "--vectors", str(vectors), "--opt", ",".join(levels)]
-    )
+    options = {"mode": mode, "seed": seed, "vectors": vectors, "opt": ",".join(levels)}
+    if runner != "lockstep":
+        options["engine"] = runner
+    given = [part for name, value in options.items() if value is not None for part in (f"--{name}", str(value))]
+    reproduce = shlex.join(["lanewise", "check", kernel, *given])
     try:
         compiler = compiler_version()
-        outcomes, stopped = _run_jobs(chosen, jobs_of(chosen, levels), made)
+        outcomes, stopped = _run_jobs(chosen, jobs_of(chosen, levels), made, runner)
     except ToolchainUnavailable as unavailable:
         fail(str(unavailable), MISSING)
-    report = Report(kernel, compiler, seed, outcomes, reproduce, stopped, fixed_flags(*chosen.sources))
+    report = Report(chosen.title, compiler, seed, outcomes, reproduce, stopped, fixed_flags(*chosen.sources))
     if as_json:
         print_json(report.as_json())
     else:
@@ -82,11 +89,17 @@ def check(
     raise typer.Exit(INTERRUPTED if report.interrupted else 0 if report.passed else MISMATCH)
 
 
-def _kernel(name: str) -> Kernel:
+def _kernel(name: str, mode: str | None) -> Kernel:
     try:
-        return built_in_kernel(name)
+        return built_in_kernel(name, mode)
     except KernelError as error:
         fail(str(error), USAGE)
+
+
+def _engine(text: str) -> Engine:
+    if text not in get_args(Engine):
+        fail(f"--engine takes one of {', '.join(get_args(Engine))}, not {text!r}", USAGE)
+    return cast(Engine, text)
 
 
 def _vectors(kernel: Kernel, random_lanes: int, seed: int) -> Vectors:
@@ -107,7 +120,7 @@ def _levels(text: str) -> list[str]:
     return list(dict.fromkeys(levels))
 
 
-def _run_jobs(kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> tuple[list[Outcome], bool]:
+def _run_jobs(kernel: Kernel, jobs: Sequence[Job], vectors: Vectors, engine: Engine) -> tuple[list[Outcome], bool]:
     """The outcomes in order; an interrupt keeps those that are finished.
 
     Progress is a bar where stderr is a terminal, else a line for every finished job.
@@ -118,7 +131,7 @@ def _run_jobs(kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> tuple[li
         try:
             for number, job in enumerate(jobs):
                 progress.update(task, description=" ".join((job.name, *job.flags)))
-                outcomes.append(check_job(kernel, job, vectors, lambda count: progress.advance(task, count)))
+                outcomes.append(check_job(kernel, job, vectors, partial(progress.advance, task), engine=engine))
                 progress.update(task, completed=(number + 1) * len(vectors.inputs))
                 if progress.disable:
                     print_progress(_line(outcomes[-1]))

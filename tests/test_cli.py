@@ -139,7 +139,7 @@ def off_by_one(inputs: Any) -> dict[str, np.ndarray]:
 def wrong_golden(monkeypatch: pytest.MonkeyPatch) -> Kernel:
     """A golden reference that nobody agrees with."""
     wrong = replace(KERNEL, golden=off_by_one)
-    monkeypatch.setattr(sim.cli, "built_in_kernel", lambda name: wrong)
+    monkeypatch.setattr(sim.cli, "built_in_kernel", lambda name, mode: wrong)
     return wrong
 
 
@@ -161,7 +161,7 @@ def test_a_mismatch_is_the_first_divergence_of_the_json_report(wrong_golden: Ker
 
 def test_a_kernel_without_vectors_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     empty = replace(KERNEL, corners=lambda: iter(()))
-    monkeypatch.setattr(sim.cli, "built_in_kernel", lambda name: empty)
+    monkeypatch.setattr(sim.cli, "built_in_kernel", lambda name, mode: empty)
     result = run("check", "quantize_down", "--vectors", "0", "--opt", "O1")
     assert result.exit_code == 1
     assert "nothing was compared" in result.stdout
@@ -176,7 +176,7 @@ def test_an_interrupt_keeps_what_was_compared_and_exits_with_130(monkeypatch: py
         return KERNEL.arguments(inputs)
 
     kernel = replace(KERNEL, arguments=arguments)
-    monkeypatch.setattr(sim.cli, "built_in_kernel", lambda name: kernel)
+    monkeypatch.setattr(sim.cli, "built_in_kernel", lambda name, mode: kernel)
     result = run("check", "quantize_down", "--vectors", "0", "--json")
     report = json.loads(result.stdout)
     assert (result.exit_code, report["interrupted"], len(report["implementations"])) == (130, True, 1)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from isa.rows import TABLE
 from isa.table import Table
-from sim.check.call import CallError, CallResult, CompiledKernel, Implementation, ProgramKernel
+from sim.check.call import CallError, CallResult, CompiledKernel, Engine, Implementation, ProgramKernel
 from sim.check.compare import Comparison, WrongLane
 from sim.check.report import Mismatch, Outcome
 from sim.check.tracing import Finding, LaneTracer
@@ -42,12 +42,14 @@ def jobs_of(kernel: Kernel, levels: Sequence[str]) -> list[Job]:
     return builds + ([Job(None, ())] if kernel.program is not None else [])
 
 
-def check_job(kernel: Kernel, job: Job, vectors: Vectors, advance: Advance, table: Table = TABLE) -> Outcome:
+def check_job(
+    kernel: Kernel, job: Job, vectors: Vectors, advance: Advance, table: Table = TABLE, engine: Engine = "lockstep"
+) -> Outcome:
     """Run one implementation on all vectors.  Raises ToolchainUnavailable; every other failure is in the outcome."""
     image: Image | None = None
     try:
         image = build(job.source, *job.flags) if job.source is not None else None
-        implementation = CompiledKernel(image, kernel, table) if image is not None else ProgramKernel(kernel)
+        implementation = CompiledKernel(image, kernel, table, engine) if image is not None else ProgramKernel(kernel)
         code = sha256(image.code_of(kernel.symbol)).hexdigest() if image is not None else ""
     except ToolchainUnavailable:
         raise

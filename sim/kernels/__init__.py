@@ -1,6 +1,6 @@
 """Kernels: one folder each, and the record that describes one."""
 
-from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs, built_in_kernel, kernel_names
+from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs, built_in_kernel, kernel_modes, kernel_names
 from sim.kernels.signature import Pointer, Scalar, Signature
 
 __all__ = [
@@ -12,5 +12,6 @@ __all__ = [
     "Scalar",
     "Signature",
     "built_in_kernel",
+    "kernel_modes",
     "kernel_names",
 ]

@@ -32,8 +32,9 @@ class Kernel:
     argument is that input itself); `arguments` gives the arguments of the signature by name (arrays, numbers, None
     for a null pointer; outputs left out); `program` is the kernel in intrinsics and takes the same arguments, with
     typed pointers for arrays.  `corners` yields the input sets that everybody must try, `sample` makes a random one.
-    `conventions` are other arithmetics under their names, to name the one that a wrong result agrees with; one that
-    does not define an input set raises ValueError.
+    `mode` names the arithmetic where a folder has several, each with a record of its own.  `conventions` are the other
+    arithmetics under their names: to name the one that a wrong result agrees with, and to count the vectors that tell
+    them apart; one that does not define an input set raises ValueError.
     """
 
     name: str
@@ -47,6 +48,12 @@ class Kernel:
     sample: Callable[[np.random.Generator], Inputs]
     program: Callable[..., None] | None = None
     conventions: Mapping[str, Callable[[Inputs], Outputs]] = field(default_factory=dict)
+    mode: str = ""
+
+    @property
+    def title(self) -> str:
+        """Such as "quantize_down" and "quantize_down, mode page"."""
+        return f"{self.name}, mode {self.mode}" if self.mode else self.name
 
 
 def kernel_names() -> tuple[str, ...]:
@@ -55,10 +62,23 @@ def kernel_names() -> tuple[str, ...]:
     return tuple(sorted(module.name for module in iter_modules([str(folder)]) if module.ispkg))
 
 
-def built_in_kernel(name: str) -> Kernel:
-    """The built-in kernel of that name.  Raises KernelError."""
+def kernel_modes(name: str) -> tuple[str, ...]:
+    """The modes of the built-in kernel of that name, its default first.  Raises KernelError."""
+    return tuple(_modes(name))
+
+
+def built_in_kernel(name: str, mode: str | None = None) -> Kernel:
+    """The built-in kernel of that name, in its default mode or in another.  Raises KernelError."""
+    modes = _modes(name)
+    if mode is None:
+        return next(iter(modes.values()))
+    if mode not in modes:
+        raise KernelError(f"the kernel {name!r} has no mode {mode!r}: its modes are {', '.join(modes)}")
+    return modes[mode]
+
+
+def _modes(name: str) -> Mapping[str, Kernel]:
     if name not in kernel_names():
         raise KernelError(f"there is no kernel {name!r}: the kernels are {', '.join(kernel_names())}")
-    kernel = import_module(f"sim.kernels.{name}").KERNEL
-    assert isinstance(kernel, Kernel)
-    return kernel
+    modes: Mapping[str, Kernel] = import_module(f"sim.kernels.{name}").MODES
+    return modes

@@ -64,6 +64,11 @@ class Machine:
         self._stores: list[tuple[int, bytes, bytes]] = []
 
     @property
+    def forms(self) -> frozenset[str]:
+        """The names of the instruction forms in the code that was run or stepped through."""
+        return frozenset(instruction.form.name for instruction in self._instructions.values())
+
+    @property
     def sp(self) -> int:
         return self.registers.general[SP]
 

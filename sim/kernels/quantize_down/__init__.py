@@ -65,4 +65,6 @@ KERNEL = Kernel(
     sample=vectors.sample,
     program=program.quantize_row,
     conventions={mode: partial(_golden, mode=mode) for mode in golden.MODES if mode != "acl_19_08"},
+    mode="acl_19_08",
 )
+MODES = {"acl_19_08": KERNEL}
