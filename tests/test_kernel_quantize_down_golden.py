@@ -22,8 +22,9 @@ DEFAULTS_OF_20_05 = (INT32_MIN, INT32_MAX)
 LANES_AND_TAIL = "acl_19_08_lanes_and_tail"
 LEFT_SHIFT = "acl_20_02_left_shift"
 NEW_BOUNDS = "acl_20_05_bounds"
+FUSED = "acl_19_08_fused"
 OLD_BOUNDS = ["acl_19_08", "page", LANES_AND_TAIL, LEFT_SHIFT]
-ROUNDING = ["acl_19_08", LANES_AND_TAIL, LEFT_SHIFT, NEW_BOUNDS]
+ROUNDING = ["acl_19_08", LANES_AND_TAIL, LEFT_SHIFT, NEW_BOUNDS, FUSED]
 CORNERS = [0, *(s * (2**n + d) for n in range(31) for d in (-1, 0, 1) for s in (1, -1)), INT32_MIN, INT32_MIN + 1]
 
 int32s = st.integers(INT32_MIN, INT32_MAX) | st.sampled_from(CORNERS)
@@ -68,7 +69,7 @@ def columns(table: str) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("mode", ROUNDING)
 @pytest.mark.parametrize(("value", "expected"), columns(WHOLE_STAGE))
 def test_plain_vectors_of_the_whole_stage(value: int, expected: int, mode: str) -> None:
-    unbounded = DEFAULTS_OF_20_05 if mode == NEW_BOUNDS else (0, 0)
+    unbounded = {NEW_BOUNDS: DEFAULTS_OF_20_05, FUSED: (0, 255)}.get(mode, (0, 0))
     assert out(value, Parameters(254601600, 1, 2, *unbounded), mode) == expected
 
 
@@ -176,7 +177,7 @@ def test_20_05_is_bounded_unless_the_range_covers_0_to_255(bounds: tuple[int, in
         (OLD_BOUNDS, (0, 300), "maximum is 300: it must not exceed 255"),
         (OLD_BOUNDS, (-1, 300), "maximum is 300: it must not exceed 255"),
         (OLD_BOUNDS, (-1, 255), "minimum is -1: it must not be below 0"),
-        (list(MODES), (9, 8), "minimum 9 is above maximum 8"),
+        ([*OLD_BOUNDS, NEW_BOUNDS], (9, 8), "minimum 9 is above maximum 8"),
         ([NEW_BOUNDS], (-5, 200), "minimum is -5: a bound outside 0..255 is not modelled"),
         ([NEW_BOUNDS], (10, 300), "maximum is 300: a bound outside 0..255 is not modelled"),
     ],
@@ -198,6 +199,8 @@ def test_refused_bounds(modes: list[str], bounds: tuple[int, int], sentence: str
         pytest.param(1, [(LANES_AND_TAIL, HALF, -1, 0), (LEFT_SHIFT, HALF, -1, 0)], (0, 1), id="8b tail, 20.02"),
         pytest.param(100, [("acl_19_08", HALF, 0, 0), (NEW_BOUNDS, HALF, 0, 0)], (50, 0), id="9 bounds 0 0"),
         pytest.param(100, [("acl_19_08", HALF, 0, 7), (NEW_BOUNDS, HALF, 0, 7)], (50, 7), id="9b bounds 7 7"),
+        pytest.param(100, [("acl_19_08", HALF, 0, 0), (FUSED, HALF, 0, 0)], (50, 0), id="9 fused, bounds 0 0"),
+        pytest.param(100, [("acl_19_08", HALF, 0, 7), (FUSED, HALF, 0, 7)], (50, 7), id="9b fused, bounds 7 7"),
     ],
 )
 def test_two_sides_differ(value: int, sides: list[tuple[str, int, int, int]], expected: tuple[int, int]) -> None:
@@ -212,12 +215,50 @@ def test_row_8_left_shift_wraps_before_the_multiply() -> None:
 @pytest.mark.parametrize(
     ("mode", "shift", "middle"),
     [(LEFT_SHIFT, -1, ["shift", "multiply"]), (NEW_BOUNDS, -1, ["shift", "multiply"])]
-    + [(mode, 1, ["multiply", "shift"]) for mode in MODES]
+    + [(mode, 1, ["multiply", "shift"]) for mode in MODES if mode != FUSED]
     + [(LANES_AND_TAIL, -1, ["multiply", "shift"])],
 )
 def test_steps_come_in_order_of_execution(mode: str, shift: int, middle: list[str]) -> None:
     names = list(steps(s32(1), None, Parameters(HALF, shift), mode))
     assert names == ["accumulator", "bias", *middle, "offset", "clamp", "bounds"]
+
+
+# The fused path.
+
+
+@pytest.mark.parametrize(
+    ("placed", "minimum", "maximum", "expected"),
+    [
+        pytest.param(300, 0, 300, 44, id="row 9c: the low byte of 300"),
+        pytest.param(-5, -5, 200, 251, id="the low byte of -5"),
+        pytest.param(300, 0, 255, 255, id="a maximum of 255 saturates"),
+        pytest.param(-300, 0, 255, 0, id="a minimum of 0 saturates"),
+        pytest.param(150, 200, 100, 100, id="bounds in the wrong order: the maximum is applied last"),
+        pytest.param(INT32_MIN, INT32_MIN, INT32_MAX, 0, id="no bounds at all: the low byte of INT_MIN"),
+    ],
+)
+def test_the_fused_path_bounds_on_32_bits_then_stores_the_low_byte(
+    placed: int, minimum: int, maximum: int, expected: int
+) -> None:
+    assert out(0, Parameters(HALF, 0, placed, minimum, maximum), FUSED) == expected
+
+
+def test_the_kernel_refuses_the_bounds_that_the_fused_path_takes() -> None:
+    with pytest.raises(ValueError, match="maximum is 300: it must not exceed 255"):
+        out(0, Parameters(HALF, 0, 300, 0, 300))
+
+
+def test_the_fused_path_ends_in_bounds_and_low_byte() -> None:
+    taken = steps(s32(600), None, Parameters(HALF, 0, 0, 0, 300), FUSED)
+    assert {name: int(value[0]) for name, value in list(taken.items())[-3:]} == {
+        "offset": 300,
+        "bounds": 300,
+        "low byte": 44,
+    }
+
+
+def test_the_bounds_of_the_fused_path_are_those_given() -> None:
+    assert effective_bounds(Parameters(HALF, 0, 0, -5, 300), FUSED) == (-5, 300)
 
 
 # Lanes against tail.
@@ -348,7 +389,7 @@ def test_every_step_is_a_new_int32_array_of_the_same_shape(mode: str) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_output_is_the_last_step(mode: str) -> None:
     parameters = Parameters(HALF, 3, 5, 4, 200)
-    last = steps(s32(*CORNERS), None, parameters, mode)["bounds"]
+    *_, last = steps(s32(*CORNERS), None, parameters, mode).values()
     np.testing.assert_array_equal(quantize_down(s32(*CORNERS), None, parameters, mode), last)
 
 

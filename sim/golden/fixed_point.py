@@ -40,69 +40,97 @@ def wrap_int32(values: Integers) -> Int32Array:
     """
     sign = 1 << (WORD_BITS - 1)
     low_word = _integers(values, "values") & (2 * sign - 1)
-    return _as_int32((low_word ^ sign) - sign)
+    return as_int32((low_word ^ sign) - sign)
 
 
 def doubling_high_multiply(values: Integers, multiplier: Integers) -> Int32Array:
     """Multiply by a Q0.31 multiplier, rounded to nearest, ties up, saturated: what SQRDMULH is defined to give.
 
     Formula: min(floor((x * m + 2^30) / 2^31), 2^31 - 1); only INT32_MIN * INT32_MIN saturates.
-    Used by ACL, gemmlowp (scalar) and ArmNN. CMSIS-NN does not saturate (spec/known_differences.md, row 5).
+    Used by ACL, gemmlowp (scalar), ArmNN and CMSIS-NN's MVE form; its C form does not saturate
+    (spec/known_differences.md, rows 5 and 19).
 
     >>> doubling_high_multiply(np.array([1, -1]), 2**30)
     array([1, 0], dtype=int32)
     >>> int(doubling_high_multiply(INT32_MIN, INT32_MIN))
     2147483647
     """
-    product = _int64(values, "values") * _int64(multiplier, "multiplier")
+    product = int32_operand(values, "values") * int32_operand(multiplier, "multiplier")
     rounded = (product + (1 << (WORD_BITS - 2))) >> (WORD_BITS - 1)
-    return _as_int32(np.minimum(rounded, INT32_MAX))
+    return as_int32(np.minimum(rounded, INT32_MAX))
+
+
+def doubling_high_multiply_unsaturated(values: Integers, multiplier: Integers) -> Int32Array:
+    """Multiply by a Q0.31 multiplier, rounded to nearest, ties up, wrapped: no instruction gives this.
+
+    Formula: wrap_int32(floor((x * m + 2^30) / 2^31)); only INT32_MIN * INT32_MIN differs from the saturated form.
+    Used by CMSIS-NN's `..._no_sat` in C and gemmlowp's SSE4 form (spec/known_differences.md, rows 5 and 19).
+
+    >>> int(doubling_high_multiply_unsaturated(INT32_MIN, INT32_MIN))
+    -2147483648
+    """
+    product = int32_operand(values, "values") * int32_operand(multiplier, "multiplier")
+    return wrap_int32((product + (1 << (WORD_BITS - 2))) >> (WORD_BITS - 1))
 
 
 def divide_by_power_of_two_ties_away(values: Integers, exponent: Integers) -> Int32Array:
     """Divide by 2^exponent, exponent 0..31, to the nearest integer, ties away from zero: the RDP of the spec.
 
-    Formula: sign(x) * floor(|x| / 2^n + 1/2). Used by the code of ACL, gemmlowp and ArmNN.
+    Formula: sign(x) * floor(|x| / 2^n + 1/2). Used by the code of ACL, gemmlowp and ArmNN. Rows 2, 3, 3b, 4.
 
     >>> divide_by_power_of_two_ties_away(np.array([1, -1, -3]), 1)
     array([ 1, -1, -2], dtype=int32)
     """
-    wide, count = _int64(values, "values"), _count(exponent, "exponent")
-    return _as_int32(np.sign(wide) * ((np.abs(wide) + _half(count)) >> count))
+    wide, count = int32_operand(values, "values"), count_operand(exponent, "exponent")
+    return as_int32(np.sign(wide) * ((np.abs(wide) + _half(count)) >> count))
 
 
 def divide_by_power_of_two_ties_up(values: Integers, exponent: Integers) -> Int32Array:
     """Divide by 2^exponent, exponent 0..31, to the nearest integer, ties up: a plain rounding shift, SRSHL.
 
     Formula: floor(x / 2^n + 1/2). Used by TFLite's NEON 4-row helper, ruy, and the comment of gemmlowp's stage.
+    Rows 2, 3, 4.
 
     >>> divide_by_power_of_two_ties_up(np.array([1, -1, -3]), 1)
     array([ 1,  0, -1], dtype=int32)
     """
-    wide, count = _int64(values, "values"), _count(exponent, "exponent")
-    return _as_int32((wide + _half(count)) >> count)
+    wide, count = int32_operand(values, "values"), count_operand(exponent, "exponent")
+    return as_int32((wide + _half(count)) >> count)
 
 
 def shift_right_floor(values: Integers, exponent: Integers) -> Int32Array:
     """Divide by 2^exponent, exponent 0..31, rounding down: the literal `>>`.
 
-    Formula: floor(x / 2^n). Used by ACL's public page and by ACL's QuantizeDownInt32ToUint8Scale.
+    Formula: floor(x / 2^n). Used by ACL's public page and by ACL's QuantizeDownInt32ToUint8Scale. Rows 3b and 4.
 
     >>> shift_right_floor(np.array([1, -1, -3]), 1)
     array([ 0, -1, -2], dtype=int32)
     """
-    return _as_int32(_int64(values, "values") >> _count(exponent, "exponent"))
+    return as_int32(int32_operand(values, "values") >> count_operand(exponent, "exponent"))
 
 
 def shift_left_wrap(values: Integers, exponent: Integers) -> Int32Array:
     """Multiply by 2^exponent, exponent 0..31, and wrap.
 
-    Formula: wrap_int32(x * 2^n). Used before the multiply by ACL 20.02 and later, TFLite (double rounding), CMSIS-NN.
+    Formula: wrap_int32(x * 2^n). Used by ACL 20.02 and later, TFLite (double rounding) and CMSIS-NN, before the
+    multiply. Row 8.
 
     >>> shift_left_wrap(np.array([1, 2**30]), 1)
     array([          2, -2147483648], dtype=int32)
     """
-    return wrap_int32(_int64(values, "values") << _count(exponent, "exponent"))
+    return wrap_int32(int32_operand(values, "values") << count_operand(exponent, "exponent"))
+
+
+def shift_left_saturate(values: Integers, exponent: Integers) -> Int32Array:
+    """Multiply by 2^exponent, exponent 0..31, and limit to int32.
+
+    Formula: min(max(x * 2^n, -2^31), 2^31 - 1). Used by gemmlowp's scalar code, before the multiply (row 8).
+
+    >>> shift_left_saturate(np.array([1, 2**30, -(2**31)]), 1)
+    array([          2,  2147483647, -2147483648], dtype=int32)
+    """
+    shifted = int32_operand(values, "values") << count_operand(exponent, "exponent")
+    return as_int32(np.clip(shifted, INT32_MIN, INT32_MAX))
 
 
 def clamp(values: Integers, lower: int, upper: int) -> Int32Array:
@@ -115,8 +143,8 @@ def clamp(values: Integers, lower: int, upper: int) -> Int32Array:
     """
     if lower > upper:
         raise ValueError(f"lower bound {lower} is above upper bound {upper}: give lower <= upper")
-    at_least = np.maximum(_int64(values, "values"), _int64(lower, "lower"))
-    return _as_int32(np.minimum(at_least, _int64(upper, "upper")))
+    at_least = np.maximum(int32_operand(values, "values"), int32_operand(lower, "lower"))
+    return as_int32(np.minimum(at_least, int32_operand(upper, "upper")))
 
 
 def vector_shift(values: Integers, shift: Integers) -> Int32Array:
@@ -126,13 +154,13 @@ def vector_shift(values: Integers, shift: Integers) -> Int32Array:
     the low byte of c taken as signed: left with wrap when >= 0, right with ties up when negative.
     It equals `divide_by_power_of_two_ties_away` for shift 0..31. Outside, the low byte decides: -31..-1 shift left,
     32..224 give 0, 225..255 shift left again, and 256 moves nothing, though a negative x has still lost its 1.
-    Used by the 16-column blocks of quantize_down.
+    Used by the 16-column blocks of quantize_down in ACL 19.08. Row 8b.
 
     >>> vector_shift(np.array([5, 5, 5, 5, -5]), np.array([1, -1, 32, 256, 256]))
     array([ 3, 10,  0,  5, -6], dtype=int32)
     """
-    wide = _int64(values, "values")
-    count = wrap_int32(-_int64(shift, "shift")).astype(np.int64)
+    wide = int32_operand(values, "values")
+    count = wrap_int32(-int32_operand(shift, "shift")).astype(np.int64)
     fix = np.where((wide < 0) & (count < 0), -1, 0)
     return _round_or_shift_left(np.maximum(wide + fix, INT32_MIN), ((count & 255) ^ 128) - 128)
 
@@ -142,22 +170,57 @@ def tail_shift(values: Integers, shift: Integers) -> Int32Array:
 
     Formula, with n = shift mod 32 and mask = 2^n - 1: (x >> n) + (1 if (x AND mask) > floor(mask / 2) + (x < 0)).
     It equals `divide_by_power_of_two_ties_away` for shift 0..31; outside, C leaves the count undefined and the machine
-    takes it modulo 32. Used by the last N mod 16 columns of quantize_down.
+    takes it modulo 32. Used by the last N mod 16 columns of quantize_down in ACL 19.08.
+    Rows 6c and 8b.
 
     >>> tail_shift(np.array([5, 5, 5, -5]), np.array([1, -1, 32, 1]))
     array([ 3,  0,  5, -3], dtype=int32)
     """
-    wide, count = _int64(values, "values"), _int64(shift, "shift") & (WORD_BITS - 1)
+    wide, count = int32_operand(values, "values"), int32_operand(shift, "shift") & (WORD_BITS - 1)
     mask = (1 << count) - 1
     threshold = (mask >> 1) + (wide < 0)
-    return _as_int32((wide >> count) + ((wide & mask) > threshold))
+    return as_int32((wide >> count) + ((wide & mask) > threshold))
+
+
+def int32_operand(values: Integers, name: str) -> Int64Array:
+    """`values` in int64, known to lie in int32; TypeError and ValueError name the operand.
+
+    >>> int32_operand(np.array([-1, 7], np.int8), "values")
+    array([-1,  7])
+    """
+    array = np.asarray(values)
+    wide = _integers(array, name)
+    if array.size and (array.min() < INT32_MIN or array.max() > INT32_MAX):
+        raise ValueError(f"{name} spans {array.min()}..{array.max()}: every number must lie in int32")
+    return wide
+
+
+def count_operand(exponent: Integers, name: str, low: int = 0, high: int = WORD_BITS - 1) -> Int64Array:
+    """`exponent` in int64, known to lie in low..high, as a shift count; TypeError and ValueError name the operand.
+
+    >>> count_operand(np.array([0, 31]), "shift")
+    array([ 0, 31])
+    """
+    count = int32_operand(exponent, name)
+    if count.size and (count.min() < low or count.max() > high):
+        raise ValueError(f"{name} spans {count.min()}..{count.max()}: it must lie in {low}..{high}")
+    return count
+
+
+def as_int32(wide: Int64Array | Int32Array) -> Int32Array:
+    """Store numbers already known to lie in int32.
+
+    >>> as_int32(np.array([5, -5]))
+    array([ 5, -5], dtype=int32)
+    """
+    return np.asarray(wide).astype(np.int32)
 
 
 def _round_or_shift_left(wide: Int64Array, count: Int64Array) -> Int32Array:
     """Left by `count` with wrap, or right by -count with ties up; beyond 32 (left) and 33 (right) nothing changes."""
     left = wrap_int32(wide << np.clip(count, 0, WORD_BITS))
     right = np.clip(-count, 0, WORD_BITS + 1)
-    return _as_int32(np.where(count >= 0, left, (wide + _half(right)) >> right))
+    return as_int32(np.where(count >= 0, left, (wide + _half(right)) >> right))
 
 
 def _half(count: Int64Array) -> Int64Array:
@@ -170,23 +233,3 @@ def _integers(values: Integers, name: str) -> Int64Array:
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} has dtype {array.dtype}: give an integer array or an int, of at most 64 bits")
     return array.astype(np.int64)
-
-
-def _int64(values: Integers, name: str) -> Int64Array:
-    array = np.asarray(values)
-    wide = _integers(array, name)
-    if array.size and (array.min() < INT32_MIN or array.max() > INT32_MAX):
-        raise ValueError(f"{name} spans {array.min()}..{array.max()}: every number must lie in int32")
-    return wide
-
-
-def _count(exponent: Integers, name: str) -> Int64Array:
-    count = _int64(exponent, name)
-    if count.size and (count.min() < 0 or count.max() >= WORD_BITS):
-        raise ValueError(f"{name} spans {count.min()}..{count.max()}: it must lie in 0..{WORD_BITS - 1}")
-    return count
-
-
-def _as_int32(wide: Int64Array | Int32Array) -> Int32Array:
-    """Store numbers already known to lie in int32."""
-    return np.asarray(wide).astype(np.int32)

@@ -1,9 +1,12 @@
 """Kernels: one folder each, and the record that describes one."""
 
+from sim.kernels.domain import Domain
 from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs, built_in_kernel, kernel_modes, kernel_names
+from sim.kernels.prototype import parse_prototype
 from sim.kernels.signature import Pointer, Scalar, Signature
 
 __all__ = [
+    "Domain",
     "Inputs",
     "Kernel",
     "KernelError",
@@ -14,4 +17,5 @@ __all__ = [
     "built_in_kernel",
     "kernel_modes",
     "kernel_names",
+    "parse_prototype",
 ]

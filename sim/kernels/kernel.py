@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -11,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sim.kernels.signature import Signature
+from sim.kernels.domain import Domains, check_domains, corner_sets, sample_set
+from sim.kernels.signature import RETURNED, Signature, extents
 
 Inputs = Mapping[str, Any]
 """One input set: arrays and numbers by name."""
@@ -23,6 +25,15 @@ class KernelError(Exception):
     """A kernel that cannot be used; the message is one sentence."""
 
 
+def _no_steps(inputs: Inputs) -> Mapping[str, np.ndarray]:
+    return {}
+
+
+def _not_given(*inputs: Any) -> Any:
+    """In place of what a kernel does not give and its domains do."""
+    raise NotImplementedError
+
+
 @dataclass(frozen=True)
 class Kernel:
     """One kernel, in all the ways it is run.
@@ -31,10 +42,12 @@ class Kernel:
     after each step of the arithmetic, by the step's name, one number per output lane (a step named like a pointer
     argument is that input itself); `arguments` gives the arguments of the signature by name (arrays, numbers, None
     for a null pointer; outputs left out); `program` is the kernel in intrinsics and takes the same arguments, with
-    typed pointers for arrays.  `corners` yields the input sets that everybody must try, `sample` makes a random one.
+    typed pointers for arrays.  `corners` yields the input sets that everybody must try, `sample` makes a random one;
+    where they are not given, both are drawn from the `domain` of each argument, and an input set is the arguments.
     `mode` names the arithmetic where a folder has several, each with a record of its own.  `conventions` are the other
     arithmetics under their names: to name the one that a wrong result agrees with, and to count the vectors that tell
-    them apart; one that does not define an input set raises ValueError.
+    them apart; one that does not define an input set raises ValueError.  Raises ValueError for a domain that does not
+    fit the signature.
     """
 
     name: str
@@ -42,18 +55,62 @@ class Kernel:
     sources: tuple[Path, ...]
     signature: Signature
     golden: Callable[[Inputs], Outputs]
-    steps: Callable[[Inputs], Mapping[str, np.ndarray]]
-    arguments: Callable[[Inputs], Inputs]
-    corners: Callable[[], Iterator[Inputs]]
-    sample: Callable[[np.random.Generator], Inputs]
+    steps: Callable[[Inputs], Mapping[str, np.ndarray]] = _no_steps
+    arguments: Callable[[Inputs], Inputs] = dict
+    corners: Callable[[], Iterator[Inputs]] = _not_given
+    sample: Callable[[np.random.Generator], Inputs] = _not_given
     program: Callable[..., None] | None = None
     conventions: Mapping[str, Callable[[Inputs], Outputs]] = field(default_factory=dict)
     mode: str = ""
+    domain: Domains = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_domains(self.signature, self.domain)
+        if self.corners is _not_given:
+            object.__setattr__(self, "corners", partial(corner_sets, self.signature, self.domain))
+        if self.sample is _not_given:
+            object.__setattr__(self, "sample", partial(sample_set, self.signature, self.domain))
+
+    def expected(self, inputs: Inputs) -> dict[str, np.ndarray[Any, Any]]:
+        """What the golden reference makes of an input set, as the signature wants it.
+
+        Raises KernelError where it raises, leaves an output out or gives another dtype or shape.
+        """
+        try:
+            given = self.golden(inputs)
+        except Exception as error:  # the user's own code raises anything
+            what = f"{type(error).__name__}: {error}".split("\n")[0]
+            raise KernelError(f"the golden reference of {self.name} fails: {what}") from error
+        if not isinstance(given, Mapping):
+            raise KernelError(f"the golden reference of {self.name} must return its outputs by name, not {given!r:.60}")
+        wanted = _output_types(self.signature, self.arguments(inputs))
+        if strangers := set(given) - set(wanted):
+            raise KernelError(f"the golden reference of {self.name} returns {min(strangers)!r}, which is no output")
+        return {name: _output(self.name, name, given, *kind) for name, kind in wanted.items()}
 
     @property
     def title(self) -> str:
         """Such as "quantize_down" and "quantize_down, mode page"."""
         return f"{self.name}, mode {self.mode}" if self.mode else self.name
+
+
+def _output_types(signature: Signature, arguments: Inputs) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Dtype and shape of each output; none for a null pointer."""
+    pointers = [p for p in signature.outputs if p.direction == "out" or arguments.get(p.name) is not None]
+    types = {pointer.name: (pointer.dtype, extents(pointer, arguments)) for pointer in pointers}
+    return types | ({RETURNED: (signature.returns, ())} if signature.returns else {})
+
+
+def _output(kernel: str, name: str, given: Outputs, dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    if name not in given:
+        raise KernelError(f"the golden reference of {kernel} does not return {name!r}: it must be {dtype}{list(shape)}")
+    array = np.asarray(given[name])
+    if array.dtype != np.dtype(dtype) or array.shape != shape:
+        made = f"{array.dtype}{list(array.shape)}"
+        raise KernelError(
+            f"the golden reference of {kernel} returns {made} as {name!r}: it must be {dtype}{list(shape)}"
+        )
+    return array
 
 
 def kernel_names() -> tuple[str, ...]:

@@ -1,25 +1,37 @@
 """The AAPCS64 signature of a compiled function: which argument travels where.
 
-Source: Procedure Call Standard for the Arm 64-bit Architecture (AAPCS64), section 6.8.2, parameter passing rules.
+Source: Procedure Call Standard for the Arm 64-bit Architecture (AAPCS64), section 6.8.2, parameter passing rules, whose
+rule numbers are cited below; section 6.9 for results.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from math import prod
+from typing import Any, Final, Literal, TypeGuard
 
 import numpy as np
 
 from isa.lane import Place
 
 Direction = Literal["in", "out", "inout"]
+REGISTERS: Final = 8
+"""Argument registers of each kind: x0 to x7, v0 to v7."""
+LARGEST_IN_REGISTERS: Final = 16
+LARGEST_STRUCT: Final = 4096
+RETURNED: Final = "returned"
+"""The name of a function's result among the outputs."""
 
 
 @dataclass(frozen=True)
 class Pointer:
     """A pointer to an array.
 
-    `shape` holds numbers and names of scalar arguments, so ("rows", "length").  A `nullable` pointer may be null.
+    `shape` holds numbers and names of scalar arguments, so ("rows", "length").  `strides` are the distances of
+    neighbours along each axis in elements, numbers or names likewise; empty where the array is contiguous.  A
+    `nullable` pointer may be null.  `over_read` is how many bytes behind the array the function may read, though they
+    must not reach an output.
     """
 
     name: str
@@ -27,6 +39,8 @@ class Pointer:
     shape: tuple[int | str, ...]
     direction: Direction = "in"
     nullable: bool = False
+    strides: tuple[int | str, ...] = ()
+    over_read: int = 0
 
 
 @dataclass(frozen=True)
@@ -36,13 +50,54 @@ class Scalar:
     name: str
     dtype: str
 
+    @property
+    def type(self) -> np.dtype[Any]:
+        return np.dtype(self.dtype)
 
-Argument = Pointer | Scalar
+
+@dataclass(frozen=True)
+class Vector:
+    """A vector of 8 or 16 bytes passed by value, such as int32x4_t; its value is an array of `lanes` numbers."""
+
+    name: str
+    dtype: str
+    lanes: int
+
+    @property
+    def type(self) -> np.dtype[Any]:
+        return np.dtype((self.dtype, (self.lanes,)))
+
+
+@dataclass(frozen=True)
+class Struct:
+    """A structure passed by value, laid out as C does; its value is a mapping of its fields or a tuple of them.
+
+    `fields` are names and dtypes, such as (("scale", "float32"), ("bounds", "(2,)uint8")).
+    """
+
+    name: str
+    fields: tuple[tuple[str, str], ...]
+
+    @property
+    def type(self) -> np.dtype[Any]:
+        return np.dtype([(name, np.dtype(dtype)) for name, dtype in self.fields], align=True)
+
+    @property
+    def homogeneous_floats(self) -> int:
+        """Members of a homogeneous floating-point aggregate (AAPCS64 5.9.5); 0 where it is none."""
+        types = [np.dtype(dtype) for _, dtype in self.fields]
+        count = sum(prod(dtype.shape) for dtype in types)
+        alike = len({dtype.base for dtype in types}) == 1 and types[0].base.kind == "f"
+        return count if alike and count <= 4 else 0
+
+
+ByValue = Scalar | Vector | Struct
+Argument = Pointer | ByValue
 
 
 @dataclass(frozen=True)
 class Stack:
-    """An argument in memory, so many bytes above sp at the call."""
+    """A place in memory, so many bytes above sp at the call."""
 
     offset: int
 
@@ -51,44 +106,195 @@ Location = Place | Stack
 
 
 @dataclass(frozen=True)
+class Piece:
+    """`size` bytes of an argument, from byte `start` on, and where they travel."""
+
+    location: Location
+    start: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Passed:
+    """Where an argument travels.
+
+    Where `copy` is given, the argument lies there in memory, and the one piece is its address.
+    """
+
+    pieces: tuple[Piece, ...]
+    copy: Stack | None = None
+
+
+@dataclass(frozen=True)
 class Signature:
-    """The arguments of a function in order.  Raises ValueError where names repeat or a shape names no scalar."""
+    """The arguments of a function in order, and the dtype of the number that it returns ("" for none).
+
+    Raises ValueError where names repeat, a shape or stride names no scalar, or a type is none that can be passed.
+    """
 
     arguments: tuple[Argument, ...]
+    returns: str = ""
 
     def __post_init__(self) -> None:
         names = [argument.name for argument in self.arguments]
         if repeated := {name for name in names if names.count(name) > 1}:
             raise ValueError(f"the signature names {sorted(repeated)[0]!r} twice")
-        scalars = {a.name for a in self.arguments if isinstance(a, Scalar)}
+        if RETURNED in names:
+            raise ValueError(f"no argument can be named {RETURNED!r}: that is the name of the result")
+        for argument in self.arguments:
+            _check_type(argument)
+        scalars = {a.name for a in self.arguments if isinstance(a, Scalar) and a.type.kind in "iu"}
         for pointer in self.pointers:
-            if unknown := {d for d in pointer.shape if isinstance(d, str)} - scalars:
-                raise ValueError(f"the shape of {pointer.name!r} names {sorted(unknown)[0]!r}, which is no scalar")
+            _check_pointer(pointer, scalars)
 
     @property
     def pointers(self) -> tuple[Pointer, ...]:
         return tuple(a for a in self.arguments if isinstance(a, Pointer))
 
     @property
+    def by_value(self) -> tuple[ByValue, ...]:
+        return tuple(a for a in self.arguments if not isinstance(a, Pointer))
+
+    @property
     def outputs(self) -> tuple[Pointer, ...]:
         return tuple(p for p in self.pointers if p.direction != "in")
 
-    def locations(self) -> dict[str, Location]:
-        """Where each argument travels: x0..x7, v0..v7, then the stack in 8-byte slots."""
-        places: dict[str, Location] = {}
-        general, vector, stack = iter(range(8)), iter(range(8)), 0
-        for argument in self.arguments:
-            in_vector = isinstance(argument, Scalar) and np.dtype(argument.dtype).kind == "f"
-            number = next(vector if in_vector else general, None)
-            if number is not None:
-                places[argument.name] = Place("v" if in_vector else "x", number)
-            else:
-                places[argument.name] = Stack(stack)
-                stack += 8
-        return places
+    @property
+    def result(self) -> Place:
+        """The register of the result (AAPCS64 6.9)."""
+        return Place("v" if np.dtype(self.returns).kind == "f" else "x", 0)
+
+    def passed(self) -> dict[str, Passed]:
+        """Where each argument travels."""
+        return _Allocation(self.arguments).passed
 
     @property
     def stack_bytes(self) -> int:
-        """Bytes of stack arguments, rounded up to the 16 that sp is aligned to."""
-        slots = sum(isinstance(location, Stack) for location in self.locations().values())
-        return (8 * slots + 15) & ~15
+        """Bytes of stack arguments and of copies, rounded up to the 16 that sp is aligned to."""
+        return _aligned(_Allocation(self.arguments).stack, 16)
+
+
+class _Allocation:
+    """Stage C of the rules: the next registers of each kind, and the next stacked argument."""
+
+    def __init__(self, arguments: tuple[Argument, ...]) -> None:
+        self._next: dict[Literal["x", "v"], int] = {"x": 0, "v": 0}
+        self.stack = 0
+        self.passed = {argument.name: self._place(argument) for argument in arguments}
+        for argument in arguments:
+            if _is_indirect(argument):
+                self.passed[argument.name] = self._with_copy(argument)
+
+    def _place(self, argument: Argument) -> Passed:
+        if isinstance(argument, Pointer) or _is_indirect(argument):
+            return Passed(tuple(self._in_general(8, 8)))
+        size = argument.type.itemsize
+        if isinstance(argument, Vector) or (isinstance(argument, Scalar) and argument.type.kind == "f"):
+            return Passed(tuple(self._in_vectors(1, size, size)))
+        if isinstance(argument, Struct) and argument.homogeneous_floats:
+            return Passed(tuple(self._in_vectors(argument.homogeneous_floats, size, argument.type.alignment)))
+        return Passed(tuple(self._in_general(size, argument.type.alignment)))
+
+    def _in_vectors(self, count: int, size: int, alignment: int) -> Iterator[Piece]:
+        """Rules C.1 to C.6: one register for each member, or the stack for all."""
+        first = self._next["v"]
+        if first + count > REGISTERS:
+            self._next["v"] = REGISTERS
+            yield self._on_stack(size, alignment)
+            return
+        self._next["v"] += count
+        each = size // count
+        yield from (Piece(Place("v", first + i), i * each, each) for i in range(count))
+
+    def _in_general(self, size: int, alignment: int) -> Iterator[Piece]:
+        """Rules C.9 to C.17: as many registers as it has double-words, or the stack for all."""
+        first, count = self._next["x"], (size + 7) // 8
+        if first + count > REGISTERS:
+            self._next["x"] = REGISTERS
+            yield self._on_stack(size, alignment)
+            return
+        self._next["x"] += count
+        yield from (Piece(Place("x", first + i), 8 * i, min(8, size - 8 * i)) for i in range(count))
+
+    def _on_stack(self, size: int, alignment: int) -> Piece:
+        at = _aligned(self.stack, max(8, alignment))
+        self.stack = at + _aligned(size, 8)
+        return Piece(Stack(at), 0, size)
+
+    def _with_copy(self, argument: Struct) -> Passed:
+        """Rule B.4: the caller's copy of a large structure lies above the stacked arguments."""
+        at = _aligned(self.stack, 16)
+        self.stack = at + argument.type.itemsize
+        return Passed(self.passed[argument.name].pieces, Stack(at))
+
+
+def extents(pointer: Pointer, arguments: Mapping[str, Any]) -> tuple[int, ...]:
+    """The shape of a pointer's array in one call."""
+    return tuple(int(arguments[extent]) if isinstance(extent, str) else extent for extent in pointer.shape)
+
+
+def steps_in_elements(pointer: Pointer, arguments: Mapping[str, Any]) -> tuple[int, ...]:
+    """The strides of a pointer's array in one call, in elements."""
+    if pointer.strides:
+        return tuple(int(arguments[stride]) if isinstance(stride, str) else stride for stride in pointer.strides)
+    shape = extents(pointer, arguments)
+    return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
+
+
+def as_bytes(argument: ByValue, value: Any) -> bytes:
+    """The bytes of an argument's value as C has them.  Raises what numpy raises for a value that does not fit."""
+    if not isinstance(argument, Struct):
+        array = np.asarray(value, argument.type.base)
+        if array.shape != argument.type.shape:
+            raise ValueError(f"it is one number or vector, not {list(array.shape)} of them")
+        return array.tobytes()
+    fields = tuple(value[name] for name, _ in argument.fields) if isinstance(value, Mapping) else tuple(value)
+    return np.array([fields], argument.type).tobytes()
+
+
+def _is_indirect(argument: Argument) -> TypeGuard[Struct]:
+    if not isinstance(argument, Struct) or argument.homogeneous_floats:
+        return False
+    return argument.type.itemsize > LARGEST_IN_REGISTERS
+
+
+def _aligned(size: int, alignment: int) -> int:
+    return -(-size // alignment) * alignment
+
+
+def _check_pointer(pointer: Pointer, scalars: set[str]) -> None:
+    for what, extents in (("shape", pointer.shape), ("strides", pointer.strides)):
+        if unknown := {extent for extent in extents if isinstance(extent, str)} - scalars:
+            raise ValueError(f"the {what} of {pointer.name!r} names {sorted(unknown)[0]!r}, which is no scalar")
+        if any(isinstance(extent, int) and extent < 0 for extent in extents):
+            raise ValueError(f"the {what} of {pointer.name!r} is {extents}: no number may be negative")
+    if pointer.strides and len(pointer.strides) != len(pointer.shape):
+        raise ValueError(f"{pointer.name!r} has {len(pointer.shape)} axes and {len(pointer.strides)} strides")
+    if pointer.over_read < 0:
+        raise ValueError(f"{pointer.name!r} cannot over-read {pointer.over_read} bytes: give 0 or more")
+
+
+def _check_type(argument: Argument) -> None:
+    """Numbers of 1 to 8 bytes only; vectors of 8 or 16 bytes; structures of up to a page."""
+    kinds = [dtype for _, dtype in argument.fields] if isinstance(argument, Struct) else [argument.dtype]
+    types = [_dtype(argument.name, kind).base for kind in kinds]
+    if not types or any(kind.kind not in "iufb" or kind.itemsize > 8 or not kind.isnative for kind in types):
+        raise ValueError(f"{argument.name!r} has no type that can be passed: give integers or floats of 1 to 8 bytes")
+    if isinstance(argument, Vector) and argument.type.itemsize not in (8, 16):
+        raise ValueError(f"the vector {argument.name!r} has {argument.type.itemsize} bytes: it must have 8 or 16")
+    if isinstance(argument, Struct) and not 0 < _struct_size(argument) <= LARGEST_STRUCT:
+        raise ValueError(f"the structure {argument.name!r} must have 1 to {LARGEST_STRUCT} bytes")
+
+
+def _struct_size(struct: Struct) -> int:
+    try:
+        return struct.type.itemsize
+    except ValueError as error:  # repeated names
+        raise ValueError(f"the structure {struct.name!r} cannot be laid out: {error}") from None
+
+
+def _dtype(name: str, dtype: str) -> np.dtype[Any]:
+    try:
+        return np.dtype(dtype)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name!r} has the unknown dtype {dtype!r}: give one such as int32 or float32") from None

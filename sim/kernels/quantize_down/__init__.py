@@ -1,8 +1,10 @@
 """quantize_down: int32 accumulators to uint8, as NEGEMMLowpQuantizeDownInt32ToUint8ScaleByFixedPoint of ACL 19.08.
 
-Source: spec/quantize_down.md.  The compiled function takes one row and the bounds that `effective_bounds` gives.
+Source: spec/quantize_down.md.  The compiled function takes one row and the bounds that `effective_bounds` gives; that
+of 20.05 is the one of 20.02, since only the caller's bounds differ.
 """
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -27,20 +29,26 @@ SIGNATURE = Signature(
 )
 
 
-def _golden(inputs: Inputs, mode: str = "acl_19_08") -> Outputs:
+FUSED_SIGNATURE = Signature(
+    (*SIGNATURE.arguments[:-2], Scalar("lower", "int32"), Scalar("upper", "int32")),
+)
+"""The fused path's bounds are the operator's own, of 32 bits."""
+
+
+def _golden(inputs: Inputs, mode: str) -> Outputs:
     return {"output": golden.quantize_down(inputs["accumulators"], inputs["bias"], inputs["parameters"], mode)}
 
 
-def _steps(inputs: Inputs) -> golden.Steps:
-    steps = golden.steps(inputs["accumulators"], inputs["bias"], inputs["parameters"])
+def _steps(inputs: Inputs, mode: str) -> golden.Steps:
+    steps = golden.steps(inputs["accumulators"], inputs["bias"], inputs["parameters"], mode)
     accumulators, added = steps.pop("accumulator"), steps.pop("bias")
     bias = {} if inputs["bias"] is None else {"bias": inputs["bias"]}
     return {"accumulators": accumulators, **bias, "add bias": added, **steps}
 
 
-def _arguments(inputs: Inputs) -> Inputs:
+def _arguments(inputs: Inputs, mode: str) -> Inputs:
     parameters = inputs["parameters"]
-    lower, upper = golden.effective_bounds(parameters)
+    lower, upper = golden.effective_bounds(parameters, mode)
     return {
         "accumulators": inputs["accumulators"],
         "bias": inputs["bias"],
@@ -53,18 +61,32 @@ def _arguments(inputs: Inputs) -> Inputs:
     }
 
 
-KERNEL = Kernel(
-    name="quantize_down",
-    symbol="quantize_down",
-    sources=(_FOLDER / "kernel.c", _FOLDER / "kernel_plain.c"),
-    signature=SIGNATURE,
-    golden=_golden,
-    steps=_steps,
-    arguments=_arguments,
-    corners=vectors.corners,
-    sample=vectors.sample,
-    program=program.quantize_row,
-    conventions={mode: partial(_golden, mode=mode) for mode in golden.MODES if mode != "acl_19_08"},
-    mode="acl_19_08",
-)
-MODES = {"acl_19_08": KERNEL}
+def _kernel(mode: str, function: str, row: Callable[..., None], sources: str = "modes") -> Kernel:
+    return Kernel(
+        name="quantize_down",
+        symbol=function,
+        sources=(_FOLDER / f"{sources}.c", _FOLDER / f"{sources}_plain.c"),
+        signature=FUSED_SIGNATURE if mode == "acl_19_08_fused" else SIGNATURE,
+        golden=partial(_golden, mode=mode),
+        steps=partial(_steps, mode=mode),
+        arguments=partial(_arguments, mode=mode),
+        corners=partial(vectors.corners, mode),
+        sample=partial(vectors.sample, mode=mode),
+        program=row,
+        conventions={other: partial(_golden, mode=other) for other in golden.MODES if other != mode},
+        mode=mode,
+    )
+
+
+KERNEL = _kernel("acl_19_08", "quantize_down", program.quantize_row, "kernel")
+MODES = {
+    kernel.mode: kernel
+    for kernel in (
+        KERNEL,
+        _kernel("acl_20_02_left_shift", "quantize_down_left_shift", program.quantize_row_left_shift),
+        _kernel("acl_20_05_bounds", "quantize_down_left_shift", program.quantize_row_left_shift),
+        _kernel("page", "quantize_down_page", program.quantize_row_page),
+        _kernel("acl_19_08_lanes_and_tail", "quantize_down_lanes_and_tail", program.quantize_row_lanes_and_tail),
+        _kernel("acl_19_08_fused", "quantize_down_fused", program.quantize_row_fused),
+    )
+}

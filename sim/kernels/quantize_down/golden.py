@@ -13,6 +13,17 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from sim.golden.bounds import (
+    UINT8_MAX,
+    bounds_19_08,
+    bounds_20_05,
+    bounds_as_given,
+    bounds_fault_19_08,
+    limit_on_int32,
+    low_byte,
+    no_fault,
+    order_fault,
+)
 from sim.golden.fixed_point import (
     INT32_MAX,
     INT32_MIN,
@@ -31,7 +42,6 @@ Uint8Array = npt.NDArray[np.uint8]
 AnyArray = npt.NDArray[Any]
 Steps = dict[str, Int32Array]
 
-UINT8_MAX: Final = 255
 BLOCK_COLUMNS: Final = 16  # four int32x4 a step, narrowed to one uint8x16
 HIGHEST_RANK: Final = 6  # an ACL tensor has at most six dimensions
 
@@ -61,7 +71,7 @@ class Mode:
 
     `shifts` are the shifts it defines. `right_shift` follows the multiply; `left_shift`, where there is one, takes a
     negative shift before the multiply. `bounds_fault` gives the sentence with which (minimum, maximum) are refused,
-    or None. `bounds` gives the (lower, upper) that the last step applies.
+    or None. `bounds` gives the (lower, upper) with which `narrowing` brings the values to uint8, step by step.
     """
 
     source: str
@@ -70,6 +80,7 @@ class Mode:
     left_shift: Callable[[Int32Array, int], Int32Array] | None
     bounds_fault: Callable[[int, int], str | None]
     bounds: Callable[[int, int], tuple[int, int]]
+    narrowing: Callable[[Int32Array, tuple[int, int]], Steps]
 
 
 def shift_lanes_and_tail(values: Int32Array, shift: int) -> Int32Array:
@@ -82,42 +93,20 @@ def shift_lanes_and_tail(values: Int32Array, shift: int) -> Int32Array:
     return np.concatenate([vector_shift(lanes, shift), tail_shift(tail, shift)], axis=-1)
 
 
-def bounds_fault_19_08(minimum: int, maximum: int) -> str | None:
-    """Sentence for bounds that 19.08 refuses, in upstream's order; None for 0 <= minimum <= maximum <= 255."""
-    if maximum > UINT8_MAX:
-        return f"maximum is {maximum}: it must not exceed {UINT8_MAX}"
-    if minimum < 0:
-        return f"minimum is {minimum}: it must not be below 0"
-    return _order_fault(minimum, maximum)
+def saturate_then_bound(values: Int32Array, bounds: tuple[int, int]) -> Steps:
+    """The steps clamp, to 0..255, and bounds."""
+    clamped = clamp(values, 0, UINT8_MAX)
+    return {"clamp": clamped, "bounds": clamp(clamped, *bounds)}
 
 
-def bounds_19_08(minimum: int, maximum: int) -> tuple[int, int]:
-    """19.08: any minimum == maximum, the default 0, 0 among them, means "not bounded", given as (0, 255)."""
-    return (0, UINT8_MAX) if minimum == maximum else (minimum, maximum)
+def bound_then_low_byte(values: Int32Array, bounds: tuple[int, int]) -> Steps:
+    """The steps bounds, max then min on int32, so that the upper wins where it is the smaller, and low byte (row 9c).
 
-
-def bounds_20_05(minimum: int, maximum: int) -> tuple[int, int]:
-    """20.05: bounded unless minimum <= 0 and maximum >= 255, so 0, 0 clamps everything to 0.
-
-    A bounded call may still name a bound outside 0..255, and the spec does not say what uint8 number that becomes. It
-    is taken where keeping the low byte and saturating give the same (INT32_MIN: 0, INT32_MAX: 255), else `ValueError`.
+    Source: spec/neighbours.md, "AArch64 fused assembly path". Upstream leaves the fix-up of the shift out when
+    the lower bound reaches the offset; that shows only where the offset addition wraps, and is not modelled.
     """
-    if minimum <= 0 and maximum >= UINT8_MAX:
-        return (0, UINT8_MAX)
-    return (_as_uint8("minimum", minimum), _as_uint8("maximum", maximum))
-
-
-def _order_fault(minimum: int, maximum: int) -> str | None:
-    if minimum > maximum:
-        return f"minimum {minimum} is above maximum {maximum}: give minimum <= maximum"
-    return None
-
-
-def _as_uint8(name: str, bound: int) -> int:
-    saturated = min(max(bound, 0), UINT8_MAX)
-    if saturated != bound & UINT8_MAX:
-        raise ValueError(f"{name} is {bound}: a bound outside 0..{UINT8_MAX} is not modelled, saturate it yourself")
-    return saturated
+    bounded = limit_on_int32(values, *bounds)
+    return {"bounds": bounded, "low byte": low_byte(bounded)}
 
 
 _ROUNDED_SHIFTS: Final = range(0, 32)
@@ -132,6 +121,7 @@ MODES: Final[dict[str, Mode]] = {
         left_shift=None,
         bounds_fault=bounds_fault_19_08,
         bounds=bounds_19_08,
+        narrowing=saturate_then_bound,
     ),
     "acl_20_02_left_shift": Mode(
         source="v20.02: as 19.08, and a negative shift is a wrapping left shift before the multiply (rows 7, 8, 8b)",
@@ -140,14 +130,16 @@ MODES: Final[dict[str, Mode]] = {
         left_shift=shift_left_wrap,
         bounds_fault=bounds_fault_19_08,
         bounds=bounds_19_08,
+        narrowing=saturate_then_bound,
     ),
     "acl_20_05_bounds": Mode(
         source="v20.05: as 20.02, left shift included, with the new rule for bounds (row 9)",
         shifts=_SHIFTS_WITH_LEFT,
         right_shift=divide_by_power_of_two_ties_away,
         left_shift=shift_left_wrap,
-        bounds_fault=_order_fault,
+        bounds_fault=order_fault,
         bounds=bounds_20_05,
+        narrowing=saturate_then_bound,
     ),
     "page": Mode(
         source="the public page of 19.08: a literal >> (row 3b); all else as 19.08, the page being silent there",
@@ -156,6 +148,7 @@ MODES: Final[dict[str, Mode]] = {
         left_shift=None,
         bounds_fault=bounds_fault_19_08,
         bounds=bounds_19_08,
+        narrowing=saturate_then_bound,
     ),
     "acl_19_08_lanes_and_tail": Mode(
         source="v19.08 kernel for any shift, supported or not: 16-column blocks and tail shift apart (row 8b)",
@@ -164,6 +157,16 @@ MODES: Final[dict[str, Mode]] = {
         left_shift=None,
         bounds_fault=bounds_fault_19_08,
         bounds=bounds_19_08,
+        narrowing=saturate_then_bound,
+    ),
+    "acl_19_08_fused": Mode(
+        source="v19.08 fused AArch64 path: always bounded, on int32, then the low byte (rows 9, 9b, 9c)",
+        shifts=_ROUNDED_SHIFTS,
+        right_shift=divide_by_power_of_two_ties_away,
+        left_shift=None,
+        bounds_fault=no_fault,
+        bounds=bounds_as_given,
+        narrowing=bound_then_low_byte,
     ),
 }
 
@@ -176,7 +179,7 @@ def mode_named(name: str) -> Mode:
 
 
 def effective_bounds(parameters: Parameters, mode: str = "acl_19_08") -> tuple[int, int]:
-    """The (lower, upper), in 0..255, that the last step applies after the clamp; (0, 255) when not bounded.
+    """The (lower, upper) that the step bounds applies: in 0..255, (0, 255) when not bounded; fused, as they are given.
 
     `ValueError` when the mode refuses (minimum, maximum). Source: spec/quantize_down.md, "Bounds".
     """
@@ -191,8 +194,9 @@ def steps(accumulators: Int32Array, bias: Int32Array | None, parameters: Paramet
     """Every intermediate value, keyed by step, in order of execution.
 
     `accumulators` is int32 of rank 1 to 6, zero-size axes allowed, last axis N; `bias` is int32[N] or None. Keys:
-    accumulator, bias, multiply, shift, offset, clamp, bounds; a left shift puts shift before multiply. Each value is a
-    new int32 array of the shape of `accumulators`, as it stands after that step.
+    accumulator, bias, multiply, shift, offset, clamp, bounds; a left shift puts shift before multiply, and the fused
+    path ends in bounds, low byte. Each value is a new int32 array of the shape of `accumulators`, as it stands after
+    that step.
     `TypeError`: not an int32 array. `ValueError`: rank, bias shape, or a shift, bound or mode name the mode refuses.
     Source: spec/quantize_down.md, "Function".
     """
@@ -201,7 +205,9 @@ def steps(accumulators: Int32Array, bias: Int32Array | None, parameters: Paramet
     bounds = effective_bounds(parameters, mode)
     scaled = _scale(_add_bias(accumulators, bias), parameters, mode_named(mode))
     *_, last = scaled.values()
-    return {"accumulator": accumulators.copy()} | scaled | _saturate(last, parameters.offset, bounds)
+    placed = wrap_int32(last.astype(np.int64) + parameters.offset)
+    narrowed = mode_named(mode).narrowing(placed, bounds)
+    return {"accumulator": accumulators.copy()} | scaled | {"offset": placed} | narrowed
 
 
 def quantize_down(
@@ -212,7 +218,8 @@ def quantize_down(
     >>> quantize_down(np.array([-30, 0, 25], np.int32), None, Parameters(254601600, 1, offset=2))
     array([0, 2, 4], dtype=uint8)
     """
-    return steps(accumulators, bias, parameters, mode)["bounds"].astype(np.uint8)
+    *_, last = steps(accumulators, bias, parameters, mode).values()
+    return last.astype(np.uint8)
 
 
 def _add_bias(accumulators: Int32Array, bias: Int32Array | None) -> Int32Array:
@@ -226,13 +233,6 @@ def _scale(biased: Int32Array, parameters: Parameters, mode: Mode) -> Steps:
         return {"bias": biased, "shift": shifted, "multiply": doubling_high_multiply(shifted, parameters.multiplier)}
     multiplied = doubling_high_multiply(biased, parameters.multiplier)
     return {"bias": biased, "multiply": multiplied, "shift": mode.right_shift(multiplied, parameters.shift)}
-
-
-def _saturate(scaled: Int32Array, offset: int, bounds: tuple[int, int]) -> Steps:
-    """The steps offset, clamp and bounds."""
-    placed = wrap_int32(scaled.astype(np.int64) + offset)
-    clamped = clamp(placed, 0, UINT8_MAX)
-    return {"offset": placed, "clamp": clamped, "bounds": clamp(clamped, *bounds)}
 
 
 def _require_int32(name: str, value: object) -> None:

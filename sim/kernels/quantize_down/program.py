@@ -1,4 +1,4 @@
-"""quantize_down as a sequence of intrinsics, step by step what kernel.c does.
+"""quantize_down as a sequence of intrinsics, step by step what kernel.c and modes.c do.
 
 Sixteen lanes a step; the last (length mod 16) elements go one at a time, each in every lane of a vector.
 Arithmetic: spec/quantize_down.md, "Lanes against tail".
@@ -6,7 +6,7 @@ Arithmetic: spec/quantize_down.md, "Lanes against tail".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from isa.intrinsics import (
@@ -16,6 +16,7 @@ from isa.intrinsics import (
     VectorValue,
     vaddq_s32,
     vandq_s32,
+    vcgtq_s32,
     vcombine_s16,
     vcombine_u8,
     vdupq_n_s32,
@@ -24,18 +25,29 @@ from isa.intrinsics import (
     vld1q_s32,
     vmaxq_s32,
     vmaxq_u8,
+    vminq_s32,
     vminq_u8,
+    vnegq_s32,
     vqaddq_s32,
     vqmovn_s32,
     vqmovun_s16,
     vqrdmulhq_n_s32,
+    vreinterpretq_s16_s32,
+    vreinterpretq_s32_u32,
+    vreinterpretq_u8_s16,
     vrshlq_s32,
+    vshlq_s32,
     vshrq_n_s32,
     vst1q_lane_u8,
     vst1q_u8,
+    vsubq_s32,
+    vuzp1q_s16,
+    vuzp1q_u8,
 )
 
 LANES, BLOCK = 4, 16
+Scale = Callable[[VectorValue], VectorValue]
+Narrow = Callable[[Sequence[VectorValue]], VectorValue]
 
 
 def divide_by_power_of_two(value: VectorValue, minus_shift: VectorValue) -> VectorValue:
@@ -45,11 +57,25 @@ def divide_by_power_of_two(value: VectorValue, minus_shift: VectorValue) -> Vect
     return quotient
 
 
-def requantize(value: VectorValue, multiplier: int, minus_shift: VectorValue, offsets: VectorValue) -> VectorValue:
-    """int32x4 after the multiply, the shift, the offset and the clamp at 0."""
-    scaled = divide_by_power_of_two(vqrdmulhq_n_s32(value, multiplier), minus_shift)
+def divide_by_masked_shift(value: VectorValue, count: int) -> VectorValue:
+    """int32x4 divided by 2^count, count 0..31, ties away: the remainder against a threshold, as scalar code does."""
+    mask = (1 << count) - 1
+    remainder = vandq_s32(value, vdupq_n_s32(mask))
+    threshold = vsubq_s32(vdupq_n_s32(mask >> 1), vshrq_n_s32(value, 31))
+    exceeds = vreinterpretq_s32_u32(vcgtq_s32(remainder, threshold))
+    quotient: VectorValue = vsubq_s32(vshlq_s32(value, vdupq_n_s32(-count)), exceeds)
+    return quotient
+
+
+def place(scaled: VectorValue, offsets: VectorValue) -> VectorValue:
+    """int32x4 with the offset, clamped at 0."""
     positive: VectorValue = vmaxq_s32(vaddq_s32(scaled, offsets), vdupq_n_s32(0))
     return positive
+
+
+def requantize(value: VectorValue, multiplier: int, minus_shift: VectorValue, offsets: VectorValue) -> VectorValue:
+    """int32x4 after the multiply, the shift, the offset and the clamp at 0."""
+    return place(divide_by_power_of_two(vqrdmulhq_n_s32(value, multiplier), minus_shift), offsets)
 
 
 def narrow(part: Sequence[VectorValue]) -> VectorValue:
@@ -57,6 +83,14 @@ def narrow(part: Sequence[VectorValue]) -> VectorValue:
     low = vcombine_s16(vqmovn_s32(part[0]), vqmovn_s32(part[1]))
     high = vcombine_s16(vqmovn_s32(part[2]), vqmovn_s32(part[3]))
     packed: VectorValue = vcombine_u8(vqmovun_s16(low), vqmovun_s16(high))
+    return packed
+
+
+def low_bytes(part: Sequence[VectorValue]) -> VectorValue:
+    """Four int32x4 modulo 256, as one uint8x16."""
+    halves = [vreinterpretq_s16_s32(four) for four in part]
+    low, high = vuzp1q_s16(halves[0], halves[1]), vuzp1q_s16(halves[2], halves[3])
+    packed: VectorValue = vuzp1q_u8(vreinterpretq_u8_s16(low), vreinterpretq_u8_s16(high))
     return packed
 
 
@@ -88,18 +122,75 @@ def quantize_row(
     where the operator is not bounded.  Raises TypeError for pointers of other dtypes, ValueError for a number out of
     range, and what the memory raises for an access that it does not allow.
     """
-    _require_shift(shift)
+    _require_shift(shift, 0)
     minus_shift, offsets = vdupq_n_s32(-shift), vdupq_n_s32(offset)
-    end = length - length % BLOCK
-    for i in range(0, end, BLOCK):
-        columns = [i + LANES * k for k in range(BLOCK // LANES)]
-        loaded = [load_biased(accumulators + at, bias and bias + at) for at in columns]
-        part = [requantize(value, multiplier, minus_shift, offsets) for value in loaded]
-        vst1q_u8(output + i, bound(narrow(part), lower, upper))
-    for i in range(end, length):
-        value = load_one_biased(accumulators + i, bias and bias + i)
-        one = requantize(value, multiplier, minus_shift, offsets)
-        vst1q_lane_u8(output + i, bound(narrow([one] * 4), lower, upper), 0)
+
+    def scale(value: VectorValue) -> VectorValue:
+        return requantize(value, multiplier, minus_shift, offsets)
+
+    _each_column(accumulators, bias, output, length, scale, scale, lambda part: bound(narrow(part), lower, upper))
+
+
+def quantize_row_left_shift(
+    accumulators: Pointer, bias: Pointer | None, output: Pointer, length: int,
+    multiplier: int, shift: int, offset: int, lower: int, upper: int,
+) -> None:  # fmt: skip
+    """`quantize_row` of ACL 20.02 and 20.05: `shift` is -31..31, a negative one shifts left before the multiply."""
+    _require_shift(shift, -31)
+    left, minus_right = vdupq_n_s32(max(-shift, 0)), vdupq_n_s32(min(-shift, 0))
+    offsets = vdupq_n_s32(offset)
+
+    def scale(value: VectorValue) -> VectorValue:
+        return requantize(vshlq_s32(value, left), multiplier, minus_right, offsets)
+
+    _each_column(accumulators, bias, output, length, scale, scale, lambda part: bound(narrow(part), lower, upper))
+
+
+def quantize_row_page(
+    accumulators: Pointer, bias: Pointer | None, output: Pointer, length: int,
+    multiplier: int, shift: int, offset: int, lower: int, upper: int,
+) -> None:  # fmt: skip
+    """`quantize_row` of the public page: the shift rounds down."""
+    _require_shift(shift, 0)
+    minus_shift, offsets = vdupq_n_s32(-shift), vdupq_n_s32(offset)
+
+    def scale(value: VectorValue) -> VectorValue:
+        return place(vshlq_s32(vqrdmulhq_n_s32(value, multiplier), minus_shift), offsets)
+
+    _each_column(accumulators, bias, output, length, scale, scale, lambda part: bound(narrow(part), lower, upper))
+
+
+def quantize_row_lanes_and_tail(
+    accumulators: Pointer, bias: Pointer | None, output: Pointer, length: int,
+    multiplier: int, shift: int, offset: int, lower: int, upper: int,
+) -> None:  # fmt: skip
+    """`quantize_row` for any int32 `shift`: the lanes take its low byte, the tail takes it modulo 32."""
+    minus_shift, offsets = vnegq_s32(vdupq_n_s32(shift)), vdupq_n_s32(offset)
+
+    def scale(value: VectorValue) -> VectorValue:
+        return requantize(value, multiplier, minus_shift, offsets)
+
+    def scale_tail(value: VectorValue) -> VectorValue:
+        return place(divide_by_masked_shift(vqrdmulhq_n_s32(value, multiplier), shift & 31), offsets)
+
+    _each_column(accumulators, bias, output, length, scale, scale_tail, lambda part: bound(narrow(part), lower, upper))
+
+
+def quantize_row_fused(
+    accumulators: Pointer, bias: Pointer | None, output: Pointer, length: int,
+    multiplier: int, shift: int, offset: int, lower: int, upper: int,
+) -> None:  # fmt: skip
+    """`quantize_row` of ACL 19.08's fused path: always bounded, by int32 `lower` and `upper`, then the low byte."""
+    _require_shift(shift, 0)
+    minus_shift, offsets = vdupq_n_s32(-shift), vdupq_n_s32(offset)
+    lowest, highest = vdupq_n_s32(lower), vdupq_n_s32(upper)
+
+    def scale(value: VectorValue) -> VectorValue:
+        scaled = divide_by_power_of_two(vqrdmulhq_n_s32(value, multiplier), minus_shift)
+        bounded: VectorValue = vminq_s32(vmaxq_s32(vaddq_s32(scaled, offsets), lowest), highest)
+        return bounded
+
+    _each_column(accumulators, bias, output, length, scale, scale, low_bytes)
 
 
 def run(
@@ -121,6 +212,21 @@ def run(
     return program
 
 
-def _require_shift(shift: int) -> None:
-    if not 0 <= shift <= 31:
-        raise ValueError(f"shift is {shift}: the kernel divides by 2^shift for 0..31")
+def _each_column(
+    accumulators: Pointer, bias: Pointer | None, output: Pointer, length: int,
+    scale: Scale, scale_tail: Scale, narrowed: Narrow,
+) -> None:  # fmt: skip
+    """Sixteen columns a step by `scale`, then one at a time, in every lane of a vector, by `scale_tail`."""
+    end = length - length % BLOCK
+    for i in range(0, end, BLOCK):
+        columns = [i + LANES * k for k in range(BLOCK // LANES)]
+        loaded = [load_biased(accumulators + at, bias and bias + at) for at in columns]
+        vst1q_u8(output + i, narrowed([scale(value) for value in loaded]))
+    for i in range(end, length):
+        one = scale_tail(load_one_biased(accumulators + i, bias and bias + i))
+        vst1q_lane_u8(output + i, narrowed([one] * 4), 0)
+
+
+def _require_shift(shift: int, lowest: int) -> None:
+    if not lowest <= shift <= 31:
+        raise ValueError(f"shift is {shift}: the kernel divides by 2^shift for {lowest}..31")

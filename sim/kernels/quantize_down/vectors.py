@@ -1,10 +1,12 @@
 """Input sets of quantize_down: the corners first, then seeded random ones.
 
 Random accumulators almost never meet a tie, so for given parameters the accumulators around every tie, saturation
-edge and sign change are computed backwards from the values wanted after the multiply and after the shift.
+edge and sign change are computed backwards from the values wanted after the multiply and after the shift.  The other
+modes get the parameters that only they define, besides those of the default.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,19 +34,55 @@ CORNER_PARAMETERS = (
     Parameters(1518500250, 8, 128, 255, 255),
     Parameters(1140850688, 3, 3, 0, 255),
 )
+MIDDLING = 1518500250  # no power of two, so that products fall on both sides of every edge
+LEFT_SHIFT_PARAMETERS = tuple(
+    Parameters(multiplier, -left, offset)
+    for left in (1, 2, 7, 15, 30, 31)
+    for multiplier, offset in ((HALF, 0), (MIDDLING, 128), (INT32_MIN, 5))
+)
+BOUNDS_20_05_PARAMETERS = tuple(
+    Parameters(MIDDLING, shift, 100, minimum, maximum)
+    for shift in (-3, 0, 4)
+    for minimum, maximum in ((0, 0), (7, 7), (255, 255), (INT32_MIN, INT32_MAX), (INT32_MIN, 200), (-256, 255), (0, 9))
+)
+ANY_SHIFT_PARAMETERS = tuple(
+    Parameters(multiplier, shift, offset)
+    for shift in (-1, -4, -31, -32, -128, 32, 33, 63, 127, 128, 224, 225, 255, 256, 257, INT32_MIN, INT32_MAX)
+    for multiplier, offset in ((HALF, 3), (INT32_MAX, 128))
+)
+FUSED_PARAMETERS = tuple(
+    Parameters(MIDDLING, shift, offset, minimum, maximum)
+    for shift in (0, 3)
+    for offset in (-7, 128)
+    for minimum, maximum in ((0, 0), (7, 7), (0, 300), (-5, 200), (200, 100), (INT32_MIN, INT32_MAX), (256, 511))
+)
 BIASES = (0, 1, -1, 1000, INT32_MAX, INT32_MIN, -123456)
 
 
 def corner_accumulators(parameters: Parameters) -> Int32Array:
-    """int32[n]: extremes, ties of the multiply and of the shift both ways, edges of 0..255 and of the bounds."""
+    """int32[n]: extremes, ties of the multiply and of the shift both ways, edges of 0..255 and of the bounds.
+
+    Where the shift is to the left, those around the wraps too; one beyond 31 bits counts modulo 32.
+    """
     after_shift = [edge - parameters.offset for edge in (-1, 0, 1, parameters.minimum, parameters.maximum, 255, 256)]
-    half = (1 << parameters.shift) >> 1
-    after_multiply = [scaled << parameters.shift for scaled in after_shift]
+    right, left = _right_and_left(parameters.shift)
+    half = (1 << right) >> 1
+    after_multiply = [scaled << right for scaled in after_shift]
     after_multiply += [sign * odd * half for sign in (1, -1) for odd in (1, 3, 5)]
     before = [edge for wanted in after_multiply for edge in _before_multiply(wanted, parameters.multiplier)]
     extremes = [INT32_MIN, INT32_MIN + 1, INT32_MAX, INT32_MAX - 1, 0, 1, -1, 2, -2]
-    values = dict.fromkeys(min(max(value, INT32_MIN), INT32_MAX) for value in (*extremes, *before))
+    shifted = [edge for value in before for edge in _before_left_shift(value, left)] if left else before
+    values = dict.fromkeys(min(max(value, INT32_MIN), INT32_MAX) for value in (*extremes, *shifted))
     return np.array(list(values), np.int32)
+
+
+def _right_and_left(shift: int) -> tuple[int, int]:
+    return (shift & 31, 0) if shift >= 0 else (0, -shift & 31)
+
+
+def _before_left_shift(value: int, left: int) -> list[int]:
+    """What a left shift takes near to `value`, and the same a wrap away."""
+    return [(value >> left) + step + wrap for step in (0, 1) for wrap in (0, 1 << (31 - left), -1 << (32 - left))]
 
 
 def _before_multiply(wanted: int, multiplier: int) -> list[int]:
@@ -65,22 +103,25 @@ def _input_set(biased: Int32Array, bias: Int32Array | None, parameters: Paramete
     return {"accumulators": accumulators, "bias": bias, "parameters": parameters}
 
 
-def corners() -> Iterator[Inputs]:
+def corners(mode: str = "acl_19_08") -> Iterator[Inputs]:
     """Every corner accumulator of every corner parameter, then every length in turn; with and without bias."""
-    for number, parameters in enumerate(CORNER_PARAMETERS):
+    choices = (*CORNER_PARAMETERS, *MODE_CORNERS.get(mode, ()))
+    for number, parameters in enumerate(choices):
         values = corner_accumulators(parameters)
         bias = None if number % 2 else np.resize(np.array(BIASES, np.int32), values.shape)
         yield _input_set(values, bias, parameters)
     for length in LENGTHS:
-        parameters = CORNER_PARAMETERS[length % len(CORNER_PARAMETERS)]
+        parameters = choices[length % len(choices)]
         row = _row(corner_accumulators(parameters), length, first=5 * length)
         bias = _row(np.array(BIASES, np.int32), length, first=length) if length % 3 else None
         yield _input_set(row, bias, parameters)
 
 
-def sample(rng: np.random.Generator) -> Inputs:
+def sample(rng: np.random.Generator, mode: str = "acl_19_08") -> Inputs:
     """A random row of up to 64 accumulators: corners of its parameters, small ones, and any."""
     parameters = _random_parameters(rng)
+    if mode in MODE_VARIATIONS and rng.random() < 0.8:
+        parameters = MODE_VARIATIONS[mode](parameters, rng)
     length = int(rng.integers(0, 65))
     pools = (
         rng.choice(corner_accumulators(parameters), length),
@@ -99,3 +140,43 @@ def _random_parameters(rng: np.random.Generator) -> Parameters:
     bounded = rng.random() < 0.5
     shift = int(rng.integers(0, 12) if rng.random() < 0.7 else rng.integers(0, 32))
     return Parameters(multiplier, shift, offset, minimum if bounded else 0, maximum if bounded else 0)
+
+
+def _with_left_shift(parameters: Parameters, rng: np.random.Generator) -> Parameters:
+    return replace(parameters, shift=int(rng.integers(-31, 0))) if rng.random() < 0.6 else parameters
+
+
+def _with_bounds_of_20_05(parameters: Parameters, rng: np.random.Generator) -> Parameters:
+    minimum, maximum = sorted(int(bound) for bound in rng.integers(0, 256, 2))
+    pairs = ((INT32_MIN, INT32_MAX), (0, 0), (maximum, maximum), (INT32_MIN, maximum), (minimum, INT32_MAX))
+    bounds = pairs[rng.integers(len(pairs))]
+    return replace(_with_left_shift(parameters, rng), minimum=bounds[0], maximum=bounds[1])
+
+
+def _with_any_shift(parameters: Parameters, rng: np.random.Generator) -> Parameters:
+    widest = (31, 255, INT32_MAX)[rng.integers(3)]
+    return replace(parameters, shift=int(rng.integers(-widest, widest, endpoint=True)))
+
+
+def _with_fused_bounds(parameters: Parameters, rng: np.random.Generator) -> Parameters:
+    minimum, maximum = (int(bound) for bound in rng.integers(-300, 800, 2))
+    pairs = ((0, 0), (0, 255), (minimum, minimum), (minimum, maximum), (INT32_MIN, INT32_MAX))
+    bounds = pairs[rng.integers(len(pairs))]
+    return replace(parameters, minimum=bounds[0], maximum=bounds[1])
+
+
+MODE_CORNERS = {
+    "acl_20_02_left_shift": LEFT_SHIFT_PARAMETERS,
+    "acl_20_05_bounds": LEFT_SHIFT_PARAMETERS + BOUNDS_20_05_PARAMETERS,
+    "acl_19_08_lanes_and_tail": ANY_SHIFT_PARAMETERS,
+    "acl_19_08_fused": FUSED_PARAMETERS,
+}
+"""By mode, the parameters that everybody must try besides those of the default."""
+
+MODE_VARIATIONS: dict[str, Callable[[Parameters, np.random.Generator], Parameters]] = {
+    "acl_20_02_left_shift": _with_left_shift,
+    "acl_20_05_bounds": _with_bounds_of_20_05,
+    "acl_19_08_lanes_and_tail": _with_any_shift,
+    "acl_19_08_fused": _with_fused_bounds,
+}
+"""By mode, how random parameters become some that it is about."""

@@ -1,0 +1,118 @@
+"""The activation bounds of ACL's stages to uint8: when (minimum, maximum) mean "not bounded", and what they limit.
+
+A rule of a version has a `..._fault`, the sentence with which it refuses the two numbers or None, and gives the
+(lower, upper) that it applies; the conventions `bounded_...` apply it to int32 values and give the output byte.
+Their operands broadcast; `TypeError` and `ValueError` as in `sim.golden.fixed_point`.
+Sources: spec/quantize_down.md, "Bounds"; spec/neighbours.md, "AArch64 fused assembly path".
+"""
+
+from typing import Final
+
+import numpy as np
+
+from sim.golden.fixed_point import Int32Array, Integers, as_int32, clamp, int32_operand
+
+UINT8_MAX: Final = 255
+
+
+def bounds_fault_19_08(minimum: int, maximum: int) -> str | None:
+    """Sentence for bounds that 19.08 refuses, in upstream's order; None for 0 <= minimum <= maximum <= 255."""
+    if maximum > UINT8_MAX:
+        return f"maximum is {maximum}: it must not exceed {UINT8_MAX}"
+    if minimum < 0:
+        return f"minimum is {minimum}: it must not be below 0"
+    return order_fault(minimum, maximum)
+
+
+def order_fault(minimum: int, maximum: int) -> str | None:
+    """Sentence for bounds in the wrong order, all that 20.05 refuses; None for minimum <= maximum."""
+    if minimum > maximum:
+        return f"minimum {minimum} is above maximum {maximum}: give minimum <= maximum"
+    return None
+
+
+def no_fault(minimum: int, maximum: int) -> None:
+    """The fused path of 19.08 skips the range checks."""
+
+
+def bounds_19_08(minimum: int, maximum: int) -> tuple[int, int]:
+    """19.08: any minimum == maximum, the default 0, 0 among them, means "not bounded", given as (0, 255)."""
+    return (0, UINT8_MAX) if minimum == maximum else (minimum, maximum)
+
+
+def bounds_20_05(minimum: int, maximum: int) -> tuple[int, int]:
+    """20.05: bounded unless minimum <= 0 and maximum >= 255, so 0, 0 clamps everything to 0.
+
+    A bounded call may still name a bound outside 0..255, and the spec does not say what uint8 number that becomes. It
+    is taken where keeping the low byte and saturating give the same (INT32_MIN: 0, INT32_MAX: 255), else `ValueError`.
+    """
+    if minimum <= 0 and maximum >= UINT8_MAX:
+        return (0, UINT8_MAX)
+    return (_as_uint8("minimum", minimum), _as_uint8("maximum", maximum))
+
+
+def bounds_as_given(minimum: int, maximum: int) -> tuple[int, int]:
+    """The fused path of 19.08: always bounded, by any int32 numbers, so 0, 0 clamps everything to 0."""
+    return (minimum, maximum)
+
+
+def limit_on_int32(values: Int32Array, lower: int, upper: int) -> Int32Array:
+    """max with lower, then min with upper, so that the upper wins where it is the smaller."""
+    return np.asarray(np.minimum(np.maximum(values, np.int32(lower)), np.int32(upper)))
+
+
+def low_byte(values: Int32Array) -> Int32Array:
+    """The number modulo 256: what the fused path stores."""
+    return np.asarray(values & np.int32(UINT8_MAX))
+
+
+def bounded_unless_equal(values: Integers, minimum: int, maximum: int) -> Int32Array:
+    """Saturate to 0..255, then limit to minimum..maximum, but not where these are equal.
+
+    Formula: min(max(min(max(x, 0), 255), minimum), maximum) where minimum < maximum, else min(max(x, 0), 255).
+    Used by the ACL 19.08 kernel and its reference, which refuse all but 0 <= minimum <= maximum <= 255 (rows 9, 9b,
+    9c).
+
+    >>> bounded_unless_equal(np.array([50, 300]), 0, 0), bounded_unless_equal(np.array([50, 300]), 7, 7)
+    (array([ 50, 255], dtype=int32), array([ 50, 255], dtype=int32))
+    """
+    _require(bounds_fault_19_08(minimum, maximum))
+    return clamp(clamp(values, 0, UINT8_MAX), *bounds_19_08(minimum, maximum))
+
+
+def bounded_unless_whole_range(values: Integers, minimum: int, maximum: int) -> Int32Array:
+    """Saturate to 0..255, then limit to minimum..maximum, but not where these cover 0..255.
+
+    Formula: min(max(min(max(x, 0), 255), minimum), maximum) unless minimum <= 0 and maximum >= 255.
+    Used by ACL 20.05 and later, which refuse only minimum > maximum (rows 9, 9b).
+
+    >>> bounded_unless_whole_range(50, 0, 0), bounded_unless_whole_range(50, 7, 7)
+    (array(0, dtype=int32), array(7, dtype=int32))
+    """
+    _require(order_fault(minimum, maximum))
+    return clamp(clamp(values, 0, UINT8_MAX), *bounds_20_05(minimum, maximum))
+
+
+def bounded_then_low_byte(values: Integers, minimum: int, maximum: int) -> Int32Array:
+    """Limit to minimum..maximum, any int32 numbers, then keep the low byte.
+
+    Formula: min(max(x, minimum), maximum) mod 256.
+    Used by ACL 19.08's fused AArch64 path, which checks nothing (rows 9, 9b, 9c).
+
+    >>> bounded_then_low_byte(300, 0, 300), bounded_then_low_byte(50, 0, 0), bounded_then_low_byte(-5, -5, 200)
+    (array(44, dtype=int32), array(0, dtype=int32), array(251, dtype=int32))
+    """
+    return low_byte(limit_on_int32(as_int32(int32_operand(values, "values")), minimum, maximum))
+
+
+def _require(fault: str | None) -> None:
+    """`ValueError` with the sentence, where there is a fault."""
+    if fault is not None:
+        raise ValueError(fault)
+
+
+def _as_uint8(name: str, bound: int) -> int:
+    saturated = min(max(bound, 0), UINT8_MAX)
+    if saturated != bound & UINT8_MAX:
+        raise ValueError(f"{name} is {bound}: a bound outside 0..{UINT8_MAX} is not modelled, saturate it yourself")
+    return saturated

@@ -1,0 +1,140 @@
+"""float32 to uint8, as each system does it: one named function per order and rule of rounding.
+
+Every function takes `values`, float32 of any shape; `scale`, a float32 that is finite and above 0; `zero_point`, an int
+in 0..255; and returns a new uint8 array of that shape.  `TypeError`: values or scale are not float32 (a Python float is
+taken as the float32 nearest to it), zero_point is no int.  `ValueError`: scale or zero_point is outside of what is
+stated; a value is NaN where the convention does not say what becomes of it.  Infinities saturate.
+Source: spec/known_differences.md, rows 12 and 16; spec/neighbours.md, "ACL NEArithmeticAddition QASYMM8".
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.golden.fixed_point import Int32Array, clamp
+from sim.golden.floating_point import (
+    Float32Array,
+    Float32s,
+    Float64Array,
+    fused_multiply_add,
+    to_int32_ties_even,
+    to_int32_truncated,
+)
+
+Uint8Array = npt.NDArray[np.uint8]
+
+
+def round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
+    """Round v / scale to nearest, ties to even, then add the zero point and saturate.
+
+    Formula: clamp(rint(float32(v / s)) + z, 0, 255).  Used by ONNX QuantizeLinear (row 12).  NaN is not defined.
+
+    >>> round_even_then_offset(np.array([0.5, 1.5, -0.5], np.float32), 1.0, 1)
+    array([1, 3, 1], dtype=uint8)
+    """
+    return _offset_exactly(np.rint(_quotient(values, scale)), zero_point)
+
+
+def round_away_then_offset(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
+    """Round v / scale to nearest, ties away from zero, then add the zero point and saturate.
+
+    Formula: clamp(round(float32(v / s)) + z, 0, 255).  Used by the scalar code of ACL, by ArmNN, and by ArmNN's float
+    reference, which so differs from its fixed-point class (rows 12 and 16).  NaN is not defined.
+
+    >>> round_away_then_offset(np.array([0.5, 1.5, -0.5], np.float32), 1.0, 1)
+    array([2, 3, 0], dtype=uint8)
+    """
+    quotient = _quotient(values, scale)
+    return _offset_exactly(np.sign(quotient) * np.floor(np.abs(quotient) + 0.5), zero_point)
+
+
+def offset_then_round_even(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
+    """Add the zero point to v times the reciprocal of the scale, then round ties to even and saturate; NaN gives 0.
+
+    Formula: clamp(rint(float32(z + float32(v * float32(1 / s)))), 0, 255).  Used by the vectors of ACL on AArch64
+    where product and sum are not contracted (row 12).
+
+    >>> offset_then_round_even(np.array([0.5, 1.5, -0.5], np.float32), 1.0, 1)
+    array([2, 2, 0], dtype=uint8)
+    """
+    return _saturated(to_int32_ties_even(_placed(values, scale, zero_point)))
+
+
+def offset_then_round_even_fused(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
+    """As `offset_then_round_even`, with product and sum contracted to one FMLA.
+
+    Formula: clamp(rint(float32(z + v * float32(1 / s))), 0, 255), the inner sum rounded once.  Used by the vectors of
+    ACL on AArch64 in a build that contracts, as compilers do by default (row 12).
+
+    >>> value = np.array([-0.95], np.float32)
+    >>> offset_then_round_even(value, 0.1, 10), offset_then_round_even_fused(value, 0.1, 10)
+    (array([0], dtype=uint8), array([1], dtype=uint8))
+    """
+    reciprocal, zero = _reciprocal(scale), np.float32(_zero(zero_point))
+    return _saturated(to_int32_ties_even(fused_multiply_add(_float32(values), reciprocal, zero)))
+
+
+def offset_then_truncate(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
+    """Add the zero point to v times the reciprocal of the scale, then truncate and saturate; NaN gives 0.
+
+    Formula: clamp(trunc(float32(z + float32(v * float32(1 / s)))), 0, 255).  Used by the vectors of ACL on AArch32
+    (row 12).
+
+    >>> offset_then_truncate(np.array([0.5, 1.5, -0.5], np.float32), 1.0, 1)
+    array([1, 2, 0], dtype=uint8)
+    """
+    return _saturated(to_int32_truncated(_placed(values, scale, zero_point)))
+
+
+def _quotient(values: Float32s, scale: np.float32 | float) -> Float64Array:
+    """float32(v / s), as float64 so that a half can be added exactly; without NaN."""
+    with np.errstate(over="ignore", under="ignore"):
+        quotient = _float32(values) / _scale(scale)
+    if np.isnan(quotient).any():
+        raise ValueError("values hold NaN: this convention does not say what byte it becomes")
+    return quotient.astype(np.float64)
+
+
+def _placed(values: Float32s, scale: np.float32 | float, zero_point: int) -> Float32Array:
+    zero = np.float32(_zero(zero_point))
+    with np.errstate(all="ignore"):
+        return np.asarray(_float32(values) * _reciprocal(scale) + zero)
+
+
+def _reciprocal(scale: np.float32 | float) -> np.float32:
+    with np.errstate(over="ignore"):
+        return np.float32(1) / _scale(scale)
+
+
+def _offset_exactly(integral: Float64Array, zero_point: int) -> Uint8Array:
+    return np.asarray(np.clip(integral + _zero(zero_point), 0, 255)).astype(np.uint8)
+
+
+def _saturated(integers: Int32Array) -> Uint8Array:
+    return clamp(integers, 0, 255).astype(np.uint8)
+
+
+def _float32(values: Any) -> Float32Array:
+    if getattr(values, "dtype", None) != np.float32:
+        given = getattr(values, "dtype", type(values).__name__)
+        raise TypeError(f"values are {given}: give float32, nothing is cast silently")
+    return np.asarray(values)
+
+
+def _scale(scale: np.float32 | float) -> np.float32:
+    if not isinstance(scale, np.float32 | float) or isinstance(scale, np.float64):
+        raise TypeError(f"scale is {scale!r}: give a float32 or a Python float")
+    with np.errstate(over="ignore", under="ignore"):
+        nearest = np.float32(scale)
+    if not (np.isfinite(nearest) and nearest > 0):
+        raise ValueError(f"scale is {scale}: as float32 it must be finite and above 0")
+    return nearest
+
+
+def _zero(zero_point: int) -> int:
+    if not isinstance(zero_point, int) or isinstance(zero_point, bool):
+        raise TypeError(f"zero_point is {zero_point!r}: give an int")
+    if not 0 <= zero_point <= 255:
+        raise ValueError(f"zero_point is {zero_point}: it must lie in 0..255")
+    return zero_point

@@ -1,0 +1,205 @@
+"""The domain of a function's arguments, and input sets drawn from it: corners first, then seeded random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+import numpy as np
+
+from sim.kernels.signature import Pointer, Scalar, Signature, Struct, extents
+
+LENGTHS: Final = range(49)
+"""Every tail length behind none, one and two steps of sixteen lanes, and the next whole step."""
+ROWS: Final = (1, 2, 0, 3, 5)
+"""What the extents of outer axes go through."""
+LARGEST_RANDOM_LENGTH: Final = 64
+SPREAD: Final = 1000.0
+"""Floats without bounds are drawn from -1000..1000."""
+NEAR_ZERO: Final = 100
+Number = int | float
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The numbers that an argument, or each element of an array, may be.
+
+    Either all of `low`..`high`, both included (None: as far as the dtype goes, for floats -1000..1000), or `choices`
+    only, where they are given.  `corners` are numbers that every check should try besides the bounds, 0, 1 and -1;
+    of a float they may lie outside the bounds (inf, NaN).  Raises ValueError where low > high.
+    """
+
+    low: Number | None = None
+    high: Number | None = None
+    corners: tuple[Number, ...] = ()
+    choices: tuple[Number, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(f"the domain {self.low}..{self.high} is empty: give low <= high")
+
+    def bounds(self, dtype: np.dtype[Any]) -> tuple[Number, Number]:
+        """The smallest and the largest number, corners apart."""
+        if self.choices:
+            return min(self.choices), max(self.choices)
+        low, high = _limits(dtype)
+        return (low if self.low is None else self.low), (high if self.high is None else self.high)
+
+    def edges(self, dtype: np.dtype[Any]) -> Array:
+        """The corner numbers of that dtype, each once."""
+        low, high = self.bounds(dtype)
+        usual = (0, 1, -1, low, high, low + 1, high - 1, *((0.5, -0.5) if dtype.kind == "f" else ()))
+        numbers = self.choices or (*self.corners, *(number for number in usual if low <= number <= high))
+        return np.array(list(dict.fromkeys(numbers)), dtype)
+
+    def draw(self, dtype: np.dtype[Any], shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Random numbers: corners, small ones and any, a third each."""
+        edges = rng.choice(self.edges(dtype), shape)
+        if self.choices:
+            return edges
+        low, high = self.bounds(dtype)
+        nearest = min(max(low, 0), high)
+        small = _uniform(dtype, max(low, nearest - NEAR_ZERO), min(high, nearest + NEAR_ZERO), shape, rng)
+        return np.choose(rng.integers(0, 3, shape), (edges, small, _uniform(dtype, low, high, shape, rng))).astype(
+            dtype
+        )
+
+
+Domains = Mapping[str, Domain]
+Pick = Callable[[str, np.dtype[Any], tuple[int, ...]], Array]
+"""Numbers of an argument, by its name, dtype and shape."""
+
+
+def check_domains(signature: Signature, domains: Domains) -> None:
+    """Raises ValueError where a domain belongs to no argument, or holds numbers that the argument's dtype does not.
+
+    Fields of structures are named as in "bounds.low".
+    """
+    types = dict(_types(signature))
+    for name, domain in domains.items():
+        if name not in types:
+            raise ValueError(f"there is a domain of {name!r}, which is no argument: they are {', '.join(types)}")
+        _check_fits(name, domain, types[name])
+
+
+def corner_sets(signature: Signature, domains: Domains) -> Iterator[dict[str, Any]]:
+    """Every length in turn, then one length with each argument going through its corners."""
+    types = dict(_types(signature))
+    longest = max((len(_domain(domains, name).edges(dtype)) for name, dtype in types.items()), default=0)
+    for number, length in enumerate((*LENGTHS, *[LENGTHS[-1]] * longest)):
+        pick, rows = _at_corners(domains, number), ROWS[number % len(ROWS)]
+        yield _input_set(signature, domains, pick, length, rows, nulls=number % 3 == 2)
+
+
+def sample_set(signature: Signature, domains: Domains, rng: np.random.Generator) -> dict[str, Any]:
+    """A random input set."""
+
+    def pick(name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+        return _domain(domains, name).draw(dtype, shape, rng)
+
+    length, rows = int(rng.integers(0, LARGEST_RANDOM_LENGTH + 1)), int(rng.choice(ROWS))
+    return _input_set(signature, domains, pick, length, rows, nulls=rng.random() < 0.25)
+
+
+def _at_corners(domains: Domains, number: int) -> Pick:
+    """Corner numbers; each argument begins at another one, and with the next `number` at the next."""
+    first = count(number)
+
+    def pick(name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+        edges = _domain(domains, name).edges(dtype)
+        return np.resize(np.roll(edges, -next(first)), shape).astype(dtype)
+
+    return pick
+
+
+def _input_set(
+    signature: Signature, domains: Domains, pick: Pick, length: int, rows: int, nulls: bool
+) -> dict[str, Any]:
+    """One input set; with `nulls`, every pointer that may be null is."""
+    arguments = _sizes(signature, domains, length, rows)
+    for argument in signature.by_value:
+        if isinstance(argument, Struct):
+            arguments[argument.name] = _fields(argument, pick)
+        elif argument.name not in arguments:
+            values = pick(argument.name, argument.type.base, argument.type.shape)
+            arguments[argument.name] = values.item() if isinstance(argument, Scalar) else values
+    for pointer in signature.pointers:
+        if nulls and pointer.nullable:
+            arguments[pointer.name] = None
+        elif pointer.direction != "out":
+            arguments[pointer.name] = pick(pointer.name, np.dtype(pointer.dtype), extents(pointer, arguments))
+    return arguments
+
+
+def _fields(struct: Struct, pick: Pick) -> dict[str, Any]:
+    types = {name: np.dtype(dtype) for name, dtype in struct.fields}
+    return {name: pick(f"{struct.name}.{name}", dtype.base, dtype.shape) for name, dtype in types.items()}
+
+
+def _sizes(signature: Signature, domains: Domains, length: int, rows: int) -> dict[str, Any]:
+    """The scalars that shapes and strides name: lengths of rows, numbers of rows, then distances that suffice."""
+    types, sizes = dict(_types(signature)), dict[str, Any]()
+    for pointer in signature.pointers:
+        for axis, extent in enumerate(pointer.shape):
+            if isinstance(extent, str):
+                wanted = length if axis == len(pointer.shape) - 1 else rows
+                sizes.setdefault(extent, _nearest(_domain(domains, extent), types[extent], wanted))
+    for pointer in signature.pointers:
+        shape = [sizes[extent] if isinstance(extent, str) else extent for extent in pointer.shape]
+        for axis, stride in enumerate(pointer.strides):
+            if isinstance(stride, str):
+                needed = int(np.prod(shape[axis + 1 :])) + length % 3
+                least = max(needed, sizes.get(stride, 0))
+                sizes[stride] = _nearest(_domain(domains, stride), types[stride], least)
+    return sizes
+
+
+def _nearest(domain: Domain, dtype: np.dtype[Any], wanted: int) -> int:
+    """The number of the domain nearest to the wanted one."""
+    if domain.choices:
+        return int(min(domain.choices, key=lambda choice: abs(choice - wanted)))
+    low, high = domain.bounds(dtype)
+    return int(min(max(wanted, low), high))
+
+
+def _types(signature: Signature) -> Iterator[tuple[str, np.dtype[Any]]]:
+    """What numbers each argument is made of, by its name; of a structure each field."""
+    for argument in signature.arguments:
+        if isinstance(argument, Struct):
+            yield from ((f"{argument.name}.{name}", np.dtype(dtype).base) for name, dtype in argument.fields)
+        elif not isinstance(argument, Pointer) or argument.direction != "out":
+            yield argument.name, np.dtype(argument.dtype)
+
+
+def _domain(domains: Domains, name: str) -> Domain:
+    return domains.get(name, Domain())
+
+
+def _check_fits(name: str, domain: Domain, dtype: np.dtype[Any]) -> None:
+    if dtype.kind == "f":
+        return
+    low, high = _limits(dtype)
+    numbers = (*domain.choices, *domain.corners, domain.low, domain.high)
+    if wrong := [n for n in numbers if n is not None and not (isinstance(n, int) and low <= n <= high)]:
+        raise ValueError(f"the domain of {name!r} has {wrong[0]}, which is no {dtype}: give integers in {low}..{high}")
+
+
+def _limits(dtype: np.dtype[Any]) -> tuple[Number, Number]:
+    if dtype.kind == "f":
+        return -SPREAD, SPREAD
+    if dtype.kind == "b":
+        return 0, 1
+    limits = np.iinfo(dtype)
+    return int(limits.min), int(limits.max)
+
+
+def _uniform(
+    dtype: np.dtype[Any], low: Number, high: Number, shape: tuple[int, ...], rng: np.random.Generator
+) -> Array:
+    if dtype.kind == "f":
+        return rng.uniform(low, high, shape).astype(dtype)
+    wide = np.uint64 if high > np.iinfo(np.int64).max else np.int64
+    return rng.integers(int(low), int(high), shape, wide, endpoint=True).astype(dtype)

@@ -1,0 +1,115 @@
+"""validate() of the operator as ACL exposes it, for the OpenCL and the NEON kernel.
+
+Source: spec/offset_contribution.md, "Shapes" and "validate() errors".
+"""
+
+from collections.abc import Iterator
+from math import prod
+from typing import Final
+
+from sim.kernels.offset_contribution.golden import mode_named
+from sim.kernels.operator import Status, TensorInfo, format_faults, padding_faults, status_of
+
+DEFAULT_MODE: Final = "acl_19_08_cl"
+ASKS_BOTTOM_PADDING: Final = frozenset({"acl_19_08_neon"})
+"""Modes that ask for as many rows of column sums as mm has, although they read only those of the batches."""
+
+
+def validate(
+    mm: TensorInfo | None, column_sums: TensorInfo | None, row_sums: TensorInfo | None, bias: TensorInfo | None,
+    a_offset: int, b_offset: int, mode: str = DEFAULT_MODE,
+) -> Status:  # fmt: skip
+    """Whether the operator can be configured; the first fault in upstream's order.
+
+    Order: mm; bias (OpenCL only): format, rank, length; with a_offset not 0 column sums: null, format, length; with
+    b_offset not 0 row sums: null, format, length, batches, and the batches of column sums; padding of mm, column sums
+    and bias. Column sums of several batches are not compared with mm when b_offset is 0, and K is not looked at.
+    `ValueError`: a bias given to a mode that has none, or an unknown mode.
+    """
+    rule = mode_named(mode)
+    if bias is not None and not rule.has_bias:
+        raise ValueError(f"bias was given: mode {mode} has none")
+    return status_of(_faults(mm, column_sums, row_sums, bias, a_offset, b_offset, mode))
+
+
+def is_reinterpreted(mm: TensorInfo, row_sums: TensorInfo | None) -> bool:
+    """Whether the row sums show that mm is a 3-D reading of a matrix: its rows are dimensions 1 and 2 together."""
+    return row_sums is not None and len(mm.dimensions) > 1 and mm.dimension(1) != row_sums.dimension(0)
+
+
+def _faults(
+    mm: TensorInfo | None, column_sums: TensorInfo | None, row_sums: TensorInfo | None, bias: TensorInfo | None,
+    a_offset: int, b_offset: int, mode: str,
+) -> Iterator[str]:  # fmt: skip
+    if mm is None:
+        yield "mm is null: give a TensorInfo"
+        return
+    yield from format_faults("mm", mm, "S32")
+    if bias is not None:
+        yield from _bias_faults(mm, bias)
+    if a_offset:
+        yield from _column_sum_faults(mm, column_sums)
+    if b_offset:
+        yield from _row_sum_faults(mm, row_sums, column_sums if a_offset else None)
+    for name, info, right, bottom in paddings(mm, column_sums if a_offset else None, bias, mode):
+        yield from padding_faults(name, info, right, bottom)
+
+
+def _bias_faults(mm: TensorInfo, bias: TensorInfo) -> Iterator[str]:
+    yield from format_faults("bias", bias, "S32")
+    if len(bias.dimensions) > 1:
+        yield f"bias has rank {len(bias.dimensions)}, shape {bias.shape}: it must have rank 1"
+    yield from _length_faults("bias", bias, mm)
+
+
+def _column_sum_faults(mm: TensorInfo, column_sums: TensorInfo | None) -> Iterator[str]:
+    if column_sums is None:
+        yield "column_sums is null: it is needed where a_offset is not 0"
+        return
+    yield from format_faults("column_sums", column_sums, "S32")
+    yield from _length_faults("column_sums", column_sums, mm)
+
+
+def _length_faults(name: str, info: TensorInfo, mm: TensorInfo) -> Iterator[str]:
+    if info.dimension(0) != mm.dimension(0):
+        yield f"{name}: shape {info.shape}, whose last axis must be the columns of mm, {mm.dimension(0)}"
+
+
+def _row_sum_faults(mm: TensorInfo, row_sums: TensorInfo | None, column_sums: TensorInfo | None) -> Iterator[str]:
+    if row_sums is None:
+        yield "row_sums is null: it is needed where b_offset is not 0"
+        return
+    yield from format_faults("row_sums", row_sums, "S32")
+    is_3d = is_reinterpreted(mm, row_sums)
+    rows = mm.dimension(1) * (mm.dimension(2) if is_3d else 1)
+    if row_sums.dimension(0) != rows:
+        yield f"row_sums: shape {row_sums.shape}, whose last axis must be the rows of mm, {rows}"
+    if len(mm.dimensions) > 1:
+        yield from _batch_faults(mm, row_sums, column_sums, 3 if is_3d else 2)
+
+
+def _batch_faults(
+    mm: TensorInfo, row_sums: TensorInfo, column_sums: TensorInfo | None, first_batch_dimension: int
+) -> Iterator[str]:
+    batches, of_mm = prod(row_sums.dimensions[1:]), prod(mm.dimensions[first_batch_dimension:])
+    if batches != of_mm:
+        yield f"row_sums has {batches} batches: mm has {of_mm}"
+    of_columns = 1 if column_sums is None else prod(column_sums.dimensions[1:])
+    if of_columns not in (1, batches):
+        yield f"column_sums has {of_columns} batches: it must have 1, or those of row_sums, {batches}"
+
+
+def paddings(
+    mm: TensorInfo, column_sums: TensorInfo | None, bias: TensorInfo | None, mode: str
+) -> Iterator[tuple[str, TensorInfo, int, int]]:
+    """The right and bottom padding that each tensor needs, in the order in which it is judged.
+
+    Column sums are None where a_offset is 0: what is not read needs no padding.
+    """
+    right = -mm.dimension(0) % mode_named(mode).columns_per_step
+    yield "mm", mm, right, 0
+    if column_sums is not None:
+        missing = max(0, mm.dimension(1) - column_sums.dimension(1))
+        yield "column_sums", column_sums, right, missing if mode in ASKS_BOTTOM_PADDING else 0
+    if bias is not None:
+        yield "bias", bias, right, 0

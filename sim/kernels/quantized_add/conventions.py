@@ -1,0 +1,119 @@
+"""Other arithmetics of quantized_add: the remaining backends, and what a port of the float32 paths gets wrong.
+
+Each is a function of one input set, for the `conventions` of the modes' records.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+
+from sim.golden import addition
+from sim.golden.addition import Addends, AddParameters, Quantization, to_bytes
+from sim.golden.fixed_point import wrap_int32
+from sim.golden.floating_point import (
+    Float32Array,
+    fused_multiply_add,
+    to_int32_ties_even,
+    to_int32_ties_even_indefinite,
+)
+from sim.kernels.kernel import Inputs, Outputs
+from sim.kernels.quantized_add import golden
+from sim.kernels.quantized_add.golden import Steps, Tensor
+
+Convention = Callable[[Inputs], Outputs]
+
+
+def folded_steps(inputs: Inputs, mode: str) -> Steps:
+    """Those of an input set of uint8 + uint8 -> uint8."""
+    return golden.folded_steps(inputs["a"], inputs["b"], inputs["folded"], mode)
+
+
+def page_steps(inputs: Inputs) -> Steps:
+    """Those of an input set of uint8 + uint8 -> uint8, as the page has them."""
+    return golden.page_steps(inputs["a"], inputs["b"], inputs["parameters"])
+
+
+def generic_steps(inputs: Inputs, output_type: str) -> Steps:
+    """Those of an input set with a float32 tensor in it."""
+    return golden.generic_steps(inputs["a"], inputs["b"], inputs["parameters"], output_type)
+
+
+def output_of(inputs: Inputs, steps: Callable[[Inputs], Steps]) -> Outputs:
+    """The last of the steps."""
+    return {"output": steps(inputs)["output"]}
+
+
+def _on_x86(inputs: Inputs, add: Callable[..., Addends]) -> Outputs:
+    """The sum of an x86 backend; what lies outside int32 becomes INT32_MIN, and so 0."""
+    total = add(inputs["a"], inputs["b"], inputs["folded"])[1]
+    return {"output": to_bytes(to_int32_ties_even_indefinite(total))}
+
+
+BACKENDS: Mapping[str, Convention] = {
+    **{mode: partial(output_of, steps=partial(folded_steps, mode=mode)) for mode in golden.FOLDED},
+    "base_x86": partial(_on_x86, add=addition.sum_b_first_in_double),
+    "avx2": partial(_on_x86, add=addition.sum_b_first_fused),
+    "page": partial(output_of, steps=page_steps),
+}
+"""uint8 + uint8 -> uint8, all with the t of the input set, which the page does not use."""
+
+
+def _added(inputs: Inputs, add: Callable[..., addition.Uint8Array]) -> Outputs:
+    return {"output": add(inputs["a"], inputs["b"], inputs["parameters"])}
+
+
+def _without_relu(inputs: Inputs, steps: Callable[[Inputs], Steps]) -> Outputs:
+    given = inputs["parameters"]
+    return output_of({**inputs, "parameters": AddParameters(given.a, given.b, given.output)}, steps)
+
+
+def of_page() -> Mapping[str, Convention]:
+    """What a port of the page may do instead: the library's Base, and forgetting the activation."""
+    return {
+        "base": partial(_added, add=addition.add_base),
+        "without_relu": partial(_without_relu, steps=page_steps),
+    }
+
+
+def of_types(a_type: str, b_type: str, output_type: str) -> Mapping[str, Convention]:
+    """What a port of a float32 path may do instead."""
+    found: dict[str, Convention] = {
+        "without_relu": partial(_without_relu, steps=partial(generic_steps, output_type=output_type))
+    }
+    if "uint8" in (a_type, b_type):
+        found["contracted"] = partial(_contracted, output_type=output_type)
+    if output_type == "uint8":
+        found |= {"divided": _divided, "on_x86": _generic_on_x86}
+    return found
+
+
+def _contracted(inputs: Inputs, output_type: str) -> Outputs:
+    """The product of a dequantization contracted with the sum: that of a where a is uint8, else that of b."""
+    a, b, parameters = inputs["a"], inputs["b"], inputs["parameters"]
+    if a.dtype == np.uint8:
+        total = _multiplied_onto(a, parameters.a, golden.real(b, parameters.b))
+    else:
+        total = _multiplied_onto(b, parameters.b, a)
+    float_sum = {"a": total, "b": np.full_like(total, -0.0), "parameters": parameters}
+    return output_of(float_sum, partial(generic_steps, output_type=output_type))
+
+
+def _multiplied_onto(values: Tensor, quantization: Quantization, addend: Float32Array) -> Float32Array:
+    difference = wrap_int32(values.astype(np.int64) - quantization.zero_point).astype(np.float32)
+    return fused_multiply_add(difference, np.float32(quantization.scale), addend)
+
+
+def _divided(inputs: Inputs) -> Outputs:
+    """Divided by the output's scale, not multiplied by its reciprocal."""
+    steps, to = generic_steps(inputs, "float32"), inputs["parameters"].output
+    with np.errstate(all="ignore"):
+        quotient = np.asarray(steps["output"] / np.float32(to.scale), np.float32)
+    return {"output": golden.offset_steps(to_int32_ties_even(quotient), to.zero_point)["output"]}
+
+
+def _generic_on_x86(inputs: Inputs) -> Outputs:
+    """INT32_MIN outside int32, before the zero point is added."""
+    scaled = np.asarray(generic_steps(inputs, "uint8")["scale"], np.float32)
+    rounded = to_int32_ties_even_indefinite(scaled)
+    return {"output": golden.offset_steps(rounded, inputs["parameters"].output.zero_point)["output"]}

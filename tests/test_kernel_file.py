@@ -1,0 +1,143 @@
+"""A user's kernel file: what it may say, and what is said where it cannot be used."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import sim.cli
+from sim.kernels import KernelError
+from sim.kernels.kernel_file import load_kernel
+
+SMALL = ("--vectors", "100", "--opt", "O1")
+
+
+def lanewise(*arguments: str) -> Result:
+    return CliRunner().invoke(sim.cli.app, list(arguments))
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> Path:
+    """What `lanewise init kernel` writes."""
+    assert lanewise("init", "kernel", "product", "--folder", str(tmp_path)).exit_code == 0
+    return tmp_path / "product.py"
+
+
+def test_the_example_passes_its_check(example: Path) -> None:
+    result = lanewise("check", str(example), *SMALL, "--json")
+    report = json.loads(result.stdout)
+    assert (result.exit_code, report["passed"], report["kernel"]) == (0, True, "product")
+
+
+def test_the_examples_other_convention_is_separated_from_it(example: Path) -> None:
+    report = json.loads(lanewise("check", str(example), *SMALL, "--json").stdout)
+    assert report["separated"]
+
+
+def test_a_fault_in_the_source_is_found_with_its_line(example: Path) -> None:
+    source = example.with_suffix(".c")
+    source.write_text(source.read_text().replace("(a * b + 64) >> 7", "(a * b + 63) >> 7"))
+    result = lanewise("check", str(example), "--opt", "O0", "--vectors", "100")
+    line = 1 + source.read_text().splitlines().index("    const int32_t rounded = (a * b + 63) >> 7;")
+    assert (result.exit_code, f"product.c:{line}" in result.stdout) == (1, True)
+
+
+def test_a_kernel_that_follows_the_other_convention_is_told_so(example: Path) -> None:
+    source = example.with_suffix(".c")
+    text = source.read_text().replace("(a * b + 64) >> 7", "(a * b) >> 7").replace("vqrshrn_n", "vqshrn_n")
+    source.write_text(text)
+    assert "rounded down" in lanewise("check", str(example), *SMALL).stdout
+
+
+def test_files_that_are_there_are_not_overwritten(example: Path) -> None:
+    result = lanewise("init", "kernel", "product", "--folder", str(example.parent))
+    assert (result.exit_code, "is there already" in result.stderr) == (2, True)
+
+
+def test_a_name_that_is_no_identifier_is_refused(tmp_path: Path) -> None:
+    result = lanewise("init", "kernel", "my-kernel", "--folder", str(tmp_path))
+    assert (result.exit_code, list(tmp_path.iterdir())) == (2, [])
+
+
+HEAD = "from sim.kernels import Domain, Kernel, parse_prototype\n"
+ONE = HEAD + 'NAME, SIGNATURE = parse_prototype("void f(const int8_t a[n], int8_t b[n], size_t n)")\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def (", "line 1: SyntaxError"),
+        ("\nraise RuntimeError('no')", "line 2: RuntimeError: no"),
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("import nothing_of_that_name", "ModuleNotFoundError"),
+        ("x = 1", "has no kernel"),
+        ("KERNEL = 1", "has no kernel"),
+        (ONE + "KERNEL = Kernel('f', 'f', ('f.c',), SIGNATURE, dict)", "the source f.c of .* is not there"),
+        (ONE + "KERNEL = Kernel('f', 'f', (), SIGNATURE, dict, domain={'c': Domain(0, 1)})", "'c', which is no arg"),
+        (ONE + "KERNEL = Kernel('f', 'f', (), SIGNATURE, dict, domain={'a': Domain(0, 999)})", "has 999, .* no int8"),
+        (ONE + "KERNEL = Kernel('f', 'f', (), SIGNATURE, dict, domain={'a': Domain(2, 1)})", "2..1 is empty"),
+        (HEAD + "parse_prototype('void f(int *a)')", "has no extent"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_used_is_refused_in_one_sentence(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.py"
+    path.write_text(text)
+    with pytest.raises(KernelError, match=message):
+        load_kernel(path)
+
+
+def test_a_file_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
+    result = lanewise("check", str(tmp_path / "none.py"))
+    assert (result.exit_code, "there is no kernel file" in result.stderr) == (2, True)
+
+
+KERNEL = ONE + "KERNEL = Kernel('f', 'f', ('f.c',), SIGNATURE, golden)\n"
+SOURCE = (
+    "#include <stddef.h>\nvoid f(const signed char *a, signed char *b, size_t n)"
+    "{ for (size_t i = 0; i < n; ++i) b[i] = a[i]; }\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("golden", "message"),
+    [
+        ("lambda inputs: {'b': inputs['a'] / 2}", "returns float64"),
+        ("lambda inputs: {'b': inputs['c']}", "fails: KeyError: 'c'"),
+        ("lambda inputs: {}", "does not return 'b': it must be int8"),
+        ("lambda inputs: {'b': inputs['a'].astype('int16')}", "returns int16.* as 'b': it must be int8"),
+        ("lambda inputs: {'b': inputs['a'], 'x': 1}", "returns 'x', which is no output"),
+        ("lambda inputs: inputs['a']", "must return its outputs by name"),
+        ("lambda inputs: {'b': inputs['a'][None]}", "as 'b': it must be int8"),
+    ],
+)
+def test_a_golden_reference_that_is_wrong_in_form_is_refused(golden: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "f.py"
+    path.write_text(f"golden = {golden}\n" + KERNEL)
+    (tmp_path / "f.c").write_text(SOURCE)
+    kernel = load_kernel(path)
+    with pytest.raises(KernelError, match=message):
+        kernel.expected(next(kernel.corners()))
+
+
+def test_an_object_takes_the_place_of_the_source(tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + KERNEL)
+    (tmp_path / "f.c").write_text(SOURCE.replace("b[i] = a[i]", "b[i] = 0"))
+    right = tmp_path / "other.c"
+    right.write_text(SOURCE.replace("void f", "void g"))
+    options = ("--object", str(right), "--symbol", "g")
+    results = [lanewise("check", str(tmp_path / "f.py"), *SMALL, *more) for more in ((), options)]
+    assert [result.exit_code for result in results] == [1, 0]
+
+
+def test_flags_reach_the_compiler(tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + KERNEL)
+    (tmp_path / "f.c").write_text("#include <values.h>\n" + SOURCE.replace("a[i];", "a[i] + ADDED;"))
+    folder = tmp_path / "headers"
+    folder.mkdir()
+    (folder / "values.h").write_text("")
+    options = ("--include", str(folder), "--cflags", "-DADDED=0")
+    results = [lanewise("check", str(tmp_path / "f.py"), *SMALL, *more) for more in ((), options)]
+    assert [result.exit_code for result in results] == [1, 0]
