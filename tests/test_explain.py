@@ -1,0 +1,518 @@
+"""Outputs made from the definitions, in integers and fractions, are explained by the convention that they follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import sim
+from sim.check.explain.addition import addition_rules
+from sim.check.explain.candidates import Multiplier, Scale, derivations, requantization_rules
+from sim.check.explain.explanation import Explanation
+from sim.check.explain.limits import limits_of
+from sim.check.explain.question import QuestionError, combined
+from sim.check.explain.rule import Candidate
+from sim.golden.addition import AddParameters, Quantization
+from sim.golden.conventions import CONVENTIONS
+
+Array = npt.NDArray[Any]
+INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
+HALF = 1 << 30
+PUBLISHED = 1583594044
+SMALL = list(range(-2000, 2001))
+EXTREMES = [sign * (1 << bit) + step for bit in range(11, 31) for sign in (1, -1) for step in (-1, 0, 1)]
+ACCUMULATORS = np.array([*SMALL, *EXTREMES, INT32_MIN, INT32_MIN + 1, INT32_MAX], np.int32)
+
+
+def up(number: Fraction) -> int:
+    return floor(number + Fraction(1, 2))
+
+
+def away(number: Fraction) -> int:
+    return up(number) if number >= 0 else -up(-number)
+
+
+def even(number: Fraction) -> int:
+    return round(number)
+
+
+def wrap(number: int) -> int:
+    return (number - INT32_MIN) % 2**32 + INT32_MIN
+
+
+def saturate(number: int) -> int:
+    return min(max(number, INT32_MIN), INT32_MAX)
+
+
+def high(x: int, q: int) -> int:
+    return saturate(up(Fraction(x * q, 2**31)))
+
+
+def split(e: int) -> tuple[int, int]:
+    return 2 ** max(e, 0), 2 ** max(-e, 0)
+
+
+def double_rounding(x: int, q: int, e: int) -> int:
+    left, right = split(e)
+    return away(Fraction(high(wrap(x * left), q), right))
+
+
+def double_rounding_ties_up(x: int, q: int, e: int) -> int:
+    left, right = split(e)
+    return up(Fraction(high(wrap(x * left), q), right))
+
+
+def double_rounding_floor(x: int, q: int, e: int) -> int:
+    return floor(Fraction(high(x, q), 2**-e))
+
+
+def double_rounding_saturating_left(x: int, q: int, e: int) -> int:
+    left, right = split(e)
+    return away(Fraction(high(saturate(x * left), q), right))
+
+
+def double_rounding_unsaturated(x: int, q: int, e: int) -> int:
+    left, right = split(e)
+    return away(Fraction(wrap(up(Fraction(wrap(x * left) * q, 2**31))), right))
+
+
+def single_rounding(x: int, q: int, e: int) -> int:
+    return wrap(up(x * q * Fraction(2) ** (e - 31)))
+
+
+def single_rounding_narrowed(x: int, q: int, e: int) -> int:
+    return wrap(wrap(floor(x * q * Fraction(2) ** (e - 30))) + 1) // 2
+
+
+def single_rounding_by_vector(x: int, q: int, e: int) -> int:
+    right = max(-e, 1)
+    return up(Fraction(wrap(x * 2 ** (e + right)) * q // 2**31, 2**right))
+
+
+def single_rounding_of_long(x: int, q: int, e: int) -> int:
+    return wrap(up(x * min((q + 2**15) // 2**16, 2**15 - 1) * Fraction(2) ** (e - 15)))
+
+
+def shift_after_rounding_in_lanes(x: int, q: int, e: int) -> int:
+    return wrap(high(x, q) * 2**e) if e > 0 else away(Fraction(high(x, q), 2**-e))
+
+
+def shift_after_rounding_in_tail(x: int, q: int, e: int) -> int:
+    count = -e % 32
+    mask = (1 << count) - 1
+    y = high(x, q)
+    return (y >> count) + ((y & mask) > (mask >> 1) + (y < 0))
+
+
+def float32_product(x: int, q: int, e: int) -> Fraction:
+    return Fraction(float(np.float32(x) * np.float32(q * 2.0 ** (e - 31))))
+
+
+def product_xnnpack(x: int, q: int, e: int) -> int:
+    return saturate(even(float32_product(x, q, e)))
+
+
+def round_even_then_offset(x: int, q: int, e: int) -> int:
+    return product_xnnpack(x, q, e)
+
+
+def round_away_then_offset(x: int, q: int, e: int) -> int:
+    return away(float32_product(x, q, e))
+
+
+def integer_scale_floor(x: int, q: int, e: int) -> int:
+    return wrap(x * q) >> -e
+
+
+def integer_scale_ties_away(x: int, q: int, e: int) -> int:
+    return away(Fraction(wrap(x * q), 2**-e))
+
+
+COLUMNS = 17
+"""One more than a block of ACL's vector code, whose last columns are computed by other code."""
+Definition = Callable[[int, int, int], int]
+CASES: list[tuple[Definition, int, int]] = [
+    (double_rounding, PUBLISHED, -4),
+    (double_rounding, HALF, -1),
+    (double_rounding, PUBLISHED, 1),
+    (double_rounding_ties_up, HALF, -3),
+    (double_rounding_floor, HALF, -3),
+    (double_rounding_saturating_left, HALF, 1),
+    (double_rounding_unsaturated, INT32_MIN, 0),
+    (single_rounding, HALF, -3),
+    (single_rounding, HALF, 0),
+    (single_rounding_narrowed, INT32_MAX, 0),
+    (single_rounding_by_vector, HALF, 0),
+    (single_rounding_of_long, 1717986918, -3),
+    (shift_after_rounding_in_lanes, HALF, 1),
+    (shift_after_rounding_in_tail, HALF, 2),
+    (product_xnnpack, HALF, -3),
+    (round_even_then_offset, HALF, -3),
+    (round_away_then_offset, HALF, -3),
+    (integer_scale_floor, 3, -2),
+    (integer_scale_ties_away, 3, -2),
+]
+
+
+def made(definition: Definition, accumulators: Array, q: int, e: int, zero_point: int = 0) -> Array:
+    """int8, saturated; the zero point is added in int32, which wraps."""
+    values = [wrap(definition(int(x), q, e) + zero_point) for x in accumulators.ravel()]
+    return np.clip(values, -128, 127).astype(np.int8).reshape(accumulators.shape)
+
+
+@pytest.mark.parametrize(("definition", "q", "e"), CASES, ids=lambda value: getattr(value, "__name__", str(value)))
+def test_output_made_by_the_definition_is_named(definition: Definition, q: int, e: int) -> None:
+    zero_point = 0 if "integer" in definition.__name__ else 5  # which the integer scales add before they multiply
+    column = made(definition, ACCUMULATORS, q, e, zero_point)[:, None]
+    rows = np.tile(ACCUMULATORS[:, None], COLUMNS)
+    found = sim.explain(np.tile(column, COLUMNS), accumulators=rows, multiplier=q, shift=-e, zero_point=zero_point)
+    assert definition.__name__ in found.matches[0].names
+    assert not found.inseparable
+
+
+def candidates_of(dtype: str, bounds: tuple[int, int] | None, factor: Multiplier | Scale) -> list[Candidate]:
+    """All that define all of the accumulators."""
+    derived = derivations(factor, []) if isinstance(factor, Scale) else []
+    limits, _ = limits_of(np.dtype(dtype), bounds)
+    return [
+        candidate
+        for candidate in combined(requantization_rules(factor, derived, 3, np.dtype(dtype)), limits)
+        if defined(candidate)
+    ]
+
+
+def defined(candidate: Candidate) -> bool:
+    try:
+        candidate.run(OPERANDS)
+    except ValueError:
+        return False
+    return True
+
+
+ROWS = np.resize(np.unique(np.concatenate([np.arange(-20000, 20000, 3), EXTREMES])).astype(np.int32), (433, 31))
+ROWS = np.stack([ROWS, ROWS[:, ::-1]])
+"""Every accumulator in whole blocks of columns and in the last columns, nearly."""
+OPERANDS: dict[str, Array] = {
+    "value": ROWS.ravel().astype(np.int64),
+    "channel": np.zeros(ROWS.size, np.int64),
+    "in_tail": np.broadcast_to(np.arange(31) >= 16, ROWS.shape).ravel().astype(np.int64),
+}
+FIXED = Multiplier(np.array([PUBLISHED]), np.array([-6]))
+LEFT = Multiplier(np.array([PUBLISHED]), np.array([2]))
+REAL = Scale(np.array([0.011234]))
+SWEEPS: list[tuple[str, tuple[int, int] | None, Multiplier | Scale]] = [
+    ("int8", None, FIXED),
+    ("uint8", (10, 200), FIXED),
+    ("uint8", (0, 0), LEFT),
+    ("int8", None, REAL),
+]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "bounds", "factor", "candidate"),
+    [(*sweep, candidate) for sweep in SWEEPS for candidate in candidates_of(*sweep)],
+    ids=lambda value: value.name if isinstance(value, Candidate) else "",
+)
+def test_every_candidate_is_among_the_conventions_that_give_its_output(
+    dtype: str, bounds: tuple[int, int] | None, factor: Multiplier | Scale, candidate: Candidate
+) -> None:
+    output = candidate.run(OPERANDS).astype(dtype).reshape(ROWS.shape)
+    minimum, maximum = bounds or (None, None)
+    given: dict[str, Any] = (
+        {"scale": factor.scale[0]}
+        if isinstance(factor, Scale)
+        else {"multiplier": factor.multiplier[0], "shift": -factor.left_shift[0]}
+    )
+    found = sim.explain(output, accumulators=ROWS, zero_point=3, minimum=minimum, maximum=maximum, **given)
+    assert candidate.name in found.names
+    # where another is first, an input is named that tells them apart, or that none was found
+    assert all(match.directed for match in found.matches[1:])
+
+
+def test_every_convention_of_scaling_is_a_candidate() -> None:
+    names = {c.rule.name for s in SWEEPS for c in candidates_of(*s)}
+    names |= {name for sweep in SWEEPS for c in candidates_of(*sweep) for name in c.limits.names}
+    families = {"scaling", "integer scale", "float to byte", "bounds"}
+    listed = {name for name, convention in CONVENTIONS.items() if convention.family.name in families}
+    assert listed - {name.split(" ")[0] for name in names} == set()
+
+
+def test_every_convention_of_addition_is_a_candidate() -> None:
+    found = {rule.name for rule in addition_rules(AddParameters(), np.dtype("uint8"))}
+    assert found == {name for name, convention in CONVENTIONS.items() if convention.family.name == "quantized add"}
+
+
+def test_tie_at_the_shift_is_traced_with_its_exact_value() -> None:
+    accumulators = np.array([100, -2, 40], np.int32)
+    output = made(double_rounding_ties_up, accumulators, HALF, -1)
+    found = sim.explain(output, accumulators=accumulators, multiplier=HALF, shift=1)
+    trace = next(near for near in found.nearest if near.name == "double_rounding").traces[0]
+    assert str(trace) == (
+        "element [1]: accumulator -2, exact -1/2 (tie at the shift): "
+        "double_rounding gives -1, single_rounding 0, double_rounding_ties_up 0; yours 0"
+    )
+
+
+def test_false_tie_of_the_first_rounding_is_told() -> None:
+    found = explained_by(single_rounding, [7984], PUBLISHED, -9)  # TensorFlow's issue 25087: 11.499
+    (trace,) = next(near for near in found.nearest if near.name == "double_rounding").traces
+    assert (trace.decided.split(":")[0], trace.result, trace.yours) == ("false tie at the shift", 12, 11)
+    assert trace.exact == Fraction(7984 * PUBLISHED, 2**40)
+
+
+def explained_by(definition: Definition, accumulators: list[int], q: int, e: int, **given: Any) -> Explanation:
+    array = np.array(accumulators, np.int32)
+    return sim.explain(made(definition, array, q, e), accumulators=array, multiplier=q, shift=-e, **given)
+
+
+def test_steps_of_a_trace_hold_the_value_and_the_exact_one() -> None:
+    found = explained_by(double_rounding_ties_up, [-2], HALF, -1)
+    (trace,) = next(near for near in found.nearest if near.name == "double_rounding").traces
+    steps = [(step.name, step.value, step.exact) for step in trace.steps]
+    half = Fraction(-1, 2)
+    assert steps == [("multiply", -1, Fraction(-1)), ("shift", -1, half), ("clamp", -1, half)]
+
+
+def test_wrap_of_the_left_shift_is_told() -> None:
+    found = explained_by(single_rounding, [2**30, *range(-100, 100)], HALF, 1)
+    (trace,) = next(near for near in found.nearest if "double_rounding" in near.names).traces
+    assert (trace.decided, trace.result, trace.yours) == ("wraps at the left shift", -128, 127)
+
+
+def test_wrap_of_the_bias_is_told() -> None:
+    accumulators = np.array([INT32_MAX, 3], np.int32)
+    found = sim.explain(
+        np.array([1, 2], np.int8), accumulators=accumulators, bias=np.array([1, 0]), multiplier=HALF, shift=31
+    )
+    traces = [trace for near in found.nearest for trace in near.traces if trace.element == (0,)]
+    assert {trace.steps[0].event for trace in traces} == {"wraps"}
+
+
+def test_data_that_cannot_tell_say_so_and_which_inputs_would() -> None:
+    found = explained_by(double_rounding, [4, 8, 400, 1000, -1000, 2000], HALF, -1)
+    rival = next(match for match in found.matches if match.name == "double_rounding_ties_up")
+    told = rival.directed[0]
+    x = told.operands["accumulator"]
+    assert (told.first, told.other) == (double_rounding(x, HALF, -1), double_rounding_ties_up(x, HALF, -1))
+    assert told.first != told.other
+    assert "cannot tell it from" in found.verdict
+
+
+def test_conventions_that_no_accumulator_tells_apart_are_called_equal() -> None:
+    found = explained_by(double_rounding, SMALL, PUBLISHED, -4)
+    alike = {other.name: (other.is_all, other.searched) for other in found.matches[0].alike}
+    assert alike["double_rounding_saturating_left"] == (True, "all 2^32 accumulators")
+
+
+def test_equality_of_all_accumulators_is_not_claimed_where_they_do_not_rise() -> None:
+    found = explained_by(double_rounding, [*SMALL, *EXTREMES], HALF, 1)
+    alike = {other.name: other.is_all for match in found.matches for other in match.alike}
+    assert alike["double_rounding_unsaturated"] is False
+
+
+def test_thresholds_find_the_one_accumulator_that_differs() -> None:
+    # 2^31 times the float32 nearest to q * 2^-31 is another integer than q, so that thresholds far out part
+    found = explained_by(double_rounding, SMALL, PUBLISHED, -26)
+    rival = next(match for match in found.matches if match.name == "product_xnnpack")
+    x = rival.directed[0].operands["accumulator"]
+    assert double_rounding(x, PUBLISHED, -26) != product_xnnpack(x, PUBLISHED, -26)
+
+
+def test_wrong_data_give_the_nearest_convention_and_the_element() -> None:
+    accumulators = np.array(SMALL, np.int32)
+    output = made(double_rounding, accumulators, PUBLISHED, -4)
+    output[2100] += 1
+    found = sim.explain(output, accumulators=accumulators, multiplier=PUBLISHED, shift=4)
+    near = found.nearest[0]
+    assert not found.explained
+    assert ("double_rounding" in near.names, near.differing, near.traces[0].element) == (True, 1, (2100,))
+
+
+@pytest.mark.parametrize(
+    ("change", "hint"),
+    [
+        ({"zero_point": 2}, "with zero_point 0 instead of 2, double_rounding gives all elements"),
+        ({"shift": 5}, "with 1 less of right shift, double_rounding gives all elements"),
+        ({"bias": np.full(len(SMALL), 100)}, "with the bias left out, double_rounding gives all elements"),
+    ],
+)
+def test_a_change_that_explains_all_elements_is_a_hint(change: dict[str, Any], hint: str) -> None:
+    accumulators = np.array(SMALL, np.int32)
+    given = {"multiplier": PUBLISHED, "shift": 4} | change
+    found = sim.explain(made(double_rounding, accumulators, PUBLISHED, -4), accumulators=accumulators, **given)
+    assert hint in found.hints
+
+
+def test_parameters_of_the_channel_before_are_a_hint() -> None:
+    accumulators = np.resize(np.array(SMALL, np.int32), (500, 4))
+    multiplier, shift = np.array([HALF, PUBLISHED, 1717986918, INT32_MAX]), np.array([4, 5, 6, 4])
+    columns = [made(double_rounding, accumulators[:, i], int(multiplier[i - 1]), -int(shift[i - 1])) for i in range(4)]
+    found = sim.explain(np.stack(columns, 1), accumulators=accumulators, multiplier=multiplier, shift=shift)
+    assert found.hints == ("with multiplier and shift of the channel before, double_rounding gives all elements",)
+
+
+def test_channels_along_another_axis_are_read_there() -> None:
+    accumulators = np.resize(np.array(SMALL, np.int32), (3, 900))
+    multiplier = np.array([HALF, PUBLISHED, 1717986918])
+    rows = [made(double_rounding, accumulators[i], int(multiplier[i]), -4) for i in range(3)]
+    found = sim.explain(np.stack(rows), accumulators=accumulators, multiplier=multiplier, shift=4, axis=0)
+    assert found.matches[0].name == "double_rounding"
+
+
+def test_elements_of_the_same_accumulator_that_differ_are_named() -> None:
+    accumulators = np.array([5, 9, 5], np.int32)
+    found = sim.explain(np.array([3, 0, 4], np.int8), accumulators=accumulators, multiplier=HALF, shift=0)
+    assert found.contradiction.startswith(
+        "elements [0] and [2] are computed from the same numbers, yet yours are 3 and"
+    )
+
+
+@pytest.mark.parametrize(("sign", "way"), [(1, "offsets_added"), (-1, "zero_points_subtracted")])
+def test_product_is_explained_by_the_sign_of_its_offsets(sign: int, way: str) -> None:
+    rng = np.random.default_rng(6)
+    a, b = rng.integers(0, 256, (9, 5), np.uint8), rng.integers(-128, 128, (5, 300), np.int8)
+    accumulators = (a.astype(int) + sign * 3) @ (b.astype(int) + sign * 7)
+    output = made(double_rounding, accumulators, PUBLISHED, -8)
+    found = sim.explain(output, a=a, b=b, offset_a=3, offset_b=7, multiplier=PUBLISHED, shift=8)
+    assert {name.split(",")[0] for name in found.names} == {way}
+
+
+def test_product_wraps_in_int32() -> None:
+    a, b = np.full((1, 70000), 255, np.uint8), np.full((70000, 1), 255, np.uint8)
+    found = sim.explain(np.array([[-128]], np.int8), a=a, b=b, multiplier=INT32_MAX, shift=20)
+    exact = Fraction(wrap(255 * 255 * 70000) * INT32_MAX, 2**51)
+    assert ("double_rounding" in found.names) == (exact < -128)
+
+
+def added(a: int, b: int, rule: Callable[[Fraction], int]) -> int:
+    """(a + b) / 2: both scales 0.01, the output's 0.02, no zero points."""
+    return rule(Fraction(a + b, 2))
+
+
+@pytest.mark.parametrize(("rule", "names"), [(even, {"add_base", "add_neon_ties_even"}), (away, {"add_tflite"})])
+def test_addition_is_explained_by_how_it_breaks_ties(rule: Callable[[Fraction], int], names: set[str]) -> None:
+    a, b = (grid.astype(np.uint8) for grid in np.meshgrid(np.arange(256), np.arange(256)))
+    output = np.array([added(int(x), int(y), rule) for x, y in zip(a.flat, b.flat, strict=True)], np.uint8)
+    found = sim.explain(output.reshape(a.shape), a=a, b=b, scale_a=0.01, scale_b=0.01, scale=0.02)
+    assert names <= set(found.names)
+    assert not found.inseparable
+
+
+def test_addition_in_int8_is_the_one_in_uint8_moved_by_128() -> None:
+    a = np.arange(-128, 128, dtype=np.int8)
+    b = np.zeros_like(a)
+    output = np.array([added(int(x), 0, away) for x in a])
+    found = sim.explain(output.astype(np.int8), a=a, b=b, scale_a=0.01, scale_b=0.01, scale=0.02)
+    assert "add_tflite" in found.names
+
+
+@pytest.mark.parametrize(
+    ("minimum", "maximum", "value", "name"),
+    [
+        (0, 0, 50, "double_rounding then bounded_unless_equal or bounds_not_applied"),
+        (0, 0, 0, "double_rounding then bounded_unless_whole_range or bounded_then_low_byte"),
+        (7, 7, 7, "double_rounding then bounded_unless_whole_range or bounded_then_low_byte"),
+    ],
+)
+def test_equal_bounds_are_told_apart_as_in_row_9(minimum: int, maximum: int, value: int, name: str) -> None:
+    output = np.array([value], np.uint8)
+    found = sim.explain(
+        output, accumulators=np.array([100]), multiplier=HALF, shift=0, minimum=minimum, maximum=maximum
+    )
+    assert name in found.names
+
+
+def test_low_byte_of_the_fused_path_is_told_as_in_row_9c() -> None:
+    output = np.array([44], np.uint8)
+    found = sim.explain(output, accumulators=np.array([600]), multiplier=HALF, shift=0, minimum=0, maximum=300)
+    assert found.matches[0].name == "double_rounding then bounded_then_low_byte"
+    assert ("bounded_unless_equal", "maximum is 300: it must not exceed 255") in found.refused
+
+
+def test_factor_1_is_derived_as_in_row_6() -> None:
+    accumulators = np.array([100, 50, -128], np.int32)
+    flushed = sim.explain(np.zeros(3, np.int8), accumulators=accumulators, scale=1.0)
+    kept = sim.explain(accumulators.astype(np.int8), accumulators=accumulators, scale=1.0)
+    assert "double_rounding of derive_acl_19_08" in flushed.names
+    assert "double_rounding of derive_tflite" in kept.names
+    assert ("derive_armnn", "the factor is 1.0: ArmNN takes 0 <= factor < 1") in kept.refused
+
+
+def test_int16_output_is_explained() -> None:
+    accumulators = np.array(SMALL, np.int32)
+    output = np.array([double_rounding(x, PUBLISHED, 0) for x in SMALL], np.int16)
+    found = sim.explain(output, accumulators=accumulators, multiplier=PUBLISHED, shift=0)
+    assert "double_rounding" in found.names
+
+
+def test_json_form_holds_what_the_explanation_holds() -> None:
+    found = explained_by(double_rounding_ties_up, [-2, 100], HALF, -1)
+    data = found.as_json()
+    traced = next(near for near in data["nearest"] if "double_rounding" in near["names"])["traces"][0]
+    assert (data["explained"], data["elements"], traced["exact"], traced["element"]) == (True, 2, "-1/2", [0])
+
+
+def test_notebooks_get_the_verdict_and_the_names_escaped() -> None:
+    html = explained_by(double_rounding_ties_up, [-2, 100], HALF, -1)._repr_html_()
+    assert "double_rounding_ties_up" in html
+    assert html.count("<table>") == html.count("</table>") == 2
+
+
+ONE = {"accumulators": np.array([5]), "multiplier": HALF, "shift": 0}
+BYTE = np.array([3], np.int8)
+
+
+@pytest.mark.parametrize(
+    ("output", "given", "sentence"),
+    [
+        (BYTE.astype(np.float32), ONE, "the output has dtype float32: it must be one of int8, uint8, int16, int32"),
+        (np.zeros((0, 3), np.int8), ONE, "the output has shape (0, 3) and so no element"),
+        (np.int8(3), ONE, "the output is a int8: give a numpy array"),
+        (np.array(3, np.int8), ONE, "the output is one number without an axis"),
+        (BYTE, ONE | {"accumulators": np.array([5, 6])}, "the accumulators: the shape is (2,), the output has (1,)"),
+        (BYTE, ONE | {"accumulators": np.array([5.0])}, "the accumulators: float64 is given"),
+        (BYTE, ONE | {"accumulators": np.array([2**31])}, "the accumulators spans 2147483648..2147483648"),
+        (BYTE, ONE | {"bias": np.array([1, 2])}, "the bias has shape (2,): it must be (1,)"),
+        (BYTE, ONE | {"multiplier": 2**31}, "the multiplier spans 2147483648..2147483648"),
+        (BYTE, ONE | {"multiplier": 0.5}, "the multiplier is 0.5: give integers"),
+        (BYTE, ONE | {"shift": 300}, "the shift spans 300..300: it must lie in -255..255"),
+        (BYTE, ONE | {"shift": None}, "the shift is missing"),
+        (BYTE, ONE | {"scale": 0.5}, "give either multiplier and shift, or scale"),
+        (BYTE, ONE | {"zero_point": 2**31}, "the zero_point is 2147483648: it must lie in int32"),
+        (BYTE, ONE | {"zero_point": 0.5}, "the zero_point is 0.5: give an integer"),
+        (BYTE, ONE | {"minimum": 5, "maximum": 3}, "minimum 5 is above maximum 3"),
+        (BYTE, ONE | {"minimum": 5}, "only one of minimum and maximum is given"),
+        (BYTE, ONE | {"axis": 1}, "axis is 1: an output of 1 axes has -1..0"),
+        (BYTE, {"multiplier": HALF, "shift": 0}, "give either accumulators, or a and b"),
+        (BYTE, {"accumulators": np.array([5]), "scale": 0.0}, "the scale is 0.0: it must be finite and above 0"),
+        (BYTE, {"accumulators": np.array([5]), "scale": -1.0}, "the scale is -1.0"),
+        (BYTE, {"accumulators": np.array([5]), "scale": np.inf}, "the scale is inf"),
+        (BYTE, {"accumulators": np.array([5]), "scale": np.nan}, "the scale is nan"),
+        (BYTE, {"accumulators": np.array([5]), "scale": np.array([1.0, 2.0])}, "the scale has shape (2,)"),
+        (BYTE, {"a": BYTE, "b": BYTE, "scale_a": 1.0}, "the scale of b is None"),
+        (BYTE, {"a": BYTE, "b": BYTE, "scale_a": 0.0, "scale_b": 1.0, "scale": 1.0}, "the scale is 0.0"),
+        (BYTE, {"a": BYTE, "b": BYTE, "scale": 1.0}, "a (1,) times b (1,) does not give (1,)"),
+        (BYTE, {"a": BYTE.astype(int), "b": BYTE, "scale": 1.0}, "a is int64: give an array of int8 or uint8"),
+        (BYTE, {"a": BYTE, "b": None, "scale": 1.0}, "b is NoneType: give an array of int8 or uint8"),
+    ],
+)
+def test_bad_input_gets_a_sentence(output: Any, given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(QuestionError) as error:
+        sim.explain(output, **given)
+    assert sentence in str(error.value)
+
+
+def test_parameters_of_an_addition_have_one_dtype() -> None:
+    with pytest.raises(QuestionError, match="a is uint8 and the output int8: an addition has one dtype"):
+        sim.explain(BYTE, a=BYTE.view(np.uint8), b=BYTE, scale_a=1.0, scale_b=1.0, scale=1.0)
+
+
+def test_quantization_of_the_test_is_the_one_of_the_golden_reference() -> None:
+    halves = AddParameters(Quantization(0.01), Quantization(0.01), Quantization(0.02))
+    assert float(halves.a.scale) * 2 == float(halves.output.scale)

@@ -1,0 +1,65 @@
+"""What a check says of a wrong implementation of a kernel: which conventions it follows, and one lane."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sim.check.explain.kernel import explain_kernel
+from sim.kernels.kernel import Kernel, built_in_kernel
+from sim.kernels.quantize_down.golden import Parameters
+
+HALF = 1 << 30
+
+
+@pytest.fixture
+def kernel() -> Kernel:
+    return built_in_kernel("quantize_down", "acl_19_08")
+
+
+def case(*accumulators: int) -> dict[str, Any]:
+    """A quarter of the accumulators, and 10."""
+    return {"accumulators": np.array(accumulators, np.int32), "bias": None, "parameters": Parameters(HALF, 1, 10)}
+
+
+def output(*numbers: int) -> dict[str, np.ndarray]:
+    return {"output": np.array(numbers, np.uint8)}
+
+
+def test_convention_that_gives_all_lanes_is_named(kernel: Kernel) -> None:
+    told = explain_kernel(kernel, [case(1, 4), case(-4)], [output(10, 11), output(9)])
+    assert told[0].startswith("all 3 lanes agree with page")
+
+
+def test_lane_is_traced_through_the_golden_steps(kernel: Kernel) -> None:
+    # 1/4: the multiply makes 1 of a half, the shift 1 of a half; a literal >> makes 0
+    told = explain_kernel(kernel, [case(4, 1)], [output(11, 10)])
+    assert "output[1]: accumulators 1" in told[1]
+    assert "multiply 1, shift 1, offset 11" in told[1]
+    assert told[2].strip().startswith("it is 10; 11 by the golden reference")
+
+
+def test_nearest_conventions_are_counted_where_none_gives_all(kernel: Kernel) -> None:
+    told = explain_kernel(kernel, [case(1, 4, 8)], [output(10, 11, 99)])
+    assert told[0].startswith("none of ")
+    assert told[1] == "page gives 1 lanes otherwise"
+
+
+def test_convention_that_refuses_an_input_set_is_told(kernel: Kernel) -> None:
+    def refuse(inputs: Any) -> Any:
+        raise ValueError("not here")
+
+    told = explain_kernel(replace(kernel, conventions={"never": refuse}), [case(1)], [output(99)])
+    assert "not defined for all of these inputs: never" in told
+
+
+def test_results_of_the_golden_reference_are_its_own(kernel: Kernel) -> None:
+    told = explain_kernel(kernel, [case(1, 4)], [output(11, 11)])
+    assert told[0].startswith("all 2 lanes agree with the golden reference")
+
+
+def test_nothing_is_said_of_no_results(kernel: Kernel) -> None:
+    assert explain_kernel(kernel, [case(1)], []) == []

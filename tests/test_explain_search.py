@@ -1,0 +1,79 @@
+"""The search for inputs that tell two pipelines apart, and the rows that it saves computing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import sim
+from sim.check.explain.apart import AccumulatorSearch, Channel
+from sim.check.explain.limits import Limits
+from sim.check.explain.rows import distinct_rows
+from sim.check.explain.rule import Candidate, Integers, Operands, Step
+
+INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
+HALF = 1 << 30
+
+
+@dataclass(frozen=True, eq=False)
+class StepAt:
+    """1 from an accumulator on, 0 below it."""
+
+    first: int
+    rises: bool = True
+    name: str = "step"
+    note: str = ""
+
+    def run(self, operands: Operands) -> Integers:
+        return (operands["value"] >= self.first).astype(np.int64)
+
+    def steps(self, element: Mapping[str, int]) -> list[Step]:
+        return []
+
+
+def candidate(first: int, rises: bool = True) -> Candidate:
+    return Candidate(StepAt(first, rises), Limits(("saturated",), -128, 127, np.dtype(np.int8)))
+
+
+@pytest.fixture
+def search() -> AccumulatorSearch:
+    """For a factor whose ties lie nowhere near the accumulators of these tests."""
+    return AccumulatorSearch([Channel(0, Fraction(1, 1000), 0)], 0, np.dtype(np.int8))
+
+
+@pytest.mark.parametrize("only", [123456789, -123456789, INT32_MAX - 5, INT32_MIN + 5])
+def test_the_one_accumulator_of_2_to_the_32_that_differs_is_found(search: AccumulatorSearch, only: int) -> None:
+    apart = search(candidate(only), candidate(only + 1))
+    assert [(told.operands, told.first, told.other) for told in apart.directed] == [({"accumulator": only}, 1, 0)]
+
+
+def test_equality_is_claimed_of_all_accumulators_where_thresholds_agree(search: AccumulatorSearch) -> None:
+    apart = search(candidate(123456789), candidate(123456789))
+    assert (apart.directed, apart.is_all) == ((), True)
+
+
+def test_equality_is_not_claimed_of_what_may_fall_again(search: AccumulatorSearch) -> None:
+    assert not search(candidate(123456789), candidate(123456790, rises=False)).is_all
+
+
+def test_rows_whose_key_takes_more_than_63_bits_stay_apart() -> None:
+    wide = np.array([INT32_MIN, INT32_MAX, 0, 1], np.int32)
+    operands = {"a": np.array([0, 1, INT32_MIN, INT32_MAX], np.int32), "b": wide, "c": wide}
+    rows = distinct_rows(operands, np.array([5, 5, 5, 5]))
+    assert len(rows) == 4
+
+
+def test_equal_elements_are_computed_once_and_counted_all() -> None:
+    found = sim.explain(np.full(10, 99, np.int8), accumulators=np.full(10, 4), multiplier=HALF, shift=1)
+    assert (found.distinct, found.nearest[0].differing, found.nearest[0].of) == (1, 10, 10)
+
+
+def test_bias_lies_along_the_axis_of_the_channels() -> None:
+    accumulators = np.array([[0, 4], [0, 4]])
+    output = np.array([[1, 2], [2, 3]], np.int8)  # (x + bias) / 4, bias 4 and 8
+    found = sim.explain(output, accumulators=accumulators, bias=np.array([4, 8]), multiplier=HALF, shift=1, axis=0)
+    assert "double_rounding" in found.names

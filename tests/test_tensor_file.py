@@ -1,0 +1,139 @@
+"""Arrays from files of every format; a file that gives none gets a sentence."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sim.check.explain.tensor_file import TensorError, read_tensor
+
+NUMBERS = np.array([[-2, 3, 4], [5, -6, 127]], np.int8)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with `NUMBERS` in every format."""
+    np.save(tmp_path / "out.npy", NUMBERS)
+    np.savez(tmp_path / "one.npz", out=NUMBERS)
+    np.savez_compressed(tmp_path / "two.npz", out=NUMBERS, other=NUMBERS)
+    NUMBERS.astype("<i2").tofile(tmp_path / "out.bin")
+    (tmp_path / "out.csv").write_text("-2, 3, 4\r\n5,-6,127.0,\n\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        ("out.npy", "int8"),
+        ("one.npz", "int8"),
+        ("two.npz:out", "int8"),
+        ("out.bin:int16:2x3", "int16"),
+        ("out.csv:int8", "int8"),
+        ("out.csv:float32", "float32"),
+    ],
+)
+def test_array_is_read(folder: Path, name: str, dtype: str) -> None:
+    found = read_tensor(f"{folder}/{name}")
+    assert (found.tolist(), found.dtype) == (NUMBERS.tolist(), np.dtype(dtype))
+
+
+def test_raw_bytes_without_a_shape_are_one_row(folder: Path) -> None:
+    assert read_tensor(f"{folder}/out.bin:int16").tolist() == NUMBERS.ravel().tolist()
+
+
+def test_table_of_one_column_has_one_axis(tmp_path: Path) -> None:
+    (tmp_path / "column.csv").write_text("1\n2\n3\n")
+    assert read_tensor(f"{tmp_path}/column.csv", "int32").tolist() == [1, 2, 3]
+
+
+def test_npz_in_npy_clothes_is_refused(folder: Path) -> None:
+    (folder / "one.npz").rename(folder / "one.npy")
+    with pytest.raises(TensorError, match="is an archive of arrays"):
+        read_tensor(f"{folder}/one.npy")
+
+
+class Trap:
+    """Whoever unpickles it makes a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.path,)
+
+
+def test_nothing_is_unpickled(tmp_path: Path) -> None:
+    np.save(tmp_path / "trap.npy", np.array([Trap(tmp_path / "sprung")], object), allow_pickle=True)
+    (tmp_path / "bare.npy").write_bytes(pickle.dumps(Trap(tmp_path / "sprung")))
+    for name in ("trap.npy", "bare.npy"):
+        with pytest.raises(TensorError, match="cannot read"):
+            read_tensor(f"{tmp_path}/{name}")
+    assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize("kept", [0, 1, 60, 127, -1])
+@pytest.mark.parametrize("name", ["out.npy", "two.npz"])
+def test_truncated_file_gets_a_sentence(folder: Path, name: str, kept: int) -> None:
+    data = (folder / name).read_bytes()
+    (folder / name).write_bytes(data[:kept])
+    with pytest.raises(TensorError, match="cannot read"):
+        read_tensor(f"{folder}/{name}")
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("none.npy", "there is no file"),
+        ("", "is no file"),
+        ("out.npy:out", "has its own dtype and shape: give nothing after its name"),
+        ("two.npz", "has 2 arrays: give"),
+        ("two.npz:wrong", "has no key 'wrong'"),
+        ("out.csv", "has no dtype: write it after the name"),
+        ("out.csv:int8:2x3", "has its own shape"),
+        ("out.csv:int3", "is given the dtype 'int3'"),
+        ("out.csv:uint8", "has -2, which lies outside uint8"),
+        ("out.bin", "is read as raw bytes: give its dtype and shape"),
+        ("out.bin:int16:2x4", "has 12 bytes, but (2, 4) of int16 takes 16"),
+        ("out.bin:int64", "has 12 bytes, but (1,) of int64 takes 8"),
+        ("out.bin:int16:2,3", "is given the shape '2,3': write it as 4x16"),
+        ("out.bin:object:6", "is given the dtype 'object'"),
+    ],
+)
+def test_bad_name_gets_a_sentence(folder: Path, name: str, sentence: str) -> None:
+    with pytest.raises(TensorError) as error:
+        read_tensor(f"{folder}/{name}")
+    assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("1,2\n3\n", "row 2 of"),
+        ("1,x\n", "has 'x', which is no number of dtype int32"),
+        ("1,2.5\n", "has '2.5', which is no number of dtype int32"),
+        ("nan\n", "has 'nan'"),
+        ("99999999999999999999\n", "has '99999999999999999999'"),
+        ("3000000000\n", "has 3000000000, which lies outside int32"),
+    ],
+)
+def test_bad_table_gets_a_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(TensorError) as error:
+        read_tensor(f"{tmp_path}/t.csv", "int32")
+    assert sentence in str(error.value)
+
+
+def test_table_that_is_no_text_gets_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(TensorError, match="as text"):
+        read_tensor(f"{tmp_path}/t.csv:int8")
+
+
+def test_booleans_are_no_numbers(tmp_path: Path) -> None:
+    np.save(tmp_path / "b.npy", np.zeros(3, np.bool_))
+    with pytest.raises(TensorError, match="holds bool"):
+        read_tensor(f"{tmp_path}/b.npy")
