@@ -1,0 +1,111 @@
+"""Whether the vectors of a check could tell the arithmetics of its kernel apart: on how many output lanes they do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.check.vectors import Vectors
+from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two arithmetics: the output lanes on which they differ, and those of input sets that one of them refuses."""
+
+    one: str
+    other: str
+    lanes: int
+    lanes_refused: int
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Every pair of a kernel's arithmetics on the vectors of a check; `own` names the one that is checked."""
+
+    own: str
+    pairs: Sequence[Pair]
+
+    @property
+    def of_own(self) -> list[Pair]:
+        """The checked arithmetic with each convention."""
+        return [pair for pair in self.pairs if pair.one == self.own]
+
+    def as_json(self) -> list[dict[str, object]]:
+        """The pairs as plain data."""
+        return [
+            {"between": [pair.one, pair.other], "lanes": pair.lanes, "lanes_refused": pair.lanes_refused}
+            for pair in self.pairs
+        ]
+
+
+class _Results(NamedTuple):
+    """All output lanes of one arithmetic, as bits, and which of them it defines."""
+
+    bits: npt.NDArray[np.unsignedinteger[Any]]
+    defined: npt.NDArray[np.bool_]
+
+
+def separation_of(kernel: Kernel, vectors: Vectors) -> Separation:
+    """Count for the golden reference with each convention, and for the conventions among each other.
+
+    Lanes are compared as `sim.check.compare` does: 0.0 and -0.0 are apart, one NaN is as good as another.  Raises
+    KernelError for a convention that fails in another way than by ValueError, or that gives outputs of another dtype or
+    shape than the golden reference.
+    """
+    own = kernel.mode or "golden"
+    results = {own: _results(vectors, vectors.golden)}
+    for name in kernel.conventions:
+        cases = zip(vectors.inputs, vectors.golden, strict=True)
+        results[name] = _results(vectors, [_defined(kernel, name, inputs, golden) for inputs, golden in cases])
+    pairs = [_pair(one, other, results[one], results[other]) for one, other in combinations(results, 2)]
+    return Separation(own, pairs)
+
+
+def _defined(kernel: Kernel, name: str, inputs: Inputs, golden: Outputs) -> Outputs | None:
+    """The outputs of a convention, or None for an input set that it refuses."""
+    try:
+        given = kernel.conventions[name](inputs)
+        outputs = {output: np.asarray(given[output]) for output in golden}
+    except ValueError:
+        return None
+    except Exception as error:  # the user's own code raises anything
+        what = f"{type(error).__name__}: {error}".split("\n")[0]
+        raise KernelError(f"the convention {name!r} of {kernel.name} fails: {what}") from error
+    for output, array in outputs.items():
+        _require_alike(f"the convention {name!r} of {kernel.name}", output, array, golden[output])
+    return outputs
+
+
+def _require_alike(who: str, output: str, array: np.ndarray, golden: np.ndarray) -> None:
+    if (array.dtype, array.shape) != (golden.dtype, golden.shape):
+        kinds = f"{_kind(array)} as {output!r}: the golden reference returns {_kind(golden)}"
+        raise KernelError(f"{who} returns {kinds}")
+
+
+def _kind(array: np.ndarray) -> str:
+    return f"{array.dtype}{list(array.shape)}"
+
+
+def _results(vectors: Vectors, outputs: Sequence[Outputs | None]) -> _Results:
+    parts = [golden if own is None else own for own, golden in zip(outputs, vectors.golden, strict=True)]
+    bits = [_bits(array) for part in parts for array in part.values()]
+    sizes = [sum(array.size for array in part.values()) for part in parts]
+    defined = np.array([own is not None for own in outputs], np.bool_)
+    return _Results(np.concatenate([*bits, np.zeros(0, np.uint8)]), np.repeat(defined, np.array(sizes, np.int64)))
+
+
+def _bits(array: np.ndarray) -> npt.NDArray[np.unsignedinteger[Any]]:
+    equal_nans = np.where(np.isnan(array), np.nan, array).astype(array.dtype) if array.dtype.kind == "f" else array
+    return equal_nans.ravel().view(f"u{array.itemsize}")
+
+
+def _pair(one: str, other: str, left: _Results, right: _Results) -> Pair:
+    defined = left.defined & right.defined
+    differing = (left.bits != right.bits) & defined
+    return Pair(one, other, int(differing.sum()), int((~defined).sum()))
