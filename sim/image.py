@@ -6,25 +6,39 @@ The only file that imports pyelftools. Malformed input of any kind leaves here a
 import io
 import posixpath
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
+from typing import BinaryIO, TypeVar
 
+from elftools.construct.core import MetaArray
 from elftools.construct.lib.container import Container
 from elftools.dwarf.compileunit import CompileUnit
+from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.dwarf.lineprogram import LineProgram
 from elftools.elf.descriptions import describe_e_machine
+from elftools.elf.dynamic import DynamicTag
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-LARGEST_SEGMENT = 256 << 20  # bytes of memory: far above any kernel, far below what a corrupt header asks for
+LARGEST_IMAGE = 256 << 20  # bytes of memory: far above any kernel, far below what a corrupt header asks for
+
+_MOST_ENTRIES = 1 << 16  # of one table of DWARF, such as the files of a unit
+_PAGE = 4096
+_SHF_ALLOC = 2
+# Types of sections, and tags of sizes in the dynamic segment: System V ABI chapters 4 and 5.
+_RELOCATIONS = ("SHT_REL", "SHT_RELA", "SHT_RELR", "DT_RELSZ", "DT_RELASZ", "DT_RELRSZ", "DT_PLTRELSZ")
+_CONSTRUCTORS = ("SHT_INIT_ARRAY", "SHT_PREINIT_ARRAY", "DT_INIT_ARRAYSZ", "DT_PREINIT_ARRAYSZ")
+_STATIC = "give the object files, or link statically at a fixed address"
+_CONSTANT = "initialise these variables with constants (constexpr, constinit)"
 
 _ADDRESSES = 1 << 64
 _PROGRAM_HEADER, _SECTION_HEADER = 56, 64  # sizes of Elf64_Phdr and Elf64_Shdr, System V ABI chapter 4
 _PERMISSION_BITS = {"r": 4, "w": 2, "x": 1}  # PF_R, PF_W, PF_X
 _SYMBOL_TYPES = ("STT_FUNC", "STT_OBJECT", "STT_NOTYPE")
+_Result = TypeVar("_Result")
 
 
 class ImageError(Exception):
@@ -65,25 +79,31 @@ class SourceLine:
 class Image:
     """A linked program. `lines` are (start, end, line), sorted, end excluded; `symbols` prefer global to local.
 
-    Dynamic relocations are not applied: link statically at a fixed address.
+    Its memory is complete as it is: programs that a loader or a start-up routine would have to finish are refused.
+    `file` is the content of the ELF file.
     """
 
     path: Path
     segments: tuple[Segment, ...]
     symbols: Mapping[str, Symbol]
     lines: tuple[tuple[int, int, SourceLine], ...]
+    file: bytes = field(repr=False)
 
     @classmethod
     def read(cls, path: Path) -> "Image":
-        """The image in a little-endian 64-bit AArch64 ELF file; ImageError for anything else."""
+        """The image in a little-endian 64-bit AArch64 ELF file; ImageError for anything else.
+
+        Refused are also dynamic relocations, needed libraries and constructors, all of which nothing would carry out.
+        """
         data = _file_bytes(path)
-        try:
-            return _image(path, data)
-        except ImageError:
-            raise
-        except Exception as error:  # pyelftools raises whatever its parser met first: KeyError, OverflowError, ...
-            cause = f"{type(error).__name__}: {error}"
-            raise ImageError(f"{path} is a truncated or corrupt ELF file ({cause}); build or copy it again") from error
+        return _parsed(path, lambda: _image(path, data))
+
+    def moved(self, offset: int) -> "Image":
+        """The position-independent program that much further up; the offset in bytes, a multiple of its alignment."""
+        segments = tuple(replace(segment, address=segment.address + offset) for segment in self.segments)
+        symbols = {name: replace(symbol, address=symbol.address + offset) for name, symbol in self.symbols.items()}
+        lines = tuple((start + offset, end + offset, line) for start, end, line in self.lines)
+        return replace(self, segments=segments, symbols=symbols, lines=lines)
 
     def symbol(self, name: str) -> Symbol:
         """The defined symbol of that name; ImageError with near names when there is none."""
@@ -96,6 +116,10 @@ class Image:
         """The line that the instruction at the address was compiled from; None where the compiler recorded none."""
         at = bisect_right(self.lines, address, key=lambda entry: entry[0]) - 1
         return self.lines[at][2] if at >= 0 and address < self.lines[at][1] else None
+
+    def from_debug_information(self, read: Callable[[DWARFInfo], _Result]) -> _Result:
+        """What `read` makes of the debug information; ImageError where that is malformed."""
+        return _parsed(self.path, lambda: read(_dwarf(_aarch64(self.path, self.file))))
 
     def place_of(self, address: int) -> str:
         """The source line of an instruction as text, "near kernel.c:41" where only an instruction before it has one."""
@@ -125,17 +149,57 @@ def _file_bytes(path: Path) -> bytes:
         raise ImageError(f"cannot read {path}: {error.strerror}; give the path of a linked ELF file") from error
 
 
+def require_aarch64(path: object, data: bytes) -> None:
+    """ImageError unless the data is an ELF file for little-endian 64-bit AArch64; the path is what messages name."""
+    _parsed(path, lambda: _aarch64(path, data))
+
+
+def defined_globals(path: object, data: bytes) -> frozenset[str]:
+    """The names that an object file offers to others.  ImageError as `require_aarch64`, and where it is malformed."""
+    return _parsed(path, lambda: _global_names(_aarch64(path, data)))
+
+
+def _parsed(path: object, parse: Callable[[], _Result]) -> _Result:
+    try:
+        return parse()
+    except ImageError:
+        raise
+    except Exception as error:  # pyelftools raises whatever its parser met first: KeyError, OverflowError, ...
+        cause = f"{type(error).__name__}: {error}"
+        raise ImageError(f"{path} is a truncated or corrupt ELF file ({cause}); build or copy it again") from error
+
+
 def _image(path: Path, data: bytes) -> Image:
     elf = _aarch64(path, data)
-    segments = tuple(sorted(_segments(path, elf, data), key=lambda segment: segment.address))
-    if not segments:
-        raise ImageError(f"{path} has no loadable segments ({elf['e_type']}); link it first, with ld.lld or build()")
+    segments = _segments(path, elf, data)
+    _require_complete(path, elf)
+    _require_bounded_debugging(path, elf)
     code = [range(s.address, s.address + s.size) for s in segments if "x" in s.permissions]
     lines = [entry for entry in _lines(elf) if any(entry[0] in addresses for addresses in code)]
-    return Image(path, segments, _symbols(elf), tuple(sorted(lines, key=lambda entry: entry[:2])))
+    return Image(path, segments, _symbols(elf), tuple(sorted(lines, key=lambda entry: entry[:2])), data)
 
 
-def _aarch64(path: Path, data: bytes) -> ELFFile:
+def _require_complete(path: Path, elf: ELFFile) -> None:
+    """Of sections and the dynamic segment either may be stripped, and a static program has no dynamic segment."""
+    tags = list(_dynamic_tags(elf))
+    libraries = [tag.needed for tag in tags if tag.entry.d_tag == "DT_NEEDED"]
+    loaded = (section for section in elf.iter_sections() if section["sh_flags"] & _SHF_ALLOC and section["sh_size"])
+    present = {section["sh_type"] for section in loaded} | {tag.entry.d_tag for tag in tags if tag.entry.d_val}
+    if libraries:
+        raise ImageError(f"{path} needs the libraries {', '.join(libraries)}, which nothing loads here; {_STATIC}")
+    if present.intersection(_RELOCATIONS):
+        raise ImageError(f"{path} has dynamic relocations, which nothing applies here; {_STATIC}")
+    if present.intersection(_CONSTRUCTORS):
+        started = "constructors to be run at start-up (.init_array), which nothing runs here"
+        raise ImageError(f"{path} has {started}; {_CONSTANT}")
+
+
+def _dynamic_tags(elf: ELFFile) -> Iterator[DynamicTag]:
+    for segment in elf.iter_segments("PT_DYNAMIC"):
+        yield from segment.iter_tags()
+
+
+def _aarch64(path: object, data: bytes) -> ELFFile:
     if not data.startswith(b"\x7fELF"):
         raise ImageError(f"{path} is not an ELF file; give a linked AArch64 program, or a source file to build()")
     elf = ELFFile(io.BytesIO(data))
@@ -147,7 +211,7 @@ def _aarch64(path: Path, data: bytes) -> ELFFile:
     return elf
 
 
-def _require_header_sizes(path: Path, elf: ELFFile) -> None:
+def _require_header_sizes(path: object, elf: ELFFile) -> None:
     """Without this, a size of 0 makes pyelftools read one header again for as often as the file says."""
     segments_fit = not elf["e_phnum"] or elf["e_phentsize"] == _PROGRAM_HEADER
     sections_fit = not elf["e_shoff"] or elf["e_shentsize"] == _SECTION_HEADER
@@ -155,17 +219,25 @@ def _require_header_sizes(path: Path, elf: ELFFile) -> None:
         raise ImageError(f"{path} is a corrupt ELF file (size of a header); build or copy it again")
 
 
-def _segments(path: Path, elf: ELFFile, data: bytes) -> Iterator[Segment]:
-    for found in elf.iter_segments("PT_LOAD"):
-        if found["p_memsz"]:
-            yield _segment(path, found.header, data)
+def _segments(path: Path, elf: ELFFile, data: bytes) -> tuple[Segment, ...]:
+    """By address; bounded in sum before anything is copied, since many headers may name the same bytes."""
+    headers = [found.header for found in elf.iter_segments("PT_LOAD") if found["p_memsz"]]
+    size = sum(header["p_memsz"] for header in headers)
+    if elf["e_type"] not in ("ET_EXEC", "ET_DYN") or not headers:
+        raise ImageError(f"{path} has no loadable segments ({elf['e_type']}); link it first, with ld.lld or build()")
+    if size > LARGEST_IMAGE:
+        limit = f"at most {LARGEST_IMAGE >> 20} MiB is allowed: make its arrays smaller"
+        raise ImageError(f"{path} has segments of {size} bytes of memory; {limit}")
+    segments = tuple(sorted((_segment(path, header, data) for header in headers), key=lambda segment: segment.address))
+    for one, other in pairwise(segments):
+        if other.address // _PAGE <= (one.address + one.size - 1) // _PAGE:
+            advice = "link with -z separate-loadable-segments"
+            raise ImageError(f"{path} has two segments on the page of {other.address:#x}; {advice}")
+    return segments
 
 
 def _segment(path: Path, header: Container, data: bytes) -> Segment:
     address, size, stored = header["p_vaddr"], header["p_memsz"], header["p_filesz"]
-    if size > LARGEST_SEGMENT:
-        limit = f"at most {LARGEST_SEGMENT >> 20} MiB is allowed: make its arrays smaller"
-        raise ImageError(f"{path} has a segment of {size} bytes of memory at {address:#x}; {limit}")
     content = data[header["p_offset"] : header["p_offset"] + stored]
     if len(content) != stored or stored > size or address + size > _ADDRESSES:
         raise ImageError(f"{path} is truncated or corrupt in the segment at {address:#x}; build or copy it again")
@@ -175,13 +247,20 @@ def _segment(path: Path, header: Container, data: bytes) -> Segment:
 
 def _symbols(elf: ELFFile) -> dict[str, Symbol]:
     """Locals come first in the table (System V ABI), so a global of the same name replaces them."""
-    table = elf.get_section_by_name(".symtab")
-    if not isinstance(table, SymbolTableSection):
-        return {}
-    entries = ((entry.name, entry.entry) for entry in table.iter_symbols())
-    return {
-        name: Symbol(name, entry["st_value"], entry["st_size"]) for name, entry in entries if _is_defined(name, entry)
-    }
+    entries = _symbol_entries(elf)
+    return {name: Symbol(name, entry["st_value"], entry["st_size"]) for name, entry in entries}
+
+
+def _global_names(elf: ELFFile) -> frozenset[str]:
+    return frozenset(name for name, entry in _symbol_entries(elf) if entry["st_info"]["bind"] != "STB_LOCAL")
+
+
+def _symbol_entries(elf: ELFFile) -> Iterator[tuple[str, Container]]:
+    """Of the defined symbols; a stripped library keeps those that it exports."""
+    table = elf.get_section_by_name(".symtab") or elf.get_section_by_name(".dynsym")
+    if isinstance(table, SymbolTableSection):
+        entries = ((entry.name, entry.entry) for entry in table.iter_symbols())
+        yield from ((name, entry) for name, entry in entries if _is_defined(name, entry))
 
 
 def _is_defined(name: str, entry: Container) -> bool:
@@ -190,8 +269,41 @@ def _is_defined(name: str, entry: Container) -> bool:
     return bool(name) and not mapping_symbol and kind in _SYMBOL_TYPES and entry["st_shndx"] != "SHN_UNDEF"
 
 
+def _bound_arrays() -> None:
+    """Repairs pyelftools: a file of a few bytes may count billions of entries of no bytes, and all would be made."""
+    parse = MetaArray._parse
+
+    def bounded(array: MetaArray, stream: BinaryIO, context: Container) -> object:
+        if (count := array.countfunc(context)) > _MOST_ENTRIES:
+            raise ValueError(f"{count} entries in one table")
+        return parse(array, stream, context)
+
+    MetaArray._parse = bounded
+
+
+_bound_arrays()
+
+
+def _require_bounded_debugging(path: Path, elf: ELFFile) -> None:
+    """Before anything is unpacked: sections may be compressed, or be zeros that the file does not hold.
+
+    Sections of the older compressed form (.zdebug_info) do not tell what they will be.
+    """
+    if elf.has_section(".zdebug_info"):
+        raise ImageError(f"{path} has debugging information in GNU's old compressed form; strip it or compile it again")
+    size = sum(section.data_size for section in elf.iter_sections() if section.name.startswith(".debug"))
+    if size > LARGEST_IMAGE:
+        limit = f"at most {LARGEST_IMAGE >> 20} MiB is allowed: strip it"
+        raise ImageError(f"{path} has {size} bytes of debugging information; {limit}")
+
+
+def _dwarf(elf: ELFFile) -> DWARFInfo:
+    """Of this file alone, and as it is linked."""
+    return elf.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
+
+
 def _lines(elf: ELFFile) -> Iterator[tuple[int, int, SourceLine]]:
-    dwarf = elf.get_dwarf_info(follow_links=False)
+    dwarf = _dwarf(elf)
     programs: dict[int, tuple[LineProgram, CompileUnit]] = {}  # several units may share one line program
     for unit in dwarf.iter_CUs():
         if program := dwarf.line_program_for_CU(unit):

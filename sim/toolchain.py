@@ -12,21 +12,21 @@ import importlib.util
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from sim.image import Image
+from sim.image import LARGEST_IMAGE, Image, ImageError
+from sim.kept import Make, kept_or_made, write_whole
 
 _PAGE = 4096
 _ADDRESS_LIMIT = 1 << 48  # the largest virtual address without FEAT_LVA: Arm ARM, D8.1
 
 _TARGET = ("--target=aarch64-linux-gnu", "-nostdinc")
 # Without -fno-pic, constant tables of pointers would land in writable memory; without the last two, sqrtf, lrintf and
-# atomics would be calls of a library that is not there.
+# atomics would be calls of the runtime.
 _DEFAULTS = ("-g", "-ffp-contract=off", "-fno-pic", "-fno-math-errno", "-mno-outline-atomics")
 _COMPILE = ("-c", *_DEFAULTS, "-Qunused-arguments")
 _ASSEMBLY = (".s", ".S")
@@ -36,6 +36,14 @@ _LANGUAGES: dict[str, tuple[str, ...]] = {
 }
 _LINK = ("-z", "separate-loadable-segments", "-z", f"max-page-size={_PAGE}", "-z", "norelro", "--error-limit=0")
 
+# Functions that compilers call on their own, for programs that do not define them.  Without -fno-builtin, the loop that
+# is memset would become a call of memset.
+_RUNTIME = Path(__file__).parent / "runtime"
+_RUNTIME_FLAGS = ("-O1", "-fno-builtin", f"-fdebug-compilation-dir={_RUNTIME}")
+
+# GCC prints a byte sign-extended to 64 bits, which LLVM's assembler refuses.
+_SIGN_EXTENDED_BYTE = re.compile(rb"(\bmovi\s+v\d+\.(?:8b|16b)\s*,\s*#?0x)f{14}([0-9a-f]{2})\b")
+
 # Variables by which the user's shell would change what clang compiles.
 _CLANG_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS")
 _ASSEMBLER_INCLUDE = re.compile(rb"\.(include|incbin)\b")
@@ -43,18 +51,25 @@ _ASSEMBLER_INCLUDE = re.compile(rb"\.(include|incbin)\b")
 _REQUIRED_FEATURE = re.compile(r"requires target feature '([\w.]+)'|instruction requires: ([\w.]+)")
 _ARCHITECTURE = re.compile(r"v\d+(\.\d+)?a")
 _EXTENSION_NAMES = {"fullfp16": "fp16", "complxnum": "fcma"}  # where LLVM's feature and -march differ
-_UNDEFINED = re.compile(r"undefined symbol: (.+)")
+_UNDEFINED = re.compile(r"undefined (?:\w+ )?symbol: (.+)")
 _VERSION = re.compile(r"clang version (\S+)")
 
 # What a tool says of its own output, not of a line of the source, when the cache takes no more.
 _FULL = "|".join(os.strerror(code) for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS))
 _CANNOT_WRITE = re.compile(rf"^(?:error|fatal error|LLVM ERROR|ld\.lld: error): .*(?:{_FULL})'?$", re.MULTILINE)
+_DEFINE = (
+    "define them beside the kernel: there are no libraries here, only what compilers call on their own and rounding"
+)
 _CACHE_ADVICE = "set LANEWISE_CACHE to a directory that can be written"
 _INSTALL = "pip install --force-reinstall ziglang"
 
 
 class ToolchainError(Exception):
     """A source that cannot be built: one sentence, then the compiler's or linker's own message."""
+
+
+class UndefinedSymbols(ToolchainError):
+    """A program that uses what it does not define and the runtime does not have; all names are in the first line."""
 
 
 class ToolchainUnavailable(ToolchainError):
@@ -109,20 +124,34 @@ def build(source: Path, *flags: str, base: int = 0x10000) -> Image:
 
     C (.c), C++ (.cc .cpp .cxx, no exceptions, RTTI or standard library) and assembly (.s .S). The defaults
     `-g -ffp-contract=off` come before the flags, so the flags win; relative paths in them are relative to the
-    working directory. Text, read-only and writable data lie in segments of their own, each on its own pages.
+    working directory. Text, read-only and writable data lie in segments of their own, each on its own pages. Functions
+    that compilers call on their own (sim/runtime: memcpy, roundf, __udivti3, ...) are linked in where the source calls
+    but does not define them; their code is emulated as the kernel's is.
 
     The result is kept in $LANEWISE_CACHE, $XDG_CACHE_HOME/lanewise or ~/.cache/lanewise and used again, without
     running anything, while source, flags, base, compiler and the content of every included file stay the same. A
     header that newly appears in an earlier include directory is not noticed.
 
-    ToolchainError when the source cannot be read, compiled or linked, ToolMissing without a compiler, CacheUnusable
-    when the result cannot be kept, ImageError when the linked program is larger than an image may be.
+    ToolchainError when the source cannot be read, compiled or linked, UndefinedSymbols when it lacks other functions,
+    ToolMissing without a compiler, CacheUnusable when the result cannot be kept, ImageError when the linked program is
+    larger than an image may be or has constructors.
     """
-    compiler, linker = _commands(source, flags, base)
-    entry = cache_directory() / f"{_key(source, compiler, linker)}.json"
-    with _writing_to(entry.parent):
-        linked = _kept(entry) or _build(source, compiler, linker, entry)
-    return Image.read(linked)
+    compiler = [*_compiler(source), *flags]
+    linker = _linker(base)
+    key = _key([compiler, linker, str(source.absolute()), os.getcwd()], _source_text(source))
+    return Image.read(_cached(key, ".elf", lambda scratch: _built(source, compiler, linker, scratch)))
+
+
+def link(files: Mapping[str, bytes], *options: str, base: int = 0x10000) -> Image:
+    """Link relocatable objects and archives as `build` does, by the names that the linker's messages give them.
+
+    The options are the linker's: --undefined=NAME takes a member of an archive for the symbol. The result is kept by
+    content. ToolchainError when the files cannot be linked, UndefinedSymbols when something is missing in them, and
+    what `build` raises for the environment and for the linked program.
+    """
+    linker = [*_linker(base), "-m", "aarch64elf", "--no-dependent-libraries", *options]
+    key = _key([linker, [(name, len(content)) for name, content in files.items()]], b"".join(files.values()))
+    return Image.read(_cached(key, ".elf", lambda scratch: _linked_files(files, linker, scratch)))
 
 
 def build_text(text: str, suffix: str, *flags: str, base: int = 0x10000) -> Image:
@@ -133,6 +162,11 @@ def build_text(text: str, suffix: str, *flags: str, base: int = 0x10000) -> Imag
     """
     _check_suffix(suffix, "the text")
     return build(_text_file(text, suffix), *flags, base=base)
+
+
+def is_source(path: Path) -> bool:
+    """Whether the name is that of a text that `build` compiles."""
+    return path.suffix in _LANGUAGES
 
 
 def _ziglang() -> Path:
@@ -154,14 +188,18 @@ def _check_suffix(suffix: str, what: object) -> None:
         raise ToolchainError(f"cannot build {what}: its suffix must be one of {' '.join(_LANGUAGES)}")
 
 
-def _commands(source: Path, flags: tuple[str, ...], base: int) -> tuple[list[str], list[str]]:
-    """The compiler's and the linker's command, each without its inputs and outputs in the scratch directory."""
+def _compiler(source: Path) -> list[str]:
+    """The command without flags, input and output."""
     _check_suffix(source.suffix, source)
+    beside = (f"-I{source.absolute().parent}",) if source.suffix in _ASSEMBLY else ()
+    return [*clang_command(), *_COMPILE, *_LANGUAGES[source.suffix], *beside]
+
+
+def _linker(base: int) -> list[str]:
+    """The command without inputs and output."""
     if base % _PAGE or not 0 <= base < _ADDRESS_LIMIT:
         raise ToolchainError(f"cannot link at base {base:#x}: give a multiple of {_PAGE} from 0 to below 2**48")
-    beside = (f"-I{source.absolute().parent}",) if source.suffix in _ASSEMBLY else ()
-    compiler = [*clang_command(), *_COMPILE, *_LANGUAGES[source.suffix], *beside, *flags, str(source.absolute())]
-    return compiler, [sys.executable, "-m", "ziglang", "ld.lld", *_LINK, f"--image-base={base:#x}"]
+    return [sys.executable, "-m", "ziglang", "ld.lld", *_LINK, f"--image-base={base:#x}"]
 
 
 def cache_directory() -> Path:
@@ -188,63 +226,90 @@ def _text_file(text: str, suffix: str) -> Path:
     file = cache_directory() / f"source-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
     with _writing_to(file.parent):
         if not file.is_file() or file.read_bytes() != content:
-            _write_whole(file, content)
+            write_whole(file, content)
     return file
 
 
-def _write_whole(file: Path, content: bytes) -> None:
-    """Write in a scratch directory and move into place, so that no reader meets half of it."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=file.parent) as scratch:
-        written = Path(scratch, file.name)
-        written.write_bytes(content)
-        written.replace(file)
-
-
-def _key(source: Path, *commands: list[str]) -> str:
+def _source_text(source: Path) -> bytes:
     try:
-        text = source.read_bytes()
+        return source.read_bytes()
     except OSError as error:
         raise ToolchainError(f"cannot read {source}: {error.strerror}; give the path of a source file") from error
-    return hashlib.sha256(json.dumps([commands, os.getcwd(), _ziglang_version()]).encode() + text).hexdigest()
 
 
-def _kept(entry: Path) -> Path | None:
-    """The linked file of a cache entry; None where it or anything it was built from is missing or different."""
+def _key(settings: object, content: bytes) -> str:
+    return hashlib.sha256(json.dumps([settings, _ziglang_version()]).encode() + content).hexdigest()
+
+
+def _cached(key: str, suffix: str, make: Make) -> Path:
+    """The file that was kept under the key, else what `make` makes."""
+    directory = cache_directory()
+    with _writing_to(directory):
+        return kept_or_made(directory / f"{key}.json", suffix, make)
+
+
+def _built(source: Path, compiler: list[str], linker: list[str], scratch: Path) -> tuple[Path, list[Path] | None]:
+    """The linked program, and the files it was made from; None where they name some that the compiler does not list."""
+    compiled, included = scratch / "kernel.o", scratch / "kernel.d"
+    outputs = ["-MD", "-MT", "kernel", "-MF", str(included), "-o", str(compiled)]
+    _run([*compiler, str(_assembled(source, scratch)), *outputs])
+    linked, runtime = _linked(linker, [compiled.name], scratch)
+    texts = [source.absolute(), *_included_files(included)]
+    includes_more = any(_ASSEMBLER_INCLUDE.search(text.read_bytes()) for text in texts)
+    return linked, None if includes_more else [*texts, *runtime]
+
+
+def _assembled(source: Path, scratch: Path) -> Path:
+    """The source itself, or GCC's assembly in LLVM's spelling under the source's name: a line marker precedes it."""
+    text = source.read_bytes()
+    respelled = _SIGN_EXTENDED_BYTE.sub(rb"\1\2", text)
+    if source.suffix != ".s" or respelled == text:
+        return source.absolute()
+    marker = f"# 1 {json.dumps(str(source.absolute()), ensure_ascii=False)}\n".encode()
+    written = scratch / "kernel.s"
+    written.write_bytes(marker + respelled)
+    return written
+
+
+def _linked_files(files: Mapping[str, bytes], linker: list[str], scratch: Path) -> tuple[Path, list[Path]]:
+    for name, content in files.items():
+        (scratch / name).write_bytes(content)
+    return _linked(linker, files, scratch)
+
+
+def _linked(linker: list[str], files: Iterable[str], scratch: Path) -> tuple[Path, list[Path]]:
+    """The program, and the sources of the runtime where it lacks something by itself.
+
+    So what needs no runtime is linked as if there were none.
+    """
+    linked, used = scratch / "kernel.elf", []
+    command = [*linker, *files, "-o", linked.name]
     try:
-        digests: dict[str, str] = json.loads(entry.read_bytes())
-        fresh = all(_digest(Path(file)) == digest for file, digest in digests.items())
-        return Path(next(iter(digests))) if fresh else None
-    except (OSError, ValueError, AttributeError, StopIteration):  # damaged: whatever JSON made of it
-        return None
+        _run(command, scratch)
+    except UndefinedSymbols:
+        _run([*command, str(_runtime())], scratch)
+        used = _runtime_sources()
+    if (size := linked.stat().st_size) > LARGEST_IMAGE:  # as a section's alignment may make it, out of nothing
+        raise ImageError(f"the linked program has {size} bytes; at most {LARGEST_IMAGE >> 20} MiB is allowed")
+    return linked, used
 
 
-def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+def _runtime_sources() -> list[Path]:
+    return sorted(_RUNTIME.glob("*.[cS]"))
 
 
-def _build(source: Path, compiler: list[str], linker: list[str], entry: Path) -> Path:
-    """Everything is written in a scratch directory of the cache and moved into place whole."""
-    started = time.time_ns()
-    entry.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=entry.parent) as scratch:
-        compiled, linked, included = (Path(scratch, "kernel" + suffix) for suffix in (".o", ".elf", ".d"))
-        _run([*compiler, "-MD", "-MT", "kernel", "-MF", str(included), "-o", str(compiled)])
-        _run([*linker, compiled.name, "-o", linked.name], Path(scratch))
-        final = entry.with_name(f"{_digest(linked)}.elf")
-        linked.replace(final)
-        _keep(entry, final, [source.absolute(), *_included_files(included)], started, Path(scratch))
-    return final
+def _runtime() -> Path:
+    """The runtime as an archive, of which the linker takes what a program lacks."""
+    sources = _runtime_sources()
+    compiler = [*clang_command(), *_COMPILE, *_RUNTIME_FLAGS, *map(str, sources)]
+    return _cached(_key(compiler, b""), ".a", lambda scratch: _archived(sources, compiler, scratch))
 
 
-def _keep(entry: Path, linked: Path, inputs: list[Path], started: int, scratch: Path) -> None:
-    """Write the cache entry, unless an input was saved meanwhile or names files that the compiler does not list."""
-    saved_meanwhile = any(file.stat().st_mtime_ns > started for file in inputs)
-    if saved_meanwhile or any(_ASSEMBLER_INCLUDE.search(file.read_bytes()) for file in inputs):
-        return
-    written = scratch / entry.name
-    written.write_text(json.dumps({str(file): _digest(file) for file in (linked, *inputs)}))
-    written.replace(entry)
+def _archived(sources: list[Path], compiler: list[str], scratch: Path) -> tuple[Path, list[Path]]:
+    _run(compiler, scratch)
+    objects = [source.with_suffix(".o").name for source in sources]
+    _run([sys.executable, "-m", "ziglang", "ar", "rcs", "runtime.a", *objects], scratch)
+    return scratch / "runtime.a", sources
 
 
 def _included_files(rule: Path) -> list[Path]:
@@ -277,16 +342,17 @@ def _failure(tool: str, done: subprocess.CompletedProcess[str]) -> ToolchainErro
     """The environment's fault where the tool could not write or was stopped without a word, else the source's."""
     if full := _CANNOT_WRITE.search(done.stderr):
         return CacheUnusable(f"{tool} cannot write to the cache: {full[0]}; free space there or {_CACHE_ADVICE}")
+    if done.returncode == -signal.SIGSEGV:
+        return ToolchainError(f"{tool} crashes on it: mend or replace what it is given\n{done.stderr}")
     if done.returncode < 0 and not done.stderr:  # what lld does on a full disk, and what a lack of memory does
         return ToolchainUnavailable(f"{tool} was stopped by signal {-done.returncode}: free memory and disk space")
+    if undefined := _UNDEFINED.findall(done.stderr):
+        return UndefinedSymbols(f"undefined symbols: {', '.join(undefined)}; {_DEFINE}\n{done.stderr}")
     return ToolchainError(_explained(done.stderr))
 
 
 def _explained(message: str) -> str:
     """The tool's message, led by what to do where that is known."""
-    if undefined := _UNDEFINED.findall(message):
-        advice = "define them in the source; -fno-builtin keeps loops from becoming memset or memcpy"
-        return f"undefined symbols: {', '.join(undefined)}; {advice}\n{message}"
     if features := [name or required for name, required in _REQUIRED_FEATURE.findall(message)]:
         return f"an instruction is not in the target: add the flag {_march(features)}\n{message}"
     return f"the source does not build: mend what the tool reports\n{message}"

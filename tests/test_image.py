@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim import toolchain
-from sim.image import LARGEST_SEGMENT, Image, ImageError, SourceLine
+from sim.image import LARGEST_IMAGE, Image, ImageError, SourceLine
 
 KERNEL = """\
 int counter = 7;
@@ -31,6 +31,7 @@ CLASS, ENDIANNESS, MACHINE, PHDR_SIZE, SHDR_SIZE = 4, 5, 18, 54, 58  # offsets i
 FIRST_LOAD = 64 + 56  # the second program header, after PT_PHDR
 CODE_FLAGS = FIRST_LOAD + 56 + 4  # p_flags of the third, text
 P_VADDR, P_FILESZ, P_MEMSZ = FIRST_LOAD + 16, FIRST_LOAD + 32, FIRST_LOAD + 40
+LAST_MEMSZ = P_MEMSZ + 2 * 56
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +199,7 @@ def test_a_file_that_is_no_elf_is_refused(tmp_path: Path) -> None:
         (CLASS, b"\x01", "32-bit"),
         (PHDR_SIZE, b"\x00", "size of a header"),
         (SHDR_SIZE, b"\x00", "size of a header"),
-        (P_MEMSZ, (LARGEST_SEGMENT + 1).to_bytes(8, "little"), "at most 256 MiB"),
+        (P_MEMSZ, (LARGEST_IMAGE + 1).to_bytes(8, "little"), "at most 256 MiB"),
         (P_FILESZ, (1 << 20).to_bytes(8, "little") * 2, "truncated or corrupt in the segment"),
         (P_MEMSZ, (1).to_bytes(8, "little"), "truncated or corrupt in the segment"),
         (P_VADDR, bytes([255] * 8), "truncated or corrupt in the segment"),
@@ -209,14 +210,82 @@ def test_a_header_out_of_bounds_is_refused(good: bytes, tmp_path: Path, offset: 
         Image.read(patched(tmp_path / "k.elf", good, offset, new))
 
 
-def test_a_segment_of_the_largest_size_is_read(good: bytes, tmp_path: Path) -> None:
-    path = patched(tmp_path / "k.elf", good, P_MEMSZ, LARGEST_SEGMENT.to_bytes(8, "little"))
-    assert Image.read(path).segments[0].size == LARGEST_SEGMENT
+@pytest.mark.parametrize(("more", "refused"), [(0, False), (1, True)])
+def test_an_image_of_the_largest_size_is_read(
+    image: Image, good: bytes, tmp_path: Path, more: int, refused: bool
+) -> None:
+    size = LARGEST_IMAGE - sum(segment.size for segment in image.segments[:-1]) + more
+    path = patched(tmp_path / "k.elf", good, LAST_MEMSZ, size.to_bytes(8, "little"))
+    with pytest.raises(ImageError, match="at most 256 MiB") if refused else contextlib.nullcontext():
+        assert Image.read(path).segments[-1].size == size
 
 
 def test_a_segment_without_memory_is_left_out(image: Image, good: bytes, tmp_path: Path) -> None:
     path = patched(tmp_path / "k.elf", good, P_FILESZ, bytes(16))
     assert Image.read(path).segments == image.segments[1:]
+
+
+def test_segments_on_one_page_are_refused(image: Image, good: bytes, tmp_path: Path) -> None:
+    path = patched(tmp_path / "k.elf", good, P_VADDR, (image.segments[1].address + 8).to_bytes(8, "little"))
+    with pytest.raises(ImageError, match="has two segments on the page of 0x"):
+        Image.read(path)
+
+
+@pytest.mark.parametrize("offset", [0x1000, 0x40_0000])
+def test_a_moved_image_is_the_same_further_up(image: Image, offset: int) -> None:
+    moved, kernel = image.moved(offset), image.symbol("kernel").address
+    assert moved.code_of("kernel") == image.code_of("kernel")
+    assert moved.symbol("kernel").address == kernel + offset
+    assert moved.source_line(kernel + offset) == image.source_line(kernel)
+
+
+LINE_TABLE = """
+.globl kernel
+kernel: ret
+.section .debug_abbrev
+.byte 1, 0x11, 0, 0x10, 0x17, 0, 0, 0                   // a unit with DW_AT_stmt_list
+.section .debug_info
+.4byte 2f - 1f
+1: .2byte 5
+.byte 1, 8
+.4byte 0
+.byte 1
+.4byte 0
+2:
+.section .debug_line
+.4byte 6f - 3f
+3: .2byte 5
+.byte 8, 0
+.4byte 5f - 4f
+4: .byte 4, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1
+.byte 0, {directories}                                  // directories without any field
+.byte 0, 0
+5:
+6:
+"""
+
+
+@pytest.mark.parametrize("directories", ["0xff, 0xff, 0xff, 0xff, 0x0f", "0x81, 0x80, 0x04"])
+def test_a_table_of_more_entries_than_any_has_is_refused(folder: Path, directories: str) -> None:
+    with pytest.raises(ImageError, match=r"(4294967295|65537) entries in one table"):
+        built(folder, "table.s", LINE_TABLE.format(directories=directories), "-g0")
+
+
+def test_debugging_information_in_the_old_compressed_form_is_refused(folder: Path) -> None:
+    text = '.globl kernel\nkernel: ret\n.section .zdebug_info,"",@progbits\n.byte 0\n'
+    with pytest.raises(ImageError, match="GNU's old compressed form; strip it"):
+        built(folder, "old.s", text, "-g0")
+
+
+def test_debugging_information_that_the_file_does_not_hold_is_refused(good: bytes, tmp_path: Path) -> None:
+    elf = bytearray(good)
+    table, count = int.from_bytes(elf[40:48], "little"), int.from_bytes(elf[60:62], "little")  # e_shoff, e_shnum
+    for header in range(table, table + 64 * count, 64):
+        if elf[header + 4 : header + 16] == bytes([1, *bytes(11)]):  # SHT_PROGBITS that is not loaded
+            elf[header + 4], elf[header + 32 : header + 40] = 8, (1 << 30).to_bytes(8, "little")  # SHT_NOBITS
+    (tmp_path / "k.elf").write_bytes(elf)
+    with pytest.raises(ImageError, match="bytes of debugging information; at most 256 MiB"):
+        Image.read(tmp_path / "k.elf")
 
 
 def test_an_object_that_is_not_linked_is_refused(good: bytes, tmp_path: Path) -> None:
