@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check bench batch prove streams floating form-words clean
+.PHONY: demo test check bench batch prove streams floating kernels mutations form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -23,6 +23,7 @@ check: $(INSTALLED)
 bench: $(INSTALLED)
 	@$(BIN)/python tests/benchmarks/machine_speed.py
 	@$(BIN)/python tests/benchmarks/batch_speed.py
+	@$(BIN)/python tests/benchmarks/explain_speed.py
 
 # Every form of the table on batches of random members, against a machine for each of them: minutes.
 batch: $(INSTALLED)
@@ -35,6 +36,15 @@ streams: $(INSTALLED)
 # Every floating-point form, a million fused multiply-adds, every half-precision number: minutes.
 floating: $(INSTALLED)
 	@$(BIN)/python tests/floating_exhaustive.py
+
+# Every mode of every kernel on 200,000 separating vectors, every build and the program: half an hour.
+kernels: $(INSTALLED)
+	@$(BIN)/python tests/kernels_run.py
+
+# Damaged ELF files, captured calls, prototypes and arguments, 20,000 of each: minutes.
+mutations: $(INSTALLED)
+	@$(BIN)/python tests/elf_mutations_run.py
+	@$(BIN)/python tests/text_mutations_run.py
 
 # Claims about lane arithmetic, decided for all inputs.
 prove: $(INSTALLED)

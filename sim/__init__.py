@@ -1,6 +1,7 @@
 """Running instructions, comparing implementations of a kernel, timing."""
 
 from isa.intrinsics import Program
+from sim.check.explain.answer import explain
 from sim.emulator import Emulator
 from sim.kernels import Kernel
 from sim.machine.batch import Batch
@@ -22,4 +23,5 @@ __all__ = [
     "Step",
     "Trap",
     "UnsupportedInstruction",
+    "explain",
 ]

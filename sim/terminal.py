@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NoReturn, TextIO
 
 import typer
@@ -49,6 +51,17 @@ def print_progress(line: str) -> None:
     """Write a line of progress to stderr."""
     with writing_to(sys.stderr):
         typer.echo(line, err=True)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; what hinders it ends the command."""
+    try:
+        with TemporaryDirectory(dir=path.absolute().parent) as scratch:
+            written = Path(scratch, path.name)
+            written.write_bytes(content)
+            written.replace(path)
+    except OSError as error:
+        fail(f"cannot write {path}: {error.strerror}", MISSING)
 
 
 @contextmanager

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sim.check.call import CallResult, CompiledKernel
+from sim.check.guards.findings import GuardError
 from sim.kernels import Inputs, Kernel, KernelError, Pointer, Scalar, Signature
-from sim.machine.errors import MemoryFault
 from sim.toolchain import build
 
 
@@ -71,17 +71,24 @@ def test_machine_and_emulator_leave_the_same_output(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "verb"),
+    ("text", "words"),
     [
-        (copy_loop("0", "n + 1", "b[0] = a[i];"), "read"),
-        (copy_loop("0", "n + 1", "b[i] = a[0];"), "write"),
-        (copy_loop("0", "n", "((int *)a)[i] = 1;"), "write"),
+        (
+            copy_loop("0", "n + 1", "b[0] = a[i];"),
+            r"over-read: .* \(f\.c:2\) reads bytes 20\.\.23, past the end of 'a'",
+        ),
+        (
+            copy_loop("0", "n + 1", "b[i] = a[0];"),
+            r"over-write: .* \(f\.c:2\) writes bytes 20\.\.23, past the end of 'b'",
+        ),
+        (copy_loop("0", "n", "((int *)a)[i] = 1;"), r"write to input: .* writes bytes 0\.\.3 of the input 'a'"),
     ],
     ids=["over-read by one", "over-write by one", "write to an input"],
 )
-def test_an_access_that_is_not_allowed_faults(text: str, verb: str, tmp_path: Path) -> None:
-    with pytest.raises(MemoryFault, match=f"cannot {verb}"):
-        call(text, COPY, ARGUMENTS, tmp_path)
+@pytest.mark.parametrize("seed", [1, 2], ids=["at the start", "at the end"])
+def test_an_access_that_is_not_allowed_stops_the_call(text: str, words: str, seed: int, tmp_path: Path) -> None:
+    with pytest.raises(GuardError, match=words):
+        call(text, COPY, ARGUMENTS, tmp_path, seed)
 
 
 def test_an_output_that_is_not_written_is_junk_that_follows_the_seed(tmp_path: Path) -> None:

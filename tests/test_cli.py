@@ -16,6 +16,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+import sim.check_cli
 import sim.cli
 from sim.check import vectors
 from sim.kernels.kernel import Kernel
@@ -80,7 +81,10 @@ def test_another_seed_gives_other_random_vectors() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("check", "nothing"), "there is no kernel 'nothing': the kernels are quantize_down"),
+        (
+            ("check", "nothing"),
+            "there is no kernel 'nothing': the kernels are offset_contribution, quantize_down, quantized_add",
+        ),
         (("check", "quantize_down", "--opt", "O9"), "--opt takes some of O0,O1,O2,O3,Os,Oz, not 'O9'"),
         (("check", "quantize_down", "--opt", ","), "--opt takes some of"),
         (("check", "quantize_down", "--vectors", "-1"), "--vectors"),
@@ -101,7 +105,7 @@ def test_wrong_usage_is_one_sentence_and_exit_2(arguments: tuple[str, ...], mess
 
 def test_random_lanes_beyond_the_limit_of_input_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "MAX_SETS", 300)
-    monkeypatch.setattr(sim.cli, "MAX_SETS", 300)
+    monkeypatch.setattr(sim.check_cli, "MAX_SETS", 300)
     result = run("check", "quantize_down", "--vectors", "1000000", "--opt", "O1")
     assert result.exit_code == 2
     assert "--vectors 1,000,000 needs more than the 300 input sets" in result.stderr
@@ -114,7 +118,7 @@ def test_a_compiler_that_cannot_be_used_is_one_sentence_and_exit_3(
     def unavailable() -> str:
         raise error("no AArch64 compiler: run: pip install ziglang")
 
-    monkeypatch.setattr(sim.cli, "compiler_version", unavailable)
+    monkeypatch.setattr(sim.check_cli, "compiler_version", unavailable)
     result = run(*SMALL)
     assert (result.exit_code, result.stdout) == (3, "")
     assert result.stderr == "lanewise: no AArch64 compiler: run: pip install ziglang\n"
@@ -139,7 +143,7 @@ def off_by_one(inputs: Any) -> dict[str, np.ndarray]:
 def wrong_golden(monkeypatch: pytest.MonkeyPatch) -> Kernel:
     """A golden reference that nobody agrees with."""
     wrong = replace(KERNEL, golden=off_by_one)
-    monkeypatch.setattr(sim.cli, "built_in_kernel", lambda name, mode: wrong)
+    monkeypatch.setattr(sim.check_cli, "built_in_kernel", lambda name, mode: wrong)
     return wrong
 
 
@@ -161,22 +165,33 @@ def test_a_mismatch_is_the_first_divergence_of_the_json_report(wrong_golden: Ker
 
 def test_a_kernel_without_vectors_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     empty = replace(KERNEL, corners=lambda: iter(()))
-    monkeypatch.setattr(sim.cli, "built_in_kernel", lambda name, mode: empty)
+    monkeypatch.setattr(sim.check_cli, "built_in_kernel", lambda name, mode: empty)
     result = run("check", "quantize_down", "--vectors", "0", "--opt", "O1")
     assert result.exit_code == 1
     assert "nothing was compared" in result.stdout
 
 
-def test_an_interrupt_keeps_what_was_compared_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+def interrupted_at(call: int) -> Kernel:
+    """The kernel, interrupted when its arguments are asked for so many times: once a set for the golden reference."""
     calls = iter(range(1000))
 
     def arguments(inputs: Any) -> Any:
-        if next(calls) == 20:
+        if next(calls) == call:
             raise KeyboardInterrupt
         return KERNEL.arguments(inputs)
 
-    kernel = replace(KERNEL, arguments=arguments)
-    monkeypatch.setattr(sim.cli, "built_in_kernel", lambda name, mode: kernel)
+    return replace(KERNEL, arguments=arguments)
+
+
+def test_an_interrupt_before_the_first_run_says_so_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sim.check_cli, "built_in_kernel", lambda name, mode: interrupted_at(5))
+    result = run("check", "quantize_down", "--vectors", "0")
+    assert (result.exit_code, "interrupted before anything was compared" in result.stderr) == (130, True)
+
+
+def test_an_interrupt_keeps_what_was_compared_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = interrupted_at(len(list(KERNEL.corners())) + 20)
+    monkeypatch.setattr(sim.check_cli, "built_in_kernel", lambda name, mode: kernel)
     result = run("check", "quantize_down", "--vectors", "0", "--json")
     report = json.loads(result.stdout)
     assert (result.exit_code, report["interrupted"], len(report["implementations"])) == (130, True, 1)

@@ -1,8 +1,8 @@
 """Atomic read-modify-write of memory (Arm ARM C6.2: LDADD to SWP, CAS, CASP), as one thread sees it.
 
 One load and one store of the same bytes: the old value goes into a register, a new one into memory.  Acquire and
-release order accesses of several threads and mean nothing here.  The address must be a multiple of the size: hardware
-without FEAT_LSE2 and the emulator refuse another one, which is not checked here.
+release order accesses of several threads and mean nothing here.  The address must be a multiple of the size, for which
+engines stand, not expressions.
 """
 
 from __future__ import annotations

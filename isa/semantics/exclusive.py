@@ -7,7 +7,7 @@ monitor, which Arm leaves to the implementation.  (The emulator compares the val
 
 A store exclusive that fails stores the old bytes back, so it faults where the memory cannot be written.  Arm leaves
 that to the implementation too.  (The emulator does not fault.)  The address must be a multiple of the size of the whole
-access: hardware and the emulator refuse another one, which is not checked here.
+access, for which engines stand, not expressions.
 """
 
 from __future__ import annotations

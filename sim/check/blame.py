@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, cast
 
+import numpy as np
+
 from isa.evaluate.exact import Evaluation
 from isa.instruction import Instruction
 from isa.lane import Int, Lane, Memory, Place, Write, constant
@@ -32,6 +34,22 @@ class Byte(NamedTuple):
 
     where: Place | str
     number: int
+
+
+class FloatBits(int):
+    """The bits of a floating-point number: only a lane of its width can hold it, a part of them says nothing."""
+
+    width: int
+
+
+def bits_of(number: np.generic) -> int:
+    """An integer itself; of a floating-point number its `FloatBits`, of every NaN those of the default one."""
+    if number.dtype.kind != "f":
+        return int(number)
+    array = np.array(abs(np.array(np.nan, number.dtype)) if np.isnan(number) else number)
+    bits = FloatBits(array.view(f"u{array.itemsize}"))
+    bits.width = 8 * array.itemsize
+    return bits
 
 
 class Wanted:
@@ -75,7 +93,12 @@ class Node:
         return -(1 << self.bits - 1) <= value < 1 << self.bits and self.ends(value)
 
     def ends(self, value: int) -> bool:
-        """Whether the lane is the low bits of that number; of a 64-bit lane, its low word is enough."""
+        """Whether the lane is the low bits of that number; of a 64-bit lane, its low word is enough.
+
+        A floating-point number must be the whole lane.
+        """
+        if isinstance(value, FloatBits):
+            return self.bits == value.width and self.value == value
         fits_a_word = -(1 << 31) <= value < 1 << 32
         mask = (1 << (32 if fits_a_word and self.bits == 64 else self.bits)) - 1
         return self.value & mask == value & mask
@@ -83,10 +106,14 @@ class Node:
 
 @dataclass(frozen=True)
 class Origin:
-    """Everything that one output lane came from, earliest first, and the bytes of memory that it started from."""
+    """Everything that one output lane came from, earliest first, and the bytes of memory that it started from.
+
+    `readers` are the nodes that were computed from each of those bytes.
+    """
 
     nodes: tuple[Node, ...]
     memory: tuple[int, ...]
+    readers: Mapping[int, frozenset[Node]] = field(default_factory=dict)
 
 
 def origin_of(trace: Sequence[Recorded], address: int, size: int) -> Origin:
@@ -98,7 +125,9 @@ def origin_of(trace: Sequence[Recorded], address: int, size: int) -> Origin:
     for index in reversed(range(len(trace))):
         if wanted.could_come_from(trace[index].occurrence.instruction):
             nodes.extend(_producers(index, trace[index], wanted))
-    return Origin(tuple(reversed(nodes)), tuple(sorted(wanted.numbers(MEMORY))))
+    memory = tuple(sorted(wanted.numbers(MEMORY)))
+    readers = {address: frozenset(wanted.get(Byte(MEMORY, address)) or ()) for address in memory}
+    return Origin(tuple(reversed(nodes)), memory, readers)
 
 
 def _producers(index: int, recorded: Recorded, wanted: Wanted) -> list[Node]:
@@ -228,8 +257,8 @@ class Lineage:
 
     @property
     def is_written(self) -> bool:
-        """Whether the call wrote the lane at all."""
-        return self.address not in self.origin.memory
+        """Whether the call wrote the lane at all; one that is changed in place comes from itself too."""
+        return bool(self.origin.nodes) or self.address not in self.origin.memory
 
     @property
     def is_own(self) -> bool:
@@ -342,7 +371,7 @@ def parting(lineage: Lineage, calibration: Calibration) -> Parting | None:
     parted = unsettled or next(reversed(computed), "")
     if not parted:
         return None
-    return Parting(parted, computed[parted], _steps_before(lineage, parted), _next_node(lineage.origin, last))
+    return Parting(parted, computed[parted], _steps_before(lineage, parted), _next_node(lineage, last))
 
 
 def _steps_before(lineage: Lineage, step: str) -> tuple[str, ...]:
@@ -367,8 +396,14 @@ def _followers(nodes: Iterable[Node]) -> set[Node]:
     return found
 
 
-def _next_node(origin: Origin, last: Node | None) -> Node | None:
-    """The first lane that was computed from the last agreeing value, and is another value."""
-    later = _followers([last]) if last is not None else origin.nodes
-    changed = [node for node in later if last is None or node.value != last.value]
+def _next_node(lineage: Lineage, last: Node | None) -> Node | None:
+    """The first lane that was computed from the last agreeing value, and is another value.
+
+    Where nothing agreed, the first that was computed from the inputs, so none that only prepared a parameter.
+    """
+    if last is not None:
+        changed = [node for node in _followers([last]) if node.value != last.value]
+    else:
+        readers = [lineage.origin.readers.get(address, frozenset()) for address in lineage.inputs.values()]
+        changed = [*_followers(frozenset().union(*readers))] or [*lineage.origin.nodes]
     return min(changed, key=lambda node: node.index, default=None)

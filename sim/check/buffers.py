@@ -1,25 +1,60 @@
-"""The arrays of a call in memory: each in a mapping of its own that ends where the array ends.
+"""The arrays of a call in memory: each in a mapping of its own, between pages that are not mapped.
 
-The first byte read or written past an array is a fault, and so is a write to an input.  What an output holds before
-the call is junk.
+An array ends where its mapping ends, or begins where it begins, in turns from call to call: the first byte read or
+written past that side is a fault, and so is a write to an input.  What an output holds before the call, and what lies
+between the rows of a strided array or beside an array in its mapping, is junk.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
+from sim.check.guards.junk import Junk
 from sim.kernels.kernel import Inputs, KernelError
-from sim.kernels.signature import Pointer, Signature
+from sim.kernels.signature import Pointer, Signature, extents, steps_in_elements
 from sim.machine.memory import PAGE, Memory
 
 FIRST_BUFFER, BUFFER_SPACING = 0x1000_0000_0000, 0x10_0000_0000
+LARGEST_BUFFER = 1 << 30
+"""Bytes of one array, far above what a check can run on."""
 
 
 def whole_pages(size: int) -> int:
     """`size` rounded up to pages, at least one."""
     return max(PAGE, (size + PAGE - 1) // PAGE * PAGE)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where an array lies: `size` bytes from `address` on, of which a strided one owns only its rows.
+
+    `extents` and `strides` count elements.
+    """
+
+    pointer: Pointer
+    address: int
+    extents: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes from the first element to the end of the last."""
+        return _span(self.extents, self.strides) * self._itemsize
+
+    @property
+    def _itemsize(self) -> int:
+        return np.dtype(self.pointer.dtype).itemsize
+
+    def view(self, data: bytearray) -> np.ndarray[Any, Any]:
+        """The array in its bytes."""
+        strides = [stride * self._itemsize for stride in self.strides]
+        flat = np.frombuffer(data, self.pointer.dtype)
+        return np.lib.stride_tricks.as_strided(flat, self.extents, strides)
 
 
 class Buffers:
@@ -28,60 +63,91 @@ class Buffers:
     def __init__(self, signature: Signature, memories: Sequence[Memory]) -> None:
         self._signature = signature
         self._memories = memories
-        self._ends: dict[tuple[str, int], int] = {}
+        self._starts: dict[tuple[str, int], int] = {}
 
-    def place(self, arguments: Inputs, rng: np.random.Generator) -> dict[str, int]:
-        """Copy the arrays to memory; returns the address of each pointer argument, 0 for a null pointer.
+    def place(self, arguments: Inputs, junk: Junk, at_end: bool = True) -> dict[str, Placed]:
+        """Copy the arrays to memory, at the ends or at the starts of their mappings; null pointers are left out.
 
-        Raises KernelError where an array is missing or has another dtype or shape than the signature says.
+        Raises KernelError where an array is missing or has another dtype or shape than the signature says, and where
+        two arrays share memory: a signature cannot say so, and here each lies in memory of its own.
         """
-        return {pointer.name: self._place(pointer, arguments, rng) for pointer in self._signature.pointers}
+        _refuse_aliases({pointer.name: arguments.get(pointer.name) for pointer in self._signature.pointers})
+        placed = {}
+        for pointer in self._signature.pointers:
+            if arguments.get(pointer.name) is not None or pointer.direction == "out":
+                placed[pointer.name] = self._place(pointer, arguments, junk, at_end)
+            elif not pointer.nullable:
+                raise KernelError(f"the argument {pointer.name!r} is missing")
+        return placed
 
-    def outputs(self, memory: Memory, arguments: Inputs, addresses: Mapping[str, int]) -> dict[str, np.ndarray]:
-        """The output arrays as they are now in one of the memories."""
-        outputs = {}
-        for pointer in self._signature.outputs:
-            data = memory.read(addresses[pointer.name], _size(pointer, arguments))
-            outputs[pointer.name] = np.frombuffer(data, pointer.dtype).reshape(_shape(pointer, arguments))
-        return outputs
+    def outputs(self, memory: Memory, placed: Mapping[str, Placed]) -> dict[str, np.ndarray[Any, Any]]:
+        """The output arrays as they are now in one of the memories; those of null pointers are left out."""
+        names = [pointer.name for pointer in self._signature.outputs if pointer.name in placed]
+        return {name: _read(memory, placed[name]) for name in names}
 
-    def _place(self, pointer: Pointer, arguments: Inputs, rng: np.random.Generator) -> int:
-        array = arguments.get(pointer.name)
-        if pointer.direction == "out":
-            data = rng.bytes(_size(pointer, arguments))
-        elif array is not None:
-            data = _checked(pointer, array, arguments).tobytes()
-        elif pointer.nullable:
-            return 0
-        else:
-            raise KernelError(f"the argument {pointer.name!r} is missing")
-        end = self._mapping(pointer, whole_pages(len(data)))
+    def _place(self, pointer: Pointer, arguments: Inputs, junk: Junk, at_end: bool) -> Placed:
+        shape = _extents(pointer, arguments)
+        unplaced = Placed(pointer, 0, shape, steps_in_elements(pointer, arguments))
+        if unplaced.size > LARGEST_BUFFER:
+            raise KernelError(f"the argument {pointer.name!r} has {unplaced.size} bytes: at most {LARGEST_BUFFER}")
+        room = whole_pages(unplaced.size + pointer.over_read)
+        start = self._mapping(pointer, room)
+        before = room - unplaced.size - pointer.over_read if at_end else 0
+        around = junk.bytes(room - unplaced.size)
+        content = around[:before] + _content(unplaced, arguments, junk) + around[before:]
         for memory in self._memories:
-            memory.write(end - len(data), data)
-        return end - len(data)
+            memory.write(start, content)
+        return replace(unplaced, address=start + before)
 
     def _mapping(self, pointer: Pointer, size: int) -> int:
-        """The end of the argument's mapping of that size."""
+        """The start of the argument's mapping of that size."""
         key = (pointer.name, size)
-        if key not in self._ends:
-            start = FIRST_BUFFER + len(self._ends) * BUFFER_SPACING
+        if key not in self._starts:
+            start = FIRST_BUFFER + len(self._starts) * BUFFER_SPACING
             for memory in self._memories:
                 memory.map(start, size, "r" if pointer.direction == "in" else "rw")
-            self._ends[key] = start + size
-        return self._ends[key]
+            self._starts[key] = start
+        return self._starts[key]
 
 
-def _checked(pointer: Pointer, array: np.ndarray, arguments: Inputs) -> np.ndarray:
-    wanted = _shape(pointer, arguments)
-    if array.dtype != np.dtype(pointer.dtype) or array.shape != wanted:
-        given = f"{array.dtype}{list(array.shape)}"
-        raise KernelError(f"the argument {pointer.name!r} must be {pointer.dtype}{list(wanted)}, not {given}")
-    return np.ascontiguousarray(array)
+def _refuse_aliases(arrays: Mapping[str, Any]) -> None:
+    for (name, array), (other, another) in combinations(arrays.items(), 2):
+        if isinstance(array, np.ndarray) and isinstance(another, np.ndarray) and np.shares_memory(array, another):
+            raise KernelError(f"the arguments {name!r} and {other!r} share memory: give each an array of its own")
 
 
-def _shape(pointer: Pointer, arguments: Inputs) -> tuple[int, ...]:
-    return tuple(int(arguments[extent]) if isinstance(extent, str) else extent for extent in pointer.shape)
+def _span(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    """Elements from the first to the last, both included."""
+    if 0 in shape:
+        return 0
+    return 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
 
 
-def _size(pointer: Pointer, arguments: Inputs) -> int:
-    return int(np.prod(_shape(pointer, arguments), dtype=np.int64)) * np.dtype(pointer.dtype).itemsize
+def _extents(pointer: Pointer, arguments: Inputs) -> tuple[int, ...]:
+    shape = extents(pointer, arguments)
+    if min(shape, default=0) < 0:
+        raise KernelError(f"the argument {pointer.name!r} cannot have the shape {list(shape)}")
+    return shape
+
+
+def _content(placed: Placed, arguments: Inputs, junk: Junk) -> bytes:
+    """The bytes of the array before the call; junk for an output and between the elements."""
+    data = bytearray(junk.bytes(placed.size))
+    if placed.pointer.direction != "out":
+        placed.view(data)[...] = _checked(placed, arguments[placed.pointer.name])
+    return bytes(data)
+
+
+def _checked(placed: Placed, array: Any) -> np.ndarray[Any, Any]:
+    """The array, if it is one of the dtype and shape that the signature gives it."""
+    pointer = placed.pointer
+    wanted = f"{pointer.dtype}{list(placed.extents)}"
+    if not isinstance(array, np.ndarray):
+        raise KernelError(f"the argument {pointer.name!r} must be an array {wanted}, not {type(array).__name__}")
+    if array.dtype != np.dtype(pointer.dtype) or array.shape != placed.extents:
+        raise KernelError(f"the argument {pointer.name!r} must be {wanted}, not {array.dtype}{list(array.shape)}")
+    return array
+
+
+def _read(memory: Memory, placed: Placed) -> np.ndarray[Any, Any]:
+    return placed.view(bytearray(memory.read(placed.address, placed.size))).copy()

@@ -1,42 +1,55 @@
 """Calling one implementation of a kernel: compiled code in lockstep, or its program of intrinsics.
 
-A compiled function gets its arguments by AAPCS64.  Everything that its caller does not define is seeded junk: other
-registers, the stack, the upper bits of narrow arguments, the flags, the old content of outputs.
+A compiled function gets its arguments by AAPCS64 (`sim.check.caller`) and is guarded.  In lockstep every access to
+memory is checked byte by byte, and sp where memory is accessed through it.  On the machine alone and in a program of
+intrinsics only the mappings guard.  Registers are checked at every return.  Whether undefined bytes reached anything is
+found by repeating the call: each call in lockstep (about a tenth of its time), every eighth on the machine alone, where
+it doubles the time; programs of intrinsics have no registers or stack of their own, and are not repeated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from isa.evaluate.exact import Occurrence
+from isa.instruction import Instruction
 from isa.intrinsics import Pointer as TypedPointer
 from isa.intrinsics import Program
-from isa.lane import Place
 from isa.rows import TABLE
 from isa.table import Table
-from sim.check.buffers import Buffers, whole_pages
+from sim.check.buffers import Buffers, Placed
+from sim.check.caller import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, Arrays, Call, Caller, map_image
+from sim.check.capture import Capture
+from sim.check.coverage import Coverage, code_coverage
+from sim.check.guards.bounds import Bounds, StackFrame
+from sim.check.guards.convention import Traits
+from sim.check.guards.findings import CallError, GuardError, GuardFinding
+from sim.check.guards.influence import Influence, Observed
+from sim.check.guards.junk import SeededJunk
+from sim.check.guards.watch import Watch
 from sim.check.lockstep import Divergence, Lockstep
 from sim.emulator import Emulator
 from sim.image import Image
 from sim.kernels.kernel import Inputs, Kernel
-from sim.kernels.signature import Location, Pointer, Scalar
+from sim.kernels.signature import Signature
 from sim.machine.errors import MemoryFault
 from sim.machine.machine import Machine
-from sim.machine.memory import PAGE, Memory
+from sim.machine.memory import Memory
 
-RETURN_ADDRESS = 0x7FFF_0000_0000
-STACK_TOP, STACK_SIZE = 0x7FFE_0000_0000, 16 * PAGE
+__all__ = [
+    "MAX_INSTRUCTIONS", "RETURN_ADDRESS", "STACK_SIZE", "STACK_TOP", "CallError", "CallResult", "CompiledKernel",
+    "Engine", "Implementation", "ProgramKernel", "Recorded", "map_image",
+]  # fmt: skip
+
 Engine = Literal["lockstep", "machine"]
 MAX_INSTRUCTIONS = 20_000_000
 """Of one call: minutes in lockstep, far above any kernel on a row of test vectors."""
-
-
-class CallError(Exception):
-    """A call that does not come back or needs too much stack; the message is one sentence."""
+REPEATED_ALONE = 8
+"""On the machine alone, of so many seeds one is repeated."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +57,15 @@ class CallResult:
     """What one call did: the output arrays by engine ("machine", "emulator" or "program"), then by name.
 
     `qc_events` counts the executed instructions that saturated, `unverified` by form those that
-    the emulator could not check.
+    the emulator could not check.  `findings` are what guards found in a call that came back, harmless ones among them.
     """
 
-    outputs: Mapping[str, Mapping[str, np.ndarray]]
+    outputs: Mapping[str, Mapping[str, np.ndarray[Any, Any]]]
     instructions: int
     qc_events: int
     divergence: Divergence | None = None
     unverified: Mapping[str, int] = field(default_factory=dict)
+    findings: Sequence[GuardFinding] = ()
 
 
 @dataclass(frozen=True)
@@ -73,40 +87,23 @@ class Implementation(Protocol):
     def record(self, arguments: Inputs, seed: int) -> tuple[dict[str, int], list[Recorded]]: ...
 
 
-class Mappable(Protocol):
-    """Memory that a program can be put into: of one machine or of a batch."""
-
-    def map(self, address: int, size: int, permissions: str, /) -> object: ...
-
-    def write(self, address: int, data: bytes, /) -> None: ...
-
-
-def map_image(memory: Mappable, image: Image) -> None:
-    """Map the segments of an image, whole pages each."""
-    for segment in image.segments:
-        start = segment.address // PAGE * PAGE
-        memory.map(start, whole_pages(segment.address + segment.size - start), segment.permissions)
-        memory.write(segment.address, segment.data)
-
-
 class CompiledKernel:
     """One function of an image, on a machine and an emulator of its own in lockstep, or on the machine alone.
 
-    The machine alone is some twenty times faster; it counts no QC events.
+    The machine alone is some twenty times faster; it counts no QC events.  A call that has executed `max_instructions`
+    is given up.
     """
 
-    def __init__(self, image: Image, kernel: Kernel, table: Table = TABLE, engine: Engine = "lockstep") -> None:
-        self._entry = image.symbol(kernel.symbol).address
-        self._image, self._signature = image, kernel.signature
-        self._locations = kernel.signature.locations()
+    def __init__(
+        self, image: Image, kernel: Kernel, table: Table = TABLE, engine: Engine = "lockstep",
+        max_instructions: int = MAX_INSTRUCTIONS,
+    ) -> None:  # fmt: skip
         self._machine, self._emulator = Machine(table=table), Emulator()
-        self._memories = {"machine": self._machine.memory, "emulator": self._emulator.memory}
-        for memory in self._memories.values():
-            map_image(memory, image)
-            memory.map(STACK_TOP - STACK_SIZE, STACK_SIZE, "rw")
-        self._buffers = Buffers(kernel.signature, list(self._memories.values()))
+        self._caller = Caller(image, kernel, self._machine, [self._emulator.memory])
+        self._influence = Influence(Caller(image, kernel, Machine(table=table)))
         self._lockstep = Lockstep(self._machine, self._emulator, image)
-        self._engine = engine
+        self._image, self._engine, self._limit = image, engine, max_instructions
+        self._traits: dict[Instruction, Traits] = {}
 
     @property
     def forms(self) -> frozenset[str]:
@@ -114,39 +111,73 @@ class CompiledKernel:
         return frozenset(self._lockstep.forms) if self._engine == "lockstep" else self._machine.forms
 
     def call(self, arguments: Inputs, seed: int) -> CallResult:
-        """Run one call.  Raises CallError, MemoryFault, Trap, UnsupportedInstruction."""
-        addresses = self._prepare(arguments, seed)
+        """Run one call.  Raises CallError, MemoryFault, Trap, UnsupportedInstruction; KernelError for the arguments."""
+        call, junk = Call(arguments, seed), SeededJunk(seed)
+        placed = self._caller.prepare(call, junk)
+        bounds = Bounds(placed.values(), self._image.segments, self._caller.stack)
+        watch = Watch(self._machine, self._image, bounds, self._traits)
         start, events = self._machine.instructions_executed, self._lockstep.qc_events
         unverified = self._lockstep.unverified.copy()
+        divergence = self._guarded(watch)
+        executed = self._machine.instructions_executed - start
+        outputs = self._outputs(placed)
+        seen = Observed(outputs["machine"], watch.branches, executed)
+        findings = () if divergence is not None else self._findings(call, junk.parts, watch, seen)
+        unverified = self._lockstep.unverified - unverified
+        events = self._lockstep.qc_events - events
+        return CallResult(outputs, executed, events, divergence, unverified, tuple(findings))
+
+    def _guarded(self, watch: Watch) -> Divergence | None:
         try:
-            divergence = self._run()
+            divergence = self._run(watch)
         except MemoryFault as fault:
             if STACK_TOP - 64 * STACK_SIZE < fault.address < STACK_TOP - STACK_SIZE:
                 raise CallError(f"the stack of {STACK_SIZE} bytes is too small: {fault}") from None
-            raise
+            finding = watch.of_fault(fault)
+            if finding is None:
+                raise
+            raise GuardError(finding) from None
         if divergence is None and self._machine.pc != RETURN_ADDRESS:
-            raise CallError(f"the kernel did not return within {MAX_INSTRUCTIONS} instructions")
-        outputs = {
-            engine: self._buffers.outputs(self._memories[engine], arguments, addresses)
-            for engine in (self._memories if self._engine == "lockstep" else ("machine",))
-        }
-        executed = self._machine.instructions_executed - start
-        unverified = self._lockstep.unverified - unverified
-        return CallResult(outputs, executed, self._lockstep.qc_events - events, divergence, unverified)
+            raise GuardError(watch.of_limit(self._limit))
+        return divergence
 
-    def _run(self) -> Divergence | None:
+    def _run(self, watch: Watch) -> Divergence | None:
         if self._engine == "lockstep":
-            return self._lockstep.run(RETURN_ADDRESS, MAX_INSTRUCTIONS)
-        self._machine.run(RETURN_ADDRESS, MAX_INSTRUCTIONS)
+            return self._lockstep.run(RETURN_ADDRESS, self._limit, watch.check)
+        watch.branches.extend(self._machine.follow(RETURN_ADDRESS, self._limit))
         return None
+
+    def _findings(self, call: Call, parts: Sequence[bytes], watch: Watch, seen: Observed) -> Iterator[GuardFinding]:
+        yield from watch.at_return(lambda: self._influence.steps(call, parts, seen.executed))
+        if self._engine == "lockstep" or call.seed % REPEATED_ALONE == 0:
+            yield from self._influence.findings(call, parts, seen, watch.bounds.declared)
 
     def record(self, arguments: Inputs, seed: int) -> tuple[dict[str, int], list[Recorded]]:
         """Run one call on the machine alone; returns the buffers' addresses and all that was executed."""
-        addresses = self._prepare(arguments, seed)
+        placed = self._caller.prepare(Call(arguments, seed), SeededJunk(seed))
         trace: list[Recorded] = []
-        while self._machine.pc != RETURN_ADDRESS and len(trace) < MAX_INSTRUCTIONS:
+        while self._machine.pc != RETURN_ADDRESS and len(trace) < self._limit:
             trace.append(self._record_one())
-        return addresses, trace
+        return _addresses(self._caller.signature, placed), trace
+
+    def capture(self, arguments: Inputs, seed: int, name: str, calls: Capture) -> None:
+        """Run one call on the machine alone and add it to the captured ones.  Raises as `call`.
+
+        All that is mapped is captured, so a kernel that has been called with larger arrays brings them along.
+        """
+        placed = self._caller.prepare(Call(arguments, seed), SeededJunk(seed))
+        before = calls.before(self._machine)
+        executed = self._machine.run(RETURN_ADDRESS, self._limit)
+        if self._machine.pc != RETURN_ADDRESS:
+            raise CallError(f"the kernel did not return within {self._limit:,} instructions")
+        written = [placed[p.name] for p in self._caller.signature.outputs if p.name in placed]
+        calls.add(name, before, self._machine, executed, [(array.address, array.size) for array in written])
+
+    def coverage(self) -> Coverage | None:
+        """The source lines and branch outcomes of the calls so far; None on the machine alone."""
+        if self._engine == "machine":
+            return None
+        return code_coverage(self._image, self._lockstep.went, self._machine.instruction_at)
 
     def _record_one(self) -> Recorded:
         machine = self._machine
@@ -155,45 +186,20 @@ class CompiledKernel:
         step = machine.step()
         return Recorded(step.pc, Occurrence(instruction, registers, dict(step.reads_memory)))
 
-    def _prepare(self, arguments: Inputs, seed: int) -> dict[str, int]:
-        """Set registers and memory for a call as if it were the first; returns the address of each pointer argument."""
-        rng = np.random.default_rng(seed)
-        self._scramble(rng)
-        addresses = self._buffers.place(arguments, rng)
-        sp = STACK_TOP - self._signature.stack_bytes
-        for argument in self._signature.arguments:
-            if isinstance(argument, Pointer):
-                value = addresses[argument.name]
-            else:
-                value = _passed(argument, arguments[argument.name], rng)
-            self._set(self._locations[argument.name], value, sp)
-        self._machine.sp, self._machine.x[30], self._machine.pc = sp, RETURN_ADDRESS, self._entry
-        return addresses
-
-    def _scramble(self, rng: np.random.Generator) -> None:
-        registers = self._machine.registers
-        registers.vectors[:] = rng.bytes(512)
-        registers.general[:] = [int(value) for value in rng.integers(0, 2**64, 32, dtype=np.uint64)]
-        registers.flags[:] = [int(rng.integers(16)), 0, 0, 0]
-        stack = rng.bytes(STACK_SIZE)
-        for memory in self._memories.values():
-            memory.write(STACK_TOP - STACK_SIZE, stack)
-            for segment in self._image.segments:
-                if "w" in segment.permissions:
-                    memory.write(segment.address, segment.data.ljust(segment.size, b"\0"))
-
-    def _set(self, location: Location, value: int, sp: int) -> None:
-        if isinstance(location, Place):
-            self._machine.write(location, value)
-            return
-        for memory in self._memories.values():
-            memory.write(sp + location.offset, value.to_bytes(8, "little"))
+    def _outputs(self, placed: Mapping[str, Placed]) -> dict[str, Arrays]:
+        """The outputs by engine."""
+        outputs = {"machine": self._caller.outputs(self._machine, self._machine.memory, placed)}
+        if self._engine == "lockstep":
+            outputs["emulator"] = self._caller.outputs(self._emulator, self._emulator.memory, placed)
+        return outputs
 
 
-def _passed(scalar: Scalar, value: Any, rng: np.random.Generator) -> int:
-    """The 64 bits of a scalar argument: its own, and junk above them."""
-    own = np.array(value, scalar.dtype).tobytes()
-    return int.from_bytes(own + rng.bytes(8 - len(own)), "little")
+def _addresses(signature: Signature, placed: Mapping[str, Placed]) -> dict[str, int]:
+    """The address of each pointer argument, 0 for a null pointer."""
+    return {p.name: placed[p.name].address if p.name in placed else 0 for p in signature.pointers}
+
+
+_NO_STACK = StackFrame(0, 0)
 
 
 class ProgramKernel:
@@ -214,23 +220,31 @@ class ProgramKernel:
         return frozenset(self._forms)
 
     def call(self, arguments: Inputs, seed: int) -> CallResult:
-        """Run the program once.  Raises MemoryFault."""
-        addresses, program = self._run(arguments, seed)
+        """Run the program once.  Raises CallError, MemoryFault; KernelError for the arguments."""
+        placed, program = self._run(arguments, seed)
         self._forms.update(instruction.form.name for instruction in program.instructions)
-        outputs = {"program": self._buffers.outputs(self._memory, arguments, addresses)}
+        outputs = {"program": self._buffers.outputs(self._memory, placed)}
         return CallResult(outputs, len(program.instructions), program.saturations)
 
     def record(self, arguments: Inputs, seed: int) -> tuple[dict[str, int], list[Recorded]]:
         """Run the program once; returns the buffers' addresses and all that was executed."""
-        addresses, program = self._run(arguments, seed)
-        return addresses, [Recorded(None, occurrence) for occurrence in program.trace]
+        placed, program = self._run(arguments, seed)
+        return _addresses(self._signature, placed), [Recorded(None, occurrence) for occurrence in program.trace]
 
-    def _run(self, arguments: Inputs, seed: int) -> tuple[dict[str, int], Program]:
-        addresses = self._buffers.place(arguments, np.random.default_rng(seed))
+    def _run(self, arguments: Inputs, seed: int) -> tuple[dict[str, Placed], Program]:
+        call = Call(arguments, seed)
+        placed = self._buffers.place(arguments, SeededJunk(seed), call.at_end)
         pointers = {
-            pointer.name: TypedPointer(address, pointer.dtype) if address else None
-            for pointer, address in zip(self._signature.pointers, addresses.values(), strict=True)
+            pointer.name: TypedPointer(placed[pointer.name].address, pointer.dtype) if pointer.name in placed else None
+            for pointer in self._signature.pointers
         }
-        with Program(self._memory) as program:
-            self._program(**{**arguments, **pointers})
-        return addresses, program
+        try:
+            with Program(self._memory) as program:
+                self._program(**{**arguments, **pointers})
+        except MemoryFault as fault:
+            breach = Bounds(placed.values(), (), _NO_STACK).breach(fault.address, fault.size, fault.writes, 0)
+            if breach is None:
+                raise
+            finding = GuardFinding(breach.kind, breach.says, "", None, "", *breach[2:5])
+            raise GuardError(finding) from None
+        return placed, program

@@ -1,4 +1,8 @@
-"""Outputs of one implementation against the golden reference, lane by lane."""
+"""Outputs of one implementation against the golden reference, lane by lane.
+
+Integer lanes are equal when their numbers are.  Floating-point lanes are equal when their bits are, or when both are
+NaN: which NaN is not compared, zeros of different sign differ.  A kernel may give these outputs a tolerance.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,27 @@ import numpy as np
 from sim.check.call import CallResult
 from sim.check.vectors import Vectors
 from sim.kernels.kernel import Inputs, Kernel, Outputs
+from sim.kernels.tolerance import Tolerance
 
 Place = tuple[int, ...]
+Value = int | str
+"""An integer; of a floating-point number the shortest text that reads back as it, and its bits."""
+
+
+def agreement(got: np.ndarray, expected: np.ndarray, tolerance: Tolerance | None = None) -> np.ndarray:
+    """Which lanes of two arrays of one shape are equal, or within the tolerance, as bools."""
+    if got.dtype.kind != "f":
+        return np.asarray(got == expected)
+    same_number = (got == expected) & (np.signbit(got) == np.signbit(expected))
+    equal = same_number | (np.isnan(got) & np.isnan(expected))
+    return np.asarray(equal if tolerance is None else equal | tolerance.accepts(got, expected))
+
+
+def as_value(number: np.generic) -> Value:
+    """A number as it is reported, such as 7 and "0.1 (0x3dcccccd)"."""
+    if number.dtype.kind != "f":
+        return int(number)
+    return f"{number!s} ({np.array(number).view(f'u{number.itemsize}'):#0{2 + 2 * number.itemsize}x})"
 
 
 class WrongLane(NamedTuple):
@@ -41,11 +64,11 @@ class Comparison:
         """Lanes that were compared, once for each engine."""
         return sum(array.size for r in self._results for outputs in r.outputs.values() for array in outputs.values())
 
-    def got(self, lane: WrongLane) -> int:
-        return int(self._results[lane.number].outputs[lane.engine][lane.output][lane.place])
+    def got(self, lane: WrongLane) -> Value:
+        return as_value(self._results[lane.number].outputs[lane.engine][lane.output][lane.place])
 
-    def expected(self, lane: WrongLane) -> int:
-        return int(self._vectors.golden[lane.number][lane.output][lane.place])
+    def expected(self, lane: WrongLane) -> Value:
+        return as_value(self._vectors.golden[lane.number][lane.output][lane.place])
 
     def right_lanes(self, lane: WrongLane) -> list[Place]:
         """The places of the same array, in the same input set, that no engine has wrong."""
@@ -81,7 +104,7 @@ class Comparison:
         for number, (result, golden) in enumerate(zip(self._results, self._vectors.golden, strict=False)):
             for engine, outputs in result.outputs.items():
                 for name, expected in golden.items():
-                    for place in np.argwhere(outputs[name] != expected):
+                    for place in np.argwhere(~agreement(outputs[name], expected, self._kernel.tolerance)):
                         yield WrongLane(number, engine, name, tuple(int(i) for i in place))
 
     def _agrees(self, golden: Callable[[Inputs], Outputs]) -> bool:
@@ -91,6 +114,10 @@ class Comparison:
             except ValueError:
                 return False
             for outputs in result.outputs.values():
-                if any(not np.array_equal(outputs[name], array) for name, array in expected.items()):
+                if not all(_equal(outputs[name], array) for name, array in expected.items()):
                     return False
         return True
+
+
+def _equal(got: np.ndarray, expected: np.ndarray) -> bool:
+    return got.shape == expected.shape and bool(agreement(got, expected).all())

@@ -10,6 +10,7 @@ is counted as unverified.  So is one that the emulator is known to get wrong (`s
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,15 +20,18 @@ from isa.instruction import Instruction
 from isa.lane import Memory as MemoryPlace
 from isa.lane import Place
 from sim.check.definitions import is_emulated_wrongly
+from sim.check.guards.findings import GuardError, GuardFinding
 from sim.emulator import Emulator
 from sim.image import Image
-from sim.machine.errors import ExecutionError, MemoryFault, UnsupportedInstruction
+from sim.machine.errors import AlignmentFault, ExecutionError, MemoryFault, UnsupportedInstruction
 from sim.machine.machine import Machine
-from sim.machine.registers import Registers
+from sim.machine.registers import SP, Registers
 from sim.machine.trace import Step
 
 FPSR_STICKY = QC | EXCEPTIONS
 """The bits of FPSR that instructions set (Arm ARM C5.2.9)."""
+Watch = Callable[[Step, int], GuardFinding | None]
+"""Told each step of the machine and sp before it; what it finds stops the run."""
 _COMPARED = {"fpsr": FPSR_STICKY, "fpcr": MODES}
 
 
@@ -70,7 +74,8 @@ class Divergence:
 class Lockstep:
     """One machine and one emulator, prepared alike by the caller (memory mapped and filled, registers set).
 
-    `forms` are the instruction forms executed so far, `unverified` counts by form the executions that the emulator
+    `forms` are the instruction forms executed so far, `went` the addresses of instructions, each with where it went on,
+    `unverified` counts by form the executions that the emulator
     could not check: it lacks them, or is known to get them wrong.
     """
 
@@ -78,6 +83,7 @@ class Lockstep:
         self.machine = machine
         self.emulator = emulator
         self.forms: set[str] = set()
+        self.went: set[tuple[int, int]] = set()
         self.unverified: Counter[str] = Counter()
         self.qc_events = 0
         self._image = image
@@ -85,24 +91,31 @@ class Lockstep:
         self._last: Step | None = None
         self._fault: ExecutionError | None = None
         self._divergence: Divergence | None = None
+        self._watch: Watch | None = None
+        self._finding: GuardFinding | None = None
 
-    def run(self, until: int, max_instructions: int) -> Divergence | None:
+    def run(self, until: int, max_instructions: int, watch: Watch | None = None) -> Divergence | None:
         """Run both from the machine's state until `until`; returns the first divergence, if there is one.
 
         Where both stop on the same fault or trap, that is raised.  An instruction that the machine does not have is
-        raised as UnsupportedInstruction; one that only the emulator does not have is counted in `unverified`.
+        raised as UnsupportedInstruction; one that only the emulator does not have is counted in `unverified`.  What
+        `watch` finds is raised as GuardError; memory is then as before the step that it was found in.  An access that
+        is not aligned is raised as the machine's AlignmentFault: the emulator lets some of them pass.
         """
         self._require_equal_maps()
         self.emulator.load_registers(self.machine.registers)
         self.emulator.pc = self.machine.pc
-        self._last = self._fault = self._divergence = None
+        self._last = self._fault = self._divergence = self._finding = None
+        self._watch = watch
         emulator_fault = None
         try:
             self.emulator.run(until, max_instructions, self._advance, self._stand_in)
         except ExecutionError as error:
             emulator_fault = error
+        if self._finding is not None:
+            raise GuardError(self._finding)
         for fault in (self._fault, emulator_fault):
-            if isinstance(fault, UnsupportedInstruction):
+            if isinstance(fault, UnsupportedInstruction | AlignmentFault):
                 raise fault
         if self._divergence is None:
             self._compare_ends(emulator_fault)
@@ -126,9 +139,19 @@ class Lockstep:
             self._last = self._stepped()
         except ExecutionError as fault:
             self._fault = fault
-            return True
+            return not isinstance(fault, AlignmentFault)
         self.forms.add(self._last.instruction.form.name)
-        return True
+        self.went.add((pc, self._last.next_pc))
+        return self._watch is None or self._passes(self._watch, self._last)
+
+    def _passes(self, watch: Watch, step: Step) -> bool:
+        """Whether nothing is found in a step; what it wrote to memory is taken back where something is."""
+        self._finding = watch(step, self._before.general[SP])
+        if self._finding is None:
+            return True
+        for address, old, _ in reversed(step.memory):
+            self.machine.memory.write(address, old)
+        return False
 
     def _stand_in(self, pc: int) -> bool:
         """Give the emulator the machine's result of an instruction that it lacks; False if the machine has none."""

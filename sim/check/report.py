@@ -4,34 +4,42 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+
+from sim.check.call import Engine
+from sim.check.compare import Value
+from sim.check.coverage import Coverage, Share, share_of_branches, share_of_classes, share_of_lines
+from sim.check.guards.findings import GuardFinding
+from sim.check.separation import Separation
 
 
 @dataclass(frozen=True)
 class Mismatch:
-    """An output lane that differs from the golden reference.
+    """An output lane that differs from the golden reference; its numbers as `sim.check.compare.Value`.
 
     `parted_at` names the first step of the golden reference that the kernel does not reproduce for this lane (None
     where no step computes anything), `golden_step` its value; `instruction` and `source` are the first instruction
     that computed something else from what still agreed.  `came_from` are the array elements that reached the lane
     ("nothing: it was never written").  `conventions` are the other arithmetics that give all the outputs of this
-    implementation.
+    implementation, `explanation` the sentences of `sim.check.explain` about them or the nearest ones; both are empty
+    for a kernel that names no others.
     """
 
     engine: str
     output: str
     lane: tuple[int, ...]
-    got: int
-    expected: int
+    got: Value
+    expected: Value
     inputs: str
     lanes_different: int
     parted_at: str | None
-    golden_step: int | None
+    golden_step: Value | None
     agreed: tuple[str, ...]
     instruction: str
     source: str
     came_from: str
     conventions: tuple[str, ...]
+    explanation: tuple[str, ...]
 
     def __str__(self) -> str:
         place = "".join(f"[{i}]" for i in self.lane)
@@ -41,9 +49,8 @@ class Mismatch:
             f"  inputs {self.inputs}",
             f"  {self._parting()}",
             f"  it came from {self.came_from}",
+            *(f"  {sentence}" for sentence in self.explanation),
         ]
-        if self.conventions:
-            lines.append(f"  all outputs agree with the convention {' and '.join(self.conventions)}")
         return "\n".join(lines)
 
     def _parting(self) -> str:
@@ -63,8 +70,10 @@ class Outcome:
     machine code, "" for intrinsics and for a build that failed (which has flags).
     `failure` is empty where everything agreed, else a paragraph: a divergence of machine and emulator, a mismatch
     of an output lane, or an error that stopped the run.  `interrupted` says that the user stopped it.
+    `findings` are what the guards found, the harmful ones also told in `failure`.
     `unverified` counts, by form, those of the `instructions` that the emulator lacks or is known to get wrong: there
     both engines hold the machine's result, and only the golden reference can tell that it is wrong.
+    `coverage` is what the calls in lockstep met of the build, `failed_set` the number of the first failing input set.
     """
 
     implementation: str
@@ -80,6 +89,9 @@ class Outcome:
     mismatch: Mismatch | None = None
     interrupted: bool = False
     unverified: Mapping[str, int] = field(default_factory=dict)
+    findings: Sequence[GuardFinding] = ()
+    coverage: Coverage | None = None
+    failed_set: int | None = None
 
     @property
     def title(self) -> str:
@@ -103,7 +115,9 @@ class Outcome:
 class Report:
     """A whole check.  It passes only if something was compared, nothing failed and nobody stopped it.
 
-    `common_flags` are those that every build has before its own.
+    `common_flags` are those that every build has before its own.  `engine` is what the builds ran on.  `separation`
+    counts the vectors that tell the kernel's conventions apart.  `tolerance` is that of floating-point outputs, ""
+    where every bit counts.  `shrunk` is the first failing input set made small, and what to paste to run it.
     """
 
     kernel: str
@@ -113,6 +127,10 @@ class Report:
     reproduce: str
     stopped: bool = False
     common_flags: Sequence[str] = ()
+    engine: Engine = "lockstep"
+    separation: Separation | None = None
+    tolerance: str = ""
+    shrunk: str = ""
 
     @property
     def interrupted(self) -> bool:
@@ -157,12 +175,25 @@ class Report:
     @property
     def instructions_in_lockstep(self) -> int:
         """The executed instructions whose results machine and emulator computed apart from each other."""
+        if self.engine != "lockstep":
+            return 0
         executed = sum(outcome.instructions for outcome in self.outcomes if outcome.code)
         return executed - sum(self.unverified.values())
 
     @property
     def distinct_binaries(self) -> int:
         return len({outcome.code for outcome in self.outcomes if outcome.code})
+
+    @property
+    def coverage(self) -> dict[str, Share]:
+        """What the builds met together: source lines, branch outcomes, operand classes where they were looked at."""
+        builds = {outcome.title: outcome.coverage for outcome in self.outcomes if outcome.coverage is not None}
+        shares = {
+            "source lines": share_of_lines(builds.values()),
+            "branch outcomes": share_of_branches(builds),
+            "operand classes": share_of_classes(builds),
+        }
+        return {name: share for name, share in shares.items() if share.of}
 
     @property
     def first_divergence(self) -> str:
@@ -177,6 +208,7 @@ class Report:
             "compiler": self.compiler,
             "flags": self.flags,
             "common_flags": list(self.common_flags),
+            "engine": self.engine,
             "vectors_compared": self.vectors_compared,
             "lanes_compared": self.lanes_compared,
             "distinct_binaries": self.distinct_binaries,
@@ -186,6 +218,10 @@ class Report:
             "instructions": self.instructions,
             "instructions_in_lockstep": self.instructions_in_lockstep,
             "unverified": self.unverified,
+            "separated": self.separation.as_json() if self.separation is not None else [],
+            "tolerance": self.tolerance,
+            "coverage": {name: share.as_json() for name, share in self.coverage.items()},
+            "shrunk": self.shrunk,
             "first_divergence": self.first_divergence,
             "seed": self.seed,
             "reproduce": self.reproduce,
@@ -194,5 +230,6 @@ class Report:
 
 
 def _outcome_as_json(outcome: Outcome) -> dict[str, object]:
-    data = asdict(outcome)
+    data = asdict(replace(outcome, coverage=None))
+    del data["coverage"]
     return {**data, "forms": len(outcome.forms), "passed": not outcome.failure}

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.check.blame import Calibration, Lineage, Origin, Parting, origin_of, parting
+from sim.check.blame import Calibration, Lineage, Origin, Parting, bits_of, origin_of, parting
 from sim.check.call import Implementation, Recorded
-from sim.check.compare import WrongLane
+from sim.check.compare import Value, WrongLane, as_value
 from sim.check.vectors import Vectors, call_seed
 from sim.kernels.kernel import Kernel
 from sim.kernels.signature import Pointer
@@ -23,9 +23,12 @@ Position = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Finding:
-    """Where the lane parted (None: no golden step computes anything), and the array elements it came from."""
+    """Where the lane parted and the golden value of that step (None: no golden step computes anything), and the array
+    elements it came from.
+    """
 
     parting: Parting | None
+    golden_step: Value | None
     elements: tuple[str, ...]
     written: bool
 
@@ -58,7 +61,9 @@ class LaneTracer:
         chosen = self._chosen(wrong, right, right_sets)
         calibration = Calibration.of([self._lineage(number, wrong.output, at) for number, at in chosen], lineage)
         elements = tuple(self._elements(lineage.origin, wrong.number))
-        return Finding(parting(lineage, calibration), elements, lineage.is_written)
+        parted = parting(lineage, calibration)
+        golden = None if parted is None else as_value(self._golden_steps_of(wrong.number)[parted.step][wrong.place])
+        return Finding(parted, golden, elements, lineage.is_written)
 
     def _chosen(
         self, wrong: WrongLane, right: Sequence[Position], right_sets: Sequence[int]
@@ -76,10 +81,14 @@ class LaneTracer:
         return self._records[number]
 
     def _steps(self, number: int, position: Position) -> dict[str, int]:
-        """The golden steps of one lane; those of a whole input set are computed once."""
+        """The golden steps of one lane, floating-point ones as their bits."""
+        return {name: bits_of(values[position]) for name, values in self._golden_steps_of(number).items()}
+
+    def _golden_steps_of(self, number: int) -> Mapping[str, np.ndarray]:
+        """Those of a whole input set, computed once."""
         if number not in self._golden_steps:
             self._golden_steps[number] = self._kernel.steps(self._vectors.inputs[number])
-        return {name: int(values[position]) for name, values in self._golden_steps[number].items()}
+        return self._golden_steps[number]
 
     def _lineage(self, number: int, output: str, position: Position) -> Lineage:
         addresses, trace = self._record(number)

@@ -4,6 +4,7 @@ from sim.kernels.domain import Domain
 from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs, built_in_kernel, kernel_modes, kernel_names
 from sim.kernels.prototype import parse_prototype
 from sim.kernels.signature import Pointer, Scalar, Signature
+from sim.kernels.tolerance import Tolerance
 
 __all__ = [
     "Domain",
@@ -14,6 +15,7 @@ __all__ = [
     "Pointer",
     "Scalar",
     "Signature",
+    "Tolerance",
     "built_in_kernel",
     "kernel_modes",
     "kernel_names",

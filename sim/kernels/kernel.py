@@ -14,6 +14,7 @@ import numpy as np
 
 from sim.kernels.domain import Domains, check_domains, corner_sets, sample_set
 from sim.kernels.signature import RETURNED, Signature, extents
+from sim.kernels.tolerance import Tolerance
 
 Inputs = Mapping[str, Any]
 """One input set: arrays and numbers by name."""
@@ -46,7 +47,8 @@ class Kernel:
     where they are not given, both are drawn from the `domain` of each argument, and an input set is the arguments.
     `mode` names the arithmetic where a folder has several, each with a record of its own.  `conventions` are the other
     arithmetics under their names: to name the one that a wrong result agrees with, and to count the vectors that tell
-    them apart; one that does not define an input set raises ValueError.  Raises ValueError for a domain that does not
+    them apart; one that does not define an input set raises ValueError.  `tolerance` is that of floating-point outputs,
+    None where every bit counts.  Raises ValueError for a domain that does not
     fit the signature.
     """
 
@@ -63,6 +65,7 @@ class Kernel:
     conventions: Mapping[str, Callable[[Inputs], Outputs]] = field(default_factory=dict)
     mode: str = ""
     domain: Domains = field(default_factory=dict)
+    tolerance: Tolerance | None = None
 
     def __post_init__(self) -> None:
         check_domains(self.signature, self.domain)

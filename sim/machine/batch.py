@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.decode import decode
-from isa.evaluate.batch import Run, bind
 from isa.instruction import FEATURES, Instruction
 from isa.refusals import TRAP_REASONS
 from isa.rows import TABLE
 from isa.table import Table, UnknownInstruction
-from sim.machine.batch_group import Frame, Group, Members, Touched, touched_by
+from sim.machine.batch_group import Frame, Group, Members, Run, Touched, bound, touched_by
 from sim.machine.batch_memory import BatchMemory, MemberFaults
 from sim.machine.batch_registers import Array, BatchRegisters, GeneralFile, VectorFile, column_of, read_only
 from sim.machine.errors import ExecutionError, MemoryFault, Trap, UnsupportedInstruction
@@ -231,4 +230,4 @@ class Batch:
 
 
 def _block_of(instructions: list[Instruction]) -> Block:
-    return Block(instructions, [bind(i) for i in instructions], touched_by(instructions))
+    return Block(instructions, [bound(i) for i in instructions], touched_by(instructions))

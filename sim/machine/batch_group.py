@@ -8,13 +8,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from isa.evaluate.batch import bind
 from isa.instruction import Instruction
 from isa.lane import Place
-from sim.machine.batch_memory import BatchMemory
+from sim.machine.alignment import must_be_aligned, require_aligned
+from sim.machine.batch_memory import BatchMemory, MemberFaults
 from sim.machine.batch_registers import Array, BatchRegisters
+from sim.machine.errors import AlignmentFault, MemoryFault
 from sim.machine.registers import SP
 
 Members = NDArray[np.intp]
+Run = Callable[["Frame"], Array | None]
 
 
 class Touched(NamedTuple):
@@ -48,6 +52,8 @@ class Frame:
     def __init__(self, registers: BatchRegisters, memory: BatchMemory, rows: Members, touched: Touched) -> None:
         self.members = len(rows)
         self.address = 0
+        self.aligned = False
+        """Whether accesses must be aligned now."""
         self.vectors, self.general, self.flags = registers.vectors, registers.general, registers.flags
         self._registers = registers
         self._memory = memory
@@ -81,12 +87,44 @@ class Frame:
 
     def load(self, addresses: Array, size: int) -> Array:
         """Bytes that the members may read.  Raises MemberFaults."""
+        if self.aligned:
+            _require_aligned(addresses, size)
         return self._memory.load(addresses, size, self._rows)
 
     def writable(self, addresses: Array, size: int) -> Callable[[Array], None]:
         """What stores bytes that the members may write.  Raises MemberFaults."""
+        if self.aligned:
+            _require_aligned(addresses, size)
         store: Callable[[Array], None] = self._memory.writable(addresses, size, self._rows)
         return store
+
+
+def bound(instruction: Instruction) -> Run:
+    """A function that executes `instruction`, with accesses aligned where Arm asks for it."""
+    run = bind(instruction)
+    if not must_be_aligned(instruction):
+        return run
+
+    def run_aligned(frame: Frame) -> Array | None:
+        frame.aligned = True
+        try:
+            return run(frame)
+        finally:
+            frame.aligned = False
+
+    return run_aligned
+
+
+def _require_aligned(addresses: Array, size: int) -> None:
+    """Raises MemberFaults with the fault of each row whose address is no multiple of the size."""
+    faults: dict[int, MemoryFault] = {}
+    for row in np.flatnonzero(addresses[:, 0] % np.uint64(size)).tolist():
+        try:
+            require_aligned(int(addresses[row, 0]), size)
+        except AlignmentFault as fault:
+            faults[row] = fault
+    if faults:
+        raise MemberFaults(faults)
 
 
 class Group:

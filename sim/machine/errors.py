@@ -25,8 +25,15 @@ class ExecutionError(Exception):
         return f"at {self.pc:#x}, {self.disassembly or 'instruction fetch'}: {self.reason}"
 
 
+@dataclass
 class MemoryFault(ExecutionError):
-    """An access to memory that is not mapped or does not permit it."""
+    """An access to memory that is not mapped or does not permit it; `writes` where it would have changed memory."""
+
+    writes: bool = False
+
+
+class AlignmentFault(MemoryFault):
+    """An access whose address must be a multiple of its size and is not (see `sim.machine.alignment`)."""
 
 
 class Trap(ExecutionError):

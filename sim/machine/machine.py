@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from operator import length_hint
 from typing import NamedTuple
 
 from isa.decode import decode, disassemble
-from isa.evaluate.python import Run, bind
+from isa.evaluate.python import Load, Run, Store, bind
 from isa.instruction import FEATURES, Instruction
 from isa.lane import Place
 from isa.refusals import TRAP_REASONS
 from isa.rows import TABLE
 from isa.table import Table, UnknownInstruction
+from sim.machine.alignment import aligned_load, aligned_store, must_be_aligned
 from sim.machine.errors import ExecutionError, MemoryFault, Trap, UnsupportedInstruction
 from sim.machine.memory import Memory
 from sim.machine.registers import SP, RegisterFile, Registers, as_register
@@ -124,20 +125,32 @@ class Machine:
 
         Raises MemoryFault, Trap and UnsupportedInstruction with `pc` at the instruction that could not be executed.
         """
+        start = self.instructions_executed
+        for _ in self.follow(until, max_instructions):
+            pass
+        return self.instructions_executed - start
+
+    def follow(self, until: int | None = None, max_instructions: int | None = None) -> Iterator[int]:
+        """Execute as `run` does; yields where each branch leads, taken or not, as soon as it is executed."""
         until = None if until is None else as_register(until, 64)
         self._stop_blocks_at(until)
         self.pc = as_register(self.pc, 64)
-        limit = sys.maxsize if max_instructions is None else max_instructions
-        executed = 0
-        while self.pc != until and executed < limit:
-            executed += self._run_block(limit - executed)
-        return executed
+        left = sys.maxsize if max_instructions is None else max_instructions
+        while self.pc != until and left > 0:
+            block = self._block()
+            branches = block.branch is not None and block.length <= left
+            left -= self._run_block(block, left)
+            if branches:
+                yield self.pc
 
-    def _run_block(self, limit: int) -> int:
-        """Execute one block, or the first `limit` instructions of it."""
+    def _block(self) -> Block:
+        """The block at the program counter."""
         if self._code_version != self.memory.code_version:
             self._forget_code()
-        block = self._blocks.get(self.pc) or self._translate(self.pc)
+        return self._blocks.get(self.pc) or self._translate(self.pc)
+
+    def _run_block(self, block: Block, limit: int) -> int:
+        """Execute a block, or the first `limit` instructions of it."""
         body = block.body if block.length <= limit else block.body[:limit]
         pending = iter(body)
         try:
@@ -187,7 +200,7 @@ class Machine:
                 if body:
                     break
                 raise
-            run = bind(instruction, self.registers, self.memory.load, self.memory.store, pc)
+            run = self._bound(instruction, self.memory.load, self.memory.store, pc)
             pc += 4
             if instruction.is_branch:
                 return Block(body, run, pc % 2**64)
@@ -195,6 +208,11 @@ class Machine:
             if pc in self._stops:
                 break
         return Block(body, None, pc % 2**64)
+
+    def _bound(self, instruction: Instruction, load: Load, store: Store, pc: int) -> Run:
+        if must_be_aligned(instruction):
+            load, store = aligned_load(load), aligned_store(store)
+        return bind(instruction, self.registers, load, store, pc)
 
     def instruction_at(self, pc: int) -> Instruction:
         """The instruction at an address.  Raises MemoryFault, UnsupportedInstruction, and Trap where it would trap."""
@@ -258,7 +276,7 @@ class Machine:
 
     def _bind_recorded(self, pc: int) -> tuple[Instruction, Run]:
         instruction = self.instruction_at(pc)
-        run = bind(instruction, self.registers, self._load_recorded, self._store_recorded, pc)
+        run = self._bound(instruction, self._load_recorded, self._store_recorded, pc)
         self._recorded[pc] = instruction, run
         return instruction, run
 

@@ -107,7 +107,8 @@ class Memory:
         while at < end:
             region = self._find(at)
             if region is None or (permission is not None and permission not in region.permissions):
-                raise MemoryFault(address, size, _reason(address, size, at, permission, region))
+                reason = _reason(address, size, at, permission, region)
+                raise MemoryFault(address, size, reason, writes=permission == "w")
             stop = min(end, region.end)
             parts.append(region.view[at - region.start : stop - region.start])
             at = stop

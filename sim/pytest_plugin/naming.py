@@ -1,0 +1,43 @@
+"""Kernels by the text that names them: `quantize_down`, `quantize_down:page`, `my_kernel.py`, `my_kernel.py:mode`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sim.kernels.kernel import Kernel, built_in_kernel, kernel_modes, kernel_names
+from sim.kernels.kernel_file import load_kernel
+
+_named: list[tuple[Kernel, str]] = []
+"""The kernels with the texts that named them, so that a record can be named again."""
+
+
+def kernel_of(text: str, folder: Path = Path()) -> Kernel:
+    """The kernel of that name; a path is one in the folder.  Raises KernelError."""
+    name, mode = _parts(text, folder)
+    path = os.path.relpath(folder / name)
+    kernel = load_kernel(Path(path), mode) if _is_path(name) else built_in_kernel(name, mode)
+    whole = path if _is_path(name) else name
+    _named.append((kernel, f"{whole}:{mode}" if mode else whole))
+    return kernel
+
+
+def name_of(kernel: Kernel) -> str | None:
+    """The text that names the kernel; None for one that was made otherwise."""
+    return next((text for known, text in _named if known is kernel), None) or _built_in_name(kernel)
+
+
+def _built_in_name(kernel: Kernel) -> str | None:
+    modes = kernel_modes(kernel.name) if kernel.name in kernel_names() else ()
+    if kernel.mode not in modes or built_in_kernel(kernel.name, kernel.mode) is not kernel:
+        return None
+    return kernel.name if kernel.mode == modes[0] else f"{kernel.name}:{kernel.mode}"
+
+
+def _is_path(name: str) -> bool:
+    return name.endswith(".py") or os.sep in name
+
+
+def _parts(text: str, folder: Path) -> tuple[str, str | None]:
+    name, colon, mode = text.rpartition(":")
+    return (text, None) if not colon or (folder / text).is_file() else (name, mode)

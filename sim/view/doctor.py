@@ -1,0 +1,31 @@
+"""The tools on this computer as a list on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from sim.doctor import Tool
+
+
+def show_tools(tools: Sequence[Tool], console: Console) -> None:
+    """Print each tool with its version or place, or what its lack costs and how to get it."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in ("tool", "", "version or place; what its lack costs"):
+        table.add_column(column, overflow="fold")
+    for tool in tools:
+        table.add_row(tool.name, _state(tool), escape(tool.found or f"{tool.cost}: {tool.remedy}"))
+    console.print(table)
+    missing = [tool.name for tool in tools if tool.required and not tool.found]
+    verdict = f"[red]MISSING[/red] for lanewise check: {', '.join(missing)}" if missing else "lanewise check can run"
+    console.print(verdict, highlight=False)
+
+
+def _state(tool: Tool) -> str:
+    if tool.found:
+        return "[green]found[/green]"
+    return "[red]missing[/red]" if tool.required else "[yellow]missing[/yellow]"

@@ -1,0 +1,54 @@
+"""A check's report as JUnit XML, in the shape of cocotb's results file: a test case for each implementation.
+
+The properties have the names of the report's JSON form.
+"""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from sim.check.report import Outcome, Report
+
+PROPERTIES = (
+    "vectors_compared", "lanes_compared", "instruction_forms", "first_divergence", "seed", "reproduce",
+)  # fmt: skip
+
+
+def junit(report: Report) -> bytes:
+    """The XML document, in UTF-8."""
+    suites = Element("testsuites", name="lanewise")
+    failures = len(report.failures)
+    errors = int(not report.passed and not failures)
+    suite = SubElement(
+        suites, "testsuite", name=report.kernel, tests=str(len(report.outcomes) + errors), failures=str(failures),
+        errors=str(errors),
+    )  # fmt: skip
+    data = report.as_json()
+    properties = SubElement(suite, "properties")
+    for name in PROPERTIES:
+        SubElement(properties, "property", name=name, value=_text(str(data[name])))
+    for outcome in report.outcomes:
+        suite.append(_case(report.kernel, outcome))
+    if errors:
+        nothing = SubElement(suite, "testcase", classname=report.kernel, name="the whole check")
+        reason = "it was interrupted" if report.interrupted else "nothing was compared"
+        SubElement(nothing, "error", message=reason)
+    indent(suites)
+    document: bytes = tostring(suites, "utf-8", xml_declaration=True)
+    return document + b"\n"
+
+
+def _case(kernel: str, outcome: Outcome) -> Element:
+    case = Element("testcase", classname=kernel, name=outcome.title)
+    properties = SubElement(case, "properties")
+    SubElement(properties, "property", name="vectors_compared", value=str(outcome.vectors))
+    SubElement(properties, "property", name="lanes_compared", value=str(outcome.lanes_compared))
+    if outcome.failure:
+        failure = SubElement(case, "failure", message=_text(outcome.failure.split("\n")[0]))
+        failure.text = _text(outcome.failure)
+    return case
+
+
+def _text(text: str) -> str:
+    """Without the control characters that XML 1.0 does not allow."""
+    return "".join(letter for letter in text if letter >= " " or letter in "\t\n")

@@ -1,0 +1,76 @@
+"""Input sets drawn from domains: inside of them, of the right form, corners met."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sim.kernels.domain import LENGTHS, Domain, corner_sets, sample_set
+from sim.kernels.prototype import parse_prototype
+from sim.kernels.signature import Signature
+
+SIGNATURE = parse_prototype(
+    "void f(const int8_t a[rows:stride][n], const int8_t *_Nullable b[n], uint8_t out[rows][n], size_t rows, "
+    "size_t stride, size_t n, int32_t k, float s, struct {uint8_t low; uint8_t high[2];} c)"
+).signature
+DOMAINS = {
+    "a": Domain(-5, 9, corners=(4,)), "k": Domain(choices=(2, 4, 8)), "s": Domain(0.25, 0.5, corners=(float("inf"),)),
+    "rows": Domain(1, 3), "c.low": Domain(7, 7),
+}  # fmt: skip
+
+
+def all_sets() -> list[dict[str, Any]]:
+    rng = np.random.default_rng(1)
+    return [*corner_sets(SIGNATURE, DOMAINS), *(sample_set(SIGNATURE, DOMAINS, rng) for _ in range(300))]
+
+
+def test_arrays_have_the_shapes_that_their_sizes_say() -> None:
+    assert all(inputs["a"].shape == (inputs["rows"], inputs["n"]) for inputs in all_sets())
+
+
+def test_rows_never_overlap() -> None:
+    assert all(inputs["stride"] >= inputs["n"] for inputs in all_sets())
+
+
+def test_outputs_are_not_given() -> None:
+    assert not any("out" in inputs for inputs in all_sets())
+
+
+def test_numbers_lie_in_their_domain() -> None:
+    seen = {int(value) for inputs in all_sets() for value in inputs["a"].flat}
+    assert seen == set(range(-5, 10))
+
+
+def test_choices_are_all_made_and_nothing_else() -> None:
+    assert {inputs["k"] for inputs in all_sets()} == {2, 4, 8}
+
+
+def test_a_corner_of_a_float_may_lie_outside_its_bounds() -> None:
+    seen = {inputs["s"] for inputs in all_sets()}
+    assert (float("inf") in seen, all(0.25 <= value <= 0.5 for value in seen - {float("inf")})) == (True, True)
+
+
+def test_fields_of_structures_have_domains() -> None:
+    assert {int(inputs["c"]["low"]) for inputs in all_sets()} == {7}
+
+
+def test_every_length_is_met() -> None:
+    assert set(LENGTHS) <= {inputs["n"] for inputs in corner_sets(SIGNATURE, DOMAINS)}
+
+
+def test_a_pointer_that_may_be_null_is_null_at_times() -> None:
+    assert {inputs["b"] is None for inputs in corner_sets(SIGNATURE, DOMAINS)} == {True, False}
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64"])
+def test_without_a_domain_both_ends_of_the_type_are_corners(dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    assert {limits.min, limits.max} <= set(Domain().edges(np.dtype(dtype)).tolist())
+
+
+def test_the_same_seed_draws_the_same_set() -> None:
+    signature = Signature(SIGNATURE.arguments)
+    first, second = (sample_set(signature, {}, np.random.default_rng(5)) for _ in range(2))
+    assert str(first) == str(second)

@@ -1,0 +1,329 @@
+"""Guards of single calls: what each finds, with its instruction and byte, and what correct code may do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from isa.intrinsics import Pointer as TypedPointer
+from isa.intrinsics import vld1q_u32
+from sim.check.call import CallResult, CompiledKernel, ProgramKernel
+from sim.check.guards.findings import GuardError, GuardFinding
+from sim.kernels import Inputs, Kernel, KernelError, Pointer, Scalar, Signature
+from sim.toolchain import build
+
+WORDS = Signature((Pointer("a", "uint32", ("n",)), Pointer("b", "uint32", ("n",), "out"), Scalar("n", "uint64")))
+THREE: Inputs = {"a": np.arange(1, 4, dtype=np.uint32), "n": 3}
+
+
+class Assembly(NamedTuple):
+    """The instructions of a function `f`, one a line, behind a header of three lines."""
+
+    lines: tuple[str, ...]
+    signature: Signature = WORDS
+
+    def kernel(self) -> Kernel:
+        return Kernel("f", "f", (), self.signature, lambda inputs: {})
+
+    def compiled(self, folder: Path, engine: str = "lockstep") -> CompiledKernel:
+        source = folder / "f.s"
+        source.write_text("\n".join([" .text", " .global f", "f:", *self.lines, ""]))
+        chosen = "machine" if engine == "machine" else "lockstep"
+        return CompiledKernel(build(source), self.kernel(), engine=chosen, max_instructions=1000)  # type: ignore[arg-type]
+
+    def place(self, text: str) -> str:
+        return f"f.s:{4 + self.lines.index(text)}"
+
+
+def assembly(*lines: str, signature: Signature = WORDS) -> Assembly:
+    return Assembly(lines, signature)
+
+
+COPY = ("1: ldr w8, [x0], #4", "str w8, [x1], #4", "subs x2, x2, #1", "b.ne 1b", "ret")
+
+
+def call(code: Assembly, folder: Path, arguments: Inputs = THREE, seed: int = 0) -> CallResult:
+    return code.compiled(folder).call(arguments, seed)
+
+
+def stopped(
+    code: Assembly, folder: Path, arguments: Inputs = THREE, seed: int = 0, engine: str = "lockstep"
+) -> GuardFinding:
+    """What stops a call."""
+    with pytest.raises(GuardError) as caught:
+        code.compiled(folder, engine).call(arguments, seed)
+    return caught.value.finding
+
+
+def found(code: Assembly, folder: Path, arguments: Inputs = THREE) -> GuardFinding:
+    """The one thing found in a call that comes back."""
+    (finding,) = call(code, folder, arguments).findings
+    return finding
+
+
+BOUNDS = [
+    ("ldr q0, [x0]", "over-read", "a", 12, 15),
+    ("ldur q0, [x0, #-4]", "under-read", "a", -4, -1),
+    ("str q0, [x1]", "over-write", "b", 12, 15),
+    ("sturb w2, [x1, #-1]", "under-write", "b", -1, -1),
+    ("str x2, [x0, #8]", "write to input", "a", 8, 11),
+    ("ldr x8, [sp, #-8]", "access below sp", "the stack", -8, -1),
+    ("stp x8, x9, [sp, #-32]", "access below sp", "the stack", -32, -17),
+    ("ldr x8, [sp]", "access to the caller's stack", "the stack", 0, 7),
+    ("str xzr, [sp, #8]", "access to the caller's stack", "the stack", 8, 15),
+]
+
+
+@pytest.mark.parametrize("seed", [0, 1], ids=["at the end", "at the start"])
+@pytest.mark.parametrize(("text", "kind", "where", "first", "last"), BOUNDS, ids=[case[0] for case in BOUNDS])
+def test_an_access_out_of_bounds_is_stopped_on_both_sides(
+    text: str, kind: str, where: str, first: int, last: int, seed: int, tmp_path: Path
+) -> None:
+    code = assembly(text, "ret")
+    finding = stopped(code, tmp_path, seed=seed)
+    assert (finding.kind, finding.where, finding.first, finding.last) == (kind, where, first, last)
+    assert finding.source == code.place(text)
+
+
+def test_a_wild_access_names_its_address(tmp_path: Path) -> None:
+    finding = stopped(assembly("mov x8, #64", "ldr x9, [x8]", "ret"), tmp_path)
+    assert (finding.kind, finding.says) == ("wild access", "reads 8 bytes at 0x40, which the call was not given")
+
+
+def test_padding_behind_the_programs_own_data_is_not_the_calls(tmp_path: Path) -> None:
+    code = assembly("adrp x8, d", "add x8, x8, :lo12:d", "ldr x9, [x8, #8]", "ret", " .data", "d: .quad 1")
+    assert stopped(code, tmp_path).kind == "wild access"
+
+
+ROWS = Signature(
+    (
+        Pointer("a", "uint32", (2, 2), strides=(4, 1)),
+        Pointer("b", "uint32", (2, 2), "out", strides=(4, 1)),
+    )
+)
+SQUARE: Inputs = {"a": np.ones((2, 2), np.uint32)}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "first", "last"),
+    [("ldr q0, [x0]", "read between rows", 8, 15), ("str x9, [x1, #12]", "write between rows", 12, 15)],
+)
+def test_bytes_between_rows_are_not_the_arrays(text: str, kind: str, first: int, last: int, tmp_path: Path) -> None:
+    finding = stopped(assembly(text, "ret", signature=ROWS), tmp_path, SQUARE)
+    assert (finding.kind, finding.first, finding.last) == (kind, first, last)
+
+
+def test_a_fault_on_the_machine_alone_names_array_and_byte(tmp_path: Path) -> None:
+    finding = stopped(assembly("ldr q0, [x0]", "ret"), tmp_path, engine="machine")
+    assert str(finding).endswith("(f.s:4) reads bytes 12..15, past the end of 'a' (12 bytes)")
+
+
+def test_a_fault_in_a_program_of_intrinsics_names_array_and_byte() -> None:
+    def program(a: TypedPointer, b: TypedPointer, n: int) -> None:
+        vld1q_u32(a)
+
+    kernel = Kernel("f", "f", (), WORDS, lambda inputs: {}, program=program)
+    with pytest.raises(GuardError, match=r"over-read: reads bytes 12\.\.15, past the end of 'a' \(12 bytes\)"):
+        ProgramKernel(kernel).call(THREE, 0)
+
+
+def test_a_frame_that_is_pushed_and_popped_is_no_finding(tmp_path: Path) -> None:
+    push = ("stp x29, x30, [sp, #-32]!", "stp x19, d8, [sp, #16]".replace("d8", "x20"), "mov x19, x0", "mov x0, x19")
+    pop = ("ldp x19, x20, [sp, #16]", "ldp x29, x30, [sp], #32")
+    assert not call(assembly(*push, *COPY[:-1], *pop, "ret"), tmp_path).findings
+
+
+STACKED = Signature((*(Scalar(f"s{i}", "uint64") for i in range(9)), Pointer("b", "uint64", (1,), "out")))
+NINE: Inputs = {f"s{i}": i for i in range(9)}
+
+
+def test_arguments_on_the_stack_may_be_read_and_changed(tmp_path: Path) -> None:
+    code = assembly("ldr x8, [sp]", "ldr x9, [sp, #8]", "str x8, [sp, #8]", "str x8, [x9]", "ret", signature=STACKED)
+    result = call(code, tmp_path, NINE)
+    assert (result.outputs["machine"]["b"].tolist(), result.findings) == ([8], ())
+
+
+OVER = Signature((Pointer("a", "uint32", ("n",), over_read=4), *WORDS.arguments[1:]))
+
+
+def test_a_declared_over_read_that_reaches_an_output_is_found_with_both(tmp_path: Path) -> None:
+    code = assembly("ldr q0, [x0]", "addv s1, v0.4s", "stp s1, s1, [x1]", "str s1, [x1, #8]", "ret", signature=OVER)
+    finding = found(code, tmp_path)
+    assert (finding.kind, finding.where, finding.first, finding.last) == ("over-read", "a", 12, 15)
+    assert (finding.lane, finding.source, finding.harmless) == ((0,), code.place("ldr q0, [x0]"), False)
+
+
+def test_a_declared_over_read_that_reaches_nothing_is_a_note(tmp_path: Path) -> None:
+    code = assembly("ldr q0, [x0]", "str d0, [x1]", "st1 {v0.s}[2], [x1]", "mov v1.s[0], v0.s[2]",
+                    "str d0, [x1]", "str s1, [x1, #8]", "ret", signature=OVER)  # fmt: skip
+    finding = found(code, tmp_path)
+    assert (finding.harmless, "bytes 12..15" in finding.says) == (True, True)
+    assert finding.says.endswith("which reached no output")
+
+
+def test_more_than_the_declared_over_read_is_stopped(tmp_path: Path) -> None:
+    finding = stopped(assembly("ldp q0, q1, [x0]", "ret", signature=OVER), tmp_path)
+    assert (finding.kind, finding.first, finding.last) == ("over-read", 12, 31)
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "byte"),
+    [
+        ("add w8, w8, w9", "x8", range(4)),
+        ("mov w8, v5.s[1]", "v5", range(4, 8)),
+        ("cset w8, mi", "nzcv", range(1)),
+        ("add w8, w2, w3", "x3", range(4)),
+    ],
+)
+def test_an_undefined_register_that_reaches_an_output_is_found_where_it_is_first_used(
+    text: str, where: str, byte: range, tmp_path: Path
+) -> None:
+    code = assembly(text, "stp w8, wzr, [x1]", "str wzr, [x1, #8]", "ret")
+    finding = found(code, tmp_path)
+    assert (finding.kind, finding.where, finding.output, finding.lane) == ("uninitialised", where, "b", (0,))
+    assert (finding.first in byte, finding.source) == (True, code.place(text))
+
+
+def test_an_undefined_byte_of_the_stack_is_found_where_it_is_read(tmp_path: Path) -> None:
+    code = assembly("sub sp, sp, #16", "ldrb w8, [sp, #4]", "stp w8, w8, [x1]", "str w8, [x1, #8]",
+                    "add sp, sp, #16", "ret")  # fmt: skip
+    finding = found(code, tmp_path)
+    assert (finding.kind, finding.where, finding.first) == ("uninitialised", "the stack", -12)
+    assert finding.source == code.place("ldrb w8, [sp, #4]")
+
+
+NARROW = Signature((Scalar("k", "uint8"), Pointer("b", "uint64", (1,), "out")))
+
+
+def test_the_upper_bits_of_a_narrow_argument_are_undefined(tmp_path: Path) -> None:
+    finding = found(assembly("str x0, [x1]", "ret", signature=NARROW), tmp_path, {"k": 1})
+    assert (finding.where, finding.first, "above the argument 'k'" in finding.says) == ("x0", 1, True)
+
+
+def test_the_low_bits_of_a_narrow_argument_are_not(tmp_path: Path) -> None:
+    assert not call(assembly("and x0, x0, #0xff", "str x0, [x1]", "ret", signature=NARROW), tmp_path, {"k": 1}).findings
+
+
+def test_an_undefined_byte_that_decides_a_branch_is_found_with_the_branch(tmp_path: Path) -> None:
+    code = assembly("tst x9, #1", "b.eq 1f", "nop", *COPY)
+    finding = found(code, tmp_path)
+    assert (finding.where, finding.first, finding.source) == ("x9", 0, code.place("tst x9, #1"))
+    assert f"({code.place('b.eq 1f')})" in finding.says
+
+
+def test_an_undefined_address_of_what_reaches_an_output_is_found(tmp_path: Path) -> None:
+    code = assembly("and x9, x9, #4", "ldr w8, [x0, x9]", "stp w8, w8, [x1]", "str w8, [x1, #8]", "ret")
+    finding = found(code, tmp_path)
+    assert (finding.kind, finding.where, finding.lane, finding.first) == ("uninitialised", "x9", (0,), 0)
+
+
+def test_an_output_that_keeps_its_old_content_is_found_with_its_lane(tmp_path: Path) -> None:
+    finding = found(assembly("str xzr, [x1]", "ret"), tmp_path)
+    assert (finding.kind, finding.output, finding.lane, finding.first) == ("never written", "b", (2,), 8)
+
+
+def test_junk_that_is_saved_masked_or_forgotten_is_no_finding(tmp_path: Path) -> None:
+    forgets = ("stp x19, x9, [sp, #-16]!", "eor v3.16b, v3.16b, v3.16b", "and w9, w9, wzr", "ldp x19, x9, [sp], #16")
+    assert not call(assembly(*forgets, *COPY), tmp_path).findings
+
+
+RETURNS = Signature((Scalar("k", "int32"),), "int32")
+
+
+def test_an_undefined_result_is_found(tmp_path: Path) -> None:
+    finding = found(assembly("add w0, w1, w0", "ret", signature=RETURNS), tmp_path, {"k": 1})
+    assert (finding.output, finding.where) == ("returned", "x1")
+
+
+PRESERVED = [
+    ("mov x19, #0", "x19"),
+    ("mov x28, #0", "x28"),
+    ("mov x29, sp", "x29"),
+    ("movi v8.16b, #0", "d8"),
+    ("fmov d15, xzr", "d15"),
+    ("msr fpcr, x8", "fpcr"),
+]
+
+
+@pytest.mark.parametrize(("text", "register"), PRESERVED)
+def test_a_register_that_is_not_preserved_is_found_with_its_last_write(
+    text: str, register: str, tmp_path: Path
+) -> None:
+    code = assembly("mov x8, #0x400000", text, *COPY)
+    finding = found(code, tmp_path)
+    assert (finding.kind, finding.where, finding.source) == ("register not preserved", register, code.place(text))
+
+
+def test_sp_that_is_not_restored_is_found(tmp_path: Path) -> None:
+    assert found(assembly(*COPY[:-1], "sub sp, sp, #16", "ret"), tmp_path).where == "sp"
+
+
+def test_the_high_half_of_v8_may_be_changed(tmp_path: Path) -> None:
+    assert not call(assembly("mov v8.d[1], xzr", *COPY), tmp_path).findings
+
+
+def test_a_use_of_x18_is_a_note(tmp_path: Path) -> None:
+    finding = found(assembly("mov x18, #1", *COPY), tmp_path)
+    assert (finding.kind, finding.harmless) == ("platform register", True)
+
+
+@pytest.mark.parametrize("text", ["str xzr, [sp]", "ldr x8, [sp, #8]!", "bl 1f"])
+def test_sp_must_be_aligned_where_it_is_used(text: str, tmp_path: Path) -> None:
+    code = assembly("sub sp, sp, #24", text, "1: ret")
+    finding = stopped(code, tmp_path)
+    assert (finding.kind, finding.source) == ("misaligned sp", code.place(text))
+
+
+@pytest.mark.parametrize("text", ["ldxr w8, [x9]", "ldadd w8, w10, [x9]", "ldar w8, [x9]", "stlr wzr, [x9]"])
+@pytest.mark.parametrize("engine", ["lockstep", "machine"])
+def test_an_ordered_access_must_be_aligned(text: str, engine: str, tmp_path: Path) -> None:
+    code = assembly(" .arch armv8.1-a", "add x9, x1, #2", text, "ret")
+    finding = stopped(code, tmp_path, engine=engine)
+    assert (finding.kind, finding.source, "Arm ARM B2.8.2" in finding.says) == (
+        "misaligned access", code.place(text), True,
+    )  # fmt: skip
+
+
+def test_other_accesses_need_not_be_aligned(tmp_path: Path) -> None:
+    code = assembly("ldur x8, [x0, #1]", "stur xzr, [x1, #1]", "strb wzr, [x1]", "stur wzr, [x1, #8]", "ret")
+    assert not call(code, tmp_path).findings
+
+
+def test_an_endless_loop_names_its_lines_and_leaves_the_next_call_alone(tmp_path: Path) -> None:
+    code = assembly("cmp x2, #3", "b.eq 1f", "ret", "1: add x8, x8, #1", "str x8, [x1]", "b 1b")
+    compiled = code.compiled(tmp_path)
+    with pytest.raises(
+        GuardError, match=r"did not return within 1,000 instructions, and goes round f\.s:7, f\.s:8, f\.s:9$"
+    ):
+        compiled.call(THREE, 0)
+    assert compiled.call({"a": np.zeros(1025, np.uint32), "n": 1025}, 0).divergence is None
+
+
+def test_arrays_that_share_memory_are_refused(tmp_path: Path) -> None:
+    whole = np.arange(5, dtype=np.uint32)
+    signature = Signature((Pointer("a", "uint32", (3,)), Pointer("c", "uint32", (3,))))
+    with pytest.raises(KernelError, match="'a' and 'c' share memory"):
+        call(assembly("ret", signature=signature), tmp_path, {"a": whole[:3], "c": whole[2:]})
+
+
+def test_arrays_side_by_side_in_memory_are_not_refused(tmp_path: Path) -> None:
+    whole = np.arange(6, dtype=np.uint32)
+    signature = Signature((Pointer("a", "uint32", (3,)), Pointer("c", "uint32", (3,))))
+    assert not call(assembly("ret", signature=signature), tmp_path, {"a": whole[::2], "c": whole[1::2]}).findings
+
+
+def test_a_finding_leaves_machine_and_emulator_alike_for_the_next_call(tmp_path: Path) -> None:
+    code = assembly("str x2, [x1, #8]", "ret")
+    compiled = code.compiled(tmp_path)
+    with pytest.raises(GuardError):
+        compiled.call(THREE, 1)
+    assert compiled.call({"a": np.zeros(1025, np.uint32), "n": 1025}, 1).divergence is None
+
+
+def test_over_reads_of_one_array_are_told_together(tmp_path: Path) -> None:
+    reads = ("ldrh w9, [x0, #12]", "ldrb w9, [x0, #15]", "mov w9, #0")
+    finding = found(assembly(*reads, *COPY, signature=OVER), tmp_path)
+    assert (finding.first, finding.last, "bytes 12..15," in finding.says) == (12, 15, True)

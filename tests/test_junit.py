@@ -1,0 +1,50 @@
+"""A report as JUnit XML."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+
+from sim.check.report import Outcome, Report
+from sim.view.junit import PROPERTIES, junit
+
+GOOD = Outcome("kernel.c", "-O2", 10, 20, 300, frozenset({"add .4s,.4s,.4s"}), 0, "abcd")
+BAD = replace(GOOD, flags="-O3", failure="output[3]: machine 1, golden 2\n  inputs \x1b a=<5> & b")
+REPORT = Report("scale", "clang", 7, [GOOD, BAD], "lanewise check scale")
+
+
+def suite(report: Report) -> ElementTree.Element:
+    found = ElementTree.fromstring(junit(report)).find("testsuite")
+    assert found is not None
+    return found
+
+
+def test_the_properties_have_the_names_and_values_of_the_json_form() -> None:
+    properties = {p.get("name"): p.get("value") for p in suite(REPORT).findall("properties/property")}
+    assert properties == {name: str(REPORT.as_json()[name]).replace("\x1b", "") for name in PROPERTIES}
+
+
+def test_every_implementation_is_a_test_case() -> None:
+    assert [case.get("name") for case in suite(REPORT).findall("testcase")] == ["kernel.c -O2", "kernel.c -O3"]
+
+
+def test_a_failure_is_told_whole_without_control_characters() -> None:
+    failures = [failure.text for failure in suite(REPORT).findall("testcase/failure")]
+    assert failures == ["output[3]: machine 1, golden 2\n  inputs  a=<5> & b"]
+
+
+@pytest.mark.parametrize(
+    ("report", "counts"),
+    [
+        (REPORT, ("2", "1", "0")),
+        (replace(REPORT, outcomes=[GOOD]), ("1", "0", "0")),
+        (replace(REPORT, outcomes=[]), ("1", "0", "1")),
+        (replace(REPORT, outcomes=[GOOD], stopped=True), ("2", "0", "1")),
+    ],
+    ids=["failed", "passed", "nothing compared", "interrupted"],
+)
+def test_a_check_that_did_not_pass_is_never_a_suite_without_fault(report: Report, counts: tuple[str, str, str]) -> None:
+    found = suite(report)
+    assert (found.get("tests"), found.get("failures"), found.get("errors")) == counts

@@ -1,0 +1,65 @@
+"""Signatures from the text of C prototypes."""
+
+from __future__ import annotations
+
+import pytest
+
+from sim.kernels.prototype import LONGEST, PrototypeError, parse_prototype
+from sim.kernels.signature import Argument, Pointer, Scalar, Struct, Vector
+
+
+def argument(text: str) -> Argument:
+    """The first argument of a function that has this one and a number `n`."""
+    return parse_prototype(f"void f({text}, size_t n)").signature.arguments[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("int32_t a", Scalar("a", "int32")),
+        ("unsigned long long a", Scalar("a", "uint64")),
+        ("char a", Scalar("a", "uint8")),
+        ("float a", Scalar("a", "float32")),
+        ("__fp16 a", Scalar("a", "float16")),
+        ("const float *a[n]", Pointer("a", "float32", ("n",))),
+        ("const float a[4][n]", Pointer("a", "float32", (4, "n"))),
+        ("uint8_t *restrict a[n]", Pointer("a", "uint8", ("n",), "out")),
+        ("inout int16_t a[0x10]", Pointer("a", "int16", (16,), "inout")),
+        ("const int8_t *_Nullable a[n]", Pointer("a", "int8", ("n",), "in", True)),
+        ("in int8_t a[2:n][4]", Pointer("a", "int8", (2, 4), "in", strides=("n", 1))),
+        ("int32x4_t a", Vector("a", "int32", 4)),
+        ("float16x4_t a", Vector("a", "float16", 4)),
+        ("struct {int32_t low; uint8_t rest[3];} a", Struct("a", (("low", "int32"), ("rest", "(3,)uint8")))),
+    ],
+)
+def test_an_argument_is_read(text: str, expected: Argument) -> None:
+    assert argument(text) == expected
+
+
+@pytest.mark.parametrize(("result", "dtype"), [("void", ""), ("int", "int32"), ("static inline double", "float64")])
+def test_the_result_is_read(result: str, dtype: str) -> None:
+    assert parse_prototype(f"{result} f(void);").signature.returns == dtype
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected a type"),
+        ("void f(int *a)", "has no extent: give one, as in a\\[length\\]"),
+        ("void f(int a[m])", "names 'm', which is no scalar"),
+        ("void f(int32x3_t a)", "must have 8 or 16"),
+        ("void f(struct point a)", "expected '{'"),
+        ("void f(struct {char a[5000];} s)", "1 to 4096 bytes"),
+        ("void f(out int a)", "only a pointer can be 'out'"),
+        ("void f(int a) int", "expected the end"),
+        ("void f(int a, float a)", "names 'a' twice"),
+        ("void f(wchar_t a)", "expected a type"),
+        ("void f(int @)", "cannot have '@'"),
+        ("float *f(void)", "a function may return a number or nothing"),
+        ("void f(int a[2]", "expected '\\)'"),
+        ("x" * (LONGEST + 1), "at most 10,000 characters"),
+    ],
+)
+def test_what_is_no_prototype_is_refused(text: str, message: str) -> None:
+    with pytest.raises(PrototypeError, match=message):
+        parse_prototype(text)

@@ -1,0 +1,258 @@
+"""The pytest plugin in runs of pytest of its own, over kernel files with a planted fault."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from sim.kernels import KernelError, kernel_names, quantize_down
+from sim.kernels.quantize_down.golden import Parameters
+from sim.pytest_plugin import assert_kernel_equal
+from sim.pytest_plugin.naming import kernel_of, name_of
+
+EXAMPLE = Path(__file__).resolve().parents[1] / "sim" / "example"
+RIGHT = (EXAMPLE / "my_kernel.c").read_text()
+WRONG = RIGHT.replace("vqrshrn_n_s16", "vrshrn_n_s16")
+"""Products in whole steps of sixteen lanes do not saturate: wrong for -128 times -128 only."""
+SHRUNK = "[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -128]"
+KEPT_HERE = """
+from hypothesis import settings
+from hypothesis.database import DirectoryBasedExampleDatabase
+settings.register_profile("kept", database=DirectoryBasedExampleDatabase("kept"))
+settings.load_profile("kept")
+"""
+ASSERTING = """
+from sim.pytest_plugin import assert_kernel_equal
+
+def test_my_kernel():
+    assert_kernel_equal("my_kernel.py", levels=("O1",), vectors=50)
+"""
+
+
+class Run(NamedTuple):
+    """What a run of pytest ended with."""
+
+    code: int
+    out: str
+    errors: str
+
+
+def pytest_in(folder: Path, *arguments: str) -> Run:
+    command = [sys.executable, "-m", "pytest", "-p", "sim.pytest_plugin", "-p", "no:cacheprovider", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return Run(done.returncode, done.stdout, done.stderr)
+
+
+def project(folder: Path, source: str, **files: str) -> Path:
+    """A kernel file with its source, and test files by their names without .py."""
+    (folder / "my_kernel.py").write_text((EXAMPLE / "my_kernel.py").read_text())
+    (folder / "my_kernel.c").write_text(source)
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+    return folder
+
+
+class Failed(NamedTuple):
+    """A project with a wrong kernel, tested twice with seed 7, the second time with its source put right."""
+
+    folder: Path
+    first: Run
+    again: Run
+    corrected: Run
+    properties: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def failed(tmp_path_factory: pytest.TempPathFactory) -> Failed:
+    folder = project(tmp_path_factory.mktemp("failed"), WRONG, test_it=ASSERTING, conftest=KEPT_HERE)
+    first = pytest_in(folder, "--lanewise-seed=7", "--junit-xml=first.xml")
+    again = pytest_in(folder, "--lanewise-seed=8")
+    project(folder, RIGHT)
+    corrected = pytest_in(folder)
+    found = ElementTree.parse(folder / "first.xml").iter("property")
+    return Failed(folder, first, again, corrected, {p.attrib["name"]: p.attrib["value"] for p in found})
+
+
+def test_the_inputs_are_shrunk_to_one_step_with_the_one_product_that_saturates(failed: Failed) -> None:
+    assert f"a = np.array({SHRUNK}" in failed.first.out
+    assert f"b = np.array({SHRUNK}" in failed.first.out
+
+
+def test_the_lane_table_marks_the_wrong_lane(failed: Failed) -> None:
+    marked = [line for line in failed.first.out.splitlines() if line.endswith("<")]
+    assert marked
+    assert marked[0].split()[2:] == ["-128", "-128", "127", "-128", "-128", "-255", "<"]
+
+
+def test_the_seed_is_in_the_header_and_in_the_failure(failed: Failed) -> None:
+    assert "lanewise seed: 7\n" in failed.first.out
+    assert [line.split() for line in failed.first.out.splitlines() if line.endswith("seed 7")] == [["E", "seed", "7"]]
+
+
+def test_properties_of_the_design_are_in_the_junit_file(failed: Failed) -> None:
+    assert failed.properties.keys() == {
+        "vectors_compared", "lanes_compared", "instruction_forms", "first_divergence", "seed", "reproduce",
+    }  # fmt: skip
+
+
+def test_the_properties_say_what_the_run_did(failed: Failed) -> None:
+    said = failed.properties
+    assert int(said["lanes_compared"]) == 2 * int(said["vectors_compared"])
+    assert (said["seed"], said["first_divergence"][:27]) == ("7", "my_kernel.c -O1: output[47]")
+
+
+def test_what_failed_is_run_first_the_next_time_whatever_the_seed(failed: Failed) -> None:
+    assert "run first, as they have failed before" in failed.again.out
+    assert f"a = np.array({SHRUNK}" in failed.again.out
+
+
+def test_a_corrected_kernel_passes(failed: Failed) -> None:
+    assert (failed.corrected.code, failed.again.code, failed.first.code) == (0, 1, 1)
+
+
+def test_what_fails_no_longer_is_forgotten(failed: Failed) -> None:
+    kept = [file for file in (failed.folder / "kept").rglob("*") if file.is_file() and b"length" in file.read_bytes()]
+    assert not kept
+
+
+def test_the_pasted_line_fails_on_the_wrong_kernel(
+    failed: Failed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project(tmp_path, WRONG))
+    with pytest.raises(AssertionError, match="machine -128, golden 127"):
+        exec(failed.properties["reproduce"], {})
+
+
+def test_the_pasted_line_passes_on_the_right_kernel(
+    failed: Failed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project(tmp_path, RIGHT))
+    exec(failed.properties["reproduce"], {})
+    assert "inputs={" in failed.properties["reproduce"]
+    assert failed.properties["reproduce"].endswith("seed=7)")
+
+
+OWN = """
+import pytest
+
+@pytest.fixture
+def kernel():
+    return "mine"
+
+def test_fixture(kernel):
+    assert kernel == "mine"
+
+@pytest.mark.parametrize("kernel", ["given"])
+def test_parameter(kernel):
+    assert kernel == "given"
+"""
+THEIRS = """
+def test_name(kernel):
+    assert kernel.name in {names}
+"""
+
+
+def test_an_own_fixture_and_an_own_parameter_named_kernel_win(tmp_path: Path) -> None:
+    (tmp_path / "test_own.py").write_text(OWN)
+    assert "2 passed" in pytest_in(tmp_path).out
+
+
+def test_the_fixture_is_every_built_in_kernel(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(THEIRS.format(names=set(kernel_names())))
+    assert f"{len(kernel_names())} passed" in pytest_in(tmp_path).out
+
+
+def test_the_ini_option_lists_kernels_and_files_beside_it(tmp_path: Path) -> None:
+    project(tmp_path, RIGHT)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_it.py").write_text(THEIRS.format(names={"my_kernel", "quantize_down"}))
+    (tmp_path / "pytest.ini").write_text("[pytest]\nlanewise_kernels =\n  my_kernel.py\n  quantize_down:page\n")
+    run = pytest_in(tmp_path / "tests", "-v")
+    assert "[my_kernel.py] PASSED" in run.out
+    assert "[quantize_down:page] PASSED" in run.out
+
+
+def test_the_option_takes_the_place_of_the_ini_option(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nlanewise_kernels = requantize\n")
+    (tmp_path / "test_it.py").write_text(THEIRS.format(names={"quantize_down"}))
+    run = pytest_in(tmp_path, "-v", "--lanewise-kernel=quantize_down:page")
+    assert "1 passed" in run.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--lanewise-kernel=lost.py",), "ERROR: lanewise: there is no kernel file lost.py"),
+        (("--lanewise-kernel=broken.py",), "ERROR: lanewise: broken.py cannot be imported, line 1: ZeroDivisionError"),
+        (("--lanewise-kernel=quantize_up",), "ERROR: lanewise: there is no kernel 'quantize_up'"),
+        (("--lanewise-seed=-1",), "give a number of 0 or more, not '-1'"),
+    ],
+)
+def test_what_cannot_be_used_is_a_usage_error_in_a_sentence(
+    arguments: tuple[str, ...], sentence: str, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    run = pytest_in(tmp_path, *arguments)
+    assert run.code == pytest.ExitCode.USAGE_ERROR
+    assert sentence in run.errors
+    assert "Traceback" not in run.out + run.errors
+
+
+def test_nothing_compared_fails() -> None:
+    empty = replace(quantize_down.KERNEL, sources=(), program=None)
+    with pytest.raises(AssertionError, match="nothing was compared"):
+        assert_kernel_equal(empty)
+
+
+def test_inputs_of_no_lanes_fail() -> None:
+    nothing = {"accumulators": np.zeros(0, np.int32), "bias": None, "parameters": Parameters(1 << 30, 0)}
+    with pytest.raises(AssertionError, match="nothing was compared"):
+        assert_kernel_equal("quantize_down", levels=("O1",), inputs=nothing)
+
+
+def test_a_source_that_does_not_compile_fails_with_the_compilers_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project(tmp_path, "int broken(;\n"))
+    with pytest.raises(AssertionError, match=r"my_kernel.c -O2\n(.|\n)*expected(.|\n)*seed 1"):
+        assert_kernel_equal("my_kernel.py", levels=("O2",), vectors=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"levels": ("O9",)}, "levels takes some of O0, O1, O2, O3, Os, Oz, not 'O9'"),
+        ({"engine": "abacus"}, "engine takes one of lockstep, machine, not 'abacus'"),
+        ({"vectors": -1}, "vectors and seed take 0 or more, not -1"),
+    ],
+)
+def test_other_arguments_are_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        assert_kernel_equal("quantize_down", **options)
+
+
+def test_inputs_that_the_golden_reference_refuses_are_refused() -> None:
+    with pytest.raises(KernelError, match="accumulators"):
+        assert_kernel_equal("quantize_down", inputs={})
+
+
+@pytest.mark.parametrize("text", ["quantize_down", "quantize_down:page"])
+def test_a_built_in_kernel_is_named_as_one_gives_it(text: str) -> None:
+    assert name_of(kernel_of(text)) == text
+
+
+def test_a_kernel_file_keeps_its_name_when_it_is_loaded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project(tmp_path, RIGHT))
+    first, again = kernel_of("my_kernel.py"), kernel_of("my_kernel.py", tmp_path)
+    assert (name_of(first), name_of(again)) == ("my_kernel.py", "my_kernel.py")
+
+
+def test_a_record_made_from_another_has_no_name() -> None:
+    assert name_of(replace(quantize_down.KERNEL, symbol="other")) is None

@@ -1,0 +1,102 @@
+"""`lanewise run`: one call, its arguments from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import sim.cli
+
+SOURCE = """
+#include <arm_neon.h>
+#include <stddef.h>
+typedef struct { float scale; int32_t bounds[2]; } limits;
+int add(int a, long b) { return a + (int)b; }
+double half(double x) { return x * 0.5; }
+void twice(const int8_t *a, int8_t *out, size_t n) { for (size_t i = 0; i < n; ++i) out[i] = a[i] * 2; }
+int32_t third(int32x4_t v, limits l) { return v[2] + (int32_t)l.scale + l.bounds[1]; }
+int is_null(const float *p) { return p == 0; }
+void forever(void) { for (;;) __asm__ volatile(""); }
+float *where(float *p) { return p; }
+"""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "functions.c"
+    path.write_text(SOURCE)
+    return path
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(sim.cli.app, ["run", *map(str, arguments)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (("add", "-3", "0x10"), "returned = 13"),
+        (("half", "-1.5"), "returned = -0.75"),
+        (("twice", "1,2,-3", "zeros:3", "3"), "out = [ 2,  4, -6]"),
+        (("twice", "1,2,-3", "7,7,7", "1"), "out = [2, 7, 7]"),
+        (("third", "1,2,3,4", "10.5,0,200"), "returned = 213"),
+        (("is_null", "null"), "returned = 1"),
+        (("is_null", "1.0"), "returned = 0"),
+        (("int add(int a, long b)", "1", "2"), "returned = 3"),
+    ],
+)
+def test_a_call_prints_what_it_returns_or_changes(arguments: tuple[str, ...], shown: str, source: Path) -> None:
+    assert run(source, *arguments).stdout.splitlines()[0] == shown
+
+
+def test_the_instructions_are_counted(source: Path) -> None:
+    assert run(source, "add", "1", "2").stdout.splitlines()[-1] == "2 instructions"  # add, ret
+
+
+def test_json_has_the_same(source: Path) -> None:
+    shown = json.loads(run(source, "twice", "1,2", "zeros:2", "2", "--json").stdout)
+    assert (shown["outputs"], shown["instructions"] > 0) == ({"out": [2, 4]}, True)
+
+
+def test_an_array_may_come_from_a_file(source: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.array([5, 6], np.int8))
+    shown = run(source, "twice", f"@{tmp_path}/a.npy", "zeros:2", "2")
+    assert shown.stdout.startswith("out = [10, 12]")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("add", "1"), 2, "takes 2 arguments (a, b), not 1"),
+        (("add", "1", "x"), 2, "'x' is no value of the argument 'b'"),
+        (("add", "1", str(2**64)), 2, "is no value of the argument 'b'"),
+        (("ad", "1", "2"), 2, "defines no symbol 'ad'; it defines add"),
+        (("third", "1,2,3", "1,2,3"), 2, "give 4 numbers"),
+        (("third", "1,2,3,4", "1,2"), 2, "give 3 numbers"),
+        (("twice", "1,2", "zeros:-1", "2"), 2, "zeros: takes 0 to"),
+        (("twice", "@none.npy", "zeros:2", "2"), 2, "none.npy cannot be read as .npy"),
+        (("where", "1"), 2, "returns what is no number"),
+        (("int add(int a", "1"), 2, "expected ')'"),
+        (("twice", "1,2", "zeros:2", "9"), 1, "the call stops"),
+    ],
+)
+def test_what_cannot_be_called_is_one_sentence(
+    arguments: tuple[str, ...], code: int, message: str, source: Path
+) -> None:
+    result = run(source, *arguments)
+    assert (result.exit_code, message in result.stderr) == (code, True)
+
+
+def test_a_file_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
+    result = run(tmp_path / "none.c", "f")
+    assert (result.exit_code, "cannot read" in result.stderr) == (2, True)
+
+
+def test_a_pickle_is_refused(source: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "p.npy", np.array([{}], object), allow_pickle=True)
+    result = run(source, "twice", f"@{tmp_path}/p.npy", "zeros:1", "1")
+    assert (result.exit_code, "is no value of the argument 'a'" in result.stderr) == (2, True)
