@@ -11,7 +11,7 @@ from sim.check.call import CallError, CompiledKernel
 from sim.check.capture import Capture
 from sim.check.vectors import Vectors
 from sim.check_cli import chosen_kernel, chosen_vectors
-from sim.compile_options import compile_flags
+from sim.compile_options import compile_flags, optimisation_flag
 from sim.image import Image, ImageError
 from sim.kernels.kernel import Kernel, KernelError
 from sim.machine.errors import ExecutionError
@@ -41,7 +41,7 @@ def capture_calls(
     chosen = chosen_kernel(kernel, mode)
     made = chosen_vectors(chosen, vectors, seed)
     source = object_file or chosen.sources[0]
-    flags = (f"-{opt.removeprefix('-')}", *compile_flags(march, cflags, include or []))
+    flags = (optimisation_flag(opt), *compile_flags(march, cflags, include or []))
     try:
         calls = _captured(chosen, open_image(source, chosen.symbol, *flags), made)
     except ToolchainUnavailable as unavailable:

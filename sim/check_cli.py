@@ -12,7 +12,7 @@ from typing import Annotated, cast, get_args
 
 import typer
 
-from sim.check.call import Engine
+from sim.check.call import MAX_INSTRUCTIONS, Engine
 from sim.check.check import LEVELS, Job, check_job, jobs_of
 from sim.check.operand_classes import operand_classes
 from sim.check.report import Outcome, Report
@@ -41,7 +41,7 @@ from sim.view.report import show_report
 
 MAX_LANES = 10_000_000
 """Random ones that --vectors takes; so many already run for hours."""
-_USUAL_ENGINE = ("engine", "lockstep")
+_USUAL = (("engine", "lockstep"), ("limit", MAX_INSTRUCTIONS))
 
 
 def check(
@@ -55,6 +55,7 @@ def check(
     engine: Annotated[str, typer.Option(help="lockstep, or machine: without the emulator, some 20 times faster.")] = (
         "lockstep"
     ),
+    limit: Annotated[int, typer.Option(min=1, help="Instructions that one call may take.")] = MAX_INSTRUCTIONS,
     object_file: Annotated[
         Path | None, typer.Option("--object", help="Check this object, library, lib.a(member.o) or linked program.")
     ] = None,
@@ -85,13 +86,13 @@ def check(
         fail("interrupted before anything was compared", INTERRUPTED)
     options = {
         "mode": mode, "seed": seed, "vectors": vectors, "opt": ",".join(levels), "engine": runner,
-        "object": object_file, "symbol": symbol, "march": march, "cflags": cflags or None,
+        "limit": limit, "object": object_file, "symbol": symbol, "march": march, "cflags": cflags or None,
     }  # fmt: skip
     reproduce = _command(kernel, options, include or [])
     jobs = jobs_of(chosen, levels, flags)
     try:
         compiler = compiler_version()
-        outcomes, stopped = _run_jobs(chosen, jobs, made, runner)
+        outcomes, stopped = _run_jobs(chosen, jobs, made, runner, limit)
     except ToolchainUnavailable as unavailable:
         fail(str(unavailable), MISSING)
     report = Report(
@@ -154,7 +155,7 @@ def _with_object(kernel: Kernel, file: Path | None, symbol: str | None) -> Kerne
 
 def _command(kernel: str, options: Mapping[str, object], include: Sequence[Path]) -> str:
     """The command that does it again."""
-    given = {name: value for name, value in options.items() if value is not None and (name, value) != _USUAL_ENGINE}
+    given = {name: value for name, value in options.items() if value is not None and (name, value) not in _USUAL}
     parts = [part for name, value in given.items() for part in (f"--{name}", str(value))]
     folders = [part for folder in include for part in ("--include", str(folder))]
     return shlex.join(["lanewise", "check", kernel, *parts, *folders])
@@ -195,7 +196,9 @@ def _levels(text: str) -> list[str]:
     return list(dict.fromkeys(levels))
 
 
-def _run_jobs(kernel: Kernel, jobs: Sequence[Job], vectors: Vectors, engine: Engine) -> tuple[list[Outcome], bool]:
+def _run_jobs(
+    kernel: Kernel, jobs: Sequence[Job], vectors: Vectors, engine: Engine, limit: int
+) -> tuple[list[Outcome], bool]:
     """The outcomes in order; an interrupt keeps those that are finished.
 
     Progress is a bar where stderr is a terminal, else a line for every finished job.
@@ -206,7 +209,8 @@ def _run_jobs(kernel: Kernel, jobs: Sequence[Job], vectors: Vectors, engine: Eng
         try:
             for number, job in enumerate(jobs):
                 progress.update(task, description=" ".join((job.name, *job.flags)))
-                outcomes.append(check_job(kernel, job, vectors, partial(progress.advance, task), engine=engine))
+                advance = partial(progress.advance, task)
+                outcomes.append(check_job(kernel, job, vectors, advance, engine=engine, max_instructions=limit))
                 progress.update(task, completed=(number + 1) * len(vectors.inputs))
                 if progress.disable:
                     print_progress(_line(outcomes[-1]))

@@ -6,7 +6,16 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from sim.check.check import LEVELS
 from sim.terminal import USAGE, fail
+
+
+def optimisation_flag(level: str) -> str:
+    """The flag of --opt with one level, such as -O2; ends the command where it is none."""
+    name = level.removeprefix("-")
+    if name not in LEVELS:
+        fail(f"--opt takes one of {', '.join(LEVELS)}, not {level!r}", USAGE)
+    return f"-{name}"
 
 
 def compile_flags(march: str | None, cflags: str, include: Sequence[Path]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from sim.capture_cli import save_calls
 from sim.check.call import CallError, CallResult, CompiledKernel
 from sim.check.capture import Capture
 from sim.check.single import ArgumentError, read_arguments
-from sim.compile_options import compile_flags
+from sim.compile_options import compile_flags, optimisation_flag
 from sim.function_types import function_signature
 from sim.image import Image, ImageError
 from sim.kernels.kernel import Kernel, KernelError
@@ -42,7 +42,7 @@ def run_function(
     Arguments are read by the types of the function's debug information (a source always has it), or of the prototype
     given in place of its name, such as "void f(const int8_t a[n], int8_t b[n], size_t n)".
     """
-    flags = (f"-{opt.removeprefix('-')}", *compile_flags(march, cflags, include or []))
+    flags = (optimisation_flag(opt), *compile_flags(march, cflags, include or []))
     try:
         name, image, prototype = _opened(file, symbol, flags)
         shaped, values = read_arguments(prototype.signature, arguments or [])

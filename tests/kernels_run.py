@@ -89,7 +89,9 @@ def main() -> int:
     print(f"{len(rows)} modes, seed {given.seed}: {len(failures)} with failures")
     for row in failures:
         print("\n".join(row.failures))
-        print(f"reproduce: .venv/bin/python tests/kernels_run.py {row.name} --vectors {given.vectors} --seed {given.seed}")
+        print(
+            f"reproduce: .venv/bin/python tests/kernels_run.py {row.name} --vectors {given.vectors} --seed {given.seed}"
+        )
     return 1 if failures or not rows else 0
 
 

@@ -83,3 +83,12 @@ def test_rows_lie_as_far_apart_as_their_stride() -> None:
 def test_a_value_that_does_not_fit_is_refused(value: dict[str, Any], message: str) -> None:
     with pytest.raises(KernelError, match=message):
         called("void f(uint8_t n)", "void f(uint8_t n) {}", value)
+
+
+SCRATCH = "void f(const int32_t a[4], int32_t out[4], scratch int32_t work[4])"
+SCRATCH_TEXT = """void f(const int32_t *a, int32_t *out, int32_t *work)
+{ for (int i = 0; i < 4; ++i) work[i] = 2 * a[i]; for (int i = 0; i < 4; ++i) out[i] = work[3 - i]; }"""
+
+
+def test_what_is_left_in_a_scratch_array_is_no_output() -> None:
+    assert called(SCRATCH, SCRATCH_TEXT, {"a": np.arange(4, dtype=np.int32)}) == {"out": [6, 4, 2, 0]}

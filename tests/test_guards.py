@@ -296,10 +296,30 @@ def test_an_endless_loop_names_its_lines_and_leaves_the_next_call_alone(tmp_path
     code = assembly("cmp x2, #3", "b.eq 1f", "ret", "1: add x8, x8, #1", "str x8, [x1]", "b 1b")
     compiled = code.compiled(tmp_path)
     with pytest.raises(
-        GuardError, match=r"did not return within 1,000 instructions, and goes round f\.s:7, f\.s:8, f\.s:9$"
+        GuardError, match=r"did not return within 1,000 instructions, and it goes round f\.s:7, f\.s:8, f\.s:9$"
     ):
         compiled.call(THREE, 0)
     assert compiled.call({"a": np.zeros(1025, np.uint32), "n": 1025}, 0).divergence is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ("1: b 1b",),
+        ("1: add x8, x8, #1", "and x8, x8, #7", "b 1b"),
+        ("str xzr, [x1]", "1: ldr x8, [x1]", "str x8, [x1]", "cbz x8, 1b", "ret"),
+    ],
+    ids=["at once", "after eight rounds", "writing what is there"],
+)
+def test_a_loop_that_comes_back_to_its_state_is_found_before_the_limit(body: tuple[str, ...], tmp_path: Path) -> None:
+    finding = stopped(assembly(*body), tmp_path)
+    assert "registers and memory are again as they were" in finding.says
+
+
+def test_a_loop_that_waits_for_memory_that_it_changes_comes_to_its_end(tmp_path: Path) -> None:
+    body = ("str xzr, [x1]", "1: ldr x8, [x1]", "add x8, x8, #1", "str x8, [x1]", "mov x9, x8", "mov x8, #0",
+            "cmp x9, #99", "mov x9, #0", "b.ne 1b", "ret")  # fmt: skip
+    assert call(assembly(*body), tmp_path).divergence is None
 
 
 def test_arrays_that_share_memory_are_refused(tmp_path: Path) -> None:

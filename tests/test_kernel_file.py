@@ -141,3 +141,24 @@ def test_flags_reach_the_compiler(tmp_path: Path) -> None:
     options = ("--include", str(folder), "--cflags", "-DADDED=0")
     results = [lanewise("check", str(tmp_path / "f.py"), *SMALL, *more) for more in ((), options)]
     assert [result.exit_code for result in results] == [1, 0]
+
+
+def test_an_endless_loop_ends_at_the_limit_that_is_given(tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + KERNEL)
+    (tmp_path / "f.c").write_text(SOURCE.replace("++i", "i += 0"))
+    result = lanewise("check", str(tmp_path / "f.py"), *SMALL, "--limit", "5000", "--json")
+    report = json.loads(result.stdout)
+    assert (result.exit_code, "5,000 instructions" in report["first_divergence"]) == (1, True)
+    assert report["reproduce"].endswith("--limit 5000")
+
+
+def test_a_failing_input_set_is_shown_small(example: Path) -> None:
+    source = example.with_suffix(".c")
+    source.write_text(source.read_text().replace("rounded > 127 ? 127 : rounded", "rounded"))
+    result = lanewise("check", str(example), *SMALL, "--json")
+    shrunk = json.loads(result.stdout)["shrunk"].splitlines()
+    assert [line.strip() for line in shrunk[1:4]] == [
+        "length = 1",
+        'a = np.array([-128], "int8")',
+        'b = np.array([-128], "int8")',
+    ]

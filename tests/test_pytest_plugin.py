@@ -45,7 +45,7 @@ class Run(NamedTuple):
 
 
 def pytest_in(folder: Path, *arguments: str) -> Run:
-    command = [sys.executable, "-m", "pytest", "-p", "sim.pytest_plugin", "-p", "no:cacheprovider", *arguments]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return Run(done.returncode, done.stdout, done.stderr)
 

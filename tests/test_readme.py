@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from isa.rows import TABLE
 from sim import cli
 from sim.check.check import Job, check_job
 from sim.check.vectors import make_vectors
+from sim.kernels import kernel_names
 from sim.kernels.quantize_down import KERNEL
 
 ROOT = Path(__file__).parent.parent
@@ -46,6 +48,43 @@ def test_the_check_prints_the_report_of_the_readme(tmp_path: Path) -> None:
     printed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout
     lines = [line.rstrip() for line in printed.splitlines()]
     assert "\n".join(lines).strip("\n") == block_after("<!-- output of: lanewise check").strip("\n")
+
+
+def test_the_explanation_begins_as_the_readme_says(tmp_path: Path) -> None:
+    script = re.search(r"```sh\n(.*?)```", README, re.DOTALL)
+    assert script is not None
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "80"}
+    done = subprocess.run(["sh", "-c", script[1]], capture_output=True, text=True, cwd=tmp_path, env=environment)
+    printed = "\n".join(line.rstrip() for line in done.stdout.splitlines())
+    assert printed.startswith(block_after("<!-- begins the output of: lanewise explain").strip())
+
+
+def test_what_tells_two_conventions_apart_is_as_the_readme_says() -> None:
+    printed = CliRunner().invoke(cli.app, ["conventions", "--between", "double_rounding", "single_rounding"]).stdout
+    shown = block_after("<!-- output of: lanewise conventions --between")
+    assert [line.rstrip() for line in printed.splitlines()] == shown.splitlines()
+
+
+def test_the_commands_of_a_kernel_of_ones_own_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(r"^    lanewise (.*my_kernel.*)$", README, re.MULTILINE)
+    codes = [CliRunner().invoke(cli.app, command.split()).exit_code for command in commands]
+    assert codes == [0, 0]
+
+
+def test_the_test_of_a_kernel_of_ones_own_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(cli.app, ["init", "kernel", "my_kernel"])
+    text = re.search(r"```py\n(.*?)```", README, re.DOTALL)
+    assert text is not None
+    (tmp_path / "test_mine.py").write_text(text[1])
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "test_mine.py"], capture_output=True, text=True)
+    assert "1 passed" in done.stdout
+
+
+def test_every_kernel_is_in_the_table_of_kernels() -> None:
+    named = set(re.findall(r"^\| `(\w+)` \|", README, re.MULTILINE))
+    assert set(kernel_names()) <= named
 
 
 def test_the_wrong_kernel_is_explained_as_the_readme_says(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from sim.check.guards.junk import Junk
 from sim.kernels.kernel import Inputs, KernelError
-from sim.kernels.signature import Pointer, Signature, extents, steps_in_elements
+from sim.kernels.signature import Pointer, Signature, extents, is_given, steps_in_elements
 from sim.machine.memory import PAGE, Memory
 
 FIRST_BUFFER, BUFFER_SPACING = 0x1000_0000_0000, 0x10_0000_0000
@@ -74,7 +74,7 @@ class Buffers:
         _refuse_aliases({pointer.name: arguments.get(pointer.name) for pointer in self._signature.pointers})
         placed = {}
         for pointer in self._signature.pointers:
-            if arguments.get(pointer.name) is not None or pointer.direction == "out":
+            if arguments.get(pointer.name) is not None or not is_given(pointer):
                 placed[pointer.name] = self._place(pointer, arguments, junk, at_end)
             elif not pointer.nullable:
                 raise KernelError(f"the argument {pointer.name!r} is missing")
@@ -133,7 +133,7 @@ def _extents(pointer: Pointer, arguments: Inputs) -> tuple[int, ...]:
 def _content(placed: Placed, arguments: Inputs, junk: Junk) -> bytes:
     """The bytes of the array before the call; junk for an output and between the elements."""
     data = bytearray(junk.bytes(placed.size))
-    if placed.pointer.direction != "out":
+    if is_given(placed.pointer):
         placed.view(data)[...] = _checked(placed, arguments[placed.pointer.name])
     return bytes(data)
 

@@ -26,10 +26,14 @@ class Pair:
 
 @dataclass(frozen=True)
 class Separation:
-    """Every pair of a kernel's arithmetics on the vectors of a check; `own` names the one that is checked."""
+    """Every pair of a kernel's arithmetics on the vectors of a check; `own` names the one that is checked.
+
+    `lanes_of_own` are the output lanes on which some other arithmetic differs from it.
+    """
 
     own: str
     pairs: Sequence[Pair]
+    lanes_of_own: int = 0
 
     @property
     def of_own(self) -> list[Pair]:
@@ -64,7 +68,8 @@ def separation_of(kernel: Kernel, vectors: Vectors) -> Separation:
         cases = zip(vectors.inputs, vectors.golden, strict=True)
         results[name] = _results(vectors, [_defined(kernel, name, inputs, golden) for inputs, golden in cases])
     pairs = [_pair(one, other, results[one], results[other]) for one, other in combinations(results, 2)]
-    return Separation(own, pairs)
+    apart = [_differing(results[own], results[name]) for name in kernel.conventions]
+    return Separation(own, pairs, int(np.logical_or.reduce(apart).sum()) if apart else 0)
 
 
 def _defined(kernel: Kernel, name: str, inputs: Inputs, golden: Outputs) -> Outputs | None:
@@ -106,6 +111,10 @@ def _bits(array: np.ndarray) -> npt.NDArray[np.unsignedinteger[Any]]:
 
 
 def _pair(one: str, other: str, left: _Results, right: _Results) -> Pair:
-    defined = left.defined & right.defined
-    differing = (left.bits != right.bits) & defined
-    return Pair(one, other, int(differing.sum()), int((~defined).sum()))
+    refused = ~(left.defined & right.defined)
+    return Pair(one, other, int(_differing(left, right).sum()), int(refused.sum()))
+
+
+def _differing(left: _Results, right: _Results) -> npt.NDArray[np.bool_]:
+    """The lanes that both define and that differ."""
+    return np.asarray((left.bits != right.bits) & left.defined & right.defined)

@@ -12,7 +12,7 @@ from sim.check.call import Implementation, Recorded
 from sim.check.compare import Value, WrongLane, as_value
 from sim.check.vectors import Vectors, call_seed
 from sim.kernels.kernel import Kernel
-from sim.kernels.signature import Pointer
+from sim.kernels.signature import Pointer, is_given
 
 NEAREST, CLEAREST = 8, 24
 """Right lanes to learn from: neighbours run the same code, other calls give each instruction other values."""
@@ -99,7 +99,7 @@ class LaneTracer:
         return Lineage(address, origin_of(trace, address, _item_size(pointer)), self._steps(number, position), inputs)
 
     def _inputs(self) -> list[Pointer]:
-        return [pointer for pointer in self._kernel.signature.pointers if pointer.direction != "out"]
+        return [pointer for pointer in self._kernel.signature.pointers if is_given(pointer)]
 
     def _elements(self, origin: Origin, number: int) -> Iterator[str]:
         """The array elements among the bytes that a lane started from."""

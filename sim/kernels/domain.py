@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from sim.kernels.signature import Pointer, Scalar, Signature, Struct, extents
+from sim.kernels.signature import Pointer, Scalar, Signature, Struct, extents, is_given
 
 LENGTHS: Final = range(49)
 """Every tail length behind none, one and two steps of sixteen lanes, and the next whole step."""
@@ -129,7 +129,7 @@ def _input_set(
     for pointer in signature.pointers:
         if nulls and pointer.nullable:
             arguments[pointer.name] = None
-        elif pointer.direction != "out":
+        elif is_given(pointer):
             arguments[pointer.name] = pick(pointer.name, np.dtype(pointer.dtype), extents(pointer, arguments))
     return arguments
 
@@ -170,7 +170,7 @@ def _types(signature: Signature) -> Iterator[tuple[str, np.dtype[Any]]]:
     for argument in signature.arguments:
         if isinstance(argument, Struct):
             yield from ((f"{argument.name}.{name}", np.dtype(dtype).base) for name, dtype in argument.fields)
-        elif not isinstance(argument, Pointer) or argument.direction != "out":
+        elif not isinstance(argument, Pointer) or is_given(argument):
             yield argument.name, np.dtype(argument.dtype)
 
 

@@ -3,8 +3,8 @@
     void scale(const int32_t values[rows:stride][length], const int32_t *_Nullable bias, ...)
 
 The dialect is C's, with what C cannot say: every pointer has its extents in brackets, which may name later arguments,
-`[extent:stride]` gives the distance of neighbours in elements, `in`, `out` or `inout` before a pointer says which way
-it goes (else `const` is in, all else out), `_Nullable` that it may be null.
+`[extent:stride]` gives the distance of neighbours in elements, `in`, `out`, `inout` or `scratch` before a pointer says
+which way it goes (else `const` is in, all else out), `_Nullable` that it may be null.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _QUALIFIERS = (
     "static",
     "extern",
 )
-_DIRECTIONS: Final[dict[str, Direction]] = {"in": "in", "out": "out", "inout": "inout"}
+_DIRECTIONS: Final[dict[str, Direction]] = {"in": "in", "out": "out", "inout": "inout", "scratch": "scratch"}
 
 
 class PrototypeError(ValueError):

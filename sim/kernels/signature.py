@@ -15,7 +15,7 @@ import numpy as np
 
 from isa.lane import Place
 
-Direction = Literal["in", "out", "inout"]
+Direction = Literal["in", "out", "inout", "scratch"]
 REGISTERS: Final = 8
 """Argument registers of each kind: x0 to x7, v0 to v7."""
 LARGEST_IN_REGISTERS: Final = 16
@@ -28,7 +28,8 @@ RETURNED: Final = "returned"
 class Pointer:
     """A pointer to an array.
 
-    `shape` holds numbers and names of scalar arguments, so ("rows", "length").  `strides` are the distances of
+    `shape` holds numbers and names of scalar arguments, so ("rows", "length").  What is left in a "scratch" array is
+    of no interest.  `strides` are the distances of
     neighbours along each axis in elements, numbers or names likewise; empty where the array is contiguous.  A
     `nullable` pointer may be null.  `over_read` is how many bytes behind the array the function may read, though they
     must not reach an output.
@@ -157,7 +158,7 @@ class Signature:
 
     @property
     def outputs(self) -> tuple[Pointer, ...]:
-        return tuple(p for p in self.pointers if p.direction != "in")
+        return tuple(p for p in self.pointers if p.direction in ("out", "inout"))
 
     @property
     def result(self) -> Place:
@@ -226,6 +227,11 @@ class _Allocation:
         at = _aligned(self.stack, 16)
         self.stack = at + argument.type.itemsize
         return Passed(self.passed[argument.name].pieces, Stack(at))
+
+
+def is_given(pointer: Pointer) -> bool:
+    """Whether an input set has an array for it."""
+    return pointer.direction in ("in", "inout")
 
 
 def extents(pointer: Pointer, arguments: Mapping[str, Any]) -> tuple[int, ...]:

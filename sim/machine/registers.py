@@ -29,6 +29,10 @@ class Registers:
         self.general[:] = other.general
         self.flags[:] = other.flags
 
+    def equal(self, other: Registers) -> bool:
+        """Whether every register holds what that of another set does."""
+        return self.general == other.general and self.flags == other.flags and self.vectors == other.vectors
+
     def read(self, place: Place) -> int:
         number = cast(int, place.index)
         if place.file == "v":

@@ -39,9 +39,12 @@ def show_report(report: Report, console: Console) -> None:
 
 
 def _notes(report: Report) -> list[str]:
-    """The declared over-reads that reached nothing; the data has all other harmless findings too."""
-    found = [(outcome.title, finding) for outcome in report.outcomes for finding in outcome.findings]
-    return [f"{title}: {finding}" for title, finding in found if finding.harmless and finding.kind == "over-read"]
+    """The declared over-reads that reached nothing; of builds that use the platform register the first."""
+    found = [(outcome.title, f) for outcome in report.outcomes for f in outcome.findings if f.harmless]
+    notes = [f"{title}: {finding}" for title, finding in found if finding.kind == "over-read"]
+    platform = [f"{title} at {finding.source}" for title, finding in found if finding.kind == "platform register"]
+    reserved = "x18, which platforms other than Linux reserve (AAPCS64 6.1.1)"
+    return notes + [f"{len(platform)} builds write {reserved}; the first is {first}" for first in platform[:1]]
 
 
 def _implementations(report: Report, console: Console) -> Table:

@@ -34,12 +34,16 @@ class Watch:
         self._entry.copy(machine.registers)
         self._traits = known
         self._platform_register: Step | None = None
+        self._seen, self._seen_at, self._changed_memory = Registers(), -1, False
 
     def check(self, step: Step, sp: int) -> GuardFinding | None:
         """What a step did wrong; `sp` is that before it."""
         traits = self._traits.get(step.instruction) or self._learn(step.instruction)
+        self._changed_memory |= any(old != new for _, old, new in step.memory)
         if traits.is_branch:
             self.branches.append(step.next_pc)
+            if self._is_again():
+                return self._of_loop(self._next_steps(), "registers and memory are again as they were")
         if traits.writes_platform_register:
             self._platform_register = self._platform_register or step
         if sp % ALIGNMENT and traits.needs_aligned_sp:
@@ -49,6 +53,19 @@ class Watch:
             found = self.bounds.check(step, min(sp, self._machine.sp))
             return None if found is None else self._placed(step, found)
         return None
+
+    def _is_again(self) -> bool:
+        """Whether the machine is behind a branch in a state in which it was before: then it goes round for ever.
+
+        The state is compared with that behind the latest branch whose number is a power of two (Brent's algorithm).
+        """
+        machine, count = self._machine, len(self.branches)
+        if machine.pc == self._seen_at and not self._changed_memory and machine.registers.equal(self._seen):
+            return True
+        if not count & (count - 1):
+            self._seen.copy(machine.registers)
+            self._seen_at, self._changed_memory = machine.pc, False
+        return False
 
     def of_fault(self, fault: MemoryFault) -> GuardFinding | None:
         """The finding that a fault is; None for a fetch, and for the stack when it is too small."""
@@ -61,20 +78,24 @@ class Watch:
         return None if found is None else self._finding(found, fault.disassembly, fault.pc)
 
     def of_limit(self, limit: int) -> GuardFinding:
-        """The finding that a call is which has not returned; the machine goes on for a while, and back again."""
+        """The finding that a call is which has not returned."""
+        return self._of_loop(self._next_steps(), f"the kernel did not return within {limit:,} instructions")
+
+    def _next_steps(self) -> list[Step]:
+        """The machine goes on for a while, and back again."""
         steps: list[Step] = []
         with suppress(ExecutionError):
             steps.extend(self._machine.step() for _ in range(_LOOP))
         for step in reversed(steps):
             for address, old, _ in reversed(step.memory):
                 self._machine.memory.write(address, old)
-        return self._of_loop(steps, limit)
+        return steps
 
-    def _of_loop(self, steps: list[Step], limit: int) -> GuardFinding:
+    def _of_loop(self, steps: list[Step], reason: str) -> GuardFinding:
         places = [self._image.source_line(pc) for pc in sorted({step.pc for step in steps})]
         lines = list(dict.fromkeys(str(place) for place in places if place is not None)) or ["no source line"]
         shown = ", ".join(lines[:_LINES]) + (", ..." if len(lines) > _LINES else "")
-        said = f"is executed still: the kernel did not return within {limit:,} instructions, and goes round {shown}"
+        said = f"is executed still: {reason}, and it goes round {shown}"
         pc = steps[0].pc if steps else self._machine.pc
         return self._finding(Breach("instruction limit", said, ""), self._machine.disassembly_at(pc), pc)
 

@@ -1,0 +1,62 @@
+"""Captured calls that `lanewise capture` and `lanewise run --capture` write are replayed, here and after damage."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import sim.cli
+
+
+def lanewise(*arguments: object) -> Result:
+    return CliRunner().invoke(sim.cli.app, list(map(str, arguments)))
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Path:
+    path = tmp_path / "calls.jsonl"
+    assert lanewise("capture", "quantize_down", path, "--vectors", "0").exit_code == 0
+    return path
+
+
+def test_captured_calls_of_a_kernel_pass_in_lockstep(calls: Path) -> None:
+    report = json.loads(lanewise("replay", calls, "--json", "--jobs", "1").stdout)
+    assert report["kinds"] == {"passed": len(calls.read_text().splitlines())}
+
+
+def test_a_recorded_result_that_is_changed_is_an_output_mismatch(calls: Path) -> None:
+    first, *rest = calls.read_text().splitlines()
+    call = json.loads(first)
+    call["final"]["x"][19] += 1
+    calls.write_text("\n".join([json.dumps(call), *rest]))
+    result = lanewise("replay", calls, "--json", "--jobs", "1")
+    assert (result.exit_code, json.loads(result.stdout)["kinds"]["output mismatch"]) == (1, 1)
+
+
+def test_a_call_of_a_run_is_captured(tmp_path: Path) -> None:
+    source, path = tmp_path / "add.c", tmp_path / "call.jsonl"
+    source.write_text("int add(int a, int b) { return a + b; }\n")
+    result = lanewise("run", source, "add", "1", "2", "--capture", path)
+    (call,) = map(json.loads, path.read_text().splitlines())
+    assert (result.exit_code, call["id"], call["final"]["x"][0] % 2**32) == (0, "add", 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("capture", "nothing", "calls.jsonl"), 2, "there is no kernel 'nothing'"),
+        (("capture", "quantize_down", "calls.txt", "--vectors", "0"), 2, "ends in .jsonl"),
+        (("capture", "quantize_down", "no/such/folder/calls.jsonl", "--vectors", "0"), 3, "cannot write"),
+        (("capture", "quantize_down", "calls.jsonl", "--object", "none.o", "--vectors", "0"), 2, "cannot read none.o"),
+        (("capture", "quantize_down", "calls.jsonl", "--opt", "x", "--vectors", "0"), 2, "--opt takes one of"),
+    ],
+)
+def test_what_cannot_be_captured_is_one_sentence_and_writes_nothing(
+    arguments: tuple[str, ...], code: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = lanewise(*arguments)
+    assert (result.exit_code, message in result.stderr, list(tmp_path.iterdir())) == (code, True, [])
