@@ -74,3 +74,21 @@ def test_the_same_seed_draws_the_same_set() -> None:
     signature = Signature(SIGNATURE.arguments)
     first, second = (sample_set(signature, {}, np.random.default_rng(5)) for _ in range(2))
     assert str(first) == str(second)
+
+
+def test_every_length_of_pixels_with_fixed_channels_is_met() -> None:
+    signature = parse_prototype("void f(const uint8_t rgb[n][3], uint8_t gray[n], size_t n)").signature
+    assert {inputs["n"] for inputs in corner_sets(signature, {})} == set(LENGTHS)
+
+
+def test_an_axis_outside_of_many_fixed_numbers_stays_short() -> None:
+    signature = parse_prototype("void f(const uint8_t page[n][64], uint8_t sum[n], size_t n)").signature
+    assert max(inputs["n"] for inputs in corner_sets(signature, {})) == 5
+
+
+def test_arrays_cannot_be_changed_in_place() -> None:
+    assert not any(inputs["a"].flags.writeable for inputs in all_sets())
+
+
+def test_a_number_in_a_structure_is_a_plain_one() -> None:
+    assert all(inputs["c"]["low"] == 7 and isinstance(inputs["c"]["low"], int) for inputs in all_sets())

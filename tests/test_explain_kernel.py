@@ -31,7 +31,7 @@ def output(*numbers: int) -> dict[str, np.ndarray]:
 
 def test_convention_that_gives_all_lanes_is_named(kernel: Kernel) -> None:
     told = explain_kernel(kernel, [case(1, 4), case(-4)], [output(10, 11), output(9)])
-    assert told[0].startswith("all 3 lanes agree with page")
+    assert told[0].startswith("all 3 lanes agree with the convention page")
 
 
 def test_lane_is_traced_through_the_golden_steps(kernel: Kernel) -> None:

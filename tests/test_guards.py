@@ -324,14 +324,14 @@ def test_a_loop_that_waits_for_memory_that_it_changes_comes_to_its_end(tmp_path:
 
 def test_arrays_that_share_memory_are_refused(tmp_path: Path) -> None:
     whole = np.arange(5, dtype=np.uint32)
-    signature = Signature((Pointer("a", "uint32", (3,)), Pointer("c", "uint32", (3,))))
+    signature = Signature((Pointer("a", "uint32", (3,)), Pointer("c", "uint32", (3,), "inout")))
     with pytest.raises(KernelError, match="'a' and 'c' share memory"):
         call(assembly("ret", signature=signature), tmp_path, {"a": whole[:3], "c": whole[2:]})
 
 
 def test_arrays_side_by_side_in_memory_are_not_refused(tmp_path: Path) -> None:
     whole = np.arange(6, dtype=np.uint32)
-    signature = Signature((Pointer("a", "uint32", (3,)), Pointer("c", "uint32", (3,))))
+    signature = Signature((Pointer("a", "uint32", (3,)), Pointer("c", "uint32", (3,), "inout")))
     assert not call(assembly("ret", signature=signature), tmp_path, {"a": whole[::2], "c": whole[1::2]}).findings
 
 

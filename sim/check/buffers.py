@@ -69,9 +69,9 @@ class Buffers:
         """Copy the arrays to memory, at the ends or at the starts of their mappings; null pointers are left out.
 
         Raises KernelError where an array is missing or has another dtype or shape than the signature says, and where
-        two arrays share memory: a signature cannot say so, and here each lies in memory of its own.
+        an array that is written shares memory with another: here each lies in memory of its own.
         """
-        _refuse_aliases({pointer.name: arguments.get(pointer.name) for pointer in self._signature.pointers})
+        _refuse_aliases(self._signature.pointers, arguments)
         placed = {}
         for pointer in self._signature.pointers:
             if arguments.get(pointer.name) is not None or not is_given(pointer):
@@ -110,10 +110,12 @@ class Buffers:
         return self._starts[key]
 
 
-def _refuse_aliases(arrays: Mapping[str, Any]) -> None:
-    for (name, array), (other, another) in combinations(arrays.items(), 2):
-        if isinstance(array, np.ndarray) and isinstance(another, np.ndarray) and np.shares_memory(array, another):
-            raise KernelError(f"the arguments {name!r} and {other!r} share memory: give each an array of its own")
+def _refuse_aliases(pointers: Sequence[Pointer], arguments: Inputs) -> None:
+    for one, other in combinations(pointers, 2):
+        first, second = arguments.get(one.name), arguments.get(other.name)
+        are_arrays = isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
+        if are_arrays and "inout" in (one.direction, other.direction) and np.shares_memory(first, second):
+            raise KernelError(f"the arguments {one.name!r} and {other.name!r} share memory: give each its own array")
 
 
 def _span(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:

@@ -19,8 +19,8 @@ from sim.machine.registers import Registers
 LANE_BITS = (8, 16, 32, 64)
 CODE, DATA, DATA_SIZE = 0x10000, 0x400000, 0x20000
 _ATOMIC = r"swp|casp?|(ld|st)(add|clr|eor|set|[su]m(ax|in))"
-_ALIGNED = re.compile(rf"({_ATOMIC})a?l?[bh]? |(ld|st)[al]?x")
-"""Forms that need an aligned address (Arm ARM B2.5.2): the machine does not check it, the emulator does."""
+_ALIGNED = re.compile(rf"({_ATOMIC})a?l?[bh]? |(ld|st)[al]?x|lda|ldla|stl")
+"""Forms that need an aligned address (Arm ARM B2.8.2); the emulator checks it of some only."""
 FPSR_BITS = QC | EXCEPTIONS
 """The other bits of FPSR are RES0 in AArch64 (Arm ARM C5.2.10)."""
 FPCR_BITS = MODES

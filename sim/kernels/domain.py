@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +15,9 @@ from sim.kernels.signature import Pointer, Scalar, Signature, Struct, extents, i
 LENGTHS: Final = range(49)
 """Every tail length behind none, one and two steps of sixteen lanes, and the next whole step."""
 ROWS: Final = (1, 2, 0, 3, 5)
-"""What the extents of outer axes go through."""
+"""What the extents of axes outside of others go through."""
+LARGEST_ELEMENT: Final = 16
+"""Fixed inner extents of up to so many numbers are taken for one element, as the channels of a pixel."""
 LARGEST_RANDOM_LENGTH: Final = 64
 SPREAD: Final = 1000.0
 """Floats without bounds are drawn from -1000..1000."""
@@ -125,18 +128,26 @@ def _input_set(
             arguments[argument.name] = _fields(argument, pick)
         elif argument.name not in arguments:
             values = pick(argument.name, argument.type.base, argument.type.shape)
-            arguments[argument.name] = values.item() if isinstance(argument, Scalar) else values
+            arguments[argument.name] = values.item() if isinstance(argument, Scalar) else _read_only(values)
     for pointer in signature.pointers:
         if nulls and pointer.nullable:
             arguments[pointer.name] = None
         elif is_given(pointer):
-            arguments[pointer.name] = pick(pointer.name, np.dtype(pointer.dtype), extents(pointer, arguments))
+            values = pick(pointer.name, np.dtype(pointer.dtype), extents(pointer, arguments))
+            arguments[pointer.name] = _read_only(values)
     return arguments
+
+
+def _read_only(array: Array) -> Array:
+    """The array, which a golden reference that computes in place must not change: the kernel is given the same."""
+    array.flags.writeable = False
+    return array
 
 
 def _fields(struct: Struct, pick: Pick) -> dict[str, Any]:
     types = {name: np.dtype(dtype) for name, dtype in struct.fields}
-    return {name: pick(f"{struct.name}.{name}", dtype.base, dtype.shape) for name, dtype in types.items()}
+    fields = {name: pick(f"{struct.name}.{name}", dtype.base, dtype.shape) for name, dtype in types.items()}
+    return {name: _read_only(values) if values.shape else values.item() for name, values in fields.items()}
 
 
 def _sizes(signature: Signature, domains: Domains, length: int, rows: int) -> dict[str, Any]:
@@ -145,7 +156,7 @@ def _sizes(signature: Signature, domains: Domains, length: int, rows: int) -> di
     for pointer in signature.pointers:
         for axis, extent in enumerate(pointer.shape):
             if isinstance(extent, str):
-                wanted = length if axis == len(pointer.shape) - 1 else rows
+                wanted = length if _is_length(pointer, axis) else rows
                 sizes.setdefault(extent, _nearest(_domain(domains, extent), types[extent], wanted))
     for pointer in signature.pointers:
         shape = [sizes[extent] if isinstance(extent, str) else extent for extent in pointer.shape]
@@ -155,6 +166,12 @@ def _sizes(signature: Signature, domains: Domains, length: int, rows: int) -> di
                 least = max(needed, sizes.get(stride, 0))
                 sizes[stride] = _nearest(_domain(domains, stride), types[stride], least)
     return sizes
+
+
+def _is_length(pointer: Pointer, axis: int) -> bool:
+    """Whether kernels go along this axis in vectors: the innermost one, or the one outside of small fixed extents."""
+    inner = [extent for extent in pointer.shape[axis + 1 :] if isinstance(extent, int)]
+    return len(inner) == len(pointer.shape) - axis - 1 and prod(inner) <= LARGEST_ELEMENT
 
 
 def _nearest(domain: Domain, dtype: np.dtype[Any], wanted: int) -> int:
