@@ -32,7 +32,9 @@ def capture_calls(
     ] = None,
     march: Annotated[str | None, typer.Option(help="Compile for it, such as armv8.2-a+dotprod.")] = None,
     cflags: Annotated[str, typer.Option(help="More flags of the compiler, as in a shell.")] = "",
-    include: Annotated[list[Path] | None, typer.Option(help="A folder of headers; may be repeated.")] = None,
+    include: Annotated[
+        list[Path] | None, typer.Option(exists=True, file_okay=False, help="A folder of headers; may be repeated.")
+    ] = None,
 ) -> None:
     """Call a kernel with the input sets of a check, on the lane machine, and write every call with what it left.
 

@@ -20,6 +20,7 @@ from sim.check.separation import Separation, separation_of
 from sim.check.shrink import shrink
 from sim.check.vectors import MAX_SETS, Vectors, make_vectors
 from sim.compile_options import compile_flags
+from sim.image import ImageError
 from sim.kernels.kernel import Kernel, KernelError, built_in_kernel, kernel_names
 from sim.kernels.kernel_file import load_kernel
 from sim.objects import open_image
@@ -35,7 +36,7 @@ from sim.terminal import (
     progress_bar,
     write_file,
 )
-from sim.toolchain import ToolchainUnavailable, compiler_version, fixed_flags
+from sim.toolchain import ToolchainError, ToolchainUnavailable, compiler_version, fixed_flags
 from sim.view.junit import junit
 from sim.view.report import show_report
 
@@ -62,7 +63,9 @@ def check(
     symbol: Annotated[str | None, typer.Option(help="The function in it; default: the kernel's.")] = None,
     march: Annotated[str | None, typer.Option(help="Compile for it, such as armv8.2-a+dotprod.")] = None,
     cflags: Annotated[str, typer.Option(help="More flags of the compiler, as in a shell.")] = "",
-    include: Annotated[list[Path] | None, typer.Option(help="A folder of headers; may be repeated.")] = None,
+    include: Annotated[
+        list[Path] | None, typer.Option(exists=True, file_okay=False, help="A folder of headers; may be repeated.")
+    ] = None,
     coverage: Annotated[
         bool, typer.Option("--coverage", help="Say too which operand classes no lane met: minimum, tie, saturated...")
     ] = False,
@@ -76,6 +79,8 @@ def check(
     file is imported, so it runs as your own Python does.
     """
     flags = compile_flags(march, cflags, include or [])
+    if junit_file is not None and not junit_file.absolute().parent.is_dir():
+        fail(f"--junit cannot write {junit_file}: there is no such folder", USAGE)
     chosen, levels, runner = chosen_kernel(kernel, mode), _levels(opt), _engine(engine)
     if object_file is not None or symbol is not None:
         chosen = _with_object(chosen, object_file, symbol)
@@ -92,12 +97,13 @@ def check(
     jobs = jobs_of(chosen, levels, flags)
     try:
         compiler = compiler_version()
+        _require_a_build(chosen, jobs)
         outcomes, stopped = _run_jobs(chosen, jobs, made, runner, limit)
     except ToolchainUnavailable as unavailable:
         fail(str(unavailable), MISSING)
     report = Report(
-        chosen.title, compiler, seed, outcomes, reproduce, stopped, fixed_flags(*chosen.sources), runner, separation,
-        str(chosen.tolerance or ""),
+        chosen.name, compiler, seed, outcomes, reproduce, stopped, fixed_flags(*chosen.sources), runner, separation,
+        str(chosen.tolerance or ""), mode=chosen.mode,
     )  # fmt: skip
     if coverage:
         report = _with_operand_classes(report, chosen, jobs, made)
@@ -115,10 +121,22 @@ def check(
 def chosen_kernel(name: str, mode: str | None) -> Kernel:
     """A built-in kernel, or that of a file where the name is a path."""
     try:
-        if name.endswith(".py") or os.sep in name:
+        if Path(name).suffix or os.sep in name:
             return load_kernel(Path(name), mode)
         return built_in_kernel(name, mode)
     except KernelError as error:
+        fail(str(error), USAGE)
+
+
+def _require_a_build(kernel: Kernel, jobs: Sequence[Job]) -> None:
+    """Ends the command where the first build cannot be made: that is a fault of what was given, no result."""
+    source, flags = jobs[0]
+    try:
+        if source is not None:
+            open_image(source, kernel.symbol, *flags)
+    except ToolchainUnavailable:
+        raise
+    except (ImageError, ToolchainError) as error:
         fail(str(error), USAGE)
 
 

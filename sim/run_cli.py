@@ -32,7 +32,9 @@ def run_function(
     opt: Annotated[str, typer.Option(help="Optimisation level of a source.")] = "O2",
     march: Annotated[str | None, typer.Option(help="Compile for it, such as armv8.2-a+dotprod.")] = None,
     cflags: Annotated[str, typer.Option(help="More flags of the compiler, as in a shell.")] = "",
-    include: Annotated[list[Path] | None, typer.Option(help="A folder of headers; may be repeated.")] = None,
+    include: Annotated[
+        list[Path] | None, typer.Option(exists=True, file_okay=False, help="A folder of headers; may be repeated.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what the caller does not define: registers, stack.")] = 0,
     capture: Annotated[Path | None, typer.Option(help="Write the call for lanewise replay (.jsonl).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,

@@ -30,10 +30,19 @@ _TARGET = ("--target=aarch64-linux-gnu", "-nostdinc")
 _DEFAULTS = ("-g", "-ffp-contract=off", "-fno-pic", "-fno-math-errno", "-mno-outline-atomics")
 _COMPILE = ("-c", *_DEFAULTS, "-Qunused-arguments")
 _ASSEMBLY = (".s", ".S")
+_CPP = (".cc", ".cpp", ".cxx")
 _LANGUAGES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((".c", *_ASSEMBLY), ()),
-    **dict.fromkeys((".cc", ".cpp", ".cxx"), ("-fno-exceptions", "-fno-rtti", "-nostdinc++")),
+    **dict.fromkeys(_CPP, ("-fno-exceptions", "-fno-rtti", "-nostdinc++")),
 }
+# Of the C++ library only what headers define is there.  They are configured as for a program without a system: no
+# threads, no clock, no checks (libc++, __config).
+_CPP_HEADERS = "libcxx/include"
+_CPP_LIBRARY = (
+    "-D_LIBCPP_ABI_VERSION=1", "-D_LIBCPP_ABI_NAMESPACE=__1", "-D_LIBCPP_HAS_THREADS=0",
+    "-D_LIBCPP_HAS_MONOTONIC_CLOCK=0", "-D_LIBCPP_HAS_MUSL_LIBC=1", "-D_LIBCPP_HARDENING_MODE_DEFAULT=2",
+    "-D_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=2",
+)  # fmt: skip
 _LINK = ("-z", "separate-loadable-segments", "-z", f"max-page-size={_PAGE}", "-z", "norelro", "--error-limit=0")
 
 # Functions that compilers call on their own, for programs that do not define them.  Without -fno-builtin, the loop that
@@ -84,13 +93,14 @@ class CacheUnusable(ToolchainUnavailable):
     """The cache has no place, or nothing can be written there."""
 
 
-def clang_command() -> list[str]:
+def clang_command(*first: str) -> list[str]:
     """The compiler for aarch64-linux with `arm_neon.h` and the C headers, to be followed by its arguments.
 
-    ToolMissing when the running interpreter has no `ziglang` package.
+    `first` are folders of the package that are searched before those.  ToolMissing when the running interpreter has no
+    `ziglang` package.
     """
     library = _ziglang() / "lib"
-    headers = ("include", "libc/include/aarch64-linux-musl", "libc/include/generic-musl")
+    headers = (*first, "include", "libc/include/aarch64-linux-musl", "libc/include/generic-musl")
     search = [argument for folder in headers for argument in ("-isystem", str(library / folder))]
     return [sys.executable, "-m", "ziglang", "clang", *_TARGET, *search]
 
@@ -122,8 +132,8 @@ def fixed_flags(*sources: Path) -> tuple[str, ...]:
 def build(source: Path, *flags: str, base: int = 0x10000) -> Image:
     """Compile one source file and link it statically with its image base at `base`, a multiple of 4096.
 
-    C (.c), C++ (.cc .cpp .cxx, no exceptions, RTTI or standard library) and assembly (.s .S). The defaults
-    `-g -ffp-contract=off` come before the flags, so the flags win; relative paths in them are relative to the
+    C (.c), C++ (.cc .cpp .cxx; no exceptions or RTTI, of the library what headers define) and assembly (.s .S). The
+    defaults `-g -ffp-contract=off` come before the flags, so the flags win; relative paths in them are relative to the
     working directory. Text, read-only and writable data lie in segments of their own, each on its own pages. Functions
     that compilers call on their own (sim/runtime: memcpy, roundf, __udivti3, ...) are linked in where the source calls
     but does not define them; their code is emulated as the kernel's is.
@@ -192,7 +202,8 @@ def _compiler(source: Path) -> list[str]:
     """The command without flags, input and output."""
     _check_suffix(source.suffix, source)
     beside = (f"-I{source.absolute().parent}",) if source.suffix in _ASSEMBLY else ()
-    return [*clang_command(), *_COMPILE, *_LANGUAGES[source.suffix], *beside]
+    command = [*clang_command(_CPP_HEADERS), *_CPP_LIBRARY] if source.suffix in _CPP else clang_command()
+    return [*command, *_COMPILE, *_LANGUAGES[source.suffix], *beside]
 
 
 def _linker(base: int) -> list[str]:

@@ -203,4 +203,4 @@ def test_an_endless_loop_is_stopped(tmp_path: Path) -> None:
     source.write_text((FOLDER / "kernel.c").read_text().replace("for (; i < length; ++i)", "for (;; i ^= 1)"))
     job = Job(source, ("-O1",))
     said = check_job(KERNEL, job, vectors(), lambda _: None, max_instructions=10_000).failure
-    assert "did not return within 10,000 instructions" in said
+    assert "goes round kernel.c:63" in said

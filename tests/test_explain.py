@@ -349,6 +349,37 @@ def test_a_change_that_explains_all_elements_is_a_hint(change: dict[str, Any], h
     assert hint in found.hints
 
 
+def test_an_activation_that_was_not_told_is_a_hint() -> None:
+    accumulators = np.array(SMALL, np.int32)
+    output = np.clip(made(double_rounding, accumulators, PUBLISHED, -5), 3, 40)
+    found = sim.explain(output, accumulators=accumulators, multiplier=PUBLISHED, shift=5)
+    changed = "minimum 3 and maximum 40, the ends of your output"
+    assert found.hints == (f"with {changed}, double_rounding then bounded gives all elements",)
+
+
+def test_a_wrong_zero_point_of_an_addition_is_a_hint() -> None:
+    a, b = np.arange(200, dtype=np.uint8), np.arange(10, 210, dtype=np.uint8)
+    output = (a // 2 + b // 2 + a % 2 + 7).astype(np.uint8)  # (a + b) / 2 + 7, a and b both even or both odd
+    found = sim.explain(output, a=a, b=b, scale_a=0.5, scale_b=0.5, scale=1.0, zero_point=9)
+    assert "with zero_point 7 instead of 9, add_tflite gives all elements" in found.hints
+
+
+@pytest.mark.parametrize(("moved", "side"), [(1, "later"), (-1, "earlier")])
+def test_an_output_moved_by_one_element_is_a_hint(moved: int, side: str) -> None:
+    accumulators = np.array(SMALL[::7] + SMALL[3::7], np.int32)
+    output = np.roll(made(double_rounding, accumulators, PUBLISHED, -5), moved)
+    found = sim.explain(output, accumulators=accumulators, multiplier=PUBLISHED, shift=5)
+    assert f"with the output read one element {side}, double_rounding gives all elements" in found.hints
+
+
+def test_a_change_under_which_many_elements_still_differ_is_no_hint() -> None:
+    accumulators = np.array(SMALL, np.int32)
+    output = made(double_rounding, accumulators, PUBLISHED, -5)
+    output[::2] = np.where(output[::2] < 0, 0, output[::2])
+    found = sim.explain(output, accumulators=accumulators, multiplier=PUBLISHED, shift=5)
+    assert found.hints == ()
+
+
 def test_parameters_of_the_channel_before_are_a_hint() -> None:
     accumulators = np.resize(np.array(SMALL, np.int32), (500, 4))
     multiplier, shift = np.array([HALF, PUBLISHED, 1717986918, INT32_MAX]), np.array([4, 5, 6, 4])

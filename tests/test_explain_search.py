@@ -77,3 +77,14 @@ def test_bias_lies_along_the_axis_of_the_channels() -> None:
     output = np.array([[1, 2], [2, 3]], np.int8)  # (x + bias) / 4, bias 4 and 8
     found = sim.explain(output, accumulators=accumulators, bias=np.array([4, 8]), multiplier=HALF, shift=1, axis=0)
     assert "double_rounding" in found.names
+
+
+def test_a_threshold_that_comes_later_in_the_first_candidate_is_found_too(search: AccumulatorSearch) -> None:
+    apart = search(candidate(123456790), candidate(123456789))
+    assert [(told.operands, told.first, told.other) for told in apart.directed] == [({"accumulator": 123456789}, 0, 1)]
+
+
+def test_int16_of_many_channels_is_not_bisected() -> None:
+    channels = [Channel(at, Fraction(1, 1000 + at), 0) for at in range(64)]
+    step = Candidate(StepAt(123456789), Limits(("saturated",), -(2**15), 2**15 - 1, np.dtype(np.int16)))
+    assert not AccumulatorSearch(channels, 0, np.dtype(np.int16))(step, step).is_all

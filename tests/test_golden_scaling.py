@@ -135,7 +135,9 @@ def test_long_rule_is_its_exact_evaluation(e: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "divide"), [(integer_scale_floor, floor), (integer_scale_ties_away, half_away)], ids=["floor", "ties away"]
+    ("function", "divide"),
+    [(integer_scale_floor, floor), (integer_scale_ties_away, half_away)],
+    ids=["floor", "ties away"],
 )
 def test_integer_scale_is_its_exact_evaluation(function: Function, divide: Callable[[Fraction], int]) -> None:
     rng = np.random.default_rng(4)

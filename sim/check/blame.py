@@ -116,11 +116,11 @@ class Origin:
     readers: Mapping[int, frozenset[Node]] = field(default_factory=dict)
 
 
-def origin_of(trace: Sequence[Recorded], address: int, size: int) -> Origin:
-    """Where the bytes at `address` came from."""
+def origin_of(trace: Sequence[Recorded], address: int, size: int, where: Place | str = MEMORY) -> Origin:
+    """Where the bytes at `address`, or those of a register from that byte on, came from."""
     wanted = Wanted()
     for i in range(size):
-        wanted.add(Byte(MEMORY, address + i), ())
+        wanted.add(Byte(where, address + i), ())
     nodes: list[Node] = []
     for index in reversed(range(len(trace))):
         if wanted.could_come_from(trace[index].occurrence.instruction):

@@ -23,7 +23,7 @@ from sim.check.compare import Comparison, WrongLane
 from sim.check.coverage import Coverage
 from sim.check.explain.kernel import explain_kernel
 from sim.check.guards.findings import GuardError, GuardFinding
-from sim.check.report import Mismatch, Outcome
+from sim.check.report import PROGRAM, Mismatch, Outcome
 from sim.check.tracing import Finding, LaneTracer
 from sim.check.vectors import Vectors, call_seed
 from sim.image import Image, ImageError
@@ -45,7 +45,7 @@ class Job(NamedTuple):
 
     @property
     def name(self) -> str:
-        return "program" if self.source is None else self.source.name
+        return PROGRAM if self.source is None else self.source.name
 
 
 def jobs_of(kernel: Kernel, levels: Sequence[str], flags: Sequence[str] = ()) -> list[Job]:
@@ -161,7 +161,7 @@ class _Run:
         if not comparison.wrong:
             return None
         lane, finding = self._clearest_finding(comparison)
-        parted, node = finding.parting, finding.parting.node if finding.parting is not None else None
+        parted, node = finding.parting, finding.writer if finding.parting is None else finding.parting.node
         pc = node.recorded.pc if node is not None else None
         return Mismatch(
             engine=lane.engine,

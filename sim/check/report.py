@@ -12,6 +12,9 @@ from sim.check.coverage import Coverage, Share, share_of_branches, share_of_clas
 from sim.check.guards.findings import GuardFinding
 from sim.check.separation import Separation
 
+PROGRAM = "program"
+"""The name of the program of intrinsics among the implementations."""
+
 
 @dataclass(frozen=True)
 class Mismatch:
@@ -19,10 +22,10 @@ class Mismatch:
 
     `parted_at` names the first step of the golden reference that the kernel does not reproduce for this lane (None
     where no step computes anything), `golden_step` its value; `instruction` and `source` are the first instruction
-    that computed something else from what still agreed.  `came_from` are the array elements that reached the lane
-    ("nothing: it was never written").  `conventions` are the other arithmetics that give all the outputs of this
-    implementation, `explanation` the sentences of `sim.check.explain` about them or the nearest ones; both are empty
-    for a kernel that names no others.
+    that computed something else from what still agreed, or, without steps, the last one that computed the lane.
+    `came_from` are the array elements that reached the lane ("nothing: it was never written").  `conventions` are the
+    other arithmetics that give all the outputs of this implementation, `explanation` the sentences of
+    `sim.check.explain` about them or the nearest ones; both are empty for a kernel that names no others.
     """
 
     engine: str
@@ -55,7 +58,8 @@ class Mismatch:
 
     def _parting(self) -> str:
         if self.parted_at is None:
-            return "every step of the golden reference appears; the output is something else"
+            last = f"computed last by {self.instruction} ({self.source})" if self.instruction else "nothing computed it"
+            return f"no golden step tells where it parts; {last}"
         after = f" after {self.agreed[-1]!r}" if self.agreed else ""
         at = f"; first different: {self.instruction} ({self.source})" if self.instruction else ""
         return f"parts from the golden reference at step {self.parted_at!r}{after}, golden {self.golden_step}{at}"
@@ -101,7 +105,7 @@ class Outcome:
     @property
     def built(self) -> bool:
         """False for a build that failed."""
-        return bool(self.code or not self.flags)
+        return bool(self.code) or self.implementation == PROGRAM
 
     @property
     def verdict(self) -> str:
@@ -117,7 +121,8 @@ class Report:
 
     `common_flags` are those that every build has before its own.  `engine` is what the builds ran on.  `separation`
     counts the vectors that tell the kernel's conventions apart.  `tolerance` is that of floating-point outputs, ""
-    where every bit counts.  `shrunk` is the first failing input set made small, and what to paste to run it.
+    where every bit counts.  `mode` is the kernel's, "" where it has one only.  `shrunk` is the first failing input set
+    made small, as text.
     """
 
     kernel: str
@@ -131,6 +136,12 @@ class Report:
     separation: Separation | None = None
     tolerance: str = ""
     shrunk: str = ""
+    mode: str = ""
+
+    @property
+    def title(self) -> str:
+        """The kernel with its mode, such as "quantize_down:page"."""
+        return f"{self.kernel}:{self.mode}" if self.mode else self.kernel
 
     @property
     def interrupted(self) -> bool:
@@ -203,6 +214,7 @@ class Report:
         """The report as plain data."""
         return {
             "kernel": self.kernel,
+            "mode": self.mode,
             "passed": self.passed,
             "interrupted": self.interrupted,
             "compiler": self.compiler,

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.check.blame import Calibration, Lineage, Origin, Parting, bits_of, origin_of, parting
+from sim.check.blame import Calibration, Lineage, Node, Origin, Parting, bits_of, origin_of, parting
 from sim.check.call import Implementation, Recorded
 from sim.check.compare import Value, WrongLane, as_value
 from sim.check.vectors import Vectors, call_seed
 from sim.kernels.kernel import Kernel
-from sim.kernels.signature import Pointer, is_given
+from sim.kernels.signature import RETURNED, Pointer, is_given, steps_in_elements
 
 NEAREST, CLEAREST = 8, 24
 """Right lanes to learn from: neighbours run the same code, other calls give each instruction other values."""
@@ -23,14 +23,15 @@ Position = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Finding:
-    """Where the lane parted and the golden value of that step (None: no golden step computes anything), and the array
-    elements it came from.
+    """Where the lane parted and the golden value of that step (None: no golden step computes anything), the array
+    elements it came from, and what computed it last (None: it was never written).
     """
 
     parting: Parting | None
     golden_step: Value | None
     elements: tuple[str, ...]
     written: bool
+    writer: Node | None
 
     @property
     def came_from(self) -> str:
@@ -63,7 +64,8 @@ class LaneTracer:
         elements = tuple(self._elements(lineage.origin, wrong.number))
         parted = parting(lineage, calibration)
         golden = None if parted is None else as_value(self._golden_steps_of(wrong.number)[parted.step][wrong.place])
-        return Finding(parted, golden, elements, lineage.is_written)
+        writer = max(lineage.origin.nodes, key=lambda node: node.index, default=None)
+        return Finding(parted, golden, elements, lineage.is_written, writer)
 
     def _chosen(
         self, wrong: WrongLane, right: Sequence[Position], right_sets: Sequence[int]
@@ -92,11 +94,22 @@ class LaneTracer:
 
     def _lineage(self, number: int, output: str, position: Position) -> Lineage:
         addresses, trace = self._record(number)
-        pointer = next(p for p in self._kernel.signature.outputs if p.name == output)
-        element = int(np.ravel_multi_index(position, self._vectors.golden[number][output].shape))
-        address = addresses[output] + element * _item_size(pointer)
-        inputs = {p.name: addresses[p.name] + element * _item_size(p) for p in self._inputs()}
-        return Lineage(address, origin_of(trace, address, _item_size(pointer)), self._steps(number, position), inputs)
+        inputs = {p.name: addresses[p.name] + self._offset(p, number, output, position) for p in self._inputs()}
+        steps, signature = self._steps(number, position), self._kernel.signature
+        if output == RETURNED:
+            origin = origin_of(trace, 0, np.dtype(signature.returns).itemsize, signature.result)
+            return Lineage(0, origin, steps, inputs)
+        pointer = next(p for p in signature.outputs if p.name == output)
+        address = addresses[output] + self._offset(pointer, number, output, position)
+        return Lineage(address, origin_of(trace, address, _item_size(pointer)), steps, inputs)
+
+    def _offset(self, pointer: Pointer, number: int, output: str, position: Position) -> int:
+        """Bytes from an array's start to its element at that position of an output, or as many elements from it on."""
+        arguments = self._kernel.arguments(self._vectors.inputs[number])
+        if len(position) == len(pointer.shape):
+            strides = steps_in_elements(pointer, arguments)
+            return sum(at * stride for at, stride in zip(position, strides, strict=True)) * _item_size(pointer)
+        return _element(position, self._vectors.golden[number][output].shape) * _item_size(pointer)
 
     def _inputs(self) -> list[Pointer]:
         return [pointer for pointer in self._kernel.signature.pointers if is_given(pointer)]
@@ -111,6 +124,11 @@ class LaneTracer:
             offsets = (byte - addresses[pointer.name] for byte in origin.memory)
             elements = {offset // _item_size(pointer) for offset in offsets}
             yield from (f"{pointer.name}[{element}]" for element in sorted(elements) if 0 <= element < size)
+
+
+def _element(position: Position, shape: tuple[int, ...]) -> int:
+    """The number of an element in its array; 0 for the result, which has no axes."""
+    return int(np.ravel_multi_index(position, shape)) if shape else 0
 
 
 def _item_size(pointer: Pointer) -> int:

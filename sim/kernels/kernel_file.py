@@ -44,6 +44,8 @@ def _mode(path: Path, module: ModuleType, mode: str) -> object:
 def _imported(path: Path) -> ModuleType:
     if not path.is_file():
         raise KernelError(f"there is no kernel file {path}: lanewise init kernel NAME writes an example")
+    if path.suffix != ".py":
+        raise KernelError(f"{path} is no kernel file, which is Python beside it: lanewise init kernel NAME writes one")
     spec = spec_from_file_location(f"lanewise_kernel_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise KernelError(f"{path} is no kernel file: give one that ends in .py")

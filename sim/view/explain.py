@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 
+from sim.check.explain.candidates import SHIFT_READ_OTHERWISE
 from sim.check.explain.explanation import Explanation, Match, Near, alike_to, as_well, told_by
 
 _SHOWN = 8
@@ -60,9 +61,11 @@ def _show_near(near: Near, console: Console) -> None:
 
 
 def _show_refused(explanation: Explanation, console: Console) -> None:
-    if explanation.refused:
+    """Without the other sign of the shift, which nobody asked for."""
+    refused = [(name, reason) for name, reason in explanation.refused if SHIFT_READ_OTHERWISE not in name]
+    if refused:
         console.print("\n[bold]not defined for these parameters[/bold]")
-    for name, reason in explanation.refused:
+    for name, reason in refused:
         _show(console, f"{escape(name)}: {escape(reason)}", 2)
 
 

@@ -20,7 +20,7 @@ def junit(report: Report) -> bytes:
     failures = len(report.failures)
     errors = int(not report.passed and not failures)
     suite = SubElement(
-        suites, "testsuite", name=report.kernel, tests=str(len(report.outcomes) + errors), failures=str(failures),
+        suites, "testsuite", name=report.title, tests=str(len(report.outcomes) + errors), failures=str(failures),
         errors=str(errors),
     )  # fmt: skip
     data = report.as_json()
@@ -28,9 +28,9 @@ def junit(report: Report) -> bytes:
     for name in PROPERTIES:
         SubElement(properties, "property", name=name, value=_text(str(data[name])))
     for outcome in report.outcomes:
-        suite.append(_case(report.kernel, outcome))
+        suite.append(_case(report.title, outcome))
     if errors:
-        nothing = SubElement(suite, "testcase", classname=report.kernel, name="the whole check")
+        nothing = SubElement(suite, "testcase", classname=report.title, name="the whole check")
         reason = "it was interrupted" if report.interrupted else "nothing was compared"
         SubElement(nothing, "error", message=reason)
     indent(suites)

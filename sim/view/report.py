@@ -86,6 +86,7 @@ def _totals(report: Report) -> Table:
     table.add_column(style="bold", overflow="fold")
     table.add_column(overflow="fold")
     for name, value in (
+        *([("mode", report.mode)] if report.mode else []),
         ("compiler", report.compiler),
         ("flags", " ".join(report.flags)),
         ("common flags", " ".join(report.common_flags)),

@@ -1,8 +1,8 @@
 """Inputs that tell pipelines apart, or how far it was searched for them.
 
 Two pipelines that rise with the accumulator are equal for all of int32 if every number that the output can be begins
-at the same accumulator: the thresholds, found by bisection, decide.  Others are tried on accumulators computed
-backwards from every tie and edge, on the extremes, and on all of 16 bits.
+at the same accumulator: the thresholds, found by bisection, decide where there are few.  Others are tried on
+accumulators computed backwards from every tie and edge, on the extremes, and on all of 16 bits.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -25,6 +26,8 @@ _CHANNELS: Final = 64
 """Channels with parameters of their own that are tried."""
 _LEVELS: Final = 1 << 16
 _DIRECTED_LEVELS: Final = 520
+_MOST_THRESHOLDS: Final = 1 << 17
+"""Of all channels together: what is bisected in about a second."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +75,12 @@ class AccumulatorSearch:
         self._channels, self._is_all = channels[:_CHANNELS], len(channels) <= _CHANNELS
         self._low, self._high = int(info.min), int(info.max)
         self._operands = self._directed(zero_point)
-        self._results: dict[int, npt.NDArray[np.int64]] = {}
+        self._results: dict[int, Int64Array] = {}
+        self._bisected: dict[int, Int64Array] = {}
 
     def __call__(self, one: Candidate, other: Candidate) -> Apart:
         found = _differing(self._run(one), self._run(other), self._operands)
-        if found or not (self._is_monotone(one) and self._is_monotone(other)):
+        if found or not (self._has_few_levels and self._is_monotone(one) and self._is_monotone(other)):
             size = len(self._operands["value"]) // 2
             return Apart(found, f"{size:,} accumulators{self._scope} (ties, edges, extremes, small ones)")
         return self._by_thresholds(one, other)
@@ -87,22 +91,37 @@ class AccumulatorSearch:
         return self._results[id(candidate)]
 
     def _is_monotone(self, candidate: Candidate) -> bool:
-        return candidate.rule.rises and candidate.limits.saturates and self._high - self._low < _LEVELS
+        return candidate.rule.rises and candidate.limits.saturates
+
+    @property
+    def _has_few_levels(self) -> bool:
+        levels = self._high - self._low
+        return levels < _LEVELS and levels * len(self._channels) <= _MOST_THRESHOLDS
 
     @property
     def _scope(self) -> str:
         return "" if self._is_all else f" of the first {_CHANNELS} channels that have parameters of their own"
 
     def _by_thresholds(self, one: Candidate, other: Candidate) -> Apart:
+        """Compare where `one` begins to give a level and just before: if all agree there, both rise alike."""
+        grid, first = self._grid_of_levels, self._thresholds_of(one)
+        for values in (first, first - 1):
+            inside = (values >= INT32_MIN) & (values <= INT32_MAX)
+            tried = {**{name: array[inside] for name, array in grid.items()}, "value": values[inside]}
+            found = _differing(one.run(tried), other.run(tried), tried)
+            if found:
+                return Apart(found, "")
+        return Apart((), f"all 2^32 accumulators{self._scope}", is_all=self._is_all)
+
+    def _thresholds_of(self, candidate: Candidate) -> Int64Array:
+        if id(candidate) not in self._bisected:
+            self._bisected[id(candidate)] = _thresholds(candidate, self._grid_of_levels)
+        return self._bisected[id(candidate)]
+
+    @cached_property
+    def _grid_of_levels(self) -> Operands:
         levels = np.arange(self._low + 1, self._high + 1)
-        grid = _in_both(_grid([(channel.index, levels) for channel in self._channels]))
-        first, second = (_thresholds(candidate, grid) for candidate in (one, other))
-        differ = first != second
-        if not differ.any():
-            return Apart((), f"all 2^32 accumulators{self._scope}", is_all=self._is_all)
-        chosen = {name: array[differ] for name, array in grid.items()} | {"value": np.minimum(first, second)[differ]}
-        found = _differing(one.run(chosen), other.run(chosen), chosen)
-        return Apart(found, "")
+        return _in_both(_grid([(channel.index, levels) for channel in self._channels]))
 
     def _directed(self, zero_point: int) -> Operands:
         """The accumulators of every channel."""

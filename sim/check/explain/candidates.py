@@ -59,7 +59,7 @@ _DERIVATIONS: Final[tuple[Callable[[float], Derived], ...]] = (
 )
 LANES_AND_TAIL: Final = "shift_after_rounding_in_lanes_and_tail"
 _IN_BOTH: Final = "ACL 19.08: whole blocks of 16 columns, and the last columns"
-SHIFT_READ_OTHERWISE: Final = "(shift read with the other sign)"
+SHIFT_READ_OTHERWISE: Final = "(shift negated)"
 
 
 @dataclass(frozen=True)

@@ -26,13 +26,18 @@ Changed = tuple[str, Question]
 def hints_of(question: Question, distance: int) -> tuple[str, ...]:
     """Sentences such as "with zero_point 5 instead of 3, double_rounding gives all elements".
 
-    Where no change gives all elements, the one that comes much nearer than `distance`, if there is one.
+    Where no change gives all elements, the one that gives most and comes much nearer than `distance`, if there is one.
     """
     far = distance / question.output.size
     tried = [(change, part, tally) for change, changed in _changes(question) for part, tally in _answers(changed, far)]
     proven = [item for item in tried if not item[2].differing]
-    near = sorted((item for item in tried if item[2].distance * _MUCH < distance), key=lambda item: item[2].distance)
+    near = sorted((item for item in tried if _is_near(item[2], distance)), key=lambda item: item[2].distance)
     return tuple(dict.fromkeys(_sentence(*item) for item in proven or near[:1]))
+
+
+def _is_near(tally: Tally, distance: int) -> bool:
+    """Whether the differences are much smaller, and few."""
+    return tally.distance * _MUCH < distance and tally.differing * _MUCH < tally.of
 
 
 def _sentence(change: str, part: Part, tally: Tally) -> str:
@@ -64,7 +69,7 @@ def _changes(question: Question) -> Iterator[Changed]:
 
 def _of_requantization(question: Requantization) -> Iterator[Changed]:
     stage = question.stage
-    for zero in _zero_points(question):
+    for zero in _zero_points(question, stage.zero_point):
         yield (
             f"zero_point {zero} instead of {stage.zero_point}",
             replace(question, stage=replace(stage, zero_point=zero)),
@@ -75,11 +80,27 @@ def _of_requantization(question: Requantization) -> Iterator[Changed]:
     if isinstance(stage.factor, Multiplier):
         yield from _of_shift(question, stage.factor)
     yield from _of_channels(question)
+    yield from _of_bounds(question)
+    yield from _of_place(question)
     yield from _of_sign(question)
 
 
-def _zero_points(question: Requantization) -> list[int]:
-    """The zero points that would make up for the commonest differences from the first candidate."""
+def _of_bounds(question: Requantization) -> Iterator[Changed]:
+    """An activation that was not told: its bounds are the ends of the output."""
+    low, high = int(question.output.min()), int(question.output.max())
+    if low < high and (low, high) != question.stage.bounds:
+        told = f"minimum {low} and maximum {high}, the ends of your output"
+        yield told, replace(question, stage=replace(question.stage, bounds=(low, high)))
+
+
+def _of_place(question: Requantization) -> Iterator[Changed]:
+    """Elements that were written one place too far, or too early."""
+    for by, side in ((-1, "later"), (1, "earlier")):
+        yield f"the output read one element {side}", replace(question, output=np.roll(question.output, by))
+
+
+def _zero_points(question: Requantization | Sum, given: int) -> list[int]:
+    """The zero points of the output that would make up for the commonest differences from the first candidate."""
     part = question.parts[0]
     try:
         expected = part.candidates[0].run(part.operands)
@@ -87,8 +108,8 @@ def _zero_points(question: Requantization) -> list[int]:
         return []
     differences, counts = np.unique(question.output.ravel() - expected, return_counts=True)
     commonest = differences[np.argsort(-counts, kind="stable")][:3]
-    zeros = [question.stage.zero_point + int(by) for by in commonest if by]
-    return list(dict.fromkeys([*zeros, -question.stage.zero_point] if question.stage.zero_point else zeros))
+    zeros = [given + int(by) for by in commonest if by]
+    return list(dict.fromkeys([*zeros, -given] if given else zeros))
 
 
 def _of_shift(question: Requantization, factor: Multiplier) -> Iterator[Changed]:
@@ -118,6 +139,10 @@ def _of_sign(question: Requantization) -> Iterator[Changed]:
 
 def _of_sum(question: Sum) -> Iterator[Changed]:
     parameters = question.parameters
+    for zero in _zero_points(question, parameters.output.zero_point):
+        changed = replace(parameters.output, zero_point=zero)
+        told = f"zero_point {zero} instead of {parameters.output.zero_point}"
+        yield told, replace(question, parameters=replace(parameters, output=changed))
     swapped = replace(parameters, a=parameters.b, b=parameters.a)
     yield "the parameters of a and b swapped", replace(question, parameters=swapped)
     yield (

@@ -23,7 +23,7 @@ Range = tuple[int, int]
 SATURATED: Final = "saturated"
 _BOUNDED: Final = ("bounded_unless_equal", "bounded_unless_whole_range", "bounded_then_low_byte")
 _IGNORED: Final = "bounds_not_applied"
-_LOW_BITS: Final = "low_bits"
+_LOW_BITS: Final = "wrapped"
 
 
 @dataclass(frozen=True)
