@@ -101,3 +101,12 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(arguments: list[str], sente
     assert found.exit_code == 2
     assert sentence in found.stderr
     assert len(found.stderr.strip().splitlines()) == 1
+
+
+def test_what_only_the_negated_shift_makes_undefined_is_not_printed() -> None:
+    assert "not defined for these parameters" not in quarter("up.npy", "--shift", "1").output
+
+
+def test_what_the_given_shift_makes_undefined_is_printed() -> None:
+    output = quarter("up.npy", "--shift", "-1").output
+    assert "integer_scale_floor" in output.partition("not defined for these parameters")[2]

@@ -88,7 +88,7 @@ def test_what_is_shrunk_fails_when_checked_alone(planted: Callable[[str, str], K
 
 def test_the_text_counts_lanes(planted: Callable[[str, str], Kernel]) -> None:
     found = shrunk(planted("(a * b + 64) >> 7", "(a * b) >> 7"), random_row())
-    assert found.text == f"shrunk from {LENGTH} output lanes to 1"
+    assert found.text == f"shrunk to 1 of {LENGTH} output lanes"
 
 
 def test_wrong_lanes_do_not_shrink_to_an_over_read(planted: Callable[[str, str], Kernel]) -> None:

@@ -78,7 +78,7 @@ def shrink(
 
 def _sizes(kernel: Kernel, whole: Inputs, small: Inputs) -> str:
     before, after = (sum(a.size for a in kernel.expected(inputs).values()) for inputs in (whole, small))
-    return f"shrunk from {before} output lanes to {after}"
+    return f"shrunk to {after} of {before} output lanes"
 
 
 class _Search:

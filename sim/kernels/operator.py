@@ -138,6 +138,22 @@ def format_faults(name: str, info: TensorInfo, *data_types: str) -> Iterator[str
         yield f"{name} has {info.channels} channels: it must have 1"
 
 
+def bias_faults(input: TensorInfo, bias: TensorInfo) -> Iterator[str]:
+    """What is wrong with a bias of one number for each column, as ACL's output stages ask for it."""
+    if bias.data_type != input.data_type:
+        yield f"bias has data type {bias.data_type}: it must be the input's, {input.data_type}"
+    if len(bias.dimensions) > 1:
+        yield f"bias has rank {len(bias.dimensions)}, shape {bias.shape}: it must have rank 1"
+    if bias.dimensions[:1] != input.dimensions[:1]:
+        yield f"bias has shape {bias.shape}: its length must be the last axis of the input's {input.shape}"
+
+
+def output_shape_faults(input: TensorInfo, output: TensorInfo) -> Iterator[str]:
+    """What is wrong with the shape of an output that has one element for each of the input."""
+    if output.dimensions != input.dimensions:
+        yield f"output has shape {output.shape}: it must be the input's, {input.shape}"
+
+
 def padding_faults(name: str, info: TensorInfo, right: int, bottom: int = 0) -> Iterator[str]:
     """A sentence for a tensor that has less padding and cannot get more."""
     if not info.resizable and (info.right_padding < right or info.bottom_padding < bottom):

@@ -147,4 +147,6 @@ def _verdict(report: Report) -> str:
         return "[yellow]INTERRUPTED[/yellow]: what was compared until then agrees"
     if report.lanes_compared == 0:
         return "[red]FAILED[/red]: nothing was compared"
-    return f"[green]PASSED[/green]: {len(report.outcomes)} implementations agree on every lane"
+    count = len(report.outcomes)
+    agree = f"{count} implementations agree" if count > 1 else "the implementation agrees"
+    return f"[green]PASSED[/green]: {agree} on every lane"

@@ -16,7 +16,9 @@ from sim.kernels.operator import (
     Status,
     TensorInfo,
     Window,
+    bias_faults,
     format_faults,
+    output_shape_faults,
     region_of,
     require_array,
     require_info,
@@ -51,24 +53,10 @@ def _faults(input: TensorInfo, bias: TensorInfo | None, output: TensorInfo, boun
     if bounds_fault is not None:
         yield bounds_fault
     if bias is not None:
-        yield from _bias_faults(input, bias)
+        yield from bias_faults(input, bias)
     if not output.is_empty:
         yield from format_faults("output", output, "QASYMM8")
-        yield from _output_shape_faults(input, output)
-
-
-def _bias_faults(input: TensorInfo, bias: TensorInfo) -> Iterator[str]:
-    if bias.data_type != input.data_type:
-        yield f"bias has data type {bias.data_type}: it must be the input's, {input.data_type}"
-    if len(bias.dimensions) > 1:
-        yield f"bias has rank {len(bias.dimensions)}, shape {bias.shape}: it must have rank 1"
-    if bias.dimensions[:1] != input.dimensions[:1]:
-        yield f"bias has shape {bias.shape}: its length must be the last axis of the input's {input.shape}"
-
-
-def _output_shape_faults(input: TensorInfo, output: TensorInfo) -> Iterator[str]:
-    if output.dimensions != input.dimensions:
-        yield f"output has shape {output.shape}: it must be the input's, {input.shape}"
+        yield from output_shape_faults(input, output)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,9 @@ from sim.kernels.operator import (
     Status,
     TensorInfo,
     Window,
+    bias_faults,
     format_faults,
+    output_shape_faults,
     region_of,
     require_array,
     require_info,
@@ -86,8 +88,7 @@ def _faults(
         yield from _bias_faults(input, bias, mode)
     if not output.is_empty:
         yield from format_faults("output", output, wanted)
-        if output.dimensions != input.dimensions:
-            yield f"output has shape {output.shape}: it must be the input's, {input.shape}"
+        yield from output_shape_faults(input, output)
 
 
 def _parameter_faults(input: TensorInfo, parameters: Parameters, mode: str) -> Sequence[str]:
@@ -105,12 +106,7 @@ def _parameter_faults(input: TensorInfo, parameters: Parameters, mode: str) -> S
 def _bias_faults(input: TensorInfo, bias: TensorInfo, mode: str) -> Iterator[str]:
     if mode not in INTEGER_SCALE:
         yield f"mode {mode} has no bias: give None"
-    if bias.data_type != input.data_type:
-        yield f"bias has data type {bias.data_type}: it must be the input's, {input.data_type}"
-    if len(bias.dimensions) > 1:
-        yield f"bias has rank {len(bias.dimensions)}, shape {bias.shape}: it must have rank 1"
-    if bias.dimensions[:1] != input.dimensions[:1]:
-        yield f"bias has shape {bias.shape}: its length must be the last axis of the input's {input.shape}"
+    yield from bias_faults(input, bias)
 
 
 @dataclass(frozen=True)
