@@ -20,6 +20,7 @@ from sim.check.separation import Separation, separation_of
 from sim.check.shrink import shrink
 from sim.check.vectors import MAX_SETS, Vectors, make_vectors
 from sim.compile_options import compile_flags
+from sim.function_types import require_fit
 from sim.image import ImageError
 from sim.kernels.kernel import Kernel, KernelError, built_in_kernel, kernel_names
 from sim.kernels.kernel_file import load_kernel
@@ -36,7 +37,7 @@ from sim.terminal import (
     progress_bar,
     write_file,
 )
-from sim.toolchain import ToolchainError, ToolchainUnavailable, compiler_version, fixed_flags
+from sim.toolchain import ToolchainError, ToolchainUnavailable, compiler_version, fixed_flags, is_source
 from sim.view.junit import junit
 from sim.view.report import show_report
 
@@ -102,7 +103,7 @@ def check(
     except ToolchainUnavailable as unavailable:
         fail(str(unavailable), MISSING)
     report = Report(
-        chosen.name, compiler, seed, outcomes, reproduce, stopped, fixed_flags(*chosen.sources), runner, separation,
+        chosen.name, compiler, seed, outcomes, reproduce, stopped, fixed_flags(*filter(is_source, chosen.sources)), runner, separation,
         str(chosen.tolerance or ""), mode=chosen.mode,
     )  # fmt: skip
     if coverage:
@@ -133,7 +134,7 @@ def _require_a_build(kernel: Kernel, jobs: Sequence[Job]) -> None:
     source, flags = jobs[0]
     try:
         if source is not None:
-            open_image(source, kernel.symbol, *flags)
+            require_fit(open_image(source, kernel.symbol, *flags), kernel.symbol, kernel.signature)
     except ToolchainUnavailable:
         raise
     except (ImageError, ToolchainError) as error:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+import numpy as np
+
 from sim.image import Image, ImageError
 from sim.kernels.signature import Argument, Pointer, Scalar, Signature, Struct, Vector
 
@@ -28,6 +30,45 @@ def function_signature(image: Image, name: str) -> Signature:
         return image.from_debug_information(lambda dwarf: _signature(dwarf, name))
     except _Unknown as unknown:
         raise ImageError(f"{name!r} of {image.path} cannot be called by its debug information: {unknown}") from None
+
+
+def require_fit(image: Image, name: str, signature: Signature) -> None:
+    """Raises ImageError where the debug information of a function contradicts a signature.
+
+    Compared are the number of arguments, what each is, and the size and the kind (integer or floating-point) of its
+    numbers, not their signs.  A function without debug information, or with types that it cannot say, fits.
+    """
+    try:
+        compiled = function_signature(image, name)
+    except ImageError:
+        return
+    if len(compiled.arguments) != len(signature.arguments):
+        counts = f"{len(compiled.arguments)} arguments, the signature {len(signature.arguments)}"
+        raise ImageError(f"the signature does not fit: {name!r} of {image.path} takes {counts}")
+    for theirs, ours in zip(compiled.arguments, signature.arguments, strict=True):
+        if _kind(theirs) != _kind(ours):
+            said = f"{theirs.name!r} is {_kind(theirs)}, the signature says that {ours.name!r} is {_kind(ours)}"
+            raise ImageError(f"the signature does not fit: in {name!r} of {image.path} {said}")
+    if _number_kind(compiled.returns) != _number_kind(signature.returns):
+        said = f"returns {_number_kind(compiled.returns)}, the signature {_number_kind(signature.returns)}"
+        raise ImageError(f"the signature does not fit: {name!r} of {image.path} {said}")
+
+
+def _kind(argument: Argument) -> str:
+    """What is compared of an argument."""
+    if isinstance(argument, Struct):
+        return f"a structure of {argument.type.itemsize} bytes"
+    if isinstance(argument, Vector):
+        return f"a vector of {argument.lanes} x {_number_kind(argument.dtype)}"
+    number = _number_kind(argument.dtype)
+    return f"a pointer to {number}" if isinstance(argument, Pointer) else number
+
+
+def _number_kind(dtype: str) -> str:
+    if not dtype:
+        return "nothing"
+    kind = np.dtype(dtype)
+    return f"{8 * kind.itemsize}-bit {'floating point' if kind.kind == 'f' else 'integer'}"
 
 
 class _Unknown(ImageError):

@@ -162,3 +162,26 @@ def test_a_failing_input_set_is_shown_small(example: Path) -> None:
         'a = np.array([-128], "int8")',
         'b = np.array([-128], "int8")',
     ]
+
+
+@pytest.mark.parametrize(
+    ("declaration", "message"),
+    [
+        ("const short *a, signed char *b, size_t n", "'a' is a pointer to 16-bit integer, the signature says"),
+        ("const signed char *a, signed char *b", "takes 2 arguments, the signature 3"),
+        ("const signed char *a, signed char *b, float n", "'n' is 32-bit floating point"),
+        ("const signed char *a, size_t b, size_t n", "'b' is 64-bit integer"),
+    ],
+)
+def test_a_signature_that_does_not_fit_is_refused(declaration: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + KERNEL)
+    (tmp_path / "f.c").write_text(f"#include <stddef.h>\nvoid f({declaration}) {{}}\n")
+    result = lanewise("check", str(tmp_path / "f.py"), *SMALL)
+    assert (result.exit_code, message in result.stderr) == (2, True)
+
+
+def test_a_signature_may_differ_in_signs_and_in_what_is_not_known(tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + KERNEL)
+    text = SOURCE.replace("const signed char *a", "const void *c").replace("a[i]", "((const char *)c)[i]")
+    (tmp_path / "f.c").write_text(text.replace("signed char *b", "unsigned char *b"))
+    assert lanewise("check", str(tmp_path / "f.py"), *SMALL).exit_code == 0

@@ -26,6 +26,7 @@ from sim.check.guards.findings import GuardError, GuardFinding
 from sim.check.report import PROGRAM, Mismatch, Outcome
 from sim.check.tracing import Finding, LaneTracer
 from sim.check.vectors import Vectors, call_seed
+from sim.function_types import require_fit
 from sim.image import Image, ImageError
 from sim.kernels.kernel import Kernel, KernelError
 from sim.machine.errors import ExecutionError
@@ -74,6 +75,7 @@ def check_job(
         image = open_image(job.source, kernel.symbol, *job.flags) if job.source is not None else None
         implementation: Implementation
         if image is not None:
+            require_fit(image, kernel.symbol, kernel.signature)
             implementation = CompiledKernel(image, kernel, table, engine, max_instructions)
         else:
             implementation = ProgramKernel(kernel)

@@ -88,8 +88,8 @@ def _totals(report: Report) -> Table:
     for name, value in (
         *([("mode", report.mode)] if report.mode else []),
         ("compiler", report.compiler),
-        ("flags", " ".join(report.flags)),
-        ("common flags", " ".join(report.common_flags)),
+        *([("flags", " ".join(report.flags))] if report.flags else []),
+        *([("common flags", " ".join(report.common_flags))] if report.common_flags else []),
         ("vectors compared", f"{report.vectors_compared:,}"),
         ("lanes compared", f"{report.lanes_compared:,}"),
         ("distinct binaries", f"{report.distinct_binaries}"),
