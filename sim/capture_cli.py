@@ -43,7 +43,7 @@ def capture_calls(
     chosen = chosen_kernel(kernel, mode)
     made = chosen_vectors(chosen, vectors, seed)
     source = object_file or chosen.sources[0]
-    flags = (optimisation_flag(opt), *compile_flags(march, cflags, include or []))
+    flags = (optimisation_flag(opt), *chosen.flags, *compile_flags(march, cflags, include or []))
     try:
         calls = _captured(chosen, open_image(source, chosen.symbol, *flags), made)
     except ToolchainUnavailable as unavailable:

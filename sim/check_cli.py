@@ -102,8 +102,9 @@ def check(
         outcomes, stopped = _run_jobs(chosen, jobs, made, runner, limit)
     except ToolchainUnavailable as unavailable:
         fail(str(unavailable), MISSING)
+    common_flags = fixed_flags(*filter(is_source, chosen.sources))
     report = Report(
-        chosen.name, compiler, seed, outcomes, reproduce, stopped, fixed_flags(*filter(is_source, chosen.sources)), runner, separation,
+        chosen.name, compiler, seed, outcomes, reproduce, stopped, common_flags, runner, separation,
         str(chosen.tolerance or ""), mode=chosen.mode,
     )  # fmt: skip
     if coverage:

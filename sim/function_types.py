@@ -36,22 +36,29 @@ def require_fit(image: Image, name: str, signature: Signature) -> None:
     """Raises ImageError where the debug information of a function contradicts a signature.
 
     Compared are the number of arguments, what each is, and the size and the kind (integer or floating-point) of its
-    numbers, not their signs.  A function without debug information, or with types that it cannot say, fits.
+    numbers, not their signs.  A function without debug information, or with types that it cannot say, fits; and a
+    signature may end with numbers that only its extents and strides name.
     """
     try:
         compiled = function_signature(image, name)
     except ImageError:
         return
-    if len(compiled.arguments) != len(signature.arguments):
+    further = {argument.name for argument in signature.arguments[len(compiled.arguments) :]}
+    if len(compiled.arguments) > len(signature.arguments) or not further <= _sizes(signature):
         counts = f"{len(compiled.arguments)} arguments, the signature {len(signature.arguments)}"
         raise ImageError(f"the signature does not fit: {name!r} of {image.path} takes {counts}")
-    for theirs, ours in zip(compiled.arguments, signature.arguments, strict=True):
+    for theirs, ours in zip(compiled.arguments, signature.arguments, strict=False):
         if _kind(theirs) != _kind(ours):
             said = f"{theirs.name!r} is {_kind(theirs)}, the signature says that {ours.name!r} is {_kind(ours)}"
             raise ImageError(f"the signature does not fit: in {name!r} of {image.path} {said}")
     if _number_kind(compiled.returns) != _number_kind(signature.returns):
         said = f"returns {_number_kind(compiled.returns)}, the signature {_number_kind(signature.returns)}"
         raise ImageError(f"the signature does not fit: {name!r} of {image.path} {said}")
+
+
+def _sizes(signature: Signature) -> set[str]:
+    """The arguments that extents and strides name."""
+    return {size for p in signature.pointers for size in (*p.shape, *p.strides) if isinstance(size, str)}
 
 
 def _kind(argument: Argument) -> str:

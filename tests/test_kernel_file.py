@@ -168,7 +168,7 @@ def test_a_failing_input_set_is_shown_small(example: Path) -> None:
     ("declaration", "message"),
     [
         ("const short *a, signed char *b, size_t n", "'a' is a pointer to 16-bit integer, the signature says"),
-        ("const signed char *a, signed char *b", "takes 2 arguments, the signature 3"),
+        ("const signed char *a, signed char *b, size_t n, int m", "takes 4 arguments, the signature 3"),
         ("const signed char *a, signed char *b, float n", "'n' is 32-bit floating point"),
         ("const signed char *a, size_t b, size_t n", "'b' is 64-bit integer"),
     ],
@@ -185,3 +185,20 @@ def test_a_signature_may_differ_in_signs_and_in_what_is_not_known(tmp_path: Path
     text = SOURCE.replace("const signed char *a", "const void *c").replace("a[i]", "((const char *)c)[i]")
     (tmp_path / "f.c").write_text(text.replace("signed char *b", "unsigned char *b"))
     assert lanewise("check", str(tmp_path / "f.py"), *SMALL).exit_code == 0
+
+
+def test_a_signature_may_end_with_a_size_that_the_function_does_not_take(tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a'][:4]}\n" + KERNEL.replace("[n]", "[4]"))
+    (tmp_path / "f.c").write_text(SOURCE.replace(", size_t n", "").replace("i < n", "i < 4"))
+    text = (tmp_path / "f.py").read_text().replace("a[4]", "a[n]")
+    (tmp_path / "f.py").write_text(text.replace("SIGNATURE, golden)", "SIGNATURE, golden, domain={'n': Domain(4, 9)})"))
+    assert lanewise("check", str(tmp_path / "f.py"), *SMALL).exit_code == 0
+
+
+def test_the_flags_of_a_kernel_reach_the_compiler_at_every_level(tmp_path: Path) -> None:
+    flagged = KERNEL.replace("golden)", "golden, flags=('-DADDED=0',))")
+    (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + flagged)
+    (tmp_path / "f.c").write_text(SOURCE.replace("a[i];", "a[i] + ADDED;"))
+    result = lanewise("check", str(tmp_path / "f.py"), "--vectors", "50", "--opt", "O1,O2", "--json")
+    shown = json.loads(result.stdout)
+    assert (result.exit_code, shown["flags"]) == (0, ["-O1 -DADDED=0", "-O2 -DADDED=0"])

@@ -50,12 +50,12 @@ class Job(NamedTuple):
 
 
 def jobs_of(kernel: Kernel, levels: Sequence[str], flags: Sequence[str] = ()) -> list[Job]:
-    """Every source at every optimisation level, with the flags besides, then the program of intrinsics.
+    """Every source at every optimisation level, with the kernel's flags and these, then the program of intrinsics.
 
     What is compiled already comes once, without flags.
     """
     builds = [
-        Job(source, (f"-{level}", *flags) if is_source(source) else ())
+        Job(source, (f"-{level}", *kernel.flags, *flags) if is_source(source) else ())
         for source in kernel.sources
         for level in (levels if is_source(source) else levels[:1])
     ]

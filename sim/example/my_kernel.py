@@ -41,6 +41,7 @@ KERNEL = Kernel(
     symbol=NAME,
     sources=(Path("my_kernel.c"),),  # beside this file; C, C++ or assembly
     signature=SIGNATURE,
+    flags=(),  # what the compiler needs besides, such as "-march=armv8.2-a+dotprod"
     golden=golden,
     steps=steps,
     # What each argument may be: Domain(low, high), choices, and corners that every check must try.  Without one, all

@@ -48,7 +48,8 @@ class Kernel:
     `mode` names the arithmetic where a folder has several, each with a record of its own.  `conventions` are the other
     arithmetics under their names: to name the one that a wrong result agrees with, and to count the vectors that tell
     them apart; one that does not define an input set raises ValueError.  `tolerance` is that of floating-point outputs,
-    None where every bit counts.  Raises ValueError for a domain that does not
+    None where every bit counts.  `flags` are those that its sources need, such as "-march=armv8.2-a+dotprod".  Raises
+    ValueError for a domain that does not
     fit the signature.
     """
 
@@ -66,6 +67,7 @@ class Kernel:
     mode: str = ""
     domain: Domains = field(default_factory=dict)
     tolerance: Tolerance | None = None
+    flags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_domains(self.signature, self.domain)
