@@ -36,12 +36,15 @@ def require_fit(image: Image, name: str, signature: Signature) -> None:
     """Raises ImageError where the debug information of a function contradicts a signature.
 
     Compared are the number of arguments, what each is, and the size and the kind (integer or floating-point) of its
-    numbers, not their signs.  A function without debug information, or with types that it cannot say, fits; and a
-    signature may end with numbers that only its extents and strides name.
+    numbers, not their signs.  A function without debug information, with types that it cannot say, or with no
+    arguments of its own (as one in assembly has none) fits; and a signature may end with numbers that only its extents
+    and strides name.
     """
     try:
         compiled = function_signature(image, name)
     except ImageError:
+        return
+    if not compiled.arguments:
         return
     further = {argument.name for argument in signature.arguments[len(compiled.arguments) :]}
     if len(compiled.arguments) > len(signature.arguments) or not further <= _sizes(signature):

@@ -74,7 +74,8 @@ def test_the_program_agrees_with_the_golden_reference(kernel: Kernel) -> None:
 def test_the_code_of_another_mode_is_caught(kernel: Kernel) -> None:
     other = "quantize_down_page" if kernel.mode != "page" else "quantize_down_left_shift"
     wrong = replace(kernel, symbol=other)
-    assert "golden" in failure(wrong, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 1000, 1))
+    said = failure(wrong, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 1000, 1))
+    assert "golden" in said or "'lower' is 8-bit integer, the signature says that 'lower' is 32-bit" in said
 
 
 @pytest.mark.parametrize(
