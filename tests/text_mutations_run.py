@@ -8,6 +8,7 @@ Ends with 1 where a reader raised another error than its own, with the command t
 from __future__ import annotations
 
 import argparse
+import gc
 import resource
 import sys
 import tempfile
@@ -22,6 +23,8 @@ from sim.check.captured import Bytes
 
 MEMORY_LIMIT = 16 << 30
 """Bytes of address space, of which the emulator reserves most: a text that asks for more is a blow-up."""
+COLLECTED = 8
+"""Texts after which emulators that are left are freed: each reserves a GiB."""
 SLOWEST = 10.0
 """Seconds for one text, far above what any takes."""
 
@@ -36,6 +39,8 @@ def failures(name: str, read: Callable[[Random], None], first: int, count: int) 
         except Exception as error:  # whatever a reader lets through is what this looks for
             print(f"{name}: seed {seed}: {type(error).__name__}: {error}")
             found += 1
+        if seed % COLLECTED == 0:
+            gc.collect()
         if time.monotonic() - started > SLOWEST:
             print(f"{name}: seed {seed} took {time.monotonic() - started:.1f} s")
             found += 1
