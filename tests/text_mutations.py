@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -59,7 +60,7 @@ def damaged_call(rng: Random) -> str:
             if not isinstance(holder[key], dict | list) or not holder[key] or rng.random() < 0.2:
                 break
             holder = holder[key]
-        holder[key] = rng.choice(VALUES)
+        holder[key] = deepcopy(rng.choice(VALUES))
     return json.dumps(call)
 
 
