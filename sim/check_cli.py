@@ -132,10 +132,10 @@ def chosen_kernel(name: str, mode: str | None) -> Kernel:
 
 def _require_a_build(kernel: Kernel, jobs: Sequence[Job]) -> None:
     """Ends the command where the first build cannot be made: that is a fault of what was given, no result."""
-    source, flags = jobs[0]
     try:
-        if source is not None:
-            require_fit(open_image(source, kernel.symbol, *flags), kernel.symbol, kernel.signature)
+        for source, flags in jobs[:1]:
+            if source is not None:
+                require_fit(open_image(source, kernel.symbol, *flags), kernel.symbol, kernel.signature)
     except ToolchainUnavailable:
         raise
     except (ImageError, ToolchainError) as error:

@@ -202,3 +202,10 @@ def test_the_flags_of_a_kernel_reach_the_compiler_at_every_level(tmp_path: Path)
     result = lanewise("check", str(tmp_path / "f.py"), "--vectors", "50", "--opt", "O1,O2", "--json")
     shown = json.loads(result.stdout)
     assert (result.exit_code, shown["flags"]) == (0, ["-O1 -DADDED=0", "-O2 -DADDED=0"])
+
+
+def test_a_kernel_without_any_implementation_does_not_pass(tmp_path: Path) -> None:
+    text = KERNEL.replace("('f.c',)", "()")
+    (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + text)
+    result = lanewise("check", str(tmp_path / "f.py"), *SMALL)
+    assert (result.exit_code, "nothing was compared" in result.stdout) == (1, True)
