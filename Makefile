@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check bench batch prove streams floating kernels mutations form-words clean
+.PHONY: demo test check bench batch prove streams floating kernels mutations notebooks form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -24,6 +24,7 @@ bench: $(INSTALLED)
 	@$(BIN)/python tests/benchmarks/machine_speed.py
 	@$(BIN)/python tests/benchmarks/batch_speed.py
 	@$(BIN)/python tests/benchmarks/explain_speed.py
+	@$(BIN)/python tests/benchmarks/timing_speed.py
 
 # Every form of the table on batches of random members, against a machine for each of them: minutes.
 batch: $(INSTALLED)
@@ -49,6 +50,11 @@ mutations: $(INSTALLED)
 # Claims about lane arithmetic, decided for all inputs.
 prove: $(INSTALLED)
 	@$(BIN)/lanewise prove
+
+# The notebooks in a browser; what serves them is installed here, not with the rest.
+notebooks: $(INSTALLED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement notebooks.lock
+	@$(BIN)/jupyter nbclassic notebooks
 
 form-words: $(INSTALLED)
 	@$(BIN)/python -m isa.word_search

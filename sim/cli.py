@@ -13,6 +13,7 @@ import typer
 from sim.capture_cli import capture_calls
 from sim.check_cli import check
 from sim.conventions_cli import conventions
+from sim.cycles_cli import cycles
 from sim.doctor_cli import doctor
 from sim.explain_cli import explain_output
 from sim.init_cli import init
@@ -38,6 +39,7 @@ app.command("check")(check)
 app.command("capture")(capture_calls)
 app.command("replay")(replay_calls)
 app.command("prove")(prove)
+app.command("cycles", context_settings={"ignore_unknown_options": True})(cycles)
 app.command("conventions")(conventions)
 app.command("explain")(explain_output)
 app.command("run", context_settings={"ignore_unknown_options": True})(run_function)  # so that -5 is a number

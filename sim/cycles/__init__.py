@@ -1,0 +1,1 @@
+"""What `lanewise cycles` times, on what, and what comes of it."""

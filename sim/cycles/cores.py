@@ -1,0 +1,79 @@
+"""The cores that `lanewise cycles` times for, and what is different about them if it asks what if."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Final
+
+from sim.timing.core import Core
+from sim.timing.core_file import CoreError, core_names, load_core
+
+REAL_CORES: Final = ("cortex-a55", "cortex-a72", "neoverse-n1")
+"""Those that can be bought."""
+_NEAR: Final = 5
+
+
+def chosen_cores(text: str) -> list[Core]:
+    """The cores of names and paths with commas between them, each once.  Raises CoreError."""
+    names = dict.fromkeys(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise CoreError(f"name a core: {', '.join(core_names())}, or the path of a core file (.toml)")
+    return [load_core(name) for name in names]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is different about a core if one asks what if, as it was given.
+
+    Latencies are CLASS=CYCLES, uses CLASS=PIPES as a core file writes them, parameters NAME=VALUE; `l2_latency` are
+    the cycles of a hit in the second cache.
+    """
+
+    latencies: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    l2_latency: int | None = None
+
+    @property
+    def texts(self) -> list[str]:
+        """Each in words."""
+        latencies = [f"the latency of {text}" for text in self.latencies]
+        uses = [f"the pipes of {text}" for text in self.uses]
+        second = [] if self.l2_latency is None else [f"L2 in {self.l2_latency} cycles"]
+        return [*latencies, *uses, *self.parameters, *second]
+
+    def made_to(self, core: Core) -> Core:
+        """The core with them.  Raises CoreError for a text that is no change, and for what the core does not have."""
+        core = _changed(core, Core.with_latency, self.latencies, "--latency")
+        core = _changed(core, Core.with_uses, self.uses, "--pipe")
+        core = _changed(core, Core.with_parameter, self.parameters, "--set")
+        return core if self.l2_latency is None else _with_l2(core, self.l2_latency)
+
+
+def _with_l2(core: Core, cycles: int) -> Core:
+    if not any(level.name == "L2" for level in core.levels):
+        raise CoreError(f"{core.name} has no L2 that --l2-latency could be the latency of")
+    levels = (level._replace(latency=cycles) if level.name == "L2" else level for level in core.levels)
+    return replace(core, levels=tuple(levels))
+
+
+def _changed(core: Core, change: Callable[[Core, str, str], Core], options: Iterable[str], option: str) -> Core:
+    for text in options:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (equals and name):
+            raise CoreError(f"{option} takes NAME=VALUE, not {text!r}")
+        try:
+            core = change(core, name, value)
+        except ValueError as error:
+            raise CoreError(f"{option} {text!r} on {core.name}: {error}{_near(core, name)}") from None
+    return core
+
+
+def _near(core: Core, name: str) -> str:
+    """Some classes with that in their names, or with names like it, where there is no such class."""
+    if name in core.classes:
+        return ""
+    near = [one for one in core.classes if name.lower() in one.lower()] or get_close_matches(name, core.classes)
+    return f"; there are {', '.join(near[:_NEAR])}" if near else ""

@@ -1,0 +1,155 @@
+"""What `lanewise cycles` times, by what it is given: a kernel, a function, a loop without a caller, a captured call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from isa.instruction import Instruction
+from sim.check.captured import Bytes, CapturedCall, CaptureError, read_line, read_lines
+from sim.check.executed import executed_call, executed_captured, executed_program
+from sim.check.single import read_arguments
+from sim.cycles.typical import output_elements, typical_arguments
+from sim.function_types import function_signature
+from sim.image import Image
+from sim.kernels.kernel import Kernel
+from sim.kernels.prototype import Prototype, parse_prototype
+from sim.objects import open_image
+from sim.timing.bare_loop import BareLoopError, body_in_file, loop_of_body, stream_of_body
+from sim.timing.loop import Loop
+from sim.timing.stream import Executed
+from sim.toolchain import is_source
+
+ASSEMBLY = (".s", ".S")
+_LONGEST_STREAM = 1_000_000  # instructions of a loop that is no `Loop`
+_SEED = 1  # of what a call does not define; odd, so that arrays begin where their mappings do
+
+
+@dataclass(frozen=True)
+class TimedCall:
+    """One call: all that it executes.
+
+    `call` says which one it is, `elements` how many its outputs have together (0: not known), `image` holds its source
+    lines (None: it has none).
+    """
+
+    title: str
+    call: str
+    stream: Sequence[Executed]
+    elements: int
+    image: Image | None
+
+    @property
+    def instructions(self) -> list[Instruction]:
+        """In the order of execution."""
+        return [one.instruction for one in self.stream]
+
+
+@dataclass(frozen=True)
+class TimedLoop:
+    """A loop and how many iterations of it are timed; `elements` are those of one iteration (0: not known)."""
+
+    title: str
+    loop: Loop
+    count: int
+    elements: int
+    image: Image
+
+    @property
+    def instructions(self) -> list[Instruction]:
+        """Of one iteration."""
+        return [one.instruction for one in self.loop.body]
+
+
+Timed = TimedCall | TimedLoop
+
+
+def kernel_calls(
+    kernel: Kernel, levels: Sequence[str], flags: Sequence[str], length: int | None, seed: int, limit: int
+) -> Iterator[TimedCall]:
+    """One call, the same each time: of its first source at every level, such as -O2, and of its program.
+
+    Raises KernelError, and what compiling and calling raise: ToolchainError, ImageError, ExecutionError, CallError.
+    """
+    arguments = typical_arguments(kernel, length, seed)
+    elements, call = output_elements(kernel.signature, arguments), shown_arguments(arguments)
+    source = kernel.sources[0]
+    for level in levels:
+        image = open_image(source, kernel.symbol, level, *kernel.flags, *flags)
+        stream = executed_call(image, kernel, arguments, _SEED, limit)
+        yield TimedCall(f"{source.name} {level}", call, stream, elements, image)
+    if kernel.program is not None:
+        yield TimedCall("program", call, executed_program(kernel, arguments, _SEED), elements, None)
+
+
+def function_call(
+    file: Path, symbol: str, texts: Sequence[str], level: str, flags: Sequence[str], limit: int
+) -> TimedCall:
+    """A call of a function as `lanewise run` makes it; `symbol` is its name or its prototype.
+
+    Raises ArgumentError and PrototypeError, and what compiling and calling raise.
+    """
+    name, image, prototype = _opened(file, symbol, (level, *flags))
+    title = f"{name} {level}" if is_source(file) else name
+    signature, values = read_arguments(prototype.signature, texts)
+    kernel = Kernel(name, name, (file,), signature, golden=dict)
+    stream = executed_call(image, kernel, values, _SEED, limit)
+    return TimedCall(title, shown_arguments(values), stream, output_elements(signature, values), image)
+
+
+def bare_loop(file: Path, label: str | None, count: int, elements: int, flags: Sequence[str]) -> Timed:
+    """`count` iterations of a loop of which the file has only the code.
+
+    Where the iterations differ, they are a stream.  Raises BareLoopError, and what compiling raises.
+    """
+    body = body_in_file(file, label, *flags)
+    title = label or "loop"
+    try:
+        return TimedLoop(title, loop_of_body(body), count, elements, body.image)
+    except BareLoopError:
+        if count * len(body.code) > _LONGEST_STREAM:
+            raise
+    stream = stream_of_body(body, count)
+    return TimedCall(title, f"{count:,} iterations, which differ", stream, count * elements, body.image)
+
+
+def captured_call(file: Path, name: str | None, limit: int) -> TimedCall:
+    """The call of that id in a file of captured calls, or its only one.
+
+    Raises CaptureError, and what executing raises.
+    """
+    call = _captured(file, name)
+    return TimedCall(call.name, f"entry {call.entry:#x}", executed_captured(call, limit), 0, None)
+
+
+def shown_arguments(arguments: dict[str, Any]) -> str:
+    """Such as "length=16, a[16], bias=null"."""
+    return ", ".join(f"{name}{_shown(value)}" for name, value in arguments.items())
+
+
+def _shown(value: Any) -> str:
+    shape = getattr(value, "shape", ())
+    return f"[{', '.join(map(str, shape))}]" if shape else "=null" if value is None else f"={value}"
+
+
+def _opened(file: Path, symbol: str, flags: Sequence[str]) -> tuple[str, Image, Prototype]:
+    if "(" in symbol:
+        prototype = parse_prototype(symbol)
+        return prototype.name, open_image(file, prototype.name, *flags), prototype
+    image = open_image(file, symbol, *flags)
+    return symbol, image, Prototype(symbol, function_signature(image, symbol))
+
+
+def _captured(file: Path, name: str | None) -> CapturedCall:
+    """The first call of that name; without a name there must be one only."""
+    data = Bytes(file.with_suffix(".npz"))
+    lines = [read_line(number, text, data) for number, text in read_lines(file)]
+    calls = [line.call for line in lines if line.call is not None and name in (None, line.call.name)]
+    if len(calls) == 1 or (calls and name is not None):
+        return calls[0]
+    if calls:
+        raise CaptureError(f"{file} has {len(calls):,} calls: name one with --call, such as {calls[0].name!r}")
+    faults = "".join(f"; {line.error}" for line in lines if line.error)
+    raise CaptureError(f"{file} has no call" + (f" {name!r}" if name else "") + faults.split("\n")[0])

@@ -1,0 +1,87 @@
+"""The call of a kernel that is timed where its author names none: a row of a size that may be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from sim.kernels.domain import Domain
+from sim.kernels.kernel import Kernel, KernelError
+from sim.kernels.signature import Pointer, Signature, extents
+
+USUAL_LENGTH: Final = 256
+"""Elements of a row, where the kernel takes any number."""
+LARGEST_LENGTH: Final = 1 << 20
+_DRAWN: Final = 100
+
+Arguments = Mapping[str, Any]
+
+
+def typical_arguments(kernel: Kernel, length: int | None, seed: int) -> dict[str, Any]:
+    """The largest of a hundred random calls; where it has rows of any length, one row of `length` (256).
+
+    Raises KernelError for a length that the kernel does not let choose.
+    """
+    rng = np.random.default_rng(seed)
+    drawn = [dict(kernel.arguments(kernel.sample(rng))) for _ in range(_DRAWN)]
+    largest = max(drawn, key=lambda arguments: output_elements(kernel.signature, arguments))
+    axis = row_length(kernel.signature)
+    if axis is None and length is not None:
+        raise KernelError(f"the size of a call of {kernel.name} is no number of elements: leave --length out")
+    if axis is None:
+        return largest
+    wanted = USUAL_LENGTH if length is None else length
+    nearest = _allowed(kernel, axis, wanted)
+    if length not in (None, nearest):
+        raise KernelError(f"the domain of {axis!r} in {kernel.name} has no {length}: the nearest is {nearest}")
+    return _one_row(kernel, largest, axis, nearest)
+
+
+def output_elements(signature: Signature, arguments: Arguments) -> int:
+    """Of all output arrays that are given."""
+    given = (p for p in signature.outputs if p.direction == "out" or arguments.get(p.name) is not None)
+    return sum(prod(extents(pointer, arguments)) for pointer in given)
+
+
+def row_length(signature: Signature) -> str | None:
+    """The argument that says how many elements a row has in all arrays; None where there is none.
+
+    An extent that is a distance of rows (named a stride), which further arguments go with, is none.
+    """
+    named = [pointer for pointer in signature.pointers if any(isinstance(extent, str) for extent in pointer.shape)]
+    last = {pointer.shape[-1] for pointer in named}
+    length = last.pop() if len(last) == 1 else None
+    strided = any(pointer.strides for pointer in named)
+    return length if isinstance(length, str) and not strided and "stride" not in length else None
+
+
+def _allowed(kernel: Kernel, name: str, wanted: int) -> int:
+    """The number nearest to the wanted one that the domain of an argument has."""
+    domain = kernel.domain.get(name, Domain())
+    if domain.choices:
+        return int(min(domain.choices, key=lambda choice: abs(choice - wanted)))
+    types = {argument.name: argument.type for argument in kernel.signature.by_value}
+    low, high = domain.bounds(types[name])
+    return int(min(max(wanted, low), high))
+
+
+def _one_row(kernel: Kernel, arguments: Arguments, axis: str, length: int) -> dict[str, Any]:
+    """The call with so many elements in a row, its numbers repeated, and one of everything else."""
+    pointers = kernel.signature.pointers
+    extents_named = {extent for pointer in pointers for extent in pointer.shape if isinstance(extent, str)}
+    sizes = {name: length if name == axis else _allowed(kernel, name, 1) for name in extents_named}
+    sized = {**arguments, **sizes}
+    return {**sized, **{p.name: _repeated(arguments[p.name], p, sized) for p in pointers if p.name in arguments}}
+
+
+def _repeated(array: Any, pointer: Pointer, arguments: Arguments) -> Any:
+    """The first row over and over.  Raises KernelError for a call without elements, which has nothing to repeat."""
+    if array is None:
+        return None
+    shape = extents(pointer, arguments)
+    if not array.size:
+        raise KernelError(f"the array {pointer.name!r} of the largest of {_DRAWN} random calls is empty")
+    return np.resize(array.reshape(-1, array.shape[-1])[0], shape).astype(pointer.dtype)

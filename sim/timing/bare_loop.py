@@ -1,0 +1,74 @@
+"""A loop of which only the code is there, without a caller: found in it, run a few times, and written on.
+
+`sim.timing.body_run` says on what it is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+from sim.objects import open_image
+from sim.timing.body import BareLoopError, Body, find_body
+from sim.timing.body_run import BodyRun
+from sim.timing.loop import Loop
+from sim.timing.stream import Executed
+from sim.toolchain import build, build_text, is_source
+
+__all__ = ["BareLoopError", "Body", "body_in_file", "body_in_text", "find_body", "loop_of_body", "stream_of_body"]
+
+_KEEP_LABELS = "-Wa,-L"  # else the assembler leaves those that begin with .L out of the symbol table
+_SETTLING = 2  # iterations until what registers held before the first one is in no address any more
+
+
+def body_in_file(path: Path, label: str | None, *flags: str) -> Body:
+    """`find_body` in a file: a source, for which a label may be None, or whatever else `open_image` takes.
+
+    Raises BareLoopError, and what `open_image` raises.
+    """
+    if is_source(path):
+        return find_body(build(path, *flags, _KEEP_LABELS), label)
+    if label is None:
+        raise BareLoopError(f"{path} is compiled: name the function or the label of its loop")
+    return find_body(open_image(path, label), label)
+
+
+def body_in_text(text: str, label: str | None = None, *flags: str) -> Body:
+    """`find_body` in assembly.  Raises BareLoopError, and what `build` raises."""
+    return find_body(build_text(text, ".s", *flags, _KEEP_LABELS), label)
+
+
+def loop_of_body(body: Body) -> Loop:
+    """The loop that repeats the body.
+
+    Raises BareLoopError where the body cannot be executed, where its iterations differ in what they execute, and where
+    an address does not move by the same distance each time: `stream_of_body` takes such a body.
+    """
+    run = BodyRun(body)
+    iterations = [run.iteration() for _ in range(_SETTLING + 3)][_SETTLING:]
+    first, second, third = ([one.pc for one in iteration] for iteration in iterations)
+    if not first == second == third:
+        raise BareLoopError("the iterations take different ways through the loop: give it as a stream of iterations")
+    return Loop(tuple(iterations[0]), tuple(_strides(times) for times in zip(*iterations, strict=True)))
+
+
+def stream_of_body(body: Body, iterations: int) -> list[Executed]:
+    """So many iterations of the body.  Raises BareLoopError where it cannot be executed."""
+    run = BodyRun(body)
+    return list(chain.from_iterable(run.iteration() for _ in range(iterations)))
+
+
+def _strides(times: Sequence[Executed]) -> tuple[int, ...]:
+    """How far each access of one instruction moves, of which three executions are given."""
+    first, second, third = ([address for address, _ in (*one.loads, *one.stores)] for one in times)
+    strides = tuple(_distance(a, b) for a, b in zip(first, second, strict=True))
+    if strides != tuple(_distance(a, b) for a, b in zip(second, third, strict=True)):
+        text = times[0].instruction.text
+        raise BareLoopError(f"the address of {text} does not move by a constant stride: give the loop as a stream")
+    return strides
+
+
+def _distance(start: int, end: int) -> int:
+    """From one 64-bit address to another, the shorter way round."""
+    return (end - start + 2**63) % 2**64 - 2**63

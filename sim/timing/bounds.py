@@ -1,0 +1,142 @@
+"""What no schedule can be faster than: the issue slots, each pipe, the latencies, memory, taken branches.
+
+A bound of pipes is exact for its work: for a set of pipes, what only they can do, divided by their number.  That the
+last instructions leave a pipe busy when their results are there counts too.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+from typing import NamedTuple
+
+from sim.timing.chains import longest_chain, recurrence
+from sim.timing.core import Core
+from sim.timing.loop import Loop
+from sim.timing.operation import Operation, Operations
+from sim.timing.stream import Executed
+
+Work = dict[frozenset[str], Fraction]
+"""Cycles of pipe that are needed, by the pipes that can give them."""
+
+
+class Bound(NamedTuple):
+    """Cycles that something takes at least, by its name and in a sentence."""
+
+    name: str
+    cycles: Fraction
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The bounds of a stream, or of one iteration of a loop, largest first."""
+
+    all: tuple[Bound, ...]
+
+    @property
+    def binding(self) -> Bound:
+        """The one that allows the least."""
+        return self.all[0]
+
+    def excess(self, cycles: Fraction | int) -> Fraction:
+        """By what part of the binding bound an estimate is above it: 1/10 is 10 %; 0 where there is nothing to do."""
+        return cycles / self.binding.cycles - 1 if self.binding.cycles else Fraction(0)
+
+
+def bounds_of_stream(stream: Sequence[Executed], core: Core) -> Bounds:
+    """The bounds of a whole stream, in cycles."""
+    cycles = longest_chain(stream, core)
+    latency = Bound("latency", cycles, f"the longest chain of results takes {_text(cycles)} cycles")
+    return _bounds(stream, core, latency, sum(one.taken for one in stream) - 1)
+
+
+def bounds_of_loop(loop: Loop, core: Core) -> Bounds:
+    """The bounds of one iteration of a loop that runs for long, in cycles."""
+    chain = recurrence(loop, core)
+    members = " -> ".join(loop.body[number].instruction.form.mnemonic for number in chain.members)
+    sentence = f"{members} waits for itself, {_text(chain.cycles)} cycles an iteration" if members else "no chain"
+    return _bounds(loop.body, core, Bound("latency", chain.cycles, sentence), sum(one.taken for one in loop.body))
+
+
+def _bounds(stream: Sequence[Executed], core: Core, latency: Bound, branches: int) -> Bounds:
+    operations = Operations(core)
+    found = [operations[one.instruction] for one in stream]
+    accesses = [operation for operation, one in zip(found, stream, strict=True) if one.loads or one.stores]
+    front = [_issue(found, core), *_first(found, core), *_taken(branches, core)]
+    bounds = [*front, latency, *_memory(accesses), *_pipes(found)]
+    return Bounds(tuple(sorted(bounds, key=lambda bound: -bound.cycles)))
+
+
+def _issue(operations: Sequence[Operation], core: Core) -> Bound:
+    at_most = core.width if core.order == "in" else inf
+    slots = sum(int(min(operation.slots, at_most)) for operation in operations)
+    return Bound("issue", Fraction(slots, core.width), f"{slots} slots, {core.width} a cycle")
+
+
+def _first(operations: Sequence[Operation], core: Core) -> list[Bound]:
+    """In order, those that must be the first of their cycle take one each."""
+    alone = sum(operation.first for operation in operations) if core.order == "in" else 0
+    return (
+        [Bound("pairing", Fraction(alone), f"{alone} instructions must be the first of their cycle")] if alone else []
+    )
+
+
+def work_of(operations: Iterable[Operation]) -> Work:
+    """What operations need of the pipes."""
+    work: Work = defaultdict(Fraction)
+    for operation in operations:
+        for use in operation.uses:
+            work[frozenset(use.pipes)] += use.cycles + (use.fraction or 0)
+    return work
+
+
+def tightest(work: Work) -> tuple[frozenset[str], Fraction]:
+    """The pipes that are needed longest, and how long: the most, over sets of pipes, of what only they can do.
+
+    Divided by their number.  No pipes and 0 where there is no work.
+    """
+    sets: set[frozenset[str]] = set()
+    for pipes in work:
+        sets |= {pipes, *(pipes | other for other in sets)}
+    loads = {some: _load(work, some) for some in sorted(sets, key=lambda some: (len(some), *sorted(some)))}
+    pipes = max(loads, key=loads.__getitem__, default=frozenset[str]())
+    return pipes, loads.get(pipes, Fraction(0))
+
+
+def _load(work: Work, pipes: frozenset[str]) -> Fraction:
+    return sum((cycles for some, cycles in work.items() if some <= pipes), Fraction(0)) / len(pipes)
+
+
+def _pipes(operations: Sequence[Operation]) -> list[Bound]:
+    """That of every set of pipes that is needed, and the tightest of all."""
+    work = work_of(operations)
+    sets = dict.fromkeys([*work, *([tightest(work)[0]] if work else [])])
+    return [_pipe_bound(f"pipe {_names(pipes)}", "the work needs", pipes, _load(work, pipes)) for pipes in sets]
+
+
+def _memory(accesses: Sequence[Operation]) -> list[Bound]:
+    pipes, cycles = tightest(work_of(accesses))
+    return [_pipe_bound("memory", "loads and stores need", pipes, cycles)] if cycles else []
+
+
+def _pipe_bound(name: str, needs: str, pipes: frozenset[str], cycles: Fraction) -> Bound:
+    each = " each" if len(pipes) > 1 else ""
+    return Bound(name, cycles, f"{needs} {_names(pipes)} for {_text(cycles)} cycles{each}")
+
+
+def _names(pipes: frozenset[str]) -> str:
+    return " and ".join(sorted(pipes))
+
+
+def _taken(intervals: int, core: Core) -> list[Bound]:
+    cycles = intervals * core.taken_branch_interval
+    sentence = f"one taken branch in {_text(core.taken_branch_interval)} cycles, {intervals} times"
+    return [Bound("taken branches", cycles, sentence)] if cycles > 0 else []
+
+
+def _text(cycles: Fraction) -> str:
+    return f"{float(cycles):.2f}".rstrip("0").rstrip(".")

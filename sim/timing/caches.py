@@ -1,0 +1,69 @@
+"""Which loads miss the first cache, and how much later their data come.
+
+Set-associative, the least recently used line of a set goes, stores allocate, nothing is fetched ahead.  What the last
+level does not hold costs as much as what it holds: what lies behind it is in no core file.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+
+from sim.timing.core import CacheLevel, Core
+from sim.timing.stream import Accesses, Executed
+
+NO_DELAYS: Mapping[int, int] = {}
+"""Every load hits the first level."""
+
+
+class Cache:
+    """One level, empty at first."""
+
+    def __init__(self, level: CacheLevel) -> None:
+        self.level = level
+        count = level.size // (level.line * level.ways)
+        self._sets: list[OrderedDict[int, None]] = [OrderedDict() for _ in range(count)]
+
+    def holds(self, line: int) -> bool:
+        """Whether it held that line (an address divided by the size of a line); it does from now on."""
+        ways = self._sets[line % len(self._sets)]
+        held = line in ways
+        ways[line] = None
+        ways.move_to_end(line)
+        if len(ways) > self.level.ways:
+            ways.popitem(last=False)
+        return held
+
+
+def cache_delays(stream: Sequence[Executed], core: Core) -> Mapping[int, int]:
+    """By number in the stream, the cycles that a load's data come later than from the first level.
+
+    Raises ValueError where the core has no levels, or a level without a latency is reached.
+    """
+    if not core.levels:
+        raise ValueError(f"{core.name} has no caches in its core file")
+    caches = [Cache(level) for level in core.levels]
+    delays = {}
+    for number, one in enumerate(stream):
+        _slowest(caches, one.stores)
+        if (delay := _slowest(caches, one.loads)) > 0:
+            delays[number] = delay
+    return delays
+
+
+def _slowest(caches: Sequence[Cache], accesses: Accesses) -> int:
+    size = caches[0].level.line
+    spans = [range(address // size, (address + length - 1) // size + 1) for address, length in accesses]
+    return max((_delay(caches, line * size) for lines in spans for line in lines), default=0)
+
+
+def _delay(caches: Sequence[Cache], address: int) -> int:
+    """Of the first level that holds it, else of the last; the levels before it take the line."""
+    serving = next((cache for cache in caches if cache.holds(address // cache.level.line)), caches[-1])
+    return _latency(serving) - _latency(caches[0]) if serving is not caches[0] else 0
+
+
+def _latency(cache: Cache) -> int:
+    if cache.level.latency is None:
+        raise ValueError(f"no source says the latency of {cache.level.name}: give it")
+    return cache.level.latency

@@ -1,0 +1,161 @@
+"""An in-order pipeline: instructions issue in the order of the program, as soon as the first constraint lets them.
+
+Results become ready out of order: a short operation after a long one does not wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from itertools import accumulate, takewhile
+
+from sim.timing.caches import NO_DELAYS
+from sim.timing.cadence import Cadence, Interval
+from sim.timing.core import Core
+from sim.timing.operation import Operation, Operations, Result
+from sim.timing.passage import Busy, gathered
+from sim.timing.schedule import NO_STALL, Kind, Schedule, Stall
+from sim.timing.stored_bytes import StoredBytes
+from sim.timing.stream import Executed
+
+_Made = tuple[int, Result, int]
+"""When a register's value was issued, as which result, by the instruction of which number."""
+_Passed = tuple[Executed, Operation, int, int, Stall, tuple[Busy, ...], bool]
+"""An instruction: when it issued and is ready, why no earlier, what it occupied, whether it was predicted wrong."""
+
+
+class InOrder:
+    """The pipeline of an in-order core; `feed` may be called again and again."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self._operations = Operations(core)
+        self._passed: list[_Passed] = []
+        self._now = 0
+        self._used_slots = 0
+        self._made: dict[str, _Made] = {}
+        self._free = dict.fromkeys(core.pipes, 0)
+        self._holder = dict.fromkeys(core.pipes, -1)
+        self._stored = StoredBytes()
+        self._store_issued: dict[int, tuple[int, bool]] = {}
+        self._cadence = Cadence()
+        self._delays: Mapping[int, int] = NO_DELAYS
+        self._redirect = 0
+        self._redirected_by = -1
+        self._taken = Interval(core.taken_branch_interval)
+        self._last_taken = -1
+
+    def feed(
+        self, stream: Iterable[Executed], mispredicted: Collection[int] = (), delays: Mapping[int, int] = NO_DELAYS
+    ) -> None:
+        """Issue these instructions after those before.
+
+        `mispredicted` are branches and `delays` the cycles that loads take longer, by their numbers from the very
+        first instruction on.
+        """
+        self._delays = delays
+        number = len(self._passed)
+        for one in stream:
+            self._issue(number, one, number in mispredicted)
+            number += 1
+
+    def schedule(self) -> Schedule:
+        """What became of everything that was fed."""
+        if not self._passed:
+            return gathered(self.core, (), (), [()] * 5, [()] * 3, (), ())
+        stream, operations, issued, ready, stalls, pipes, mispredicted = zip(*self._passed, strict=True)
+        none = [NO_STALL] * len(stalls)
+        times = issued, issued, issued, ready, list(accumulate(ready, max))
+        return gathered(self.core, stream, operations, times, (stalls, none, none), pipes, mispredicted)
+
+    def state(self) -> Hashable:
+        """All that the times of what comes next depend on, counted from now on."""
+        now, number = self._now, len(self._passed)
+        longest = self.core.address_delay + self.core.shifted_delay
+        made = [(name, id(result), issued - now) for name, (issued, result, _) in self._made.items()
+                if issued + result.latency + longest > now]  # fmt: skip
+        forward = max(self.core.store_forward_scalar, self.core.store_forward_vector)
+        stores = takewhile(lambda store: store[1][0] + forward >= now, reversed(self._store_issued.items()))
+        return (
+            self._used_slots, tuple(sorted(made)), tuple(max(free - now, 0) for free in self._free.values()),
+            tuple((store - number, issued - now, vector) for store, (issued, vector) in stores),
+            max(self._redirect - now, 0), self._taken.state(now), self._cadence.state(),
+        )  # fmt: skip
+
+    @property
+    def now(self) -> int:
+        """The cycle in which the last instruction issued."""
+        return self._now
+
+    def _issue(self, number: int, one: Executed, mispredicted: bool) -> None:
+        """One instruction.  The constraints are in line here, each a cycle and its reason: this is the hot path."""
+        operation, free, made = self._operations[one.instruction], self._free, self._made
+        at, kind, cause, what = self._now, Kind.ORDER, number - 1, ""
+        if self._used_slots and (operation.first or self._used_slots + operation.slots > self.core.width):
+            at, kind = at + 1, Kind.PAIRING if self._used_slots + operation.slots <= self.core.width else Kind.WIDTH
+        if self._redirect > at:
+            at, kind, cause = self._redirect, Kind.MISPREDICT, self._redirected_by
+        for name, role, after in operation.reads:
+            if name in made:
+                issued, result, producer = made[name]
+                if (ready := issued + after[result]) > at:
+                    at, kind, cause, what = ready, role, producer, name
+        if one.loads and (writer := self._stored.writer(one.loads)) >= 0:
+            ready = self._forwarded(writer, operation)
+            if ready > at:
+                at, kind, cause, what = ready, Kind.STORE, writer, ""
+        chosen = []
+        for use in operation.uses:
+            pipe = use.pipes[0] if len(use.pipes) == 1 else self._pipe(use.pipes, at)
+            chosen.append(pipe)
+            if free[pipe] - use.start > at:
+                at, kind, cause, what = free[pipe] - use.start, Kind.PIPE, self._holder[pipe], pipe
+        if one.taken and self._taken.next > at:
+            at, kind, cause, what = self._taken.next, Kind.BRANCH, self._last_taken, ""
+        if at > self._now:
+            self._now, self._used_slots = at, 0
+        self._used_slots += operation.slots
+        busy = []
+        for pipe, use in zip(chosen, operation.uses, strict=True):
+            end = at + use.start + use.cycles
+            if use.fraction is not None:
+                end += self._cadence.extra((pipe, use), use.fraction)
+            free[pipe], self._holder[pipe] = end, number
+            busy.append((pipe, at + use.start, end))
+        ready = self._finish(number, one, operation, at)
+        if mispredicted:
+            self._redirect, self._redirected_by = at + self.core.mispredict, number
+        if cause in self._delays and what:
+            kind = Kind.MEMORY
+        self._passed.append((one, operation, at, ready, Stall(kind, cause, what), tuple(busy), mispredicted))
+
+    def _pipe(self, pipes: tuple[str, ...], at: int) -> str:
+        """Of the alternatives the first that is free, else the one that is free first."""
+        free = self._free
+        for pipe in pipes:
+            if free[pipe] <= at:
+                return pipe
+        return min(pipes, key=free.__getitem__)
+
+    def _forwarded(self, writer: int, operation: Operation) -> int:
+        """When a load can issue that reads what that store wrote."""
+        issued, vector = self._store_issued[writer]
+        forward = self.core.store_forward_vector if vector else self.core.store_forward_scalar
+        return issued + self._cadence.whole("forward", forward) - operation.latency
+
+    def _finish(self, number: int, one: Executed, operation: Operation, at: int) -> int:
+        """Note results, stores and branches; returns when it is ready."""
+        issued = at + self._delays.get(number, 0)
+        if operation.fraction is not None:
+            issued += self._cadence.extra(operation.timing.name, operation.fraction)
+        ready = issued + 1
+        for result in operation.results:
+            self._made[result.name] = issued, result, number
+            if issued + result.latency > ready:
+                ready = issued + result.latency
+        if one.stores:
+            self._stored.store(one.stores, number)
+            self._store_issued[number] = at, max(size for _, size in one.stores) > 8
+        if one.taken:
+            self._taken.event(at)
+            self._last_taken = number
+        return ready

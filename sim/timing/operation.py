@@ -1,0 +1,247 @@
+"""An instruction as a pipeline sees it: what it reads and for what, what it makes and when, which pipes it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import floor
+from typing import NamedTuple
+
+from isa.instruction import Instruction
+from isa.lane import Place
+from isa.operands import Address, Extended, Offset, RegisterList, Shifted
+from isa.parse import parse
+from sim.timing.classes import timing_class
+from sim.timing.core import ClassTiming, Core
+from sim.timing.schedule import Kind
+from sim.timing.stream import Executed
+
+_TRACKED = ("x", "sp", "v", "nzcv")
+"""Registers that an instruction can wait for.  FPSR is sticky and FPCR hardly ever written: nothing waits for them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One register that an instruction writes; `name` is its text.
+
+    `latency` and `forwarded` (None: never) are the cycles from issue to the issue of a consumer, the latter into the
+    accumulator of an instruction of the same `group`.  `updates_base` is the base register of an access, which does not
+    wait for its data.  `scalar` is the result of a scalar arithmetic instruction.
+    """
+
+    name: str
+    latency: int
+    forwarded: int | None
+    group: str
+    updates_base: bool
+    scalar: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One register that an instruction reads: what it is for, and how long after each result it can be read."""
+
+    name: str
+    kind: Kind
+    group: str
+    core: Core
+    shifted: bool
+    stored: bool
+    after: Distances = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "after", Distances(self))
+
+
+class Distances(dict[Result, int]):
+    """For one source, the cycles from the issue of the producer of each result to its own, worked out when asked."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self._source = source
+
+    def __missing__(self, result: Result) -> int:
+        distance = self[result] = _distance(self._source, result)
+        return distance
+
+
+def _distance(source: Source, result: Result) -> int:
+    core, cycles = source.core, result.latency
+    if source.kind is Kind.ACCUMULATOR and result.forwarded is not None and source.group == result.group:
+        cycles = result.forwarded
+    if source.kind is Kind.ADDRESS and result.scalar:
+        cycles += core.address_delay
+    if source.shifted:
+        cycles += core.shifted_delay
+    if source.stored:
+        cycles -= core.store_data_late
+    return max(cycles, 0)
+
+
+class Reservation(NamedTuple):
+    """One of `pipes` is occupied for `cycles`, from `start` cycles after issue on.
+
+    `fraction` is what it is longer on average, None if nothing.
+    """
+
+    pipes: tuple[str, ...]
+    cycles: int
+    fraction: Fraction | None
+    start: int
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """An instruction on a core.
+
+    `latency` is that of its results, in whole cycles; `fraction` is what it is longer on average, or None.  Of several
+    `uses` a store occupies the first as soon as it knows its address.
+    """
+
+    text: str
+    timing: ClassTiming
+    sources: tuple[Source, ...]
+    results: tuple[Result, ...]
+    latency: int
+    fraction: Fraction | None
+    uses: tuple[Reservation, ...]
+    slots: int
+    first: bool
+    is_store: bool
+
+    @cached_property
+    def reads(self) -> tuple[tuple[str, Kind, Distances], ...]:
+        """Its sources, quick to go through: name, what for, and how long after each result."""
+        return tuple((source.name, source.kind, source.after) for source in self.sources)
+
+    @cached_property
+    def address_sources(self) -> tuple[Source, ...]:
+        """Those that a store needs to know where it goes."""
+        return tuple(source for source in self.sources if source.kind is Kind.ADDRESS)
+
+    @cached_property
+    def data_sources(self) -> tuple[Source, ...]:
+        """The others."""
+        return tuple(source for source in self.sources if source.kind is not Kind.ADDRESS)
+
+    @cached_property
+    def makes_a_value(self) -> bool:
+        """Whether it writes a register other than the base of an access."""
+        return any(not result.updates_base for result in self.results)
+
+    @cached_property
+    def entries(self) -> int:
+        """Entries that each of its micro-operations takes in the queue of its pipe."""
+        return max(1, self.slots // len(self.uses)) if self.uses else 0
+
+
+class Operations(dict[Instruction, Operation]):
+    """The operations of a core by instruction, worked out when asked."""
+
+    def __init__(self, core: Core) -> None:
+        super().__init__()
+        self.core = core
+
+    def __missing__(self, instruction: Instruction) -> Operation:
+        operation = self[instruction] = operation_of(instruction, self.core)
+        return operation
+
+
+def operation_of(instruction: Instruction, core: Core) -> Operation:
+    """An instruction as this core sees it."""
+    timing = core.timing(timing_class(instruction.pattern))
+    latency = floor(timing.latency)
+    return Operation(
+        instruction.text,
+        timing,
+        tuple(_sources(instruction, timing, core)),
+        tuple(_results(instruction, timing, core)),
+        latency,
+        timing.latency - latency or None,
+        tuple(Reservation(use.pipes, floor(use.cycles), use.cycles % 1 or None, use.start) for use in timing.uses),
+        timing.slots,
+        timing.first,
+        instruction.stores,
+    )
+
+
+def misaligned(one: Executed, core: Core) -> int:
+    """The cycles that a load keeps its pipe longer because of its address."""
+    size = core.unaligned_bytes
+    crosses = size and any(length >= size and address % size for address, length in one.loads)
+    return core.unaligned_cycles if crosses else 0
+
+
+def _sources(instruction: Instruction, timing: ClassTiming, core: Core) -> Iterator[Source]:
+    roles = _Roles(instruction)
+    accumulator = roles.accumulator() if timing.group else None
+    merged = () if timing.merges else instruction.places_written
+    for place in instruction.places_read:
+        if place.file in _TRACKED and place not in merged:
+            kind = Kind.ACCUMULATOR if place == accumulator else roles.kind(place)
+            stored = instruction.stores and kind is Kind.OPERAND
+            yield Source(_name(place), kind, timing.group, core, place in roles.shifted, stored)
+
+
+def _results(instruction: Instruction, timing: ClassTiming, core: Core) -> Iterator[Result]:
+    roles = _Roles(instruction)
+    for place in instruction.places_written:
+        if place.file in _TRACKED:
+            base = place in roles.addresses and roles.updates_base
+            scalar = place.file in ("x", "sp") and not roles.addresses
+            latency = core.writeback if base else floor(timing.latency)
+            forwarded = floor(timing.accumulate) if timing.accumulate is not None and not base else None
+            yield Result(_name(place), latency, forwarded, timing.group, base, scalar)
+
+
+class _Roles:
+    """What the registers of an instruction are for, by its operands."""
+
+    def __init__(self, instruction: Instruction) -> None:
+        self._operands = parse(instruction.pattern.operand_text, instruction.registers)
+        self._instruction = instruction
+        addresses = [operand for operand in self._operands if isinstance(operand, Address)]
+        self.addresses = frozenset(place for address in addresses for place in _address_places(address))
+        self.updates_base = any(address.mode != "offset" for address in addresses)
+        self.shifted = frozenset(o.base.place for o in self._operands if isinstance(o, Shifted | Extended))
+
+    def kind(self, place: Place) -> Kind:
+        """What a register is read for, unless it is an accumulator."""
+        if place.file == "nzcv":
+            return Kind.FLAGS
+        return Kind.ADDRESS if place in self.addresses else Kind.OPERAND
+
+    def accumulator(self) -> Place | None:
+        """The register that products are added to: the last of four, else the destination where it is read too.
+
+        None if it is a factor as well.
+        """
+        places = [place for operand in self._operands for place in _places(operand)]
+        accumulator = places[-1 if len(places) == 4 else 0] if places else None
+        factors = places[1:-1] if len(places) == 4 else places[1:]
+        if accumulator in factors or accumulator not in self._instruction.places_read:
+            return None
+        return accumulator
+
+
+def _places(operand: object) -> Iterable[Place]:
+    if isinstance(operand, RegisterList):
+        return [register.place for register in operand.registers]
+    place = getattr(operand, "place", None)
+    return [place] if isinstance(place, Place) else []
+
+
+def _address_places(address: Address) -> Iterator[Place]:
+    yield address.base.place
+    if address.offset is not None:
+        yield from _offset_places(address.offset)
+
+
+def _offset_places(offset: Offset) -> Iterable[Place]:
+    return _places(offset.base if isinstance(offset, Shifted | Extended) else offset)
+
+
+def _name(place: Place) -> str:
+    return str(place)

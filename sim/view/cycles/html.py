@@ -1,0 +1,138 @@
+"""Cycles as one page: no network, no script, readable in light and in dark; whatever is shown is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Final, NamedTuple
+
+from sim.timing.schedule import Schedule
+from sim.view.cycles.html_style import STYLE
+from sim.view.cycles.timeline_svg import LEGEND, names, timeline_svg
+
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+"""A browser loads nothing for the page, whatever is in it."""
+_COLUMNS: Final = ("cycles", "runs", "slack", "place", "code", "most of its cycles")
+
+
+class Measure(NamedTuple):
+    """A row of a table: cycles of something, and a sentence about it."""
+
+    name: str
+    cycles: float
+    sentence: str = ""
+
+
+class Line(NamedTuple):
+    """A row of the listing: an instruction, or the source line (`source`) of those that follow it.
+
+    `executions` and `slack` are numbers as text, "" where there is nothing to say.
+    """
+
+    place: str
+    text: str
+    cycles: float
+    executions: str = ""
+    slack: str = ""
+    why: str = ""
+    source: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """What a page says of one core.
+
+    `figures` are the (name, value) that are read first, `notes` whole sentences.  `bounded` says what the bounds are
+    those of.  `shown` are the instructions of the timeline.
+    """
+
+    name: str
+    figures: Sequence[tuple[str, str]]
+    notes: Sequence[str]
+    bounded: str
+    bounds: Sequence[Measure]
+    stalls: Sequence[Measure]
+    pipes: Sequence[Measure]
+    path: Sequence[Measure]
+    listing: Sequence[Line]
+    schedule: Schedule
+    shown: range
+
+
+def page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
+    """The whole document, a section for each core."""
+    links = "".join(f'<a href="#core-{n}">{escape(one.name)}</a>' for n, one in enumerate(sections))
+    body = "\n".join(_section(n, one) for n, one in enumerate(sections))
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<title>{escape(title)}</title><style>{STYLE}</style></head><body>
+<h1>{escape(title)}</h1><p class="soft">{escape(subtitle)}</p><nav>{links}</nav>
+{body}
+</body></html>
+"""
+
+
+def _section(place: int, one: Section) -> str:
+    figures = "".join(_figure(name, value) for name, value in one.figures)
+    return f"""<section id="core-{place}"><h2>{escape(one.name)}</h2>
+<div class="figures">{figures}</div>
+{"".join(f'<p class="soft note">{escape(note)}</p>' for note in one.notes)}
+<div class="tables">
+{_table(f"Bounds of {one.bounded}", one.bounds, binding=True)}
+{_table("Where the cycles go", one.stalls)}
+{_table("Pipes", one.pipes)}
+{_table("Critical path", one.path)}
+</div>
+<h3>Listing</h3><div class="scroll"><table class="listing">{_listing(one.listing)}</table></div>
+<h3>Timeline</h3><p class="legend">{_legend()}</p>
+{_timeline(one.schedule, one.shown)}
+</section>"""
+
+
+def _figure(name: str, value: str) -> str:
+    return f'<div><span class="soft">{escape(name)}</span><b>{escape(value)}</b></div>'
+
+
+def _table(title: str, rows: Sequence[Measure], *, binding: bool = False) -> str:
+    """The bars are relative to the largest, which binds where these are bounds."""
+    most = max((row.cycles for row in rows), default=0) or 1
+    body = "\n".join(_measure(row, row.cycles / most, binding and row.cycles == most) for row in rows)
+    return f"<div><h3>{escape(title)}</h3><table>{body}</table></div>"
+
+
+def _measure(row: Measure, share: float, binding: bool) -> str:
+    look = "measure binding" if binding else "measure"
+    sentence = f'<br><span class="soft">{escape(row.sentence)}</span>' if row.sentence else ""
+    name = f'<td class="{look}" style="--share:{share:.3f}">{escape(row.name)}{sentence}</td>'
+    return f'<tr>{name}<td class="number">{_number(row.cycles)}</td></tr>'
+
+
+def _listing(lines: Sequence[Line]) -> str:
+    most = max((line.cycles for line in lines if not line.source), default=0) or 1
+    head = "<tr>" + "".join(f"<th>{name}</th>" for name in _COLUMNS) + "</tr>"
+    return head + "\n".join(_line(line, 0 if line.source else line.cycles / most) for line in lines)
+
+
+def _line(line: Line, heat: float) -> str:
+    row = '<tr class="source">' if line.source else "<tr>"
+    cycles = _number(line.cycles) if line.cycles else ""
+    hot = f'<td class="number heat" style="--heat:{heat:.3f}">{cycles}</td>'
+    numbers = "".join(f'<td class="number soft">{escape(number)}</td>' for number in (line.executions, line.slack))
+    code = f'<td class="place">{escape(line.place)}</td><td>{escape(line.text)}</td>'
+    return f'{row}{hot}{numbers}{code}<td class="why">{escape(line.why)}</td></tr>'
+
+
+def _legend() -> str:
+    return "".join(f'<span><i class="{look}"></i>{escape(meaning)}</span>' for look, meaning in LEGEND)
+
+
+def _timeline(schedule: Schedule, shown: range) -> str:
+    rows = "".join(f"<div>{name}</div>" for name in names(schedule, shown))
+    beside = f'<div class="names">{rows}</div>{timeline_svg(schedule, shown)}'
+    return f'<div class="scroll"><div class="rows">{beside}</div></div>'
+
+
+def _number(cycles: float) -> str:
+    return f"{cycles:,.2f}".rstrip("0").rstrip(".")

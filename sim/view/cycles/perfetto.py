@@ -1,0 +1,72 @@
+"""A schedule as a native Perfetto trace, for ui.perfetto.dev.  The only file that imports the wheel `perfetto`.
+
+The format: https://perfetto.dev/docs/reference/synthetic-track-event.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sim.timing.schedule import Schedule
+from sim.view.cycles.tracks import Slice, tracks
+
+NANOSECONDS = 1000
+"""A cycle is shown as a microsecond; time stamps are nanoseconds."""
+_SEQUENCE = 1
+_CORE = 1
+
+
+class PerfettoMissing(Exception):
+    """The wheel `perfetto` is not installed; the message is one sentence."""
+
+
+def perfetto(schedule: Schedule) -> bytes:
+    """The trace: `sim.view.cycles.tracks` below one track named after the core.  Raises PerfettoMissing."""
+    builder = _builder()
+    _describe(builder, _CORE, schedule.core.title)
+    for uuid, (name, slices) in enumerate(tracks(schedule).items(), _CORE + 1):
+        _describe(builder, uuid, name, _CORE)
+        for piece in slices:
+            _begin(builder, uuid, piece)
+            _end(builder, uuid, piece)
+    return bytes(builder.serialize())
+
+
+def _builder() -> Any:
+    try:
+        from perfetto.trace_builder.proto_builder import TraceProtoBuilder
+    except ImportError:
+        raise PerfettoMissing("a Perfetto trace needs the package perfetto: pip install perfetto") from None
+    return TraceProtoBuilder()
+
+
+def _describe(builder: Any, uuid: int, name: str, parent: int = 0) -> None:
+    """Children are shown in the order of their numbers, not of their names."""
+    packet = builder.add_packet()
+    packet.trusted_packet_sequence_id = _SEQUENCE
+    descriptor = packet.track_descriptor
+    descriptor.uuid, descriptor.name, descriptor.sibling_order_rank = uuid, name, uuid
+    descriptor.child_ordering = descriptor.EXPLICIT
+    if parent:
+        descriptor.parent_uuid = parent
+
+
+def _begin(builder: Any, uuid: int, piece: Slice) -> None:
+    event = _event(builder, uuid, piece.start)
+    event.type, event.name = event.TYPE_SLICE_BEGIN, piece.name
+    event.flow_ids.extend(piece.arrows)
+    for name, value in (("instruction", f"[{piece.number}]"), ("waited", piece.note)):
+        if value:
+            event.debug_annotations.add(name=name, string_value=value)
+
+
+def _end(builder: Any, uuid: int, piece: Slice) -> None:
+    event = _event(builder, uuid, piece.end)
+    event.type = event.TYPE_SLICE_END
+
+
+def _event(builder: Any, uuid: int, cycle: int) -> Any:
+    packet = builder.add_packet()
+    packet.timestamp, packet.trusted_packet_sequence_id = cycle * NANOSECONDS, _SEQUENCE
+    packet.track_event.track_uuid = uuid
+    return packet.track_event

@@ -1,0 +1,111 @@
+"""The timeline of a pipeline on the terminal, in the letters of `llvm-mca -timeline`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import ceil
+from textwrap import wrap
+from typing import Final, NamedTuple
+
+from rich.console import Console
+from rich.text import Text
+
+from sim.timing.schedule import Schedule
+from sim.view.cycles.timeline_row import LEGENDS, REASONS, Row, row_of
+from sim.view.cycles.window import window
+
+ROWS: Final = 40
+_COLOURS: Final = {"s": "red", "=": "yellow", "D": "bold cyan", "e": "green", "E": "bold green", "R": "blue"}
+_KEPT: Final = "\N{NO-BREAK SPACE}"
+_RULE, _TICK = 10, 5
+"""Columns from one number of the ruler to the next, and from dot to dot."""
+_GAPS: Final = 5
+_TOGETHER: Final = 8
+"""Rows that must fit below one ruler: where they do not, a column is several cycles."""
+
+
+class _Layout(NamedTuple):
+    """Columns of the terminal for each part of a row, and the cycles of one column."""
+
+    label: int
+    columns: int
+    text: int
+    reason: int
+    scale: int
+
+
+def show_timeline(schedule: Schedule, console: Console, *, first: int = 0, rows: int = ROWS) -> None:
+    """Print `rows` instructions from number `first` on: a column for each cycle; what held them up at the right.
+
+    Where the cycles are more than the console has columns, a new block starts at a later cycle; where few instructions
+    already take more, a column is several cycles, and its letter the most telling of them.
+    Raises ValueError where there is nothing to show.
+    """
+    shown = [row_of(schedule, number) for number in window(schedule, first, rows)]
+    layout = _layout(shown, console.width)
+    _show_head(schedule, shown, layout, console)
+    for block in _blocks(shown, layout.columns * layout.scale):
+        _show_block(block, layout, console)
+
+
+def _show_head(schedule: Schedule, shown: Sequence[Row], layout: _Layout, console: Console) -> None:
+    total = f"of {len(schedule.stream):,} instructions in {schedule.cycles:,} cycles"
+    console.print(Text(f"{schedule.core.title}: {shown[0].label} to {shown[-1].label} {total}", style="bold"))
+    scale = (f"a column is {layout.scale} cycles",) if layout.scale > 1 else ()
+    legend = "   ".join(piece.replace(" ", _KEPT) for piece in (*LEGENDS[schedule.core.order], REASONS, *scale))
+    for line in wrap(legend, console.width):
+        console.print(Text(line.replace(_KEPT, " "), style="dim"))
+
+
+def _layout(rows: Sequence[Row], width: int) -> _Layout:
+    """Reasons and texts leave the cycles a third of a narrow terminal."""
+    label, text, reason = (max(len(getattr(row, part)) for row in rows) for part in ("label", "text", "reason"))
+    free = max(width - label - _GAPS, 3)
+    columns = min(_cycles(rows), max(free - text - reason, free // 3))
+    text = min(text, (free - columns) // 2 if reason else free - columns)
+    together = max(_cycles(rows[k : k + _TOGETHER]) for k in range(max(len(rows) - _TOGETHER, 0) + 1))
+    return _Layout(label, columns, text, free - columns - text, ceil(together / columns))
+
+
+def _cycles(rows: Sequence[Row]) -> int:
+    return max(row.end for row in rows) - min(row.start for row in rows)
+
+
+def _blocks(rows: Sequence[Row], cycles: int) -> Iterator[list[Row]]:
+    """As many rows each as so many cycles can show."""
+    block: list[Row] = []
+    for row in rows:
+        if block and _cycles([*block, row]) > cycles:
+            yield block
+            block = []
+        block.append(row)
+    yield block
+
+
+def _show_block(rows: Sequence[Row], layout: _Layout, console: Console) -> None:
+    start, step = min(row.start for row in rows), _RULE * layout.scale
+    ruler = " " * (layout.label + 1)
+    for cycle in range(start - start % -step, start + layout.columns * layout.scale, step):
+        ruler = ruler.ljust(layout.label + 1 + (cycle - start) // layout.scale) + str(cycle)
+    console.print(Text(f"\n{ruler}", style="dim"), no_wrap=True)
+    for row in rows:
+        console.print(_line(row, start, layout), no_wrap=True)
+
+
+def _line(row: Row, start: int, layout: _Layout) -> Text:
+    line = Text(f"{row.label:>{layout.label}} ")
+    for cycle in range(start, start + layout.columns * layout.scale, layout.scale):
+        letter = row.letter(cycle, layout.scale)
+        line.append(letter or _background(cycle // layout.scale), style=_COLOURS.get(letter, "dim"))
+    line.append(f"  {_cut(row.text, layout.text):<{layout.text}}  ")
+    line.append(_cut(row.reason, layout.reason), style="red" if "s" in row.letters else "yellow")
+    line.rstrip()
+    return line
+
+
+def _background(column: int) -> str:
+    return " " if column % _TICK else "."
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"[:width]

@@ -1,0 +1,201 @@
+"""Where the cycles of a timed call or loop go, on the terminal: bounds, pipes, reasons, instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import groupby
+from typing import Final
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from sim.cycles.result import Result
+from sim.timing.bounds import Bounds
+from sim.timing.report import CyclesReport, InstructionRow
+
+LISTED: Final = 40
+"""Instructions of a listing: those that cost most, in the order of the code; the JSON form has all."""
+_USERS: Final = 2
+_STEPS: Final = 12
+_BAR: Final = 24
+_WIDEST, _NARROW, _WIDE = 36, 22, 100
+"""Characters of an instruction, on a terminal of so many columns and on a narrower one."""
+
+
+def show_details(result: Result, console: Console) -> None:
+    """Everything about one core."""
+    heading = f"{_accounted(result)} on {result.report.core_title}"
+    console.print(f"\n[bold]{escape(heading)}[/bold]", highlight=False)
+    for table in (_bounds(result), _pipes(result), _stalls([result])):
+        console.print(table)
+    _show_listing([result], console)
+    for line in _path(result.report):
+        console.print(escape(line), highlight=False, soft_wrap=True)
+
+
+def show_side_by_side(results: Sequence[Result], console: Console) -> None:
+    """The same on several cores: cycles by reason and by instruction."""
+    console.print(f"\n[bold]where the cycles of {escape(_accounted(results[0]))} go[/bold]", highlight=False)
+    console.print(_stalls(results))
+    _show_listing(results, console)
+
+
+def cycles_text(cycles: Fraction | int | None) -> str:
+    """Such as 1,234 and 44.57; "" for None."""
+    if cycles is None:
+        return ""
+    whole = Fraction(cycles).denominator == 1
+    return f"{int(cycles):,}" if whole else f"{float(cycles):,.2f}".rstrip("0").rstrip(".")
+
+
+def columns(*names: str) -> Table:
+    """An empty table with these columns; one whose name begins with > is aligned to the right."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in names:
+        right = name.startswith(">")
+        table.add_column(escape(name.removeprefix(">")), justify="right" if right else "left", overflow="fold")
+    return table
+
+
+def best_bounds(result: Result) -> tuple[Bounds, Fraction]:
+    """The bounds that say most, and the cycles that they are of: of an iteration, or of all."""
+    hottest = result.report.hottest
+    if result.loop:
+        return result.loop.bounds, result.loop.timing.per_iteration
+    if hottest and hottest.bounds and hottest.cycles_per_iteration is not None:
+        return hottest.bounds, hottest.cycles_per_iteration
+    return result.report.bounds, Fraction(result.report.cycles)
+
+
+def _accounted(result: Result) -> str:
+    """What the details are about."""
+    return f"an iteration of the {result.title}" if result.loop else result.title
+
+
+def _times(result: Result) -> int:
+    """How often what the details are about is in the report."""
+    return result.loop.reported if result.loop else 1
+
+
+def _part(cycles: int, result: Result) -> str:
+    share = f"{100 * cycles / result.report.cycles:3.0f} %"
+    return f"{cycles_text(Fraction(cycles, _times(result)))} {share}" if cycles else "-"
+
+
+def _bar(share: Fraction) -> str:
+    return "█" * round(share * _BAR)
+
+
+def _bounds(result: Result) -> Table:
+    bounds, cycles = best_bounds(result)
+    whole = bounds is result.report.bounds
+    table = columns("bound of all" if whole else "bound of an iteration", ">cycles", f">of {cycles_text(cycles)}", "")
+    for bound in bounds.all:
+        name = f"[bold]{escape(bound.name)}[/bold], binding" if bound is bounds.binding else escape(bound.name)
+        part = f"{float(100 * bound.cycles / cycles):.0f} %"
+        table.add_row(name, cycles_text(bound.cycles), part, escape(bound.sentence))
+    return table
+
+
+def _pipes(result: Result) -> Table:
+    table = columns("pipe", ">busy", ">", "", "most with")
+    for row in result.report.pipes:
+        users = ", ".join(
+            f"{text} {cycles_text(Fraction(cycles, _times(result)))}" for text, cycles in row.users[:_USERS]
+        )
+        busy = cycles_text(Fraction(row.busy, _times(result)))
+        table.add_row(escape(row.pipe), busy, f"{float(100 * row.share):.0f} %", _bar(row.share), escape(users))
+    return table
+
+
+def _stalls(results: Sequence[Result]) -> Table:
+    """Cycles by reason, on one core with a bar beside them."""
+    single = len(results) == 1
+    table = columns("reason", *([">cycles", ""] if single else [f">{result.report.core}" for result in results]))
+    for name in dict.fromkeys(name for result in results for name in result.report.stalls):
+        cells = [_part(result.report.stalls.get(name, 0), result) for result in results]
+        bar = [_bar(Fraction(results[0].report.stalls[name], results[0].report.cycles))] if single else []
+        table.add_row(escape(name), *cells, *bar)
+    return table
+
+
+def _show_listing(results: Sequence[Result], console: Console) -> None:
+    """What the instructions cost on every core, below their source lines; on one core with the main reason too."""
+    listed = [_by_mnemonic(result.report) or result.report.instructions for result in results]
+    rows = list(zip(*listed, strict=True))
+    costs = [">cycles", "mostly"] if len(results) == 1 else [f">{result.report.core}" for result in results]
+    table = columns("line", "instruction", *([] if results[0].loop else [">times"]), *costs)
+    for column in table.columns:
+        column.no_wrap = column.header != "mostly"
+    shown, widest = _costliest(rows), _WIDEST if console.width >= _WIDE else _NARROW
+    for place, group in groupby(shown, key=lambda row: row[0].place):
+        if source := results[0].source(place):
+            table.add_row(_line(place), f"[dim]{escape(_cut(source, widest))}[/dim]")
+        for row in group:
+            table.add_row("" if source else _line(place) or _address(row[0].pc), *_cells(row, results, widest))
+    console.print(table)
+    if left := len(rows) - len(shown):
+        console.print(f"{left:,} instructions that cost less are left out; --json has all", highlight=False)
+
+
+def _by_mnemonic(report: CyclesReport) -> list[InstructionRow]:
+    """One row for each mnemonic of a straight line without addresses; none for other code."""
+    rows: dict[str, InstructionRow] = {}
+    for row in report.instructions:
+        if row.pc is not None:
+            return []
+        name = row.text.split()[0]
+        one = rows.get(name, row._replace(text=name, executions=0, cycles=0))
+        rows[name] = one._replace(executions=one.executions + row.executions, cycles=one.cycles + row.cycles)
+    return list(rows.values())
+
+
+def _costliest(rows: Sequence[tuple[InstructionRow, ...]]) -> list[tuple[InstructionRow, ...]]:
+    """All, if they are few; else those with the most cycles on all cores together, in the order of the code."""
+    if len(rows) <= LISTED:
+        return list(rows)
+    costs = [sum(row.cycles for row in each) for each in rows]
+    most = sorted((number for number, cost in enumerate(costs) if cost), key=lambda number: -costs[number])
+    return [rows[number] for number in sorted(most[:LISTED])]
+
+
+def _cells(rows: Sequence[InstructionRow], results: Sequence[Result], widest: int) -> Iterator[str]:
+    """Of an instruction, all but its line: text, executions in a call, cycles on each core, the reason on one."""
+    yield escape(_cut(rows[0].text, widest))
+    if results[0].loop is None:
+        yield f"{rows[0].executions:,}"
+    for row, result in zip(rows, results, strict=True):
+        yield cycles_text(Fraction(row.cycles, _times(result)))
+    if len(rows) == 1:
+        yield escape(rows[0].reason)
+
+
+def _line(place: str) -> str:
+    """Only the number: the file is named above."""
+    return place.rpartition(":")[2]
+
+
+def _address(pc: int | None) -> str:
+    return "" if pc is None else f"{pc:#x}"
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _path(report: CyclesReport) -> Iterator[str]:
+    """What repeats of the critical path, or its longest steps; then the branches that were mispredicted."""
+    if part := report.repeated:
+        yield f"critical path: {part.repetitions:,} times {cycles_text(part.cycles)} cycles"
+        steps = list(part.steps)
+    else:
+        yield "critical path: the most of it"
+        steps = [f"{row.cycles:,} cycles: {row.text} {row.reason}" for row in report.critical_path]
+    yield from (f"  {step}" for step in steps[:_STEPS])
+    if len(steps) > _STEPS:
+        yield f"  and {len(steps) - _STEPS:,} more"
+    for text, count in report.mispredicted.items():
+        yield f"mispredicted {count:,} times: {text}"

@@ -1,0 +1,137 @@
+"""Timed calls and loops on the terminal: the figures of all side by side, then where the cycles go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from sim.cycles.result import Result
+from sim.llvm_mca import Estimate
+from sim.view.cycles_details import best_bounds, columns, cycles_text, show_details, show_side_by_side
+
+
+def show_results(title: str, groups: Sequence[Sequence[Result]], console: Console) -> None:
+    """Groups of the same call or loop on all cores, side by side; then where the cycles go.
+
+    On one core every group in every detail; on several the first group, a column for each core.
+    """
+    console.print(f"[bold]{escape(title)}[/bold]", highlight=False)
+    for call in dict.fromkeys(results[0].call for results in groups if results[0].call):
+        console.print(escape(call), highlight=False, soft_wrap=True)
+    console.print(_figures(groups))
+    for note in dict.fromkeys(_notes(groups)):
+        console.print(escape(note), highlight=False, soft_wrap=True)
+    if len(groups[0]) > 1:
+        show_side_by_side(groups[0], console)
+        return
+    for results in groups:
+        show_details(results[0], console)
+
+
+def _figures(groups: Sequence[Sequence[Result]]) -> Table:
+    table = columns("", *(f">{result.report.core}" for result in groups[0]))
+    table.columns[0].no_wrap = True
+    for results in groups:
+        table.add_row(f"[bold]{escape(results[0].title)}[/bold]")
+        for name, figure in _FIGURES.items():
+            cells = [figure(result) for result in results]
+            if any(cells):
+                table.add_row(f"  {name}", *(escape(cell or "-") for cell in cells))
+    return table
+
+
+def _iterations(result: Result) -> str:
+    return f"{result.loop.count:,}" if result.loop else ""
+
+
+def _cycles(result: Result) -> str:
+    return cycles_text(result.loop.timing.cycles if result.loop else result.report.cycles)
+
+
+def _per_element(result: Result) -> str:
+    report = result.report
+    if not (result.loop and report.elements):
+        return cycles_text(report.cycles_per_element)
+    return cycles_text(result.loop.timing.per_iteration * result.loop.reported / report.elements)
+
+
+def _per_iteration(result: Result) -> str:
+    return cycles_text(result.loop.timing.per_iteration if result.loop else result.report.cycles_per_iteration)
+
+
+def _steady(result: Result) -> str:
+    if result.loop is None:
+        return result.report.hottest.steady if result.report.hottest else ""
+    timing = result.loop.timing
+    every = f"repeats itself every {timing.period} after {timing.warm_up}"
+    return every if timing.period else "none: the average of all"
+
+
+def _bound(result: Result) -> str:
+    bounds, _ = best_bounds(result)
+    return f"{cycles_text(bounds.binding.cycles)} {bounds.binding.name}"
+
+
+def _llvm_mca(result: Result) -> str:
+    return cycles_text(result.llvm_mca.cycles) if isinstance(result.llvm_mca, Estimate) else ""
+
+
+def _llvm_mca_iteration(result: Result) -> str:
+    return cycles_text(result.llvm_mca.per_iteration) if isinstance(result.llvm_mca, Estimate) else ""
+
+
+_FIGURES: Final[dict[str, Callable[[Result], str]]] = {
+    "iterations": _iterations,
+    "cycles": _cycles,
+    "per element": _per_element,
+    "per iteration": _per_iteration,
+    "steady state": _steady,
+    "bound": _bound,
+    "llvm-mca": _llvm_mca,
+    "llvm-mca per iteration": _llvm_mca_iteration,
+}
+
+
+def _notes(groups: Sequence[Sequence[Result]]) -> Iterator[str]:
+    """What the figures are about, how good the cores are known to be, what was assumed, how llvm-mca calculated."""
+    for results in groups:
+        yield from _iteration(results[0])
+    yield from (f"{result.report.core}: {result.report.core_error}" for result in groups[0])
+    for results in groups:
+        yield from (note for result in results for note in _assumptions(result))
+    for results in groups:
+        yield from _about_llvm_mca(results)
+
+
+def _iteration(result: Result) -> Iterator[str]:
+    """Which loop an iteration of a call is of."""
+    if result.loop:
+        yield f"an iteration of {result.title}: {result.loop.instructions:,} instructions"
+    elif loop := result.report.hottest:
+        head = next((row.place for row in result.report.instructions if row.pc == loop.head and row.place), "")
+        size = f"{cycles_text(loop.instructions)} instructions, {loop.iterations:,} times"
+        yield f"an iteration of {result.title}: {size}, at {head or hex(loop.head)}"
+
+
+def _assumptions(result: Result) -> Iterator[str]:
+    for row in result.report.unmodelled:
+        count = row.executed // (result.loop.reported if result.loop else 1)
+        what = f"{count:,} instructions of the class {row.timing_class!r} are {row.status}"
+        yield f"{result.title} on {result.report.core}: {what}; assumed: {row.assumed}"
+
+
+def _about_llvm_mca(results: Sequence[Result]) -> Iterator[str]:
+    said = [result.llvm_mca for result in results]
+    models = ", ".join(f"{one.core} by {_model(one)}" for one in said if isinstance(one, Estimate))
+    if models:
+        yield f"llvm-mca {next(one.version for one in said if isinstance(one, Estimate))}: {models}"
+    yield from (one for one in said if isinstance(one, str))
+
+
+def _model(said: Estimate) -> str:
+    own = bool(said.model) and said.core.replace("-", "").endswith(said.model.lower())
+    return "its own model" if own else f"the model of {said.model or 'an unknown core'}"

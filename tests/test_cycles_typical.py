@@ -1,0 +1,72 @@
+"""The call of a kernel that is timed: as long as was asked for, inside of its domain, the same for the same seed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim.cycles.typical import output_elements, row_length, typical_arguments
+from sim.kernels.domain import Domain
+from sim.kernels.kernel import Kernel, KernelError, built_in_kernel
+from sim.kernels.prototype import parse_prototype
+
+NAME, SIGNATURE = parse_prototype(
+    "void f(const int8_t a[rows][n], const int8_t *_Nullable b[n], int8_t out[rows][n], size_t rows, size_t n)"
+)
+
+
+def kernel(**domain: Domain) -> Kernel:
+    return Kernel(NAME, NAME, (Path("f.c"),), SIGNATURE, golden=dict, domain=domain)
+
+
+def test_a_call_is_one_row_of_256_elements() -> None:
+    arguments = typical_arguments(kernel(), None, 1)
+    shapes = arguments["a"].shape, arguments["rows"], arguments["n"], output_elements(SIGNATURE, arguments)
+    assert shapes == ((1, 256), 1, 256, 256)
+
+
+def test_a_call_has_the_length_that_was_asked_for() -> None:
+    assert typical_arguments(kernel(), 1000, 1)["a"].shape == (1, 1000)
+
+
+def test_the_numbers_of_a_row_are_those_of_a_random_call_repeated() -> None:
+    row = typical_arguments(kernel(a=Domain(3, 5)), 1000, 1)["a"]
+    assert set(row.ravel()) == {3, 4, 5}
+
+
+def test_the_usual_length_is_the_nearest_of_the_domain() -> None:
+    assert typical_arguments(kernel(n=Domain(choices=(16, 64))), None, 1)["n"] == 64
+
+
+def test_other_sizes_than_the_length_are_the_smallest_of_their_domain() -> None:
+    assert typical_arguments(kernel(rows=Domain(2, 5)), None, 1)["a"].shape == (2, 256)
+
+
+def test_a_length_outside_the_domain_is_refused() -> None:
+    with pytest.raises(KernelError, match=r"the domain of 'n' in f has no 17: the nearest is 16"):
+        typical_arguments(kernel(n=Domain(choices=(16, 64))), 17, 1)
+
+
+def test_a_seed_gives_the_same_call_again() -> None:
+    first, again = (typical_arguments(kernel(), None, 5)["a"] for _ in range(2))
+    assert np.array_equal(first, again)
+
+
+def test_a_kernel_whose_rows_lie_apart_is_called_as_it_was_drawn() -> None:
+    strided = built_in_kernel("offset_contribution")
+    assert row_length(strided.signature) is None
+    assert output_elements(strided.signature, typical_arguments(strided, None, 1)) > 256
+
+
+def test_a_length_that_the_signature_does_not_name_cannot_be_chosen() -> None:
+    with pytest.raises(KernelError, match="leave --length out"):
+        typical_arguments(built_in_kernel("transpose1xw"), 16, 1)
+
+
+def test_a_kernel_of_nothing_but_empty_arrays_is_refused() -> None:
+    empty = replace(kernel(), sample=lambda _: {"a": np.zeros((1, 0), np.int8), "b": None, "rows": 1, "n": 0})
+    with pytest.raises(KernelError, match="'a' of the largest of 100 random calls is empty"):
+        typical_arguments(empty, None, 1)

@@ -1,0 +1,148 @@
+"""Bounds that are known by hand, and estimates that never go below them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import chain, combinations
+from random import Random
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_schedules import Case, cases
+from small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, STORE, small_core, stream_of
+
+from sim.timing.bounds import bounds_of_loop, bounds_of_stream, tightest
+from sim.timing.chains import longest_chain, recurrence
+from sim.timing.core import Core
+from sim.timing.loop import Loop
+from sim.timing.stream import Executed
+from sim.timing.what_if import cycles_of
+
+PIPES = "ABCD"
+
+
+def loop_of(*texts: str, strides: dict[int, int] | None = None, **accesses: dict[int, int]) -> Loop:
+    """A loop of these instructions; the access of instruction n moves by `strides[n]` bytes, or stays."""
+    body = stream_of(*texts, **accesses)
+    moves = [((strides or {}).get(n, 0),) if one.loads or one.stores else () for n, one in enumerate(body)]
+    return Loop(tuple(body), tuple(moves))
+
+
+def bound(timed: Loop | list[Executed], core: Core, name: str) -> Fraction:
+    found = bounds_of_loop(timed, core) if isinstance(timed, Loop) else bounds_of_stream(timed, core)
+    return next(bound.cycles for bound in found.all if bound.name == name)
+
+
+@given(cases(whole=True))
+def test_no_schedule_is_faster_than_a_bound(case: Case) -> None:
+    ends = (end for busy in case.schedule.pipes for _, _, end in busy)
+    idle = max([case.schedule.cycles, *ends])
+    assert idle >= bounds_of_stream(case.stream, case.core).binding.cycles
+
+
+@pytest.mark.parametrize("order", ["in", "out"])
+def test_no_loop_is_faster_than_a_bound(order: Literal["in", "out"]) -> None:
+    seed = 20
+    random = Random(seed)
+    texts = ("add v1.4s, v1.4s, v0.4s", "mul v3.4s, v1.4s, v2.4s", "mla v4.4s, v3.4s, v2.4s", "add v2.4s, v4.4s, v3.4s")
+    classes: dict[str, dict[str, Any]] = {ADD: {"latency": 3}, MULTIPLY: {"latency": 5, "uses": "M*2"},
+               ACCUMULATE: {"latency": 5, "accumulate": 2, "group": "multiply", "uses": "M"}}  # fmt: skip
+    core = small_core(order, 2, classes, reorder_buffer=32)
+    loops = [loop_of(*random.choices(texts, k=random.randint(1, 8))) for _ in range(40)]
+    slower = [cycles_of(loop, core) - bounds_of_loop(loop, core).binding.cycles for loop in loops]
+    assert min(slower) >= 0, f"seed {seed}"
+
+
+@given(st.dictionaries(st.frozensets(st.sampled_from(PIPES), min_size=1), st.integers(1, 9).map(Fraction), max_size=6))
+def test_the_bound_of_the_pipes_is_the_most_over_all_sets_of_them(work: dict[frozenset[str], Fraction]) -> None:
+    sets = chain.from_iterable(combinations(PIPES, size) for size in range(1, len(PIPES) + 1))
+    loads = [sum((c for some, c in work.items() if some <= set(pipes)), Fraction(0)) / len(pipes) for pipes in sets]
+    assert tightest(work)[1] == max(loads)
+
+
+def test_pipes_that_share_work_are_bound_together() -> None:
+    core = small_core(classes={ADD: {"uses": "A|B*3"}, MULTIPLY: {"uses": "A*2"}})
+    stream = stream_of("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s", "mul v3.4s, v0.4s, v0.4s")
+    found = {one.name: one.cycles for one in bounds_of_stream(stream, core).all if one.name.startswith("pipe")}
+    assert found == {"pipe A and B": 4, "pipe A": 2}
+
+
+def test_the_issue_bound_counts_slots() -> None:
+    core = small_core(width=3, classes={ADD: {"slots": 2}})
+    assert bound(stream_of(*["add v1.4s, v0.4s, v0.4s"] * 6), core, "issue") == 4
+
+
+def test_instructions_that_must_be_first_take_a_cycle_each_in_order() -> None:
+    core = small_core(width=3, classes={ADD: {"first": True}})
+    assert bound(stream_of(*["add v1.4s, v0.4s, v0.4s"] * 6), core, "pairing") == 6
+
+
+def test_the_memory_bound_is_that_of_loads_and_stores() -> None:
+    core = small_core(classes={LOAD: {"uses": "L*2"}, STORE: {"uses": "L"}, ADD: {"uses": "M"}})
+    texts = ("ldr q1, [x0]", "str q1, [x1]", "add v2.4s, v0.4s, v0.4s")
+    assert bound(stream_of(*texts, loads={0: 0}, stores={1: 64}), core, "memory") == 3
+
+
+def test_taken_branches_bound_a_loop_of_few_instructions() -> None:
+    body = [one._replace(taken=True) for one in stream_of("cbnz x0, #0x1000")]
+    core = small_core(taken_branch_interval=Fraction(3))
+    assert bounds_of_loop(Loop(tuple(body), ((),)), core).binding.name == "taken branches"
+
+
+def test_the_chain_of_a_stream_ends_with_its_last_result() -> None:
+    core = small_core(classes={MULTIPLY: {"latency": 5}, ADD: {"latency": 2}})
+    stream = stream_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v0.4s", "add v3.4s, v0.4s, v0.4s")
+    assert longest_chain(stream, core) == 7
+
+
+def test_a_loop_without_a_recurrence_is_not_bound_by_latency() -> None:
+    found = recurrence(loop_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v0.4s"), small_core())
+    assert (found.cycles, found.members) == (Fraction(0), ())
+
+
+def test_accumulators_are_bound_by_forwarding() -> None:
+    core = small_core(classes={ACCUMULATE: {"latency": 5, "accumulate": 2, "group": "multiply"}})
+    assert bound(loop_of("mla v1.4s, v0.4s, v0.4s", "mla v1.4s, v2.4s, v2.4s"), core, "latency") == 4
+
+
+def test_the_longest_recurrence_names_its_instructions() -> None:
+    core = small_core(classes={MULTIPLY: {"latency": 5}, ADD: {"latency": 2}})
+    loop = loop_of("add v1.4s, v1.4s, v0.4s", "mul v2.4s, v3.4s, v0.4s", "add v3.4s, v2.4s, v0.4s")
+    found = recurrence(loop, core)
+    assert (found.cycles, sorted(found.members)) == (Fraction(7), [1, 2])
+
+
+def test_a_recurrence_over_two_iterations_counts_half() -> None:
+    core = small_core(classes={MULTIPLY: {"latency": 5}, ADD: {"latency": 2}})
+    loop = loop_of("mul v1.4s, v2.4s, v0.4s", "add v2.4s, v3.4s, v0.4s", "add v3.4s, v1.4s, v0.4s")
+    assert bound(loop, core, "latency") == Fraction(9, 2)
+
+
+def test_a_recurrence_through_memory_counts_the_forwarding() -> None:
+    core = small_core(classes={ADD: {"latency": 2}, LOAD: {"latency": 4}}, store_forward_vector=Fraction(9))
+    texts = ("ldr q1, [x0]", "add v1.4s, v1.4s, v0.4s", "str q1, [x0]")
+    assert bound(loop_of(*texts, loads={0: 64}, stores={2: 64}), core, "latency") == 11
+
+
+def test_an_average_latency_bounds_by_its_average() -> None:
+    core = small_core(classes={ADD: {"latency": "2.5"}})
+    loop = loop_of("add v1.4s, v1.4s, v0.4s")
+    assert bound(loop, core, "latency") == cycles_of(loop, core)
+
+
+def test_out_of_order_a_base_moves_on_without_the_data_of_its_store() -> None:
+    core = small_core("out", classes={MULTIPLY: {"latency": 9}})
+    loop = loop_of("mul v1.4s, v2.4s, v2.4s", "str q1, [x0], #16", stores={1: 64}, strides={1: 16})
+    assert bound(loop, core, "latency") == 1
+
+
+def test_an_estimate_is_compared_with_the_binding_bound() -> None:
+    core = small_core(classes={ADD: {"latency": 4}})
+    assert bounds_of_stream(stream_of("add v1.4s, v0.4s, v0.4s"), core).excess(5) == Fraction(1, 4)
+
+
+def test_of_equal_bounds_the_front_end_is_named() -> None:
+    stream = stream_of("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s", "add v3.4s, v0.4s, v0.4s", "nop ")
+    assert bounds_of_stream(stream, small_core()).binding.name == "issue"

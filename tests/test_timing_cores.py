@@ -1,0 +1,220 @@
+"""Core files: what they say, what their reader refuses, and a core with something changed."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from sim.timing.classes import CLASSES
+from sim.timing.core import Core, Use
+from sim.timing.core_file import CoreError, core_names, load_core
+
+NAMES = ("cortex-a55", "cortex-a72", "lane128", "neoverse-n1")
+CSEL = '"scalar csel" = { latency = 1, throughput = 1, uses = "X", basis = "assumed", source = "design" }\n'
+
+
+@pytest.fixture(scope="module")
+def a72() -> Core:
+    return load_core("cortex-a72")
+
+
+def text_of(name: str) -> str:
+    return (files("sim.timing") / "cores" / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def refusal(tmp_path: Path, text: str) -> str:
+    """What the reader says about a file with this text, without the name of the file."""
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(CoreError) as caught:
+        load_core(str(path))
+    assert str(caught.value).startswith(f"{path}: ")
+    return str(caught.value).removeprefix(f"{path}: ")
+
+
+def lane128_with(old: str, new: str) -> str:
+    text = text_of("lane128")
+    assert text.count(old) == 1, old
+    return text.replace(old, new)
+
+
+def test_the_cores_that_come_with_the_package() -> None:
+    assert core_names() == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_core_says_what_every_class_costs(name: str) -> None:
+    assert tuple(load_core(name).classes) == CLASSES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_core_cites_a_source_for_every_class(name: str) -> None:
+    assert [timing.name for timing in load_core(name).classes.values() if not timing.source] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("gone", ["scalar ALU add/sub reg", "ASIMD dot product SDOT vector", "FP round 64"])
+def test_a_core_file_that_lacks_a_class_is_refused(tmp_path: Path, name: str, gone: str) -> None:
+    without = re.sub(rf'^"{re.escape(gone)}" = .*\n', "", text_of(name), flags=re.MULTILINE)
+    assert refusal(tmp_path, without) == f"the class {gone!r} is missing"
+
+
+def test_a_copy_of_a_core_file_is_the_same_core(tmp_path: Path) -> None:
+    (tmp_path / "copy.toml").write_text(text_of("cortex-a55"), encoding="utf-8")
+    assert load_core(str(tmp_path / "copy.toml")) == load_core("cortex-a55")
+
+
+def test_an_unknown_core_is_refused_with_those_that_exist() -> None:
+    with pytest.raises(CoreError) as caught:
+        load_core("cortex-a99")
+    assert str(caught.value) == f"there is no core 'cortex-a99': give {', '.join(NAMES)} or a core file"
+
+
+BAD_CLASSES = [
+    ('latency = 1, ', 'latency = 1, latnecy = 1, ', "'scalar csel': the line: the key 'latnecy' is unknown; "),
+    ("latency = 1, ", "", "'scalar csel': the line: latency is missing"),
+    ("latency = 1, ", "latency = -1, ", "'scalar csel': -1 is not between 0 and 1000000"),
+    ("latency = 1, ", 'latency = "fast", ', "'scalar csel': 'fast' is not a number of cycles"),
+    ("latency = 1, ", "latency = true, ", "'scalar csel': True is not a number of cycles"),
+    ("latency = 1, ", "latency = 1e9999, ", "'1e9999' is not a number of cycles"),
+    ("latency = 1, ", "latency = nan, ", "'nan' is not a number of cycles"),
+    ("latency = 1, ", "latency = 99999999, ", "'scalar csel': 99999999 is not between 0 and 1000000"),
+    ('uses = "X"', 'uses = "X|Y"', "'scalar csel': there is no pipe 'Y'; the pipes are X, LANE, MEM, B"),
+    ('uses = "X"', 'uses = "X*"', "'scalar csel': 'X*' is not a use of a pipe, such as F0|F1*2@1"),
+    ('uses = "X"', 'uses = "X +"', "'scalar csel': '' is not a use of a pipe, such as F0|F1*2@1"),
+    ('uses = "X"', 'uses = "X*0"', "'scalar csel': a pipe that is used for 0 cycles is not used: leave it out"),
+    ('uses = "X"', 'uses = "X*1.2.3"', "'scalar csel': '1.2.3' is not a number of cycles"),
+    ('uses = "X"', "uses = 1", "'scalar csel': uses: 1 is not a text"),
+    ('uses = "X"', 'uses = "X", slots = 0', "'scalar csel': slots: 0 is not a whole number of at least 1"),
+    ('uses = "X"', 'uses = "X", slots = true', "'scalar csel': slots: True is not a whole number of at least 1"),
+    ('uses = "X"', 'uses = "X", accumulate = 1', "'scalar csel': accumulate and group go together"),
+    ('uses = "X"', 'uses = "X", group = "mla"', "'scalar csel': accumulate and group go together"),
+    ('uses = "X"', 'uses = "X", first = 1', "'scalar csel': first: 1 is neither true nor false"),
+    ('uses = "X"', 'uses = "X", status = "maybe"', "'scalar csel': status: 'maybe' is not one of modelled, "),
+    ('basis = "assumed"', 'basis = "guess"', "'scalar csel': basis: 'guess' is not one of measured, "),
+    ('source = "design"', 'source = "dream"', "'scalar csel': the line: 'dream' is not one of the sources design"),
+    ('source = "design"', 'source = " "', "'scalar csel': the line: source: ' ' is not a line of text"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "sentence"), BAD_CLASSES)
+def test_a_bad_line_of_a_class_is_refused(tmp_path: Path, old: str, new: str, sentence: str) -> None:
+    text = lane128_with(CSEL, CSEL.replace(old, new))
+    assert refusal(tmp_path, text).startswith(sentence)
+
+
+BAD_FILES = [
+    (CSEL, CSEL.replace("csel", "cesl"), "'scalar cesl' is not an instruction class"),
+    (CSEL, CSEL + CSEL, "Cannot overwrite a value (at line "),
+    (CSEL, '"scalar csel" = 1\n', "'scalar csel': the line: 1 is not a table"),
+    ('name = "lane128"', "", "the file: name is missing"),
+    ('name = "lane128"', 'name = "lane128"\ncolour = 1', "the file: the key 'colour' is unknown; known are "),
+    ('name = "lane128"', 'name = " "', "name: ' ' is not a line of text"),
+    ('order = "in"', 'order = "out of"', "order: 'out of' is not one of in, out"),
+    ('pipes = ["X", ', 'pipes = ["X", "X", ', "pipes: ['X', 'X', 'LANE', 'MEM', 'B'] are not different names"),
+    ('pipes = ["X", ', 'pipes = ["X", "1", ', "pipes: ['X', '1', 'LANE', 'MEM', 'B'] are not different names"),
+    ('pipes = ["X", "LANE", "MEM", "B"]', 'pipes = "X"', "pipes: 'X' is not a list"),
+    ("width = { value = 1,", "width = { value = 0,", "width: the width must be at least 1"),
+    ("width = { value = 1,", "width = { value = 1.5,", "width: 3/2 is not a whole number"),
+    ("width = { value = 1,", "width = {", "width: value is missing"),
+    ("writeback = { value = 1,", "written = { value = 1,", "parameters: writeback is missing"),
+    ('[sources]\n', '[sources]\nother = "x"\n', "nothing comes from the source 'other': leave it out"),
+    ("[about]", "[queues]\nY = { entries = 1, source = 'design' }\n[about]", "queues: there is no pipe 'Y'; "),
+    ("[about]", "[queues]\nX = { entries = 0, source = 'design' }\n[about]", "the queue of X: entries: 0 is not a "),
+    ("[about]", "[[levels]]\nname = 'L1'\n[about]", "levels: size is missing"),
+    ("[about]", "[[levels]]\nname = 'L1'\nsize = 100\nways = 3\nline = 64\nsource = 'design'\n[about]",
+     "L1: 100 bytes are not 3 ways of lines of 64 bytes"),
+    ("not_modelled = [", "modelled = [", "about: not_modelled is missing"),
+    ("[classes]", "[[validation]]\nkernels = 'all'\n[classes]", "validation: error is missing"),
+    ("[classes]", "[classes", "Expected ']' at the end of a table declaration (at line "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "sentence"), BAD_FILES)
+def test_a_bad_core_file_is_refused(tmp_path: Path, old: str, new: str, sentence: str) -> None:
+    assert refusal(tmp_path, lane128_with(old, new)).startswith(sentence)
+
+
+def test_a_core_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(CoreError, match=r"mine\.toml: 'utf-8' codec can't decode"):
+        load_core(str(path))
+
+
+def test_a_core_file_nested_too_deep_is_refused(tmp_path: Path) -> None:
+    assert "recursion" in refusal(tmp_path, "x = " + "[" * 100_000)
+
+
+def test_several_sources_are_all_cited() -> None:
+    cited = load_core("cortex-a55").timing("scalar ALU add/sub reg").source
+    assert [text in cited for text in ("slothy", "cortex-a53", "LLVM")] == [True, True, True]
+
+
+def test_a_parameter_has_its_source(a72: Core) -> None:
+    assert a72.about.parameters["mispredict"].startswith("LLVM model of Cortex-A57")
+
+
+def test_fractions_are_kept_as_they_are_stated(a72: Core) -> None:
+    assert a72.timing("ASIMD table lookup 1 reg").latency == Fraction("6.27")
+
+
+def test_uses_are_alternatives_of_so_many_cycles_from_some_cycle_on() -> None:
+    changed = load_core("cortex-a55").with_uses("scalar csel", "ALU0|ALU1 + LD*2.5 + FP0*2@1")
+    uses = (Use(("ALU0", "ALU1"), Fraction(1)), Use(("LD",), Fraction(5, 2)), Use(("FP0",), Fraction(2), 1))
+    assert changed.timing("scalar csel").uses == uses
+
+
+def test_no_use_is_the_empty_text(a72: Core) -> None:
+    assert a72.with_uses("scalar csel", " ").timing("scalar csel").uses == ()
+
+
+def test_with_another_latency_only_that_class_differs(a72: Core) -> None:
+    changed = a72.with_latency("scalar csel", 7)
+    assert {n for n in CLASSES if changed.timing(n) != a72.timing(n)} == {"scalar csel"}
+
+
+def test_another_latency_may_be_a_text(a72: Core) -> None:
+    assert a72.with_latency("scalar csel", "2.5").timing("scalar csel").latency == Fraction(5, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"), [("width", 5, 5), ("taken_branch_interval", "2.5", Fraction(5, 2))]
+)
+def test_with_another_parameter(a72: Core, name: str, value: int | str, expected: int | Fraction) -> None:
+    assert getattr(a72.with_parameter(name, value), name) == expected
+
+
+def test_with_another_queue_the_others_stay(a72: Core) -> None:
+    assert a72.with_parameter("queues.F0", 4).queues == {**a72.queues, "F0": 4}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("width", 0, "the width must be at least 1"),
+        ("width", "1.5", "1.5 is not a whole number"),
+        ("mispredict", "soon", "'soon' is not a number of cycles"),
+        ("mispredict", "\u0663", "'\u0663' is not a number of cycles"),
+        ("mispredict", -1, "-1 is not between 0 and 1000000"),
+        ("queues.X9", 1, "'queues.X9' is not a parameter of a core: width, "),
+        ("classes", 1, "'classes' is not a parameter of a core: width, "),
+    ],
+)
+def test_a_bad_parameter_is_refused(a72: Core, name: str, value: int | str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
+        a72.with_parameter(name, value)
+
+
+def test_an_unknown_class_is_refused(a72: Core) -> None:
+    with pytest.raises(ValueError, match=r"^'scalar cesl' is not an instruction class$"):
+        a72.with_latency("scalar cesl", 1)
+
+
+def test_uses_of_an_unknown_pipe_are_refused(a72: Core) -> None:
+    with pytest.raises(ValueError, match=r"^there is no pipe 'FP0'; the pipes are B, I0, "):
+        a72.with_uses("scalar csel", "FP0")

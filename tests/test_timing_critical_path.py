@@ -1,0 +1,121 @@
+"""The critical path from the last cycle to the first, and the slack of what is not on it."""
+
+from __future__ import annotations
+
+from hypothesis import assume, given
+from random_schedules import Case, cases
+from small_cores import MULTIPLY, small_core, stream_of
+
+from sim.timing.critical_path import Stage, critical_path, repeated_part
+from sim.timing.pipeline import schedule
+from sim.timing.schedule import Kind
+from sim.timing.slack import slacks
+
+MULTIPLIES = {MULTIPLY: {"latency": 6, "uses": "M"}}
+
+
+@given(cases())
+def test_the_edges_cover_every_cycle_once(case: Case) -> None:
+    found = case.schedule
+    path = critical_path(found)
+    assert [0, *(edge.end for edge in path)] == [*(edge.start for edge in path), found.cycles]
+
+
+@given(cases())
+def test_everything_that_the_path_goes_through_has_no_slack(case: Case) -> None:
+    found = case.schedule
+    left = slacks(found)
+    before_retirement = [edge for edge in critical_path(found) if edge.stage is not Stage.RETIRED]
+    assert all(min(left[edge.source]) == 0 for edge in before_retirement)
+
+
+@given(cases())
+def test_a_result_that_the_path_waits_for_has_no_slack(case: Case) -> None:
+    found = case.schedule
+    left = slacks(found)
+    waits = [edge for edge in critical_path(found) if edge.kind is Kind.OPERAND]
+    assert all(left[edge.source].result == 0 for edge in waits)
+
+
+@given(cases())
+def test_no_slack_is_negative_or_beyond_the_end(case: Case) -> None:
+    found = case.schedule
+    assert all(0 <= cycles <= found.cycles for slack in slacks(found) for cycles in slack)
+
+
+def test_a_chain_is_the_path() -> None:
+    chain = ("mul v1.4s, v0.4s, v0.4s", "add v5.4s, v0.4s, v0.4s", "mul v2.4s, v1.4s, v0.4s", "add v3.4s, v2.4s, v0.4s")
+    path = critical_path(schedule(stream_of(*chain), small_core(classes=MULTIPLIES)))
+    assert [(edge.start, edge.end, edge.source, edge.what) for edge in path] == [
+        (0, 6, 0, "v1"), (6, 12, 2, "v2"), (12, 13, 3, ""),
+    ]  # fmt: skip
+
+
+def test_out_of_order_the_path_goes_past_what_is_overtaken() -> None:
+    texts = ("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v0.4s", "add v3.4s, v0.4s, v0.4s")
+    path = critical_path(schedule(stream_of(*texts), small_core("out", 4, MULTIPLIES)))
+    assert [(edge.cycles, edge.kind, edge.source, edge.target) for edge in path] == [
+        (1, Kind.NONE, 0, 0), (6, Kind.OPERAND, 0, 1), (1, Kind.NONE, 1, 1),
+    ]  # fmt: skip
+
+
+def test_the_path_of_a_loop_says_what_comes_again() -> None:
+    body = stream_of("mul v1.4s, v1.4s, v0.4s", "add v1.4s, v1.4s, v0.4s", "add v7.4s, v8.4s, v8.4s")
+    found = schedule(body * 20, small_core(classes=MULTIPLIES))
+    path = critical_path(found)
+    part = repeated_part(found, path)
+    assert part is not None
+    assert (part.period, part.cycles) == (2, 7 * part.repetitions)
+    assert part.repetitions >= 19
+
+
+def test_a_path_without_repetition_has_none() -> None:
+    found = schedule(stream_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v0.4s"), small_core(classes=MULTIPLIES))
+    assert repeated_part(found, critical_path(found)) is None
+
+
+def test_an_empty_stream_has_no_path() -> None:
+    assert critical_path(schedule([], small_core())) == []
+
+
+def test_the_slack_of_a_result_is_the_wait_of_its_reader_for_another() -> None:
+    texts = ("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s", "add v3.4s, v1.4s, v2.4s")
+    assert slacks(schedule(stream_of(*texts), small_core(classes=MULTIPLIES)))[1].result == 5
+
+
+def test_slack_is_handed_on_along_a_chain() -> None:
+    texts = ("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s", "add v3.4s, v2.4s, v2.4s", "add v4.4s, v1.4s, v3.4s")
+    left = slacks(schedule(stream_of(*texts), small_core("out", 4, MULTIPLIES)))
+    assert [slack.result for slack in left] == [0, 4, 4, 0]
+
+
+def test_a_pipe_that_is_needed_next_leaves_no_slack_to_the_issue_but_to_the_result() -> None:
+    texts = ("mul v1.4s, v0.4s, v0.4s", "mul v2.4s, v0.4s, v0.4s", "add v3.4s, v2.4s, v2.4s")
+    left = slacks(schedule(stream_of(*texts), small_core(classes=MULTIPLIES)))
+    assert (left[0].issue, left[0].result) == (0, 2)
+
+
+LONE = "mul v7.4s, v0.4s, v0.4s"
+
+
+def later_by(case: Case, cycles: int) -> tuple[int, int]:
+    """The cycles of a case, and with the result of its only multiplication so much later than its slack.
+
+    The engine delays every instruction of a class alike, so the class must have one execution in the stream.
+    """
+    numbers = [number for number, text in enumerate(case.texts) if text.startswith("mul")]
+    assume(len(numbers) == 1)
+    late = case.core.timing(MULTIPLY).latency + slacks(case.schedule)[numbers[0]].result + cycles
+    return case.schedule.cycles, schedule(case.stream, case.core.with_latency(MULTIPLY, late), warm=False).cycles
+
+
+@given(cases("in", whole=True))
+def test_in_order_a_result_can_be_late_by_its_slack(case: Case) -> None:
+    before, after = later_by(case, 0)
+    assert after == before
+
+
+@given(cases("in", whole=True))
+def test_in_order_a_result_that_is_later_than_its_slack_delays_the_end(case: Case) -> None:
+    before, after = later_by(case, 1)
+    assert after > before

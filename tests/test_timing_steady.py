@@ -1,0 +1,97 @@
+"""Loops brought to their steady state and counted on, against the simulation of every instruction."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import pytest
+from small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
+
+from sim.timing.core import Core
+from sim.timing.loop import Loop
+from sim.timing.pipeline import pipeline
+from sim.timing.steady import time_loop
+
+TEXTS = (
+    "add v1.4s, v1.4s, v0.4s", "add v2.4s, v1.4s, v3.4s", "mul v3.4s, v1.4s, v2.4s", "mla v4.4s, v3.4s, v2.4s",
+    "add x3, x3, #1", "ldr q1, [x1], #16", "ldr q2, [x1]", "str q4, [x2], #16", "str q3, [x1]",
+)  # fmt: skip
+CLASSES: dict[str, dict[str, object]] = {
+    ADD: {"latency": "2.5"}, MULTIPLY: {"latency": 5, "uses": "M*2"}, LOAD: {"latency": 4, "uses": "L"},
+    ACCUMULATE: {"latency": 5, "accumulate": 2, "group": "multiply", "uses": "M*1.5"},
+}  # fmt: skip
+
+
+def random_loop(random: Random) -> Loop:
+    """A body of up to a dozen instructions; what moves, moves by 16 bytes, and stores and loads meet."""
+    body, strides = [], []
+    for text in random.choices(TEXTS, k=random.randint(2, 12)):
+        address = {0: 0x1000 + 16 * random.randint(0, 6)}
+        loads, stores = text.startswith("ldr"), text.startswith("str")
+        body += stream_of(text, loads=address if loads else None, stores=address if stores else None)
+        strides.append((16,) if loads or stores else ())
+    return Loop(tuple(body), tuple(strides))
+
+
+def random_core(random: Random) -> Core:
+    return small_core(
+        random.choice(["in", "out"]), random.randint(1, 4), CLASSES, reorder_buffer=random.choice([0, 24]),
+        store_forward_vector=Fraction(random.choice(["6", "6.5", "12"])), queues={"A": 3, "B": 3, "M": 4},
+        unaligned_bytes=32, unaligned_cycles=1,
+    )  # fmt: skip
+
+
+def simulated(loop: Loop, core: Core, count: int) -> int:
+    engine = pipeline(core)
+    engine.feed([one for number in range(count) for one in loop.iteration(number)])
+    return engine.schedule().cycles
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_a_random_loop_takes_the_cycles_of_its_full_simulation(seed: int) -> None:
+    random = Random(seed)
+    loop, core, count = random_loop(random), random_core(random), random.randint(1, 400)
+    assert time_loop(loop, core, count).cycles == simulated(loop, core, count)
+
+
+def loop_of(*texts: str) -> Loop:
+    return Loop(tuple(stream_of(*texts)), ((),) * len(texts))
+
+
+def test_a_hundred_million_iterations_of_a_chain_take_its_latency_each() -> None:
+    found = time_loop(loop_of("add v1.4s, v1.4s, v0.4s"), small_core(classes={ADD: {"latency": 3}}), 10**8)
+    assert (found.cycles, found.per_iteration, found.period) == (3 * 10**8, Fraction(3), 1)
+
+
+def test_a_period_of_several_iterations_is_found() -> None:
+    found = time_loop(loop_of("add v1.4s, v1.4s, v0.4s"), small_core(classes={ADD: {"latency": "3.25"}}), 1000)
+    assert (found.per_iteration, found.period, found.cycles) == (Fraction(13, 4), 4, 3250)
+
+
+def test_a_loop_that_ends_before_it_repeats_has_no_period() -> None:
+    assert time_loop(loop_of("add v1.4s, v1.4s, v0.4s"), small_core(), 1).period == 0
+
+
+def test_a_store_that_a_later_iteration_loads_is_waited_for() -> None:
+    body = stream_of("ldr q1, [x1]", "add v2.4s, v1.4s, v0.4s", "str q2, [x2]", loads={0: 64}, stores={2: 64})
+    core = small_core(classes={LOAD: {"latency": 4}}, store_forward_vector=Fraction(7))
+    assert time_loop(Loop(tuple(body), ((0,), (), (0,))), core, 1000).per_iteration == 8
+
+
+def test_accesses_that_move_differently_and_meet_are_simulated_to_the_end() -> None:
+    body = stream_of("ldr q1, [x1]", "str q1, [x2]", loads={0: 0x2000}, stores={1: 0x1000})
+    loop = Loop(tuple(body), ((0,), (16,)))
+    core = small_core(classes={LOAD: {"latency": 4}}, store_forward_vector=Fraction(20))
+    assert time_loop(loop, core, 400).cycles == simulated(loop, core, 400)
+
+
+def test_a_loop_of_no_iteration_is_refused() -> None:
+    with pytest.raises(ValueError, match="a loop runs once or more, not 0 times"):
+        time_loop(loop_of("add v1.4s, v1.4s, v0.4s"), small_core(), 0)
+
+
+def test_an_endless_search_is_given_up_with_a_sentence() -> None:
+    body = stream_of("ldr q1, [x1]", "str q1, [x2]", loads={0: 0x20000000}, stores={1: 0x1000})
+    with pytest.raises(ValueError, match="no steady state in 2000000 instructions: give a count of at most"):
+        time_loop(Loop(tuple(body), ((0,), (16,))), small_core(), 10**8)
