@@ -54,8 +54,10 @@ _OTHERS: Final = ("llvm-mca",)
 _UNUSABLE = (
     ArgumentError, BareLoopError, CaptureError, ImageError, KernelError, PrototypeError, ToolchainError, UsageError,
 )  # fmt: skip
-_WHAT = f"A kernel ({', '.join(kernel_names())}), a kernel file (.py), a source or object, a loop in assembly, or "
-"captured calls (.jsonl)."
+_WHAT = (
+    f"A kernel ({', '.join(kernel_names())}), a kernel file (.py), a source or object, a loop in assembly, or captured "
+    "calls (.jsonl)."
+)
 _Number = int | None
 _Text = str | None
 _Several = list[str] | None
@@ -211,7 +213,9 @@ def _draw(file: Path | None, draw: Callable[[], bytes], reader: str) -> None:
 
 def _page(title: str, results: Sequence[Result]) -> bytes:
     sections = [section_of(result.report, result.schedule, result.source) for result in results]
-    return page(f"{title}: {results[0].title}", results[0].call, sections).encode()
+    loop = results[0].loop
+    what = f"the first {loop.reported:,} of {loop.count:,} iterations" if loop else results[0].call
+    return page(f"{title}: {results[0].title}", what, sections).encode()
 
 
 def _show(title: str, groups: Sequence[Sequence[Result]], timeline: bool, console: Console) -> None:

@@ -22,7 +22,7 @@ from sim.timing.loop import Loop
 from sim.timing.steady import time_loop
 from sim.timing.stream import Executed
 
-RINGS = {"v": (*range(12), *range(16, 32)), "x": tuple(range(24))}
+RINGS: Mapping[str, tuple[int, ...]] = {"v": (*range(12), *range(16, 32)), "x": tuple(range(24))}
 """Registers that results go to in turn."""
 CONSTANT = {"v": 12, "x": 24}
 """The first of four registers that nothing writes."""

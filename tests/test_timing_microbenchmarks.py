@@ -160,11 +160,13 @@ def test_a_loop_takes_so_many_cycles(name: str, text: str, cycles: int | Fractio
     assert not far(Fraction(cycles), cycles_each(code(text), CORES[name]))
 
 
-@pytest.mark.parametrize(("shifts", "waits"), [(4, False), (5, True)])
-def test_four_whole_registers_wait_in_a_queue_of_cortex_a72(shifts: int, waits: bool) -> None:
-    """The fifth is dispatched, and what comes after it, once the square root of 60 cycles is there."""
-    text = "fsqrt v0.2d, v1.2d; " + "shl v2.4s, v0.4s, #3; " * shifts + "add x0, x9, x10"
-    assert (schedule(stream_of(code(text)), CORES["cortex-a72"]).entered[-1] >= 60) == waits
+@pytest.mark.parametrize("waiting", ["shl v2.4s, v0.4s, #3", "mul v2.4s, v0.4s, v9.4s"])
+@pytest.mark.parametrize(("count", "waits"), [(4, False), (5, True)])
+def test_four_whole_registers_wait_in_a_queue_of_cortex_a72(waiting: str, count: int, waits: bool) -> None:
+    """The fifth is dispatched, and what comes after it, once the loaded value that all need is there."""
+    core = CORES["cortex-a72"].with_latency("load vector 128 (ldr q)", 60)
+    text = "ldr q0, [x9]; " + f"{waiting}; " * count + "add x0, x9, x10"
+    assert (schedule(stream_of(code(text)), core).entered[-1] >= 60) == waits
 
 
 @pytest.mark.parametrize("name", ["cortex-a72", "neoverse-n1"])

@@ -14,7 +14,7 @@ from sim.check.single import read_arguments
 from sim.cycles.typical import output_elements, typical_arguments
 from sim.function_types import function_signature
 from sim.image import Image
-from sim.kernels.kernel import Kernel
+from sim.kernels.kernel import Kernel, KernelError
 from sim.kernels.prototype import Prototype, parse_prototype
 from sim.objects import open_image
 from sim.timing.bare_loop import BareLoopError, body_in_file, loop_of_body, stream_of_body
@@ -81,7 +81,14 @@ def kernel_calls(
         stream = executed_call(image, kernel, arguments, _SEED, limit)
         yield TimedCall(f"{source.name} {level}", call, stream, elements, image)
     if kernel.program is not None:
-        yield TimedCall("program", call, executed_program(kernel, arguments, _SEED), elements, None)
+        yield TimedCall("program", call, _program(kernel, arguments), elements, None)
+
+
+def _program(kernel: Kernel, arguments: dict[str, Any]) -> list[Executed]:
+    try:
+        return executed_program(kernel, arguments, _SEED)
+    except ValueError as error:
+        raise KernelError(f"the program of {kernel.name} has no place in registers: {error}") from None
 
 
 def function_call(
@@ -121,7 +128,8 @@ def captured_call(file: Path, name: str | None, limit: int) -> TimedCall:
     Raises CaptureError, and what executing raises.
     """
     call = _captured(file, name)
-    return TimedCall(call.name, f"entry {call.entry:#x}", executed_captured(call, limit), 0, None)
+    title = call.name if call.name.isprintable() else repr(call.name)
+    return TimedCall(title, f"entry {call.entry:#x}", executed_captured(call, limit), 0, None)
 
 
 def shown_arguments(arguments: dict[str, Any]) -> str:

@@ -99,7 +99,7 @@ class Core:
     """A core.  A parameter that is 0 switches its rule off; all times are cycles.
 
     `queues` gives the entries of a pipe's issue queue, of which an instruction takes max(1, slots / uses).
-    `address_delay` is added from a scalar ALU result to an address operand; a shifted or extended register operand
+    A scalar ALU result is an address operand 1 + `address_delay` after issue at the earliest; a shifted or extended register operand
     is read `shifted_delay` early; store data is needed `store_data_late` after issue.  `store_forward_*` counts from
     the issue of a store to the issue of a consumer of a load of the same bytes.  A vector load of at least
     `unaligned_bytes`, not aligned to them, keeps its load pipe `unaligned_cycles` longer.
@@ -187,14 +187,17 @@ def parameter_of(name: str, value: object) -> int | Fraction:
 
 def cycles_of(value: object) -> Fraction:
     """A number of cycles, from 0 to a million, from a number or its text (`6.27`).  Raises ValueError."""
-    is_text = isinstance(value, str) and _DECIMAL.fullmatch(value) is not None
-    is_number = isinstance(value, int | Fraction) and not isinstance(value, bool)
-    if not is_text and not is_number:
+    if (cycles := _number(value)) is None:
         raise ValueError(f"{value!r} is not a number of cycles")
-    cycles = Fraction(value)  # type: ignore[arg-type]  # a text of digits or a number
     if not 0 <= cycles <= _LONGEST:
         raise ValueError(f"{value} is not between 0 and {_LONGEST}")
     return cycles
+
+
+def _number(value: object) -> Fraction | None:
+    if isinstance(value, str):
+        return Fraction(value) if _DECIMAL.fullmatch(value) else None
+    return Fraction(value) if isinstance(value, int | Fraction) and not isinstance(value, bool) else None
 
 
 def whole_of(value: object) -> int:

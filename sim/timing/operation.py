@@ -72,7 +72,7 @@ def _distance(source: Source, result: Result) -> int:
     if source.kind is Kind.ACCUMULATOR and result.forwarded is not None and source.group == result.group:
         cycles = result.forwarded
     if source.kind is Kind.ADDRESS and result.scalar:
-        cycles += core.address_delay
+        cycles = max(cycles, 1 + core.address_delay)
     if source.shifted:
         cycles += core.shifted_delay
     if source.stored:

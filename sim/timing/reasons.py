@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from isa.instruction import Instruction
-from sim.timing.schedule import NO_STALL, Kind, Schedule, Stall
+from sim.timing.schedule import Kind, Schedule, Stall
 from sim.timing.stream import Executed
 
 Lines = Callable[[int], tuple[str, int] | None]
@@ -134,7 +134,7 @@ class Reason(NamedTuple):
         return _SENTENCES[self.kind].format(what=self.what or "it", cause=cause, stage=stage) + loaded
 
 
-def reason_of(schedule: Schedule, activity: Activity, stall: Stall = NO_STALL) -> Reason:
+def reason_of(schedule: Schedule, activity: Activity, stall: Stall) -> Reason:
     """The reason that a stall of a schedule is, or an activity without one."""
     cause = schedule.stream[stall.cause] if stall.cause >= 0 else None
     where = site_of(cause) if cause else None

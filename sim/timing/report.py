@@ -142,7 +142,6 @@ def _bounds(bounds: Bounds) -> Json:
 
 
 def _loop(loop: LoopReport) -> Json:
-    known = loop.bounds is not None and loop.cycles_per_iteration is not None
     return {
         "head": loop.head,
         "entries": loop.entries,
@@ -152,7 +151,7 @@ def _loop(loop: LoopReport) -> Json:
         "steady_state": loop.steady,
         "share": float(loop.share),
         **(_bounds(loop.bounds) if loop.bounds else {"bounds": [], "binding_bound": None}),
-        "above_binding_bound": _excess(loop) if known else None,
+        "above_binding_bound": _excess(loop),
     }
 
 

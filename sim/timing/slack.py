@@ -3,7 +3,7 @@
 Events and their bounds form a graph without cycles; a backward pass gives to each event what the events after it
 can still give, and the room between.  Bounds are: operands; one reservation of a pipe after the other; entry in
 order, `width` slots a cycle; retirement in order; room in the reorder buffer; and whatever an instruction was seen to
-wait for.
+wait for.  Kept too is which of several pipes an instruction took, where a later result could make it take another.
 """
 
 from __future__ import annotations

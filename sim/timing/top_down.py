@@ -27,11 +27,6 @@ class Account:
         """All that is charged to it."""
         return self.reasons.total()
 
-    @property
-    def groups(self) -> Counter[Group]:
-        """Cycles by the groups of a table."""
-        return _by_group(self.reasons)
-
     def main_reason(self, lines: Lines = no_lines) -> str:
         """What cost it most, in words; "" where it cost nothing."""
         return max(self.reasons, key=self.reasons.__getitem__).sentence(lines) if self.reasons else ""

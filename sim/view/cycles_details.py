@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from itertools import groupby
 from typing import Final
@@ -21,8 +21,10 @@ LISTED: Final = 40
 _USERS: Final = 2
 _STEPS: Final = 12
 _BAR: Final = 24
-_WIDEST, _NARROW, _WIDE = 36, 22, 100
-"""Characters of an instruction, on a terminal of so many columns and on a narrower one."""
+_NARROWEST, _WIDEST = 16, 36
+"""Characters of an instruction."""
+_BESIDE, _REASON = 20, 36
+"""Characters beside the instructions of a listing, without costs; of a cost with its reason."""
 
 
 def show_details(result: Result, console: Console) -> None:
@@ -130,15 +132,22 @@ def _show_listing(results: Sequence[Result], console: Console) -> None:
     table = columns("line", "instruction", *([] if results[0].loop else [">times"]), *costs)
     for column in table.columns:
         column.no_wrap = column.header != "mostly"
-    shown, widest = _costliest(rows), _WIDEST if console.width >= _WIDE else _NARROW
+    shown, widest = _costliest(rows), _room(results, console.width)
+    files = {row[0].place.rpartition(":")[0] for row in shown if row[0].place}
     for place, group in groupby(shown, key=lambda row: row[0].place):
         if source := results[0].source(place):
-            table.add_row(_line(place), f"[dim]{escape(_cut(source, widest))}[/dim]")
+            table.add_row(_line(place, files), f"[dim]{escape(_cut(source, widest))}[/dim]")
         for row in group:
-            table.add_row("" if source else _line(place) or _address(row[0].pc), *_cells(row, results, widest))
+            table.add_row("" if source else _line(place, files) or _address(row[0].pc), *_cells(row, results, widest))
     console.print(table)
     if left := len(rows) - len(shown):
         console.print(f"{left:,} instructions that cost less are left out; --json has all", highlight=False)
+
+
+def _room(results: Sequence[Result], width: int) -> int:
+    """Characters that the instructions can have."""
+    costs = sum(len(result.report.core) + 3 for result in results) if len(results) > 1 else _REASON
+    return min(max(width - _BESIDE - costs, _NARROWEST), _WIDEST)
 
 
 def _by_mnemonic(report: CyclesReport) -> list[InstructionRow]:
@@ -173,9 +182,9 @@ def _cells(rows: Sequence[InstructionRow], results: Sequence[Result], widest: in
         yield escape(rows[0].reason)
 
 
-def _line(place: str) -> str:
-    """Only the number: the file is named above."""
-    return place.rpartition(":")[2]
+def _line(place: str, files: Collection[str]) -> str:
+    """Only the number where all instructions are of one file."""
+    return escape(place) if len(files) > 1 else place.rpartition(":")[2]
 
 
 def _address(pc: int | None) -> str:

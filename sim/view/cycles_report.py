@@ -11,6 +11,7 @@ from rich.table import Table
 
 from sim.cycles.result import Result
 from sim.llvm_mca import Estimate
+from sim.timing.report import CyclesReport
 from sim.view.cycles_details import best_bounds, columns, cycles_text, show_details, show_side_by_side
 
 
@@ -67,8 +68,8 @@ def _steady(result: Result) -> str:
     if result.loop is None:
         return result.report.hottest.steady if result.report.hottest else ""
     timing = result.loop.timing
-    every = f"repeats itself every {timing.period} after {timing.warm_up}"
-    return every if timing.period else "none: the average of all"
+    every = "every iteration" if timing.period == 1 else f"every {timing.period} iterations"
+    return f"repeats itself {every}, after {timing.warm_up}" if timing.period else "none: the average of all"
 
 
 def _bound(result: Result) -> str:
@@ -100,11 +101,16 @@ def _notes(groups: Sequence[Sequence[Result]]) -> Iterator[str]:
     """What the figures are about, how good the cores are known to be, what was assumed, how llvm-mca calculated."""
     for results in groups:
         yield from _iteration(results[0])
-    yield from (f"{result.report.core}: {result.report.core_error}" for result in groups[0])
+    yield from (_known_error(result.report) for result in groups[0])
     for results in groups:
         yield from (note for result in results for note in _assumptions(result))
     for results in groups:
         yield from _about_llvm_mca(results)
+
+
+def _known_error(report: CyclesReport) -> str:
+    said = report.core_error
+    return said if said.startswith(report.core) else f"{report.core}: {said}"
 
 
 def _iteration(result: Result) -> Iterator[str]:

@@ -52,8 +52,9 @@ def main() -> None:
     for name in ("cortex-a55", "cortex-a72", "neoverse-n1"):
         start = process_time()
         found = time_loop(loop, load_core(name), 10**8 // len(loop.body))
+        seconds = process_time() - start
         print(
-            f"{name}: {rate(loop, name):,.0f} instructions/s; 10^8 of a loop in {process_time() - start:.2f} s"
+            f"{name}: {rate(loop, name):,.0f} instructions/s; 10^8 of a loop in {seconds:.2f} s"
             f" ({found.per_iteration} cycles an iteration)"
         )
 
