@@ -99,6 +99,11 @@ def test_a_load_beside_the_stored_bytes_does_not_wait() -> None:
     assert schedule(stream, core).issued == (0, 0)
 
 
+def test_an_unaligned_load_keeps_its_pipe_longer() -> None:
+    core = small_core(classes={LOAD: {"uses": "L"}}, unaligned_bytes=16, unaligned_cycles=1)
+    assert schedule(stream_of("ldr q1, [x0]", "ldr q2, [x0]", loads={0: 8, 1: 32}), core).issued == (0, 2)
+
+
 def test_a_latency_between_two_cycles_is_reached_on_average() -> None:
     chain = [f"add v{k % 2}.4s, v{(k + 1) % 2}.4s, v7.4s" for k in range(101)]
     assert schedule(stream_of(*chain), small_core(classes={ADD: {"latency": "6.27"}})).issued[100] == 627

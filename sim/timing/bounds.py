@@ -16,7 +16,7 @@ from typing import NamedTuple
 from sim.timing.chains import longest_chain, recurrence
 from sim.timing.core import Core
 from sim.timing.loop import Loop
-from sim.timing.operation import Operation, Operations
+from sim.timing.operation import Operation, operations_on
 from sim.timing.stream import Executed
 
 Work = dict[frozenset[str], Fraction]
@@ -63,7 +63,7 @@ def bounds_of_loop(loop: Loop, core: Core) -> Bounds:
 
 
 def _bounds(stream: Sequence[Executed], core: Core, latency: Bound, branches: int) -> Bounds:
-    operations = Operations(core)
+    operations = operations_on(core)
     found = [operations[one.instruction] for one in stream]
     accesses = [operation for operation, one in zip(found, stream, strict=True) if one.loads or one.stores]
     front = [_issue(found, core), *_first(found, core), *_taken(branches, core)]

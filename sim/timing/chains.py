@@ -11,7 +11,7 @@ from typing import NamedTuple
 from sim.timing.core import Core
 from sim.timing.dependences import dependences
 from sim.timing.loop import Loop
-from sim.timing.operation import Operation, Operations
+from sim.timing.operation import Operation, operations_on
 from sim.timing.schedule import Kind
 from sim.timing.stream import Executed
 
@@ -58,7 +58,7 @@ def _arcs(stream: Sequence[Executed], core: Core) -> Iterator[list[_Arc]]:
 
 def longest_chain(stream: Sequence[Executed], core: Core) -> Fraction:
     """Cycles from the first issue to the last result of a stream if instructions waited for operands alone."""
-    operations, at = Operations(core), defaultdict[_Node, Fraction | int](int)
+    operations, at = operations_on(core), defaultdict[_Node, Fraction | int](int)
     end: Fraction | int = 0
     for number, (one, arcs) in enumerate(zip(stream, _arcs(stream, core), strict=True)):
         for before, after, cycles, _ in arcs:

@@ -94,15 +94,15 @@ class About:
     validation: tuple[Validation, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Core:
-    """A core.  A parameter that is 0 switches its rule off; all times are cycles.
+    """A core, the same only as itself.  A parameter that is 0 switches its rule off; all times are cycles.
 
     `queues` gives the entries of a pipe's issue queue, of which an instruction takes max(1, slots / uses).
-    A scalar ALU result is an address operand 1 + `address_delay` after issue at the earliest; a shifted or extended register operand
-    is read `shifted_delay` early; store data is needed `store_data_late` after issue.  `store_forward_*` counts from
-    the issue of a store to the issue of a consumer of a load of the same bytes.  A vector load of at least
-    `unaligned_bytes`, not aligned to them, keeps its load pipe `unaligned_cycles` longer.
+    No scalar ALU result is an address operand sooner than 1 + `address_delay` after issue; a shifted or extended
+    register operand is read `shifted_delay` early; store data is needed `store_data_late` after issue.
+    `store_forward_*` counts from the issue of a store to the issue of a consumer of a load of the same bytes.  A
+    vector load of at least `unaligned_bytes`, not aligned to them, keeps its load pipe `unaligned_cycles` longer.
     """
 
     name: str

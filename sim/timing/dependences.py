@@ -7,12 +7,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from sim.timing.core import Core
-from sim.timing.operation import Operation, Operations, Result
+from sim.timing.operation import Operation, Result, operations_on, store_forward
 from sim.timing.schedule import Kind
 from sim.timing.stored_bytes import StoredBytes
 from sim.timing.stream import Executed
-
-_WIDEST_SCALAR = 8
 
 
 class Dependence(NamedTuple):
@@ -35,7 +33,7 @@ class _Tracker:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._operations = Operations(core)
+        self._operations = operations_on(core)
         self._made: dict[str, tuple[int, Result, Fraction | None]] = {}
         self._stored = StoredBytes()
 
@@ -58,8 +56,7 @@ class _Tracker:
     def _memory(self, one: Executed, operation: Operation, stream: Sequence[Executed]) -> Iterator[Dependence]:
         writer = self._stored.writer(one.loads) if one.loads else -1
         if writer >= 0:
-            vector = max(size for _, size in stream[writer].stores) > _WIDEST_SCALAR
-            forward = self._core.store_forward_vector if vector else self._core.store_forward_scalar
+            forward = store_forward(stream[writer].stores, self._core)
             yield Dependence(writer, max(forward - operation.latency, Fraction(0)), Kind.STORE, "")
 
 

@@ -6,12 +6,13 @@ Results become ready out of order: a short operation after a long one does not w
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
+from fractions import Fraction
 from itertools import accumulate, takewhile
 
 from sim.timing.caches import NO_DELAYS
 from sim.timing.cadence import Cadence, Interval
 from sim.timing.core import Core
-from sim.timing.operation import Operation, Operations, Result
+from sim.timing.operation import Operation, Result, operations_on, reservations, store_forward
 from sim.timing.passage import Busy, gathered
 from sim.timing.schedule import NO_STALL, Kind, Schedule, Stall
 from sim.timing.stored_bytes import StoredBytes
@@ -28,7 +29,7 @@ class InOrder:
 
     def __init__(self, core: Core) -> None:
         self.core = core
-        self._operations = Operations(core)
+        self._operations = operations_on(core)
         self._passed: list[_Passed] = []
         self._now = 0
         self._used_slots = 0
@@ -36,7 +37,7 @@ class InOrder:
         self._free = dict.fromkeys(core.pipes, 0)
         self._holder = dict.fromkeys(core.pipes, -1)
         self._stored = StoredBytes()
-        self._store_issued: dict[int, tuple[int, bool]] = {}
+        self._stores: dict[int, tuple[int, Fraction]] = {}
         self._cadence = Cadence()
         self._delays: Mapping[int, int] = NO_DELAYS
         self._redirect = 0
@@ -73,11 +74,11 @@ class InOrder:
         longest = self.core.address_delay + self.core.shifted_delay
         made = [(name, id(result), issued - now) for name, (issued, result, _) in self._made.items()
                 if issued + result.latency + longest > now]  # fmt: skip
-        forward = max(self.core.store_forward_scalar, self.core.store_forward_vector)
-        stores = takewhile(lambda store: store[1][0] + forward >= now, reversed(self._store_issued.items()))
+        longest_forward = max(self.core.store_forward_scalar, self.core.store_forward_vector)
+        stores = takewhile(lambda store: store[1][0] + longest_forward >= now, reversed(self._stores.items()))
         return (
             self._used_slots, tuple(sorted(made)), tuple(max(free - now, 0) for free in self._free.values()),
-            tuple((store - number, issued - now, vector) for store, (issued, vector) in stores),
+            tuple((store - number, issued - now, forward) for store, (issued, forward) in stores),
             max(self._redirect - now, 0), self._taken.state(now), self._cadence.state(),
         )  # fmt: skip
 
@@ -103,8 +104,9 @@ class InOrder:
             ready = self._forwarded(writer, operation)
             if ready > at:
                 at, kind, cause, what = ready, Kind.STORE, writer, ""
+        uses = reservations(operation, one, self.core) if one.loads else operation.uses
         chosen = []
-        for use in operation.uses:
+        for use in uses:
             pipe = use.pipes[0] if len(use.pipes) == 1 else self._pipe(use.pipes, at)
             chosen.append(pipe)
             if free[pipe] - use.start > at:
@@ -115,7 +117,7 @@ class InOrder:
             self._now, self._used_slots = at, 0
         self._used_slots += operation.slots
         busy = []
-        for pipe, use in zip(chosen, operation.uses, strict=True):
+        for pipe, use in zip(chosen, uses, strict=True):
             end = at + use.start + use.cycles
             if use.fraction is not None:
                 end += self._cadence.extra((pipe, use), use.fraction)
@@ -138,8 +140,7 @@ class InOrder:
 
     def _forwarded(self, writer: int, operation: Operation) -> int:
         """When a load can issue that reads what that store wrote."""
-        issued, vector = self._store_issued[writer]
-        forward = self.core.store_forward_vector if vector else self.core.store_forward_scalar
+        issued, forward = self._stores[writer]
         return issued + self._cadence.whole("forward", forward) - operation.latency
 
     def _finish(self, number: int, one: Executed, operation: Operation, at: int) -> int:
@@ -154,7 +155,7 @@ class InOrder:
                 ready = issued + result.latency
         if one.stores:
             self._stored.store(one.stores, number)
-            self._store_issued[number] = at, max(size for _, size in one.stores) > 8
+            self._stores[number] = at, store_forward(one.stores, self.core)
         if one.taken:
             self._taken.event(at)
             self._last_taken = number

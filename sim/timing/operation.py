@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import floor
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from isa.parse import parse
 from sim.timing.classes import timing_class
 from sim.timing.core import ClassTiming, Core
 from sim.timing.schedule import Kind
-from sim.timing.stream import Executed
+from sim.timing.stream import Accesses, Executed
 
 _TRACKED = ("x", "sp", "v", "nzcv")
 """Registers that an instruction can wait for.  FPSR is sticky and FPCR hardly ever written: nothing waits for them."""
@@ -149,6 +149,12 @@ class Operations(dict[Instruction, Operation]):
         return operation
 
 
+@lru_cache(maxsize=8)
+def operations_on(core: Core) -> Operations:
+    """The operations of a core; they are kept for the cores that were asked for last."""
+    return Operations(core)
+
+
 def operation_of(instruction: Instruction, core: Core) -> Operation:
     """An instruction as this core sees it."""
     timing = core.timing(timing_class(instruction.pattern))
@@ -167,11 +173,29 @@ def operation_of(instruction: Instruction, core: Core) -> Operation:
     )
 
 
-def misaligned(one: Executed, core: Core) -> int:
-    """The cycles that a load keeps its pipe longer because of its address."""
+_WIDEST_SCALAR = 8
+
+
+def store_forward(stores: Accesses, core: Core) -> Fraction:
+    """The cycles from the issue of a store of these bytes to that of a consumer of a load of them."""
+    vector = max(size for _, size in stores) > _WIDEST_SCALAR
+    return core.store_forward_vector if vector else core.store_forward_scalar
+
+
+PLAIN_LOAD = "load vector 128 (ldr q)"
+"""The class whose pipes are the load pipes of a core."""
+
+
+def reservations(operation: Operation, one: Executed, core: Core) -> tuple[Reservation, ...]:
+    """The uses of an instruction; a load that is not aligned keeps its load pipe longer."""
     size = core.unaligned_bytes
-    crosses = size and any(length >= size and address % size for address, length in one.loads)
-    return core.unaligned_cycles if crosses else 0
+    if not size or not any(length >= size and address % size for address, length in one.loads):
+        return operation.uses
+    load_pipes = {pipe for use in core.timing(PLAIN_LOAD).uses for pipe in use.pipes}
+    return tuple(
+        use._replace(cycles=use.cycles + core.unaligned_cycles) if load_pipes.intersection(use.pipes) else use
+        for use in operation.uses
+    )
 
 
 def _sources(instruction: Instruction, timing: ClassTiming, core: Core) -> Iterator[Source]:

@@ -16,13 +16,11 @@ from sim.timing.caches import NO_DELAYS
 from sim.timing.cadence import Cadence, Interval
 from sim.timing.core import Core
 from sim.timing.dataflow import Flight, Origin, Part, Value
-from sim.timing.operation import Operation, Operations, Reservation, Source, misaligned
+from sim.timing.operation import Operation, Reservation, Source, operations_on, reservations, store_forward
 from sim.timing.passage import gathered
 from sim.timing.schedule import NO_STALL, Kind, Schedule, Stall
 from sim.timing.stored_bytes import StoredBytes
 from sim.timing.stream import Executed
-
-_PLAIN_LOAD = "load vector 128 (ldr q)"
 
 
 class OutOfOrder:
@@ -30,7 +28,7 @@ class OutOfOrder:
 
     def __init__(self, core: Core) -> None:
         self.core = core
-        self._operations = Operations(core)
+        self._operations = operations_on(core)
         self._flights: list[Flight] = []
         self._delays: Mapping[int, int] = NO_DELAYS
         self._made_way = -1
@@ -47,7 +45,6 @@ class OutOfOrder:
         self._values: dict[str, Value] = {}
         self._stored = StoredBytes()
         self._stores: dict[int, Value] = {}
-        self._load_pipes = {pipe for use in core.timing(_PLAIN_LOAD).uses for pipe in use.pipes}
         self._cadence = Cadence()
         self._mispredicted: Value | None = None
         self._taken = Interval(core.taken_branch_interval)
@@ -179,14 +176,9 @@ class OutOfOrder:
         self._buffer.append(flight)
         self._buffered += operation.slots
         self._slots -= operation.slots
-        uses = operation.uses
-        if extra := misaligned(one, self.core):
-            uses = tuple(self._longer(use, extra) for use in uses)
+        uses = reservations(operation, one, self.core) if one.loads else operation.uses
         self._link(flight, [(self._queue(use, operation.entries), use) for use in uses])
         self._note_branch(flight)
-
-    def _longer(self, use: Reservation, extra: int) -> Reservation:
-        return use._replace(cycles=use.cycles + extra) if self._load_pipes.intersection(use.pipes) else use
 
     def _link(self, flight: Flight, waiting: list[tuple[str, Reservation]]) -> None:
         """Connect its parts with the values that they read, then make what it writes the values that others read."""
@@ -224,8 +216,7 @@ class OutOfOrder:
         """A load of bytes that were stored is ready no sooner than the store forwards them."""
         writer = self._stored.writer(part.flight.one.loads)
         if writer >= 0:
-            vector = max(size for _, size in self._flights[writer].one.stores) > 8
-            forward = self.core.store_forward_vector if vector else self.core.store_forward_scalar
+            forward = store_forward(self._flights[writer].one.stores, self.core)
             delay = self._cadence.whole("forward", forward) - part.flight.operation.latency
             self._stores[writer].read_by(part, max(delay, 0), Stall(Kind.STORE, writer))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import NamedTuple
 
 from sim.timing.core import Core
@@ -73,7 +74,7 @@ class Schedule:
     mispredicted: frozenset[int]
     unmodelled: Mapping[str, int]
 
-    @property
+    @cached_property
     def cycles(self) -> int:
         """Cycles from the first instruction to the end of the last; 0 for an empty stream."""
         return max(self.retired, default=0)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sim.timing.core import ClassTiming, Core, Use
 from sim.timing.loop import Loop
-from sim.timing.operation import Operations
+from sim.timing.operation import operations_on
 from sim.timing.pipeline import schedule
 from sim.timing.steady import time_loop
 from sim.timing.stream import Executed
@@ -118,7 +118,7 @@ def sensitivity(timed: Timed, core: Core) -> list[Outcome]:
 
 
 def _single_changes(timed: Timed, core: Core) -> list[Change]:
-    operations = Operations(core)
+    operations = operations_on(core)
     stream = timed.body if isinstance(timed, Loop) else timed
     timings = {(found := operations[one.instruction].timing).name: found for one in stream}
     pipes = dict.fromkeys(pipe for timing in timings.values() for use in timing.uses for pipe in use.pipes)
