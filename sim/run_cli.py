@@ -11,14 +11,12 @@ import typer
 from sim.capture_cli import save_calls
 from sim.check.call import CallError, CallResult, CompiledKernel
 from sim.check.capture import Capture
-from sim.check.single import ArgumentError, read_arguments
+from sim.check.single import ArgumentError, open_function, read_arguments
 from sim.compile_options import compile_flags, optimisation_flag
-from sim.function_types import function_signature
-from sim.image import Image, ImageError
+from sim.image import ImageError
 from sim.kernels.kernel import Kernel, KernelError
-from sim.kernels.prototype import Prototype, PrototypeError, parse_prototype
+from sim.kernels.prototype import PrototypeError
 from sim.machine.errors import ExecutionError
-from sim.objects import open_image
 from sim.terminal import MISMATCH, MISSING, USAGE, fail, print_json
 from sim.toolchain import ToolchainError, ToolchainUnavailable
 
@@ -46,7 +44,7 @@ def run_function(
     """
     flags = (optimisation_flag(opt), *compile_flags(march, cflags, include or []))
     try:
-        name, image, prototype = _opened(file, symbol, flags)
+        name, image, prototype = open_function(file, symbol, flags)
         shaped, values = read_arguments(prototype.signature, arguments or [])
         kernel = Kernel(name, name, (file,), shaped, golden=dict)
         result = CompiledKernel(image, kernel).call(values, seed)
@@ -63,14 +61,6 @@ def run_function(
         calls = Capture()
         CompiledKernel(image, kernel).capture(values, seed, name, calls)
         save_calls(calls, capture)
-
-
-def _opened(file: Path, symbol: str, flags: tuple[str, ...]) -> tuple[str, Image, Prototype]:
-    if "(" in symbol:
-        prototype = parse_prototype(symbol)
-        return prototype.name, open_image(file, prototype.name, *flags), prototype
-    image = open_image(file, symbol, *flags)
-    return symbol, image, Prototype(symbol, function_signature(image, symbol))
 
 
 def _print(result: CallResult, as_json: bool) -> None:

@@ -63,8 +63,8 @@ def far(stated: Fraction, measured: Fraction) -> bool:
 def link(found: Chain, core: Core) -> Fraction:
     """The stated cycles of one link of a chain: no link is faster than its instructions follow each other."""
     first, *others = (core.timing(name).latency for name in found.classes)
-    at_least = 1 + core.address_delay if found.through_address else 0
-    latency = Fraction(core.writeback) if found.of_bases else first + sum(max(other, Fraction(at_least)) for other in others)
+    at_least = Fraction(1 + core.address_delay if found.through_address else 0)
+    latency = Fraction(core.writeback) if found.of_bases else first + sum(max(other, at_least) for other in others)
     return max(latency, core.timing(found.classes[0]).throughput)
 
 

@@ -1,4 +1,4 @@
-"""One call of one function with arguments given as text."""
+"""One call of one function, with its name and its arguments given as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from sim.function_types import function_signature
+from sim.image import Image
+from sim.kernels.prototype import Prototype, parse_prototype
 from sim.kernels.signature import Argument, Direction, Pointer, Scalar, Signature, Struct
+from sim.objects import open_image
 
 LARGEST_COUNT = 1 << 24
 """Elements of an array that is made here."""
@@ -17,6 +21,18 @@ LARGEST_COUNT = 1 << 24
 
 class ArgumentError(Exception):
     """A text that is no value of its argument; the message is one sentence."""
+
+
+def open_function(file: Path, symbol: str, flags: Sequence[str]) -> tuple[str, Image, Prototype]:
+    """A function of a source, object or library by its name, or by its prototype: its name, image and prototype.
+
+    Raises PrototypeError, and what `open_image` and `function_signature` raise.
+    """
+    if "(" in symbol:
+        prototype = parse_prototype(symbol)
+        return prototype.name, open_image(file, prototype.name, *flags), prototype
+    image = open_image(file, symbol, *flags)
+    return symbol, image, Prototype(symbol, function_signature(image, symbol))
 
 
 def read_arguments(signature: Signature, texts: Sequence[str]) -> tuple[Signature, dict[str, Any]]:

@@ -10,12 +10,10 @@ from typing import Any
 from isa.instruction import Instruction
 from sim.check.captured import Bytes, CapturedCall, CaptureError, read_line, read_lines
 from sim.check.executed import executed_call, executed_captured, executed_program
-from sim.check.single import read_arguments
+from sim.check.single import open_function, read_arguments
 from sim.cycles.typical import output_elements, typical_arguments
-from sim.function_types import function_signature
 from sim.image import Image
 from sim.kernels.kernel import Kernel, KernelError
-from sim.kernels.prototype import Prototype, parse_prototype
 from sim.objects import open_image
 from sim.timing.bare_loop import BareLoopError, body_in_file, loop_of_body, stream_of_body
 from sim.timing.loop import Loop
@@ -98,7 +96,7 @@ def function_call(
 
     Raises ArgumentError and PrototypeError, and what compiling and calling raise.
     """
-    name, image, prototype = _opened(file, symbol, (level, *flags))
+    name, image, prototype = open_function(file, symbol, (level, *flags))
     title = f"{name} {level}" if is_source(file) else name
     signature, values = read_arguments(prototype.signature, texts)
     kernel = Kernel(name, name, (file,), signature, golden=dict)
@@ -140,14 +138,6 @@ def shown_arguments(arguments: dict[str, Any]) -> str:
 def _shown(value: Any) -> str:
     shape = getattr(value, "shape", ())
     return f"[{', '.join(map(str, shape))}]" if shape else "=null" if value is None else f"={value}"
-
-
-def _opened(file: Path, symbol: str, flags: Sequence[str]) -> tuple[str, Image, Prototype]:
-    if "(" in symbol:
-        prototype = parse_prototype(symbol)
-        return prototype.name, open_image(file, prototype.name, *flags), prototype
-    image = open_image(file, symbol, *flags)
-    return symbol, image, Prototype(symbol, function_signature(image, symbol))
 
 
 def _captured(file: Path, name: str | None) -> CapturedCall:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from sim.toolchain import build, build_text, is_source
 __all__ = ["BareLoopError", "Body", "body_in_file", "body_in_text", "find_body", "loop_of_body", "stream_of_body"]
 
 _KEEP_LABELS = "-Wa,-L"  # else the assembler leaves those that begin with .L out of the symbol table
+_ANY_TARGET = ("-march=armv8.6-a+crypto+fp16fml+sha3",)  # an assembler need not know the core that a loop is timed for
 _SETTLING = 2  # iterations until what registers held before the first one is in no address any more
 
 
@@ -28,7 +30,7 @@ def body_in_file(path: Path, label: str | None, *flags: str) -> Body:
     Raises BareLoopError, and what `open_image` raises.
     """
     if is_source(path):
-        return find_body(build(path, *flags, _KEEP_LABELS), label)
+        return find_body(replace(build(path, *_ANY_TARGET, *flags, _KEEP_LABELS), path=path), label)
     if label is None:
         raise BareLoopError(f"{path} is compiled: name the function or the label of its loop")
     return find_body(open_image(path, label), label)
@@ -36,7 +38,7 @@ def body_in_file(path: Path, label: str | None, *flags: str) -> Body:
 
 def body_in_text(text: str, label: str | None = None, *flags: str) -> Body:
     """`find_body` in assembly.  Raises BareLoopError, and what `build` raises."""
-    return find_body(build_text(text, ".s", *flags, _KEEP_LABELS), label)
+    return find_body(build_text(text, ".s", *_ANY_TARGET, *flags, _KEEP_LABELS), label)
 
 
 def loop_of_body(body: Body) -> Loop:
