@@ -59,6 +59,14 @@ def test_the_explanation_begins_as_the_readme_says(tmp_path: Path) -> None:
     assert printed.startswith(block_after("<!-- begins the output of: lanewise explain").strip())
 
 
+def test_the_cycles_begin_as_the_readme_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    printed = CliRunner().invoke(cli.app, ["cycles", "quantize_down"]).stdout
+    shown = block_after("<!-- begins the output of: lanewise cycles").splitlines()
+    assert shown
+    assert [line.rstrip() for line in printed.splitlines()][: len(shown)] == shown
+
+
 def test_what_tells_two_conventions_apart_is_as_the_readme_says() -> None:
     printed = CliRunner().invoke(cli.app, ["conventions", "--between", "double_rounding", "single_rounding"]).stdout
     shown = block_after("<!-- output of: lanewise conventions --between")

@@ -181,6 +181,8 @@ st3 {v0.2s, v1.2s, v2.2s}, [x1] | ST3 64
 tbx v0.16b, {v1.16b, v2.16b, v3.16b, v4.16b}, v5.16b | ASIMD table extension 4 regs
 ldr q0, [x1], #16 | load vector 128 post-index
 ldr q0, [x1, x2] | load vector 128 reg
+ldr q0, [x1, x2, lsl #4] | load vector 128 reg scaled
+ror x0, x1, #3 | scalar rotate imm (ror)
 ldr s0, [x1, w2, sxtw #2] | load vector 64 reg
 ldp s0, s1, [x2, #8]! | load pair vector 64 post-index
 str w0, [x1, x2, lsl #2] | store scalar 64

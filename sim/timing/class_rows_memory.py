@@ -36,7 +36,8 @@ SCALAR = (
 
 VECTOR = (
     Row("load vector 128 (ldr q)", "ldr ldur", "q,#; q,[x]; q,[x,#]"),
-    Row("load vector 128 reg", "ldr", "q,[x,R*]"),
+    Row("load vector 128 reg", "ldr", "q,[x,x]"),
+    Row("load vector 128 reg scaled", "ldr", "q,[x,R *]"),
     Row("load vector 128 post-index", "ldr", "q,[x,#]!; q,[x],# post"),
     Row("load vector 64 (ldr d)", "ldr ldur", "d,#; d,[x]; d,[x,#]"),
     Row("load vector 32 (ldr s)", "ldr ldur", "s,#; b,[x]; h,[x]; s,[x]; b,[x,#]; h,[x,#]; s,[x,#]"),

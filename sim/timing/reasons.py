@@ -33,7 +33,7 @@ class Group(StrEnum):
     """The reasons of a table."""
 
     WIDTH = "issue width"
-    ORDER = "issue order"
+    ORDER = "issue pairing"
     RESULT = "result latency"
     LOAD = "load to use"
     PIPE = "pipe busy"

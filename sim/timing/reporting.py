@@ -57,7 +57,7 @@ def report(name: str, schedule: Schedule, lines: Lines = no_lines, elements: int
 
 def core_error(core: Core) -> str:
     """How far a core's figures were from measured kernels, in one sentence."""
-    found = "; ".join(f"{one.error} on {one.kernels} ({one.source})" for one in core.about.validation)
+    found = "; ".join(f"{one.error} on {one.kernels}" for one in core.about.validation)
     return found or f"{core.name} was not compared with measured kernels"
 
 
