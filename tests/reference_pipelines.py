@@ -18,8 +18,8 @@ from sim.timing.core import ClassTiming, Core, Use
 from sim.timing.stream import Accesses, Executed
 
 Role = Literal["accumulator", "address", "shifted", "stored", "plain"]
-NO_VALUE = ("pc", "zr")
-"""What never has to be waited for: fetch knows where it is, and the zero register is always zero."""
+WAITED_FOR = ("x", "sp", "v", "nzcv")
+"""The register files whose values an instruction waits for."""
 
 
 class Times(NamedTuple):
@@ -63,7 +63,7 @@ class Numbered:
     def duration(self) -> int:
         """Cycles from issue until it can retire: where nothing waits for a result, one."""
         written = self.one.instruction.places_written
-        has_result = any(place.file not in NO_VALUE and not self.updates(place) for place in written)
+        has_result = any(place.file in WAITED_FOR and not self.updates(place) for place in written)
         return self.latency if has_result else 1
 
     @cached_property
@@ -82,7 +82,7 @@ class Numbered:
     def reads(self) -> Iterator[tuple[Place, Role]]:
         """A register may be read for several reasons."""
         for register in self.one.instruction.places_read:
-            if register.file not in NO_VALUE:
+            if register.file in WAITED_FOR:
                 yield from ((register, role) for role in self.roles(register))
 
     def roles(self, register: Place) -> Iterator[Role]:
@@ -102,11 +102,11 @@ class Numbered:
             yield "plain" if self.is_four() else "accumulator"
 
     def is_four(self) -> bool:
-        return len(self.operands) == 4 and all(isinstance(operand, General) for operand in self.operands)
+        return len(list(places(self.operands))) == 4
 
     def is_last_of_four(self, register: Place) -> bool:
-        places = [operand.place for operand in self.operands if isinstance(operand, General)]
-        return self.is_four() and register == places[3] and register not in places[1:3]
+        registers = list(places(self.operands))
+        return self.is_four() and register == registers[3] and register not in registers[1:3]
 
     def destinations(self) -> list[Place]:
         written = self.one.instruction.places_written
@@ -144,7 +144,7 @@ class Numbered:
         else:
             cycles = writer.latency
         if need.role == "address" and writer.is_scalar_arithmetic and not writer.updates(need.register):
-            return max(cycles, 1 + core.address_delay) if core.address_delay else cycles
+            return max(cycles, 1 + core.address_delay)
         early = core.shifted_delay if need.role == "shifted" else 0
         late = core.store_data_late if need.role == "stored" else 0
         return max(0, cycles + early - late)
@@ -166,9 +166,13 @@ class Numbered:
     @property
     def forwarding(self) -> int:
         """Cycles from the issue of the store to the issue of this load of its bytes."""
-        vector = self.is_vector
-        forward = whole(self.core.store_forward_vector if vector else self.core.store_forward_scalar)
-        return max(0, forward - self.latency)
+        return 0 if self.stored_by is None else max(0, self.at(self.stored_by).forward - self.latency)
+
+    @property
+    def forward(self) -> int:
+        """Cycles from the issue of this store to the issue of a consumer of a load of its bytes."""
+        is_vector = any(size > 8 for _, size in self.one.stores)
+        return whole(self.core.store_forward_vector if is_vector else self.core.store_forward_scalar)
 
     @property
     def is_vector(self) -> bool:
@@ -176,8 +180,7 @@ class Numbered:
 
     @property
     def waits_for_a_store(self) -> bool:
-        parameter = self.core.store_forward_vector if self.is_vector else self.core.store_forward_scalar
-        return parameter != 0 and self.stored_by is not None
+        return self.stored_by is not None and self.at(self.stored_by).forward > 0
 
     @property
     def uses(self) -> tuple[tuple[tuple[str, ...], int, int], ...]:
@@ -384,11 +387,12 @@ class OutOfOrder:
     def is_there(self, micro: Micro, need: Need, cycle: int) -> bool:
         writer = self.numbered(need.writer)
         at = self.bases[need.writer].issued if writer.updates(need.register) else self.issued(need.writer)
-        return at is not None and cycle >= at + micro.of.distance(need)
+        least = 1 if writer.uses else 0
+        return at is not None and cycle >= at + max(least, micro.of.distance(need))
 
     def is_stored(self, one: Numbered, cycle: int) -> bool:
         at = None if one.stored_by is None else self.issued(one.stored_by)
-        return at is not None and cycle >= at + one.forwarding
+        return at is not None and cycle >= at + max(1, one.forwarding)
 
     # dispatch
 
@@ -429,8 +433,8 @@ class OutOfOrder:
         return [micro for micro in (*self.on(pipe), *beside) if micro.pipe == pipe and micro.issued is None]
 
     def may_enter(self, one: Numbered, micros: list[Micro], cycle: int) -> bool:
-        buffered = len(self.entered) - len(self.retired)
-        has_room = not self.core.reorder_buffer or buffered < self.core.reorder_buffer
+        slots = [self.numbered(number).timing.slots for number in range(len(self.retired), len(self.entered))]
+        has_room = not slots or not 0 < self.core.reorder_buffer < sum(slots) + one.timing.slots
         fetched = self.is_redirected(one.number - 1, cycle) and may_branch(one, cycle, self.entered)
         return has_room and fetched and all(self.fits(micro.pipe, micros) for micro in micros)
 

@@ -50,7 +50,7 @@ class Bounds:
 def bounds_of_stream(stream: Sequence[Executed], core: Core) -> Bounds:
     """The bounds of a whole stream, in cycles."""
     cycles = longest_chain(stream, core)
-    latency = Bound("latency", cycles, f"the longest chain of results takes {_text(cycles)} cycles")
+    latency = Bound("latency", cycles, f"the longest chain of results takes {in_cycles(cycles)}")
     return _bounds(stream, core, latency, sum(one.taken for one in stream) - 1)
 
 
@@ -58,7 +58,7 @@ def bounds_of_loop(loop: Loop, core: Core) -> Bounds:
     """The bounds of one iteration of a loop that runs for long, in cycles."""
     chain = recurrence(loop, core)
     members = " -> ".join(loop.body[number].instruction.form.mnemonic for number in chain.members)
-    sentence = f"{members} waits for itself, {_text(chain.cycles)} cycles an iteration" if members else "no chain"
+    sentence = f"{members} waits for itself, {in_cycles(chain.cycles)} an iteration" if members else "no chain"
     return _bounds(loop.body, core, Bound("latency", chain.cycles, sentence), sum(one.taken for one in loop.body))
 
 
@@ -125,7 +125,7 @@ def _memory(accesses: Sequence[Operation]) -> list[Bound]:
 
 def _pipe_bound(name: str, needs: str, pipes: frozenset[str], cycles: Fraction) -> Bound:
     each = " each" if len(pipes) > 1 else ""
-    return Bound(name, cycles, f"{needs} {_names(pipes)} for {_text(cycles)} cycles{each}")
+    return Bound(name, cycles, f"{needs} {_names(pipes)} for {in_cycles(cycles)}{each}")
 
 
 def _names(pipes: frozenset[str]) -> str:
@@ -134,9 +134,10 @@ def _names(pipes: frozenset[str]) -> str:
 
 def _taken(intervals: int, core: Core) -> list[Bound]:
     cycles = intervals * core.taken_branch_interval
-    sentence = f"one taken branch in {_text(core.taken_branch_interval)} cycles, {intervals} times"
+    sentence = f"taken branches are {in_cycles(core.taken_branch_interval)} apart"
     return [Bound("taken branches", cycles, sentence)] if cycles > 0 else []
 
 
-def _text(cycles: Fraction) -> str:
-    return f"{float(cycles):.2f}".rstrip("0").rstrip(".")
+def in_cycles(cycles: Fraction | int) -> str:
+    """Such as "1 cycle" and "2.78 cycles"."""
+    return f"{float(cycles):.2f}".rstrip("0").rstrip(".") + (" cycle" if cycles == 1 else " cycles")

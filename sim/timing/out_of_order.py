@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from heapq import heappop, heappush
-from itertools import takewhile
 from math import inf
 
 from sim.timing.caches import NO_DELAYS
@@ -45,6 +44,7 @@ class OutOfOrder:
         self._values: dict[str, Value] = {}
         self._stored = StoredBytes()
         self._stores: dict[int, Value] = {}
+        self._issued_stores: deque[Value] = deque()
         self._cadence = Cadence()
         self._mispredicted: Value | None = None
         self._taken = Interval(core.taken_branch_interval)
@@ -105,12 +105,11 @@ class OutOfOrder:
         )  # fmt: skip
 
     def _young_stores(self, origin: Origin) -> tuple[Hashable, ...]:
-        """Those that still hold up a load of the same bytes."""
-        forward = max(self.core.store_forward_scalar, self.core.store_forward_vector)
-        recent = takewhile(
-            lambda value: value.issued is None or value.issued + forward >= self._cycle, reversed(self._stores.values())
-        )
-        return tuple(origin.value(value) for value in recent)
+        """Those that were issued and still hold up a load of the same bytes."""
+        forward, issued = max(self.core.store_forward_scalar, self.core.store_forward_vector), self._issued_stores
+        while issued and (issued[0].issued or 0) + forward < self._cycle:
+            issued.popleft()
+        return tuple(sorted(origin.value(value) for value in issued))
 
     def _pipe(self, use: Reservation) -> str:
         """Of its alternatives the one with the least work before it, whether its queue has room or not."""
@@ -304,3 +303,5 @@ class OutOfOrder:
         flight.ready = at + (operation.latency if operation.makes_a_value else 1)
         for value in flight.values:
             value.publish(at, self._complete)
+        if flight.one.stores:
+            self._issued_stores.append(self._stores[flight.number])

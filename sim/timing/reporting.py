@@ -8,7 +8,7 @@ from fractions import Fraction
 from posixpath import basename
 
 from sim.timing.attribution import charge_of
-from sim.timing.bounds import bounds_of_stream
+from sim.timing.bounds import bounds_of_stream, in_cycles
 from sim.timing.core import ClassTiming, Core, Use
 from sim.timing.critical_path import Edge, critical_path, repeated_part
 from sim.timing.found_loops import FoundLoop, found_loops, hottest
@@ -127,7 +127,7 @@ def _repeated(schedule: Schedule, path: Sequence[Edge], lines: Lines) -> Repeate
         return None
     first = path[part.start : part.start + part.period]
     steps = (
-        f"{edge.cycles} cycles: {schedule.stream[edge.target].instruction.text} "
+        f"{in_cycles(edge.cycles)}: {schedule.stream[edge.target].instruction.text} "
         f"{charge_of(edge).reason(schedule).sentence(lines)}"
         for edge in first
     )
