@@ -38,10 +38,10 @@ class Cache:
 def cache_delays(stream: Sequence[Executed], core: Core) -> Mapping[int, int]:
     """By number in the stream, the cycles that a load's data come later than from the first level.
 
-    Raises ValueError where the core has no levels, or a level without a latency is reached.
+    Raises ValueError where the core has no two levels, or a level without a latency is reached.
     """
-    if not core.levels:
-        raise ValueError(f"{core.name} has no caches in its core file")
+    if len(core.levels) < 2:
+        raise ValueError(f"the file of {core.name} has no cache behind the first: a miss would cost nothing")
     caches = [Cache(level) for level in core.levels]
     delays = {}
     for number, one in enumerate(stream):
