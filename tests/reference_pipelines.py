@@ -21,6 +21,9 @@ Role = Literal["accumulator", "address", "shifted", "stored", "plain"]
 WAITED_FOR = ("x", "sp", "v", "nzcv")
 """The register files whose values an instruction waits for."""
 
+PLAIN_LOAD = "load vector 128 (ldr q)"
+"""The class whose pipes are a core's load pipes."""
+
 
 class Times(NamedTuple):
     """Of every instruction of a stream, as in `sim.timing.schedule.Schedule`."""
@@ -143,7 +146,7 @@ class Numbered:
             return whole(writer.timing.accumulate)
         else:
             cycles = writer.latency
-        if need.role == "address" and writer.is_scalar_arithmetic and not writer.updates(need.register):
+        if need.role == "address" and not writer.addresses():
             return max(cycles, 1 + core.address_delay)
         early = core.shifted_delay if need.role == "shifted" else 0
         late = core.store_data_late if need.role == "stored" else 0
@@ -151,10 +154,6 @@ class Numbered:
 
     def is_of_group(self, other: Numbered) -> bool:
         return self.timing.group == other.timing.group != ""
-
-    @property
-    def is_scalar_arithmetic(self) -> bool:
-        return self.timing.name.startswith("scalar ")
 
     @cached_property
     def stored_by(self) -> int | None:
@@ -188,8 +187,9 @@ class Numbered:
         return tuple((use.pipes, whole(use.cycles) + self.longer(use), use.start) for use in self.timing.uses)
 
     def longer(self, use: Use) -> int:
-        is_load_pipe = use.pipes[0].startswith("L")
-        return self.core.unaligned_cycles if is_load_pipe and self.is_vector and self.is_unaligned else 0
+        load_pipes = {pipe for load in self.core.timing(PLAIN_LOAD).uses for pipe in load.pipes}
+        is_longer = self.is_vector and self.is_unaligned and load_pipes.intersection(use.pipes)
+        return self.core.unaligned_cycles if is_longer else 0
 
     @property
     def is_unaligned(self) -> bool:
@@ -387,8 +387,7 @@ class OutOfOrder:
     def is_there(self, micro: Micro, need: Need, cycle: int) -> bool:
         writer = self.numbered(need.writer)
         at = self.bases[need.writer].issued if writer.updates(need.register) else self.issued(need.writer)
-        least = 1 if writer.uses else 0
-        return at is not None and cycle >= at + max(least, micro.of.distance(need))
+        return at is not None and cycle >= at + micro.of.distance(need)
 
     def is_stored(self, one: Numbered, cycle: int) -> bool:
         at = None if one.stored_by is None else self.issued(one.stored_by)
@@ -420,9 +419,9 @@ class OutOfOrder:
             return [Micro(one, one.needs, one.waits_for_a_store, None, 0, 0)]
         entries = max(1, one.timing.slots // len(one.uses))
         found: list[Micro] = []
-        for (pipes, cycles, _), needs in zip(one.uses, needs_of_micros(one), strict=True):
+        for (pipes, cycles, _), (needs, loads) in zip(one.uses, needs_of_micros(one), strict=True):
             pipe = min(pipes, key=lambda name: self.work(name, cycle, found))
-            found.append(Micro(one, needs, one.waits_for_a_store, pipe, cycles, entries))
+            found.append(Micro(one, needs, loads and one.waits_for_a_store, pipe, cycles, entries))
         return found
 
     def work(self, pipe: str, cycle: int, beside: list[Micro]) -> int:
@@ -453,13 +452,16 @@ class OutOfOrder:
         return before == 0 or before + new <= self.core.queues[pipe]
 
 
-def needs_of_micros(one: Numbered) -> list[tuple[Need, ...]]:
-    """A store's first micro-operation needs the address, the others the data."""
+def needs_of_micros(one: Numbered) -> list[tuple[tuple[Need, ...], bool]]:
+    """What each of them waits for, and whether for a store too.
+
+    A store's first micro-operation needs the address, the others the data.
+    """
     if not one.one.stores or len(one.uses) < 2:
-        return [one.needs] * len(one.uses)
+        return [(one.needs, True)] * len(one.uses)
     address = tuple(need for need in one.needs if need.role == "address")
     data = tuple(need for need in one.needs if need.role != "address")
-    return [address, *[data] * (len(one.uses) - 1)]
+    return [(address, False), *[(data, True)] * (len(one.uses) - 1)]
 
 
 def latest(cycles: Sequence[int | None]) -> int | None:

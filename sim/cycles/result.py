@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
-from sim.cycles.input import Timed, TimedLoop
+from sim.cycles.input import ASSEMBLY, Timed, TimedLoop
 from sim.image import Image
 from sim.llvm_mca import Estimate, LlvmMca, LlvmMcaError, LlvmMcaMissing
 from sim.timing.bounds import Bounds, bounds_of_loop
@@ -136,8 +136,11 @@ def steady_start(result: Result) -> int:
 
 
 def source_of(image: Image | None) -> Source:
-    """The lines of the source that the image was made of; no other file is read, whatever debug information says."""
-    if image is None or not is_source(image.path):
+    """The lines of the source that the image was made of; no other file is read, whatever debug information says.
+
+    Those of assembly would say every instruction twice.
+    """
+    if image is None or not is_source(image.path) or image.path.suffix in ASSEMBLY:
         return lambda _: ""
     lines = image.path.read_text(encoding="utf-8", errors="replace").split("\n")
     texts = {f"{image.path.name}:{number}": text.strip() for number, text in enumerate(lines, 1)}
