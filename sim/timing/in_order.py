@@ -36,6 +36,7 @@ class InOrder:
         self._made: dict[str, _Made] = {}
         self._free = dict.fromkeys(core.pipes, 0)
         self._holder = dict.fromkeys(core.pipes, -1)
+        self._unaligned = bool(core.unaligned_bytes)
         self._stored = StoredBytes()
         self._stores: dict[int, tuple[int, Fraction]] = {}
         self._cadence = Cadence()
@@ -100,11 +101,10 @@ class InOrder:
                 issued, result, producer = made[name]
                 if (ready := issued + after[result]) > at:
                     at, kind, cause, what = ready, role, producer, name
-        if one.loads and (writer := self._stored.writer(one.loads)) >= 0:
-            ready = self._forwarded(writer, operation)
-            if ready > at:
+        for writer in self._stored.writers(one.loads) if one.loads else ():
+            if (ready := self._forwarded(writer, one) - operation.latency) > at:
                 at, kind, cause, what = ready, Kind.STORE, writer, ""
-        uses = reservations(operation, one, self.core) if one.loads else operation.uses
+        uses = reservations(operation, one, self.core) if self._unaligned and one.loads else operation.uses
         chosen = []
         for use in uses:
             pipe = use.pipes[0] if len(use.pipes) == 1 else self._pipe(use.pipes, at)
@@ -138,10 +138,10 @@ class InOrder:
                 return pipe
         return min(pipes, key=free.__getitem__)
 
-    def _forwarded(self, writer: int, operation: Operation) -> int:
-        """When a load can issue that reads what that store wrote."""
+    def _forwarded(self, writer: int, one: Executed) -> int:
+        """When what that store wrote is there for a consumer of this load."""
         issued, forward = self._stores[writer]
-        return issued + self._cadence.whole("forward", forward) - operation.latency
+        return issued + self._cadence.whole((self._passed[writer][0].instruction, one.instruction), forward)
 
     def _finish(self, number: int, one: Executed, operation: Operation, at: int) -> int:
         """Note results, stores and branches; returns when it is ready."""

@@ -1,4 +1,4 @@
-"""Which earlier store wrote the bytes that a load reads."""
+"""Which earlier stores wrote the bytes that a load reads."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ class StoredBytes:
             self._last.update(dict.fromkeys(range(address, address + size), number))
             self._lines.update((address >> _LINE, address + size - 1 >> _LINE))
 
-    def writer(self, accesses: Accesses) -> int:
-        """The youngest store that wrote any of these bytes, -1 if there is none."""
-        return max((self._writer(address, size) for address, size in accesses), default=-1)
+    def writers(self, accesses: Accesses) -> tuple[int, ...]:
+        """The stores that wrote these bytes last, the oldest first; none where no store did."""
+        lines = self._lines
+        for address, size in accesses:
+            if address >> _LINE in lines or address + size - 1 >> _LINE in lines:
+                return tuple(sorted({number for access in accesses for number in self._writers(*access)}))
+        return ()
 
-    def _writer(self, address: int, size: int) -> int:
-        if address >> _LINE not in self._lines and address + size - 1 >> _LINE not in self._lines:
-            return -1
-        return max(self._last.get(byte, -1) for byte in range(address, address + size))
+    def _writers(self, address: int, size: int) -> set[int]:
+        return {self._last[byte] for byte in range(address, address + size) if byte in self._last}
