@@ -5,7 +5,7 @@ Latencies and occupancies are whole cycles here, and every access hits.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -105,7 +105,7 @@ class Numbered:
             yield "plain" if self.is_four() else "accumulator"
 
     def is_four(self) -> bool:
-        return len(list(places(self.operands))) == 4
+        return len(list(places(self.operands))) == 4 and not self.one.stores
 
     def is_last_of_four(self, register: Place) -> bool:
         registers = list(places(self.operands))
@@ -156,16 +156,15 @@ class Numbered:
         return self.timing.group == other.timing.group != ""
 
     @cached_property
-    def stored_by(self) -> int | None:
-        """The youngest earlier store of any byte that is loaded."""
-        mine = bytes_of(self.one.loads)
-        earlier = range(self.number - 1, -1, -1)
-        return next((k for k in earlier if mine & bytes_of(self.stream[k].stores)), None) if mine else None
+    def stores(self) -> dict[int, int]:
+        """The stores that wrote the loaded bytes last, and the cycles from their issue to that of this load."""
+        loaded = bytes_of(self.one.loads)
+        found = {self.last_store(byte) for byte in loaded} - {None}
+        return {number: max(0, self.at(number).forward - self.latency) for number in found if number is not None}
 
-    @property
-    def forwarding(self) -> int:
-        """Cycles from the issue of the store to the issue of this load of its bytes."""
-        return 0 if self.stored_by is None else max(0, self.at(self.stored_by).forward - self.latency)
+    def last_store(self, byte: int) -> int | None:
+        earlier = range(self.number - 1, -1, -1)
+        return next((k for k in earlier if byte in bytes_of(self.stream[k].stores)), None)
 
     @property
     def forward(self) -> int:
@@ -176,10 +175,6 @@ class Numbered:
     @property
     def is_vector(self) -> bool:
         return any(place.file == "v" for place in self.one.instruction.places_written)
-
-    @property
-    def waits_for_a_store(self) -> bool:
-        return self.stored_by is not None and self.at(self.stored_by).forward > 0
 
     @property
     def uses(self) -> tuple[tuple[tuple[str, ...], int, int], ...]:
@@ -266,9 +261,7 @@ class InOrder:
         return used == 0 or (not one.timing.first and used + one.timing.slots <= self.core.width)
 
     def has_stored(self, one: Numbered, cycle: int) -> bool:
-        if not one.waits_for_a_store or one.stored_by is None:
-            return True
-        return cycle >= self.issued[one.stored_by] + one.forwarding
+        return all(cycle >= self.issued[store] + after for store, after in one.stores.items())
 
     def has_fetched(self, one: Numbered, cycle: int) -> bool:
         after = one.number - 1
@@ -390,8 +383,9 @@ class OutOfOrder:
         return at is not None and cycle >= at + micro.of.distance(need)
 
     def is_stored(self, one: Numbered, cycle: int) -> bool:
-        at = None if one.stored_by is None else self.issued(one.stored_by)
-        return at is not None and cycle >= at + max(1, one.forwarding)
+        """A load starts after the stores of its bytes, not beside them."""
+        stored = [(self.issued(store), max(1, after)) for store, after in one.stores.items()]
+        return all(at is not None and cycle >= at + after for at, after in stored)
 
     # dispatch
 
@@ -416,12 +410,12 @@ class OutOfOrder:
 
     def micros_of(self, one: Numbered, cycle: int) -> list[Micro]:
         if not one.uses:
-            return [Micro(one, one.needs, one.waits_for_a_store, None, 0, 0)]
+            return [Micro(one, one.needs, True, None, 0, 0)]
         entries = max(1, one.timing.slots // len(one.uses))
         found: list[Micro] = []
         for (pipes, cycles, _), (needs, loads) in zip(one.uses, needs_of_micros(one), strict=True):
             pipe = min(pipes, key=lambda name: self.work(name, cycle, found))
-            found.append(Micro(one, needs, loads and one.waits_for_a_store, pipe, cycles, entries))
+            found.append(Micro(one, needs, loads, pipe, cycles, entries))
         return found
 
     def work(self, pipe: str, cycle: int, beside: list[Micro]) -> int:

@@ -19,7 +19,11 @@ def test_delays_add_up_to_their_average() -> None:
 
 def test_delays_of_different_things_do_not_share_what_is_owed() -> None:
     cadence = Cadence()
-    assert [cadence.extra(key, Fraction(1, 2)) for key in "aabb"] == [0, 1, 0, 1]
+    assert [cadence.extra(key, Fraction(1, 2)) for key in "aabb"] == [1, 0, 1, 0]
+
+
+def test_a_delay_that_happens_once_is_rounded() -> None:
+    assert [Cadence().whole("a", Fraction(cycles)) for cycles in ("6.27", "6.53")] == [6, 7]
 
 
 def test_a_chain_of_events_keeps_its_average_interval() -> None:

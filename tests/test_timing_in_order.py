@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, SCALAR, STORE, small_core, stream_of
@@ -86,6 +87,18 @@ def test_store_data_may_come_late() -> None:
     assert schedule(stream_of("add v1.4s, v0.4s, v0.4s", "str q1, [x0]"), core).issued == (0, 3)
 
 
+def test_a_load_of_bytes_of_two_stores_waits_for_the_later_one() -> None:
+    core = small_core("in", classes={LOAD: {"latency": 4}, ADD: {"latency": 5}}, store_forward_vector=Fraction(9))
+    stores = ("add v1.4s, v0.4s, v0.4s", "str q1, [x0]", "str q0, [x1]")
+    orders = [(*stores[:2], stores[2]), (stores[0], stores[2], stores[1])]
+    addresses = [{1: 64, 2: 72}, {1: 72, 2: 64}]
+    found = [
+        schedule(stream_of(*order, "ldr q2, [x2]", stores=at, loads={3: 66}), core).issued[3]
+        for order, at in zip(orders, addresses, strict=True)
+    ]
+    assert found == [5 + 9 - 4] * 2
+
+
 def test_a_load_waits_for_the_store_of_its_bytes() -> None:
     core = small_core(classes={LOAD: {"latency": 4}}, store_forward_vector=Fraction(9))
     stream = stream_of("str q1, [x0]", "ldr q2, [x1]", "add v3.4s, v2.4s, v2.4s", stores={0: 64}, loads={1: 72})
@@ -102,6 +115,24 @@ def test_a_load_beside_the_stored_bytes_does_not_wait() -> None:
 def test_an_unaligned_load_keeps_its_pipe_longer() -> None:
     core = small_core(classes={LOAD: {"uses": "L"}}, unaligned_bytes=16, unaligned_cycles=1)
     assert schedule(stream_of("ldr q1, [x0]", "ldr q2, [x0]", loads={0: 8, 1: 32}), core).issued == (0, 2)
+
+
+def test_an_unaligned_load_of_general_registers_does_not() -> None:
+    core = small_core(
+        classes={LOAD: {"uses": "L"}, "load pair 64": {"uses": "L"}}, unaligned_bytes=16, unaligned_cycles=1
+    )
+    assert schedule(stream_of("ldp x1, x2, [x0]", "ldr q2, [x0]", loads={0: 8, 1: 32}), core).issued == (0, 1)
+
+
+def test_two_uses_with_the_same_alternatives_take_both() -> None:
+    found = schedule(stream_of(*APART[:2]), small_core(classes={ADD: {"uses": "A|B + A|B"}}))
+    assert (sorted(found.pipes[0]), found.issued) == ([("A", 0, 1), ("B", 0, 1)], (0, 1))
+
+
+@pytest.mark.parametrize(("source", "issued"), [("v2", (0, 0)), ("v1", (0, 3))])
+def test_what_is_not_merged_into_is_waited_for_only_as_a_source(source: str, issued: tuple[int, int]) -> None:
+    core = small_core(classes={ADD: {"latency": 3}, "ASIMD narrow saturating high (sqxtn2)": {"merges": False}})
+    assert schedule(stream_of("add v1.4s, v0.4s, v0.4s", f"sqxtn2 v1.8h, {source}.4s"), core).issued == issued
 
 
 def test_a_latency_between_two_cycles_is_reached_on_average() -> None:

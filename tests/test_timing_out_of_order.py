@@ -65,12 +65,41 @@ def test_the_address_of_a_store_is_worked_out_before_its_data_are_there() -> Non
     assert sorted(found.pipes[1]) == [("L", 1, 2), ("S", 10, 11)]
 
 
+def test_a_register_that_is_stored_where_it_points_is_waited_for_by_both_halves() -> None:
+    core = small_core("out", 4, {"scalar mul 64": {"latency": 9}, "store scalar 64": {"uses": "L + S"}})
+    found = schedule(stream_of("mul x1, x1, x1", "str x1, [x1]"), core)
+    assert sorted(found.pipes[1]) == [("L", 10, 11), ("S", 10, 11)]
+
+
+def test_an_instruction_that_uses_one_pipe_twice_needs_room_for_both() -> None:
+    core = small_core("out", 4, {ADD: {"uses": "M + M"}}, queues={"M": 2})
+    assert schedule(stream_of(*APART[:2]), core).entered == [0, 2]
+
+
+def test_a_long_chain_of_updated_bases_is_followed() -> None:
+    """The last product is there at 401; then one base a cycle, with its load, and a cycle of latency at the end."""
+    stream = stream_of(*["mul x1, x1, x1"] * 400, *["ldr q0, [x1], #0x10"] * 1200)
+    assert schedule(stream, small_core("out", 4)).cycles == 401 + 1200
+
+
 def test_waits_for_an_operand_and_then_for_a_pipe_are_told_apart() -> None:
     core = small_core("out", 4, {MULTIPLY: {"latency": 3, "uses": "M*9"}, ADD: {"uses": "M"}})
     found = schedule(stream_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v1.4s"), core)
     assert (found.available[1], found.operand_stall[1], found.issued[1], found.issue_stall[1]) == (
         4, Stall(Kind.OPERAND, 0, "v1"), 10, Stall(Kind.PIPE, 0, "M"),
     )  # fmt: skip
+
+
+def test_a_load_of_bytes_of_two_stores_waits_for_the_later_one() -> None:
+    core = small_core("out", 4, classes={LOAD: {"latency": 4}, ADD: {"latency": 5}}, store_forward_vector=Fraction(9))
+    stores = ("add v1.4s, v0.4s, v0.4s", "str q1, [x0]", "str q0, [x1]")
+    orders = [(*stores[:2], stores[2]), (stores[0], stores[2], stores[1])]
+    addresses = [{1: 64, 2: 72}, {1: 72, 2: 64}]
+    found = [
+        schedule(stream_of(*order, "ldr q2, [x2]", stores=at, loads={3: 66}), core).issued[3]
+        for order, at in zip(orders, addresses, strict=True)
+    ]
+    assert found == [5 + 9 - 4 + 1] * 2
 
 
 def test_a_load_waits_for_the_store_of_its_bytes() -> None:

@@ -6,16 +6,18 @@ from collections.abc import Hashable
 from fractions import Fraction
 from math import ceil, floor
 
+_HALF = Fraction(1, 2)
+
 
 class Cadence:
-    """For each of several things, how much of a cycle it is owed."""
+    """For each of several things, how much of a cycle it is owed: half of one at first, so that it is rounded once."""
 
     def __init__(self) -> None:
         self._owed: dict[Hashable, Fraction] = {}
 
     def extra(self, key: Hashable, fraction: Fraction) -> int:
         """1 if a whole cycle is owed once `fraction` of one is added, else 0."""
-        owed = self._owed.get(key, Fraction(0)) + fraction
+        owed = self._owed.get(key, _HALF) + fraction
         whole = int(owed >= 1)
         self._owed[key] = owed - whole
         return whole

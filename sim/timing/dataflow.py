@@ -89,8 +89,8 @@ class Origin(NamedTuple):
     def part(self, part: Part) -> Hashable:
         """A part that did not issue."""
         waiting = tuple((pipe, use) for pipe, use in part.waiting)
-        base = () if part.base is None else self.readers(part.base)
-        return part.flight.number - self.number, waiting, self._left(part.available), part.missing, part.issued, base
+        is_base = part.base is not None
+        return part.flight.number - self.number, waiting, self._left(part.available), part.missing, part.issued, is_base
 
     def readers(self, value: Value) -> Hashable:
         """A value that was not issued, with all that wait for it."""

@@ -54,8 +54,7 @@ class _Tracker:
                 yield Dependence(producer, cycles, source.kind, source.name, result.updates_base)
 
     def _memory(self, one: Executed, operation: Operation, stream: Sequence[Executed]) -> Iterator[Dependence]:
-        writer = self._stored.writer(one.loads) if one.loads else -1
-        if writer >= 0:
+        for writer in self._stored.writers(one.loads) if one.loads else ():
             forward = store_forward(stream[writer].stores, self._core)
             yield Dependence(writer, max(forward - operation.latency, Fraction(0)), Kind.STORE, "")
 

@@ -5,7 +5,7 @@ Results become ready out of order: a short operation after a long one does not w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate, takewhile
 
@@ -84,6 +84,11 @@ class InOrder:
         )  # fmt: skip
 
     @property
+    def in_flight(self) -> int:
+        """Instructions that are dispatched and not retired: in order, nobody waits behind."""
+        return 0
+
+    @property
     def now(self) -> int:
         """The cycle in which the last instruction issued."""
         return self._now
@@ -105,9 +110,9 @@ class InOrder:
             if (ready := self._forwarded(writer, one) - operation.latency) > at:
                 at, kind, cause, what = ready, Kind.STORE, writer, ""
         uses = reservations(operation, one, self.core) if self._unaligned and one.loads else operation.uses
-        chosen = []
+        chosen: list[str] = []
         for use in uses:
-            pipe = use.pipes[0] if len(use.pipes) == 1 else self._pipe(use.pipes, at)
+            pipe = use.pipes[0] if len(use.pipes) == 1 else self._pipe(use.pipes, chosen, at)
             chosen.append(pipe)
             if free[pipe] - use.start > at:
                 at, kind, cause, what = free[pipe] - use.start, Kind.PIPE, self._holder[pipe], pipe
@@ -130,9 +135,10 @@ class InOrder:
             kind = Kind.MEMORY
         self._passed.append((one, operation, at, ready, Stall(kind, cause, what), tuple(busy), mispredicted))
 
-    def _pipe(self, pipes: tuple[str, ...], at: int) -> str:
-        """Of the alternatives the first that is free, else the one that is free first."""
+    def _pipe(self, pipes: Sequence[str], chosen: Collection[str], at: int) -> str:
+        """Of the alternatives that are not chosen yet the first that is free, else the one that is free first."""
         free = self._free
+        pipes = [pipe for pipe in pipes if pipe not in chosen] or pipes
         for pipe in pipes:
             if free[pipe] <= at:
                 return pipe
@@ -148,15 +154,12 @@ class InOrder:
         issued = at + self._delays.get(number, 0)
         if operation.fraction is not None:
             issued += self._cadence.extra(operation.timing.name, operation.fraction)
-        ready = issued + 1
         for result in operation.results:
             self._made[result.name] = issued, result, number
-            if issued + result.latency > ready:
-                ready = issued + result.latency
         if one.stores:
             self._stored.store(one.stores, number)
             self._stores[number] = at, store_forward(one.stores, self.core)
         if one.taken:
             self._taken.event(at)
             self._last_taken = number
-        return ready
+        return issued + operation.done_after

@@ -131,6 +131,11 @@ class Operation:
         """Whether it writes a register other than the base of an access."""
         return any(not result.updates_base for result in self.results)
 
+    @property
+    def done_after(self) -> int:
+        """Whole cycles from its issue until it is done."""
+        return self.latency if self.makes_a_value else 1
+
     @cached_property
     def entries(self) -> int:
         """Entries that each of its micro-operations takes in the queue of its pipe."""
@@ -187,9 +192,10 @@ PLAIN_LOAD = "load vector 128 (ldr q)"
 
 
 def reservations(operation: Operation, one: Executed, core: Core) -> tuple[Reservation, ...]:
-    """The uses of an instruction; a load that is not aligned keeps its load pipe longer."""
+    """The uses of an instruction; a vector load that is not aligned keeps its load pipe longer."""
     size = core.unaligned_bytes
-    if not size or not any(length >= size and address % size for address, length in one.loads):
+    is_vector = any(result.name.startswith("v") for result in operation.results)
+    if not size or not is_vector or not any(length >= size and address % size for address, length in one.loads):
         return operation.uses
     load_pipes = {pipe for use in core.timing(PLAIN_LOAD).uses for pipe in use.pipes}
     return tuple(
@@ -201,12 +207,12 @@ def reservations(operation: Operation, one: Executed, core: Core) -> tuple[Reser
 def _sources(instruction: Instruction, timing: ClassTiming, core: Core) -> Iterator[Source]:
     roles = _Roles(instruction)
     accumulator = roles.accumulator() if timing.group else None
-    merged = () if timing.merges else instruction.places_written
+    merged = frozenset() if timing.merges else roles.destinations - roles.factors
     for place in instruction.places_read:
         if place.file in _TRACKED and place not in merged:
-            kind = Kind.ACCUMULATOR if place == accumulator else roles.kind(place)
-            stored = instruction.stores and kind is Kind.OPERAND
-            yield Source(_name(place), kind, timing.group, core, place in roles.shifted, stored)
+            for kind in [Kind.ACCUMULATOR] if place == accumulator else roles.kinds(place):
+                stored = instruction.stores and kind is Kind.OPERAND
+                yield Source(_name(place), kind, timing.group, core, place in roles.shifted, stored)
 
 
 def _results(instruction: Instruction, timing: ClassTiming, core: Core) -> Iterator[Result]:
@@ -229,13 +235,18 @@ class _Roles:
         addresses = [operand for operand in self._operands if isinstance(operand, Address)]
         self.addresses = frozenset(place for address in addresses for place in _address_places(address))
         self.updates_base = any(address.mode != "offset" for address in addresses)
+        values = [frozenset(_places(operand)) for operand in self._operands]
+        self._values = frozenset[Place]().union(*values)
+        self.destinations, self.factors = frozenset[Place]().union(*values[:1]), frozenset[Place]().union(*values[1:])
         self.shifted = frozenset(o.base.place for o in self._operands if isinstance(o, Shifted | Extended))
 
-    def kind(self, place: Place) -> Kind:
-        """What a register is read for, unless it is an accumulator."""
+    def kinds(self, place: Place) -> list[Kind]:
+        """What a register is read for, unless it is an accumulator: a store can need it twice."""
         if place.file == "nzcv":
-            return Kind.FLAGS
-        return Kind.ADDRESS if place in self.addresses else Kind.OPERAND
+            return [Kind.FLAGS]
+        if place not in self.addresses:
+            return [Kind.OPERAND]
+        return [Kind.ADDRESS, *([Kind.OPERAND] if self._instruction.stores and place in self._values else [])]
 
     def accumulator(self) -> Place | None:
         """The register that products are added to: the last of four, else the destination where it is read too.

@@ -7,7 +7,7 @@ split: its first micro-operation needs the address only, the others the data.  A
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from heapq import heappop, heappush
 from math import inf
 
@@ -45,6 +45,8 @@ class OutOfOrder:
         self._stored = StoredBytes()
         self._stores: dict[int, Value] = {}
         self._issued_stores: deque[Value] = deque()
+        self._bases: dict[int, Value] = {}
+        self._moved: deque[Part] = deque()
         self._cadence = Cadence()
         self._mispredicted: Value | None = None
         self._taken = Interval(core.taken_branch_interval)
@@ -83,6 +85,11 @@ class OutOfOrder:
         return gathered(self.core, stream, operations, times, stalls, pipes, mispredicted)
 
     @property
+    def in_flight(self) -> int:
+        """Instructions that are dispatched and not retired."""
+        return len(self._buffer)
+
+    @property
     def now(self) -> int:
         """The cycle in which the last instruction was dispatched."""
         return self._cycle
@@ -95,7 +102,7 @@ class OutOfOrder:
         registers = [(name, origin.value(value)) for name, value in self._values.items() if origin.matters(value)]
         return (
             self._slots, tuple(buffer),
-            tuple(origin.readers(value) for value in values), tuple(sorted(registers)),
+            tuple(origin.readers(value) for value in (*values, *self._bases.values())), tuple(sorted(registers)),
             tuple((pipe, tuple((number - origin.number, order) for number, order, *_ in sorted(heap)))
                   for pipe, heap in self._ready.items()),
             tuple((cycle - self._cycle, tuple(map(origin.part, parts)))
@@ -111,17 +118,21 @@ class OutOfOrder:
             issued.popleft()
         return tuple(sorted(origin.value(value) for value in issued))
 
-    def _pipe(self, use: Reservation) -> str:
-        """Of its alternatives the one with the least work before it, whether its queue has room or not."""
-        pipes = use.pipes
-        return min(pipes, key=self._work) if len(pipes) > 1 else pipes[0]
+    def _pipes(self, operation: Operation) -> list[str]:
+        """The pipe of each micro-operation: of its alternatives the one with the least work before it.
 
-    def _queue(self, use: Reservation, entries: int) -> str:
-        """Put a micro-operation into the queue of its pipe."""
-        pipe = self._pipe(use)
-        self._queued[pipe] += entries
-        self._queued_cycles[pipe] += use.cycles
-        return pipe
+        Whether its queue has room or not; what goes before it in the same instruction counts as work.
+        """
+        pipes: list[str] = []
+        for use in operation.uses:
+            pipes.append(use.pipes[0] if len(use.pipes) == 1 else min(use.pipes, key=self._work_with(operation, pipes)))
+        return pipes
+
+    def _work_with(self, operation: Operation, pipes: list[str]) -> Callable[[str], int]:
+        if not pipes:
+            return self._work
+        added = [(pipe, use.cycles) for pipe, use in zip(pipes, operation.uses, strict=False)]
+        return lambda pipe: self._work(pipe) + sum(cycles for taken, cycles in added if taken == pipe)
 
     def _has_room(self, pipe: str, entries: int) -> bool:
         return not self._queued[pipe] or self._queued[pipe] + entries <= self.core.queues.get(pipe, inf)
@@ -149,8 +160,9 @@ class OutOfOrder:
             return Kind.BRANCH, ""
         if self._buffered and self._buffered + operation.slots > self.core.reorder_buffer > 0:
             return Kind.REORDER, ""
-        for use in operation.uses:
-            if not self._has_room(pipe := self._pipe(use), operation.entries):
+        pipes = self._pipes(operation)
+        for pipe in pipes:
+            if not self._has_room(pipe, operation.entries * pipes.count(pipe)):
                 return Kind.QUEUE, pipe
         return None
 
@@ -176,7 +188,11 @@ class OutOfOrder:
         self._buffered += operation.slots
         self._slots -= operation.slots
         uses = reservations(operation, one, self.core) if one.loads else operation.uses
-        self._link(flight, [(self._queue(use, operation.entries), use) for use in uses])
+        waiting = list(zip(self._pipes(operation), uses, strict=True))
+        for pipe, use in waiting:
+            self._queued[pipe] += operation.entries
+            self._queued_cycles[pipe] += use.cycles
+        self._link(flight, waiting)
         self._note_branch(flight)
 
     def _link(self, flight: Flight, waiting: list[tuple[str, Reservation]]) -> None:
@@ -190,7 +206,7 @@ class OutOfOrder:
         flight.open = len(parts)
         base = next((result for result in operation.results if result.updates_base), None)
         if base is not None:
-            value = Value(flight.number, base)
+            value = self._bases[flight.number] = Value(flight.number, base)
             parts.append((Part(flight, [], self._cycle + 1, value), operation.address_sources))
         for part, sources in parts:
             self._read(part, sources)
@@ -212,12 +228,15 @@ class OutOfOrder:
                 value.read_by(part, source.after[value.result], Stall(kind, value.number, source.name))
 
     def _read_stored(self, part: Part) -> None:
-        """A load of bytes that were stored is ready no sooner than the store forwards them."""
-        writer = self._stored.writer(part.flight.one.loads)
-        if writer >= 0:
-            forward = store_forward(self._flights[writer].one.stores, self.core)
-            delay = self._cadence.whole("forward", forward) - part.flight.operation.latency
-            self._stores[writer].read_by(part, max(delay, 0), Stall(Kind.STORE, writer))
+        """A load of bytes that were stored is ready no sooner than their stores forward them."""
+        one = part.flight.one
+        for writer in self._stored.writers(one.loads):
+            store = self._flights[writer].one
+            if not store_forward(store.stores, self.core):
+                continue
+            forward = self._cadence.whole((store.instruction, one.instruction), store_forward(store.stores, self.core))
+            delay = max(forward - part.flight.operation.latency, 0)
+            self._stores[writer].read_by(part, delay, Stall(Kind.STORE, writer))
 
     def _write(self, flight: Flight) -> None:
         number = flight.number
@@ -231,7 +250,7 @@ class OutOfOrder:
             flight.values.append(self._stores[number])
 
     def _note_branch(self, flight: Flight) -> None:
-        if flight.mispredicted:
+        if flight.mispredicted and self.core.mispredict:
             self._mispredicted = Value(flight.number, None)
             flight.values.append(self._mispredicted)
         if flight.one.taken:
@@ -280,11 +299,23 @@ class OutOfOrder:
     def _complete(self, part: Part) -> None:
         """All operands of a part are on their way."""
         if part.base is not None:
-            part.base.publish(part.available, self._complete)
+            self._publish_base(part)
         elif part.waiting:
             self._calendar[max(part.available, self._cycle + 1)].append(part)
         else:
             self._started(part, part.available)
+
+    def _publish_base(self, part: Part) -> None:
+        """One after the other, however long the chain of bases is that wait for each other."""
+        self._moved.append(part)
+        if len(self._moved) > 1:
+            return
+        while self._moved:
+            base = self._moved[0].base
+            if base is not None:
+                base.publish(self._moved[0].available, self._complete)
+                self._bases.pop(base.number, None)
+            self._moved.popleft()
 
     def _started(self, part: Part, at: int) -> None:
         """The last micro-operation of a part starts; with the last part the instruction is issued."""
@@ -300,7 +331,7 @@ class OutOfOrder:
         operation, at = flight.operation, flight.issued + self._delays.get(flight.number, 0)
         if operation.fraction is not None:
             at += self._cadence.extra(operation.timing.name, operation.fraction)
-        flight.ready = at + (operation.latency if operation.makes_a_value else 1)
+        flight.ready = at + operation.done_after
         for value in flight.values:
             value.publish(at, self._complete)
         if flight.one.stores:

@@ -13,6 +13,8 @@ from sim.timing.stream import Executed
 
 LONGEST_SEARCH = 2_000_000
 """Instructions that are simulated in search of a steady state, and at most without one."""
+MOST_IN_FLIGHT = 2_000
+"""Instructions between dispatch and retirement; where there are more, dispatch runs ahead and never comes back."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class _Search:
                 raise ValueError(
                     f"no steady state in {LONGEST_SEARCH} instructions: give a count of at most {number} iterations"
                 )
-            if self._repeats and self._seen_before(number, seen):
+            if self._repeats and self._engine.in_flight < MOST_IN_FLIGHT and self._seen_before(number, seen):
                 return
             yield from self._loop.iteration(number)
 
