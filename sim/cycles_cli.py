@@ -15,7 +15,7 @@ from sim.check.captured import CaptureError
 from sim.check.guards.findings import GuardError
 from sim.check.single import ArgumentError
 from sim.compile_options import compile_flags, optimisation_flag
-from sim.cycles.cores import REAL_CORES, Changes, chosen_cores
+from sim.cycles.cores import REAL_CORES, Changes, chosen_cores, named_core
 from sim.cycles.input import Timed, TimedLoop
 from sim.cycles.options import Found, UsageError, Wanted, find_timed
 from sim.cycles.result import Conditions, Result, beside, steady_start, time_on
@@ -38,10 +38,10 @@ from sim.terminal import (
 )
 from sim.timing.body import BareLoopError
 from sim.timing.core import Core
-from sim.timing.core_file import CoreError, load_core
+from sim.timing.core_file import CoreError
 from sim.toolchain import ToolchainError, ToolchainUnavailable
 from sim.view.cycles.html import page
-from sim.view.cycles.html_report import section_of
+from sim.view.cycles.html_report import section_of_result
 from sim.view.cycles.kanata import kanata
 from sim.view.cycles.perfetto import PerfettoMissing, perfetto
 from sim.view.cycles.timeline import show_timeline
@@ -103,6 +103,7 @@ def cycles(
     A kernel is called with a row of its domain, compiled and as its program of intrinsics, side by side; a function
     as by lanewise run.  A kernel file is imported, so it runs as your own Python does.
     """
+    _require_options([what or "", symbol or "", *(arguments or ())])
     if about is not None:
         _about(about, as_json)
         return
@@ -128,14 +129,23 @@ def cycles(
     except KeyboardInterrupt:
         fail("interrupted before everything was timed", INTERRUPTED)
     title = "; ".join([found.title, *changes.texts, *conditions.texts])
-    first = groups[0][0].schedule
-    _draw(kanata_file, lambda: kanata(first).encode(), "Konata")
-    _draw(perfetto_file, lambda: perfetto(first), "ui.perfetto.dev")
-    _draw(html_file, lambda: _page(title, groups[0]), "a browser")
+    first = groups[0][0]
+    only = f", which shows {first.title} only," if len(groups) > 1 else ""
+    _draw(kanata_file, lambda: kanata(first.schedule).encode(), only, "Konata")
+    _draw(perfetto_file, lambda: perfetto(first.schedule), only, "ui.perfetto.dev")
+    _draw(html_file, lambda: _page(title, groups), "", "a browser")
     if as_json:
-        print_json({"title": title, "results": [result.as_json() for group in groups for result in group]})
+        results = [{**result.as_json(), "changes": changes.texts} for group in groups for result in group]
+        print_json({"title": title, "results": results})
     else:
         print_shown(partial(_show, title, groups, timeline))
+
+
+def _require_options(words: Sequence[str]) -> None:
+    """The command takes words that begin with one dash as numbers; one that begins with two is a misspelt option."""
+    for word in words:
+        if word.startswith("--"):
+            fail(f"no such option: {word.partition('=')[0]}", USAGE)
 
 
 def _cores(text: str, changes: Changes) -> list[Core]:
@@ -195,39 +205,45 @@ def _result(timed: Timed, core: Core, conditions: Conditions, tool: LlvmMca | No
         result = time_on(timed, core, conditions)
         return beside(result, timed, tool) if tool else result
     except ValueError as error:
-        fail(f"{timed.title} cannot be timed on {core.name}: {error}", USAGE)
+        fail(f"{timed.title} cannot be timed on {core.name}: {error}{_option_of(core, conditions)}", USAGE)
     except LlvmMcaMissing as missing:
         fail(str(missing), MISSING)
 
 
-def _draw(file: Path | None, draw: Callable[[], bytes], reader: str) -> None:
-    """Write what was asked for."""
+def _option_of(core: Core, conditions: Conditions) -> str:
+    """The option that gives the latency of a second cache which is not known but needed."""
+    unknown = any(level.name == "L2" and level.latency is None for level in core.levels)
+    return " with --l2-latency" if conditions.caches and unknown else ""
+
+
+def _draw(file: Path | None, draw: Callable[[], bytes], only: str, reader: str) -> None:
+    """Write what was asked for; `only` says what is not in it."""
     if file is None:
         return
     try:
         write_file(file, draw())
     except PerfettoMissing as missing:
         fail(str(missing), MISSING)
-    print_progress(f"wrote {file}; open it in {reader}")
+    print_progress(f"wrote {file}{only or ';'} open it in {reader}")
 
 
-def _page(title: str, results: Sequence[Result]) -> bytes:
-    sections = [section_of(result.report, result.schedule, result.source) for result in results]
-    loop = results[0].loop
-    what = f"the first {loop.reported:,} of {loop.count:,} iterations" if loop else results[0].call
-    return page(f"{title}: {results[0].title}", what, sections).encode()
+def _page(title: str, groups: Sequence[Sequence[Result]]) -> bytes:
+    """A section for everything timed, on every core."""
+    sections = [section_of_result(result) for group in groups for result in group]
+    calls = dict.fromkeys(group[0].call for group in groups if group[0].call)
+    return page(f"{title}: {', '.join(group[0].title for group in groups)}", "; ".join(calls), sections).encode()
 
 
 def _show(title: str, groups: Sequence[Sequence[Result]], timeline: bool, console: Console) -> None:
     show_results(title, groups, console)
-    for result in groups[0] if timeline else ():
-        console.print()
+    for result in (result for group in groups for result in group) if timeline else ():
+        console.print(f"\n{result.title}", style="bold", highlight=False, markup=False)
         show_timeline(result.schedule, console, first=steady_start(result))
 
 
 def _about(name: str, as_json: bool) -> None:
     try:
-        core = load_core(name)
+        core = named_core(name)
     except CoreError as error:
         fail(str(error), USAGE)
     if as_json:

@@ -108,13 +108,13 @@ def test_a_loop_is_chosen_by_its_label(chain: Path, tmp_path: Path) -> None:
 
 
 def test_another_latency_is_what_the_chain_takes_then(chain: Path) -> None:
-    name = on_n1(chain)[0]["instructions"][0]["timing_class"]
+    name = on_n1(chain)[0]["sample"]["instructions"][0]["timing_class"]
     (result,) = on_n1(chain, "--latency", f"{name}=7")
     assert result["loop"]["cycles_per_iteration"] == 14
 
 
 def test_a_pipe_that_is_busy_for_longer_than_the_chain_decides(chain: Path) -> None:
-    name = on_n1(chain)[0]["instructions"][0]["timing_class"]
+    name = on_n1(chain)[0]["sample"]["instructions"][0]["timing_class"]
     (result,) = on_n1(chain, "--pipe", f"{name}=V0*9")
     assert (result["loop"]["cycles_per_iteration"], result["loop"]["binding_bound"]) == (18, "pipe V0")
 
@@ -132,17 +132,30 @@ def test_what_is_different_about_the_core_is_in_the_title(chain: Path) -> None:
     assert shown.splitlines()[0] == "chain.s; width=1"
 
 
-def test_an_unrolled_chain_is_twice_as_long(chain: Path) -> None:
+def test_an_unrolled_chain_takes_as_long_for_an_iteration_of_the_loop_as_before(chain: Path) -> None:
     _, unrolled = on_n1(chain, "--unroll", 2)
     assert (unrolled["timed"], unrolled["loop"]["iterations"], unrolled["loop"]["cycles_per_iteration"]) == (
-        "unrolled 2 times", 500, 20,
+        "unrolled 2 times", 1000, 10,
     )  # fmt: skip
 
 
 def test_interleaved_chains_hide_each_other(chain: Path) -> None:
     """Two chains of two multiplies that keep their pipe for 2 cycles each: 8 cycles of pipe in 10 of latency."""
     _, interleaved = on_n1(chain, "--interleave", 2, "--elements", 16)
-    assert (interleaved["loop"]["cycles_per_iteration"], interleaved["loop"]["binding_bound"]) == (10, "latency")
+    assert (interleaved["loop"]["cycles_per_iteration"], interleaved["loop"]["binding_bound"]) == (5, "latency")
+
+
+def test_the_table_compares_iterations_of_the_loop_that_was_given(chain: Path) -> None:
+    shown = figures(cycles(chain, "--core", "neoverse-n1", "--unroll", 3))
+    assert (shown["iterations"], shown["per iteration"], shown["bound"]) == ("1,002", "10", "latency")
+
+
+def test_llvm_mca_is_compared_by_the_same_iterations(
+    chain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLVM_MCA", str(install(tmp_path, "mca", "14.0.6")))
+    once, twice = on_n1(chain, "--unroll", 2, "--compare", "llvm-mca")  # it always says 7 of what it is asked
+    assert [one["llvm-mca"]["cycles_per_iteration"] for one in (once, twice)] == [7, 3.5]
 
 
 def test_elements_of_an_iteration_divide_its_cycles(chain: Path) -> None:
@@ -217,6 +230,95 @@ def test_branches_that_were_not_seen_before_are_mispredicted_more_often(source: 
 def test_a_load_from_the_second_cache_is_later_by_the_difference(source: Path) -> None:
     near, far = (on_n1(source, "load", "7", *more)[0]["cycles"] for more in ((), ("--l2-latency", "20")))
     assert far - near == 20 - 4
+
+
+SUMS = """
+#include <string.h>
+void copy(char *out, const char *a, size_t n) { memcpy(out, a, n); }
+"""
+
+
+@pytest.fixture(scope="module")
+def sums(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("cycles") / "sums.c"
+    path.write_text(SUMS)
+    return path
+
+
+def test_branches_are_counted_trained_and_untrained(source: Path) -> None:
+    """Of a loop that runs three times at -O0, only the untrained predictor misses the way out."""
+    arguments = (source, "twice", "zeros:3", "zeros:3", "3", "--opt", "O0")
+    warm, cold = (on_n1(*arguments, *more)[0]["branches"] for more in ((), ("--cold",)))
+    assert (warm["mispredicted"], cold["mispredicted"]) == (0, warm["mispredicted_untrained"])
+    assert 0 < warm["mispredicted_untrained"] < warm["executed"]
+
+
+def test_how_the_predictor_was_trained_is_said_of_every_call(source: Path) -> None:
+    """Only its return, which is always predicted."""
+    shown = cycles(source, "add", "1", "2", "--core", "neoverse-n1").stdout
+    line = "0 of 1 branches mispredicted, the predictor trained on this very call; 0 when untrained (--cold)"
+    assert shown.count(f"add -O2: {line}\n") == 1
+
+
+def test_an_untrained_predictor_is_not_called_trained(source: Path) -> None:
+    shown = cycles(source, "add", "1", "2", "--core", "neoverse-n1", "--cold").stdout
+    assert ("0 of 1 branches mispredicted, the predictor untrained (--cold)" in shown, "trained on" in shown) == (
+        True, False,
+    )  # fmt: skip
+
+
+def test_what_is_executed_in_the_runtime_is_said(sums: Path) -> None:
+    """All but the branch to it."""
+    (result,) = on_n1(sums, "copy", "zeros:100", "zeros:100", "100")
+    count = result["instructions_executed"]
+    said = f"{count - 1:,} of {count:,} instructions are in memcpy of lanewise's runtime"
+    assert [note for note in result["notes"] if note.startswith(said)] != []
+
+
+def test_a_call_without_the_runtime_does_not_name_it(source: Path) -> None:
+    shown = cycles(source, "add", "1", "2").stdout
+    assert "runtime" not in shown
+
+
+def test_what_is_assumed_of_a_loop_alone_is_one_line(chain: Path) -> None:
+    shown = cycles(chain, "--unroll", 2).stdout
+    assert shown.count("assumed: the closing branch is taken") == 1
+
+
+def test_what_is_assumed_of_iterations_that_differ_is_said_too(tmp_path: Path) -> None:
+    uneven = tmp_path / "uneven.s"
+    uneven.write_text(".La:\n\ttbz x0, #0, .Lb\n\tadd x1, x1, #1\n.Lb:\n\tsub x0, x0, #1\n\tcbnz x0, .La\n")
+    assert cycles(uneven).stdout.count("assumed: the closing branch is taken") == 1
+
+
+def test_figures_of_a_loop_are_of_all_its_iterations(chain: Path) -> None:
+    (result,) = on_n1(chain, "--count", 5000, "--elements", 8)
+    figures = tuple(result[key] for key in ("cycles", "elements", "instructions_executed", "cycles_per_element"))
+    assert figures == (result["loop"]["cycles"], 40_000, 20_000, 10 / 8)
+
+
+def test_the_sample_of_a_loop_accounts_for_its_own_cycles(chain: Path) -> None:
+    (result,) = on_n1(chain, "--count", 5000)
+    sample = result["sample"]
+    assert (sum(sample["stalls"].values()), sample["instructions_executed"]) == (
+        sample["cycles"], 4 * sample["iterations"],
+    )  # fmt: skip
+
+
+def test_a_call_has_no_loop_and_no_sample(source: Path) -> None:
+    (result,) = on_n1(source, "add", "1", "2")
+    assert (result["loop"], result["sample"]) == (None, None)
+
+
+@pytest.mark.parametrize("change", [("--set", "width=2"), ("--l2-latency", "20")])
+def test_a_changed_core_was_not_compared_with_measurements(change: tuple[str, str], source: Path) -> None:
+    usual, changed = (on_n1(source, "add", "1", "2", *more)[0] for more in ((), change))
+    assert ("not compared" in usual["core_error"], "not compared" in changed["core_error"]) == (False, True)
+
+
+def test_changes_are_in_every_result(chain: Path) -> None:
+    results = on_n1(chain, "--set", "width=2", "--unroll", 2)
+    assert [result["changes"] for result in results] == [["width=2"], ["width=2"]]
 
 
 def test_a_kernel_is_timed_compiled_and_as_its_program(tmp_path: Path) -> None:
@@ -310,6 +412,42 @@ def test_views_are_written_for_their_readers(chain: Path, tmp_path: Path) -> Non
     assert (shown.exit_code, log.read_text().splitlines()[0], "<title>chain.s" in page.read_text()) == (
         0, "Kanata\t0004", True,
     )  # fmt: skip
+
+
+def test_a_page_says_what_is_assumed_of_an_absent_instruction(dots: Path, tmp_path: Path) -> None:
+    page = tmp_path / "dots.html"
+    values = "1,2,3,4", ",".join("1" * 16)
+    shown = cycles(dots, "dots", *values, "--march", "armv8.2-a+dotprod", "--core", "cortex-a72", "--html", page)
+    said = re.findall("1 instruction of the class [^<]* is absent; assumed", page.read_text())
+    assert (shown.exit_code, len(said)) == (0, 1)
+
+
+def test_a_page_shows_the_whole_loop_first(chain: Path, tmp_path: Path) -> None:
+    page = tmp_path / "chain.html"
+    (result,) = on_n1(chain, "--count", 5000, "--html", page)
+    tiles = re.findall(r'<div><span class="soft">([^<]*)</span><b>([^<]*)</b></div>', page.read_text())
+    assert tiles[:3] == [("iterations", "5,000"), ("cycles", f"{result['cycles']:,}"), ("cycles per iteration", "10")]
+
+
+def test_a_page_shows_every_level_on_every_core(source: Path, tmp_path: Path) -> None:
+    page = tmp_path / "add.html"
+    cycles(source, "add", "1", "2", "--opt", "O0,O2", "--core", "cortex-a55,cortex-a72", "--html", page)
+    sections = re.findall(r"<h2>add (-O\d) on ([^<]*)</h2>", page.read_text())
+    assert [(level, core[-3:]) for level, core in sections] == [
+        ("-O0", "A55"), ("-O0", "A72"), ("-O2", "A55"), ("-O2", "A72"),
+    ]  # fmt: skip
+
+
+def test_the_timeline_shows_every_level(source: Path) -> None:
+    shown = cycles(source, "add", "1", "2", "--opt", "O0,O2", "--core", "neoverse-n1", "--timeline").stdout
+    titles = [line for line in shown.splitlines() if line in ("add -O0", "add -O2")]
+    assert titles == ["add -O0", "add -O2"]
+
+
+def test_a_log_of_one_of_several_says_which(source: Path, tmp_path: Path) -> None:
+    log = tmp_path / "add.kanata"
+    shown = cycles(source, "add", "1", "2", "--opt", "O0,O2", "--core", "neoverse-n1", "--kanata", log)
+    assert "which shows add -O0 only, open it in Konata" in shown.stderr
 
 
 def test_a_perfetto_trace_is_written(chain: Path, tmp_path: Path) -> None:
@@ -419,7 +557,7 @@ def test_an_interrupt_ends_it_with_its_own_code(source: Path, monkeypatch: pytes
         (("SOURCE", "add", "1", "2", "--latency", "smulh=1"), 2, "there are scalar smulh"),
         (("SOURCE", "add", "1", "2", "--set", "width=0"), 2, "--set 'width=0' on cortex-a55"),
         (("SOURCE", "add", "1", "2", "--pipe", "scalar smulh=X9"), 2, "there is no pipe 'X9'"),
-        (("SOURCE", "load", "1", "--caches", "--core", "cortex-a72"), 2, "no source says the latency of L2"),
+        (("SOURCE", "load", "1", "--caches", "--core", "cortex-a72"), 2, "L2: give it with --l2-latency"),
         (("SOURCE", "add", "1", "2", "--l2-latency", "9", "--core", "cortex-a55"), 2, "cortex-a55 has no L2"),
         (("SOURCE", "add", "1", "2", "--compare", "x"), 2, "--compare takes llvm-mca, not 'x'"),
         (("SOURCE", "add", "1", "2", "--kanata", "k"), 2, "draw one core"),
@@ -433,9 +571,14 @@ def test_an_interrupt_ends_it_with_its_own_code(source: Path, monkeypatch: pytes
         (("SOURCE", "undefined"), 1, "the call stops"),
         (("none.c", "f"), 2, "cannot read none.c"),
         (("none.s",), 2, "none.s"),
-        (("none.jsonl",), 2, "cannot read none"),
+        (("none.jsonl",), 2, "cannot read none.jsonl"),
+        (("SOURCE", "add", "1", "2", "--core", "none.toml"), 2, "none.toml does not exist"),
+        (("SOURCE", "add", "1", "2", "--core", "FOLDER"), 2, "is a folder"),
+        (("--about", "none.toml"), 2, "none.toml does not exist"),
+        (("CHAIN", "--timelin"), 2, "no such option: --timelin"),
+        (("SOURCE", "add", "1", "--no-such=2"), 2, "no such option: --no-such"),
         (("none.py",), 2, "there is no kernel file none.py"),
-        (("CHAIN", "--loop", ".Lx"), 2, ".Lx"),
+        (("CHAIN", "--loop", ".Lx"), 2, "chain.s defines no symbol '.Lx'"),
         (("CHAIN", "--cold"), 2, "are for calls"),
         (("CHAIN", "--interleave", "64"), 2, "more vector registers"),
         (("--about", "x"), 2, "there is no core 'x'"),
@@ -444,7 +587,7 @@ def test_an_interrupt_ends_it_with_its_own_code(source: Path, monkeypatch: pytes
 def test_what_cannot_be_timed_is_one_sentence(
     arguments: tuple[str, ...], code: int, message: str, source: Path, dots: Path, chain: Path
 ) -> None:
-    files = {"SOURCE": source, "DOTS": dots, "CHAIN": chain}
+    files = {"SOURCE": source, "DOTS": dots, "CHAIN": chain, "FOLDER": source.parent}
     result = cycles(*(files.get(argument, argument) for argument in arguments))
     assert (result.exit_code, message in result.stderr, result.stdout) == (code, True, "")
 

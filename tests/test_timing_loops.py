@@ -109,6 +109,14 @@ def test_a_way_out_of_the_loop_is_not_taken() -> None:
     assert [one.taken for one in stream_of_body(body, 2)] == [False, False, True] * 2
 
 
+@pytest.mark.parametrize("skip", ["cbz", "cbnz"])
+def test_two_branches_back_to_one_head_are_one_loop(skip: str) -> None:
+    """Memory is zero: `cbz` goes round by the second branch, `cbnz` by the first one."""
+    text = f".Lt:\n ldrb w1, [x0], #1\n {skip} w1, 1f\n add x2, x2, #1\n b .Lt\n1: sub x2, x2, #1\n b .Lt"
+    way = {"cbz": ["ldrb", "cbz", "sub", "b"], "cbnz": ["ldrb", "cbnz", "add", "b"]}
+    assert [one.instruction.form.mnemonic for one in loop_in(text).body] == way[skip]
+
+
 NESTED = """
     .globl rows
 rows:

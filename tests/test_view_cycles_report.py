@@ -17,6 +17,7 @@ from sim.timing.report import CyclesReport
 from sim.timing.reporting import report
 from sim.timing.schedule import Schedule
 from sim.timing.stream import Executed
+from sim.view import cycles_details as details
 from sim.view.cycles.html import Section, page
 from sim.view.cycles.html_report import section_of
 from sim.view.cycles.kanata import kanata
@@ -157,3 +158,12 @@ def test_a_page_of_all_cores_is_complete() -> None:
 
     assert all(f"<h2>{load_core(core).title}</h2>" in text for core in CORES)
     assert text.count('<svg xmlns="http://www.w3.org/2000/svg" class="timeline"') == len(CORES)
+
+
+@pytest.mark.parametrize(
+    ("instructions", "listed"), [(details.LISTED + details.LEFT - 1, 44), (details.LISTED + details.LEFT, 40)]
+)
+def test_fewer_than_five_instructions_are_not_left_out(instructions: int, listed: int) -> None:
+    row = _report("neoverse-n1").instructions[0]._replace(cycles=1)
+
+    assert len(details.costliest([(row,)] * instructions)) == listed

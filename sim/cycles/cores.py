@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Final
 
 from sim.timing.core import Core
@@ -20,7 +21,17 @@ def chosen_cores(text: str) -> list[Core]:
     names = dict.fromkeys(name.strip() for name in text.split(",") if name.strip())
     if not names:
         raise CoreError(f"name a core: {', '.join(core_names())}, or the path of a core file (.toml)")
-    return [load_core(name) for name in names]
+    return [named_core(name) for name in names]
+
+
+def named_core(name: str) -> Core:
+    """`load_core`, which says of a path what is wrong with it.  Raises CoreError."""
+    path = Path(name)
+    if name not in core_names() and path.is_dir():
+        raise CoreError(f"{name} is a folder: name a core file in it")
+    if path.suffix == ".toml" and not path.exists():
+        raise CoreError(f"{name} does not exist; cores are {', '.join(core_names())}, or the path of a core file")
+    return load_core(name)
 
 
 @dataclass(frozen=True)
@@ -45,7 +56,12 @@ class Changes:
         return [*latencies, *uses, *self.parameters, *second]
 
     def made_to(self, core: Core) -> Core:
-        """The core with them.  Raises CoreError for a text that is no change, and for what the core does not have."""
+        """The core with them, which nobody compared with measured kernels.
+
+        Raises CoreError for a text that is no change, and for what the core does not have.
+        """
+        if self.texts:
+            core = replace(core, about=replace(core.about, validation=()))
         core = _changed(core, Core.with_latency, self.latencies, "--latency")
         core = _changed(core, Core.with_uses, self.uses, "--pipe")
         core = _changed(core, Core.with_parameter, self.parameters, "--set")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,13 @@ from isa.instruction import Instruction
 from sim.check.captured import Bytes, CapturedCall, CaptureError, read_line, read_lines
 from sim.check.executed import executed_call, executed_captured, executed_program
 from sim.check.single import open_function, read_arguments
+from sim.cycles.branches import Branches, branches_of
+from sim.cycles.runtime import runtime_in_words
 from sim.cycles.typical import output_elements, typical_arguments
 from sim.image import Image
 from sim.kernels.kernel import Kernel, KernelError
 from sim.objects import open_image
-from sim.timing.bare_loop import BareLoopError, body_in_file, loop_of_body, stream_of_body
+from sim.timing.bare_loop import ASSUMED, BareLoopError, body_in_file, loop_of_body, stream_of_body
 from sim.timing.loop import Loop
 from sim.timing.stream import Executed
 from sim.toolchain import is_source
@@ -30,7 +33,7 @@ class TimedCall:
     """One call: all that it executes.
 
     `call` says which one it is, `elements` how many its outputs have together (0: not known), `image` holds its source
-    lines (None: it has none).
+    lines (None: it has none), `assumed` what nobody said of it, in words.
     """
 
     title: str
@@ -38,26 +41,42 @@ class TimedCall:
     stream: Sequence[Executed]
     elements: int
     image: Image | None
+    assumed: str = ""
 
     @property
     def instructions(self) -> list[Instruction]:
         """In the order of execution."""
         return [one.instruction for one in self.stream]
 
+    @cached_property
+    def branches(self) -> Branches:
+        """How well they are predicted, the same on every core."""
+        return branches_of(self.stream)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What must be known to read its figures, in sentences."""
+        runtime = runtime_in_words(self.stream, self.image) if self.image else ""
+        return tuple(text for text in (self.assumed, runtime) if text)
+
 
 @dataclass(frozen=True)
 class TimedLoop:
-    """A loop and how many iterations of it are timed; `elements` are those of one iteration (0: not known)."""
+    """A loop and how many times its body is timed; `elements` are those of one body (0: not known).
+
+    A body does `copies` iterations of the loop that was given.
+    """
 
     title: str
     loop: Loop
     count: int
     elements: int
     image: Image
+    copies: int = 1
 
     @property
     def instructions(self) -> list[Instruction]:
-        """Of one iteration."""
+        """Of one body."""
         return [one.instruction for one in self.loop.body]
 
 
@@ -117,7 +136,7 @@ def bare_loop(file: Path, label: str | None, count: int, elements: int, flags: S
         if count * len(body.code) > _LONGEST_STREAM:
             raise
     stream = stream_of_body(body, count)
-    return TimedCall(title, f"{count:,} iterations, which differ", stream, count * elements, body.image)
+    return TimedCall(title, f"{count:,} iterations, which differ", stream, count * elements, body.image, ASSUMED)
 
 
 def captured_call(file: Path, name: str | None, limit: int) -> TimedCall:
@@ -142,8 +161,9 @@ def _shown(value: Any) -> str:
 
 def _captured(file: Path, name: str | None) -> CapturedCall:
     """The first call of that name; without a name there must be one only."""
+    texts = list(read_lines(file))
     data = Bytes(file.with_suffix(".npz"))
-    lines = [read_line(number, text, data) for number, text in read_lines(file)]
+    lines = [read_line(number, text, data) for number, text in texts]
     calls = [line.call for line in lines if line.call is not None and name in (None, line.call.name)]
     if len(calls) == 1 or (calls and name is not None):
         return calls[0]

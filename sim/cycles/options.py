@@ -150,9 +150,8 @@ def _variant(one: Timed, times: int, make: Callable[[Loop, int], Loop], name: st
         loop = make(one.loop, times)
     except ValueError as error:
         raise UsageError(f"{one.title} cannot be {name} {times} times: {error}") from None
-    return replace(
-        one, title=f"{name} {times} times", loop=loop, count=-(-one.count // times), elements=times * one.elements
-    )
+    title, count, elements = f"{name} {times} times", -(-one.count // times), times * one.elements
+    return replace(one, title=title, loop=loop, count=count, elements=elements, copies=times)
 
 
 _READERS: Mapping[Kind, Callable[[Wanted], Found]] = {

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import chain
 from typing import Final
 
-from sim.cycles.input import ASSEMBLY, Timed, TimedLoop
+from sim.cycles.branches import Branches, branches_in_words
+from sim.cycles.input import ASSEMBLY, Timed, TimedCall, TimedLoop
 from sim.image import Image
 from sim.llvm_mca import Estimate, LlvmMca, LlvmMcaError, LlvmMcaMissing
+from sim.timing.bare_loop import ASSUMED
 from sim.timing.bounds import Bounds, bounds_of_loop
 from sim.timing.core import Core
 from sim.timing.found_loops import found_loops, hottest, steady
@@ -26,6 +29,7 @@ MOST_SCHEDULED: Final = 20_000
 """Instructions of a loop of which every cycle is accounted for; what comes after them repeats them."""
 _FEW: Final = 16
 _PERIODS: Final = 4
+_NAMES: Final = ("name", "core", "core_title", "core_error")
 
 Source = Callable[[str], str]
 """The text of a source line by its place, such as "kernel.c:41"; "" where it is not known."""
@@ -46,28 +50,57 @@ class Conditions:
 
 @dataclass(frozen=True)
 class LoopResult:
-    """A loop: the cycles of all `count` iterations, bounds and instructions of one, how many its report is about."""
+    """A loop: the cycles of all `count` bodies, of which each does `copies` iterations; bounds and instructions of one.
+
+    `elements` are those of all (None: not known).  The report is about the first `reported` bodies.
+    """
 
     timing: LoopTiming
     bounds: Bounds
     count: int
     instructions: int
     reported: int
+    elements: int | None = None
+    copies: int = 1
+
+    @property
+    def iterations(self) -> int:
+        """Of the loop that was given."""
+        return self.count * self.copies
+
+    @property
+    def cycles_per_iteration(self) -> Fraction:
+        """Of the loop that was given, in the steady state."""
+        return self.timing.per_iteration / self.copies
+
+    @property
+    def cycles_per_element(self) -> Fraction | None:
+        """In the steady state."""
+        return self.cycles_per_iteration * self.iterations / self.elements if self.elements else None
+
+    @property
+    def figures(self) -> Json:
+        """The whole of it, by the names that a report has for the figures of a call."""
+        return {
+            "instructions_executed": self.count * self.instructions,
+            "cycles": self.timing.cycles,
+            "elements": self.elements,
+            **_number("cycles_per_element", self.cycles_per_element),
+            **_number("cycles_per_iteration", self.cycles_per_iteration),
+        }
 
     def as_json(self) -> Json:
-        """For machines, fractions as numbers and as text."""
-        each = self.timing.per_iteration
+        """For machines, all in iterations of the loop that was given."""
         return {
-            "iterations": self.count,
-            "instructions_per_iteration": self.instructions,
+            "iterations": self.iterations,
+            "iterations_per_body": self.copies,
+            "instructions_per_iteration": float(Fraction(self.instructions, self.copies)),
             "cycles": self.timing.cycles,
-            "cycles_per_iteration": float(each),
-            "cycles_per_iteration_exact": str(each),
-            "steady_after_iterations": self.timing.warm_up,
-            "steady_period": self.timing.period,
+            **_number("cycles_per_iteration", self.cycles_per_iteration),
+            "steady_after_iterations": self.timing.warm_up * self.copies,
+            "steady_period": self.timing.period * self.copies,
             "binding_bound": self.bounds.binding.name,
-            "binding_bound_cycles": float(self.bounds.binding.cycles),
-            "iterations_reported": self.reported,
+            "binding_bound_cycles": float(self.bounds.binding.cycles / self.copies),
         }
 
 
@@ -75,7 +108,8 @@ class LoopResult:
 class Result:
     """What was timed on a core.  Of a loop, schedule and report are those of its first iterations.
 
-    `llvm_mca` is what it says of the same, or the sentence why it does not; None if it was not asked.
+    `branches` are those of a call, `notes` what must be known to read the figures, in sentences.  `llvm_mca` is what it
+    says of the same, or the sentence why it does not; None if it was not asked.
     """
 
     title: str
@@ -84,16 +118,32 @@ class Result:
     report: CyclesReport
     source: Source
     loop: LoopResult | None = None
+    branches: Branches | None = None
+    notes: tuple[str, ...] = ()
     llvm_mca: Estimate | str | None = None
 
     def as_json(self) -> Json:
-        """For machines."""
-        made: Json = {"timed": self.title, "call": self.call, **self.report.as_json()}
-        if self.loop:
-            made["loop"] = self.loop.as_json()
+        """For machines.
+
+        Figures are those of the whole call or loop, everything else that the report has too; of a loop, the report is
+        that of its first iterations and stands under `sample`.
+        """
+        made: Json = {"timed": self.title, "call": self.call, **self._reported()}
+        made["branches"] = self.branches._asdict() if self.branches else None
+        made["notes"] = list(self.notes)
         if self.llvm_mca is not None:
-            made["llvm-mca"] = _as_json(self.llvm_mca)
+            made["llvm-mca"] = _as_json(self.llvm_mca, self.loop.copies if self.loop else 1)
         return made
+
+    def _reported(self) -> Json:
+        report = self.report.as_json()
+        if self.loop is None:
+            return {**report, "loop": None, "sample": None}
+        named = {key: report[key] for key in _NAMES}
+        sample = {key: value for key, value in report.items() if not key.startswith(("core", "name", "cycles_per_"))}
+        iterations = self.loop.reported * self.loop.copies
+        loop, sample = self.loop.as_json(), {"iterations": iterations, **sample}
+        return {**named, **self.loop.figures, "loop": loop, "sample": sample}
 
 
 def time_on(timed: Timed, core: Core, conditions: Conditions) -> Result:
@@ -102,17 +152,30 @@ def time_on(timed: Timed, core: Core, conditions: Conditions) -> Result:
     Raises ValueError for a call that executes nothing, a loop that is too long to be simulated, and caches that the
     core does not have or of which a latency is not known.
     """
-    lines = lines_of(timed.image) if timed.image else no_lines
-    if not isinstance(timed, TimedLoop):
-        found = schedule(timed.stream, core, warm=conditions.warm, caches=conditions.caches)
-        made = report(timed.title, found, lines, timed.elements or None)
-        return Result(timed.title, timed.call, found, made, source_of(timed.image))
+    return _loop_on(timed, core) if isinstance(timed, TimedLoop) else _call_on(timed, core, conditions)
+
+
+def _call_on(timed: TimedCall, core: Core, conditions: Conditions) -> Result:
+    found = schedule(timed.stream, core, warm=conditions.warm, caches=conditions.caches)
+    made = report(timed.title, found, _lines(timed), timed.elements or None)
+    branches = timed.branches if conditions.warm else timed.branches.untrained
+    said = (branches_in_words(branches, conditions.warm),) if branches.executed else ()
+    source = source_of(timed.image)
+    return Result(timed.title, timed.call, found, made, source, branches=branches, notes=(*said, *timed.notes))
+
+
+def _loop_on(timed: TimedLoop, core: Core) -> Result:
     timing = time_loop(timed.loop, core, timed.count)
-    some = _reported(timed, timing)
+    some, size = _reported(timed, timing), len(timed.loop.body)
     first = schedule(_iterations(timed, some), core)
-    loop = LoopResult(timing, bounds_of_loop(timed.loop, core), timed.count, len(timed.loop.body), some)
-    made = report(timed.title, first, lines, some * timed.elements or None)
-    return Result(timed.title, "", first, made, source_of(timed.image), loop)
+    bounds, elements = bounds_of_loop(timed.loop, core), timed.count * timed.elements or None
+    loop = LoopResult(timing, bounds, timed.count, size, some, elements, timed.copies)
+    made = report(timed.title, first, _lines(timed), some * timed.elements or None)
+    return Result(timed.title, "", first, made, source_of(timed.image), loop, notes=(ASSUMED,))
+
+
+def _lines(timed: Timed) -> Lines:
+    return lines_of(timed.image) if timed.image else no_lines
 
 
 def beside(result: Result, timed: Timed, tool: LlvmMca) -> Result:
@@ -167,8 +230,12 @@ def _iterations(timed: TimedLoop, count: int) -> list[Executed]:
     return list(chain.from_iterable(timed.loop.iteration(number) for number in range(count)))
 
 
-def _as_json(said: Estimate | str) -> Json:
+def _as_json(said: Estimate | str, copies: int) -> Json:
     if isinstance(said, str):
         return {"error": said}
-    each = None if said.per_iteration is None else float(said.per_iteration)
+    each = None if said.per_iteration is None else float(said.per_iteration / copies)
     return {"version": said.version, "model": said.model, "cycles": said.cycles, "cycles_per_iteration": each}
+
+
+def _number(key: str, value: Fraction | None) -> Json:
+    return {key: None, f"{key}_exact": None} if value is None else {key: float(value), f"{key}_exact": str(value)}

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import Final
 
 from sim.objects import open_image
 from sim.timing.body import BareLoopError, Body, find_body
@@ -17,8 +18,22 @@ from sim.timing.loop import Loop
 from sim.timing.stream import Executed
 from sim.toolchain import build, build_text, is_source
 
-__all__ = ["BareLoopError", "Body", "body_in_file", "body_in_text", "find_body", "loop_of_body", "stream_of_body"]
+__all__ = [
+    "ASSUMED",
+    "BareLoopError",
+    "Body",
+    "body_in_file",
+    "body_in_text",
+    "find_body",
+    "loop_of_body",
+    "stream_of_body",
+]
 
+ASSUMED: Final = (
+    "assumed: the closing branch is taken, other branches of the body go as memory and registers of zeros decide, "
+    "pointers are far apart"
+)
+"""What nobody said of a loop without a caller; `sim.timing.body_run` does so."""
 _KEEP_LABELS = "-Wa,-L"  # else the assembler leaves those that begin with .L out of the symbol table
 _ANY_TARGET = ("-march=armv8.6-a+crypto+fp16fml+sha3",)  # an assembler need not know the core that a loop is timed for
 _SETTLING = 2  # iterations until what registers held before the first one is in no address any more

@@ -43,8 +43,9 @@ class Body:
 def find_body(image: Image, label: str | None = None) -> Body:
     """The loop of which a local label (.L...) is the head, the last loop of the function of that name, or of all code.
 
-    It ends with the last branch back to its head.  Code without any branch is a body as a whole.  Raises BareLoopError
-    for an unknown label, where there is no loop or another one inside of it, and for an instruction that is unknown.
+    It ends with the last branch back to its head; others may go back there before.  Code without any branch is a body
+    as a whole.  Raises BareLoopError for an unknown label, where there is no loop or another one inside of it, and for
+    an instruction that is unknown.
     """
     code = _code(image, label)
     backward = list(_backward(code))
@@ -66,7 +67,7 @@ def branch_target(instruction: Instruction) -> int | None:
 
 
 def _body(image: Image, code: _Code, head: int, last: int) -> Body:
-    inner = [target for pc, target in _backward(code) if head <= target and pc < last]
+    inner = [target for pc, target in _backward(code) if head < target and pc < last]
     if inner:
         raise BareLoopError(
             f"the loop at {head:#x} has another one inside, at {inner[0]:#x}: name the label of that one"

@@ -49,10 +49,10 @@ class BodyRun:
         return number * _SPACING
 
     def iteration(self) -> list[Executed]:
-        """Execute the body once.  Raises BareLoopError where that cannot be done."""
+        """Execute the body until it is back at its start.  Raises BareLoopError where that cannot be done."""
         self._machine.pc = self._body.start
         done = [self._step()]
-        while done[-1].pc != self._body.last:
+        while done[-1].pc != self._body.last and done[-1].next_pc != self._body.start:
             done.append(self._step())
         return done
 

@@ -138,7 +138,8 @@ class InOrder:
     def _pipe(self, pipes: Sequence[str], chosen: Collection[str], at: int) -> str:
         """Of the alternatives that are not chosen yet the first that is free, else the one that is free first."""
         free = self._free
-        pipes = [pipe for pipe in pipes if pipe not in chosen] or pipes
+        if chosen:
+            pipes = [pipe for pipe in pipes if pipe not in chosen] or pipes
         for pipe in pipes:
             if free[pipe] <= at:
                 return pipe
@@ -151,7 +152,7 @@ class InOrder:
 
     def _finish(self, number: int, one: Executed, operation: Operation, at: int) -> int:
         """Note results, stores and branches; returns when it is ready."""
-        issued = at + self._delays.get(number, 0)
+        issued = at + self._delays[number] if number in self._delays else at
         if operation.fraction is not None:
             issued += self._cadence.extra(operation.timing.name, operation.fraction)
         for result in operation.results:

@@ -131,7 +131,7 @@ class Operation:
         """Whether it writes a register other than the base of an access."""
         return any(not result.updates_base for result in self.results)
 
-    @property
+    @cached_property
     def done_after(self) -> int:
         """Whole cycles from its issue until it is done."""
         return self.latency if self.makes_a_value else 1

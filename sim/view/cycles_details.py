@@ -15,9 +15,12 @@ from rich.table import Table
 from sim.cycles.result import Result
 from sim.timing.bounds import Bounds
 from sim.timing.report import CyclesReport, InstructionRow
+from sim.view.cycles_sentences import counted
 
 LISTED: Final = 40
 """Instructions of a listing: those that cost most, in the order of the code; the JSON form has all."""
+LEFT: Final = 5
+"""Fewer than so many are not worth to be left out."""
 _USERS: Final = 2
 _STEPS: Final = 12
 _BAR: Final = 24
@@ -72,9 +75,15 @@ def best_bounds(result: Result) -> tuple[Bounds, Fraction]:
     return result.report.bounds, Fraction(result.report.cycles)
 
 
+def iterations_of(result: Result) -> str:
+    """What the details of a loop are about: an iteration, or those that a body of several copies does."""
+    copies = result.loop.copies if result.loop else 1
+    return "an iteration" if copies == 1 else f"{copies} iterations"
+
+
 def _accounted(result: Result) -> str:
     """What the details are about."""
-    return f"an iteration of the {result.title}" if result.loop else result.title
+    return f"{iterations_of(result)} of the {result.title}" if result.loop else result.title
 
 
 def _times(result: Result) -> int:
@@ -94,7 +103,9 @@ def _bar(share: Fraction) -> str:
 def _bounds(result: Result) -> Table:
     bounds, cycles = best_bounds(result)
     whole = bounds is result.report.bounds
-    table = columns("bound of all" if whole else "bound of an iteration", ">cycles", f">of {cycles_text(cycles)}", "")
+    table = columns(
+        "bound of all" if whole else f"bound of {iterations_of(result)}", ">cycles", f">of {cycles_text(cycles)}", ""
+    )
     for bound in bounds.all:
         name = f"[bold]{escape(bound.name)}[/bold], binding" if bound is bounds.binding else escape(bound.name)
         part = f"{float(100 * bound.cycles / cycles):.0f} %"
@@ -132,7 +143,7 @@ def _show_listing(results: Sequence[Result], console: Console) -> None:
     table = columns("line", "instruction", *([] if results[0].loop else [">times"]), *costs)
     for column in table.columns:
         column.no_wrap = column.header != "mostly"
-    shown, widest = _costliest(rows), _room(results, console.width)
+    shown, widest = costliest(rows), _room(results, console.width)
     files = {row[0].place.rpartition(":")[0] for row in shown if row[0].place}
     for place, group in groupby(shown, key=lambda row: row[0].place):
         if source := results[0].source(place):
@@ -162,13 +173,12 @@ def _by_mnemonic(report: CyclesReport) -> list[InstructionRow]:
     return list(rows.values())
 
 
-def _costliest(rows: Sequence[tuple[InstructionRow, ...]]) -> list[tuple[InstructionRow, ...]]:
+def costliest(rows: Sequence[tuple[InstructionRow, ...]]) -> list[tuple[InstructionRow, ...]]:
     """All, if they are few; else those with the most cycles on all cores together, in the order of the code."""
-    if len(rows) <= LISTED:
-        return list(rows)
     costs = [sum(row.cycles for row in each) for each in rows]
-    most = sorted((number for number, cost in enumerate(costs) if cost), key=lambda number: -costs[number])
-    return [rows[number] for number in sorted(most[:LISTED])]
+    most = sorted((number for number, cost in enumerate(costs) if cost), key=lambda number: -costs[number])[:LISTED]
+    few = len(rows) <= LISTED or len(rows) - len(most) < LEFT
+    return list(rows) if few else [rows[number] for number in sorted(most)]
 
 
 def _cells(rows: Sequence[InstructionRow], results: Sequence[Result], widest: int) -> Iterator[str]:
@@ -207,4 +217,4 @@ def _path(report: CyclesReport) -> Iterator[str]:
     if len(steps) > _STEPS:
         yield f"  and {len(steps) - _STEPS:,} more"
     for text, count in report.mispredicted.items():
-        yield f"mispredicted {count:,} times: {text}"
+        yield f"mispredicted {counted(count, 'time')}: {text}"

@@ -12,7 +12,8 @@ from rich.table import Table
 from sim.cycles.result import Result
 from sim.llvm_mca import Estimate
 from sim.timing.report import CyclesReport
-from sim.view.cycles_details import best_bounds, columns, cycles_text, show_details, show_side_by_side
+from sim.view.cycles_details import best_bounds, columns, cycles_text, iterations_of, show_details, show_side_by_side
+from sim.view.cycles_sentences import counted, unmodelled
 
 
 def show_results(title: str, groups: Sequence[Sequence[Result]], console: Console) -> None:
@@ -46,7 +47,7 @@ def _figures(groups: Sequence[Sequence[Result]]) -> Table:
 
 
 def _iterations(result: Result) -> str:
-    return f"{result.loop.count:,}" if result.loop else ""
+    return f"{result.loop.iterations:,}" if result.loop else ""
 
 
 def _cycles(result: Result) -> str:
@@ -54,27 +55,26 @@ def _cycles(result: Result) -> str:
 
 
 def _per_element(result: Result) -> str:
-    report = result.report
-    if not (result.loop and report.elements):
-        return cycles_text(report.cycles_per_element)
-    return cycles_text(result.loop.timing.per_iteration * result.loop.reported / report.elements)
+    return cycles_text((result.loop or result.report).cycles_per_element)
 
 
 def _per_iteration(result: Result) -> str:
-    return cycles_text(result.loop.timing.per_iteration if result.loop else result.report.cycles_per_iteration)
+    return cycles_text((result.loop or result.report).cycles_per_iteration)
 
 
 def _steady(result: Result) -> str:
     if result.loop is None:
         return result.report.hottest.steady if result.report.hottest else ""
-    timing = result.loop.timing
-    every = "every iteration" if timing.period == 1 else f"every {timing.period} iterations"
-    return f"repeats itself {every}, after {timing.warm_up}" if timing.period else "none: the average of all"
+    timing, copies = result.loop.timing, result.loop.copies
+    period = timing.period * copies
+    every = "every iteration" if period == 1 else f"every {period} iterations"
+    return f"repeats itself {every}, after {timing.warm_up * copies}" if period else "none: the average of all"
 
 
 def _bound(result: Result) -> str:
     bounds, _ = best_bounds(result)
-    return f"{cycles_text(bounds.binding.cycles)} {bounds.binding.name}"
+    copies = result.loop.copies if result.loop else 1
+    return f"{cycles_text(bounds.binding.cycles / copies)} {bounds.binding.name}"
 
 
 def _llvm_mca(result: Result) -> str:
@@ -82,7 +82,10 @@ def _llvm_mca(result: Result) -> str:
 
 
 def _llvm_mca_iteration(result: Result) -> str:
-    return cycles_text(result.llvm_mca.per_iteration) if isinstance(result.llvm_mca, Estimate) else ""
+    said = result.llvm_mca
+    if not isinstance(said, Estimate) or said.per_iteration is None:
+        return ""
+    return cycles_text(said.per_iteration / (result.loop.copies if result.loop else 1))
 
 
 _FIGURES: Final[dict[str, Callable[[Result], str]]] = {
@@ -101,6 +104,7 @@ def _notes(groups: Sequence[Sequence[Result]]) -> Iterator[str]:
     """What the figures are about, how good the cores are known to be, what was assumed, how llvm-mca calculated."""
     for results in groups:
         yield from _iteration(results[0])
+        yield from _said(results[0])
     yield from (_known_error(result.report) for result in groups[0])
     for results in groups:
         yield from (note for result in results for note in _assumptions(result))
@@ -116,18 +120,22 @@ def _known_error(report: CyclesReport) -> str:
 def _iteration(result: Result) -> Iterator[str]:
     """Which loop an iteration of a call is of."""
     if result.loop:
-        yield f"an iteration of {result.title}: {result.loop.instructions:,} instructions"
+        yield f"{iterations_of(result)} of {result.title}: {counted(result.loop.instructions, 'instruction')}"
     elif loop := result.report.hottest:
         head = next((row.place for row in result.report.instructions if row.pc == loop.head and row.place), "")
         size = f"{cycles_text(loop.instructions)} instructions, {loop.iterations:,} times"
         yield f"an iteration of {result.title}: {size}, at {head or hex(loop.head)}"
 
 
+def _said(result: Result) -> Iterator[str]:
+    """What was assumed of all loops alike is one line, as the same lines are."""
+    yield from (note if result.loop else f"{result.title}: {note}" for note in result.notes)
+
+
 def _assumptions(result: Result) -> Iterator[str]:
     for row in result.report.unmodelled:
         count = row.executed // (result.loop.reported if result.loop else 1)
-        what = f"{count:,} instructions of the class {row.timing_class!r} are {row.status}"
-        yield f"{result.title} on {result.report.core}: {what}; assumed: {row.assumed}"
+        yield f"{result.title} on {result.report.core}: {unmodelled(row._replace(executed=count))}"
 
 
 def _about_llvm_mca(results: Sequence[Result]) -> Iterator[str]:

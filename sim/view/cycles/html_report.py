@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
+from typing import Any
 
+from sim.cycles.result import LoopResult, Result
 from sim.timing.bounds import Bounds
-from sim.timing.report import CyclesReport, InstructionRow, PathRow, PipeRow, UnmodelledRow
+from sim.timing.report import CyclesReport, InstructionRow, PathRow, PipeRow
 from sim.timing.schedule import Schedule
 from sim.view.cycles.html import Line, Measure, Section
 from sim.view.cycles.window import steady_window
+from sim.view.cycles_details import iterations_of
+from sim.view.cycles_sentences import unmodelled
 
 Source = Callable[[str], str]
 """The text of a source line by its place, "" where it cannot be read."""
@@ -35,6 +40,39 @@ def section_of(report: CyclesReport, schedule: Schedule, source: Source) -> Sect
     )
 
 
+def section_of_result(result: Result) -> Section:
+    """The section of what was timed, named after it and the core; the figures of a loop are those of all iterations.
+
+    Raises ValueError if empty.
+    """
+    section = section_of(result.report, result.schedule, result.source)
+    section = replace(section, name=f"{result.title} on {section.name}", notes=[*section.notes, *_said(result)])
+    return replace(section, **_of_loop(result, result.loop)) if result.loop else section
+
+
+def _said(result: Result) -> Iterator[str]:
+    if result.loop:
+        shown, count = result.loop.reported * result.loop.copies, result.loop.iterations
+        yield f"Everything below is about the first {shown:,} of {count:,} iterations."
+    yield from (f"{note[0].upper()}{note[1:]}." for note in result.notes)
+
+
+def _of_loop(result: Result, loop: LoopResult) -> dict[str, Any]:
+    """What a section of its first iterations does not know of a loop."""
+    bounds = [Measure(bound.name, float(bound.cycles), bound.sentence) for bound in loop.bounds.all]
+    return {"figures": list(_loop_figures(loop)), "bounds": bounds, "bounded": iterations_of(result)}
+
+
+def _loop_figures(loop: LoopResult) -> Iterator[tuple[str, str]]:
+    yield "iterations", f"{loop.iterations:,}"
+    yield "cycles", f"{loop.timing.cycles:,}"
+    yield "cycles per iteration", _text(loop.cycles_per_iteration)
+    if loop.cycles_per_element is not None:
+        yield "cycles per element", _text(loop.cycles_per_element)
+    binding = loop.bounds.binding
+    yield "binding bound", f"{binding.name}, {_text(binding.cycles / loop.copies)}"
+
+
 def _figures(report: CyclesReport, bounds: Bounds) -> Iterator[tuple[str, str]]:
     yield "cycles", f"{report.cycles:,}"
     yield "instructions", f"{report.executed:,}"
@@ -49,17 +87,13 @@ def _notes(report: CyclesReport) -> Iterator[str]:
         yield f"How good the figures are: {report.core_error}."
     if report.hottest:
         yield f"The hottest loop: {report.hottest.steady}."
-    yield from map(_unmodelled, report.unmodelled)
+    yield from (f"{unmodelled(row)}." for row in report.unmodelled)
     for branch, count in report.mispredicted.items():
         yield f"Mispredicted: {branch}, {_times(count)}."
 
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
-
-
-def _unmodelled(row: UnmodelledRow) -> str:
-    return f"{row.count:,} instructions of class {row.timing_class} are {row.status}: {row.assumed}."
 
 
 def _use(row: PipeRow) -> str:

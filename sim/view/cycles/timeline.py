@@ -13,6 +13,7 @@ from rich.text import Text
 from sim.timing.schedule import Schedule
 from sim.view.cycles.timeline_row import LEGENDS, REASONS, Row, row_of
 from sim.view.cycles.window import window
+from sim.view.cycles_sentences import counted
 
 ROWS: Final = 40
 _COLOURS: Final = {"s": "red", "=": "yellow", "D": "bold cyan", "e": "green", "E": "bold green", "R": "blue"}
@@ -49,7 +50,7 @@ def show_timeline(schedule: Schedule, console: Console, *, first: int = 0, rows:
 
 
 def _show_head(schedule: Schedule, shown: Sequence[Row], layout: _Layout, console: Console) -> None:
-    total = f"of {len(schedule.stream):,} instructions in {schedule.cycles:,} cycles"
+    total = f"of {counted(len(schedule.stream), 'instruction')} in {counted(schedule.cycles, 'cycle')}"
     console.print(Text(f"{schedule.core.title}: {shown[0].label} to {shown[-1].label} {total}", style="bold"))
     scale = (f"a column is {layout.scale} cycles",) if layout.scale > 1 else ()
     legend = "   ".join(piece.replace(" ", _KEPT) for piece in (*LEGENDS[schedule.core.order], REASONS, *scale))

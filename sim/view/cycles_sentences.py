@@ -1,0 +1,17 @@
+"""Sentences that the terminal and the page share."""
+
+from __future__ import annotations
+
+from sim.timing.report import UnmodelledRow
+
+
+def counted(number: int, what: str) -> str:
+    """Such as "1 instruction" and "2,000 instructions"."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def unmodelled(row: UnmodelledRow) -> str:
+    """What is assumed of a class without sourced figures, without a full stop."""
+    verb = "is" if row.executed == 1 else "are"
+    what = f"{counted(row.executed, 'instruction')} of the class {row.timing_class!r} {verb} {row.status}"
+    return f"{what}; assumed: {row.assumed}"
