@@ -152,9 +152,20 @@ def test_executions_of_one_instruction_share_an_account() -> None:
 
 
 def test_a_pipe_table_says_which_instruction_needs_it_longest() -> None:
-    core = small_core(classes={ADD: {"uses": "M"}, MULTIPLY: {"uses": "M*3"}})
+    core = small_core(classes={ADD: {"uses": "M"}, MULTIPLY: {"uses": "M*3", "latency": 3}})
     use = next(use for use in pipe_uses(schedule(stream_of(*SUM), core)) if use.pipe == "M")
     assert (use.busy, [site.mnemonic for site in use.sites]) == (4, ["mul", "add"])
+
+
+def test_a_pipe_is_busy_until_the_last_instruction_is_done() -> None:
+    core = small_core(classes={ADD: {"uses": "M*4", "latency": 1}})
+    found = schedule(stream_of("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s"), core)
+    assert (found.cycles, {use.pipe: use.busy for use in pipe_uses(found)}["M"]) == (5, 5)
+
+
+@given(cases())
+def test_no_pipe_is_busy_for_longer_than_the_schedule(case: Case) -> None:
+    assert max(use.busy for use in pipe_uses(case.schedule)) <= case.schedule.cycles
 
 
 @pytest.mark.parametrize("order", ["in", "out"])

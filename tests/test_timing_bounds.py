@@ -37,9 +37,8 @@ def bound(timed: Loop | list[Executed], core: Core, name: str) -> Fraction:
 
 @given(cases(whole=True))
 def test_no_schedule_is_faster_than_a_bound(case: Case) -> None:
-    ends = (end for busy in case.schedule.pipes for _, _, end in busy)
-    idle = max([case.schedule.cycles, *ends])
-    assert idle >= bounds_of_stream(case.stream, case.core).binding.cycles
+    """With whole figures: averages are rounded, now down and now up."""
+    assert case.schedule.cycles >= bounds_of_stream(case.stream, case.core).binding.cycles
 
 
 @pytest.mark.parametrize("order", ["in", "out"])
@@ -63,10 +62,26 @@ def test_the_bound_of_the_pipes_is_the_most_over_all_sets_of_them(work: dict[fro
 
 
 def test_pipes_that_share_work_are_bound_together() -> None:
-    core = small_core(classes={ADD: {"uses": "A|B*3"}, MULTIPLY: {"uses": "A*2"}})
+    core = small_core(classes={ADD: {"uses": "A|B*3", "latency": 3}, MULTIPLY: {"uses": "A*2", "latency": 2}})
     stream = stream_of("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s", "mul v3.4s, v0.4s, v0.4s")
     found = {one.name: one.cycles for one in bounds_of_stream(stream, core).all if one.name.startswith("pipe")}
     assert found == {"pipe A and B": 4, "pipe A": 2}
+
+
+def test_a_stream_need_not_wait_until_its_last_instruction_leaves_the_pipe() -> None:
+    core = small_core(classes={ADD: {"uses": "M*4", "latency": 1}})
+    assert bound(stream_of("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s"), core, "pipe M") == 5
+
+
+def test_each_of_several_pipes_may_be_busy_at_the_end() -> None:
+    core = small_core(classes={ADD: {"uses": "A|B*3", "latency": 1}})
+    stream = stream_of(*(f"add v{number}.4s, v0.4s, v0.4s" for number in range(1, 5)))
+    assert bound(stream, core, "pipe A and B") == 4
+
+
+def test_an_iteration_waits_for_the_pipe_of_the_one_before() -> None:
+    core = small_core(classes={ADD: {"uses": "M*4", "latency": 1}})
+    assert bound(loop_of("add v1.4s, v0.4s, v0.4s"), core, "pipe M") == 4
 
 
 def test_the_issue_bound_counts_slots() -> None:
@@ -80,7 +95,7 @@ def test_instructions_that_must_be_first_take_a_cycle_each_in_order() -> None:
 
 
 def test_the_memory_bound_is_that_of_loads_and_stores() -> None:
-    core = small_core(classes={LOAD: {"uses": "L*2"}, STORE: {"uses": "L"}, ADD: {"uses": "M"}})
+    core = small_core(classes={LOAD: {"uses": "L*2", "latency": 2}, STORE: {"uses": "L"}, ADD: {"uses": "M"}})
     texts = ("ldr q1, [x0]", "str q1, [x1]", "add v2.4s, v0.4s, v0.4s")
     assert bound(stream_of(*texts, loads={0: 0}, stores={1: 64}), core, "memory") == 3
 

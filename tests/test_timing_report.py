@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from random_schedules import Case, Order, cases
 from small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
 
 from sim.timing.core import Validation
+from sim.timing.found_loops import found_loops
+from sim.timing.loop_report import LoopReport, uniform_loop
 from sim.timing.pipeline import schedule
 from sim.timing.report import CyclesReport, Other, compare
 from sim.timing.reporting import report
@@ -29,6 +33,21 @@ def loop_stream(iterations: int) -> list[Executed]:
         *straight, branch = stream_of(*texts, loads={0: 0x4000 + 16 * number})
         found += [*straight, branch._replace(taken=again, next_pc=0x1000 if again else 0x100C)]
     return found
+
+
+def walk(*steps: tuple[int, str]) -> list[Executed]:
+    """Instructions by their place from 0x1000 on; those that do not lead to the next place were branches taken."""
+    places = [place for place, _ in steps]
+    return [
+        one._replace(pc=0x1000 + 4 * place, next_pc=0x1000 + 4 * after, taken=after != place + 1)
+        for one, place, after in zip(stream_of(*(text for _, text in steps)), places, [*places[1:], 100], strict=True)
+    ]
+
+
+def only_loop(stream: list[Executed], order: Order = "in", **parameters: Any) -> LoopReport:
+    core = small_core(order, 2, {**CLASSES, MULTIPLY: {"latency": 99}}, **parameters)
+    (loop,) = report("x", schedule(stream, core)).loops
+    return loop
 
 
 def reduction(order: Order = "in", iterations: int = 20, **parameters: int) -> CyclesReport:
@@ -170,3 +189,58 @@ def test_a_loop_that_is_left_in_its_second_iteration_has_no_steady_state() -> No
     stream = loop_stream(2)[:4]
     found = report("dot", schedule(stream, small_core()))
     assert [(loop.iterations, loop.cycles_per_iteration, loop.bounds) for loop in found.loops] == [(1, None, None)]
+
+
+def test_iterations_that_retire_together_take_what_they_take_for_long() -> None:
+    first = stream_of("mul v9.4s, v8.4s, v8.4s")[0]._replace(pc=0xFFC, next_pc=0x1000)
+    found = only_loop([first, *loop_stream(6)], "out", reorder_buffer=32)
+    assert (found.cycles_per_iteration, found.steady) == (Fraction(5), "repeats itself every iteration")
+
+
+def test_a_loop_whose_addresses_jump_once_has_no_bounds() -> None:
+    stream = loop_stream(8)
+    stream[3] = stream[3]._replace(loads=((0x8000, 16),))
+    found = only_loop(stream)
+    assert (found.bounds, found.steady) == (None, "average of all 8")
+    assert found.cycles_per_iteration == found.share * schedule(stream, small_core("in", 2, CLASSES)).cycles / 8
+
+
+def test_a_loop_that_took_another_way_once_is_not_uniform() -> None:
+    head, odd, back = (0, "cbnz x1, #0x1008"), (1, "nop "), (2, "cbnz x2, #0x1000")
+    stream = walk(head, odd, back, *[head, back] * 6)
+    assert [uniform_loop(stream, loop.longest) for loop in found_loops(stream)] == [None]
+
+
+def test_a_loop_that_took_another_way_in_a_shorter_entry_has_no_bounds() -> None:
+    head, odd, back, again = (0, "cbnz x1, #0x1008"), (1, "nop "), (2, "cbnz x2, #0x1000"), (3, "nop ")
+    found = report("x", schedule(walk(*[head, back] * 6, again, head, odd, back, head, back, again), small_core()))
+    assert {loop.head: loop.bounds for loop in found.loops}[0x1000] is None
+
+
+def test_a_loop_that_calls_itself_counts_its_cycles_once() -> None:
+    head, call, back, leave = (0, "cbnz x1, #0x1008"), (1, "bl #0x1000"), (2, "cbnz x2, #0x1000"), (3, "ret ")
+    inside = [head, back, head, back, leave]
+    found = only_loop(walk((7, "nop "), head, call, *inside, back, head, back, leave))
+    assert (found.entries, found.cycles_per_iteration, found.bounds) == (2, None, None)
+    assert found.share <= 1
+
+
+STEPS = st.tuples(
+    st.integers(0, 5), st.sampled_from(["mul v1.4s, v1.4s, v0.4s", "cbnz x1, #0x1000", "bl #0x1000", "ret "])
+)
+
+
+@given(st.lists(STEPS, min_size=1, max_size=50), st.sampled_from(["in", "out"]))
+def test_no_loop_has_more_than_all_cycles_however_code_is_walked_through(
+    steps: list[tuple[int, str]], order: Order
+) -> None:
+    found = report("x", schedule(walk(*steps), small_core(order, classes={MULTIPLY: {"latency": 3}})))
+    assert max((loop.share for loop in found.loops), default=Fraction(0)) <= 1
+
+
+@given(st.integers(2, 30), st.sampled_from(["in", "out"]), st.integers(0, 4))
+def test_no_loop_is_reported_below_its_bound(iterations: int, order: Order, interval: int) -> None:
+    found = only_loop(loop_stream(iterations), order, taken_branch_interval=Fraction(interval))
+    assert found.bounds is not None
+    assert found.cycles_per_iteration is not None
+    assert found.cycles_per_iteration >= found.bounds.binding.cycles

@@ -1,15 +1,16 @@
 """What no schedule can be faster than: the issue slots, each pipe, the latencies, memory, taken branches.
 
-A bound of pipes is exact for its work: for a set of pipes, what only they can do, divided by their number.  That the
-last instructions leave a pipe busy when their results are there counts too.
+A bound of pipes is exact for its work: for a set of pipes, what only they can do, divided by their number.  A stream is
+over when its last instruction is done: for how long pipes may still be busy then does not count.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from heapq import nlargest
 from math import inf
 from typing import NamedTuple
 
@@ -21,6 +22,9 @@ from sim.timing.stream import Executed
 
 Work = dict[frozenset[str], Fraction]
 """Cycles of pipe that are needed, by the pipes that can give them."""
+
+Tails = Sequence[tuple[frozenset[str], Fraction]]
+"""For how long pipes may be busy when their instruction is done: one of a set of pipes each."""
 
 
 class Bound(NamedTuple):
@@ -51,7 +55,9 @@ def bounds_of_stream(stream: Sequence[Executed], core: Core) -> Bounds:
     """The bounds of a whole stream, in cycles."""
     cycles = longest_chain(stream, core)
     latency = Bound("latency", cycles, f"the longest chain of results takes {in_cycles(cycles)}")
-    return _bounds(stream, core, latency, sum(one.taken for one in stream) - 1)
+    operations = operations_on(core)
+    tails = [tail for one in stream for tail in _tails(operations[one.instruction])]
+    return _bounds(stream, core, latency, sum(one.taken for one in stream) - 1, tails)
 
 
 def bounds_of_loop(loop: Loop, core: Core) -> Bounds:
@@ -62,12 +68,12 @@ def bounds_of_loop(loop: Loop, core: Core) -> Bounds:
     return _bounds(loop.body, core, Bound("latency", chain.cycles, sentence), sum(one.taken for one in loop.body))
 
 
-def _bounds(stream: Sequence[Executed], core: Core, latency: Bound, branches: int) -> Bounds:
+def _bounds(stream: Sequence[Executed], core: Core, latency: Bound, branches: int, tails: Tails = ()) -> Bounds:
     operations = operations_on(core)
     found = [operations[one.instruction] for one in stream]
     accesses = [operation for operation, one in zip(found, stream, strict=True) if one.loads or one.stores]
     front = [_issue(found, core), *_first(found, core), *_taken(branches, core)]
-    bounds = [*front, latency, *_memory(accesses), *_pipes(found)]
+    bounds = [*front, latency, *_memory(accesses, tails), *_pipes(found, tails)]
     return Bounds(tuple(sorted(bounds, key=lambda bound: -bound.cycles)))
 
 
@@ -94,32 +100,42 @@ def work_of(operations: Iterable[Operation]) -> Work:
     return work
 
 
-def tightest(work: Work) -> tuple[frozenset[str], Fraction]:
+def _tails(operation: Operation) -> Iterator[tuple[frozenset[str], Fraction]]:
+    """For how long it can keep each of its pipes busy after it is done."""
+    for use in operation.uses:
+        tail = use.start + use.cycles + (use.fraction or 0) - operation.done_after
+        if tail > 0:
+            yield frozenset(use.pipes), Fraction(tail)
+
+
+def tightest(work: Work, tails: Tails = ()) -> tuple[frozenset[str], Fraction]:
     """The pipes that are needed longest, and how long: the most, over sets of pipes, of what only they can do.
 
-    Divided by their number.  No pipes and 0 where there is no work.
+    Without the longest tails, one of each pipe, and divided by their number.  No pipes and 0 where there is no work.
     """
     sets: set[frozenset[str]] = set()
     for pipes in work:
         sets |= {pipes, *(pipes | other for other in sets)}
-    loads = {some: _load(work, some) for some in sorted(sets, key=lambda some: (len(some), *sorted(some)))}
+    loads = {some: _load(work, some, tails) for some in sorted(sets, key=lambda some: (len(some), *sorted(some)))}
     pipes = max(loads, key=loads.__getitem__, default=frozenset[str]())
     return pipes, loads.get(pipes, Fraction(0))
 
 
-def _load(work: Work, pipes: frozenset[str]) -> Fraction:
-    return sum((cycles for some, cycles in work.items() if some <= pipes), Fraction(0)) / len(pipes)
+def _load(work: Work, pipes: frozenset[str], tails: Tails) -> Fraction:
+    needed = sum((cycles for some, cycles in work.items() if some <= pipes), Fraction(0))
+    left = nlargest(len(pipes), (cycles for some, cycles in tails if some <= pipes))
+    return max(needed - sum(left), Fraction(0)) / len(pipes)
 
 
-def _pipes(operations: Sequence[Operation]) -> list[Bound]:
+def _pipes(operations: Sequence[Operation], tails: Tails) -> list[Bound]:
     """That of every set of pipes that is needed, and the tightest of all."""
     work = work_of(operations)
-    sets = dict.fromkeys([*work, *([tightest(work)[0]] if work else [])])
-    return [_pipe_bound(f"pipe {_names(pipes)}", "the work needs", pipes, _load(work, pipes)) for pipes in sets]
+    sets = dict.fromkeys([*work, *([tightest(work, tails)[0]] if work else [])])
+    return [_pipe_bound(f"pipe {_names(pipes)}", "the work needs", pipes, _load(work, pipes, tails)) for pipes in sets]
 
 
-def _memory(accesses: Sequence[Operation]) -> list[Bound]:
-    pipes, cycles = tightest(work_of(accesses))
+def _memory(accesses: Sequence[Operation], tails: Tails) -> list[Bound]:
+    pipes, cycles = tightest(work_of(accesses), tails)
     return [_pipe_bound("memory", "loads and stores need", pipes, cycles)] if cycles else []
 
 

@@ -34,6 +34,7 @@ def report(name: str, schedule: Schedule, lines: Lines = no_lines, elements: int
         raise ValueError(f"{name} executed no instruction: there is nothing to time")
     core, loops, table = schedule.core, found_loops(schedule.stream), top_down(schedule)
     hot, path = hottest(loops), critical_path(schedule)
+    reports = {loop.head: loop_report(schedule, loop) for loop in loops}
     return CyclesReport(
         name=name,
         core=core.name,
@@ -42,8 +43,8 @@ def report(name: str, schedule: Schedule, lines: Lines = no_lines, elements: int
         executed=len(schedule.stream),
         cycles=schedule.cycles,
         elements=elements,
-        loops=tuple(loop_report(schedule, loop) for loop in loops),
-        hottest=loop_report(schedule, hot) if hot else None,
+        loops=tuple(reports.values()),
+        hottest=reports[hot.head] if hot else None,
         bounds=bounds_of_stream(schedule.stream, core),
         pipes=_pipe_rows(schedule, lines),
         stalls={str(group): cycles for group, cycles in table.groups.items()},

@@ -88,7 +88,10 @@ def _by_group(reasons: Mapping[Reason, int]) -> Counter[Group]:
 
 @dataclass(frozen=True)
 class PipeUse:
-    """How long a pipe was busy, in cycles, and with which instructions of the code, most first."""
+    """How long a pipe was busy, in cycles, and with which instructions of the code, most first.
+
+    Until the last instruction is done: that a pipe is still busy then keeps nobody waiting.
+    """
 
     pipe: str
     busy: int
@@ -100,5 +103,5 @@ def pipe_uses(schedule: Schedule) -> list[PipeUse]:
     busy: dict[str, Counter[Site]] = {pipe: Counter() for pipe in schedule.core.pipes}
     for one, reservations in zip(schedule.stream, schedule.pipes, strict=True):
         for pipe, start, end in reservations:
-            busy[pipe][site_of(one)] += end - start
+            busy[pipe][site_of(one)] += max(min(end, schedule.cycles) - start, 0)
     return [PipeUse(pipe, sites.total(), dict(sites.most_common())) for pipe, sites in busy.items()]
