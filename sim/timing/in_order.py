@@ -20,6 +20,8 @@ from sim.timing.stream import Executed
 
 _Made = tuple[int, Result, int]
 """When a register's value was issued, as which result, by the instruction of which number."""
+_Use = tuple[str, int, int]
+"""A pipe, from when on after issue it is occupied, and for how long."""
 _Passed = tuple[Executed, Operation, int, int, Stall, tuple[Busy, ...], bool]
 """An instruction: when it issued and is ready, why no earlier, what it occupied, whether it was predicted wrong."""
 
@@ -109,31 +111,38 @@ class InOrder:
         for writer in self._stored.writers(one.loads) if one.loads else ():
             if (ready := self._forwarded(writer, one) - operation.latency) > at:
                 at, kind, cause, what = ready, Kind.STORE, writer, ""
-        uses = reservations(operation, one, self.core) if self._unaligned and one.loads else operation.uses
-        chosen: list[str] = []
-        for use in uses:
-            pipe = use.pipes[0] if len(use.pipes) == 1 else self._pipe(use.pipes, chosen, at)
-            chosen.append(pipe)
-            if free[pipe] - use.start > at:
-                at, kind, cause, what = free[pipe] - use.start, Kind.PIPE, self._holder[pipe], pipe
+        taken: Sequence[_Use] | None = operation.fixed
+        if taken is None or (self._unaligned and one.loads):
+            taken = self._chosen(operation, one, at)
+        for pipe, start, _ in taken:
+            if free[pipe] - start > at:
+                at, kind, cause, what = free[pipe] - start, Kind.PIPE, self._holder[pipe], pipe
         if one.taken and self._taken.next > at:
             at, kind, cause, what = self._taken.next, Kind.BRANCH, self._last_taken, ""
         if at > self._now:
             self._now, self._used_slots = at, 0
         self._used_slots += operation.slots
         busy = []
-        for pipe, use in zip(chosen, uses, strict=True):
-            end = at + use.start + use.cycles
-            if use.fraction is not None:
-                end += self._cadence.extra((pipe, use), use.fraction)
-            free[pipe], self._holder[pipe] = end, number
-            busy.append((pipe, at + use.start, end))
+        for pipe, start, cycles in taken:
+            free[pipe] = end = at + start + cycles
+            self._holder[pipe] = number
+            busy.append((pipe, at + start, end))
         ready = self._finish(number, one, operation, at)
         if mispredicted:
             self._redirect, self._redirected_by = at + self.core.mispredict, number
         if cause in self._delays and what:
             kind = Kind.MEMORY
         self._passed.append((one, operation, at, ready, Stall(kind, cause, what), tuple(busy), mispredicted))
+
+    def _chosen(self, operation: Operation, one: Executed, at: int) -> list[_Use]:
+        """The uses of an instruction that would issue at that cycle, with a pipe for each: one that is free, if any."""
+        taken: list[_Use] = []
+        for use in reservations(operation, one, self.core):
+            pipe = self._pipe(use.pipes, [other for other, _, _ in taken], at)
+            extra = self._cadence.extra((pipe, use), use.fraction) if use.fraction is not None else 0
+            taken.append((pipe, use.start, use.cycles + extra))
+            at = max(at, self._free[pipe] - use.start)
+        return taken
 
     def _pipe(self, pipes: Sequence[str], chosen: Collection[str], at: int) -> str:
         """Of the alternatives that are not chosen yet the first that is free, else the one that is free first."""

@@ -117,6 +117,13 @@ class Operation:
         return tuple((source.name, source.kind, source.after) for source in self.sources)
 
     @cached_property
+    def fixed(self) -> tuple[tuple[str, int, int], ...] | None:
+        """Pipe, start and cycles of its uses; None where one has a choice of pipes or a fraction of a cycle."""
+        if any(len(use.pipes) > 1 or use.fraction is not None for use in self.uses):
+            return None
+        return tuple((use.pipes[0], use.start, use.cycles) for use in self.uses)
+
+    @cached_property
     def address_sources(self) -> tuple[Source, ...]:
         """Those that a store needs to know where it goes."""
         return tuple(source for source in self.sources if source.kind is Kind.ADDRESS)
