@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, STORE, small_core, stream_of
 
+from sim.timing.core import Core
 from sim.timing.pipeline import schedule
 from sim.timing.schedule import Kind, Stall
 
@@ -133,9 +134,9 @@ CORES = st.builds(
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=30), CORES)
-def test_no_instruction_issues_before_its_operands(texts: list[str], core: object) -> None:
+def test_no_instruction_issues_before_its_operands(texts: list[str], core: Core) -> None:
     stream = stream_of(*texts)
-    found = schedule(stream, core)  # type: ignore[arg-type]
+    found = schedule(stream, core)
     ready: dict[object, int] = {}
     for number, one in enumerate(stream):
         assert found.issued[number] >= max((ready.get(place, 0) for place in one.instruction.places_read), default=0)
@@ -143,16 +144,16 @@ def test_no_instruction_issues_before_its_operands(texts: list[str], core: objec
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=30), CORES)
-def test_no_pipe_does_two_things_at_once(texts: list[str], core: object) -> None:
-    found = schedule(stream_of(*texts), core)  # type: ignore[arg-type]
+def test_no_pipe_does_two_things_at_once(texts: list[str], core: Core) -> None:
+    found = schedule(stream_of(*texts), core)
     busy = [(pipe, cycle) for used in found.pipes for pipe, start, end in used for cycle in range(start, end)]
     assert len(busy) == len(set(busy))
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=30), CORES)
-def test_no_cycle_dispatches_more_than_the_width(texts: list[str], core: object) -> None:
-    entered = schedule(stream_of(*texts), core).entered  # type: ignore[arg-type]
-    assert max(entered.count(cycle) for cycle in entered) <= core.width  # type: ignore[attr-defined]
+def test_no_cycle_dispatches_more_than_the_width(texts: list[str], core: Core) -> None:
+    entered = schedule(stream_of(*texts), core).entered
+    assert max(entered.count(cycle) for cycle in entered) <= core.width
 
 
 def test_a_shorter_latency_can_slow_an_out_of_order_core() -> None:
