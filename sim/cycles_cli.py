@@ -19,6 +19,7 @@ from sim.cycles.cores import REAL_CORES, Changes, chosen_cores, named_core
 from sim.cycles.input import Timed, TimedLoop
 from sim.cycles.options import Found, UsageError, Wanted, find_timed
 from sim.cycles.result import Conditions, Result, beside, steady_start, time_on
+from sim.cycles.typical import LARGEST_LENGTH
 from sim.image import ImageError
 from sim.kernels.kernel import KernelError, kernel_names
 from sim.kernels.prototype import PrototypeError
@@ -69,7 +70,7 @@ def cycles(
     arguments: Annotated[_Several, typer.Argument(help="Its arguments, as lanewise run takes them.")] = None,
     core: Annotated[str, typer.Option(help="Cores and core files (.toml), with commas.")] = ",".join(REAL_CORES),
     mode: Annotated[_Text, typer.Option(help="Which of a kernel's arithmetics; default: the first.")] = None,
-    length: Annotated[_Number, typer.Option(min=1, max=1 << 20, help="Elements of a kernel's row: 256.")] = None,
+    length: Annotated[_Number, typer.Option(min=1, max=LARGEST_LENGTH, help="Elements of a kernel's row: 256.")] = None,
     seed: Annotated[_Number, typer.Option(min=0, help="Of a kernel's random call; default 1.")] = None,
     opt: Annotated[str, typer.Option(help="Optimisation levels of a source, with commas.")] = "O2",
     march: Annotated[_Text, typer.Option(help="Compile for it, such as armv8.2-a+dotprod.")] = None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sim.timing.class_rows import Row
 
-_INDEXED = "*!; *post"
 _ATOMICS = "add clr set eor smax smin umax umin"
 
 SCALAR = (
