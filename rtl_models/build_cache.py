@@ -38,6 +38,8 @@ _DEFINES: Final = (
 )  # fmt: skip
 _COMPILE: Final = ("-std=c++17", "-w", *_DEFINES)
 _RUNTIME: Final = ("verilated", "verilated_dpi", "verilated_vpi", "verilated_vcd_c", "verilated_threads")
+OPTIMISATION: Final = {"verilator": "-O0", "exhaustive": "-O3"}
+"""By kind of program.  Benches wait for Python: optimised lanes would cost them more than they gain."""
 _PREFIX: Final = "Vtop"
 """Of the classes that Verilator writes: the name that cocotb's own main program includes."""
 
@@ -97,9 +99,9 @@ def _verilated(design: Design) -> Simulator:
 
 
 def kept(kind: str, design: Design, suffix: str, make: Make) -> Path:
-    """What `make` makes of the design, kept under `kind`, the design, the tools and the compiler."""
+    """What `make` makes of the design, kept under `kind` (of `OPTIMISATION`), the design, tools and flags."""
     compiler = cpp_compiler()
-    tools = (*tool_versions("cocotb", "verilator"), cpp_version(compiler), *_COMPILE)
+    tools = (*tool_versions("cocotb", "verilator"), cpp_version(compiler), *_COMPILE, OPTIMISATION[kind])
     return _kept([kind, *design.key, tools, compiler], suffix, make)
 
 
@@ -131,8 +133,7 @@ def _verilator_make(design: Design, compiler: tuple[str, ...], scratch: Path) ->
     libraries = cocotb_folder() / "libs"
     unity(scratch / "all.cpp", main)
     link = [str(runtime(compiler)), f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-lcocotbvpi_verilator"]
-    # Python is what these benches wait for: optimising the lanes would cost more than it gains.
-    return compiled(compiler, scratch, ["-O0"], [*link, "-pthread", "-ldl"]), inputs
+    return compiled(compiler, scratch, [OPTIMISATION["verilator"]], [*link, "-pthread", "-ldl"]), inputs
 
 
 def verilate(design: Design, scratch: Path, *flags: str) -> list[Path]:

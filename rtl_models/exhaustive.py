@@ -1,10 +1,14 @@
 """Every pair of operands of an operator, in a loop of C++ around the lanes: all 2^32 pairs of 16 bits.
 
+    python -m rtl_models.exhaustive             every operator that can be exhausted at 16 bits
+    python -m rtl_models.exhaustive sqrdmulh    one of them
+
 The expected values come from the lane expression of the semantics, written as C++ by `rtl_models.lane_as_cpp`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,15 +16,17 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from isa.lane import Int
-from rtl_models.build_cache import Design, compiled, kept, runtime, unity, verilate
+from rtl_models.build_cache import OPTIMISATION, BuildError, Design, compiled, kept, runtime, unity, verilate
 from rtl_models.environment import SimulationUnavailable, cpp_compiler, execute
 from rtl_models.harness import TOP, harness, port_name
 from rtl_models.lane_as_cpp import function
-from rtl_models.operators import LANES, Operator
+from rtl_models.operators import LANES, OPERATORS, Operator
 
 _LOOP: Final = Path(__file__).parent / "exhaustive.cpp"
 LANES_AT_ONCE: Final = 64
 """In one evaluation; their saturations are one 64-bit number."""
+_WIDTH: Final = 16
+"""Of the command: the widest that seconds are enough for."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,10 @@ def _make(design: Design, scratch: Path) -> tuple[Path, list[Path]]:
     inputs = verilate(design, scratch)
     unity(scratch / "all.cpp", scratch / "loop.h", _LOOP)
     compiler = cpp_compiler()
-    return compiled(compiler, scratch, ["-O3"], [str(runtime(compiler)), "-pthread"]), [*inputs, _LOOP]
+    return compiled(compiler, scratch, [OPTIMISATION["exhaustive"]], [str(runtime(compiler)), "-pthread"]), [
+        *inputs,
+        _LOOP,
+    ]
 
 
 def _parameters(operator: Operator, width: int) -> str:
@@ -101,3 +110,29 @@ def _read(output: str) -> Exhausted:
     first, second, given, given_flag, expected, expected_flag = lines["differs"]
     pair = (first, second)
     return Exhausted(pairs, Disagreement(pair, (given, bool(given_flag)), (expected, bool(expected_flag))))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exhaust operators at 16 bits; 0 where all agree, 1 on a disagreement, 2 and 3 as `rtl_models.run` returns."""
+    possible = [name for name, operator in OPERATORS.items() if can_be_exhausted(operator, _WIDTH)]
+    if unknown := [name for name in arguments if name not in possible]:
+        print(f"{', '.join(unknown)} cannot be exhausted; give some of {', '.join(possible)}", file=sys.stderr)
+        return 2
+    try:
+        return max([_told(OPERATORS[name]) for name in arguments or possible])
+    except (SimulationUnavailable, BuildError) as error:
+        print(error, file=sys.stderr)
+        return 2 if isinstance(error, BuildError) else 3
+
+
+def _told(operator: Operator) -> int:
+    """Print what became of an operator; 1 where it disagrees."""
+    exhausted = compare_every_pair(operator, _WIDTH)
+    wrong = exhausted.disagreement
+    said = "all agree" if wrong is None else f"{wrong.operands} give {wrong.given}, expected {wrong.expected}"
+    print(f"{operator.name}, {_WIDTH} bits: {exhausted.pairs} pairs compared, {said}", flush=True)
+    return 0 if wrong is None else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

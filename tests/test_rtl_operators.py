@@ -29,10 +29,11 @@ def test_every_lane_module_is_on_the_bench() -> None:
 
 
 def test_every_two_operand_operator_can_be_exhausted_at_16_bits() -> None:
-    left_out = [name for name, operator in OPERATORS.items() if 16 in operator.widths]
-    assert [n for n in left_out if not can_be_exhausted(OPERATORS[n], 16)] == ["sqxtn", "sqxtun", "uqxtn"]
+    at_16 = [operator for operator in OPERATORS.values() if 16 in operator.widths]
+    left_out = {operator.name for operator in at_16 if not can_be_exhausted(operator, 16)}
+    assert left_out == {operator.name for operator in at_16 if len(operator.operands) != 2}
 
 
-def test_every_pair_of_bytes_in_the_loop_of_c() -> None:
+def test_every_pair_of_bytes_agrees_in_the_loop_of_c() -> None:
     exhausted = compare_every_pair(OPERATORS["sqrdmulh"], 8)
     assert (exhausted.pairs, exhausted.disagreement) == (1 << 16, None)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rtl_faults import planted, planted_at_one_number, wrong_text
 
-from rtl_models import build_cache, environment
+from rtl_models import build_cache, environment, exhaustive
 from rtl_models.build_cache import BuildError, built
 from rtl_models.environment import SimulationUnavailable, cpp_compiler
 from rtl_models.exhaustive import Disagreement, compare_every_pair
@@ -155,3 +155,7 @@ def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path / "file"))
     with pytest.raises(SimulationUnavailable, match="set LANEWISE_CACHE"):
         built(design(SQADD, BYTES))
+
+
+def test_an_operator_that_cannot_be_exhausted_is_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (exhaustive.main(["sqxtn"]), "sqxtn cannot be exhausted" in capsys.readouterr().err) == (2, True)
