@@ -1,0 +1,110 @@
+"""Functional coverage of an operator: classes of its operands crossed, and what can happen on the way to its result.
+
+What can happen is read off the lane expression: a `saturate` that clamps at either end, a wrap that loses bits, a
+rounding that meets a tie.  Each is a condition, itself a lane expression, so it is counted on every row compared.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Final, cast
+
+import numpy as np
+
+from isa.evaluate.smt import Found, Impossible, Solver
+from isa.lane import U8, Int, Lane, constant, walk
+from rtl_models.expected import Column, Expressions
+from rtl_models.operators import Operator
+
+_SECONDS: Final = 20.0
+"""That the solver may take to show that a goal cannot be met."""
+
+
+class Coverage:
+    """How often each goal of an operator at one width was met."""
+
+    def __init__(self, operator: Operator, width: int) -> None:
+        self._types = operator.operand_types(width)
+        crossed = product(*(operand_classes(kind) for kind in self._types))
+        self.operands = {" x ".join(names): 0 for names in crossed}
+        self._conditions = conditions(operator.expression(width))
+        self._met = Expressions([(condition, U8) for condition in self._conditions.values()])
+        self.events = dict.fromkeys(self._conditions, 0)
+
+    def look(self, operands: Sequence[Column]) -> None:
+        """Take compared rows into account."""
+        names = list(self.operands)
+        numbers, counts = np.unique(_class_numbers(self._types, operands), return_counts=True)
+        for number, count in zip(numbers, counts, strict=True):
+            self.operands[names[number]] += int(count)
+        for name, column in zip(self.events, self._met.on(operands), strict=True):
+            self.events[name] += int(column.sum())
+
+    @property
+    def met(self) -> int:
+        """How many goals were met."""
+        return sum(times > 0 for times in (*self.operands.values(), *self.events.values()))
+
+    def unmet(self) -> list[str]:
+        """The goals never met, each with what would meet it; what the solver proves impossible is no goal."""
+        events = [text for name, times in self.events.items() if not times for text in self._reason(name)]
+        return [name for name, times in self.operands.items() if not times] + events
+
+    def _reason(self, name: str) -> Iterator[str]:
+        answer = Solver(time.monotonic() + _SECONDS).check(self._conditions[name])
+        if isinstance(answer, Found):
+            yield f"{name}, such as with {', '.join(f'{p} = {value:#x}' for p, value in answer.values.items())}"
+        elif not isinstance(answer, Impossible):
+            yield f"{name}, undecided whether possible"
+
+
+def operand_classes(kind: Int) -> tuple[str, ...]:
+    """Every number of the type is in one of these classes, in the order that `_class_numbers` numbers them."""
+    if kind.signed:
+        return ("least", "negative", "-1", "0", "1", "positive", "greatest")
+    return ("0", "1", "lower half", "upper half", "greatest")
+
+
+def _class_numbers(types: Sequence[Int], operands: Sequence[Column]) -> Column:
+    """The position of each row's classes in their product."""
+    number = np.zeros(len(operands[0]), np.int64)
+    for kind, column in zip(types, operands, strict=True):
+        number = number * len(operand_classes(kind)) + _class_number(kind, column)
+    return number
+
+
+def _class_number(kind: Int, column: Column) -> Column:
+    if kind.signed:
+        tests = [column == kind.low, column < -1, column == -1, column == 0, column == 1, column < kind.high]
+    else:
+        tests = [column == 0, column == 1, column <= kind.high // 2, column < kind.high]
+    return np.select(tests, range(len(tests)), len(tests))
+
+
+def conditions(lane: Lane) -> dict[str, Lane]:
+    """By name, conditions that are 1 where something happens in the expression."""
+    found: dict[str, Lane] = {}
+    for node in walk((lane,)):
+        for name, condition in _of_node(node):
+            number = sum(known.startswith(name) for known in found)
+            found[f"{name} ({number + 1})" if number else name] = condition
+    return found
+
+
+def _of_node(node: Lane) -> Iterator[tuple[str, Lane]]:
+    if node.op == "saturate":
+        element, value = cast(Int, node.detail), node.args[0]
+        yield from (("saturated low", value < element.low),) if value.low < element.low else ()
+        yield from (("saturated high", value > element.high),) if value.high > element.high else ()
+    elif node.op == "field" and node.args[0].op not in ("read", "field"):
+        yield "wrapped", constant(1) - node.equals(node.args[0])
+    elif node.op == "shift_right" and node.args[0].op == "add":
+        yield "tie", _is_tie(*node.args)
+
+
+def _is_tie(total: Lane, count: Lane) -> Lane:
+    """`total` has half of the divisor added already: it was a tie where nothing remains."""
+    divisor = constant(1) << count
+    return (total & divisor - 1).equals(0) & (count > 0)

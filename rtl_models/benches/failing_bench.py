@@ -1,0 +1,90 @@
+"""A wrong row of operands shrunk in the simulator to its simplest, and shown alone for a waveform.
+
+Hypothesis chooses what to try; it knows nothing of simulators, so it runs in a thread (cocotb's `bridge`) that comes
+back to the simulator for every trial (`resume`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import cocotb
+from cocotb.task import bridge, resume
+
+from rtl_models.benches.lane_array import LaneArray
+from rtl_models.benches.protocol import FAILURE, SMALLEST
+from rtl_models.benches.settings import OPERATOR
+from rtl_models.benches.stimulus import columns
+from rtl_models.expected import Expressions
+from sim.check.shrink_hypothesis import smallest_indices
+
+Row = tuple[int, ...]
+
+
+class Trial:
+    """One row of operands on the hardware, against the semantics."""
+
+    def __init__(self, dut: Any, width: int) -> None:
+        self._types = OPERATOR.operand_types(width)
+        self._expected = Expressions([(OPERATOR.expression(width), OPERATOR.result_of(width))])
+        self._array = LaneArray(dut, OPERATOR, width)
+
+    async def outcome(self, row: Row) -> dict[str, Sequence[int]]:
+        """Result and saturation, each as given and as expected."""
+        operands = columns(self._types, [row])
+        observed, expected = await self._array.apply(operands), self._expected.on(operands)
+        given = [int(observed.result[0]), int(observed.saturated[0])]
+        return {"operands": row, "given": given, "expected": [int(expected[0][0]), int(expected.saturated[0])]}
+
+    async def fails(self, row: Row) -> bool:
+        """Whether they differ."""
+        outcome = await self.outcome(row)
+        return outcome["given"] != outcome["expected"]
+
+
+@cocotb.test()
+async def shrink(dut: Any) -> None:
+    """Write the simplest row found that fails, with what it gives."""
+    failure = json.loads(Path(FAILURE).read_text())
+    trial = Trial(dut, failure["width"])
+    smallest = await bridge(_smallest)(trial, tuple(failure["operands"]))
+    assert await trial.fails(smallest), f"{smallest} fails only among others"
+    Path(SMALLEST).write_text(json.dumps({"width": failure["width"], **await trial.outcome(smallest)}))
+
+
+@cocotb.test()
+async def show(dut: Any) -> None:
+    """The simplest row alone, after a row of zeros, so that the waveform has the change."""
+    smallest = json.loads(Path(SMALLEST).read_text())
+    trial = Trial(dut, smallest["width"])
+    await trial.outcome(tuple(0 for _ in smallest["operands"]))
+    assert await trial.fails(tuple(smallest["operands"]))
+
+
+def _smallest(trial: Trial, row: Row) -> Row:
+    """Simpler numbers in place of each, until nothing simpler fails.  Runs in a thread beside the simulation."""
+    fails = resume(trial.fails)
+    before: Row | None = None
+    while row != before:
+        before = row
+        pools = [simpler(number) for number in row]
+        found = smallest_indices([len(pool) for pool in pools], lambda at: fails(_chosen(pools, at)))  # noqa: B023
+        row = row if found is None else _chosen(pools, found)
+    return row
+
+
+def _chosen(pools: Sequence[Sequence[int]], indices: Sequence[int]) -> Row:
+    return tuple(pool[index] for pool, index in zip(pools, indices, strict=True))
+
+
+def simpler(number: int) -> list[int]:
+    """Numbers of the same sign and zero to try in its place, the simplest first and itself last.
+
+    Steps towards it that halve the rest: repeated, they come to any number between.
+    """
+    sign, size = (-1 if number < 0 else 1), abs(number)
+    halves = {size >> k for k in range(1, size.bit_length() + 1)}
+    return [sign * n for n in sorted({0, *halves, *(size - half for half in halves), size})]

@@ -1,0 +1,110 @@
+"""Every combinational operator against the isa semantics, in all of its widths.
+
+`rtl_models.run` says in the environment which operator, and which of its widths.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import cocotb
+
+from rtl_models.benches import stimulus
+from rtl_models.benches.coverage import Coverage
+from rtl_models.benches.lane_array import LaneArray
+from rtl_models.benches.protocol import FAILURE, REPORT
+from rtl_models.benches.settings import OPERATOR, WIDTHS
+from rtl_models.expected import Column, Expressions
+
+RANDOM_ROWS: Final = 4_000
+SHOWN: Final = 8
+"""Unmet goals that a message names."""
+
+
+@dataclass
+class Comparison:
+    """What the tests of one width share."""
+
+    expected: Expressions
+    coverage: Coverage
+    rows: int = 0
+
+
+@cache
+def comparison(width: int) -> Comparison:
+    """That of a width, the same one in every test."""
+    lanes = Expressions([(OPERATOR.expression(width), OPERATOR.result_of(width))])
+    return Comparison(lanes, Coverage(OPERATOR, width))
+
+
+async def compare(dut: Any, width: int, operands: list[Column]) -> None:
+    """Every row must give the result and the saturation of the semantics."""
+    shared = comparison(width)
+    observed = await LaneArray(dut, OPERATOR, width).apply(operands)
+    expected = shared.expected.on(operands)
+    shared.coverage.look(operands)
+    shared.rows += len(operands[0])
+    wrong = (observed.result != expected[0]) | (observed.saturated != expected.saturated)
+    if wrong.any():
+        _fail(width, [column[wrong] for column in operands])
+
+
+def _fail(width: int, operands: list[Column]) -> None:
+    """Note the simplest of the wrong rows, for it to be shrunk."""
+    rows = [[int(number) for number in row] for row in zip(*operands, strict=True)]
+    simplest = min(rows, key=lambda row: sum(map(abs, row)))
+    Path(FAILURE).write_text(json.dumps({"width": width, "operands": simplest}))
+    raise AssertionError(f"{len(rows)} rows of width {width} differ from the semantics, such as {simplest}")
+
+
+@cocotb.test()
+@cocotb.parametrize(width=WIDTHS)
+async def edges_by_edges(dut: Any, width: int) -> None:
+    """The ends of the types, powers of two and their neighbours, against each other."""
+    await compare(dut, width, stimulus.edges_by_edges(OPERATOR.operand_types(width), random.Random(random.random())))
+
+
+@cocotb.test()
+@cocotb.parametrize(width=WIDTHS)
+async def ties(dut: Any, width: int) -> None:
+    """Half-way cases of products and of shifts."""
+    await compare(dut, width, stimulus.ties(OPERATOR.operand_types(width), random.Random(random.random())))
+
+
+@cocotb.test()
+@cocotb.parametrize(width=WIDTHS)
+async def random_operands(dut: Any, width: int) -> None:
+    """Seeded random numbers, edges among them."""
+    types = OPERATOR.operand_types(width)
+    await compare(dut, width, stimulus.random_operands(types, random.Random(random.random()), RANDOM_ROWS))
+
+
+@cocotb.test()
+@cocotb.parametrize(width=[width for width in WIDTHS if stimulus.can_be_exhausted(OPERATOR.operand_types(width))])
+async def every_combination(dut: Any, width: int) -> None:
+    """All numbers of all operands, where they have 16 bits together."""
+    await compare(dut, width, stimulus.every_combination(OPERATOR.operand_types(width)))
+
+
+@cocotb.test(stage=1)
+@cocotb.parametrize(width=WIDTHS)
+async def coverage_goals(dut: Any, width: int) -> None:
+    """Every class of every operand with every one of the others, and all that can happen, was met by the others."""
+    if unmet := comparison(width).coverage.unmet():
+        more = f"; and {len(unmet) - SHOWN} more" if len(unmet) > SHOWN else ""
+        raise AssertionError(f"never met at width {width}: {'; '.join(unmet[:SHOWN])}{more}")
+
+
+@cocotb.test(stage=2)
+async def report(dut: Any) -> None:
+    """Write what was compared; nothing at all is a failure."""
+    shared = {width: comparison(width) for width in WIDTHS}
+    lanes, met = (sum(counts) for counts in zip(*((c.rows, c.coverage.met) for c in shared.values()), strict=True))
+    Path(REPORT).write_text(json.dumps({"lanes_compared": lanes, "goals_met": met}))
+    if not all(each.rows for each in shared.values()):
+        raise AssertionError("nothing was compared at some width")

@@ -1,0 +1,100 @@
+"""Operands worth trying: every number, edges against edges, ties, and seeded random ones with the edges among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from random import Random
+from typing import Final
+
+import numpy as np
+
+from isa.lane import Int
+from rtl_models.expected import Column, column_dtype
+
+EVERY_BITS: Final = 16
+"""Up to so many bits of operands together, every combination is tried."""
+_MOST: Final = 6_000
+"""Combinations of edges that are tried; where there are more, a seeded sample besides those of the extremes."""
+
+
+def columns(types: Sequence[Int], rows: Sequence[Sequence[int]]) -> list[Column]:
+    """Rows of operands as columns."""
+    wrapped = [[kind.wrapped(number) for kind, number in zip(types, row, strict=True)] for row in rows]
+    return [
+        np.array(column, column_dtype(kind)) for kind, column in zip(types, zip(*wrapped, strict=True), strict=True)
+    ]
+
+
+def can_be_exhausted(types: Sequence[Int]) -> bool:
+    """Whether there are few enough combinations to try every one."""
+    return sum(kind.bits for kind in types) <= EVERY_BITS
+
+
+def every_combination(types: Sequence[Int]) -> list[Column]:
+    """All numbers of all operands."""
+    ranges = [np.arange(kind.low, kind.high + 1, dtype=column_dtype(kind)) for kind in types]
+    return [grid.ravel() for grid in np.meshgrid(*ranges, indexing="ij")]
+
+
+def extremes(kind: Int) -> list[int]:
+    """The ends of the type and what is next to them and to zero."""
+    near = {kind.low, kind.low + 1, -2, -1, 0, 1, 2, kind.high - 1, kind.high}
+    return sorted(number for number in near if kind.low <= number <= kind.high)
+
+
+def edges(kind: Int) -> list[int]:
+    """The extremes, the powers of two with their neighbours and negatives, and alternating bits; bytes: every one."""
+    if kind.bits <= 8:
+        return list(range(kind.low, kind.high + 1))
+    powers = {sign * (1 << k) + d for k in range(kind.bits) for sign in (1, -1) for d in (-1, 0, 1)}
+    patterns = {kind.wrapped(int(digit * (kind.bits // 4), 16)) for digit in "5a"}
+    return sorted({n for n in powers | patterns if kind.low <= n <= kind.high} | set(extremes(kind)))
+
+
+def edges_by_edges(types: Sequence[Int], rng: Random) -> list[Column]:
+    """All combinations of extremes, and those of edges or a sample of them."""
+    pools = [edges(kind) for kind in types]
+    total = int(np.prod([len(pool) for pool in pools]))
+    if total <= _MOST:
+        return columns(types, list(product(*pools)))
+    sample = [[rng.choice(pool) for pool in pools] for _ in range(_MOST)]
+    return columns(types, [*product(*(extremes(kind) for kind in types)), *sample])
+
+
+def ties(types: Sequence[Int], rng: Random, count: int = 1_000) -> list[Column]:
+    """Operands whose product, or whose shift to the right, lies half-way between two results.
+
+    An odd number times 2^k, and as the second operand an odd number times 2^(bits-2-k), or -(k+1) as a shift count:
+    the last bit that is dropped is then the lowest that is set.
+    """
+    return columns(types, [_tie(types, rng) for _ in range(count)])
+
+
+def _tie(types: Sequence[Int], rng: Random) -> list[int]:
+    first = types[0]
+    k = rng.randrange(first.bits - 1)
+    others = [_completing(kind, first.bits, k, rng) for kind in types[1:]]
+    return [_odd(first.bits - k, rng) << k, *others]
+
+
+def _completing(kind: Int, bits: int, k: int, rng: Random) -> int:
+    if kind.bits == bits and rng.random() < 0.8:
+        return _odd(k + 2, rng) << (bits - 2 - k)
+    return -(k + 1) if kind.signed else k + 1
+
+
+def _odd(bits: int, rng: Random) -> int:
+    return rng.getrandbits(max(1, bits)) | 1
+
+
+def random_operands(types: Sequence[Int], rng: Random, count: int) -> list[Column]:
+    """Uniform numbers, and one in eight an edge."""
+    drawn = np.random.default_rng(rng.getrandbits(64))
+    return [_random(kind, drawn, count) for kind in types]
+
+
+def _random(kind: Int, drawn: np.random.Generator, count: int) -> Column:
+    uniform = drawn.integers(kind.low, kind.high, count, column_dtype(kind), endpoint=True)
+    special = drawn.choice(np.array(edges(kind), column_dtype(kind)), count)
+    return np.where(drawn.random(count) < 1 / 8, special, uniform)

@@ -1,0 +1,1 @@
+"""Proofs that the lanes compute what the isa semantics say, for all inputs."""

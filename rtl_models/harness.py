@@ -1,0 +1,74 @@
+"""The text around an operator: all of its widths, each as many lanes side by side as fill a word.
+
+One evaluation takes a packed word of every port.  The ports are those of the operator with the width before their names
+(`w8_a_i`), lane 0 in the low bits.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rtl_models.operators import Operator
+
+TOP: Final = "lane_array"
+WORD_BITS: Final = 128
+"""Bits of a packed word, those of a vector register: longer ones run faster and build slower."""
+
+
+def lane_count(width: int, word_bits: int = WORD_BITS) -> int:
+    """The lanes of this width in a word."""
+    return word_bits // width
+
+
+def input_bits(operator: Operator, width: int) -> dict[str, int]:
+    """The bits of each input of one lane."""
+    return {operand.port: operand.type_of(width).bits for operand in operator.operands}
+
+
+def output_bits(operator: Operator, width: int) -> dict[str, int]:
+    """The bits of each output of one lane."""
+    return {"result_o": operator.result_of(width).bits, "saturated_o": 1}
+
+
+def port_name(width: int, port: str) -> str:
+    """The packed port of the harness."""
+    return f"w{width}_{port}"
+
+
+def harness(operator: Operator, widths: tuple[int, ...], word_bits: int = WORD_BITS) -> str:
+    """The module `lane_array`."""
+    lanes_of = {width: lane_count(width, word_bits) for width in widths}
+    ports = [text for width, lanes in lanes_of.items() for text in _ports(operator, width, lanes)]
+    arrays = [line for width, lanes in lanes_of.items() for line in _array(operator, width, lanes)]
+    return "\n".join([f"module {TOP} (", ",\n".join(ports), ");", *arrays, "endmodule", ""])
+
+
+def _ports(operator: Operator, width: int, lanes: int) -> list[str]:
+    directed = (("input ", input_bits(operator, width)), ("output", output_bits(operator, width)))
+    return [
+        f"  {direction} logic [{bits * lanes - 1}:0] {port_name(width, port)}"
+        for direction, group in directed
+        for port, bits in group.items()
+    ]
+
+
+def _array(operator: Operator, width: int, lanes: int) -> list[str]:
+    bits_of = input_bits(operator, width) | output_bits(operator, width)
+    connections = [f".{port}({port_name(width, port)}[{bits}*lane+:{bits}])" for port, bits in bits_of.items()]
+    return [
+        f"  for (genvar lane = 0; lane < {lanes}; lane++) begin : gen_w{width}",
+        f"    {operator.name} #(.Width({width})) u_{operator.name} ({', '.join(connections)});",
+        "  end",
+    ]
+
+
+def control_file(operator: Operator, widths: tuple[int, ...]) -> str:
+    """Verilator's control file that lets cocotb see these ports only: to show every signal costs minutes of build."""
+    inputs = [(width, port) for width in widths for port in input_bits(operator, width)]
+    outputs = [(width, port) for width in widths for port in output_bits(operator, width)]
+    lines = [f'{kind} -module "{TOP}" -var "{port_name(*port)}"' for kind, port in _access(inputs, outputs)]
+    return "\n".join(["`verilator_config", *lines, ""])
+
+
+def _access(inputs: list[tuple[int, str]], outputs: list[tuple[int, str]]) -> list[tuple[str, tuple[int, str]]]:
+    return [("public_flat_rw", port) for port in inputs] + [("public_flat_rd", port) for port in outputs]

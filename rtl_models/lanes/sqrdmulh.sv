@@ -1,0 +1,39 @@
+// SQRDMULH: the high half of the doubled product of two signed numbers, ties up, saturated.
+//
+//   result = (a * b + 2^(Width-2)) >> (Width-1)
+//
+// The one pair that saturates is MIN * MIN.  At Width 8:
+//
+//       a     b   result  saturated
+//     100    50      39       0       5000 / 128 = 39.06
+//      64     1       1       0       a tie goes up
+//     -64     1       0       0       up, not away from zero
+//    -128   127    -127       0       MIN is never returned
+//    -128  -128     127       1
+
+module sqrdmulh #(
+  parameter int unsigned Width = 32
+) (
+  input  logic [Width-1:0] a_i,
+  input  logic [Width-1:0] b_i,
+  output logic [Width-1:0] result_o,
+  output logic             saturated_o
+);
+
+  if (Width < 2) begin : gen_illegal_width
+    $error("sqrdmulh: Width is the bits of a signed number and must be 2 or more");
+  end
+
+  localparam logic [2*Width-1:0] Half = {{(2*Width-1){1'b0}}, 1'b1} << (Width - 2);
+
+  logic signed [2*Width-1:0] product;
+  logic        [2*Width-1:0] rounded;
+
+  assign product = $signed(a_i) * $signed(b_i);
+  assign rounded = product + Half;
+
+  // |product| <= 2^(2*Width-2): the two top bits differ only for MIN * MIN, which is positive.
+  assign saturated_o = rounded[2*Width-1] != rounded[2*Width-2];
+  assign result_o    = saturated_o ? {1'b0, {(Width-1){1'b1}}} : rounded[2*Width-2:Width-1];
+
+endmodule

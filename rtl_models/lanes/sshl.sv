@@ -1,0 +1,37 @@
+// SSHL: a signed number shifted by a register, to the right rounded down.  It never saturates.
+//
+// `shift` is the low byte of AdvSIMD's count lane, signed: left by it, right where it is negative, by -128..127 in all.
+// At Width 8:
+//
+//       a  shift  result  saturated
+//       3      2      12       0
+//     100      1     -56       0       wraps
+//      -3     -1      -2       0       down, not toward zero
+//      -1   -128      -1       0
+//       1    127       0       0
+
+module sshl #(
+  parameter int unsigned Width = 32
+) (
+  input  logic [Width-1:0] a_i,
+  input  logic [7:0]       shift_i,
+  output logic [Width-1:0] result_o,
+  output logic             saturated_o
+);
+
+  if (Width < 2 || Width > 64) begin : gen_illegal_width
+    $error("sshl: Width is the bits of a lane and must be 2 to 64");
+  end
+
+  logic [Width-1:0] left;
+  logic [Width-1:0] right;
+
+  assign left = a_i << shift_i[6:0];
+
+  // To the right by n = -shift, in two steps: n - 1 is ~shift, which fits seven bits where n = 128 does not.
+  assign right = ($signed(a_i) >>> (~shift_i[6:0])) >>> 1;
+
+  assign saturated_o = 1'b0;
+  assign result_o    = shift_i[7] ? right : left;
+
+endmodule

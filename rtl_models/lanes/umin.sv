@@ -1,0 +1,25 @@
+// UMIN: the smaller of two unsigned numbers.  It never saturates.
+//
+// At Width 8:
+//
+//       a     b   result  saturated
+//     255     1       1       0
+//     127   128     127       0
+
+module umin #(
+  parameter int unsigned Width = 32
+) (
+  input  logic [Width-1:0] a_i,
+  input  logic [Width-1:0] b_i,
+  output logic [Width-1:0] result_o,
+  output logic             saturated_o
+);
+
+  if (Width < 1) begin : gen_illegal_width
+    $error("umin: Width is the bits of a lane and must be 1 or more");
+  end
+
+  assign result_o    = (a_i < b_i) ? a_i : b_i;
+  assign saturated_o = 1'b0;
+
+endmodule

@@ -1,0 +1,38 @@
+// URSHL: an unsigned number shifted by a register, to the right with ties up.  It never saturates.
+//
+// `shift` is the low byte of AdvSIMD's count lane, signed: left by it, right where it is negative, by -128..127 in all.
+// At Width 8:
+//
+//       a  shift  result  saturated
+//     200      1     144       0       wraps
+//     255     -1     128       0
+//     128     -8       1       0       0.5: a tie goes up, even by n = Width
+//     255     -9       0       0
+
+module urshl #(
+  parameter int unsigned Width = 32
+) (
+  input  logic [Width-1:0] a_i,
+  input  logic [7:0]       shift_i,
+  output logic [Width-1:0] result_o,
+  output logic             saturated_o
+);
+
+  if (Width < 2 || Width > 64) begin : gen_illegal_width
+    $error("urshl: Width is the bits of a lane and must be 2 to 64");
+  end
+
+  logic [Width-1:0] left;
+  logic [Width-1:0] halves;
+  logic [Width-1:0] right;
+
+  assign left = a_i << shift_i[6:0];
+
+  // To the right by n = -shift: ~shift is n - 1, so the last bit of halves is the first bit shifted out.
+  assign halves = a_i >> (~shift_i[6:0]);
+  assign right  = {1'b0, halves[Width-1:1]} + {{(Width-1){1'b0}}, halves[0]};
+
+  assign saturated_o = 1'b0;
+  assign result_o    = shift_i[7] ? right : left;
+
+endmodule

