@@ -20,7 +20,8 @@ from rtl_models.build_cache import OPTIMISATION, BuildError, Design, compiled, k
 from rtl_models.environment import SimulationUnavailable, cpp_compiler, execute
 from rtl_models.harness import TOP, harness, port_name
 from rtl_models.lane_as_cpp import function
-from rtl_models.operators import LANES, OPERATORS, Operator
+from rtl_models.operators import OPERATORS, Operator
+from rtl_models.sources import LANES
 
 _LOOP: Final = Path(__file__).parent / "exhaustive.cpp"
 LANES_AT_ONCE: Final = 64

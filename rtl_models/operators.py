@@ -11,8 +11,8 @@ from isa.lane import S8, U64, Int, Lane, Place, constant, read
 from isa.operands import Vector
 from isa.semantics import arithmetic, multiply, narrow, shift
 from isa.semantics.dot import dot
+from rtl_models.sources import LANES
 
-LANES: Final = Path(__file__).parent / "lanes"
 TypeOfWidth = Callable[[int], Int]
 
 

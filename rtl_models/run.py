@@ -29,7 +29,8 @@ from rtl_models.environment import (
     execute,
 )
 from rtl_models.harness import TOP, control_file, harness
-from rtl_models.operators import LANES, OPERATORS, Operator
+from rtl_models.operators import OPERATORS, Operator
+from rtl_models.sources import LANES
 
 SEED: Final = 1
 """Of runs that name none."""

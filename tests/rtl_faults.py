@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from rtl_models.operators import LANES
+from rtl_models.sources import LANES
 from sim.kept import write_whole
 from sim.toolchain import cache_directory
 

@@ -12,8 +12,9 @@ import pytest
 
 from rtl_models.environment import SimulatorName
 from rtl_models.exhaustive import can_be_exhausted, compare_every_pair
-from rtl_models.operators import LANES, OPERATORS
+from rtl_models.operators import OPERATORS
 from rtl_models.run import run
+from rtl_models.sources import LANES
 
 SIMULATOR = cast(SimulatorName, os.environ.get("LANEWISE_SIMULATOR", "verilator"))
 

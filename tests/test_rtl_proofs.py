@@ -24,8 +24,9 @@ from rtl_models.formal.report import details
 from rtl_models.formal.run import Verdict, theorems_named, verdict_of
 from rtl_models.formal.theorem import Fault, Theorem, decided
 from rtl_models.formal.theorems import theorems
-from rtl_models.formal.yosys import LANES, equations
+from rtl_models.formal.yosys import equations
 from rtl_models.operators import OPERATORS, Operator
+from rtl_models.sources import LANES
 from sim.check.prove import Inputs, Sides, clamped, prove_sides, sides_of
 from sim.toolchain import cache_directory
 

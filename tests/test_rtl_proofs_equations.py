@@ -13,7 +13,8 @@ from isa.lane import S8, U1, U8, Lane, select
 from rtl_models.formal import yosys
 from rtl_models.formal.smt2 import NotCombinational, output_terms
 from rtl_models.formal.theorem import Fault, NotPlanted, Theorem, decided, outputs_of
-from rtl_models.formal.yosys import Design, Refused, design_of, equations
+from rtl_models.formal.yosys import Design, design_of, equations
+from rtl_models.yosys import Refused
 from sim.check.prove import Claim, input_lane
 
 SECONDS = 60.0

