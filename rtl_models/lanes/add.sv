@@ -7,8 +7,10 @@
 //     127     1    -128       0       wraps
 //    -128    -1     127       0
 
+`include "require.svh"
+
 module add #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [Width-1:0] a_i,
   input  logic [Width-1:0] b_i,
@@ -16,9 +18,7 @@ module add #(
   output logic             saturated_o
 );
 
-  if (Width < 1) begin : gen_illegal_width
-    $error("add: Width is the bits of a lane and must be 1 or more");
-  end
+  `REQUIRE(legal_width, Width >= 1, "add: Width is the bits of a lane and must be 1 or more")
 
   assign result_o    = a_i + b_i;
   assign saturated_o = 1'b0;

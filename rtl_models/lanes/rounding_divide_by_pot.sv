@@ -16,8 +16,10 @@
 //    -128      7      -1      1
 //     -64      7      -1      0       -0.5
 
+`include "require.svh"
+
 module rounding_divide_by_pot #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [Width-1:0]         a_i,
   input  logic [$clog2(Width)-1:0] shift_i,
@@ -25,9 +27,8 @@ module rounding_divide_by_pot #(
   output logic                     saturated_o
 );
 
-  if (Width < 2 || Width > 64) begin : gen_illegal_width
-    $error("rounding_divide_by_pot: Width is the bits of a lane and must be 2 to 64");
-  end
+  `REQUIRE(legal_width, Width >= 2 && Width <= 64,
+           "rounding_divide_by_pot: Width is the bits of a lane and must be 2 to 64")
 
   logic [7:0]       count;
   logic [Width-1:0] fix_up;

@@ -7,8 +7,10 @@
 //            0  -128 -128 -128 -128 -128 -128 -128 -128        65536       0
 //   2147483647     1    0    0    0    1    0    0    0  -2147483648       0       wraps
 
+`include "require.svh"
+
 module sdot4 #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [Width-1:0] a_i,
   input  logic [Width-1:0] b_i,
@@ -17,11 +19,10 @@ module sdot4 #(
   output logic             saturated_o
 );
 
-  if (Width < 8 || Width % 4 != 0) begin : gen_illegal_width
-    $error("sdot4: Width is the bits of four bytes and must be a multiple of 4 from 8 on");
-  end
+  `REQUIRE(legal_width, Width >= 8 && Width % 4 == 0,
+           "sdot4: Width is the bits of four bytes and must be a multiple of 4 from 8 on")
 
-  localparam int unsigned Byte = Width / 4;
+  localparam int Byte = Width / 4;
 
   logic signed [2*Byte-1:0] product0, product1, product2, product3;
 

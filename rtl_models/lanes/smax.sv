@@ -6,8 +6,10 @@
 //      -1     1       1       0
 //    -128   127     127       0
 
+`include "require.svh"
+
 module smax #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [Width-1:0] a_i,
   input  logic [Width-1:0] b_i,
@@ -15,9 +17,7 @@ module smax #(
   output logic             saturated_o
 );
 
-  if (Width < 2) begin : gen_illegal_width
-    $error("smax: Width is the bits of a signed number and must be 2 or more");
-  end
+  `REQUIRE(legal_width, Width >= 2, "smax: Width is the bits of a signed number and must be 2 or more")
 
   assign result_o    = ($signed(a_i) > $signed(b_i)) ? a_i : b_i;
   assign saturated_o = 1'b0;

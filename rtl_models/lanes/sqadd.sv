@@ -8,8 +8,10 @@
 //    -128    -1    -128       1
 //    -128   127      -1       0
 
+`include "require.svh"
+
 module sqadd #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [Width-1:0] a_i,
   input  logic [Width-1:0] b_i,
@@ -17,9 +19,7 @@ module sqadd #(
   output logic             saturated_o
 );
 
-  if (Width < 2) begin : gen_illegal_width
-    $error("sqadd: Width is the bits of a signed number and must be 2 or more");
-  end
+  `REQUIRE(legal_width, Width >= 2, "sqadd: Width is the bits of a signed number and must be 2 or more")
 
   logic [Width:0] sum;
 

@@ -11,8 +11,10 @@
 //    -128   127    -127       0       MIN is never returned
 //    -128  -128     127       1
 
+`include "require.svh"
+
 module sqrdmulh #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [Width-1:0] a_i,
   input  logic [Width-1:0] b_i,
@@ -20,9 +22,7 @@ module sqrdmulh #(
   output logic             saturated_o
 );
 
-  if (Width < 2) begin : gen_illegal_width
-    $error("sqrdmulh: Width is the bits of a signed number and must be 2 or more");
-  end
+  `REQUIRE(legal_width, Width >= 2, "sqrdmulh: Width is the bits of a signed number and must be 2 or more")
 
   localparam logic [2*Width-1:0] Half = {{(2*Width-1){1'b0}}, 1'b1} << (Width - 2);
 

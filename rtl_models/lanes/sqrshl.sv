@@ -10,8 +10,10 @@
 //       3     -1       2       0       1.5: a tie goes up
 //      -3     -1      -1       0       -1.5: up, not away from zero
 
+`include "require.svh"
+
 module sqrshl #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [Width-1:0] a_i,
   input  logic [7:0]       shift_i,
@@ -19,9 +21,7 @@ module sqrshl #(
   output logic             saturated_o
 );
 
-  if (Width < 2 || Width > 64) begin : gen_illegal_width
-    $error("sqrshl: Width is the bits of a lane and must be 2 to 64");
-  end
+  `REQUIRE(legal_width, Width >= 2 && Width <= 64, "sqrshl: Width is the bits of a lane and must be 2 to 64")
 
   logic [6:0]         left_count;
   logic [2*Width-1:0] left;

@@ -12,8 +12,10 @@
 //      -1    127    -128       1
 //      -3     -1      -2       0
 
+`include "require.svh"
+
 module sqshl #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [Width-1:0] a_i,
   input  logic [7:0]       shift_i,
@@ -21,9 +23,7 @@ module sqshl #(
   output logic             saturated_o
 );
 
-  if (Width < 2 || Width > 64) begin : gen_illegal_width
-    $error("sqshl: Width is the bits of a lane and must be 2 to 64");
-  end
+  `REQUIRE(legal_width, Width >= 2 && Width <= 64, "sqshl: Width is the bits of a lane and must be 2 to 64")
 
   logic [6:0]         left_count;
   logic [2*Width-1:0] left;

@@ -9,8 +9,10 @@
 //       0  -128     127       1       minus the lowest number
 //    -128  -128       0       0
 
+`include "require.svh"
+
 module sqsub #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [Width-1:0] a_i,
   input  logic [Width-1:0] b_i,
@@ -18,9 +20,7 @@ module sqsub #(
   output logic             saturated_o
 );
 
-  if (Width < 2) begin : gen_illegal_width
-    $error("sqsub: Width is the bits of a signed number and must be 2 or more");
-  end
+  `REQUIRE(legal_width, Width >= 2, "sqsub: Width is the bits of a signed number and must be 2 or more")
 
   logic [Width:0] difference;
 

@@ -9,17 +9,17 @@
 //     -129    -128       1
 //   -32768    -128       1
 
+`include "require.svh"
+
 module sqxtn #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [2*Width-1:0] a_i,
   output logic [Width-1:0]   result_o,
   output logic               saturated_o
 );
 
-  if (Width < 2) begin : gen_illegal_width
-    $error("sqxtn: Width is the bits of the result and must be 2 or more");
-  end
+  `REQUIRE(legal_width, Width >= 2, "sqxtn: Width is the bits of the result and must be 2 or more")
 
   // The number fits where all bits from the sign of the result upwards are equal.
   assign saturated_o = a_i[2*Width-1:Width-1] != {(Width+1){a_i[2*Width-1]}};

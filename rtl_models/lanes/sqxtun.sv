@@ -9,17 +9,17 @@
 //       -1       0       1
 //   -32768       0       1
 
+`include "require.svh"
+
 module sqxtun #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [2*Width-1:0] a_i,
   output logic [Width-1:0]   result_o,
   output logic               saturated_o
 );
 
-  if (Width < 1) begin : gen_illegal_width
-    $error("sqxtun: Width is the bits of the result and must be 1 or more");
-  end
+  `REQUIRE(legal_width, Width >= 1, "sqxtun: Width is the bits of the result and must be 1 or more")
 
   assign saturated_o = |a_i[2*Width-1:Width];
   assign result_o    = saturated_o ? {Width{~a_i[2*Width-1]}} : a_i[Width-1:0];

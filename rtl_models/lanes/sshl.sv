@@ -10,8 +10,10 @@
 //      -1   -128      -1       0
 //       1    127       0       0
 
+`include "require.svh"
+
 module sshl #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [Width-1:0] a_i,
   input  logic [7:0]       shift_i,
@@ -19,9 +21,7 @@ module sshl #(
   output logic             saturated_o
 );
 
-  if (Width < 2 || Width > 64) begin : gen_illegal_width
-    $error("sshl: Width is the bits of a lane and must be 2 to 64");
-  end
+  `REQUIRE(legal_width, Width >= 2 && Width <= 64, "sshl: Width is the bits of a lane and must be 2 to 64")
 
   logic [Width-1:0] left;
   logic [Width-1:0] right;

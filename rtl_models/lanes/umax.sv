@@ -6,8 +6,10 @@
 //     255     1     255       0
 //     127   128     128       0
 
+`include "require.svh"
+
 module umax #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [Width-1:0] a_i,
   input  logic [Width-1:0] b_i,
@@ -15,9 +17,7 @@ module umax #(
   output logic             saturated_o
 );
 
-  if (Width < 1) begin : gen_illegal_width
-    $error("umax: Width is the bits of a lane and must be 1 or more");
-  end
+  `REQUIRE(legal_width, Width >= 1, "umax: Width is the bits of a lane and must be 1 or more")
 
   assign result_o    = (a_i > b_i) ? a_i : b_i;
   assign saturated_o = 1'b0;

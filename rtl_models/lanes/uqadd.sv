@@ -7,8 +7,10 @@
 //     200    56     255       1
 //     255   255     255       1
 
+`include "require.svh"
+
 module uqadd #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [Width-1:0] a_i,
   input  logic [Width-1:0] b_i,
@@ -16,9 +18,7 @@ module uqadd #(
   output logic             saturated_o
 );
 
-  if (Width < 1) begin : gen_illegal_width
-    $error("uqadd: Width is the bits of a lane and must be 1 or more");
-  end
+  `REQUIRE(legal_width, Width >= 1, "uqadd: Width is the bits of a lane and must be 1 or more")
 
   logic [Width:0] sum;
 

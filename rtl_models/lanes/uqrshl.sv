@@ -10,8 +10,10 @@
 //     255     -1     128       0
 //     128     -8       1       0
 
+`include "require.svh"
+
 module uqrshl #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [Width-1:0] a_i,
   input  logic [7:0]       shift_i,
@@ -19,9 +21,7 @@ module uqrshl #(
   output logic             saturated_o
 );
 
-  if (Width < 2 || Width > 64) begin : gen_illegal_width
-    $error("uqrshl: Width is the bits of a lane and must be 2 to 64");
-  end
+  `REQUIRE(legal_width, Width >= 2 && Width <= 64, "uqrshl: Width is the bits of a lane and must be 2 to 64")
 
   logic [6:0]         left_count;
   logic [2*Width-1:0] left;

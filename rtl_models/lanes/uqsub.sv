@@ -8,8 +8,10 @@
 //      55    56       0       1
 //       0   255       0       1
 
+`include "require.svh"
+
 module uqsub #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [Width-1:0] a_i,
   input  logic [Width-1:0] b_i,
@@ -17,9 +19,7 @@ module uqsub #(
   output logic             saturated_o
 );
 
-  if (Width < 1) begin : gen_illegal_width
-    $error("uqsub: Width is the bits of a lane and must be 1 or more");
-  end
+  `REQUIRE(legal_width, Width >= 1, "uqsub: Width is the bits of a lane and must be 1 or more")
 
   assign saturated_o = a_i < b_i;
   assign result_o    = saturated_o ? {Width{1'b0}} : a_i - b_i;

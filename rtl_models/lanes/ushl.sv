@@ -9,8 +9,10 @@
 //     255     -8       0       0
 //     255    127       0       0
 
+`include "require.svh"
+
 module ushl #(
-  parameter int unsigned Width = 32
+  parameter int Width = 32
 ) (
   input  logic [Width-1:0] a_i,
   input  logic [7:0]       shift_i,
@@ -18,9 +20,7 @@ module ushl #(
   output logic             saturated_o
 );
 
-  if (Width < 2 || Width > 64) begin : gen_illegal_width
-    $error("ushl: Width is the bits of a lane and must be 2 to 64");
-  end
+  `REQUIRE(legal_width, Width >= 2 && Width <= 64, "ushl: Width is the bits of a lane and must be 2 to 64")
 
   logic [Width-1:0] left;
   logic [Width-1:0] right;

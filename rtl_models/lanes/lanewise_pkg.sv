@@ -1,0 +1,54 @@
+// The latencies of the pipelines and the addresses of the configuration registers, for the hardware and for Python.
+//
+// A latency is the number of register stages: of rising edges from the one that accepts a beat to the one after which
+// its result is on the outputs, when nothing stalls.  Python reads lines of the form `localparam <type> <name> =
+// <sum of numbers and names>;`.
+
+// verilator lint_off UNUSEDPARAM
+// No module uses all of them.
+
+package lanewise_pkg;
+
+  // Parts of one lane.
+  localparam int MultiplyHighShallow = 1;  // product, rounded
+  localparam int MultiplyHighDeep    = 3;  // tiles | sum | rounded
+  localparam int RescaleShallow      = MultiplyHighShallow + 1;  // divided
+  localparam int RescaleDeep         = MultiplyHighDeep + 3;  // fixed up | shifted | rounded
+  localparam int OutputStagesShallow = 1;  // offset, clamped
+  localparam int OutputStagesDeep    = 2;  // offset | clamped
+
+  // Units.
+  localparam int QuantizeDownShallow         = 1 + RescaleShallow + OutputStagesShallow;
+  localparam int QuantizeDownDeep            = 1 + RescaleDeep + OutputStagesDeep;
+  localparam int QuantizeDownChannelsShallow = QuantizeDownShallow;
+  localparam int QuantizeDownChannelsDeep    = QuantizeDownDeep;
+  localparam int OffsetContributionShallow   = 2;
+  localparam int OffsetContributionDeep      = 4;
+  localparam int Transpose1xwShallow         = 1;
+  localparam int Transpose1xwDeep            = 2;
+  localparam int QuantizedAddShallow         = 1 + RescaleShallow + 1 + RescaleShallow + OutputStagesShallow;
+  localparam int QuantizedAddDeep            = 1 + RescaleDeep + 1 + RescaleDeep + OutputStagesDeep;
+
+  // Configuration registers: byte addresses.
+  localparam logic [15:0] AddressStatus      = 16'h0000;
+  localparam logic [15:0] AddressMultiplier  = 16'h0004;
+  localparam logic [15:0] AddressShift       = 16'h0008;
+  localparam logic [15:0] AddressOffset      = 16'h000C;
+  localparam logic [15:0] AddressBounds      = 16'h0010;
+  localparam logic [15:0] AddressAOffset     = 16'h0014;
+  localparam logic [15:0] AddressBOffset     = 16'h0018;
+  localparam logic [15:0] AddressConstant    = 16'h001C;
+  localparam logic [15:0] AddressDestination = 16'h0020;
+  localparam logic [15:0] AddressSize        = 16'h0024;
+  localparam logic [15:0] AddressElement     = 16'h0028;
+  localparam logic [15:0] AddressLeftShift   = 16'h002C;
+  localparam logic [15:0] AddressAMultiplier = 16'h0030;
+  localparam logic [15:0] AddressAShift      = 16'h0034;
+  localparam logic [15:0] AddressBMultiplier = 16'h0038;
+  localparam logic [15:0] AddressBShift      = 16'h003C;
+  localparam logic [15:0] AddressChannels    = 16'h0040;
+  localparam logic [15:0] AddressTables      = 16'h1000;  // 16 bytes a channel: bias, multiplier, shift
+
+endpackage
+
+// verilator lint_on UNUSEDPARAM

@@ -1,0 +1,183 @@
+// Two quantized bytes added by integers alone: the add of TFLite and CMSIS-NN with double rounding.
+//
+//   a'     = rescale((a + a_offset) << left_shift, a_multiplier, a_shift)        so too b'
+//   scaled = rescale(wrap(a' + b'), multiplier, shift)
+//   result = min(max(wrap(scaled + offset), minimum), maximum)
+//
+// `signed_i` says how the bytes and the bounds are read.  TFLite has a_offset and b_offset minus the zero points of the
+// operands, left_shift 20, offset the zero point of the sum.
+//
+//   stage     shallow (7)               deep (16)
+//   1         a_placed_q, b_placed_q    a_placed_q, b_placed_q
+//   2, 3      both rescaled             2..7: both rescaled
+//   4         sum_q                     8: sum_q
+//   5, 6      the sum rescaled          9..14: the sum rescaled
+//   7         output_stages             15, 16: output_stages
+//
+// The configuration travels with the beat.  With scales 0.01, 0.01 and 0.02, all zero points 0: left_shift 20,
+// a_multiplier 2^30, a_shift 0, likewise b, multiplier 2^30, shift 19, offset 0, bounds 0..255:
+//
+//     a     b   result
+//     2     5        4       3.5: a tie, away from zero
+//     0     1        1
+//   255   255      255
+
+`include "require.svh"
+
+module quantized_add #(
+  parameter int Lanes = 4,
+  parameter bit Deep  = 1'b0
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  input  logic               valid_i,
+  output logic               ready_o,
+  input  logic [8*Lanes-1:0] a_i,
+  input  logic [8*Lanes-1:0] b_i,
+  input  logic               signed_i,
+  input  logic [8:0]         a_offset_i,
+  input  logic [8:0]         b_offset_i,
+  input  logic [4:0]         left_shift_i,
+  input  logic [31:0]        a_multiplier_i,
+  input  logic [4:0]         a_shift_i,
+  input  logic [31:0]        b_multiplier_i,
+  input  logic [4:0]         b_shift_i,
+  input  logic [31:0]        multiplier_i,
+  input  logic [4:0]         shift_i,
+  input  logic [31:0]        offset_i,
+  input  logic [7:0]         minimum_i,
+  input  logic [7:0]         maximum_i,
+  output logic               valid_o,
+  input  logic               ready_i,
+  output logic [8*Lanes-1:0] result_o
+);
+
+  `REQUIRE(legal_lanes, Lanes == 4 || Lanes == 8 || Lanes == 16,
+           "quantized_add: Lanes is the numbers of a beat and must be 4, 8 or 16")
+
+  localparam int Depth        = Deep ? lanewise_pkg::QuantizedAddDeep : lanewise_pkg::QuantizedAddShallow;
+  localparam int RescaleDepth = Deep ? lanewise_pkg::RescaleDeep : lanewise_pkg::RescaleShallow;
+
+  logic                enable;
+  logic [32*Lanes-1:0] a_placed_d, a_placed_q, b_placed_d, b_placed_q;
+  logic [31:0]         a_multiplier_q, b_multiplier_q;
+  logic [4:0]          a_shift_q, b_shift_q;
+  logic [32*Lanes-1:0] sum_d, sum_q;
+  logic [31:0]         multiplier, offset;
+  logic [4:0]          shift;
+  logic [7:0]          minimum, maximum;
+  logic                is_signed;
+
+  valid_pipeline #(
+    .Depth(Depth)
+  ) u_valid_pipeline (
+    .clk_i   (clk_i),
+    .rst_ni  (rst_ni),
+    .valid_i (valid_i),
+    .ready_o (ready_o),
+    .valid_o (valid_o),
+    .ready_i (ready_i),
+    .enable_o(enable)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (enable) begin
+      a_placed_q     <= a_placed_d;
+      b_placed_q     <= b_placed_d;
+      a_multiplier_q <= a_multiplier_i;
+      b_multiplier_q <= b_multiplier_i;
+      a_shift_q      <= a_shift_i;
+      b_shift_q      <= b_shift_i;
+      sum_q          <= sum_d;
+    end
+  end
+
+  delay_line #(
+    .Width(37),
+    .Depth(2 + RescaleDepth)
+  ) u_sum_configuration (
+    .clk_i   (clk_i),
+    .enable_i(enable),
+    .data_i  ({multiplier_i, shift_i}),
+    .data_o  ({multiplier, shift})
+  );
+
+  delay_line #(
+    .Width(49),
+    .Depth(2 + 2*RescaleDepth)
+  ) u_output_configuration (
+    .clk_i   (clk_i),
+    .enable_i(enable),
+    .data_i  ({offset_i, minimum_i, maximum_i, signed_i}),
+    .data_o  ({offset, minimum, maximum, is_signed})
+  );
+
+  for (genvar lane = 0; lane < Lanes; lane++) begin : gen_lane
+    logic [31:0] a_scaled, b_scaled, scaled;
+
+    place_byte u_place_a (
+      .byte_i      (a_i[8*lane +: 8]),
+      .signed_i    (signed_i),
+      .offset_i    (a_offset_i),
+      .left_shift_i(left_shift_i),
+      .result_o    (a_placed_d[32*lane +: 32])
+    );
+
+    place_byte u_place_b (
+      .byte_i      (b_i[8*lane +: 8]),
+      .signed_i    (signed_i),
+      .offset_i    (b_offset_i),
+      .left_shift_i(left_shift_i),
+      .result_o    (b_placed_d[32*lane +: 32])
+    );
+
+    rescale #(
+      .Deep(Deep)
+    ) u_rescale_a (
+      .clk_i       (clk_i),
+      .enable_i    (enable),
+      .value_i     (a_placed_q[32*lane +: 32]),
+      .multiplier_i(a_multiplier_q),
+      .shift_i     (a_shift_q),
+      .result_o    (a_scaled)
+    );
+
+    rescale #(
+      .Deep(Deep)
+    ) u_rescale_b (
+      .clk_i       (clk_i),
+      .enable_i    (enable),
+      .value_i     (b_placed_q[32*lane +: 32]),
+      .multiplier_i(b_multiplier_q),
+      .shift_i     (b_shift_q),
+      .result_o    (b_scaled)
+    );
+
+    assign sum_d[32*lane +: 32] = a_scaled + b_scaled;
+
+    rescale #(
+      .Deep(Deep)
+    ) u_rescale_sum (
+      .clk_i       (clk_i),
+      .enable_i    (enable),
+      .value_i     (sum_q[32*lane +: 32]),
+      .multiplier_i(multiplier),
+      .shift_i     (shift),
+      .result_o    (scaled)
+    );
+
+    output_stages #(
+      .Deep(Deep)
+    ) u_output_stages (
+      .clk_i    (clk_i),
+      .enable_i (enable),
+      .value_i  (scaled),
+      .offset_i (offset),
+      .minimum_i(minimum),
+      .maximum_i(maximum),
+      .signed_i (is_signed),
+      .result_o (result_o[8*lane +: 8])
+    );
+  end
+
+endmodule

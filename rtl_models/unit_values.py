@@ -1,0 +1,140 @@
+"""What each streaming unit must give for a frame of beats, by `sim.golden` and the kernels' goldens.
+
+The contract of every function: `settings` are by name the numbers in the unit's configuration, `operands` by port an
+int64 array [beats, numbers of that port in a beat]; the result is the like by output port.  Bytes are 0..255 however
+they are read.  `UNDEFINED` stands where a beat has no number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.golden.fixed_point import Int32Array, Int64Array, as_int32, clamp, shift_left_wrap, wrap_int32
+from sim.golden.scaling import double_rounding
+from sim.kernels.offset_contribution import golden as offsets
+from sim.kernels.quantize_down import golden as down
+from sim.kernels.transpose1xw import golden as transpose
+
+Settings = Mapping[str, int]
+Operands = Mapping[str, Int64Array]
+Results = dict[str, Int64Array]
+
+UNDEFINED: Final = -1
+"""A result that may be anything; all ports that have such results are unsigned."""
+
+
+def channel_setting(field: str, channel: int) -> str:
+    """The name of a number in the tables: "bias", "multiplier" or "shift" of a channel, such as "bias[3]"."""
+    return f"{field}[{channel}]"
+
+
+def quantize_down(settings: Settings, operands: Operands, lanes: int) -> Results:
+    """Settings multiplier, shift, offset, minimum, maximum: the bounds in effect, 0 and 255 where there are none."""
+    biases = operands["bias_i"]
+    return {"result_o": _down(operands["accumulator_i"], biases, settings, settings["multiplier"], settings["shift"])}
+
+
+def _down(accumulators: Int64Array, biases: Int64Array, settings: Settings, multiplier: int, shift: int) -> Int64Array:
+    parameters = down.Parameters(multiplier, shift, settings["offset"])
+    given, bias = as_int32(accumulators).ravel(), as_int32(biases).ravel()
+    result = clamp(down.quantize_down(given, bias, parameters), settings["minimum"], settings["maximum"])
+    return result.astype(np.int64).reshape(accumulators.shape)
+
+
+def quantize_down_channels(settings: Settings, operands: Operands, lanes: int) -> Results:
+    """Settings offset, minimum, maximum, channels, and of each channel a `channel_setting` of every field.
+
+    A row of `channels` numbers starts a beat; in its last beat the lanes behind the row are undefined.
+    """
+    rows = _rows(operands["accumulator_i"], -(-settings["channels"] // lanes))
+    results = np.full_like(rows, UNDEFINED)
+    for channel in range(settings["channels"]):
+        bias, multiplier, shift = (settings[channel_setting(f, channel)] for f in ("bias", "multiplier", "shift"))
+        column = rows[:, channel]
+        results[:, channel] = _down(column, np.full_like(column, bias), settings, multiplier, shift)
+    return {"result_o": results.reshape(-1, lanes)[: len(operands["accumulator_i"])]}
+
+
+def _rows(beats: Int64Array, beats_a_row: int) -> Int64Array:
+    """The beats as rows, the last of which is filled up."""
+    missing = -len(beats) % beats_a_row
+    return np.pad(beats, ((0, missing), (0, 0))).reshape(-1, beats_a_row * beats.shape[1])
+
+
+def offset_contribution(settings: Settings, operands: Operands, lanes: int) -> Results:
+    """Settings a_offset, b_offset, constant.  Each beat is a batch of its own, with its own column sums."""
+    products = as_int32(operands["product_i"]).reshape(-1, 1, lanes)
+    columns, rows = as_int32(operands["column_sums_i"]), as_int32(operands["row_sum_i"])
+    parameters = offsets.Parameters(0, settings["a_offset"], settings["b_offset"])
+    placed = offsets.offset_contribution(products, columns, rows, None, parameters).reshape(1, -1)
+    zeros, biases = np.zeros(placed.size, np.int32), as_int32(operands["bias_i"]).ravel()
+    constant = offsets.Parameters(settings["constant"], 1, 1)
+    result = offsets.offset_contribution(placed, zeros, zeros[:1], biases, constant)
+    return {"result_o": result.astype(np.int64).reshape(-1, lanes)}
+
+
+def transpose1xw(settings: Settings, operands: Operands, lanes: int) -> Results:
+    """Settings destination, width, height, element, zero_tail; a frame of `height` rows of whole beats."""
+    rows = _frame(operands["data_i"], settings["height"])
+    existing = -(-settings["width"] * settings["element"] // transpose.CHUNK_BYTES)
+    writes = np.zeros((len(rows), rows.shape[1] // transpose.CHUNK_BYTES), np.int64)
+    writes[:, :existing] = 1
+    addresses, data = np.full_like(writes, UNDEFINED), np.full((*writes.shape, 4), UNDEFINED)
+    places = _places(*writes[:, :existing].shape)
+    addresses[:, :existing] = (settings["destination"] + transpose.CHUNK_BYTES * places) & 0xFFFFFFFF
+    data[:, :existing] = _chunks(rows, settings)[places]
+    last = np.zeros((operands["data_i"].shape[0], 1), np.int64)
+    last[-1] = 1
+    beats = len(last)
+    return {
+        "data_o": data.reshape(beats, -1), "address_o": addresses.reshape(beats, -1),
+        "write_o": writes.reshape(beats, -1), "last_o": last,
+    }  # fmt: skip
+
+
+def _frame(data: Int64Array, height: int) -> npt.NDArray[np.uint8]:
+    """The bytes of each row, those behind its end too."""
+    return data.astype("<u4").view(np.uint8).reshape(height, -1)
+
+
+def _places(height: int, blocks: int) -> Int64Array:
+    """[row, block]: where in the output that chunk of 16 bytes stands, counted in chunks."""
+    numbers = np.arange(height * blocks).reshape(height, blocks)
+    moved = transpose.transpose1xw(np.repeat(numbers.astype(np.int32), 4, axis=1)).reshape(-1, 4)[:, 0]
+    return np.argsort(moved).reshape(height, blocks)
+
+
+def _chunks(rows: npt.NDArray[np.uint8], settings: Settings) -> Int64Array:
+    """The output [chunk, 4] in words."""
+    whole = rows.view(f"<u{settings['element']}")
+    values, padding = whole[:, : settings["width"]], whole[:, settings["width"] :]
+    mode = "acl_20_11" if settings["zero_tail"] else "acl_19_08"
+    output = transpose.transpose1xw(np.ascontiguousarray(values), padding, mode)
+    return np.ascontiguousarray(output).view("<u4").astype(np.int64).reshape(-1, 4)
+
+
+def quantized_add(settings: Settings, operands: Operands, lanes: int) -> Results:
+    """Settings: every port of the unit's configuration; the shifts but left_shift to the right."""
+    a, b = (_placed(operands[f"{name}_i"], name, settings) for name in "ab")
+    total = wrap_int32(a.astype(np.int64) + b)
+    scaled = double_rounding(total, settings["multiplier"], -settings["shift"])
+    minimum, maximum = (int(_read(settings[bound], settings)) for bound in ("minimum", "maximum"))
+    result = clamp(wrap_int32(scaled.astype(np.int64) + settings["offset"]), minimum, maximum)
+    return {"result_o": result.astype(np.int64) & 0xFF}
+
+
+def _placed(operand: Int64Array, name: str, settings: Settings) -> Int32Array:
+    """An operand, less its zero point and rescaled."""
+    difference = _read(operand, settings) + settings[f"{name}_offset"]
+    shifted = shift_left_wrap(difference, settings["left_shift"])
+    return double_rounding(shifted, settings[f"{name}_multiplier"], -settings[f"{name}_shift"])
+
+
+def _read(values: Int64Array | int, settings: Settings) -> Int64Array:
+    """Bytes as the setting `signed` says."""
+    octets = np.asarray(values, np.int64) & 0xFF
+    return np.where(octets >= 128, octets - 256, octets) if settings["signed"] else octets

@@ -1,0 +1,116 @@
+"""The streaming units: which ports and settings, and what each must give.
+
+Beside these ports every unit has clk_i, rst_ni and the handshake valid_i, ready_o, valid_o, ready_i.  The numbers of a
+port lie side by side in it, the first in the low bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from rtl_models import unit_values
+from rtl_models.latencies import latency
+from rtl_models.sources import LANES
+from rtl_models.unit_values import Operands, Results, Settings
+
+LANE_COUNTS: Final = (4, 8, 16)
+"""The numbers of a beat that a unit can be built for: its parameter Lanes."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port with numbers of so many bits, one for each lane, each beat or each chunk of 16 bytes."""
+
+    name: str
+    bits: int
+    signed: bool
+    per: Literal["lane", "beat", "chunk"] = "lane"
+
+    def count(self, lanes: int) -> int:
+        """The numbers in a beat."""
+        return {"lane": lanes, "beat": 1, "chunk": lanes // 4}[self.per]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A module `lanes/<name>.sv` with the parameters Lanes and Deep, and what it computes.
+
+    `settings` are the names of its configuration, each on the port `<setting>_i`.  `tables` are the fields that it has
+    of each channel in tables instead, `unit_values.channel_setting` being their names; `expected` takes the settings,
+    the operands of one frame and the lanes, and has the contract of `unit_values`.
+    """
+
+    name: str
+    operands: tuple[Port, ...]
+    results: tuple[Port, ...]
+    settings: tuple[str, ...]
+    expected: Callable[[Settings, Operands, int], Results]
+    tables: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> Path:
+        """The file of the module."""
+        return LANES / f"{self.name}.sv"
+
+    def latency(self, deep: bool) -> int:
+        """The register stages."""
+        return latency(self.name, deep)
+
+
+_BYTES: Final = (Port("result_o", 8, False),)
+_ALL: Final = (
+    Unit(
+        "quantize_down",
+        (Port("accumulator_i", 32, True), Port("bias_i", 32, True)),
+        _BYTES,
+        ("multiplier", "shift", "offset", "minimum", "maximum"),
+        unit_values.quantize_down,
+    ),
+    Unit(
+        "quantize_down_channels",
+        (Port("accumulator_i", 32, True),),
+        _BYTES,
+        ("offset", "minimum", "maximum", "channels"),
+        unit_values.quantize_down_channels,
+        ("bias", "multiplier", "shift"),
+    ),
+    Unit(
+        "offset_contribution",
+        (
+            Port("product_i", 32, True),
+            Port("column_sums_i", 32, True),
+            Port("row_sum_i", 32, True, "beat"),
+            Port("bias_i", 32, True),
+        ),
+        (Port("result_o", 32, True),),
+        ("a_offset", "b_offset", "constant"),
+        unit_values.offset_contribution,
+    ),
+    Unit(
+        "transpose1xw",
+        (Port("data_i", 32, False),),
+        (
+            Port("data_o", 32, False),
+            Port("address_o", 32, False, "chunk"),
+            Port("write_o", 1, False, "chunk"),
+            Port("last_o", 1, False, "beat"),
+        ),
+        ("destination", "width", "height", "element", "zero_tail"),
+        unit_values.transpose1xw,
+    ),
+    Unit(
+        "quantized_add",
+        (Port("a_i", 8, False), Port("b_i", 8, False)),
+        _BYTES,
+        (
+            "signed", "a_offset", "b_offset", "left_shift", "a_multiplier", "a_shift", "b_multiplier", "b_shift",
+            "multiplier", "shift", "offset", "minimum", "maximum",
+        ),
+        unit_values.quantized_add,
+    ),
+)  # fmt: skip
+UNITS: Final = {unit.name: unit for unit in _ALL}
+"""By name."""

@@ -1,0 +1,92 @@
+"""Every module of the hardware as the tools read it: without a warning, and not at all with an illegal parameter."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from rtl_models.environment import Finished, execute, icarus_program, verilator_program, verilator_root
+from rtl_models.sources import LANES, module_names, sources_of
+from rtl_models.units import LANE_COUNTS, UNITS
+from rtl_models.yosys import run_script, seen_by_yosys
+
+pytestmark = pytest.mark.rtl
+needs_icarus = pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
+
+ILLEGAL = [
+    ("sqadd", "Width", 1, "sqadd: Width is the bits of a signed number and must be 2 or more"),
+    ("srshl", "Width", 65, "srshl: Width is the bits of a lane and must be 2 to 64"),
+    ("udot4", "Width", 10, "udot4: Width is the bits of four bytes and must be a multiple of 4 from 8 on"),
+    ("valid_pipeline", "Depth", 0, "valid_pipeline: Depth is the number of stages and must be 1 or more"),
+    ("delay_line", "Depth", 0, "delay_line: Depth is the number of stages and must be 1 or more"),
+    ("multiply_tiles", "Width", 9, "multiply_tiles: Width is two halves and must be even"),
+    ("quantize_down", "Lanes", 6, "quantize_down: Lanes is the numbers of a beat and must be 4, 8 or 16"),
+    ("quantized_add", "Lanes", 32, "quantized_add: Lanes is the numbers of a beat and must be 4, 8 or 16"),
+]
+
+
+def _files(module: str) -> list[str]:
+    return [name for name in sources_of(module) if name.endswith(".sv")]
+
+
+def _linted(module: str, parameters: Mapping[str, int]) -> Finished:
+    """With -Wall a warning is an error."""
+    given = [f"-G{name}={value}" for name, value in parameters.items()]
+    options = ["--lint-only", "-Wall", "--top-module", module]
+    return execute(
+        [verilator_program(), *options, *given, *_files(module)], LANES, VERILATOR_ROOT=str(verilator_root())
+    )
+
+
+def _elaborated(module: str, parameters: Mapping[str, int], program: Path) -> Finished:
+    given = [f"-P{module}.{name}={value}" for name, value in parameters.items()]
+    options = ["-g2012", "-s", module, "-o", str(program)]
+    return execute([icarus_program("iverilog"), *options, *given, *_files(module)], LANES)
+
+
+@pytest.mark.parametrize("module", module_names())
+def test_verilator_has_no_warning_for_a_module(module: str) -> None:
+    done = _linted(module, {})
+    assert done.status == 0, done.output
+
+
+@pytest.mark.parametrize(("unit", "lanes", "deep"), [*product(UNITS, LANE_COUNTS, (0, 1))])
+def test_verilator_has_no_warning_for_a_unit(unit: str, lanes: int, deep: int) -> None:
+    done = _linted(unit, {"Lanes": lanes, "Deep": deep})
+    assert done.status == 0, done.output
+
+
+@needs_icarus
+@pytest.mark.parametrize("module", module_names())
+def test_icarus_reads_a_module(module: str, tmp_path: Path) -> None:
+    done = _elaborated(module, {}, tmp_path / "program")
+    assert done.status == 0, done.output
+
+
+def test_yosys_reads_every_module(tmp_path: Path) -> None:
+    files = sorted(LANES.glob("*.sv*"), key=lambda file: not file.stem.endswith("_pkg"))
+    for file in files:
+        (tmp_path / file.name).write_text(file.read_text())
+    names = " ".join(f'"{seen_by_yosys(tmp_path) / file.name}"' for file in files if file.suffix == ".sv")
+    log = run_script(f"read_verilog -sv {names}; hierarchy -check; proc; check -assert", tmp_path)
+    assert "Warning" not in log
+
+
+@pytest.mark.parametrize(("module", "parameter", "value", "sentence"), ILLEGAL)
+def test_an_illegal_parameter_stops_elaboration_with_a_sentence(
+    module: str, parameter: str, value: int, sentence: str
+) -> None:
+    done = _linted(module, {parameter: value})
+    assert (done.status != 0, sentence in done.output) == (True, True)
+
+
+@needs_icarus
+def test_in_icarus_an_illegal_parameter_stops_the_simulation_at_once(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    _elaborated("quantize_down", {"Lanes": 6}, program)
+    done = execute([icarus_program("vvp"), program], tmp_path)
+    assert (done.status, "quantize_down: Lanes is the numbers of a beat" in done.output) == (1, True)
