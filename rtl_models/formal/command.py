@@ -10,8 +10,10 @@ import typer
 from isa.evaluate.smt import SolverMissing, solver_version
 from rtl_models.formal.report import as_json, details, line, summary
 from rtl_models.formal.run import Verdict, theorems_named, verdicts
-from rtl_models.formal.smt2 import NotCombinational
-from rtl_models.formal.theorem import Theorem
+from rtl_models.formal.smt2 import NoSuchSignal, Unreadable
+from rtl_models.formal.theorem import Lemma, Theorem
+from rtl_models.formal.theorems import LANES
+from rtl_models.units import LANE_COUNTS
 from rtl_models.yosys import Refused, YosysMissing, yosys_version
 from sim.terminal import MISMATCH, MISSING, USAGE, fail, print_json, print_progress
 from sim.toolchain import CacheUnusable, cache_directory
@@ -21,6 +23,7 @@ def prove(
     what: Annotated[str, typer.Argument(help="Part of a theorem's name, or a glob; default: all theorems.")] = "",
     list_only: Annotated[bool, typer.Option("--list", help="Name the theorems, prove nothing.")] = False,
     json_wanted: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    lanes: Annotated[int, typer.Option(help="Numbers a beat of the units: 4, 8 or 16.")] = LANES,
     timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for one question to the solver.")] = 60,
 ) -> None:
     """Prove for all inputs that the lane modules compute what the isa semantics say.
@@ -28,18 +31,20 @@ def prove(
     Each theorem has a wrong twin, a fault in the module, which must be refuted.  Exit code 1 where a theorem is not
     proved or a twin not refuted, 2 for a name that no theorem has and for a module that yosys refuses.
     """
-    asked = theorems_named(what)
+    if lanes not in LANE_COUNTS:
+        fail(f"a beat of {lanes} lanes: give {', '.join(map(str, LANE_COUNTS))}", USAGE)
+    asked = theorems_named(what, lanes)
     if not asked:
         fail(f"no theorem is called {what!r}; --list names them", USAGE)
     if list_only:
         typer.echo("\n".join(theorem.claim.name for theorem in asked))
         return
     found = _found(asked, timeout)
-    _show(found, json_wanted)
+    _show(found, lanes, json_wanted)
     raise typer.Exit(0 if all(verdict.holds for verdict in found) else MISMATCH)
 
 
-def _found(asked: list[Theorem], timeout: float) -> list[Verdict]:
+def _found(asked: list[Theorem | Lemma], timeout: float) -> list[Verdict]:
     try:
         found = []
         for verdict in verdicts(asked, _cache(), timeout):
@@ -48,7 +53,7 @@ def _found(asked: list[Theorem], timeout: float) -> list[Verdict]:
         return found
     except (SolverMissing, YosysMissing) as missing:
         fail(str(missing), MISSING)
-    except (Refused, NotCombinational) as refused:
+    except (Refused, NoSuchSignal, Unreadable) as refused:
         fail(str(refused), USAGE)
     except OSError as error:
         fail(f"cannot keep what yosys writes: {error}; name a directory in LANEWISE_CACHE", MISSING)
@@ -61,12 +66,12 @@ def _cache() -> Path:
         fail(str(unusable), MISSING)
 
 
-def _show(found: list[Verdict], json_wanted: bool) -> None:
+def _show(found: list[Verdict], lanes: int, json_wanted: bool) -> None:
     tools = f"{yosys_version()}, {solver_version()}"
     if json_wanted:
         print_json(as_json(found, tools))
         return
     for verdict in found:
         if not verdict.holds:
-            typer.echo("\n".join(details(verdict)))
+            typer.echo("\n".join(details(verdict, lanes)))
     typer.echo(summary(found, tools))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from isa.evaluate.exact import Evaluation
+from isa.lane import Lane, Place, walk
 from rtl_models.formal.run import Verdict
-from rtl_models.formal.theorem import Theorem
+from rtl_models.formal.theorem import Lemma, Theorem
+from rtl_models.formal.theorems import LANES
 from sim.check.prove import Finding, Inputs, sides_of
 from sim.check.prove_steps import steps
 
@@ -20,8 +22,8 @@ def _word(verdict: Verdict) -> str:
     return "twin not refuted" if verdict.finding.outcome == "proved" and not verdict.holds else verdict.finding.outcome
 
 
-def details(verdict: Verdict) -> Iterator[str]:
-    """What there is to say of a theorem that does not hold, and the command that asks again."""
+def details(verdict: Verdict, lanes: int = LANES) -> Iterator[str]:
+    """What there is to say of a theorem that does not hold, and the command that asks again, for units of `lanes`."""
     theorem, finding = verdict.theorem, verdict.finding
     yield f"{theorem.claim.name}: {_word(verdict)}"
     if finding.outcome == "counter-example":
@@ -29,23 +31,51 @@ def details(verdict: Verdict) -> Iterator[str]:
     elif finding.outcome == "unknown":
         yield f"  {finding.reason}"
     else:
-        twin, found = theorem.twin, verdict.twin
-        yield f"  its twin, {twin.text!r} as {twin.wrong!r}: {found.reason or found.outcome}"
-    yield f'  reproduce: python -m rtl_models.formal "{theorem.claim.name}"'
+        yield f"  its twin, {_words(theorem)}: {verdict.twin.reason or verdict.twin.outcome}"
+    option = "" if lanes == LANES else f" --lanes {lanes}"
+    yield f'  reproduce: python -m rtl_models.formal "{theorem.claim.name}"{option}'
 
 
-def _example(theorem: Theorem, finding: Finding) -> Iterator[str]:
-    """The input lanes, each output that is wrong, and how the expected values come about."""
+def _words(theorem: Theorem | Lemma) -> str:
+    return str(theorem.twin) if isinstance(theorem, Theorem) else theorem.twin.name
+
+
+def _example(theorem: Theorem | Lemma, finding: Finding) -> Iterator[str]:
+    """The inputs, each result that is wrong, and how the expected values come about."""
     sides = sides_of(theorem.claim)
     evaluation = Evaluation(Inputs(finding.values))
-    outputs = set(sides.left) | {"result_o", "saturated_o"}
-    yield ", ".join(f"{name} = {value}" for name, value in finding.values.items() if name not in outputs)
-    for name, lane in sides.left.items():
-        got, expected = evaluation.value(lane), evaluation.value(sides.right[name])
-        if got != expected:
-            yield f"{name}: {theorem.module}.sv at Width {theorem.width} gives {got}, expected {expected}"
+    known = [n for n in sides.left if _reached([sides.left[n], sides.right[n]]) <= finding.values.keys()]
+    wrong = {n: sides.right[n] for n in known if evaluation.value(sides.left[n]) != evaluation.value(sides.right[n])}
+    claimed = _reached(sides.left.values())
+    yield _inputs({name: value for name, value in finding.values.items() if name not in claimed})
+    for name, lane in wrong.items():
+        got = evaluation.value(sides.left[name])
+        yield f"{name}: {_where(theorem)} gives {got}, expected {evaluation.value(lane)}"
     yield "expected, step by step:"
-    yield from (f"  {step}" for step in steps(sides.right, finding.values))
+    yield from (f"  {step}" for step in steps(wrong, finding.values))
+
+
+def _reached(lanes: Iterable[Lane]) -> set[str]:
+    """The signals that expressions are about."""
+    return {lane.detail.file for lane in walk(lanes) if isinstance(lane.detail, Place)}
+
+
+_FEW = 6
+
+
+def _inputs(values: Mapping[str, int]) -> str:
+    """All of a few inputs; of many, those that are not 0."""
+    shown = {name: value for name, value in values.items() if value or len(values) <= _FEW}
+    rest = [] if len(shown) == len(values) else ["all others 0"]
+    return ", ".join([*(f"{name} = {value}" for name, value in shown.items()), *rest])
+
+
+def _where(theorem: Theorem | Lemma) -> str:
+    """The module at its parameters."""
+    if isinstance(theorem, Lemma):
+        return "the left side"
+    module, _, parameters = str(theorem.subject).partition(" at ")
+    return f"{module}.sv at {parameters}"
 
 
 def summary(verdicts: Sequence[Verdict], tools: str) -> str:
@@ -53,11 +83,15 @@ def summary(verdicts: Sequence[Verdict], tools: str) -> str:
     proved = sum(verdict.finding.outcome == "proved" for verdict in verdicts)
     refuted = sum(verdict.twin.outcome == "counter-example" for verdict in verdicts)
     seconds = sum(verdict.seconds for verdict in verdicts)
-    modules = len({verdict.theorem.module for verdict in verdicts})
+    modules = len({_module(verdict.theorem) for verdict in verdicts} - {""})
     return (
         f"{proved} of {len(verdicts)} theorems about {modules} modules proved for all inputs, "
         f"{refuted} wrong twins refuted; {seconds:.1f} s in the solver ({tools})"
     )
+
+
+def _module(theorem: Theorem | Lemma) -> str:
+    return theorem.subject.module if isinstance(theorem, Theorem) else ""
 
 
 def as_json(verdicts: Sequence[Verdict], tools: str) -> dict[str, object]:
@@ -74,8 +108,8 @@ def _as_json(verdict: Verdict) -> dict[str, object]:
     finding = verdict.finding
     return {
         "theorem": verdict.theorem.claim.name,
-        "module": verdict.theorem.module,
-        "width": verdict.theorem.width,
+        "module": _module(verdict.theorem),
+        "parameters": dict(verdict.theorem.subject.parameters) if isinstance(verdict.theorem, Theorem) else {},
         "outcome": finding.outcome,
         "twin": verdict.twin.outcome,
         "holds": verdict.holds,

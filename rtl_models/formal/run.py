@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtl_models.formal.theorem import NotPlanted, Theorem, decided, refuted
-from rtl_models.formal.theorems import theorems
+from rtl_models.formal.theorem import Lemma, NotPlanted, Theorem, decided, decided_lemma, refuted
+from rtl_models.formal.theorems import LANES, theorems
 from rtl_models.formal.yosys import equations
 from sim.check.prove import Finding
 from sim.check.prove_report import named
@@ -15,9 +15,9 @@ from sim.check.prove_report import named
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found of a theorem, and of the module with the fault of its twin."""
+    """What was found of a theorem or a lemma, and of its twin."""
 
-    theorem: Theorem
+    theorem: Theorem | Lemma
     finding: Finding
     twin: Finding
 
@@ -32,33 +32,39 @@ class Verdict:
         return self.finding.seconds + self.twin.seconds
 
 
-def verdict_of(theorem: Theorem, cache: Path, seconds: float) -> Verdict:
+def verdict_of(theorem: Theorem | Lemma, cache: Path, seconds: float) -> Verdict:
     """Ask for a theorem, and where it is proved for its twin, at most so many seconds each.
 
     `cache` keeps what yosys writes.
 
-    Raises YosysMissing, Refused, NotCombinational, isa.evaluate.smt.SolverMissing, OSError.
+    Raises YosysMissing, Refused, NoSuchSignal, Unreadable, isa.evaluate.smt.SolverMissing, OSError.
     """
-    finding = decided(theorem, equations(theorem.design, cache), seconds)
+    if isinstance(theorem, Lemma):
+        finding = decided_lemma(theorem.claim, seconds)
+    else:
+        finding = decided(theorem, equations(theorem.design, cache), seconds)
     return Verdict(theorem, finding, _twin(theorem, cache, seconds) if finding.outcome == "proved" else _NOT_ASKED)
 
 
 _NOT_ASKED = Finding("unknown", 0, reason="not asked: the theorem itself is not proved")
 
 
-def _twin(theorem: Theorem, cache: Path, seconds: float) -> Finding:
+def _twin(theorem: Theorem | Lemma, cache: Path, seconds: float) -> Finding:
+    if isinstance(theorem, Lemma):
+        return decided_lemma(theorem.twin, seconds)
     try:
         return refuted(theorem, equations(theorem.wrong_design, cache), seconds)
     except NotPlanted as reason:
         return Finding("unknown", 0, reason=str(reason))
 
 
-def verdicts(asked: Iterable[Theorem], cache: Path, seconds: float) -> Iterator[Verdict]:
+def verdicts(asked: Iterable[Theorem | Lemma], cache: Path, seconds: float) -> Iterator[Verdict]:
     """`verdict_of` for each, as they come."""
     return (verdict_of(theorem, cache, seconds) for theorem in asked)
 
 
-def theorems_named(pattern: str) -> list[Theorem]:
+def theorems_named(pattern: str, lanes: int = LANES) -> list[Theorem | Lemma]:
     """Those with a word of their name starting with the pattern, or matching it as a glob; all for ""."""
-    wanted = {claim.name for claim in named([theorem.claim for theorem in theorems()], pattern)}
-    return [theorem for theorem in theorems() if theorem.claim.name in wanted]
+    known = theorems(lanes)
+    wanted = {claim.name for claim in named([theorem.claim for theorem in known], pattern)}
+    return [theorem for theorem in known if theorem.claim.name in wanted]

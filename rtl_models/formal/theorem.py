@@ -1,25 +1,29 @@
-"""Theorems about lane modules, and the question that each puts to the solver.
+"""Theorems about modules, and the question that each puts to the solver.
 
-A claim has the ports of the module as its inputs, the outputs among them; the module's equations tie those to the
-others:
+A claim has signals of the module as its inputs, outputs and later values among them; the module's equations tie those
+to the others:
 
     claim   result_o == saturate(a_i + b_i), saturated_o == whether that clamps     for all a_i, b_i
     where   (result_o, saturated_o) = the equations of sqadd.sv at 32 bits, of (a_i, b_i)
+
+    claim   product_q@1 == (value_i * multiplier_i if enable_i, else product_q)     from any state
+    where   product_q@1 = what the equations make of the state after an edge
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
 from isa.evaluate.smt import Found, Impossible, Solver, Undecided
-from isa.evaluate.smt_terms import Term, Terms, Untranslatable
-from isa.lane import U1, Int, Lane, Place
-from rtl_models.formal.smt2 import output_terms, ports
-from rtl_models.formal.yosys import Design, design_of
-from sim.check.prove import Claim, Finding, Range, sides_of, tells_apart
+from isa.evaluate.smt_terms import Term, Untranslatable
+from isa.lane import Lane, Place, walk
+from rtl_models.formal.smt2 import Equations, NoSuchSignal, parsed
+from rtl_models.formal.unrolling import Signal, Unrolled, free_bits
+from rtl_models.formal.yosys import Design, Subject, design_of
+from sim.check.prove import Claim, Finding, Sides, prove_sides, sides_of, tells_apart
 from sim.check.prove_shrink import smallest_found
 
 Lanes = Mapping[str, Lane]
@@ -44,23 +48,25 @@ class Fault:
             raise NotPlanted(f"{self.text!r} occurs {source.count(self.text)} times in {self.file}, not once")
         return replace(design, sources={**design.sources, self.file: source.replace(self.text, self.wrong)})
 
+    def __str__(self) -> str:
+        return f"{self.text!r} as {self.wrong!r}"
+
 
 @dataclass(frozen=True)
 class Theorem:
-    """A claim about the ports of a module at a width.
+    """A claim about the signals of a module at parameters.
 
     `twin` is a fault of the module with which the claim must be refuted: a claim that cannot fail says nothing.
     """
 
     claim: Claim
-    module: str
-    width: int
+    subject: Subject
     twin: Fault
 
     @property
     def design(self) -> Design:
         """The module that is meant."""
-        return design_of(self.module, self.width)
+        return design_of(self.subject)
 
     @property
     def wrong_design(self) -> Design:
@@ -68,38 +74,76 @@ class Theorem:
         return self.twin.planted(self.design)
 
 
-def outputs_of(result: Int) -> dict[str, Int | Range]:
-    """The outputs that every lane module has, as inputs of a claim."""
-    return {"result_o": result, "saturated_o": U1}
+@dataclass(frozen=True)
+class Lemma:
+    """A claim about numbers, on which theorems are composed; `twin` is a false one, which must be refuted."""
+
+    claim: Claim
+    twin: Claim
 
 
 def decided(theorem: Theorem, equations: str, seconds: float) -> Finding:
-    """The answer, a counter-example as small as the time allows.  Raises NotCombinational."""
-    started = time.monotonic()
-    question = _Question(theorem, equations, started + seconds)
-    answer = question.answer()
-    finding = question.smallest(answer) if isinstance(answer, Found) else question.without_example(answer)
-    return replace(finding, seconds=time.monotonic() - started)
+    """The answer, a counter-example as small as the time allows.  Raises NoSuchSignal, Unreadable."""
+    return _found(theorem, equations, seconds, _Question.smallest)
 
 
 def refuted(theorem: Theorem, equations: str, seconds: float) -> Finding:
     """As `decided`, for a claim expected to fail: the first counter-example will do."""
-    started = time.monotonic()
-    question = _Question(theorem, equations, started + seconds)
-    answer = question.answer()
-    finding = question.checked(answer) if isinstance(answer, Found) else question.without_example(answer)
+    return _found(theorem, equations, seconds, _Question.checked)
+
+
+def _found(theorem: Theorem, equations: str, seconds: float, shown: Callable[[_Question, Found], Finding]) -> Finding:
+    """Each result of the claim on its own, up to one that is not proved: a solver is quicker with one product."""
+    started, finding = time.monotonic(), Finding("proved", 0)
+    for sides in _each(sides_of(theorem.claim)):
+        question = _Question(sides, parsed(equations), started + seconds)
+        answer = question.answer()
+        finding = shown(question, answer) if isinstance(answer, Found) else question.without_example(answer)
+        if finding.outcome != "proved":
+            break
     return replace(finding, seconds=time.monotonic() - started)
 
 
-class _Question:
-    """Whether some inputs and the outputs that follow from them contradict the claim."""
+def _each(sides: Sides) -> Iterator[Sides]:
+    """The results of a claim one by one, with the inputs that each depends on."""
+    for name in sides.left:
+        left, right = sides.left[name], sides.right[name]
+        reached = {lane.detail for lane in walk([left, right, sides.given]) if lane.op == "read"}
+        inputs = tuple(lane for lane in sides.inputs if lane.detail in reached)
+        yield Sides(inputs, {name: left}, {name: right}, sides.given)
 
-    def __init__(self, theorem: Theorem, equations: str, deadline: float) -> None:
-        self.sides = sides_of(theorem.claim)
+
+def decided_lemma(claim: Claim, seconds: float) -> Finding:
+    """The answer to a claim about numbers."""
+    return prove_sides(sides_of(claim), seconds)
+
+
+class _Question:
+    """Whether some state and inputs, and what follows from them, contradict the claim."""
+
+    def __init__(self, sides: Sides, equations: Equations, deadline: float) -> None:
+        self.sides = sides
         self._solver = Solver(deadline)
-        self._lanes = dict(zip(theorem.claim.inputs, self.sides.inputs, strict=True))
-        self._outputs = ports(equations, "output")
-        _state(self._solver.terms, self._lanes, equations)
+        self._lanes = {cast(Place, lane.detail).file: lane for lane in sides.inputs}
+        self._free = _free(equations, self._lanes)
+        self._tie(equations)
+
+    def _tie(self, equations: Equations) -> None:
+        """Add to the facts that every other signal is what the equations give for the free ones."""
+        terms = self._solver.terms
+        given = {Signal.named(name): self._constant(name) for name in self._free}
+        unrolled = Unrolled(terms, equations, given)
+        for name in sorted(name for name in self._lanes if name not in self._free and not is_ghost(name)):
+            term, constant = unrolled.term(Signal.named(name)), self._constant(name)
+            if term.sort() != constant.sort():
+                raise NoSuchSignal(f"{name} has {term.sort().bv_size()} bits, not {constant.sort().bv_size()}")
+            terms.facts.append(terms.made("EQUAL", constant, term))
+
+    def _constant(self, name: str) -> Term:
+        """The solver's constant that a signal is, as wide as the signal."""
+        lane = self._lanes[name]
+        self._solver.terms.term(lane)
+        return self._solver.terms.inputs[cast(Place, lane.detail)]
 
     def answer(self) -> Found | Impossible | Undecided:
         """What the solver says."""
@@ -118,7 +162,7 @@ class _Question:
 
     def smallest(self, first: Found) -> Finding:
         """The counter-example with the smallest inputs."""
-        free = [lane for name, lane in self._lanes.items() if name not in self._outputs]
+        free = [lane for name, lane in self._lanes.items() if name in self._free]
         values, smallest = smallest_found(self._solver, free, self.sides.differ, first)
         last = self._solver.check(self.sides.differ, *(lane.equals(values[lane]) for lane in free))
         return replace(self.checked(last if isinstance(last, Found) else first), smallest=smallest)
@@ -131,14 +175,19 @@ class _Question:
         return Finding("counter-example", 0, values)
 
 
-def _state(terms: Terms, lanes: Lanes, equations: str) -> None:
-    """Add to the facts that the outputs are what the equations give for the inputs."""
-    given = {port: _port(terms, lanes[port]) for port in ports(equations, "input")}
-    for port, term in output_terms(equations, terms, given).items():
-        terms.facts.append(terms.made("EQUAL", _port(terms, lanes[port]), term))
+def is_ghost(name: str) -> bool:
+    """Whether a signal is none of the module: it stands beside it, for an invariant about what has happened."""
+    return name.startswith("ghost.")
 
 
-def _port(terms: Terms, lane: Lane) -> Term:
-    """The solver's constant that a port is, as wide as the port."""
-    terms.term(lane)
-    return terms.inputs[cast(Place, lane.detail)]
+def _free(equations: Equations, names: Iterable[str]) -> frozenset[str]:
+    """The signals that can have any value: no two of them share a bit."""
+    free: dict[str, set[tuple[int, int]]] = {}
+    for name in names:
+        signal = Signal.named(name)
+        if is_ghost(name):
+            continue
+        bits = {(signal.edge, bit) for bit in free_bits(equations, signal) or []}
+        if bits and not any(bits & taken for taken in free.values()):
+            free[name] = bits
+    return frozenset(free)

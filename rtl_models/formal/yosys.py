@@ -8,31 +8,58 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
 from rtl_models.sources import sources_of
 from rtl_models.yosys import alone, run_script, seen_by_yosys, yosys_version
 from sim.kept import write_whole
 
-_PASSES = "proc; flatten; check -assert; setundef -undriven -anyconst; opt_clean; write_smt2 -stbv"
-"""Processes and instances resolved, then the equations: the solver can do without yosys's optimizations.
+READ: Final = "proc; flatten; memory_map; opt_clean; check -assert"
+"""From sources to a flat netlist: the solver can do without yosys's optimizations.
 
-A loop or a wire with two drivers is refused.  What nothing drives, and what is unknown in SystemVerilog, such as a bit
-beyond the end of a vector, becomes a free value: left to itself, yosys would choose 0 for it.
+A loop or a wire with two drivers is refused.
+"""
+_ON_THE_EDGE: Final = "i:clk_i %co1:+[CLK] r:CLK_POLARITY=1 r:CLK_POLARITY=1'1 %u %i"
+WRITE: Final = (
+    f"delete t:$*dff* {_ON_THE_EDGE} %d; async2sync; dffunmap; setundef -undriven -anyconst; write_smt2 -stbv -wires"
+)
+"""From that netlist to equations, in a file that follows.
+
+Equations have one clock, and do not say which: a register that does not move with the rising edge of `clk_i` is taken
+out, so that its value is unknown.
+A reset that acts at once becomes one that masks its register.  What nothing drives, and what is unknown in
+SystemVerilog, such as a bit beyond the end of a vector, becomes a free value: left to itself, yosys would choose 0.
 """
 
 
 @dataclass(frozen=True)
-class Design:
-    """A module at a width, with the text of every file that it needs, by file name."""
+class Subject:
+    """What a theorem is about: a module at parameters, such as ("sqadd", (("Width", 8),))."""
 
     module: str
-    width: int
+    parameters: tuple[tuple[str, int], ...]
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{name} {value}" for name, value in self.parameters)
+        return f"{self.module} at {at}" if at else self.module
+
+
+@dataclass(frozen=True)
+class Design:
+    """A subject with the text of every file that it needs, by file name."""
+
+    subject: Subject
     sources: Mapping[str, str]
 
 
-def design_of(module: str, width: int) -> Design:
+def at_width(module: str, width: int) -> Subject:
+    """An operator, which has one parameter."""
+    return Subject(module, (("Width", width),))
+
+
+def design_of(subject: Subject) -> Design:
     """A lane module of this package.  Raises ValueError where there is none of that name."""
-    return Design(module, width, sources_of(module))
+    return Design(subject, sources_of(subject.module))
 
 
 def equations(design: Design, cache: Path) -> str:
@@ -48,8 +75,8 @@ def equations(design: Design, cache: Path) -> str:
 
 
 def _key(design: Design) -> str:
-    content = [yosys_version(), _PASSES, design.module, design.width, sorted(design.sources.items())]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+    asked = [design.subject.module, design.subject.parameters, sorted(design.sources.items())]
+    return hashlib.sha256(json.dumps([yosys_version(), READ, WRITE, asked]).encode()).hexdigest()
 
 
 def _written(design: Design) -> str:
@@ -63,5 +90,6 @@ def _written(design: Design) -> str:
 def _run(design: Design, directory: Path) -> None:
     scratch = seen_by_yosys(directory)
     files = " ".join(f'"{scratch / name}"' for name in design.sources if name.endswith(".sv"))
-    top = f"hierarchy -check -top {design.module} -chparam Width {design.width}"
-    run_script(f'read_verilog -sv {files}; {top}; {_PASSES} "{scratch}/equations.smt2"', directory)
+    parameters = " ".join(f"-chparam {name} {value}" for name, value in design.subject.parameters)
+    top = f"hierarchy -check -top {design.subject.module} {parameters}"
+    run_script(f'read_verilog -sv {files}; {top}; {READ}; {WRITE} "{scratch}/equations.smt2"', directory)

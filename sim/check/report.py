@@ -23,7 +23,8 @@ class Mismatch:
     `parted_at` names the first step of the golden reference that the kernel does not reproduce for this lane (None
     where no step computes anything), `golden_step` its value; `instruction` and `source` are the first instruction
     that computed something else from what still agreed, or, without steps, the last one that computed the lane.
-    `came_from` are the array elements that reached the lane ("nothing: it was never written").  `conventions` are the
+    `came_from` are the array elements that reached the lane ("nothing: it was never written"), "" where the
+    implementation has no trace: then nothing is known of the way there.  `conventions` are the
     other arithmetics that give all the outputs of this implementation, `explanation` the sentences of
     `sim.check.explain` about them or the nearest ones; both are empty for a kernel that names no others.
     """
@@ -50,8 +51,7 @@ class Mismatch:
             f"{self.output}{place}: {self.engine} {self.got}, golden {self.expected}"
             f"  ({self.lanes_different} lanes differ)",
             f"  inputs {self.inputs}",
-            f"  {self._parting()}",
-            f"  it came from {self.came_from}",
+            *([f"  {self._parting()}", f"  it came from {self.came_from}"] if self.came_from else []),
             *(f"  {sentence}" for sentence in self.explanation),
         ]
         return "\n".join(lines)
@@ -78,6 +78,8 @@ class Outcome:
     `unverified` counts, by form, those of the `instructions` that the emulator lacks or is known to get wrong: there
     both engines hold the machine's result, and only the golden reference can tell that it is wrong.
     `coverage` is what the calls in lockstep met of the build, `failed_set` the number of the first failing input set.
+    `made_as` says how an implementation was made that was handed in, "" for a build and for intrinsics; `outside`
+    counts, by reason, the vectors that such a one is not made for, which were not compared.
     """
 
     implementation: str
@@ -96,6 +98,8 @@ class Outcome:
     findings: Sequence[GuardFinding] = ()
     coverage: Coverage | None = None
     failed_set: int | None = None
+    made_as: str = ""
+    outside: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -105,7 +109,7 @@ class Outcome:
     @property
     def built(self) -> bool:
         """False for a build that failed."""
-        return bool(self.code) or self.implementation == PROGRAM
+        return bool(self.code or self.made_as) or self.implementation == PROGRAM
 
     @property
     def verdict(self) -> str:

@@ -72,11 +72,11 @@ def shrink(
         return outcome if again is not None and again.kind == failure.kind and outcome.failure else None
 
     if literal(small) != literal(whole) and (outcome := verified(small)):
-        return Shrunk(small, outcome, _sizes(kernel, whole, small))
+        return Shrunk(small, outcome, sizes_told(kernel, whole, small))
     return Shrunk(whole, verified(whole), "not shrunk, as nothing smaller fails")
 
 
-def _sizes(kernel: Kernel, whole: Inputs, small: Inputs) -> str:
+def sizes_told(kernel: Kernel, whole: Inputs, small: Inputs) -> str:
     before, after = (sum(a.size for a in kernel.expected(inputs).values()) for inputs in (whole, small))
     return f"shrunk to {after} of {before} output lanes"
 

@@ -56,12 +56,12 @@ class Changes:
         return [*latencies, *uses, *self.parameters, *second]
 
     def made_to(self, core: Core) -> Core:
-        """The core with them, which nobody compared with measured kernels.
+        """The core with them, which nobody compared with measured kernels, and of which nobody knows the clock.
 
         Raises CoreError for a text that is no change, and for what the core does not have.
         """
         if self.texts:
-            core = replace(core, about=replace(core.about, validation=()))
+            core = replace(core, about=replace(core.about, validation=()), clock=None)
         core = _changed(core, Core.with_latency, self.latencies, "--latency")
         core = _changed(core, Core.with_uses, self.uses, "--pipe")
         core = _changed(core, Core.with_parameter, self.parameters, "--set")

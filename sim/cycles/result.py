@@ -122,6 +122,17 @@ class Result:
     notes: tuple[str, ...] = ()
     llvm_mca: Estimate | str | None = None
 
+    @property
+    def cycles(self) -> int:
+        """Of the whole call or loop."""
+        return self.loop.timing.cycles if self.loop else self.report.cycles
+
+    @property
+    def microseconds(self) -> Fraction | None:
+        """The same at the core's clock; None where it has none."""
+        clock = self.schedule.core.clock
+        return self.cycles / clock.megahertz if clock else None
+
     def as_json(self) -> Json:
         """For machines.
 
@@ -129,6 +140,7 @@ class Result:
         that of its first iterations and stands under `sample`.
         """
         made: Json = {"timed": self.title, "call": self.call, **self._reported()}
+        made["microseconds"] = None if self.microseconds is None else float(self.microseconds)
         made["branches"] = self.branches._asdict() if self.branches else None
         made["notes"] = list(self.notes)
         if self.llvm_mca is not None:

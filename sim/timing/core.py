@@ -76,6 +76,14 @@ class CacheLevel(NamedTuple):
     latency: int | None
 
 
+class Clock(NamedTuple):
+    """How many cycles a core does in a microsecond, what that rests on, and who says so."""
+
+    megahertz: Fraction
+    basis: Basis
+    source: str
+
+
 class Validation(NamedTuple):
     """How far the figures were from measured cycles of some kernels, and who says so."""
 
@@ -126,6 +134,7 @@ class Core:
     taken_branch_interval: Fraction
     levels: tuple[CacheLevel, ...]
     about: About
+    clock: Clock | None = None
 
     def timing(self, name: str) -> ClassTiming:
         """What that class costs.  Raises ValueError where there is no such class."""
@@ -192,6 +201,14 @@ def cycles_of(value: object) -> Fraction:
     if not 0 <= cycles <= _LONGEST:
         raise ValueError(f"{value} is not between 0 and {_LONGEST}")
     return cycles
+
+
+def megahertz_of(value: object) -> Fraction:
+    """A frequency, above 0, up to a million MHz, from a number or its text (`126.7`).  Raises ValueError."""
+    number = _number(value)
+    if number is None or not 0 < number <= _LONGEST:
+        raise ValueError(f"{value!r} is not a number of MHz above 0, up to {_LONGEST}")
+    return number
 
 
 def _number(value: object) -> Fraction | None:

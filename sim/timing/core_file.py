@@ -5,6 +5,7 @@
     [parameters]                   width = { value = 1, source = "key" }, and so on: all of them
     [queues]                       P = { entries = 8, source = "key" }
     [[levels]]                     name, size, ways, line, source, and latency where it is known
+    [clock]                        megahertz, basis, source, where the core has one clock
     [about]                        not_modelled = ["what is left out"]
     [[validation]]                 kernels, error, source
     [classes]                      "scalar csel" = { latency = 1, throughput = 0.5, uses = "P", basis = "model",
@@ -30,10 +31,12 @@ from sim.timing.core import (
     Basis,
     CacheLevel,
     ClassTiming,
+    Clock,
     Core,
     Status,
     Validation,
     cycles_of,
+    megahertz_of,
     parameter_of,
     parse_uses,
     whole_of,
@@ -41,7 +44,7 @@ from sim.timing.core import (
 
 _DIRECTORY = Path(__file__).parent / "cores"
 _KEYS = ("name", "title", "order", "pipes", "sources", "parameters", "about", "classes")
-_MORE_KEYS = ("queues", "levels", "validation")
+_MORE_KEYS = ("queues", "levels", "clock", "validation")
 _CLASS_KEYS = ("latency", "throughput", "uses", "basis", "source")
 _MORE_CLASS_KEYS = ("slots", "accumulate", "group", "first", "merges", "status")
 
@@ -85,6 +88,7 @@ def parse_core(text: str) -> Core:
         queues=_queues(file.get("queues", {}), pipes, sources),
         levels=tuple(_level(entry, sources) for entry in entries.array(file.get("levels", []), "levels")),
         about=_about(file, parameters, sources),
+        clock=_clock(file["clock"], sources) if "clock" in file else None,
         **_values(parameters),
     )
     sources.refuse_unused()
@@ -172,6 +176,13 @@ def _level(entry: object, sources: _Sources) -> CacheLevel:
         raise ValueError(f"{name}: {size} bytes are not {ways} ways of lines of {line} bytes")
     latency = entries.located(name, whole_of, level["latency"]) if "latency" in level else None
     return CacheLevel(name, size, ways, line, latency)
+
+
+def _clock(entry: object, sources: _Sources) -> Clock:
+    clock = entries.table(entry, ("megahertz", "basis", "source"), "clock")
+    basis = entries.choice(clock["basis"], get_args(Basis), "clock: basis")
+    megahertz = entries.located("clock", megahertz_of, clock["megahertz"])
+    return Clock(megahertz, basis, sources.cited(clock["source"], "clock"))
 
 
 def _about(file: Mapping[str, Any], parameters: Mapping[str, Mapping[str, object]], sources: _Sources) -> About:

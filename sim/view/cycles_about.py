@@ -40,6 +40,7 @@ def about_as_json(core: Core) -> Json:
         "order": core.order,
         "width": core.width,
         "pipes": list(core.pipes),
+        "clock": {**core.clock._asdict(), "megahertz": float(core.clock.megahertz)} if core.clock else None,
         "validation": [known._asdict() for known in about.validation],
         "not_modelled": list(about.not_modelled),
         "parameters": {name: {"value": _value(core, name), "source": text} for name, text in about.parameters.items()},
@@ -52,6 +53,8 @@ def _rows(core: Core) -> Iterator[tuple[str, str]]:
     about = core.about
     yield "pipeline", f"{'in order' if core.order == 'in' else 'out of order'}, {core.width} a cycle"
     yield "pipes", " ".join(core.pipes)
+    if core.clock:
+        yield "clock", f"{float(core.clock.megahertz):g} MHz, {core.clock.basis} ({core.clock.source})"
     yield from (("validation", f"{known.error} on {known.kernels} ({known.source})") for known in about.validation)
     if not about.validation:
         yield "validation", "not compared with measured kernels"

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from sim.cycles.result import Result
 from sim.llvm_mca import Estimate
+from sim.timing.core import Core
 from sim.timing.report import CyclesReport
 from sim.view.cycles_details import best_bounds, columns, cycles_text, iterations_of, show_details, show_side_by_side
 from sim.view.cycles_sentences import counted, unmodelled
@@ -51,7 +52,11 @@ def _iterations(result: Result) -> str:
 
 
 def _cycles(result: Result) -> str:
-    return cycles_text(result.loop.timing.cycles if result.loop else result.report.cycles)
+    return cycles_text(result.cycles)
+
+
+def _microseconds(result: Result) -> str:
+    return "" if result.microseconds is None else f"{float(result.microseconds):,.3f}"
 
 
 def _per_element(result: Result) -> str:
@@ -91,6 +96,7 @@ def _llvm_mca_iteration(result: Result) -> str:
 _FIGURES: Final[dict[str, Callable[[Result], str]]] = {
     "iterations": _iterations,
     "cycles": _cycles,
+    "microseconds": _microseconds,
     "per element": _per_element,
     "per iteration": _per_iteration,
     "steady state": _steady,
@@ -106,6 +112,7 @@ def _notes(groups: Sequence[Sequence[Result]]) -> Iterator[str]:
         yield from _iteration(results[0])
         yield from _said(results[0])
     yield from (_known_error(result.report) for result in groups[0])
+    yield from (note for result in groups[0] for note in _clock(result.schedule.core))
     for results in groups:
         yield from (note for result in results for note in _assumptions(result))
     for results in groups:
@@ -115,6 +122,11 @@ def _notes(groups: Sequence[Sequence[Result]]) -> Iterator[str]:
 def _known_error(report: CyclesReport) -> str:
     said = report.core_error
     return said if said.startswith(report.core) else f"{report.core}: {said}"
+
+
+def _clock(core: Core) -> Iterator[str]:
+    if core.clock:
+        yield f"{core.name}: microseconds at {float(core.clock.megahertz):g} MHz, {core.clock.source}"
 
 
 def _iteration(result: Result) -> Iterator[str]:

@@ -39,12 +39,21 @@ def show_report(report: Report, console: Console) -> None:
 
 
 def _notes(report: Report) -> list[str]:
-    """The declared over-reads that reached nothing; of builds that use the platform register the first."""
+    """The vectors that were not compared; the declared over-reads that reached nothing; of builds that use the platform
+    register the first.
+    """
+    outside = [
+        f"{outcome.title}: {vectors:,} vectors were not compared, as it is not made for them: {reason}"
+        for outcome in report.outcomes
+        for reason, vectors in outcome.outside.items()
+    ]
     found = [(outcome.title, f) for outcome in report.outcomes for f in outcome.findings if f.harmless]
     notes = [f"{title}: {finding}" for title, finding in found if finding.kind == "over-read"]
     platform = [f"{title} at {finding.source}" for title, finding in found if finding.kind == "platform register"]
     reserved = "x18, which platforms other than Linux reserve (AAPCS64 6.1.1)"
-    return notes + [f"{len(platform)} builds write {reserved}; the first is {first}" for first in platform[:1]]
+    return (
+        outside + notes + [f"{len(platform)} builds write {reserved}; the first is {first}" for first in platform[:1]]
+    )
 
 
 def _implementations(report: Report, console: Console) -> Table:
@@ -71,13 +80,14 @@ def _table(report: Report, without: Collection[str]) -> Table:
 
 def _cells(outcome: Outcome) -> dict[str, str]:
     colour = _COLOURS[outcome.verdict]
-    return {
-        "lanes": f"{outcome.lanes_compared:,}",
+    cells = {"lanes": f"{outcome.lanes_compared:,}", "golden?": f"[{colour}]{outcome.verdict}[/{colour}]"}
+    if outcome.made_as:  # it executes no instructions
+        return {**dict.fromkeys(_COLUMNS, "-"), **cells}
+    return cells | {
         "instructions": f"{outcome.instructions:,}",
         "forms": f"{len(outcome.forms):,}",
         "QC events": f"{outcome.qc_events:,}",
         "code": (outcome.code[:8] or "intrinsics") if outcome.built else "-",
-        "golden?": f"[{colour}]{outcome.verdict}[/{colour}]",
     }
 
 
@@ -90,6 +100,7 @@ def _totals(report: Report) -> Table:
         ("compiler", report.compiler),
         *([("flags", " ".join(report.flags))] if report.flags else []),
         *([("common flags", " ".join(report.common_flags))] if report.common_flags else []),
+        *((outcome.implementation, outcome.made_as) for outcome in report.outcomes if outcome.made_as),
         ("vectors compared", f"{report.vectors_compared:,}"),
         ("lanes compared", f"{report.lanes_compared:,}"),
         ("distinct binaries", f"{report.distinct_binaries}"),
@@ -149,4 +160,5 @@ def _verdict(report: Report) -> str:
         return "[red]FAILED[/red]: nothing was compared"
     count = len(report.outcomes)
     agree = f"{count} implementations agree" if count > 1 else "the implementation agrees"
-    return f"[green]PASSED[/green]: {agree} on every lane"
+    compared = " that was compared" if any(outcome.outside for outcome in report.outcomes) else ""
+    return f"[green]PASSED[/green]: {agree} on every lane{compared}"

@@ -1,0 +1,34 @@
+"""Frames in, numbers out: for those outside who want to know what a unit gives.
+
+`rtl_models.frames_run` says in the environment which unit, and leaves the frames in a file.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import cocotb
+
+from rtl_models.benches.frame import frame_of_json, numbers_of
+from rtl_models.benches.stream import Stream, Traffic
+from rtl_models.benches.unit_case import testbench
+from rtl_models.benches.unit_settings import BENCH, LANES
+from rtl_models.frames_run import FRAMES, NUMBERS
+
+
+@cocotb.test()
+async def send(dut: Any) -> None:
+    """Send all frames without stalls, and write the numbers of every result port."""
+    bench = testbench(dut)
+    await bench.reset()
+    stream = Stream(bench, BENCH.unit, LANES, Traffic(repeat(True), repeat(True)))
+    for frame in map(frame_of_json, json.loads(Path(FRAMES).read_text())):
+        await stream.send(frame)
+    while bench.beats_inside > 0:
+        await stream.cycle()
+    assert not bench.error, "the configuration registers refuse a setting that their map allows"
+    numbers = numbers_of(BENCH.unit, bench.monitor.results, LANES)
+    Path(NUMBERS).write_text(json.dumps({port: rows.tolist() for port, rows in numbers.items()}))

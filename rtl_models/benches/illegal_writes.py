@@ -1,0 +1,51 @@
+"""Writes that the configuration registers must refuse, of every cause, at every register that refuses something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from rtl_models.register_map import CHANNELS, REGISTERS, TABLES, Register, cause
+
+
+class Illegal(NamedTuple):
+    """A write that is refused."""
+
+    address: int
+    data: int
+
+    @property
+    def cause(self) -> int:
+        """The bit of STATUS that it sets."""
+        return cause(*self)
+
+    def __str__(self) -> str:
+        return f"the write of {self.data:#x} to {self.address:#x}"
+
+
+def _values(register: Register) -> Iterator[int]:
+    """Words next to the legal ones: each field one below and one above its range, each bit beside the fields."""
+    fields = register.fields
+    legal = {field.setting: field.decoded(register.reset) for field in fields}
+    for field in fields:
+        others = register.encoded(legal) & ~field.mask
+        yield from (others | (value << field.lsb) & 0xFFFFFFFF for value in (field.low - 1, field.high + 1))
+    yield from (register.reset | 1 << bit for bit in range(32) if not any(field.mask >> bit & 1 for field in fields))
+
+
+_BY_RULE: Final = {"BOUNDS": (0x0_09_0A, 0x1_80_7F), "DESTINATION": (8, 1), "ELEMENT": (3, 0x103)}
+"""Fields in range that do not go together: minimum above maximum, unsigned and signed; no multiple of 16; 3 bytes."""
+_UNALIGNED: Final = (0x05, 0x0A, 0x43, TABLES + 1, 0xFFFF)
+_UNMAPPED: Final = (0x44, 0x80, TABLES - 4, TABLES + 12, TABLES + 16 * CHANNELS, 0xFFFC)
+_SHIFT_OF_LAST_CHANNEL: Final = TABLES + 16 * (CHANNELS - 1) + 8
+
+
+def _all() -> Iterator[Illegal]:
+    for register in REGISTERS:
+        words = (*_values(register), *_BY_RULE.get(register.name, ()))
+        yield from (Illegal(register.address, word) for word in dict.fromkeys(words) if not register.takes(word))
+    yield Illegal(_SHIFT_OF_LAST_CHANNEL, 32)
+    yield from (Illegal(address, 1) for address in (*_UNALIGNED, *_UNMAPPED))
+
+
+ILLEGAL: Final = tuple(_all())

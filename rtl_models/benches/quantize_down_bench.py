@@ -1,0 +1,98 @@
+"""quantize_down on the bench."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from random import Random
+from typing import Final
+
+from isa.lane import S32, constant
+from rtl_models.benches.frame import Frame
+from rtl_models.benches.unit_bench import UnitBench
+from rtl_models.benches.unit_goals import (
+    INT32,
+    Arithmetic,
+    Lanes,
+    Number,
+    broadcast,
+    lost,
+    of_output,
+    of_rescale,
+    placed,
+    rescaled,
+)
+from rtl_models.benches.unit_stimulus import (
+    BOUNDS,
+    EXACT,
+    MULTIPLIERS,
+    OFFSETS,
+    SHIFTS,
+    in_turn,
+    rescaling_values,
+    spread,
+    wrapped,
+)
+from rtl_models.units import UNITS
+
+NUMBERS: Final = (
+    Number("accumulator", *INT32), Number("bias", *INT32), Number("multiplier", *INT32), Number("shift", 0, 31),
+    Number("offset", *INT32), Number("minimum", 0, 255), Number("maximum", 0, 255),
+)  # fmt: skip
+
+
+def events(of: Lanes) -> Lanes:
+    """What can happen on the way from an accumulator to its byte."""
+    total, output = of["accumulator"] + of["bias"], (of["offset"], of["minimum"], of["maximum"])
+    biased, saturated = S32.wrap(total), S32.saturate(total)
+    scaled, other = (rescaled(value, of["multiplier"], of["shift"]) for value in (biased, saturated))
+    return {
+        "bias wraps": lost(S32, total) & (constant(1) - placed(scaled, *output).equals(placed(other, *output))),
+        **of_rescale("rescale", biased, of["multiplier"], of["shift"], lambda value: placed(value, *output)),
+        **of_output(scaled, *output),
+    }
+
+
+def frames(rng: Random, lanes: int) -> Iterator[Frame]:
+    """Corners and small results in turn; every lane gets every corner of the rescaling, with and without a bias."""
+    for number in count():
+        settings = (_of_corners, _of_small_results)[number % 2](number // 2)
+        yield _frame(settings, rng, lanes)
+
+
+def long_frame(rng: Random, lanes: int, beats: int) -> Frame:
+    """Settings of a layer."""
+    settings = {"multiplier": 1518500250, "shift": 7, "offset": 3, "minimum": 0, "maximum": 255}
+    return _frame(settings, rng, lanes, beats)
+
+
+def _of_corners(number: int) -> dict[str, int]:
+    low, high = in_turn(BOUNDS, number)
+    settings = {"multiplier": in_turn(MULTIPLIERS, number), "shift": in_turn(SHIFTS, number)}
+    return settings | {"offset": in_turn(OFFSETS, number), "minimum": low, "maximum": high}
+
+
+def _of_small_results(number: int) -> dict[str, int]:
+    """Those of small accumulators lie between the bounds, where a wrong rounding shows."""
+    settings = {"multiplier": in_turn(EXACT, number), "shift": in_turn((0, 1, 2, 31, 3), number)}
+    return settings | {"offset": in_turn((100, 128, 7), number), "minimum": 0, "maximum": 255}
+
+
+def _frame(settings: dict[str, int], rng: Random, lanes: int, beats: int = 0) -> Frame:
+    """As many beats without a bias as there are values, then as many with one, unless told how many."""
+    values = rescaling_values(settings["multiplier"], settings["shift"], rng)
+    total = beats or 2 * len(values)
+    biased = spread(values, total, lanes)
+    biases = spread(rng.sample(values, len(values)), total, lanes)
+    biases[: len(values)] = 0
+    return Frame(settings, {"accumulator_i": wrapped(biased - biases), "bias_i": biases})
+
+
+GOALS: Final = Arithmetic(NUMBERS, events, broadcast, [("accumulator", "multiplier")])
+BENCH: Final = UnitBench(
+    UNITS["quantize_down"],
+    GOALS,
+    frames,
+    long_frame,
+    round=88,
+)

@@ -1,0 +1,135 @@
+"""quantize_down_channels on the bench: the arithmetic and its events are those of quantize_down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from random import Random
+from typing import Final
+
+import numpy as np
+
+from isa.lane import S32
+from rtl_models.benches.frame import Frame
+from rtl_models.benches.quantize_down_bench import NUMBERS, events
+from rtl_models.benches.unit_bench import UnitBench
+from rtl_models.benches.unit_goals import Arithmetic, Columns, Met, broadcast, classes
+from rtl_models.benches.unit_stimulus import (
+    BOUNDS,
+    EXACT,
+    MULTIPLIERS,
+    OFFSETS,
+    SHIFTS,
+    in_turn,
+    rescaling_values,
+    wrapped,
+)
+from rtl_models.register_map import CHANNELS
+from rtl_models.unit_values import channel_setting
+from rtl_models.units import UNITS
+from sim.golden.fixed_point import Int64Array
+
+_UNIT: Final = UNITS["quantize_down_channels"]
+_BIASES: Final = (0, S32.low, 1, -1, S32.high, 1000, -1000, 12345678, -87654321)
+_CHANNELS: Final = (5, 1, 64, 16, 3, 8, 63, 4, 17, 2, 33, 15, 7)
+_LENGTHS: Final = classes(1, CHANNELS)
+_BEATS: Final = 36
+
+
+def channels_of(frame: Frame, lanes: int) -> Int64Array:
+    """[beats, lanes]: the channel of each number; from the number of channels on it has none."""
+    numbers = np.arange(frame.beats * lanes) % (lanes * beats_of_a_row(frame, lanes))
+    return numbers.reshape(-1, lanes)
+
+
+def beats_of_a_row(frame: Frame, lanes: int) -> int:
+    """A row begins with a beat of its own."""
+    return -(-frame.settings["channels"] // lanes)
+
+
+def _columns(frame: Frame, lanes: int) -> Columns:
+    """The numbers of the tables where they are used; those of channel 0 where a number has no channel."""
+    channels = channels_of(frame, lanes).ravel()
+    own = {field: _of_channels(frame, field) for field in _UNIT.tables}
+    one = {name: frame.settings[name] for name in _UNIT.settings}
+    used = np.where(channels < one["channels"], channels, 0)
+    return {**broadcast(Frame(one, frame.operands), lanes), **{field: table[used] for field, table in own.items()}}
+
+
+def _of_channels(frame: Frame, field: str) -> Int64Array:
+    settings = frame.settings
+    return np.array([settings[channel_setting(field, channel)] for channel in range(settings["channels"])], np.int64)
+
+
+_ARITHMETIC: Final = Arithmetic(NUMBERS, events, _columns, [("accumulator", "multiplier")])
+
+
+def goals(frame: Frame, lanes: int) -> Met:
+    """Those of the arithmetic where there is a channel, and how rows end."""
+    channels, row = channels_of(frame, lanes), beats_of_a_row(frame, lanes)
+    ends = np.arange(frame.beats)[:, None] % row == row - 1
+    inside = frame.settings["channels"] % lanes != 0
+    return {name: met & (channels < frame.settings["channels"]) for name, met in _ARITHMETIC(frame, lanes).items()} | {
+        "a row of one beat": ends & (row == 1),
+        "a row of several beats": ends & (row > 1),
+        "a row ends inside a beat": ends & inside,
+        "a row ends with its beat": ends & (not inside),
+        "a frame ends inside a row": ~ends[-1:],
+        **{f"channels {name}": ends & (a <= frame.settings["channels"] <= b) for name, (a, b) in _LENGTHS.items()},
+    }
+
+
+def frames(rng: Random, lanes: int) -> Iterator[Frame]:
+    """Rows of every kind in turn, their channels with all corners of the settings, or with small results."""
+    for number in count():
+        low, high = in_turn(BOUNDS, number // 2) if number % 2 else (0, 255)
+        offset = in_turn(OFFSETS, number // 2) if number % 2 else in_turn((100, 128, 7), number)
+        settings = {"offset": offset, "minimum": low, "maximum": high, "channels": in_turn(_CHANNELS, number)}
+        yield _frame(settings, number, rng, lanes, _BEATS + number % 3)
+
+
+def long_frame(rng: Random, lanes: int, beats: int) -> Frame:
+    """Rows of as many channels as there are."""
+    settings = {"offset": 3, "minimum": 0, "maximum": 255, "channels": CHANNELS}
+    return _frame(settings, 1, rng, lanes, beats)
+
+
+def _frame(settings: dict[str, int], number: int, rng: Random, lanes: int, beats: int) -> Frame:
+    tables: dict[str, int] = {}
+    for channel in range(settings["channels"]):
+        own = _of_corners(number + channel) if number % 2 else _of_small_results(number + channel)
+        tables |= {channel_setting(field, channel): value for field, value in zip(_UNIT.tables, own, strict=True)}
+    blank = Frame(settings | tables, {"accumulator_i": np.zeros((beats, lanes), np.int64)})
+    return Frame(blank.settings, {"accumulator_i": _accumulators(blank, rng, lanes)})
+
+
+def _of_corners(number: int) -> tuple[int, int, int]:
+    """Bias, multiplier and shift of a channel."""
+    return in_turn(_BIASES, number), in_turn(MULTIPLIERS, number), in_turn(SHIFTS, number)
+
+
+def _of_small_results(number: int) -> tuple[int, int, int]:
+    """Those that let a wrong rounding show."""
+    return in_turn(_BIASES, number), in_turn(EXACT, number // 3), in_turn((0, 1, 2, 31, 3), number)
+
+
+def _accumulators(frame: Frame, rng: Random, lanes: int) -> Int64Array:
+    """Each channel has the corners of its own rescaling, row after row: without regard to the bias, then with it."""
+    columns = _columns(frame, lanes)
+    pairs = list(zip(columns["multiplier"].tolist(), columns["shift"].tolist(), strict=True))
+    pools = {pair: rescaling_values(*pair, rng) for pair in sorted(set(pairs))}
+    own = [pools[pair] for pair in pairs]
+    turns = rng.randrange(99) + np.arange(frame.beats * lanes) // lanes
+    chosen = [in_turn(pool, int(turn)) for pool, turn in zip(own, turns, strict=True)]
+    biases = np.where(turns // np.array(list(map(len, own))) % 2 == 0, columns["bias"], 0)
+    return wrapped(np.array(chosen, np.int64) - biases).reshape(-1, lanes)
+
+
+def fitted(frame: Frame, lanes: int) -> Frame | None:
+    """Without the tables of channels that there are not."""
+    names = {channel_setting(field, k) for field in _UNIT.tables for k in range(frame.settings["channels"])}
+    kept = {name: value for name, value in frame.settings.items() if name in names or name in _UNIT.settings}
+    return Frame(kept, frame.operands) if frame.settings["channels"] else None
+
+
+BENCH: Final = UnitBench(_UNIT, goals, frames, long_frame, round=130, fitted=fitted)

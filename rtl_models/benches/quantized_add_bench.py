@@ -1,0 +1,126 @@
+"""quantized_add on the bench."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from random import Random
+from typing import Final
+
+from isa.lane import S32, Lane, select
+from rtl_models.benches.frame import Frame
+from rtl_models.benches.unit_bench import UnitBench
+from rtl_models.benches.unit_goals import (
+    INT32,
+    Arithmetic,
+    Lanes,
+    Number,
+    broadcast,
+    of_output,
+    of_rescale,
+    placed,
+    rescaled,
+)
+from rtl_models.benches.unit_stimulus import BOUNDS, EXACT, MULTIPLIERS, OFFSETS, SHIFTS, in_turn, spread
+from rtl_models.units import UNITS
+
+NUMBERS: Final = (
+    Number("a", 0, 255), Number("b", 0, 255), Number("signed", 0, 1), Number("a_offset", -256, 255),
+    Number("b_offset", -256, 255), Number("left_shift", 0, 20), Number("a_multiplier", *INT32),
+    Number("a_shift", 0, 31), Number("b_multiplier", *INT32), Number("b_shift", 0, 31), Number("multiplier", *INT32),
+    Number("shift", 0, 31), Number("offset", *INT32), Number("minimum", 0, 255), Number("maximum", 0, 255),
+)  # fmt: skip
+_BYTES: Final = (0, 1, 2, 3, 5, 100, 126, 127, 128, 129, 130, 200, 251, 252, 254, 255)
+_ZEROES: Final = (0, -128, 1, 255, -256, -1, -255, 128, 7, 0, -3)
+"""What is added to the operands: minus their zero points, and corners."""
+_LEFT_SHIFTS: Final = (20, 0, 1, 19, 20, 10, 2)
+
+
+def _read(byte: Lane, is_signed: Lane) -> Lane:
+    return select(is_signed & (byte > 127), byte - 256, byte)
+
+
+def events(of: Lanes) -> Lanes:
+    """What can happen on the way of both operands, of their sum, and at the bounds."""
+    a, b, low, high = (_read(of[name], of["signed"]) for name in ("a", "b", "minimum", "maximum"))
+    left, right = (a + of["a_offset"]) << of["left_shift"], (b + of["b_offset"]) << of["left_shift"]
+    first = rescaled(left, of["a_multiplier"], of["a_shift"])
+    second = rescaled(right, of["b_multiplier"], of["b_shift"])
+    output = of["offset"], low, high
+
+    def scaled(total: Lane) -> Lane:
+        return rescaled(S32.wrap(total), of["multiplier"], of["shift"])
+
+    return {
+        **of_rescale("a", left, of["a_multiplier"], of["a_shift"], lambda v: placed(scaled(v + second), *output)),
+        **of_rescale("b", right, of["b_multiplier"], of["b_shift"], lambda v: placed(scaled(first + v), *output)),
+        **of_rescale("sum", first + second, of["multiplier"], of["shift"], lambda v: placed(v, *output)),
+        **of_output(scaled(first + second), *output),
+    }
+
+
+def frames(rng: Random, lanes: int) -> Iterator[Frame]:
+    """Layers as TFLite makes them, exact products, extremes and corners, in turn."""
+    for number in count():
+        which = number // 4
+        settings = (_of_a_layer, _of_exact_products, _of_extremes, _of_corners)[number % 4](which, rng)
+        yield _frame(settings | _bounds(which), rng, lanes)
+
+
+def long_frame(rng: Random, lanes: int, beats: int) -> Frame:
+    """A layer of unsigned bytes."""
+    return _frame(_of_a_layer(0, rng) | {"signed": 0, "minimum": 0, "maximum": 255}, rng, lanes, beats)
+
+
+def _bounds(number: int) -> dict[str, int]:
+    """Bounds in the order of the bytes as `signed` has them read."""
+    is_signed = number % 2
+    minimum, maximum = (bound ^ 128 * is_signed for bound in in_turn(BOUNDS, number))
+    return {"signed": is_signed, "minimum": minimum, "maximum": maximum}
+
+
+def _of_a_layer(number: int, rng: Random) -> dict[str, int]:
+    settings = {"a_offset": -rng.randrange(256), "b_offset": -rng.randrange(256), "left_shift": 20}
+    settings |= {f"{name}multiplier": rng.randrange(1 << 30, 1 << 31) for name in ("a_", "b_", "")}
+    settings |= {"a_shift": rng.randrange(3), "b_shift": rng.randrange(3), "shift": 18}
+    return settings | {"offset": rng.randrange(256)}
+
+
+def _of_exact_products(number: int, rng: Random) -> dict[str, int]:
+    """The differences of the bytes come to their divisions as they are, and so does the sum."""
+    left_shift = in_turn((0, 1, 0, 20, 4), number)
+    settings = {"a_offset": rng.choice((0, -128, 3)), "b_offset": rng.choice((-128, 1)), "left_shift": left_shift}
+    settings |= {f"{name}multiplier": rng.choice(EXACT) for name in ("a_", "b_", "")}
+    settings |= {f"{name}shift": min(31, left_shift + rng.randrange(2)) for name in ("a_", "b_")}
+    return settings | {"shift": rng.randrange(3), "offset": rng.randrange(-9, 100)}
+
+
+def _of_extremes(number: int, rng: Random) -> dict[str, int]:
+    """The largest sums there are, with the largest offsets."""
+    settings = {f"{name}multiplier": rng.choice((S32.low, S32.high)) for name in ("a_", "b_", "")}
+    settings |= {"a_offset": rng.choice((-256, 255, 0)), "b_offset": rng.choice((-256, 255, 0)), "left_shift": 20}
+    return settings | {"a_shift": 0, "b_shift": 0, "shift": 0, "offset": in_turn((S32.high, S32.low), number)}
+
+
+def _of_corners(number: int, rng: Random) -> dict[str, int]:
+    settings = {"a_offset": in_turn(_ZEROES, number), "b_offset": in_turn(_ZEROES, 3 * number + 1)}
+    for name, step in (("a_", 1), ("b_", 2), ("", 3)):
+        settings[f"{name}multiplier"] = in_turn(MULTIPLIERS, step * number)
+        settings[f"{name}shift"] = in_turn(SHIFTS, step * number)
+    return settings | {"left_shift": in_turn(_LEFT_SHIFTS, 5 * number), "offset": in_turn(OFFSETS, number)}
+
+
+def _frame(settings: dict[str, int], rng: Random, lanes: int, beats: int = 0) -> Frame:
+    """Every byte of the corners in every lane, in two orders."""
+    total = beats or len(_BYTES)
+    order = [rng.sample(_BYTES, len(_BYTES)), [*rng.sample(_BYTES, len(_BYTES)), rng.randrange(256)]]
+    return Frame(settings, {port: spread(order[k], total, lanes) for k, port in enumerate(("a_i", "b_i"))})
+
+
+BENCH: Final = UnitBench(
+    UNITS["quantized_add"],
+    Arithmetic(NUMBERS, events, broadcast, [("a", "signed"), ("b", "signed")]),
+    frames,
+    long_frame,
+    round=264,
+)

@@ -1,0 +1,119 @@
+"""Frames sent through a unit: settings written over the bus, beats driven, results compared with the golden ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rtl_models.benches.frame import Difference, Frame, difference, numbers_of, words_of
+from rtl_models.benches.testbench import Bits, Testbench, Wrong
+from rtl_models.benches.traffic import Decisions
+from rtl_models.register_map import REGISTERS, writes
+from rtl_models.units import Unit
+
+PATIENCE: Final = 150
+"""Cycles without any progress after which a unit hangs; no pause of the traffic is nearly as long."""
+_CHANNELS: Final = next(register.address for register in REGISTERS if register.name == "CHANNELS")
+
+
+class Different(Wrong):
+    """A frame whose results are not those of the golden reference; `frame` counts from 0."""
+
+    def __init__(self, frame: int, difference: Difference) -> None:
+        super().__init__(f"frame {frame}: {difference}")
+        self.frame, self.difference = frame, difference
+
+
+@dataclass
+class Traffic:
+    """The decisions of both sides, cycle by cycle."""
+
+    offers: Decisions
+    takes: Decisions
+
+
+class Stream:
+    """One run of frames, from a reset on.  Settings are written between frames, while older beats are inside."""
+
+    def __init__(self, bench: Testbench, unit: Unit, lanes: int, traffic: Traffic) -> None:
+        self.bench, self._unit, self._lanes, self._traffic = bench, unit, lanes, traffic
+        self.frames: list[Frame] = []
+        self.most_inside = self.most_inside_at_change = 0
+        self._written: dict[int, int] = {}
+        self._progress = (0, 0)
+        self._since = 0
+
+    async def send(self, frame: Frame) -> None:
+        """Drive all beats of a frame; the last may still be inside afterwards."""
+        await self.begin(frame)
+        await self.empty()
+
+    async def empty(self) -> None:
+        """Cycles until no beat waits."""
+        while self.bench.driver.waiting:
+            await self.cycle()
+
+    async def begin(self, frame: Frame) -> None:
+        """Write the settings that are new, and let the beats wait for their cycles."""
+        self.frames.append(frame)
+        await self.configure(frame)
+        self.bench.driver.waiting.extend(words_of(self._unit, frame, self._lanes))
+        self.most_inside_at_change = max(self.most_inside_at_change, self.bench.beats_inside)
+
+    async def configure(self, frame: Frame) -> None:
+        """Write the settings that are new."""
+        for address, data in writes(frame.settings):
+            if self._written.get(address) != data or address == _CHANNELS:  # writing CHANNELS starts a row
+                self._written[address] = data
+                await self.write(address, data)
+
+    async def finish(self) -> None:
+        """Wait for every result and for none more, then compare.  Raises Wrong."""
+        while self.bench.beats_inside > 0:
+            await self.cycle()
+        for _ in range(self._unit.latency(deep=True) + 1):
+            await self.bench.cycle(take=True)
+            self._require_beats()
+        self.compare()
+
+    async def cycle(self) -> None:
+        """One cycle of traffic."""
+        await self.bench.cycle(self._may_offer(), next(self._traffic.takes))
+        self._watch()
+
+    async def write(self, address: int, data: int) -> None:
+        """A write to the configuration registers, in a cycle of traffic in which no beat is due."""
+        await self.bench.write(address, data, next(self._traffic.takes))
+
+    def compare(self) -> None:
+        """Compare the results so far, beat by beat, with what each frame must give.  Raises Wrong."""
+        results = self.bench.monitor.results
+        for number, frame in enumerate(self.frames):
+            self._compare_frame(number, frame, results[: frame.beats])
+            results = results[frame.beats :]
+
+    def _compare_frame(self, number: int, frame: Frame, results: list[Bits]) -> None:
+        expected = self._unit.expected(frame.settings, frame.operands, self._lanes)
+        came = {port: numbers[: len(results)] for port, numbers in expected.items()}
+        wrong = difference(self._unit, numbers_of(self._unit, results, self._lanes), came) if results else None
+        if wrong is not None:
+            raise Different(number, wrong)
+
+    def _may_offer(self) -> bool:
+        """A decision is asked for only where a beat waits that is not offered yet."""
+        driver = self.bench.driver
+        return bool(driver.waiting) and not driver.offered and next(self._traffic.offers)
+
+    def _require_beats(self) -> None:
+        if self.bench.beats_inside < 0:
+            raise Wrong(f"in cycle {self.bench.cycle_number} a result comes for which there was no beat")
+
+    def _watch(self) -> None:
+        self._require_beats()
+        self.most_inside = max(self.most_inside, self.bench.beats_inside)
+        progress = (len(self.bench.accepted), len(self.bench.monitor.results))
+        self._since = self._since + 1 if progress == self._progress else 0
+        self._progress = progress
+        if self._since > PATIENCE:
+            waiting, inside = len(self.bench.driver.waiting), self.bench.beats_inside
+            raise Wrong(f"the unit hangs: {PATIENCE} cycles without a beat in or out, {waiting} wait, {inside} inside")

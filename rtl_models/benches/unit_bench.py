@@ -1,0 +1,30 @@
+"""What the bench of one unit adds to the scenarios, which are the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+
+from rtl_models.benches.frame import Frame
+from rtl_models.benches.unit_goals import Goals
+from rtl_models.units import Unit
+
+
+@dataclass(frozen=True)
+class UnitBench:
+    """The stimulus and the goals of a unit.
+
+    `frames` of a generator of random numbers and the lanes never ends; any `round` of them in succession meets all
+    goals.  `long_frame` has at least so many beats.  `fitted` makes a frame whole again whose settings or beats were
+    changed at will, or says with None that there is none.
+    """
+
+    unit: Unit
+    goals: Goals
+    frames: Callable[[Random, int], Iterator[Frame]]
+    long_frame: Callable[[Random, int, int], Frame]
+    round: int
+    fitted: Callable[[Frame, int], Frame | None] = lambda frame, _: frame
+    samples_settings: bool = False
+    """Whether the settings of a frame are those of its first beat, whatever is written after it."""

@@ -1,0 +1,40 @@
+"""Functional coverage of a unit: every goal under every pattern of stalls, and every event in every lane."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rtl_models.benches.frame import Frame
+from rtl_models.benches.unit_goals import Goals
+
+
+class UnitCoverage:
+    """How often each goal was met.  `patterns` are those under which all of them are due."""
+
+    def __init__(self, goals: Goals, lanes: int, patterns: Sequence[str]) -> None:
+        self._goals, self._lanes, self._patterns = goals, lanes, patterns
+        self._times: Counter[str] = Counter()
+        self._known: set[str] = set()
+
+    def look(self, pattern: str, frame: Frame) -> None:
+        """Take a compared frame into account."""
+        for goal, met in self._goals(frame, self._lanes).items():
+            self._known.add(goal)
+            self._times[f"{goal}, stalls {pattern}"] += int(met.sum())
+            for number, times in enumerate(met.sum(axis=0)):
+                self._times[f"{goal}, number {number}"] += int(times)
+
+    def note(self, goal: str, met: bool) -> None:
+        """A goal that is none of a frame."""
+        self._times[goal] += met
+
+    @property
+    def met(self) -> int:
+        """How many goals were met."""
+        return sum(times > 0 for times in self._times.values())
+
+    def unmet(self) -> list[str]:
+        """The goals never met."""
+        due = [f"{goal}, stalls {pattern}" for goal in self._known for pattern in self._patterns]
+        return [goal for goal in dict.fromkeys([*due, *self._times]) if not self._times[goal]]

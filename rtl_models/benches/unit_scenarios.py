@@ -1,0 +1,198 @@
+"""The scenarios of every streaming unit, behind its configuration registers.
+
+`rtl_models.unit_run` says in the environment which unit; its stimulus and its goals are in `<unit>_bench`.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable
+from itertools import islice, pairwise
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import cocotb
+
+from rtl_models.benches.frame import Frame
+from rtl_models.benches.illegal_writes import ILLEGAL, Illegal
+from rtl_models.benches.protocol import FAILURE, REPORT
+from rtl_models.benches.stream import Stream, Traffic
+from rtl_models.benches.testbench import Wrong
+from rtl_models.benches.traffic import STALLS, Noted
+from rtl_models.benches.unit_case import Case, testbench
+from rtl_models.benches.unit_coverage import UnitCoverage
+from rtl_models.benches.unit_settings import BENCH, DEEP, LANES
+from rtl_models.register_map import STATUS
+
+LONG_BEATS: Final = 4_000
+FEW: Final = 40
+"""Frames where goals are not what the scenario is for."""
+SHOWN: Final = 8
+"""Unmet goals that a message names."""
+LATENCY: Final = BENCH.unit.latency(DEEP)
+COVERAGE: Final = UnitCoverage(BENCH.goals, LANES, tuple(STALLS))
+RATES: Final[dict[str, float]] = {}
+COMPARED: Final = {"lanes_compared": 0, "beats": 0, "frames": 0}
+
+
+def seeded() -> Random:
+    """Numbers of the scenario that runs: cocotb seeds `random` anew for each, by the seed of the run."""
+    return Random(random.random())
+
+
+class Scenario:
+    """A stream under a pattern of stalls, noted so that a failure can be done again."""
+
+    def __init__(self, dut: Any, pattern: str) -> None:
+        self.pattern, rng = pattern, seeded()
+        stalls = STALLS[pattern]
+        self._offers, self._takes = Noted(stalls.offers(rng), []), Noted(stalls.takes(rng), [])
+        self.bench = testbench(dut)
+        self.stream = Stream(self.bench, BENCH.unit, LANES, Traffic(self._offers, self._takes))
+
+    async def run(self, frames: Iterable[Frame]) -> None:
+        """Send the frames from a reset on, compare all results, and count what was covered."""
+        async with self:
+            for frame in frames:
+                await self.stream.send(frame)
+
+    async def __aenter__(self) -> Stream:
+        """Reset; what is then sent is compared at the end."""
+        await self.bench.reset()
+        return self.stream
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                await self.stream.finish()
+                self._count()
+        except Wrong:
+            self._note()
+            raise
+        if kind is Wrong:
+            self._note()
+
+    def _count(self) -> None:
+        for frame in self.stream.frames:
+            COVERAGE.look(self.pattern, frame)
+        COMPARED["lanes_compared"] += LANES * len(self.bench.monitor.results)
+        COMPARED["beats"] += len(self.bench.monitor.results)
+        COMPARED["frames"] += len(self.stream.frames)
+
+    def _note(self) -> None:
+        """Leave the first failure of the run to be shrunk."""
+        if not Path(FAILURE).exists():
+            case = Case(tuple(self.stream.frames), tuple(self._offers.noted), tuple(self._takes.noted))
+            Path(FAILURE).write_text(json.dumps(case.as_json()))
+
+
+def some_frames(count: int) -> list[Frame]:
+    """So many frames of the unit's own stimulus, beginning at any of a round."""
+    rng = seeded()
+    first = rng.randrange(BENCH.round)
+    return list(islice(BENCH.frames(rng, LANES), first, first + count))
+
+
+@cocotb.test()
+async def no_stalls(dut: Any) -> None:
+    """Without stalls every cycle takes a beat and gives a result, each the latency of the package after its beat."""
+    scenario = Scenario(dut, "never")
+    await scenario.run([BENCH.long_frame(seeded(), LANES, LONG_BEATS)])
+    accepted, taken = scenario.bench.accepted, scenario.bench.monitor.cycles
+    latencies = {last - first for first, last in zip(accepted, taken, strict=True)}
+    assert latencies == {LATENCY}, f"the latency is {sorted(latencies)} cycles, the package says {LATENCY}"
+    RATES["beats_per_cycle"] = len(taken) / (taken[-1] - taken[0] + 1)
+    assert RATES["beats_per_cycle"] >= 0.999, f"{RATES['beats_per_cycle']:.4f} beats a cycle, 0.999 are due"
+
+
+@cocotb.test()
+@cocotb.parametrize(pattern=list(STALLS))
+async def frames(dut: Any, pattern: str) -> None:
+    """Frames of many settings, which change while older beats are inside."""
+    scenario = Scenario(dut, pattern)
+    await scenario.run(some_frames(BENCH.round))
+    COVERAGE.note("settings that change while an older beat is inside", scenario.stream.most_inside_at_change > 0)
+    COVERAGE.note("a full pipeline", scenario.stream.most_inside >= LATENCY)
+
+
+@cocotb.test()
+@cocotb.parametrize(pattern=("sometimes", "bursts"))
+async def one_beat_frames(dut: Any, pattern: str) -> None:
+    """Every beat with settings of its own."""
+    await Scenario(dut, pattern).run(one_beat(frame) for frame in some_frames(FEW))
+
+
+def one_beat(frame: Frame) -> Frame:
+    """The frame with one beat, where that is one."""
+    return BENCH.fitted(frame.cut(0, 1), LANES) or frame
+
+
+if BENCH.samples_settings:
+
+    @cocotb.test()
+    async def settings_of_the_next_frame_come_early(dut: Any) -> None:
+        """Settings that are written after the first beat of a frame are those of the next."""
+        async with Scenario(dut, "sometimes") as stream:
+            for frame, following in pairwise(some_frames(FEW)):
+                await stream.begin(frame)
+                while len(stream.bench.driver.waiting) == frame.beats:
+                    await stream.cycle()
+                await stream.configure(following)
+                await stream.empty()
+
+
+@cocotb.test()
+@cocotb.parametrize(pattern=("sometimes", "bursts", "long_stall"))
+async def reset_inside(dut: Any, pattern: str) -> None:
+    """A reset at any cycle of a frame loses all that is inside, and the next frame is good."""
+    rng = seeded()
+    for frame, good in zip(some_frames(FEW), some_frames(FEW), strict=True):
+        scenario = Scenario(dut, pattern)
+        await scenario.bench.reset()
+        await scenario.stream.begin(frame)
+        for _ in range(rng.randrange(3 * LATENCY)):
+            await scenario.stream.cycle()
+        scenario.stream.compare()
+        await Scenario(dut, pattern).run([BENCH.fitted(good.cut(0, 3), LANES) or good])
+
+
+@cocotb.test()
+async def illegal_settings(dut: Any) -> None:
+    """A write that is refused sets its sticky error and nothing else, in the middle of a frame too."""
+    scenario, frames = Scenario(dut, "sometimes"), some_frames(FEW)
+    async with scenario as stream:
+        for number, illegal in enumerate(ILLEGAL):
+            await stream.begin(one_beat(frames[number % len(frames)]))
+            await refused(stream, illegal)
+            await stream.empty()
+
+
+async def refused(stream: Stream, illegal: Illegal) -> None:
+    """The write sets its bit of STATUS, which stays until a 1 is written to it, and changes no register."""
+    bench, place = stream.bench, illegal.address & ~3
+    before = await bench.read(place)
+    await stream.write(*illegal)
+    assert (await bench.read(STATUS), bench.error) == (illegal.cause, True), f"{illegal} is not noted in STATUS"
+    assert await bench.read(place) == before, f"{illegal} is refused and changes the register"
+    await stream.cycle()
+    await stream.write(STATUS, ~illegal.cause & 0b111)
+    assert await bench.read(STATUS) == illegal.cause, f"the error of {illegal} goes without being cleared"
+    await stream.write(STATUS, illegal.cause)
+    assert (await bench.read(STATUS), bench.error) == (0, False), f"the error of {illegal} stays when cleared"
+
+
+@cocotb.test(stage=1)
+async def coverage_goals(dut: Any) -> None:
+    """Every goal was met under every pattern of stalls; not asked for where something already failed."""
+    unmet = [] if Path(FAILURE).exists() else COVERAGE.unmet()
+    more = f"; and {len(unmet) - SHOWN} more" if len(unmet) > SHOWN else ""
+    assert not unmet, f"never met: {'; '.join(unmet[:SHOWN])}{more}"
+
+
+@cocotb.test(stage=2)
+async def report(dut: Any) -> None:
+    """Write what was compared; nothing at all is a failure."""
+    Path(REPORT).write_text(json.dumps(COMPARED | RATES | {"goals_met": COVERAGE.met, "latency": LATENCY}))
+    assert COMPARED["beats"], "nothing was compared"

@@ -1,0 +1,65 @@
+"""Numbers that reach the corners of a rescaling: targets of it in every lane, and settings that go round in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from random import Random
+from typing import Final, TypeVar
+
+import numpy as np
+
+from isa.lane import S32
+from rtl_models.benches.stimulus import extremes
+from sim.golden.fixed_point import Int64Array
+
+_Kept = TypeVar("_Kept")
+MULTIPLIERS: Final = (1 << 30, S32.low, 1518500250, 1, S32.high, -1, 0, -(1 << 30), 254601600, 3 << 28, -123456789)
+EXACT: Final = (1 << 30, S32.low, -(1 << 30), 1 << 29)
+"""Multipliers whose products are seldom rounded, so that the next rounding meets ties."""
+SHIFTS: Final = (0, 1, 31, 7, 30, 15, 2)
+OFFSETS: Final = (0, S32.high, 1, 100, S32.low, -1, -100, 1000)
+BOUNDS: Final = ((0, 255), (0, 0), (10, 200), (255, 255), (1, 1), (0, 127), (200, 250), (128, 255), (3, 9))
+"""Of unsigned bytes, from minimum to maximum."""
+
+
+def in_turn(choices: Sequence[_Kept], number: int) -> _Kept:
+    """Lists whose lengths have no common factor meet in all combinations."""
+    return choices[number % len(choices)]
+
+
+def rescaling_values(multiplier: int, shift: int, rng: Random) -> list[int]:
+    """Values of int32 worth rescaling: extremes, half-way cases of the product and of the division, and random ones."""
+    halves = (*_product_ties(multiplier, rng), *_division_ties(multiplier, shift, rng))
+    ties = [sign * value for value in halves for sign in (1, -1)]
+    some = [rng.randint(S32.low, S32.high) >> rng.randrange(32) for _ in range(3)]
+    return [value for value in (*extremes(S32), *ties, *some) if S32.low <= value <= S32.high]
+
+
+def _product_ties(multiplier: int, rng: Random) -> list[int]:
+    """Odd numbers, small and any, times 2^(30-k), the multiplier being odd times 2^k: the products end in 2^30."""
+    k = next(k for k in count() if multiplier >> k & 1) if multiplier else 31
+    odd = (rng.getrandbits(min(k, 6)) | 1, rng.getrandbits(k) | 1)
+    return [number << (30 - k) for number in odd] if k < 31 else []
+
+
+def _division_ties(multiplier: int, shift: int, rng: Random) -> list[int]:
+    """What the product brings to an odd number times 2^(shift-1), where it comes so far."""
+    odd = (1, rng.getrandbits(5) | 1, rng.getrandbits(max(0, 31 - shift)) | 1)
+    halves = [(number << shift) >> 1 for number in odd]
+    return [_nearest(half << 31, multiplier) for half in halves] if multiplier and shift else []
+
+
+def _nearest(dividend: int, divisor: int) -> int:
+    return (2 * dividend + divisor) // (2 * divisor)
+
+
+def spread(values: Sequence[int], beats: int, lanes: int) -> Int64Array:
+    """[beats, lanes]: every value comes to every lane within as many beats as there are values."""
+    turns = np.arange(beats)[:, None] + np.arange(lanes)
+    return np.array(values, np.int64).take(turns % len(values))
+
+
+def wrapped(values: Int64Array) -> Int64Array:
+    """Modulo 2^32, signed."""
+    return values.astype(np.uint64).astype(np.uint32).view(np.int32).astype(np.int64)

@@ -1,0 +1,107 @@
+"""`lanewise rtl test`: the benches of operators and units, one after the other."""
+
+# ruff: noqa: PT028  (`test` is a command, no test of pytest)
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple, TypeVar
+
+import typer
+
+from rtl_models.bench_junit import junit
+from rtl_models.build_cache import BuildError
+from rtl_models.environment import SIMULATORS, SimulationUnavailable, SimulatorName
+from rtl_models.operators import OPERATORS
+from rtl_models.outcome import Outcome
+from rtl_models.run import SEED, run
+from rtl_models.unit_run import PROFILES, Built, run_unit
+from rtl_models.units import LANE_COUNTS, UNITS
+from sim.terminal import INTERRUPTED, MISMATCH, MISSING, USAGE, fail, print_json, print_progress, write_file
+
+_Choice = TypeVar("_Choice", int, str)
+_WIDTHS: Final = (8, 16, 32, 64)
+
+
+class Job(NamedTuple):
+    """A run that is due."""
+
+    title: str
+    run: Callable[[int, SimulatorName], Outcome]
+
+
+def test(
+    names: Annotated[list[str] | None, typer.Argument(help="Operators and units; all of them unless given.")] = None,
+    widths: Annotated[str, typer.Option(help="Of the operators, such as 8,16; default: all that each has.")] = "",
+    lanes: Annotated[str, typer.Option(help="Of the units, such as 4,8; default: all.")] = "",
+    profile: Annotated[str, typer.Option(help="Of the units, shallow or deep; default: both.")] = "",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = SEED,
+    simulator: Annotated[str, typer.Option(help=f"One of {', '.join(SIMULATORS)}.")] = "verilator",
+    junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the outcomes as JUnit XML too.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON.")] = False,
+) -> None:
+    """Simulate operators against the isa semantics, and units against the golden references.
+
+    A unit runs behind its configuration registers, under every pattern of stalls, with goals of functional coverage.
+    A failure shows the shrunk case, a waveform, the seed, and the command that gives it again.
+    """
+    if simulator not in SIMULATORS:
+        fail(f"--simulator takes one of {', '.join(SIMULATORS)}, not {simulator!r}", USAGE)
+    if junit_file is not None and not junit_file.absolute().parent.is_dir():
+        fail(f"--junit cannot write {junit_file}: there is no such folder", USAGE)
+    jobs = jobs_of(names or [], widths, lanes, profile)
+    outcomes = _run(jobs, seed, simulator)
+    if junit_file is not None:
+        write_file(junit_file, junit(outcomes))
+    if as_json:
+        print_json([outcome.as_json() for outcome in outcomes])
+    else:
+        typer.echo("\n".join(outcome.told() for outcome in outcomes))
+    raise typer.Exit(0 if all(outcome.passed for outcome in outcomes) else MISMATCH)
+
+
+def jobs_of(names: Sequence[str], widths: str, lanes: str, profile: str) -> list[Job]:
+    """The runs of some names, or of all; what is not possible ends the command."""
+    if unknown := [name for name in names if name not in OPERATORS and name not in UNITS]:
+        fail(f"there is no operator or unit {unknown[0]!r}: see lanewise rtl list", USAGE)
+    chosen = names or [*OPERATORS, *UNITS]
+    some_widths = _chosen("widths", widths, _WIDTHS)
+    parameters = list(product(_chosen("lanes", lanes, LANE_COUNTS), _chosen("profile", profile, PROFILES)))
+    operators = [_operator_job(name, some_widths if widths else ()) for name in chosen if name in OPERATORS]
+    units = [Built(UNITS[name], *each) for name in chosen if name in UNITS for each in parameters]
+    return [*operators, *(Job(built.title, partial(run_unit, built)) for built in units)]
+
+
+def _operator_job(name: str, widths: Sequence[int]) -> Job:
+    operator = OPERATORS[name]
+    if missing := [width for width in widths if width not in operator.widths]:
+        fail(f"{name} has the widths {', '.join(map(str, operator.widths))}, not {missing[0]}", USAGE)
+    return Job(name, partial(run, operator, widths))
+
+
+def _chosen(option: str, text: str, possible: Sequence[_Choice]) -> list[_Choice]:
+    """Those that a list names, or all where it is empty."""
+    by_text = {str(choice): choice for choice in possible}
+    given = [part for part in text.split(",") if part]
+    if unknown := [part for part in given if part not in by_text]:
+        fail(f"--{option} takes some of {','.join(by_text)}, not {unknown[0]!r}", USAGE)
+    return [by_text[part] for part in given] or list(possible)
+
+
+def _run(jobs: Sequence[Job], seed: int, simulator: SimulatorName) -> list[Outcome]:
+    """All outcomes, with a line of progress for each; what cannot run ends the command."""
+    outcomes = []
+    try:
+        for job in jobs:
+            outcomes.append(job.run(seed, simulator))
+            print_progress(f"{outcomes[-1].title}: {'agrees' if outcomes[-1].passed else 'fails'}")
+    except BuildError as error:
+        fail(str(error), USAGE)
+    except SimulationUnavailable as error:
+        fail(str(error), MISSING)
+    except KeyboardInterrupt:
+        fail(f"interrupted after {len(outcomes)} of {len(jobs)} runs", INTERRUPTED)
+    return outcomes

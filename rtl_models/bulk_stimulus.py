@@ -1,0 +1,165 @@
+"""Frames for volume, made by columns: settings of layers and of corners, numbers that come to ties and to the ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from isa.lane import S32
+from rtl_models.benches.frame import Frame
+from rtl_models.benches.stimulus import edges
+from rtl_models.register_map import CHANNELS
+from rtl_models.unit_values import channel_setting
+from rtl_models.units import Unit
+from sim.golden.fixed_point import Int64Array
+
+Random = np.random.Generator
+_EDGES: Final = np.array(edges(S32))
+_BEATS: Final = (1, 2, 3, 7, 16, 61, 256, 1_000, 2_000)
+"""Of a frame: many frames are short, most beats are in long ones."""
+_CHUNK_BYTES: Final = 16
+
+
+def frames(unit: Unit, lanes: int, seed: int, beats: int) -> Iterator[Frame]:
+    """Frames of so many beats in all, or a few more; the same for the same seed."""
+    rng, left, longest = np.random.default_rng(seed), beats, max(1, beats // 50)
+    while left > 0:
+        frame = _MAKERS[unit.name](rng, lanes, min(left, longest, _one_of(rng, _BEATS)))
+        left -= frame.beats
+        yield frame
+
+
+def long_frame(unit: Unit, lanes: int, seed: int, beats: int) -> Frame:
+    """One frame of about so many beats."""
+    return _MAKERS[unit.name](np.random.default_rng(seed), lanes, beats)
+
+
+def _one_of(rng: Random, choices: Sequence[int]) -> int:
+    return choices[int(rng.integers(len(choices)))]
+
+
+def _wrapped(values: Int64Array) -> Int64Array:
+    return values.astype(np.int32).astype(np.int64)
+
+
+def int32_numbers(rng: Random, *shape: int) -> Int64Array:
+    """An eighth of them edges, the others of all magnitudes."""
+    uniform = rng.integers(S32.low, S32.high, shape, endpoint=True) >> rng.integers(0, 32, shape)
+    return np.where(rng.random(shape) < 1 / 8, rng.choice(_EDGES, shape), uniform)
+
+
+def _factors(rng: Random, *shape: int) -> tuple[Int64Array, Int64Array]:
+    """Multipliers and shifts: half of them as layers have them, the others any, powers of two and ends among them."""
+    layer = rng.random(shape) < 1 / 2
+    multiplier = np.where(layer, rng.integers(1 << 30, 1 << 31, shape), int32_numbers(rng, *shape))
+    return multiplier, np.where(layer, rng.integers(0, 16, shape), rng.integers(0, 32, shape))
+
+
+def _offset(rng: Random, low: int = 0) -> int:
+    """A zero point, of bytes that begin with `low`; one time in four any number."""
+    return int(int32_numbers(rng) if rng.random() < 1 / 4 else low + rng.integers(0, 256))
+
+
+def _bounds(rng: Random, low: int = 0) -> Mapping[str, int]:
+    """All bytes, or some of them: of those that begin with `low`."""
+    ends = (0, 255) if rng.random() < 1 / 2 else sorted(rng.integers(0, 255, 2, endpoint=True).tolist())
+    return {"minimum": low + ends[0], "maximum": low + ends[1]}
+
+
+def _rescaled_ones(
+    rng: Random, shape: tuple[int, int], multiplier: Int64Array, shift: Int64Array, offset: int
+) -> Int64Array:
+    """Numbers to rescale: some that come half-way between two bytes, some whose product is a tie, some of any kind."""
+    halves = rng.integers(-8, 264, shape) - offset + 0.5
+    with np.errstate(divide="ignore", invalid="ignore"):
+        aimed = np.nan_to_num(np.rint(halves * 2.0 ** (shift + 31) / multiplier), nan=0, posinf=0, neginf=0)
+    near = np.clip(aimed, S32.low, S32.high).astype(np.int64) + rng.integers(-1, 2, shape)
+    power = np.where(multiplier == 0, 1, multiplier & -multiplier)
+    ties = (rng.integers(0, 1 << 30, shape) * 2 + 1) * ((1 << 30) // np.minimum(power, 1 << 30))
+    return _wrapped(np.choose(rng.integers(0, 4, shape), (near, near, ties, int32_numbers(rng, *shape))))
+
+
+def _biased(rng: Random, total: Int64Array) -> dict[str, Int64Array]:
+    """Accumulators and biases whose sums, wrapped, are the numbers; without any bias in half of the beats."""
+    biases = int32_numbers(rng, *total.shape) * rng.integers(0, 2, (len(total), 1))
+    return {"accumulator_i": _wrapped(total - biases), "bias_i": biases}
+
+
+def _quantize_down(rng: Random, lanes: int, beats: int) -> Frame:
+    (multiplier, shift), offset = _factors(rng), _offset(rng)
+    total = _rescaled_ones(rng, (beats, lanes), multiplier, shift, offset)
+    settings = {"multiplier": int(multiplier), "shift": int(shift), "offset": offset, **_bounds(rng)}
+    return Frame(settings, _biased(rng, total))
+
+
+def _quantize_down_channels(rng: Random, lanes: int, beats: int) -> Frame:
+    """Rows over all channels; what stands behind the end of one is any number."""
+    channels = int(rng.integers(1, CHANNELS, endpoint=True))
+    width = -(-channels // lanes) * lanes
+    (multiplier, shift), offset = _factors(rng, width), _offset(rng)
+    bias = int32_numbers(rng, width) * rng.integers(0, 2)
+    total = _rescaled_ones(rng, (max(1, beats * lanes // width), width), multiplier, shift, offset)
+    tables = {"bias": bias, "multiplier": multiplier, "shift": shift}
+    of_channels = {channel_setting(f, c): int(tables[f][c]) for f in tables for c in range(channels)}
+    accumulators = _wrapped(total - bias).reshape(-1, lanes)
+    settings = {"channels": channels, "offset": offset, **_bounds(rng), **of_channels}
+    return Frame(settings, {"accumulator_i": accumulators})
+
+
+def _offset_contribution(rng: Random, lanes: int, beats: int) -> Frame:
+    settings = {name: int(int32_numbers(rng)) for name in ("a_offset", "b_offset", "constant")}
+    operands = {f"{name}_i": int32_numbers(rng, beats, lanes) for name in ("product", "column_sums", "bias")}
+    return Frame(settings, {**operands, "row_sum_i": int32_numbers(rng, beats, 1)})
+
+
+def _transpose1xw(rng: Random, lanes: int, beats: int) -> Frame:
+    """Rows of one element up to all of the frame, some ending with a chunk."""
+    element = _one_of(rng, (1, 2, 4))
+    most = min(4 * lanes * beats // element, 65_535)
+    width = int(rng.integers(1, _one_of(rng, (most, min(most, 80))), endpoint=True))
+    width = max(width & -(_CHUNK_BYTES // element), 1) if rng.random() < 1 / 4 else width
+    a_row = -(-width * element // (4 * lanes))
+    settings = {
+        "destination": _CHUNK_BYTES * int(_one_of(rng, (0, (1 << 28) - 2, int(rng.integers(1 << 28))))),
+        "width": width, "height": max(1, beats // a_row), "element": element, "zero_tail": int(rng.integers(2)),
+    }  # fmt: skip
+    return Frame(settings, {"data_i": rng.integers(0, 1 << 32, (settings["height"] * a_row, lanes))})
+
+
+def _quantized_add(rng: Random, lanes: int, beats: int) -> Frame:
+    layer = rng.random() < 1 / 2
+    signed = int(rng.integers(2))
+    settings = _layer_scales(rng) if layer else _any_scales(rng)
+    low = -128 if signed else 0
+    settings |= {"signed": signed, "offset": _offset(rng, low), **_bounds(rng, low)}
+    return Frame(settings, {port: rng.integers(0, 256, (beats, lanes)) for port in ("a_i", "b_i")})
+
+
+def _layer_scales(rng: Random) -> dict[str, int]:
+    """Those of operands and results of about the same scale: the sum comes back to bytes."""
+    multipliers = {name: int(rng.integers(1 << 30, 1 << 31)) for name in ("a_multiplier", "b_multiplier", "multiplier")}
+    shifts = {"left_shift": 20, "a_shift": int(rng.integers(3)), "b_shift": int(rng.integers(3))}
+    return multipliers | shifts | _zero_points(rng) | {"shift": int(rng.integers(17, 22))}
+
+
+def _any_scales(rng: Random) -> dict[str, int]:
+    """Also those that wrap, saturate, or make all results the same."""
+    multipliers, shifts = (column.tolist() for column in _factors(rng, 3))
+    factors = dict(zip(("a_multiplier", "b_multiplier", "multiplier"), multipliers, strict=True))
+    factors |= dict(zip(("a_shift", "b_shift", "shift"), shifts, strict=True))
+    return factors | _zero_points(rng) | {"left_shift": int(rng.integers(21))}
+
+
+def _zero_points(rng: Random) -> dict[str, int]:
+    return {name: int(rng.integers(-256, 256)) for name in ("a_offset", "b_offset")}
+
+
+_MAKERS: Final[Mapping[str, Callable[[Random, int, int], Frame]]] = {
+    "quantize_down": _quantize_down,
+    "quantize_down_channels": _quantize_down_channels,
+    "offset_contribution": _offset_contribution,
+    "transpose1xw": _transpose1xw,
+    "quantized_add": _quantized_add,
+}

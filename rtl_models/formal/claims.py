@@ -1,0 +1,76 @@
+"""Claims about signals: a specification asks for the signals that it speaks of, and so names them.
+
+def specification(read: Read) -> Statement:
+    return {"ready_o": (read("ready_o", U1), read("ready_i", U1) | ~read("valid_o", U1) & 1)}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Protocol, cast
+
+from isa.lane import Int, Lane, constant
+from rtl_models.formal.unrolling import Signal
+from sim.check.prove import Claim, Range, input_lane
+
+Statement = Mapping[str, tuple[Lane, Lane]]
+"""What is claimed to be equal, by names."""
+
+
+class Read(Protocol):
+    """The number on some bits of a wire, from bit `lsb` on; all of them without it."""
+
+    def __call__(self, wire: str, kind: Int, lsb: int | None = None) -> Lane:
+        """As a number of this type."""
+
+
+Value = Callable[[Read], Lane]
+"""A number that signals make up."""
+
+
+def on(wire: str, kind: Int, lsb: int | None = None) -> Value:
+    """The number on some bits of a wire."""
+    return lambda read: read(wire, kind, lsb)
+
+
+def signal_of(wire: str, kind: Int, lsb: int | None, edge: int = 0) -> Signal:
+    """The signal that is read."""
+    return Signal(wire, edge=edge) if lsb is None else Signal(wire, lsb, kind.bits, edge)
+
+
+_leaf = cache(input_lane)
+"""One node for each signal."""
+
+
+class Signals:
+    """Reads signals as inputs of a claim, after `edge` edges; `kinds` gets the types of all that are read."""
+
+    def __init__(self, edge: int = 0, kinds: dict[str, Int] | None = None) -> None:
+        self._edge = edge
+        self.kinds: dict[str, Int] = {} if kinds is None else kinds
+
+    def __call__(self, wire: str, kind: Int, lsb: int | None = None) -> Lane:
+        """As `Read`; the type is that of the first time."""
+        name = str(signal_of(wire, kind, lsb, self._edge))
+        known = self.kinds.setdefault(name, kind)
+        return kind.wrap(_leaf(name, known))
+
+    def after(self, edges: int) -> Signals:
+        """The signals so many edges later."""
+        return Signals(self._edge + edges, self.kinds)
+
+
+Specification = Callable[[Signals], Statement]
+
+
+def claim(name: str, specification: Specification, given: Callable[[Signals], Lane] | None = None) -> Claim:
+    """That all that the specification equates is equal, wherever `given` is not 0."""
+    signals = Signals()
+    statement = specification(signals)
+    condition = constant(1) if given is None else given(signals)
+    inputs = cast(Mapping[str, Int | Range], dict(signals.kinds))
+    sides = [{what: pair[k] for what, pair in statement.items()} for k in (0, 1)]
+    made = Claim(name, inputs, lambda *_: sides[0], lambda *_: sides[1])
+    return made if given is None else replace(made, given=lambda *_: condition)

@@ -1,0 +1,105 @@
+"""The model of `transpose1xw.sv`, and theorems about where the beats of its frames are (`frame_walk.sv`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.lane import U1, U8, U32, Int, constant, select
+from rtl_models.formal.claims import Value, on
+from rtl_models.formal.handshake import handshake_theorems
+from rtl_models.formal.pipelines import Pipeline, Result, subject
+from rtl_models.formal.registers import Piece, Register, all_registers, delay_line
+from rtl_models.formal.streams import composition_lemma, stage_theorems, waiting_theorem
+from rtl_models.formal.theorem import Fault, Lemma, Theorem
+from rtl_models.formal.walk import walk_theorems
+from rtl_models.formal.yosys import Subject
+
+_U18 = Int(18, signed=False)
+_CHUNKS = Fault("transpose1xw.sv", "address + (single + double)", "address + single + step")
+_WALK = "u_frame_walk."
+
+
+def transpose1xw(lanes: int, deep: bool) -> Pipeline:
+    """The unit's data, beside the place of the beat that is offered, which stands on the wires of its `frame_walk`."""
+    offered = _Beat.offered(lanes)
+    placed = offered.delayed() if deep else None
+    last = _outputs(lanes, offered if placed is None else placed[1])
+    pieces = [last] if placed is None else [placed[0], last]
+    meanings = _outputs(lanes, offered).registers
+    results = tuple(
+        Result(r.wire.replace("_q", "_o"), r.kind, r.lsb or 0, r.value, m.following, lambda _: constant(1))
+        for r, m in zip(last.registers, meanings, strict=True)
+    )
+    return Pipeline(subject("transpose1xw", lanes, deep), all_registers(pieces), results)
+
+
+class _Beat:
+    """The data of a beat and its place."""
+
+    def __init__(self, data: list[Value], place: list[Value]) -> None:
+        self.data = data
+        self.address, self.step, self.bytes, self.zero_tail, self.last = place
+
+    @classmethod
+    def offered(cls, lanes: int) -> _Beat:
+        """On the ports, and on the wires of `frame_walk`."""
+        place = [on(f"{_WALK}{name}", kind) for name, kind in _place(lanes)]
+        return cls([on("data_i", U8, 8 * k) for k in range(4 * lanes)], place)
+
+    def delayed(self) -> tuple[Piece, _Beat]:
+        """An edge later."""
+        place = [self.address, self.step, self.bytes, self.zero_tail, self.last]
+        kinds = [kind for _, kind in _place(len(self.data) // 4)]
+        values = [*((U8, value) for value in reversed(self.data)), *zip(kinds, place, strict=True)]
+        line = delay_line("gen_placed.u_placed.", values, 1)
+        count = len(self.data)
+        return line, _Beat(list(reversed(line.results[:count])), list(line.results[count:]))
+
+
+def _place(lanes: int) -> tuple[tuple[str, Int], ...]:
+    count = Int((4 * lanes).bit_length(), signed=False)
+    return ("address_o", U32), ("step_o", U32), ("bytes_o", count), ("zero_tail_o", U1), ("last_o", U1)
+
+
+def _outputs(lanes: int, beat: _Beat) -> Piece:
+    """The last stage: bytes behind the row cleared where that is asked for, the chunks' addresses, which are there."""
+    data = [
+        Register("data_q", U8, _byte(beat, k), Fault("transpose1xw.sv", "bytes <= CountBits'(k)", "1'b1"), lsb=8 * k)
+        for k in range(4 * lanes)
+    ]
+    addresses = [Register("address_q", U32, _address(beat, k), _CHUNKS, lsb=32 * k) for k in range(lanes // 4)]
+    there = Fault("transpose1xw.sv", "bytes > CountBits'(16 * k)", "bytes >= CountBits'(16 * k)")
+    writes = [Register("write_q", U1, _there(beat, k), there, lsb=k) for k in range(lanes // 4)]
+    last = Register("last_q", U1, beat.last, there, lsb=0)
+    registers = (*data, *addresses, last, *writes)
+    return Piece(registers, tuple(register.value for register in registers))
+
+
+def _byte(beat: _Beat, k: int) -> Value:
+    return lambda r: select(beat.zero_tail(r) & (beat.bytes(r) < k + 1), 0, beat.data[k](r))
+
+
+def _address(beat: _Beat, k: int) -> Value:
+    return lambda r: U32.wrap(beat.address(r) + beat.step(r) * k)
+
+
+def _there(beat: _Beat, k: int) -> Value:
+    return lambda r: beat.bytes(r) > 16 * k
+
+
+def frame_theorems(lanes: int) -> Iterator[Theorem]:
+    """Of the unit, shallow and deep, and of the walk on its own."""
+    for deep in (False, True):
+        pipeline = transpose1xw(lanes, deep)
+        yield from stage_theorems(pipeline)
+        yield waiting_theorem(pipeline)
+        yield from handshake_theorems(pipeline.subject, pipeline.handshake, pipeline.latency)
+        accepted: Value = lambda r: r("valid_i", U1) & r("ready_o", U1)  # noqa: E731
+        yield from walk_theorems(pipeline.subject, _WALK, 4 * lanes, accepted)
+    walk = Subject("frame_walk", (("BeatBytes", 4 * lanes),))
+    yield from walk_theorems(walk, "", 4 * lanes, on("accepted_i", U1))
+
+
+def frame_lemmas(lanes: int) -> list[Lemma]:
+    """The stages of the data put together."""
+    return [composition_lemma(transpose1xw(lanes, deep)) for deep in (False, True)]

@@ -1,0 +1,88 @@
+"""Lemmas about numbers: what lets stages be put together, each with a false twin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from isa.lane import S32, S64, U16, U32, Int, Lane
+from rtl_models.formal import arithmetic as a
+from rtl_models.formal.theorem import Lemma
+from sim.check.prove import Claim
+
+_Side = Callable[..., Lane]
+_FACTORS: Mapping[str, Int] = {"a": S32, "b": S32}
+_PARTS = ("a_high", "a_low", "b_high", "b_low")
+
+
+def product_of_joined(a_high: Lane, a_low: Lane, b_high: Lane, b_low: Lane) -> Lane:
+    """A product of numbers given in halves, modulo 2^64."""
+    return S64.wrap(S64.wrap(a.joined(a_high, a_low)) * S64.wrap(a.joined(b_high, b_low)))
+
+
+def sum_of_products(a_high: Lane, a_low: Lane, b_high: Lane, b_low: Lane) -> Lane:
+    """The four tiles of it at their places, modulo 2^64."""
+    return a.sum_of_tiles(a_high * b_high, a_high * b_low, a_low * b_high, a_low * b_low)
+
+
+def low_product_of_joined(a_high: Lane, a_low: Lane, b_high: Lane, b_low: Lane) -> Lane:
+    """As `product_of_joined`, modulo 2^32."""
+    return U32.wrap(U32.wrap(a.joined(a_high, a_low)) * U32.wrap(a.joined(b_high, b_low)))
+
+
+def sum_of_low_products(a_high: Lane, a_low: Lane, b_high: Lane, b_low: Lane) -> Lane:
+    """Three tiles of it at their places, modulo 2^32."""
+    return a.sum_of_low_tiles(a_low * b_low, U16.wrap(a_low * b_high), U16.wrap(a_high * b_low))
+
+
+def lemmas() -> list[Lemma]:
+    """All of them, each name once.
+
+    The products of tiles are proved in two steps, which the solver needs: that a number is its halves, and that
+    products distribute whatever four numbers the halves are.
+    """
+    halves, wide = {"a": S32}, dict.fromkeys(_PARTS, S64)
+    return [
+        _lemma("a number is its halves", halves, _rejoined, lambda x: x, _rejoined_unsigned),
+        _lemma("four tiles are the product", wide, sum_of_products, product_of_joined, _without_a_tile),
+        _lemma("three tiles are the lower half of the product",
+            dict.fromkeys(_PARTS, U32), sum_of_low_products, low_product_of_joined, _without_a_low_tile),
+        _lemma("a product by adding", {"x": U32, "height": U32}, _one_more, _next_product, _product),
+        _lemma("rounded product", _FACTORS, a.rounded_product, a.sqrdmulh, a.product),
+        _lemma("division in steps", {"a": S32, "n": a.U5}, a.divided_in_steps, a.divided, _ties_up),
+    ]  # fmt: skip
+
+
+def _product(x: Lane, height: Lane) -> Lane:
+    return U32.wrap(x * height)
+
+
+def _one_more(x: Lane, height: Lane) -> Lane:
+    return U32.wrap(_product(x, height) + height)
+
+
+def _next_product(x: Lane, height: Lane) -> Lane:
+    return U32.wrap(U32.wrap(x + 1) * height)
+
+
+def _lemma(name: str, inputs: Mapping[str, Int], left: _Side, right: _Side, wrong: _Side) -> Lemma:
+    return Lemma(Claim(f"lemma: {name}", dict(inputs), left, right), Claim(name, dict(inputs), wrong, right))
+
+
+def _rejoined(x: Lane) -> Lane:
+    return a.joined(a.high_half(x), a.low_half(x))
+
+
+def _rejoined_unsigned(x: Lane) -> Lane:
+    return a.joined(a.high_half_unsigned(x), a.low_half(x))
+
+
+def _without_a_tile(a_high: Lane, a_low: Lane, b_high: Lane, b_low: Lane) -> Lane:
+    return S64.wrap(sum_of_products(a_high, a_low, b_high, b_low) - a_low * b_low)
+
+
+def _without_a_low_tile(a_high: Lane, a_low: Lane, b_high: Lane, b_low: Lane) -> Lane:
+    return U32.wrap(sum_of_low_products(a_high, a_low, b_high, b_low) - a_low * b_low)
+
+
+def _ties_up(x: Lane, n: Lane) -> Lane:
+    return a.rounded_halves(a.in_halves(x, n))

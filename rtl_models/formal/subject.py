@@ -1,0 +1,74 @@
+"""All theorems about one module, asked of other equations for it: those of a mutant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Literal
+
+from rtl_models.formal.smt2 import NoSuchSignal
+from rtl_models.formal.theorem import Theorem, refuted
+from rtl_models.formal.theorems import module_theorems
+from rtl_models.formal.yosys import Subject
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the theorems say of equations.
+
+    "equivalent": all hold, and together they say what every output and every register becomes; for inputs that are
+    legal where `given` says so.  Else `theorem` is the name of the one that is refuted, or that the solver cannot
+    decide for this `reason`; `values` are the inputs of a counter-example.
+    """
+
+    outcome: Literal["refuted", "equivalent", "unknown"]
+    theorem: str = ""
+    reason: str = ""
+    values: Mapping[str, int] = field(default_factory=dict)
+
+
+@cache
+def _by_subject() -> Mapping[Subject, list[Theorem]]:
+    grouped: dict[Subject, list[Theorem]] = {}
+    for theorem in module_theorems():
+        grouped.setdefault(theorem.subject, []).append(theorem)
+    return grouped
+
+
+def subjects() -> list[Subject]:
+    """The modules at parameters that theorems are about."""
+    return list(_by_subject())
+
+
+def about(subject: Subject) -> list[Theorem]:
+    """The theorems about a module; none where there are none."""
+    return list(_by_subject().get(subject, []))
+
+
+def decide(subject: Subject, equations: str, seconds: float) -> Decision:
+    """Ask all theorems about a module of these equations, each for so many seconds, up to one that is refuted.
+
+    Raises ValueError where there are none, Unreadable, isa.evaluate.smt.SolverMissing.
+    """
+    asked = about(subject)
+    if not asked:
+        raise ValueError(f"there is no theorem about {subject}")
+    found = Decision("equivalent")
+    for theorem in asked:
+        decision = _asked(theorem, equations, seconds)
+        if decision.outcome == "refuted":
+            return decision
+        found = decision if decision.outcome == "unknown" else found
+    return found
+
+
+def _asked(theorem: Theorem, equations: str, seconds: float) -> Decision:
+    name = theorem.claim.name
+    try:
+        finding = refuted(theorem, equations, seconds)
+    except NoSuchSignal as missing:
+        return Decision("unknown", name, str(missing))
+    if finding.outcome == "counter-example":
+        return Decision("refuted", name, values=finding.values)
+    return Decision("equivalent") if finding.outcome == "proved" else Decision("unknown", name, finding.reason)

@@ -1,0 +1,226 @@
+"""Theorems about `frame_walk.sv`: which beat of a frame is where.
+
+The ghosts are the settings that came with the frame's first beat, and the beat's place: beat `x` of row `y`, which has
+`before` = x * height beats of the output before it, summed up along the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from isa.lane import U1, U16, U32, Int, Lane, constant, minimum, select
+from rtl_models.formal.claims import Read, Signals, Statement, Value, claim
+from rtl_models.formal.registers import Register, becomes
+from rtl_models.formal.theorem import Fault, Theorem
+from rtl_models.formal.yosys import Subject
+
+_U3, _U18 = Int(3, signed=False), Int(18, signed=False)
+_FILE = "frame_walk.sv"
+_ROWS = Fault(_FILE, "rows - 16'd1 ", "rows - 16'd2 ")
+_FIRST = Fault(_FILE, "first_q <= last_o", "first_q <= ends_row")
+_STEP = Fault(_FILE, "row_address + 32'd16", "row_address + 32'd32")
+_LAST = Fault(_FILE, "ends_row && rows == 16'd1", "rows == 16'd1")
+
+
+def walk_theorems(subject: Subject, name: str, beat_bytes: int, accepted: Value) -> Iterator[Theorem]:
+    """Of the module, or of an instance of it in another, before the names of whose signals stands `name`."""
+    walk = _Walk(name, beat_bytes, accepted)
+    becoming = claim(f"{subject}: the walk's registers become what they should, or wait", becomes(walk.registers()))
+    yield Theorem(becoming, subject, _ROWS)
+    yield Theorem(claim(f"{subject}: a frame starts after the last beat or a reset", walk.first), subject, _FIRST)
+    yield Theorem(claim(f"{subject}: the walk's outputs are what they should be", walk.outputs), subject, _LAST)
+    placed = claim(f"{subject}: every beat of a frame has its place", walk.places, walk.placed)
+    yield Theorem(placed, subject, _STEP)
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """What holds of a beat: the frame's settings and how far it is."""
+
+    zero_tail: Lane
+    height: Lane
+    row_bytes: Lane
+    rows: Lane
+    remaining: Lane
+    row_address: Lane
+    address: Lane
+
+
+class BeatPlace(NamedTuple):
+    """Beat `x` of row `y` of a frame with these settings."""
+
+    destination: Lane
+    row_bytes: Lane
+    height: Lane
+    zero_tail: Lane
+    x: Lane
+    y: Lane
+    before: Lane
+
+    @classmethod
+    def ghost(cls, read: Read) -> BeatPlace:
+        """Of a frame that has begun."""
+        kinds = {
+            "destination": U32,
+            "row_bytes": _U18,
+            "height": U16,
+            "zero_tail": U1,
+            "x": U16,
+            "y": U16,
+            "before": U32,
+        }
+        return cls(*(read(f"ghost.{name}", kind) for name, kind in kinds.items()))
+
+    def frame(self, beat_bytes: int) -> _Frame:
+        """What holds of it: each beat before it in its row has one in every row."""
+        row_address = U32.wrap(self.destination + self.y * 16)
+        address = U32.wrap(row_address + self.before * beat_bytes)
+        rows, remaining = self.height - self.y, self.row_bytes - self.x * beat_bytes
+        return _Frame(self.zero_tail, self.height, self.row_bytes, rows, remaining, row_address, address)
+
+
+class _Walk:
+    """The signals of a walk, and what is claimed of them."""
+
+    def __init__(self, name: str, beat_bytes: int, accepted: Value) -> None:
+        self._name, self._beat_bytes, self._accepted = name, beat_bytes, accepted
+
+    def _read(self, read: Read, wire: str, kind: Int) -> Lane:
+        return read(f"{self._name}{wire}", kind)
+
+    def _row_bytes_set(self, read: Read) -> Lane:
+        """width * element, where one bit of element is set."""
+        width, element = self._read(read, "width_i", U16), self._read(read, "element_i", _U3)
+        total = constant(0)
+        for k, bit in enumerate(U1.lanes(element, 3)):
+            total = total | select(bit, width << k, 0)
+        return total
+
+    def _offered(self, read: Read) -> _Frame:
+        """Of the beat that is offered: the settings themselves for the first of a frame."""
+        first, set_bytes = self._read(read, "first_q", U1), self._row_bytes_set(read)
+        height, destination = self._read(read, "height_i", U16), self._read(read, "destination_i", U32)
+        settings = (self._read(read, "zero_tail_i", U1), height, set_bytes, height, set_bytes, destination, destination)
+        held = [self._read(read, wire, kind) for wire, kind in _HELD]
+        return _Frame(*(select(first, new, old) for new, old in zip(settings, held, strict=True)))
+
+    def _ends_row(self, frame: _Frame) -> Lane:
+        return (frame.remaining > self._beat_bytes).equals(0)
+
+    def _last(self, frame: _Frame) -> Lane:
+        return self._ends_row(frame) & frame.rows.equals(1)
+
+    def _following(self, read: Read) -> _Frame:
+        """Of the beat after it, in the same frame."""
+        f = self._offered(read)
+        ends, next_row = self._ends_row(f), U32.wrap(f.row_address + 16)
+        return _Frame(
+            f.zero_tail, f.height, f.row_bytes,
+            select(ends, f.rows - 1, f.rows),
+            select(ends, f.row_bytes, f.remaining - self._beat_bytes),
+            select(ends, next_row, f.row_address),
+            select(ends, next_row, f.address + f.height * self._beat_bytes),
+        )  # fmt: skip
+
+    def registers(self) -> list[Register]:
+        """All but `first_q`."""
+        return [
+            Register(f"{self._name}{wire}", kind, self._field(wire), _ROWS, enable=self._accepted)
+            for wire, kind in _HELD
+        ]
+
+    def _field(self, wire: str) -> Value:
+        return lambda read: getattr(self._following(read), wire.removesuffix("_q"))
+
+    def first(self, read: Signals) -> Statement:
+        """Whether the next beat is the first of a frame."""
+        later, old = read.after(1), self._read(read, "first_q", U1)
+        resets = (read("rst_ni", U1) & later("rst_ni", U1)).equals(0)
+        moved = select(self._accepted(read), self._last(self._offered(read)), old)
+        in_reset = read("rst_ni", U1).equals(0)
+        return {
+            "first_q after an edge": (self._read(later, "first_q", U1), select(resets, 1, moved)),
+            "first_q in reset": (select(in_reset, old, 1), constant(1)),
+        }
+
+    def outputs(self, read: Signals) -> Statement:
+        """What it says of the beat that is offered."""
+        f = self._offered(read)
+        count = Int(self._beat_bytes.bit_length(), signed=False)
+        return {
+            "address_o": (self._read(read, "address_o", U32), f.address),
+            "bytes_o": (self._read(read, "bytes_o", count), minimum(f.remaining, self._beat_bytes)),
+            "step_o": (self._read(read, "step_o", U32), f.height << 4),
+            "zero_tail_o": (self._read(read, "zero_tail_o", U1), f.zero_tail),
+            "last_o": (self._read(read, "last_o", U1), self._last(f)),
+        }
+
+    def placed(self, read: Signals) -> Lane:
+        """The invariant: a frame's first beat comes with legal settings; of another one the registers say where."""
+        first = self._read(read, "first_q", U1)
+        legal = select(first, self._legal(read), self._in_place(read, BeatPlace.ghost(read)))
+        return legal & read("rst_ni", U1) & read.after(1)("rst_ni", U1)
+
+    def _legal(self, read: Read) -> Lane:
+        """The settings have rows, of elements of 1, 2 or 4 bytes."""
+        element = self._read(read, "element_i", _U3)
+        some = (self._read(read, "width_i", U16) > 0) & (self._read(read, "height_i", U16) > 0)
+        return some & (element.equals(1) | element.equals(2) | element.equals(4))
+
+    def _in_place(self, read: Read, place: BeatPlace) -> Lane:
+        """The registers say where beat `x` of row `y` is, and there is such a beat."""
+        expected = place.frame(self._beat_bytes)
+        held = [self._read(read, wire, kind).equals(getattr(expected, wire.removesuffix("_q"))) for wire, kind in _HELD]
+        within = (place.y < place.height) & (place.x * self._beat_bytes < place.row_bytes)
+        return _all([*held, within])
+
+    def _current(self, read: Read) -> BeatPlace:
+        """Of the beat that is offered."""
+        first, ghost = self._read(read, "first_q", U1), BeatPlace.ghost(read)
+        height, width = self._read(read, "height_i", U16), self._read(read, "width_i", U16)
+        row_bytes = width * self._read(read, "element_i", _U3)
+        destination, zero_tail = self._read(read, "destination_i", U32), self._read(read, "zero_tail_i", U1)
+        new = BeatPlace(destination, row_bytes, height, zero_tail, constant(0), constant(0), constant(0))
+        return BeatPlace(*(select(first, a, b) for a, b in zip(new, ghost, strict=True)))
+
+    def places(self, read: Signals) -> Statement:
+        """The invariant is kept, and the outputs are those of beat `x` of row `y`."""
+        place = self._current(read)
+        expected = place.frame(self._beat_bytes)
+        ends = (expected.remaining > self._beat_bytes).equals(0)
+        last = ends & (place.y + 1).equals(place.height)
+        count = Int(self._beat_bytes.bit_length(), signed=False)
+        return {
+            "address_o": (self._read(read, "address_o", U32), expected.address),
+            "bytes_o": (self._read(read, "bytes_o", count), minimum(expected.remaining, self._beat_bytes)),
+            "last_o": (self._read(read, "last_o", U1), last),
+            "invariant": (self._kept(read, place, ends, last), constant(1)),
+        }
+
+    def _kept(self, read: Signals, place: BeatPlace, ends: Lane, last: Lane) -> Lane:
+        """After the edge: a frame starts after its last beat; else the registers say where the next beat is."""
+        later, first = read.after(1), self._read(read, "first_q", U1)
+        starts = self._read(later, "first_q", U1)
+        moved = place._replace(
+            x=select(ends, 0, place.x + 1),
+            y=select(ends, place.y + 1, place.y),
+            before=select(ends, 0, U32.wrap(place.before + place.height)),
+        )
+        goes_on = starts.equals(0) & self._in_place(later, moved)
+        stays = starts.equals(first) & (first | self._in_place(later, place))
+        return select(self._accepted(read), select(last, starts, goes_on), stays)
+
+
+_HELD = (
+    ("zero_tail_q", U1), ("height_q", U16), ("row_bytes_q", _U18), ("rows_q", U16), ("remaining_q", _U18),
+    ("row_address_q", U32), ("address_q", U32),
+)  # fmt: skip
+
+
+def _all(conditions: Sequence[Lane]) -> Lane:
+    every = constant(1)
+    for condition in conditions:
+        every = every & condition
+    return every

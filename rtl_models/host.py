@@ -1,0 +1,166 @@
+"""What a host does around a unit: an input set of a kernel becomes frames, and their results the kernel's outputs.
+
+A host computes nothing but the constant of offset_contribution, and chooses which numbers meet in a beat.  Numbers that
+fill up the last beat of a row are dropped with their results.  What no result is written to keeps what was there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from rtl_models.benches.frame import Frame
+from rtl_models.frames_run import WentWrong
+from rtl_models.register_map import REGISTERS
+from rtl_models.unit_values import Results, Settings
+from sim.golden.fixed_point import Int64Array
+from sim.kernels.kernel import Inputs, Kernel, Outputs
+
+Arguments = Mapping[str, Any]
+"""Those of the kernel's signature."""
+FILLER: Final = 0x5A5A5A5A
+"""Of lanes behind the end of a row."""
+MEMORY: Final = 0x40000000
+"""Where the outputs of transpose1xw lie, plane behind plane."""
+CHUNK: Final = 16
+
+
+@dataclass(frozen=True)
+class Host:
+    """The host of a kernel: in these modes the unit of the same name computes the same.
+
+    `frames` takes the kernel, an input set and the lanes; `outputs` an input set's arguments and its frames' results.
+    """
+
+    modes: tuple[str, ...]
+    frames: Callable[[Kernel, Inputs, int], list[Frame]]
+    outputs: Callable[[Arguments, Sequence[Results]], Outputs]
+
+
+def outside(settings: Settings) -> str:
+    """Which setting has a value that no register takes, and what is allowed; "" where all can be written."""
+    fields = (field for register in REGISTERS for field in register.fields if field.setting in settings)
+    wrong = (field for field in fields if not field.low <= settings[field.setting] <= field.high)
+    return next((f"{field.setting} lies outside of {field.low}..{field.high}" for field in wrong), "")
+
+
+def _beats(rows: Any, lanes: int) -> Int64Array:
+    """The last axis in beats, each row beginning a new one: [beats, lanes]."""
+    missing = -rows.shape[-1] % lanes
+    padding = [(0, 0)] * (rows.ndim - 1) + [(0, missing)]
+    return np.pad(rows.astype(np.int64), padding, constant_values=FILLER).reshape(-1, lanes)
+
+
+def _rows(results: Sequence[Results], shape: tuple[int, ...]) -> Int64Array:
+    """The numbers of `result_o`, those behind the ends of the rows dropped; the shape is that of all rows."""
+    numbers = np.concatenate([result["result_o"] for result in results])
+    return numbers.reshape(*shape[:-1], -1)[..., : shape[-1]]
+
+
+def _quantize_down(kernel: Kernel, inputs: Inputs, lanes: int) -> list[Frame]:
+    given = kernel.arguments(inputs)
+    accumulators, bias = given["accumulators"], given["bias"]
+    settings = {name: int(given[name]) for name in ("multiplier", "shift", "offset")}
+    settings |= {"minimum": int(given["lower"]), "maximum": int(given["upper"])}
+    biases = np.zeros_like(accumulators) if bias is None else bias
+    frame = Frame(settings, {"accumulator_i": _beats(accumulators, lanes), "bias_i": _beats(biases, lanes)})
+    return [frame] if frame.beats else []
+
+
+def _bytes(arguments: Arguments, results: Sequence[Results]) -> Outputs:
+    shape = arguments["accumulators"].shape
+    return {"output": (_rows(results, shape) if results else np.zeros(shape)).astype(np.uint8)}
+
+
+def _touched(given: Arguments) -> int:
+    """The columns that the kernel computes: whole vectors, the last of them into the padding."""
+    return -(-int(given["columns"]) // 4) * 4
+
+
+def _offset_contribution(kernel: Kernel, inputs: Inputs, lanes: int) -> list[Frame]:
+    given = kernel.arguments(inputs)
+    end = _touched(given)
+    mm = given["mm"][..., :end]
+    k, a_offset, b_offset = (int(given[name]) for name in ("k", "a_offset", "b_offset"))
+    constant = (k * a_offset * b_offset + (1 << 31)) % (1 << 32) - (1 << 31)
+    rows = np.zeros(mm.shape[:-1]) if given["row_sums"] is None else given["row_sums"]
+    operands = {
+        "product_i": _beats(mm, lanes),
+        "column_sums_i": _beats(_of_batches(given["column_sums"], mm.shape), lanes),
+        "row_sum_i": np.repeat(rows.astype(np.int64).reshape(-1, 1), -(-end // lanes), axis=0),
+        "bias_i": _beats(_of_batches(given["bias"], mm.shape), lanes),
+    }
+    frame = Frame({"a_offset": a_offset, "b_offset": b_offset, "constant": constant}, operands)
+    return [frame] if frame.beats else []
+
+
+def _of_batches(rows: Any, shape: tuple[int, ...]) -> Any:
+    """[columns], one for all, or [batches, columns], as often as there are rows; zeros for none."""
+    if rows is None:
+        return np.zeros(shape, np.int64)
+    chosen = np.atleast_2d(rows)[: max(shape[0], 1), None, None, : shape[-1]]
+    return np.broadcast_to(chosen, shape)
+
+
+def _products(arguments: Arguments, results: Sequence[Results]) -> Outputs:
+    mm = arguments["mm"].copy()
+    touched = mm[..., : _touched(arguments)]
+    if results:
+        touched[...] = _rows(results, touched.shape)
+    return {"mm": mm}
+
+
+def _transpose1xw(kernel: Kernel, inputs: Inputs, lanes: int) -> list[Frame]:
+    """A frame for each plane."""
+    given, values = kernel.arguments(inputs), inputs["values"]
+    whole = given["chunks"] * CHUNK
+    planes = given["input"][..., :whole]
+    planes = np.pad(planes, ((0, 0), (0, 0), (0, whole - planes.shape[-1])), constant_values=FILLER & 0xFF)
+    settings = {"width": values.shape[-1], "height": values.shape[1], "element": values.itemsize}
+    settings["zero_tail"] = int("width" in given)
+    words = np.ascontiguousarray(planes).view("<u4") if whole else planes
+    return [
+        Frame(settings | {"destination": MEMORY + plane * _plane_bytes(given)}, {"data_i": _beats(rows, lanes)})
+        for plane, rows in enumerate(words)
+        if rows.size
+    ]
+
+
+def _plane_bytes(given: Arguments) -> int:
+    return int(given["chunks"] * given["rows"] * CHUNK)
+
+
+def _chunks(arguments: Arguments, results: Sequence[Results]) -> Outputs:
+    """The memory after all writes; its rows of chunks are the beginnings of the output's rows."""
+    output = arguments["output"].copy()
+    used = output[..., : arguments["rows"] * CHUNK]
+    memory = np.ascontiguousarray(used).reshape(-1, CHUNK)
+    for result in results:
+        written = result["write_o"] == 1
+        data = result["data_o"].astype("<u4").reshape(*written.shape, 4)[written]
+        memory[_places(result["address_o"][written], len(memory))] = np.ascontiguousarray(data).view(np.uint8)
+    used[...] = memory.reshape(used.shape)
+    return {"output": output}
+
+
+def _places(addresses: Int64Array, chunks: int) -> Int64Array:
+    """Which chunks of the memory are written.  Raises WentWrong."""
+    places, odd = np.divmod(addresses - MEMORY, CHUNK)
+    wrong = (odd != 0) | (places < 0) | (places >= chunks)
+    if wrong.any():
+        allowed = f"{MEMORY:#x} to {MEMORY + CHUNK * (chunks - 1):#x} in steps of {CHUNK}"
+        raise WentWrong(f"transpose1xw writes a chunk at {int(addresses[wrong][0]):#x}: its output has {allowed}")
+    return places
+
+
+HOSTS: Final[Mapping[str, Host]] = {
+    "quantize_down": Host(
+        ("acl_19_08", "acl_20_02_left_shift", "acl_20_05_bounds", "acl_19_08_lanes_and_tail"), _quantize_down, _bytes
+    ),
+    "offset_contribution": Host(("acl_19_08_cl",), _offset_contribution, _products),
+    "transpose1xw": Host(("acl_19_08", "acl_20_11"), _transpose1xw, _chunks),
+}
+"""By kernel."""

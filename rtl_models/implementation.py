@@ -1,0 +1,111 @@
+"""The hardware as one more implementation of a kernel: what `lanewise check --rtl` compares with the others.
+
+`hardware` is registered as the entry point `rtl` of the group `lanewise.implementations`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import mkdtemp
+
+from rtl_models.benches.frame import Frame
+from rtl_models.build_cache import BuildError
+from rtl_models.environment import SimulationUnavailable, tool_versions
+from rtl_models.frames_run import FramesRun, WentWrong
+from rtl_models.host import HOSTS, Host, outside
+from rtl_models.unit_run import PROFILES, Built
+from rtl_models.unit_values import Results
+from rtl_models.units import LANE_COUNTS, UNITS
+from sim.check.handed_in import ImplementationFault, ImplementationMissing, NotMadeFor, Outside
+from sim.kernels.kernel import Inputs, Kernel, Outputs, built_in_kernel, kernel_modes, kernel_names
+
+
+def hardware(kernel: Kernel, options: Mapping[str, str], before: Sequence[Path] = ()) -> Hardware:
+    """The unit of a built-in kernel, in a simulator that is built unless it is kept.
+
+    Options: lanes ("4", "8", "16"), profile ("shallow", "deep").  Modules in the folders `before` go before those of
+    the package.  Raises NotMadeFor for a kernel, a mode, an option, and for a design that the simulator refuses;
+    ImplementationMissing where the environment lacks something.
+    """
+    host = _host(kernel)
+    lanes = _chosen("lanes", options, [str(count) for count in LANE_COUNTS])
+    profile = _chosen("profile", options, PROFILES)
+    try:
+        unit = Built(UNITS[kernel.name], int(lanes), profile)
+        return Hardware(kernel, host, unit, FramesRun(unit, before=before))
+    except BuildError as error:
+        raise NotMadeFor(str(error)) from error
+    except SimulationUnavailable as missing:
+        raise ImplementationMissing(str(missing)) from missing
+
+
+class Hardware:
+    """A unit, its simulator, and the host around it."""
+
+    name = "rtl"
+
+    def __init__(self, kernel: Kernel, host: Host, unit: Built, simulator: FramesRun) -> None:
+        self._kernel, self._host, self._unit, self._simulator = kernel, host, unit, simulator
+
+    @property
+    def made_as(self) -> str:
+        """Such as "quantize_down Lanes=4 shallow, verilator 5.48"."""
+        (simulator,) = tool_versions("verilator")
+        return f"{self._unit.unit.name} Lanes={self._unit.lanes} {self._unit.profile}, {simulator}"
+
+    def run(self, inputs: Sequence[Inputs]) -> list[Outputs | Outside]:
+        """All of them in one run of the simulator.  Raises ImplementationFault."""
+        frames = [self._host.frames(self._kernel, each, self._unit.lanes) for each in inputs]
+        reasons = [next(filter(None, (outside(frame.settings) for frame in some)), "") for some in frames]
+        sent = [frame for some, reason in zip(frames, reasons, strict=True) for frame in some if not reason]
+        try:
+            results = iter(self._results(sent))
+            return [
+                Outside(reason) if reason else self._outputs(each, [next(results) for _ in some])
+                for each, some, reason in zip(inputs, frames, reasons, strict=True)
+            ]
+        except (WentWrong, SimulationUnavailable) as fault:
+            raise ImplementationFault(str(fault)) from fault
+
+    def show(self, inputs: Inputs) -> str:
+        """Write the waveform of an input set; "" where its run does not come to its end."""
+        file = Path(mkdtemp(prefix=f"lanewise-{self._unit.unit.name}-")) / "waves.vcd"
+        try:
+            self._simulator.waves(self._host.frames(self._kernel, inputs, self._unit.lanes), file)
+        except (WentWrong, SimulationUnavailable):
+            return ""
+        return f"waveform: {file}"
+
+    def _results(self, frames: Sequence[Frame]) -> list[Results]:
+        return self._simulator.results(frames) if frames else []
+
+    def _outputs(self, inputs: Inputs, results: Sequence[Results]) -> Outputs:
+        return self._host.outputs(self._kernel.arguments(inputs), results)
+
+
+def _host(kernel: Kernel) -> Host:
+    """Raises NotMadeFor, also for a user's kernel: its inputs may have any form."""
+    host = HOSTS.get(kernel.name)
+    if host is None or kernel.mode not in host.modes or not _is_built_in(kernel):
+        known = "; ".join(f"{name} ({', '.join(HOSTS[name].modes)})" for name in HOSTS)
+        raise NotMadeFor(f"there is no hardware for {kernel.title}: there is for the built-in {known}{_other(kernel)}")
+    return host
+
+
+def _is_built_in(kernel: Kernel) -> bool:
+    known = kernel.name in kernel_names() and kernel.mode in kernel_modes(kernel.name)
+    return known and kernel.arguments is built_in_kernel(kernel.name, kernel.mode).arguments
+
+
+def _other(kernel: Kernel) -> str:
+    if kernel.name in HOSTS or kernel.name not in UNITS:
+        return ""
+    return f"; the unit {kernel.name} computes a form that is no mode of the kernel: lanewise rtl test {kernel.name}"
+
+
+def _chosen(name: str, options: Mapping[str, str], allowed: Sequence[str]) -> str:
+    value = options.get(name, allowed[0])
+    if value not in allowed:
+        raise NotMadeFor(f"--{name} takes {', '.join(allowed)}, not {value!r}")
+    return value

@@ -1,0 +1,68 @@
+"""The command that plants mistakes in the hardware and says which are noticed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isa.evaluate.smt import SolverMissing
+from rtl_models.build_cache import BuildError
+from rtl_models.environment import SimulationUnavailable
+from rtl_models.formal.smt2 import Unreadable
+from rtl_models.mutation.judgement import Judgement, WrongModule
+from rtl_models.mutation.kept import kept_or_judged
+from rtl_models.mutation.report import as_json, details, line, summary
+from rtl_models.mutation.targets import Target, targets_named
+from rtl_models.yosys import Refused, YosysMissing
+from sim.terminal import MISMATCH, MISSING, USAGE, fail, print_json, print_progress, write_file
+from sim.toolchain import CacheUnusable, cache_directory
+
+
+def mutate(
+    name: Annotated[str, typer.Argument(help="A module, or a glob; default: all lanes and units.")] = "",
+    count: Annotated[int, typer.Option(min=1, help="Mutants of each module; fewer where it has no more.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Chooses the mutants and draws the operands.")] = 1,
+    json_wanted: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    certificates: Annotated[Path | None, typer.Option(help="Write what became of each mutant to this file.")] = None,
+    timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for one question to the solver.")] = 60,
+) -> None:
+    """Plant one wrong bit at a time in the modules: benches must notice it, or proofs that it changes nothing.
+
+    Exit code 1 where a mutant is neither killed nor proved to be equivalent, 2 for a name that no module has.
+    """
+    asked = targets_named(name)
+    if not asked:
+        fail(f"there is no module {name!r} to mutate; try one of lanewise rtl list", USAGE)
+    found = _found(asked, count, seed, timeout)
+    report = as_json(found, count, seed)
+    if certificates is not None:
+        write_file(certificates, json.dumps(report, indent=1).encode())
+    if json_wanted:
+        print_json(report)
+    else:
+        typer.echo("\n".join([*_text(found), summary(found, count, seed, name)]))
+    raise typer.Exit(0 if report["passed"] else MISMATCH)
+
+
+def _found(asked: list[Target], count: int, seed: int, timeout: float) -> list[Judgement]:
+    try:
+        found = []
+        for target in asked:
+            found.append(kept_or_judged(target, count, seed, timeout, cache_directory()))
+            print_progress(line(found[-1]))
+        return found
+    except WrongModule as wrong:
+        fail(str(wrong), MISMATCH)
+    except (Refused, BuildError, Unreadable) as refused:
+        fail(str(refused), USAGE)
+    except (YosysMissing, SolverMissing, SimulationUnavailable, CacheUnusable) as missing:
+        fail(str(missing), MISSING)
+    except OSError as error:
+        fail(f"cannot keep what is found: {error}; name a directory in LANEWISE_CACHE", MISSING)
+
+
+def _text(found: list[Judgement]) -> list[str]:
+    return [text for judgement in found for text in (line(judgement), *details(judgement))]

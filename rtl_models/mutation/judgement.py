@@ -1,0 +1,72 @@
+"""What becomes of each mutant of a module: benches first, proofs for what they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rtl_models.formal.yosys import Subject, design_of
+from rtl_models.mutation.mutants import Mutant
+from rtl_models.mutation.netlist import Netlist
+from rtl_models.mutation.scenario import Scenario
+from rtl_models.mutation.simulator import Killed, killed_by
+from rtl_models.mutation.survivors import by_proof
+from rtl_models.mutation.targets import Target
+from rtl_models.mutation.verdict import Fate, Verdict
+
+
+class WrongModule(Exception):
+    """The bench fails without any mutant: one sentence."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdicts on the mutants of a module, of which the bench runs `rows` rows."""
+
+    subject: Subject
+    rows: int
+    verdicts: tuple[Verdict, ...]
+
+    def having(self, fate: Fate) -> list[Verdict]:
+        """The verdicts of one kind."""
+        return [verdict for verdict in self.verdicts if verdict.fate == fate]
+
+    @property
+    def passed(self) -> bool:
+        """Whether there are mutants, and each is killed or cannot be."""
+        return bool(self.verdicts) and not self.having("undecided")
+
+
+def judged(target: Target, count: int, seed: int, seconds: float, cache: Path) -> Judgement:
+    """The verdicts on so many mutants, with so many seconds for each question to the solver.
+
+    Raises WrongModule; YosysMissing, Refused, SolverMissing, SimulationUnavailable, BuildError; OSError where `cache`
+    cannot be used.
+    """
+    with TemporaryDirectory() as directory:
+        netlist = Netlist(design_of(target.subject), Path(directory), cache)
+        mutants = netlist.mutants(count, seed)
+        scenarios = target.scenarios(seed)
+        of_bench = dict(_by_bench(target, netlist.simulated(mutants), mutants, scenarios))
+        survivors = [mutant for mutant in mutants if mutant not in of_bench]
+        of_proof = dict(by_proof(target.subject, netlist, survivors, seconds))
+    rows = sum(len(scenario.cycles) + len(scenario.beats) for scenario in scenarios)
+    return Judgement(target.subject, rows, tuple((of_bench | of_proof)[mutant] for mutant in mutants))
+
+
+def _by_bench(
+    target: Target, netlist: str, mutants: Sequence[Mutant], scenarios: Sequence[Scenario]
+) -> Iterator[tuple[Mutant, Verdict]]:
+    """The mutants that the bench kills."""
+    itself, *others = killed_by(target.subject.module, target.control, netlist, len(mutants), scenarios)
+    if itself is not None:
+        raise WrongModule(f"{target.subject} fails its own bench: {_found(itself, scenarios)}")
+    for mutant, killed in zip(mutants, others, strict=True):
+        if killed is not None:
+            yield mutant, Verdict(mutant, "killed by bench", _found(killed, scenarios), killed.operands(scenarios))
+
+
+def _found(killed: Killed, scenarios: Sequence[Scenario]) -> str:
+    return f"{scenarios[killed.scenario].name}, row {killed.row}: {killed.rule}"

@@ -1,0 +1,69 @@
+"""Mutants as yosys lists them: one bit of one port of one cell is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+_OPTION: Final = re.compile(r" -(\w+) (\S+)")
+_WRITTEN_AT: Final = re.compile(r"\$(\w+)\$([\w.]+:\d+)\$\d+$")
+_MADE_BY_YOSYS: Final = re.compile(r"\$(\w+)\$\d+$")
+_MODES: Final = {
+    "inv": "is inverted",
+    "const0": "is always 0",
+    "const1": "is always 1",
+    "cnot0": "is inverted where bit {control} is 0",
+    "cnot1": "is inverted where bit {control} is 1",
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One of the mutants of a netlist.
+
+    `number` is the value of the input that selects it, 1 and on; `command` what makes yosys plant it; `words` what is
+    wrong; `places` where that is written, as "file:line".
+    """
+
+    number: int
+    command: str
+    words: str
+    places: tuple[str, ...]
+
+    @property
+    def changes_a_clock(self) -> bool:
+        """Whether it moves the edges of some register: equations that select among mutants have one clock."""
+        return " -port CLK " in self.command
+
+    def selected_by(self, port: str, bits: int) -> str:
+        """The command that plants it where an input of so many bits has its number."""
+        return self.command.replace("mutate ", f"mutate -ctrl {port} {bits} {self.number} ", 1)
+
+
+def mutants_in(listing: str) -> list[Mutant]:
+    """The mutants of what `mutate -list` has written."""
+    commands = [line for line in listing.splitlines() if line.startswith("mutate ")]
+    return [_mutant(number, command) for number, command in enumerate(commands, 1)]
+
+
+def _mutant(number: int, command: str) -> Mutant:
+    found = _OPTION.findall(command)
+    options, places = dict(found), [value.partition(".sv:") for name, value in found if name == "src"]
+    lines = dict.fromkeys(f"{file}.sv:{at.partition('.')[0]}" for file, _, at in places)
+    return Mutant(number, command, _words(options), tuple(lines))
+
+
+def _words(options: Mapping[str, str]) -> str:
+    wrong = _MODES[options["mode"]].format(control=options.get("ctrlbit"))
+    wire = f" ({options['wire']}[{options['wirebit']}])" if "wire" in options else ""
+    return f"bit {options['portbit']} of port {options['port']}{wire} of {_cell(options['cell'])} {wrong}"
+
+
+def _cell(name: str) -> str:
+    """Such as "the add at sqadd.sv:27", from the name that yosys gave."""
+    if written := _WRITTEN_AT.search(name):
+        return f"the {written[1]} at {written[2]}"
+    made = _MADE_BY_YOSYS.search(name)
+    return f"a {made[1]}" if made else name

@@ -1,0 +1,75 @@
+"""Netlists with mutants in them: all behind a select input for the simulator, or one alone for the solver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from rtl_models.formal.yosys import READ, WRITE, Design
+from rtl_models.mutation.mutants import Mutant, mutants_in
+from rtl_models.yosys import alone, run_script, seen_by_yosys
+
+SELECT: Final = "mutant_i"
+"""The input that a netlist with all mutants has besides its own; 0 selects none."""
+_MUTABLE: Final = f"{READ}; pmuxtree"
+"""A multiplexer of many ways says nothing of what happens where a mutant selects two of them: one of two ways does."""
+_FOR_SIMULATION: Final = "memory_map; opt_clean; splitnets -ports -format _; write_verilog -noattr"
+"""Bit by bit, the ports too: a word of which mutants drive some bits looks like a loop to Verilator."""
+PASSES: Final = (_MUTABLE, WRITE, _FOR_SIMULATION)
+"""What yosys does."""
+
+
+class Netlist:
+    """A module read once, in a directory of its own.  Every method may raise YosysMissing, Refused and OSError."""
+
+    def __init__(self, design: Design, directory: Path, cache: Path) -> None:
+        self._directory, self._scratch, self._cache = directory, seen_by_yosys(directory), cache
+        for name, text in design.sources.items():
+            (directory / name).write_text(text)
+        module, files = design.subject.module, [name for name in design.sources if name.endswith(".sv")]
+        values = "".join(f" -chparam {name} {value}" for name, value in design.subject.parameters)
+        top = f"hierarchy -check -top {module}{values}; rename -top {module}"
+        sources = " ".join(f"{self._scratch}/{name}" for name in files)
+        self._run([f"read_verilog -sv {sources}; {top}; {_MUTABLE}; write_rtlil {self._scratch}/netlist"])
+        text = (directory / "netlist").read_text()
+        (directory / "netlist").write_text(text.replace(f"{self._scratch}/", ""))  # names of cells have those of files
+
+    def mutants(self, count: int, seed: int) -> list[Mutant]:
+        """So many different mutants, or all where there are fewer, chosen by the seed from all parts of the module."""
+        self._run([self._read, f"mutate -list {count} -seed {seed} -o {self._scratch}/listing"])
+        return mutants_in((self._directory / "listing").read_text())
+
+    def simulated(self, mutants: Sequence[Mutant]) -> str:
+        """Verilog of the module with the input `SELECT` as well, which selects one of the mutants by its number.
+
+        Bit k of a port is called `<port>_<k>`.
+        """
+        return self._written(self._selectable(mutants), f"{_FOR_SIMULATION} {self._scratch}/written")
+
+    def equations(self, mutants: Sequence[Mutant]) -> str:
+        """Equations of the same, of mutants that change no clock: else they would not have the registers at all."""
+        if any(mutant.changes_a_clock for mutant in mutants):
+            raise ValueError("equations that select among mutants have one clock, which no mutant may change")
+        return self._written(self._selectable(mutants), f"{WRITE} {self._scratch}/written")
+
+    def equations_with(self, mutant: Mutant) -> str:
+        """Equations of the module with the mutant in it."""
+        return self._written([mutant.command], f"{WRITE} {self._scratch}/written")
+
+    def _selectable(self, mutants: Sequence[Mutant]) -> list[str]:
+        bits = max(mutant.number for mutant in mutants).bit_length()
+        return [mutant.selected_by(SELECT, bits) for mutant in mutants]
+
+    def _written(self, changes: list[str], command: str) -> str:
+        self._run([self._read, *changes, command])
+        return (self._directory / "written").read_text()
+
+    @property
+    def _read(self) -> str:
+        return f"read_rtlil {self._scratch}/netlist"
+
+    def _run(self, commands: list[str]) -> None:
+        (self._directory / "script").write_text("\n".join([*commands, ""]))
+        with alone(self._cache):
+            run_script(f"script {self._scratch}/script", self._directory)

@@ -1,0 +1,90 @@
+"""What mutation has found, in words and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rtl_models.mutation.judgement import Judgement
+from rtl_models.mutation.verdict import FATES, Fate, Verdict
+from rtl_models.sources import LANES
+
+
+def line(judgement: Judgement) -> str:
+    """A module on one line."""
+    counts = ", ".join(f"{len(judgement.having(fate))} {fate}" for fate in FATES)
+    return f"{judgement.subject}: {len(judgement.verdicts)} mutants, {counts}; {_score([judgement])}"
+
+
+def details(judgement: Judgement) -> Iterator[str]:
+    """The mutants that the bench lets live, each with where it is written."""
+    for verdict in judgement.verdicts:
+        if verdict.fate != "killed by bench":
+            yield f"  {verdict.fate}: {verdict.mutant.words}"
+            yield from (f"      {place}: {_text(place)}" for place in verdict.mutant.places)
+            yield from (f"      {said}" for said in _evidence(verdict))
+
+
+def _evidence(verdict: Verdict) -> Iterator[str]:
+    if verdict.by:
+        yield verdict.by
+    if verdict.values:
+        yield "with " + ", ".join(f"{name} = {value}" for name, value in verdict.values.items())
+
+
+def _text(place: str) -> str:
+    """The line of the source."""
+    file, _, number = place.partition(":")
+    return (LANES / file).read_text().splitlines()[int(number) - 1].strip()
+
+
+def summary(judgements: Sequence[Judgement], count: int, seed: int, name: str) -> str:
+    """The last lines: all together, and the command that gives the same again."""
+    total = sum(len(judgement.verdicts) for judgement in judgements)
+    counts = ", ".join(f"{_count(judgements, fate)} {fate}" for fate in FATES)
+    seconds = sum(verdict.seconds for judgement in judgements for verdict in judgement.verdicts)
+    command = " ".join(["python -m rtl_models.mutation", *([name] if name else []), f"--count {count} --seed {seed}"])
+    return (
+        f"{total} mutants of {len(judgements)} modules: {counts}; {_score(judgements)}; "
+        f"{seconds:.1f} s in the solver\nagain: {command}"
+    )
+
+
+def _score(judgements: Sequence[Judgement]) -> str:
+    """Of the mutants that can be killed, the part that the benches kill."""
+    by_bench, by_proof = (_count(judgements, fate) for fate in ("killed by bench", "killed by proof"))
+    killable = by_bench + by_proof + _count(judgements, "undecided")
+    return f"the benches kill {100 * by_bench / max(1, killable):.1f} % of those that can be killed"
+
+
+def _count(judgements: Sequence[Judgement], fate: Fate) -> int:
+    return sum(len(judgement.having(fate)) for judgement in judgements)
+
+
+def as_json(judgements: Sequence[Judgement], count: int, seed: int) -> dict[str, Any]:
+    """The report for machines, with the certificate of every mutant."""
+    return {
+        "passed": bool(judgements) and all(judgement.passed for judgement in judgements),
+        "count": count,
+        "seed": seed,
+        **{fate: _count(judgements, fate) for fate in FATES},
+        "modules": [_module(judgement) for judgement in judgements],
+    }
+
+
+def _module(judgement: Judgement) -> dict[str, Any]:
+    return {
+        "module": judgement.subject.module,
+        "parameters": dict(judgement.subject.parameters),
+        "bench_rows": judgement.rows,
+        **{fate: len(judgement.having(fate)) for fate in FATES},
+        "mutants": [_certificate(verdict) for verdict in judgement.verdicts],
+    }
+
+
+def _certificate(verdict: Verdict) -> dict[str, Any]:
+    mutant = verdict.mutant
+    return {
+        "number": mutant.number, "command": mutant.command, "words": mutant.words, "places": mutant.places,
+        "fate": verdict.fate, "by": verdict.by, "values": dict(verdict.values), "seconds": round(verdict.seconds, 3),
+    }  # fmt: skip

@@ -1,0 +1,66 @@
+"""Whether a mutant can be told from its module at the outputs: by a relation between their states that no edge breaks.
+
+Both are one netlist, in which an input selects the mutant, and get the same inputs.  The relation says that the
+registers have the same bits but for some, the spoilt ones, of which nothing is known:
+
+    low_q[5] of the mutant is inverted    spoilt: low_q[5], then product_q[5], of which nothing else depends
+                                          so the outputs are the same for ever, whatever the inputs
+
+It is found by beginning with no spoilt bit and adding those that an edge may spoil.  The state is any at all; or, where
+a waiting result keeps every register as it is, any after an edge at which none waits: a module is in no other, except
+by what its registers had before their first edge.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from rtl_models.formal.smt2 import Equations, parsed
+from rtl_models.mutation.copies import MOST_SPOILT, READY, Copies, Late
+
+
+@dataclass(frozen=True)
+class Sameness:
+    """Whether no output ever differs; `spoilt` bits of registers may, in a state that had `edges` edges before it."""
+
+    outcome: Literal["same", "perhaps different", "undecided"]
+    spoilt: int = 0
+    edges: int = 0
+
+
+def sameness(equations: Equations, mutant: int, seconds: float) -> Sameness:
+    """Look for the relation in any state, then in any after an edge.  Raises Unreadable."""
+    deadline = time.monotonic() + seconds
+    found = _related(equations, mutant, 0, deadline)
+    if found.outcome == "perhaps different" and _waits(equations.text, seconds):
+        return _related(equations, mutant, 1, deadline)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _waits(text: str, seconds: float) -> bool:
+    """Whether no register of the module changes while a result waits: then every state is one after an edge without."""
+    equations = parsed(text)
+    if READY not in equations.inputs:
+        return False
+    try:
+        return Copies(equations, 0, frozenset(), 0, time.monotonic() + seconds).waits()
+    except Late:
+        return False
+
+
+def _related(equations: Equations, mutant: int, edges: int, deadline: float) -> Sameness:
+    spoilt = frozenset[int]()
+    while True:
+        try:
+            more = Copies(equations, mutant, spoilt, edges, deadline).newly_spoilt()
+        except Late:
+            return Sameness("undecided", len(spoilt), edges)
+        if not more:
+            return Sameness("perhaps different" if more is None else "same", len(spoilt), edges)
+        spoilt |= more
+        if len(spoilt) > MOST_SPOILT:
+            return Sameness("perhaps different", len(spoilt), edges)

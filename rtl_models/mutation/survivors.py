@@ -1,0 +1,58 @@
+"""What proofs say of the mutants that a bench lets live."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from rtl_models.formal.smt2 import Equations, parsed
+from rtl_models.formal.subject import about, decide
+from rtl_models.formal.yosys import Subject
+from rtl_models.mutation.mutants import Mutant
+from rtl_models.mutation.netlist import Netlist
+from rtl_models.mutation.sameness import Sameness, sameness
+from rtl_models.mutation.verdict import Verdict
+
+
+def by_proof(
+    subject: Subject, netlist: Netlist, survivors: Sequence[Mutant], seconds: float
+) -> Iterator[tuple[Mutant, Verdict]]:
+    """For each a verdict: that no output can ever differ, else what the theorems about the module say.
+
+    Every question has so many seconds.  Raises YosysMissing, Refused, Unreadable, isa.evaluate.smt.SolverMissing.
+    """
+    of_one_clock = [mutant for mutant in survivors if not mutant.changes_a_clock]
+    equations = parsed(netlist.equations(of_one_clock)) if of_one_clock else None
+    for mutant in survivors:
+        started = time.monotonic()
+        selecting = None if mutant.changes_a_clock else equations
+        verdict = _verdict(subject, netlist, selecting, mutant, seconds)
+        yield mutant, replace(verdict, seconds=time.monotonic() - started)
+
+
+def _verdict(
+    subject: Subject, netlist: Netlist, equations: Equations | None, mutant: Mutant, seconds: float
+) -> Verdict:
+    """By equations in which an input selects it; none where they would not show it: they have one clock."""
+    same = sameness(equations, mutant.number, seconds) if equations else Sameness("perhaps different")
+    if same.outcome == "same":
+        return Verdict(mutant, "equivalent", _certificate(same))
+    return _by_theorems(subject, netlist.equations_with(mutant), mutant, seconds)
+
+
+def _certificate(same: Sameness) -> str:
+    spoilt = f", though {same.spoilt} bits of registers may" if same.spoilt else ""
+    state = "any state after an edge at which no result waits" if same.edges else "any state"
+    return f"no output ever differs{spoilt}, from {state}"
+
+
+def _by_theorems(subject: Subject, equations: str, mutant: Mutant, seconds: float) -> Verdict:
+    if not about(subject):
+        return Verdict(mutant, "undecided", f"outputs may differ, and there is no theorem about {subject}")
+    decision = decide(subject, equations, seconds)
+    if decision.outcome == "refuted":
+        return Verdict(mutant, "killed by proof", decision.theorem, decision.values)
+    if decision.outcome == "equivalent":
+        return Verdict(mutant, "equivalent", f"all {len(about(subject))} theorems hold")
+    return Verdict(mutant, "undecided", f"{decision.theorem}: {decision.reason}")

@@ -1,0 +1,27 @@
+"""What may become of a mutant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from rtl_models.mutation.mutants import Mutant
+
+Fate = Literal["killed by bench", "killed by proof", "equivalent", "undecided"]
+FATES: Final[tuple[Fate, ...]] = ("killed by bench", "killed by proof", "equivalent", "undecided")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a mutant.
+
+    `by` is the scenario that kills it and what it finds there, the theorem refuted or the reason; `values` are the
+    inputs of the killing row, or those of the counter-example; `seconds` are the solver's.
+    """
+
+    mutant: Mutant
+    fate: Fate
+    by: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0

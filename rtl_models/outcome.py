@@ -1,0 +1,77 @@
+"""What the tests of a bench said, for a reader and for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rtl_models.environment import SimulatorName
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run of the bench of an operator or a unit, built as `options` say: those of `lanewise rtl test`.
+
+    `tests` has by name what a test said when it failed, "" where it passed; `figures` what was counted and measured,
+    `smallest` the shrunk case of a mismatch, as a sentence too, and `waves` the VCD file that shows it.
+    """
+
+    name: str
+    options: Mapping[str, str]
+    simulator: SimulatorName
+    seed: int
+    tests: Mapping[str, str]
+    figures: Mapping[str, float] = field(default_factory=dict)
+    smallest: Mapping[str, Any] = field(default_factory=dict)
+    smallest_told: str = ""
+    waves: Path | None = None
+
+    @property
+    def lanes_compared(self) -> int:
+        """Numbers of the hardware that were compared."""
+        return int(self.figures.get("lanes_compared", 0))
+
+    @property
+    def goals_met(self) -> int:
+        """Goals of the functional coverage."""
+        return int(self.figures.get("goals_met", 0))
+
+    @property
+    def passed(self) -> bool:
+        """All tests did, of which there are some, and something was compared."""
+        return bool(self.tests) and not any(self.tests.values()) and self.lanes_compared > 0
+
+    @property
+    def title(self) -> str:
+        """Such as "sqadd, widths 8,16"."""
+        return ", ".join([self.name, *(f"{name} {value}" for name, value in self.options.items())])
+
+    @property
+    def reproduce(self) -> str:
+        """The command that gives the same again."""
+        options = {**self.options, "seed": self.seed, "simulator": self.simulator}
+        return " ".join(["lanewise rtl test", self.name, *(f"--{name} {value}" for name, value in options.items())])
+
+    @property
+    def counted(self) -> str:
+        """The figures in a line."""
+        shown = (f"{name.replace('_', ' ')} {value:,.6g}" for name, value in self.figures.items())
+        return ", ".join(shown) or "nothing was compared"
+
+    def told(self) -> str:
+        """All of it as text."""
+        lines = [f"{self.title} in {self.simulator}: {self.counted}"]
+        lines += [f"{name}: {said}" for name, said in self.tests.items() if said]
+        lines += [self.smallest_told] if self.smallest_told else []
+        lines += [f"waveform: {self.waves}"] if self.waves else []
+        return "\n".join([*lines, f"seed {self.seed}; again: {self.reproduce}"])
+
+    def as_json(self) -> dict[str, object]:
+        """The same for machines; the names of the design."""
+        return {
+            "name": self.name, **self.options, "simulator": self.simulator, "seed": self.seed, "passed": self.passed,
+            "tests": dict(self.tests), **self.figures, "smallest": dict(self.smallest),
+            "first_divergence": self.smallest_told, "waves": str(self.waves or ""), "reproduce": self.reproduce,
+        }  # fmt: skip

@@ -1,0 +1,64 @@
+"""Runs of one built simulator in a folder of their own: cocotb's tests in, what they said out."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+from xml.etree import ElementTree
+
+from rtl_models.build_cache import Simulator
+from rtl_models.environment import SimulationUnavailable, bench_variables, execute
+from rtl_models.outcome import Outcome
+
+WAVES: Final = "waves.vcd"
+
+
+class Session:
+    """A folder for what the benches leave.  `variables` tell them what was built."""
+
+    def __init__(self, name: str, top: str, seed: int, simulator: Simulator, variables: Mapping[str, str]) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix=f"lanewise-{name}-"))
+        self._top, self._seed, self._simulator, self._variables = top, seed, simulator, variables
+
+    def run(self, module: str, tests: str = ".*", *arguments: str) -> dict[str, str]:
+        """By name what the tests of a module said that match the pattern: "" where they passed.
+
+        Raises SimulationUnavailable where the simulator ends without results.
+        """
+        results = self.folder / "results.xml"
+        results.unlink(missing_ok=True)
+        variables = bench_variables(self._top, module, self._seed, tests, results) | dict(self._variables)
+        done = execute([*self._simulator.command, *arguments], self.folder, **variables)
+        if not results.exists():
+            raise SimulationUnavailable(f"the simulator ended with status {done.status}:\n{done.output.strip()}")
+        cases = ElementTree.parse(results).iter("testcase")
+        return {case.get("name", ""): _said(case) for case in cases if case.find("skipped") is None}
+
+    def show(self, module: str, tests: str) -> Path | None:
+        """Run the tests once more, for a waveform; None where the simulator writes none."""
+        waves = self.folder / WAVES
+        if self._simulator.tracing:
+            self.run(module, tests, *self._simulator.tracing, str(waves))
+        return waves if waves.exists() else None
+
+    def read(self, name: str) -> dict[str, Any]:
+        """The JSON in a file of the folder; nothing where no test has written it."""
+        file = self.folder / name
+        content: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+        return content
+
+    def outcome(self, outcome: Outcome) -> Outcome:
+        """The same; the folder stays only where something failed."""
+        if outcome.passed:
+            shutil.rmtree(self.folder)
+        return outcome
+
+
+def _said(case: ElementTree.Element) -> str:
+    """What a test said when it failed; "" where it passed."""
+    problems = [*case.iter("failure"), *case.iter("error")]
+    return "; ".join(problem.get("message") or problem.text or "failed" for problem in problems)

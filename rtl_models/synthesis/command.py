@@ -1,0 +1,118 @@
+"""The command that says how large and how fast the units are on an FPGA."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from rtl_models.environment import SimulationUnavailable
+from rtl_models.synthesis.designs import PROFILES, Design, designs
+from rtl_models.synthesis.figures import Figures, figures_of, tools
+from rtl_models.synthesis.nextpnr import NextpnrMissing
+from rtl_models.synthesis.plot import ENDINGS, drawn
+from rtl_models.synthesis.report import Report, megahertz, show
+from rtl_models.units import LANE_COUNTS
+from rtl_models.yosys import Refused, YosysMissing
+from sim.terminal import INTERRUPTED, MISSING, USAGE, fail, print_json, print_progress, print_shown, write_file
+from sim.toolchain import CacheUnusable, cache_directory
+
+T = TypeVar("T")
+
+
+def synth(
+    what: Annotated[list[str] | None, typer.Argument(help="Units or lanes; default: all units, some lanes.")] = None,
+    lanes: Annotated[str, typer.Option(help="Numbers a beat, with commas.")] = ",".join(map(str, LANE_COUNTS)),
+    profile: Annotated[str, typer.Option(help="Of the pipeline, with commas.")] = ",".join(PROFILES),
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="Placements of each; their median counts.")] = 1,
+    clock: Annotated[int, typer.Option(min=1, max=1000, help="MHz that nextpnr is to reach.")] = 200,
+    json_wanted: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw elements a second against cells: .png or .svg.")] = None,
+) -> None:
+    """Synthesizes, places and routes the units for an ECP5: cells, multipliers, registers, highest clock, elements/s.
+
+    Half a minute for each design; what is finished is kept until a source or a tool changes.  Exit code 2 for a name
+    that no design has, for a module that yosys refuses, and where nextpnr can place none of the designs.
+    """
+    wanted = _designs(what or [], lanes, profile)
+    _require_drawable(plot)
+    asked = [*(what or ()), "--lanes", lanes, "--profile", profile]
+    report = _filled(Report([], asked, _versions(), clock, range(1, seeds + 1)), wanted)
+    if json_wanted:
+        print_json(report.as_json())
+    else:
+        print_shown(partial(show, report))
+    if report.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if not any(one.placed for one in report.figures):
+        fail("nextpnr places none of the designs", USAGE)
+    if plot is not None:
+        _draw(report.figures, plot)
+
+
+def _designs(what: Sequence[str], lanes: str, profiles: str) -> list[Design]:
+    try:
+        return designs(what, _chosen(lanes, LANE_COUNTS, "--lanes"), _chosen(profiles, PROFILES, "--profile"))
+    except ValueError as error:
+        fail(str(error), USAGE)
+
+
+def _chosen(text: str, known: Sequence[T], option: str) -> list[T]:
+    """Those of the values that the text names, with commas.  Raises ValueError."""
+    by_name = {str(value): value for value in known}
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in by_name:
+            raise ValueError(f"{option} takes {', '.join(by_name)}, with commas, not {name!r}")
+    return [by_name[name] for name in dict.fromkeys(names)]
+
+
+def _require_drawable(file: Path | None) -> None:
+    if file is None:
+        return
+    if file.suffix not in ENDINGS:
+        fail(f"--plot writes {' and '.join(ENDINGS)}, not {file}", USAGE)
+    if not file.absolute().parent.is_dir():
+        fail(f"--plot cannot write {file}: there is no such folder", USAGE)
+    if find_spec("matplotlib") is None:
+        fail("a plot needs matplotlib; run: pip install matplotlib", MISSING)
+
+
+def _versions() -> str:
+    try:
+        return tools()
+    except (YosysMissing, NextpnrMissing) as missing:
+        fail(str(missing), MISSING)
+
+
+def _filled(report: Report, wanted: Sequence[Design]) -> Report:
+    """With all that is wanted, or with what was finished before an interruption."""
+    found: list[Figures] = []
+    try:
+        for design in wanted:
+            found.append(_figures(design, report.clock, report.seeds))
+            print_progress(f"{len(found)}/{len(wanted)} {design.title}: {megahertz(found[-1])} MHz")
+    except KeyboardInterrupt:
+        return replace(report, figures=found, interrupted=True)
+    except (NextpnrMissing, SimulationUnavailable, CacheUnusable) as missing:
+        fail(str(missing), MISSING)
+    except OSError as error:
+        fail(f"cannot keep what is synthesized: {error}; name a directory in LANEWISE_CACHE", MISSING)
+    return replace(report, figures=found)
+
+
+def _figures(design: Design, clock: int, seeds: Sequence[int]) -> Figures:
+    try:
+        return figures_of(design, clock, seeds, cache_directory())
+    except Refused as refused:
+        fail(f"{design.title}: yosys refuses it: {refused}", USAGE)
+
+
+def _draw(figures: Sequence[Figures], file: Path) -> None:
+    write_file(file, drawn(figures, file))
+    print_progress(f"wrote {file}")

@@ -1,0 +1,82 @@
+"""What is synthesized: units, pipelined pieces of units and single lanes, each for some numbers a beat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from rtl_models.latencies import latency
+from rtl_models.operators import OPERATORS
+from rtl_models.sources import sources_of
+from rtl_models.units import UNITS
+
+Profile = Literal["shallow", "deep"]
+PROFILES: Final[tuple[Profile, ...]] = get_args(Profile)
+_PIECES: Final = ("rescale",)
+"""Modules that are pipelined and one lane wide: as many copies stand side by side as there are numbers in a beat."""
+_SHOWN: Final = ("sqadd", "sqrdmulh", "sqrshl", "sdot4")
+"""The lanes of the whole table: of a register, four numbers of 32 bits."""
+_WIDTH: Final = 32
+
+
+@dataclass(frozen=True)
+class Design:
+    """A module that takes `lanes` numbers a beat; `profile` is None for a lane, which has no registers of its own."""
+
+    name: str
+    lanes: int
+    profile: Profile | None
+
+    @property
+    def parameters(self) -> Mapping[str, int]:
+        """Of the module, by name."""
+        if self.profile is None:
+            return {"Width": _WIDTH}
+        return {"Deep": int(self.profile == "deep"), **({"Lanes": self.lanes} if self.name in UNITS else {})}
+
+    @property
+    def copies(self) -> int:
+        """How often the module stands side by side."""
+        return 1 if self.name in UNITS else self.lanes
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """The texts of the module and of all that it needs, by file name."""
+        return sources_of(self.name)
+
+    @property
+    def latency(self) -> int | None:
+        """Register stages; None for a lane."""
+        return latency(self.name, self.profile == "deep") if self.profile else None
+
+    @property
+    def module(self) -> str:
+        """Such as "quantize_down deep"."""
+        return f"{self.name} {self.profile}" if self.profile else self.name
+
+    @property
+    def title(self) -> str:
+        """Such as "quantize_down deep, 8 lanes"."""
+        return f"{self.module}, {self.lanes} lanes"
+
+
+def designs(names: Sequence[str], lanes: Sequence[int], profiles: Sequence[Profile]) -> list[Design]:
+    """Those of the names; without names all units, then the pieces and some lanes with 4 numbers a beat.
+
+    Raises ValueError for a name that none has.
+    """
+    if not names:
+        several = [design for name in UNITS for design in _of(name, lanes, profiles)]
+        return several + [design for name in (*_PIECES, *_SHOWN) for design in _of(name, lanes[:1], profiles)]
+    known = (*UNITS, *_PIECES, *OPERATORS)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no unit or lane is called {name!r}: there are {', '.join(known)}")
+    return [design for name in dict.fromkeys(names) for design in _of(name, lanes, profiles)]
+
+
+def _of(name: str, lanes: Sequence[int], profiles: Sequence[Profile]) -> list[Design]:
+    return [
+        Design(name, number, profile) for number in lanes for profile in ((None,) if name in OPERATORS else profiles)
+    ]

@@ -1,0 +1,103 @@
+"""What synthesis finds of a design, kept for as long as sources, tools and what is asked are the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from rtl_models.synthesis.designs import Design
+from rtl_models.synthesis.netlist import NETLIST, Size, synthesize
+from rtl_models.synthesis.nextpnr import Placed, Unplaced, nextpnr_version, place_and_route
+from rtl_models.yosys import alone, yosys_version
+from sim.kept import write_whole
+
+_MAKERS: Final = ("netlist.py", "nextpnr.py", "wrapper.py")
+"""The files of this folder that decide about a figure."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The size of a design, and by seed its clock, or why nextpnr refuses it."""
+
+    design: Design
+    size: Size
+    placements: Mapping[int, Placed | str]
+
+    @property
+    def placed(self) -> list[Placed]:
+        """The placements there are, the slowest first."""
+        return sorted(found for found in self.placements.values() if isinstance(found, Placed))
+
+    @property
+    def refusal(self) -> str | None:
+        """What nextpnr says of the first seed that it does not place."""
+        return next((found for found in self.placements.values() if isinstance(found, str)), None)
+
+    @property
+    def megahertz(self) -> float | None:
+        """The median of the seeds; None where none is placed."""
+        return median(found.megahertz for found in self.placed) if self.placed else None
+
+    @property
+    def elements_per_second(self) -> float | None:
+        """At that clock, with a beat in every cycle."""
+        return None if self.megahertz is None else self.design.lanes * self.megahertz * 1e6
+
+
+def tools() -> str:
+    """The versions of both.  Raises YosysMissing, NextpnrMissing."""
+    return f"{yosys_version()}, {nextpnr_version()}"
+
+
+def figures_of(design: Design, clock: int, seeds: Sequence[int], cache: Path) -> Figures:
+    """The design with a clock of so many MHz to be reached; the directory keeps every seed as soon as it is finished.
+
+    Raises YosysMissing, Refused, NextpnrMissing, rtl_models.environment.SimulationUnavailable, OSError.
+    """
+    files = {seed: cache / f"synthesis-{_key(design, clock, seed)}.json" for seed in seeds}
+    if _missing(files):
+        with alone(cache / "nextpnr"):
+            for seed, found in _made(design, clock, _missing(files), cache):
+                write_whole(files[seed], json.dumps(found).encode())
+    kept = {seed: json.loads(file.read_bytes()) for seed, file in files.items()}
+    size = Size(*kept[seeds[0]]["size"])
+    return Figures(design, size, {seed: _placement(found["placement"]) for seed, found in kept.items()})
+
+
+def _missing(files: Mapping[int, Path]) -> list[int]:
+    """The seeds whose files there are not; asked again when no other process makes them any more."""
+    return [seed for seed, file in files.items() if not file.is_file()]
+
+
+def _key(design: Design, clock: int, seed: int) -> str:
+    makers = [Path(__file__).with_name(name).read_text() for name in _MAKERS]
+    made_from = [sorted(design.sources.items()), design.parameters, design.copies]
+    return hashlib.sha256(json.dumps([tools(), makers, made_from, clock, seed]).encode()).hexdigest()
+
+
+def _made(design: Design, clock: int, seeds: Sequence[int], cache: Path) -> Iterator[tuple[int, object]]:
+    """Each seed with what is kept of it, as they come."""
+    if not seeds:
+        return
+    with TemporaryDirectory() as scratch:
+        with alone(cache):
+            size = synthesize(design, Path(scratch))
+        for seed in seeds:
+            yield seed, {"size": size, "placement": _placed(Path(scratch), clock, seed)}
+
+
+def _placed(directory: Path, clock: int, seed: int) -> Placed | str:
+    try:
+        return place_and_route(NETLIST, directory, clock, seed)
+    except Unplaced as refusal:
+        return str(refusal)
+
+
+def _placement(kept: str | list[object]) -> Placed | str:
+    return kept if isinstance(kept, str) else Placed._make(kept)

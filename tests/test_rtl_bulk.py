@@ -1,0 +1,183 @@
+"""Many beats of each unit under stalls, and what is said of units that are wrong on purpose."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rtl_faults import planted
+
+from rtl_models import bulk
+from rtl_models.benches.frame import Frame
+from rtl_models.bulk import BEATS, BulkOutcome, Volume, all_volumes, main, run_volume
+from rtl_models.bulk_images import UNKNOWN, Commands, operand_image, parts, results_in
+from rtl_models.bulk_stimulus import frames
+from rtl_models.outcome import Outcome
+from rtl_models.register_map import cause, writes
+from rtl_models.unit_run import Built
+from rtl_models.units import LANE_COUNTS, UNITS
+
+rtl = pytest.mark.rtl
+FEW = 5_000
+DOWN, ADD, TRANSPOSE, OFFSETS = (
+    UNITS[name] for name in ("quantize_down", "quantized_add", "transpose1xw", "offset_contribution")
+)
+FLOWS = """\
+  assign ready_o  = enable_o;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) valid_q <= '0;
+    else if (enable_o) valid_q <= Depth'({valid_q, valid_i});"""
+"""Of valid_pipeline."""
+EVERY_OTHER_CYCLE = """\
+  logic turn_q;
+
+  assign ready_o  = enable_o & turn_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) turn_q <= '0;
+    else turn_q <= ~turn_q;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) valid_q <= '0;
+    else if (enable_o) valid_q <= Depth'({valid_q, valid_i & turn_q});"""
+
+
+@pytest.fixture(scope="module")
+def wrong_number() -> Iterator[Outcome]:
+    """What is said of an offset that does not travel as far as its beat; the folder of its waveform goes with it."""
+    outcome = run_volume(
+        Volume(Built(DOWN), FEW, 3), before=[planted("quantize_down", "Depth(1 + RescaleDepth)", "Depth(1)")]
+    )
+    yield outcome
+    if outcome.waves is not None:
+        shutil.rmtree(outcome.waves.parent)
+
+
+@rtl
+@pytest.mark.parametrize("name", UNITS)
+def test_thousands_of_beats_agree_under_stalls(name: str) -> None:
+    outcome = run_volume(Volume(Built(UNITS[name]), FEW, 1))
+    assert outcome.passed, outcome.told()
+
+
+@rtl
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ("ready_i | ~valid_o;", "1'b1;", "beats are lost"),
+        ("ready_i | ~valid_o;", "1'b1;", "changed or vanished"),
+        ("assign ready_o  = enable_o;", "assign ready_o  = enable_o & ~valid_q[0];", "results have no beat"),
+        ("ready_i | ~valid_o;", "ready_i & valid_o;", "hangs after 0"),
+        (FLOWS, EVERY_OTHER_CYCLE, "0.999 are due"),
+    ],
+)
+def test_a_broken_handshake_is_told(right: str, wrong: str, said: str) -> None:
+    outcome = run_volume(Volume(Built(OFFSETS), FEW, 1), before=[planted("valid_pipeline", right, wrong)])
+    assert (outcome.passed, said in outcome.told()) == (False, True), outcome.told()
+
+
+@rtl
+def test_a_wrong_number_is_told_with_its_operands_and_settings(wrong_number: Outcome) -> None:
+    told = wrong_number.tests["volume"]
+    assert all(word in told for word in ("number", "expected", "accumulator_i", "multiplier", "offset"))
+
+
+@rtl
+def test_a_wrong_number_is_shrunk_and_shown(wrong_number: Outcome) -> None:
+    assert wrong_number.smallest_told.startswith("smallest case")
+    assert wrong_number.waves is not None
+
+
+def test_what_reproduces_an_outcome_is_a_command_that_asks_for_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    volume, asked = Volume(Built(ADD, 8, "deep"), FEW, 9), list[Volume]()
+    outcome = BulkOutcome("quantized_add", volume.options, "verilator", volume.seed, {})
+
+    def noted(volume: Volume, simulator: str) -> Outcome:
+        asked.append(volume)
+        return outcome
+
+    monkeypatch.setattr(bulk, "run_volume", noted)
+    main(outcome.reproduce.removeprefix("python -m rtl_models.bulk ").split())
+    assert asked == [volume]
+
+
+@pytest.mark.parametrize("arguments", [[], ["sqadd"], ["transpose1xw", "--all"], ["transpose1xw", "--beats", "0"]])
+def test_wrong_usage_is_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+
+
+def test_a_missing_compiler_is_a_sentence_and_exit_code_3(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("rtl_models.environment.shutil.which", lambda name: None)
+    monkeypatch.setattr("rtl_models.environment.importlib.util.find_spec", lambda name: None)
+    assert (main(["transpose1xw"]), len(capsys.readouterr().err.splitlines())) == (3, 1)
+
+
+def test_all_is_a_million_beats_of_each_unit_and_every_combination() -> None:
+    volumes = all_volumes(seed=1)
+    millions = [volume.unit.unit.name for volume in volumes if volume.beats >= BEATS]
+    assert (sorted(millions), len({volume.unit for volume in volumes})) == (
+        sorted(UNITS),
+        len(UNITS) * len(LANE_COUNTS) * 2,
+    )
+
+
+def test_the_first_port_and_the_first_number_are_in_the_low_bits_of_a_word() -> None:
+    beat = Frame({}, {"a_i": np.array([[1, 2, 3, 4]]), "b_i": np.array([[5, 6, 7, 255]])})
+    assert operand_image(ADD, [beat]) == bytes([255, 7, 6, 5, 4, 3, 2, 1])
+
+
+def test_results_are_read_from_words_with_each_port_at_a_whole_byte(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("01010000001080000000000000030000000200000001\n")
+    given = {port: numbers.tolist() for port, numbers in results_in(tmp_path / "results", TRANSPOSE, 4).items()}
+    assert given == {"data_o": [[1, 2, 3, 1 << 31]], "address_o": [[16]], "write_o": [[1]], "last_o": [[1]]}
+
+
+def test_unknown_bits_are_a_number_that_nothing_is_expected_to_be(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("// 0x00000000\n0xXx0102\n")
+    assert results_in(tmp_path / "results", DOWN, 4)["result_o"].tolist() == [[2, 1, UNKNOWN, UNKNOWN]]
+
+
+def test_a_register_is_written_again_only_where_it_changes() -> None:
+    sent = [Frame({"multiplier": 5, "shift": shift}, {"a_i": np.zeros((3, 1), np.int64)}) for shift in (1, 2)]
+    commands = Commands()
+    commands.image(sent[:1])
+    write, beats, end = (1, 0x08, 2), (2, 0, 3), (0, 0, 0)
+    assert commands.image(sent[1:]) == b"".join(
+        kind.to_bytes(2, "big") + address.to_bytes(2, "big") + data.to_bytes(4, "big")
+        for kind, address, data in (write, beats, end)
+    )
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_frames_are_as_many_beats_as_asked_and_the_same_for_a_seed(name: str) -> None:
+    first, second = (list(frames(UNITS[name], 8, 5, FEW)) for _ in range(2))
+    assert sum(frame.beats for frame in first) >= FEW
+    assert [frame.as_json() for frame in first] == [frame.as_json() for frame in second]
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_every_frame_has_settings_that_the_registers_take(name: str) -> None:
+    made = list(frames(UNITS[name], 4, 7, 200_000))
+    refused = [word for f in made for word in writes(f.settings) if cause(*word)]
+    assert (len(made) > 100, refused) == (True, [])
+
+
+def test_parts_have_every_frame_once() -> None:
+    made = list(frames(DOWN, 4, 5, FEW))
+    assert [frame for part in parts(made, 100) for frame in part] == made
+
+
+@pytest.mark.parametrize("name", ["quantize_down", "quantize_down_channels", "quantized_add"])
+def test_frames_reach_every_byte(name: str) -> None:
+    """Results that are all at a bound would show little."""
+    unit = UNITS[name]
+    results = [unit.expected(f.settings, f.operands, 4)["result_o"] for f in frames(unit, 4, 1, 20_000)]
+    assert np.bincount(np.concatenate([r[r >= 0] for r in results]), minlength=256).all()

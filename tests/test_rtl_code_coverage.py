@@ -1,0 +1,98 @@
+"""Branches and expressions of the hardware: what the benches execute, and whether the table of gaps is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rtl_faults import planted
+
+from rtl_models import code_coverage
+from rtl_models.code_coverage import BenchFails, counts_of, main, problems
+from rtl_models.code_coverage_gaps import GAPS, Gap, dead, read_gaps, unexplained
+from rtl_models.code_coverage_points import Counts, Point, points_in
+from rtl_models.operators import OPERATORS
+from rtl_models.sources import LANES, module_names, sources_of
+from rtl_models.units import UNITS
+
+rtl = pytest.mark.rtl
+FAST = ("sqrshl", "rounding_divide_by_pot")
+SATURATES = Point("sqadd", 27, 3, "branch", "assign result_o = saturated_o ? limit : sum;", "cond_then")
+GAP = Gap("sqadd", SATURATES.line, "cond_then", "a test")
+
+
+def counted(file: Path, what: str, times: int) -> str:
+    """A line of a file of counts."""
+    key = "".join(f"\x01{name}\x02{value}" for name, value in zip("flnto", (file, 1, 2, "expr", what), strict=True))
+    return f"C '{key}' {times}\n"
+
+
+@rtl
+@pytest.mark.parametrize("name", FAST)
+def test_benches_execute_every_point_of_a_lane(name: str) -> None:
+    assert problems(counts_of(name), [name]) == []
+
+
+@rtl
+def test_coverage_of_a_lane_that_is_wrong_is_refused() -> None:
+    with pytest.raises(BenchFails, match="again: lanewise rtl test umin"):
+        counts_of("umin", planted("umin", "? a_i : b_i;", "? b_i : a_i;"))
+
+
+@rtl
+def test_a_branch_that_nothing_enters_is_told() -> None:
+    dead_branch = "? a_i : (a_i != b_i && a_i == b_i) ? '0 : b_i;"
+    told = list(unexplained(counts_of("umin", planted("umin", "? a_i : b_i;", dead_branch)), []))
+    assert any("branch cond_then: assign result_o" in line for line in told)
+
+
+def test_a_point_without_a_reason_is_told_with_its_line() -> None:
+    (told,) = unexplained(Counts({SATURATES: 0}), [])
+    assert told.endswith(f"sqadd.sv:27: branch cond_then: {SATURATES.line}")
+
+
+def test_a_point_with_a_reason_is_not_told() -> None:
+    assert not list(unexplained(Counts({SATURATES: 0}), [GAP]))
+
+
+def test_a_reason_for_what_is_executed_is_told() -> None:
+    (told,) = dead(Counts({SATURATES: 3}), [GAP], ["sqadd"])
+    assert "a reason that is not needed: sqadd.sv" in told
+
+
+def test_a_reason_is_only_judged_where_its_module_was_counted() -> None:
+    assert not list(dead(Counts({SATURATES: 3}), [GAP], ["sqsub"]))
+
+
+def test_counts_of_instances_are_added_whatever_their_parameters() -> None:
+    text = counted(LANES / "sqadd.sv", "(a == 8'h0) => 1", 3) + counted(LANES / "sqadd.sv", "(a == 16'h0) => 1", 4)
+    assert list(points_in(text, [LANES]).values()) == [7]
+
+
+def test_points_of_the_harness_are_not_counted(tmp_path: Path) -> None:
+    assert not points_in(counted(tmp_path / "top.sv", "a", 0), [LANES])
+
+
+def test_every_gap_has_a_reason_and_is_on_a_line_that_there_is() -> None:
+    lost = [
+        gap for gap in read_gaps(GAPS)
+        if not gap.reason or gap.line not in map(str.strip, (LANES / f"{gap.module}.sv").read_text().splitlines())
+    ]  # fmt: skip
+    assert not lost
+
+
+def test_every_module_is_part_of_something_that_is_run() -> None:
+    tops = [*OPERATORS, *UNITS, "config_registers"]
+    assert {Path(file).stem for top in tops for file in sources_of(top)} >= set(module_names())
+
+
+def test_what_there_is_not_is_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (main(["sqxyz"]), "there is no sqxyz" in capsys.readouterr().err) == (2, True)
+
+
+def test_a_failing_bench_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def failing(name: str) -> Counts:
+        raise BenchFails(f"the bench of {name} fails")
+
+    monkeypatch.setattr(code_coverage, "counts_of", failing)
+    assert (main(["sqadd"]), capsys.readouterr().err) == (1, "the bench of sqadd fails\n")

