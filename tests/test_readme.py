@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from isa.rows import TABLE
+from rtl_models.command import rtl
 from sim import cli
 from sim.check.check import Job, check_job
 from sim.check.vectors import make_vectors
@@ -65,6 +66,19 @@ def test_the_cycles_begin_as_the_readme_says(monkeypatch: pytest.MonkeyPatch) ->
     shown = block_after("<!-- begins the output of: lanewise cycles").splitlines()
     assert shown
     assert [line.rstrip() for line in printed.splitlines()][: len(shown)] == shown
+
+
+@pytest.mark.rtl
+def test_the_bench_prints_what_the_readme_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    printed = CliRunner().invoke(rtl, ["test", "sqrdmulh"]).stdout
+    assert printed == block_after("<!-- output of: lanewise rtl test")
+
+
+@pytest.mark.rtl
+def test_the_proofs_that_the_readme_asks_for_are_found() -> None:
+    printed = CliRunner().invoke(rtl, ["prove", "rescale"])
+    assert (printed.exit_code, "2 of 2 theorems" in printed.stdout) == (0, True)
 
 
 def test_what_tells_two_conventions_apart_is_as_the_readme_says() -> None:

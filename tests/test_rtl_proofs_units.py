@@ -84,18 +84,46 @@ SEQUENTIAL = [subject for subject in subjects() if any("@1" in name for t in abo
 @pytest.mark.parametrize("subject", SEQUENTIAL, ids=str)
 def test_every_register_of_a_module_is_in_some_theorem(subject: Subject, cache: Path) -> None:
     found = parsed(equations(design_of(subject), cache))
-    claimed = {bit for wire in claimed_later(subject) for bit in bits_under(found, found.wire(wire))}
+    claimed = {bit for signal in claimed_signals(subject) if signal.edge == 1 for bit in state_of(found, signal)}
     registers = {bit for following, register in found.transition for bit in kept_bits(found, following, register)}
     assert registers
     assert registers <= claimed
 
 
-def claimed_later(subject: Subject) -> set[str]:
-    """The wires of which a theorem says what they become; that a result stays is no such theorem."""
+@pytest.mark.parametrize("subject", subjects(), ids=str)
+def test_every_bit_of_every_output_is_in_some_theorem(subject: Subject, cache: Path) -> None:
+    found = parsed(equations(design_of(subject), cache))
+    claimed = {place for signal in claimed_signals(subject) for place in bits_on(signal, found.outputs)}
+    assert claimed >= {(port, bit) for port, bits in found.outputs.items() for bit in range(bits)}
+
+
+@pytest.mark.parametrize("subject", SEQUENTIAL, ids=str)
+def test_what_theorems_rest_on_is_a_port_or_a_register_or_in_another_theorem(subject: Subject, cache: Path) -> None:
+    """Else nothing would say that the wire to a part of a unit comes from the right port."""
+    found = parsed(equations(design_of(subject), cache))
+    read = {Signal.named(name).wire for theorem in about(subject) for name in theorem.claim.inputs}
+    claimed = {signal.wire for signal in claimed_signals(subject)}
+    others = {wire for wire in read - claimed - found.inputs.keys() if not wire.startswith("ghost.")}
+    assert others == set()
+
+
+def claimed_signals(subject: Subject) -> set[Signal]:
+    """The signals of which a theorem says what they are or become; that a result stays is no such theorem."""
     becoming = [theorem for theorem in about(subject) if not theorem.claim.name.endswith("stays")]
     lanes = [lane for theorem in becoming for lane in sides_of(theorem.claim).left.values()]
-    signals = [Signal.named(lane.detail.file) for lane in walk(lanes) if isinstance(lane.detail, Place)]
-    return {signal.wire for signal in signals if signal.edge == 1}
+    return {Signal.named(lane.detail.file) for lane in walk(lanes) if isinstance(lane.detail, Place)}
+
+
+def bits_on(signal: Signal, widths: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The bits of a signal that is a port with one of these widths."""
+    whole = [(signal.wire, bit) for bit in range(widths.get(signal.wire, 0))]
+    return whole[signal.lsb :][: signal.bits]
+
+
+def state_of(found: Equations, signal: Signal) -> set[int]:
+    """The bits of the state that a signal shows: where it is computed, as a masked register is, all that it is of."""
+    bits = found.bits_of(found.wire(signal.wire))
+    return bits_under(found, found.wire(signal.wire)) if bits is None else set(bits[signal.lsb :][: signal.bits])
 
 
 def bits_under(found: Equations, expression: Expression) -> set[int]:

@@ -13,7 +13,7 @@ from rtl_models.register_map import CAUSES, CHANNELS, REGISTERS, STATUS, TABLES,
 
 SUBJECT = Subject("config_registers", (("Channels", CHANNELS),))
 _FILE = "config_registers.sv"
-_U2, _U3, _U5, _U12 = (Int(bits, signed=False) for bits in (2, 3, 5, 12))
+_U2, _U3, _U12 = (Int(bits, signed=False) for bits in (2, 3, 12))
 _ACCEPTED = "assign accepted  = write_i & aligned & mapped & legal;"
 _ALWAYS = Fault(_FILE, _ACCEPTED, "assign accepted = aligned & mapped & legal;")
 _UNCHECKED = Fault(_FILE, _ACCEPTED, "assign accepted = write_i & aligned & mapped;")
@@ -33,13 +33,10 @@ def configuration_theorems() -> Iterator[Theorem]:
         checked = register.name in _RULES or any(field.low >= 0 for field in register.fields)
         yield Theorem(claim(name, partial(_kept, register)), SUBJECT, _UNCHECKED if checked else _ALWAYS)
     yield Theorem(
-        claim(f"{SUBJECT}: no bit beside the fields is ever set", _beside, _nothing_beside), SUBJECT, _UNCHECKED
-    )
-    yield Theorem(
         claim(f"{SUBJECT}: an illegal write sets its bit of STATUS, which is sticky", _status), SUBJECT, _FORGOTTEN
     )
     yield Theorem(claim(f"{SUBJECT}: the tables get legal writes alone", _tables), SUBJECT, _TABLE_WRONG)
-    yield Theorem(claim(f"{SUBJECT}: what is read is what is kept", _read_back, _nothing_beside), SUBJECT, _READ_WRONG)
+    yield Theorem(claim(f"{SUBJECT}: what is read is what is kept", _read_back), SUBJECT, _READ_WRONG)
 
 
 def _address(read: Read) -> Lane:
@@ -183,16 +180,6 @@ def _all(conditions: list[Lane]) -> Lane:
     for condition in conditions:
         every = every & condition
     return every
-
-
-def _nothing_beside(read: Read) -> Lane:
-    """ELEMENT has five bits between its fields, and registers for them: what holds of these after a reset."""
-    return read("element_q", _U5, 3).equals(0)
-
-
-def _beside(read: Signals) -> Statement:
-    """The inductive step."""
-    return {"ELEMENT": (read.after(1)("element_q", _U5, 3), constant(0))}
 
 
 def _sum(lanes: list[Lane]) -> Lane:

@@ -23,7 +23,7 @@ _LATE = Fault(FILE, "assign ready_o  = enable_o;", "assign ready_o = enable_o & 
 
 def handshake_theorems(subject: Subject, name: str, depth: int) -> Iterator[Theorem]:
     """All of them, for a unit with an instance of `valid_pipeline` of this name, or for that itself."""
-    valid = _Valid(f"{name}.valid_q" if name else "valid_q", depth)
+    valid = _Valid(f"{name}." if name else "", depth)
     given = valid.never_reset
     yield Theorem(claim(f"{subject}: ready exactly if a result is taken or none waits", valid.enable), subject, _LATE)
     yield Theorem(claim(f"{subject}: the valid bits move together", valid.moves), subject, _DOUBLED)
@@ -39,8 +39,8 @@ def handshake_theorems(subject: Subject, name: str, depth: int) -> Iterator[Theo
 class _Valid:
     """The valid bits of a pipeline, and what is claimed of them."""
 
-    def __init__(self, wire: str, depth: int) -> None:
-        self._wire, self._depth = wire, depth
+    def __init__(self, prefix: str, depth: int) -> None:
+        self._wire, self._enable, self._depth = f"{prefix}valid_q", f"{prefix}enable_o", depth
 
     def bits(self, read: Signals) -> list[Lane]:
         """Those of the stages, the first one first."""
@@ -53,7 +53,8 @@ class _Valid:
     def enable(self, read: Signals) -> Statement:
         """Nothing waits for ever: whoever takes the result is told at once that there is room for another."""
         moves = read("ready_i", U1) | read("valid_o", U1).equals(0)
-        return {"ready_o": (read("ready_o", U1), moves), "valid_o": (read("valid_o", U1), self.bits(read)[-1])}
+        ready = {wire: (read(wire, U1), moves) for wire in ("ready_o", self._enable)}
+        return {**ready, "valid_o": (read("valid_o", U1), self.bits(read)[-1])}
 
     def moves(self, read: Signals) -> Statement:
         """A shift register with an enable, which both resets of the two cycles empty."""

@@ -69,7 +69,7 @@ def in_order(low: Value, high: Value, is_signed: Value) -> Value:
     return legal
 
 
-def clamped(value: Value, prefix: str, is_signed: Value) -> Value:
+def clamped(value: Value, is_signed: Value) -> Value:
     """An offset and bounds from the ports of the unit."""
-    offset, low, high = on(f"{prefix}offset_i", S32), on(f"{prefix}minimum_i", U8), on(f"{prefix}maximum_i", U8)
+    offset, low, high = on("offset_i", S32), on("minimum_i", U8), on("maximum_i", U8)
     return lambda r: a.clamped_byte(a.added(value(r), offset(r)), low(r), high(r), is_signed(r))

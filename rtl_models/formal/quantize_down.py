@@ -22,7 +22,10 @@ def quantize_down(lanes: int, deep: bool, per_channel: bool = False) -> Pipeline
 
 
 def parts(prefix: str, lanes: int, deep: bool, per_channel: bool) -> tuple[tuple[Register, ...], tuple[Result, ...]]:
-    """The registers and results of the unit, or of an instance of it whose signals have this prefix."""
+    """The registers and results of the unit, or of an instance with this prefix.
+
+    Around an instance, what the tables give is on its own ports; the others are those of the unit that it is in.
+    """
     factors = [_factor(prefix, lane) for lane in range(lanes if per_channel else 1)]
     line = _output_configuration(prefix, deep)
     each = [_lane(prefix, deep, lane, factors[lane % len(factors)], line) for lane in range(lanes)]
@@ -48,12 +51,12 @@ def _shift(prefix: str, lane: int) -> Value:
 
 def _output_configuration(prefix: str, deep: bool) -> Piece:
     ports = (("offset_i", S32), ("minimum_i", U8), ("maximum_i", U8))
-    values = [(kind, on(f"{prefix}{port}", kind)) for port, kind in ports]
+    values = [(kind, on(port, kind)) for port, kind in ports]
     return delay_line(f"{prefix}u_output_configuration.", values, 1 + depth_of("Rescale", deep))
 
 
 def _biased(prefix: str, lane: int) -> Value:
-    accumulator, bias = (on(f"{prefix}{port}", S32, 32 * lane) for port in ("accumulator_i", "bias_i"))
+    accumulator, bias = (on(port, S32, 32 * lane) for port in ("accumulator_i", f"{prefix}bias_i"))
     return lambda r: a.added(accumulator(r), bias(r))
 
 
@@ -67,6 +70,6 @@ def _lane(prefix: str, deep: bool, lane: int, factor: Piece, line: Piece) -> Pie
 
 def _result(prefix: str, lane: int, factor: int, piece: Piece) -> Result:
     biased, multiplier, count = _biased(prefix, lane), _multiplier(prefix, factor), _shift(prefix, factor)
-    meaning = clamped(lambda r: requantized(biased(r), multiplier(r), count(r)), prefix, ZERO)
-    legal = in_order(on(f"{prefix}minimum_i", U8), on(f"{prefix}maximum_i", U8), ZERO)
+    meaning = clamped(lambda r: requantized(biased(r), multiplier(r), count(r)), ZERO)
+    legal = in_order(on("minimum_i", U8), on("maximum_i", U8), ZERO)
     return Result("result_o", U8, 8 * lane, piece.results[0], meaning, legal)

@@ -79,4 +79,4 @@ def _result(lane: int, piece: Piece) -> Result:
         return requantized(total, r("multiplier_i", S32), r("shift_i", a.U5))
 
     legal = in_order(on("minimum_i", U8), on("maximum_i", U8), _SIGNED)
-    return Result("result_o", U8, 8 * lane, piece.results[0], clamped(scaled, "", _SIGNED), legal)
+    return Result("result_o", U8, 8 * lane, piece.results[0], clamped(scaled, _SIGNED), legal)

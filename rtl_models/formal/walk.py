@@ -92,7 +92,7 @@ class _Walk:
 
     def _row_bytes_set(self, read: Read) -> Lane:
         """width * element, where one bit of element is set."""
-        width, element = self._read(read, "width_i", U16), self._read(read, "element_i", _U3)
+        width, element = read("width_i", U16), read("element_i", _U3)
         total = constant(0)
         for k, bit in enumerate(U1.lanes(element, 3)):
             total = total | select(bit, width << k, 0)
@@ -101,8 +101,8 @@ class _Walk:
     def _offered(self, read: Read) -> _Frame:
         """Of the beat that is offered: the settings themselves for the first of a frame."""
         first, set_bytes = self._read(read, "first_q", U1), self._row_bytes_set(read)
-        height, destination = self._read(read, "height_i", U16), self._read(read, "destination_i", U32)
-        settings = (self._read(read, "zero_tail_i", U1), height, set_bytes, height, set_bytes, destination, destination)
+        height, destination = read("height_i", U16), read("destination_i", U32)
+        settings = (read("zero_tail_i", U1), height, set_bytes, height, set_bytes, destination, destination)
         held = [self._read(read, wire, kind) for wire, kind in _HELD]
         return _Frame(*(select(first, new, old) for new, old in zip(settings, held, strict=True)))
 
@@ -165,8 +165,8 @@ class _Walk:
 
     def _legal(self, read: Read) -> Lane:
         """The settings have rows, of elements of 1, 2 or 4 bytes."""
-        element = self._read(read, "element_i", _U3)
-        some = (self._read(read, "width_i", U16) > 0) & (self._read(read, "height_i", U16) > 0)
+        element = read("element_i", _U3)
+        some = (read("width_i", U16) > 0) & (read("height_i", U16) > 0)
         return some & (element.equals(1) | element.equals(2) | element.equals(4))
 
     def _in_place(self, read: Read, place: BeatPlace) -> Lane:
@@ -179,9 +179,9 @@ class _Walk:
     def _current(self, read: Read) -> BeatPlace:
         """Of the beat that is offered."""
         first, ghost = self._read(read, "first_q", U1), BeatPlace.ghost(read)
-        height, width = self._read(read, "height_i", U16), self._read(read, "width_i", U16)
-        row_bytes = width * self._read(read, "element_i", _U3)
-        destination, zero_tail = self._read(read, "destination_i", U32), self._read(read, "zero_tail_i", U1)
+        height, width = read("height_i", U16), read("width_i", U16)
+        row_bytes = width * read("element_i", _U3)
+        destination, zero_tail = read("destination_i", U32), read("zero_tail_i", U1)
         new = BeatPlace(destination, row_bytes, height, zero_tail, constant(0), constant(0), constant(0))
         return BeatPlace(*(select(first, a, b) for a, b in zip(new, ghost, strict=True)))
 

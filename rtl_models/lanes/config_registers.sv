@@ -146,7 +146,7 @@ module config_registers #(
   logic [31:0] a_multiplier_q, b_multiplier_q;
   logic [16:0] bounds_q;
   logic [11:0] channels_q;
-  logic [8:0]  element_q;
+  logic [3:0]  element_q;  // zero_tail, element
   logic [4:0]  shift_q, left_shift_q, a_shift_q, b_shift_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -160,7 +160,7 @@ module config_registers #(
       constant_q     <= '0;
       destination_q  <= '0;
       size_q         <= {16'd1, 16'd1};
-      element_q      <= 9'd1;
+      element_q      <= 4'd1;
       left_shift_q   <= '0;
       a_multiplier_q <= '0;
       a_shift_q      <= '0;
@@ -178,7 +178,7 @@ module config_registers #(
         lanewise_pkg::AddressConstant:    constant_q     <= data_i;
         lanewise_pkg::AddressDestination: destination_q  <= data_i;
         lanewise_pkg::AddressSize:        size_q         <= data_i;
-        lanewise_pkg::AddressElement:     element_q      <= data_i[8:0];
+        lanewise_pkg::AddressElement:     element_q      <= {data_i[8], data_i[2:0]};
         lanewise_pkg::AddressLeftShift:   left_shift_q   <= data_i[4:0];
         lanewise_pkg::AddressAMultiplier: a_multiplier_q <= data_i;
         lanewise_pkg::AddressAShift:      a_shift_q      <= data_i[4:0];
@@ -202,7 +202,7 @@ module config_registers #(
       lanewise_pkg::AddressConstant:    read_data_o = constant_q;
       lanewise_pkg::AddressDestination: read_data_o = destination_q;
       lanewise_pkg::AddressSize:        read_data_o = size_q;
-      lanewise_pkg::AddressElement:     read_data_o = 32'(element_q);
+      lanewise_pkg::AddressElement:     read_data_o = {23'b0, zero_tail_o, 5'b0, element_o};
       lanewise_pkg::AddressLeftShift:   read_data_o = 32'(left_shift_q);
       lanewise_pkg::AddressAMultiplier: read_data_o = a_multiplier_q;
       lanewise_pkg::AddressAShift:      read_data_o = 32'(a_shift_q);
@@ -222,8 +222,7 @@ module config_registers #(
   assign constant_o                       = constant_q;
   assign destination_o                    = destination_q;
   assign {height_o, width_o}              = size_q;
-  assign zero_tail_o                      = element_q[8];
-  assign element_o                        = element_q[2:0];
+  assign {zero_tail_o, element_o}         = element_q;
   assign left_shift_o                     = left_shift_q;
   assign a_multiplier_o                   = a_multiplier_q;
   assign a_shift_o                        = a_shift_q;

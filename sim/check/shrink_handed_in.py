@@ -6,7 +6,7 @@ A run of what runs elsewhere takes long however few inputs it has, so nothing is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, Final
 
 from sim.check.compare import agreement
@@ -54,7 +54,7 @@ class _Search:
         """Simpler numbers, as many as possible at once, until none fails that is simpler."""
         for _ in range(ROUNDS):
             pools = choices(self._kernel, inputs)
-            numbers = [*_couples(pools)[: CANDIDATES // 2], *_some_of(self._alone(inputs, pools))]
+            numbers = [*islice(_couples(pools), CANDIDATES // 2), *_some_of(self._alone(inputs, pools))]
             simpler = self._first(inputs, list(map(_setting, numbers)))
             if simpler is inputs:
                 break
@@ -84,7 +84,7 @@ class _Search:
             results = iter(self._implementation.run(asked))
         except ImplementationFault:
             results = iter(())
-        return [due is not None and _wrong(next(results, Outside("")), due) for due in golden]
+        return [due is not None and _wrong(next(results, Outside("no result")), due) for due in golden]
 
     def _golden(self, inputs: Inputs | None) -> Outputs | None:
         try:
@@ -104,9 +104,9 @@ def _some_of(numbers: Numbers) -> list[Numbers]:
     return [dict(some) for size in sizes for some in combinations(numbers.items(), size)]
 
 
-def _couples(pools: Pools) -> list[Numbers]:
+def _couples(pools: Pools) -> Iterator[Numbers]:
     """One number simpler and another the simplest: of a sum, one part alone cannot change."""
-    return [{path: number, other: pools[other][0]} for path, number in _each(pools) for other in pools if other != path]
+    return ({path: number, other: pools[other][0]} for path, number in _each(pools) for other in pools if other != path)
 
 
 def _cutting(size: int, start: int, length: int) -> _Change:
