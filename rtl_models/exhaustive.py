@@ -128,6 +128,9 @@ def main(arguments: Sequence[str]) -> int:
     except (SimulationUnavailable, BuildError) as error:
         print(error, file=sys.stderr)
         return 2 if isinstance(error, BuildError) else 3
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
 
 
 def _told_all(operators: Sequence[Operator]) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -70,8 +71,9 @@ def _quantize_down(kernel: Kernel, inputs: Inputs, lanes: int) -> list[Frame]:
     return [frame] if frame.beats else []
 
 
-def _bytes(arguments: Arguments, results: Sequence[Results]) -> Outputs:
-    shape = arguments["accumulators"].shape
+def _bytes(arguments: Arguments, results: Sequence[Results], of: str = "accumulators") -> Outputs:
+    """The output of a kernel, of the shape of one of its operands."""
+    shape = arguments[of].shape
     return {"output": (_rows(results, shape) if results else np.zeros(shape)).astype(np.uint8)}
 
 
@@ -156,11 +158,24 @@ def _places(addresses: Int64Array, chunks: int) -> Int64Array:
     return places
 
 
+def _quantized_add(kernel: Kernel, inputs: Inputs, lanes: int) -> list[Frame]:
+    """Shifts are 0 or negative in the kernel, and count to the right in the unit."""
+    given = kernel.arguments(inputs)
+    same = ("a_offset", "b_offset", "left_shift", "a_multiplier", "b_multiplier", "multiplier", "offset")
+    settings = {name: int(given[name]) for name in same}
+    settings |= {name: -int(given[name]) for name in ("a_shift", "b_shift", "shift")}
+    settings |= {"minimum": int(given["lower"]), "maximum": int(given["upper"]), "signed": 0}
+    operands = {f"{name}_i": _beats(given[name], lanes) & 0xFF for name in "ab"}
+    frame = Frame(settings, operands)
+    return [frame] if frame.beats else []
+
+
 HOSTS: Final[Mapping[str, Host]] = {
     "quantize_down": Host(
         ("acl_19_08", "acl_20_02_left_shift", "acl_20_05_bounds", "acl_19_08_lanes_and_tail"), _quantize_down, _bytes
     ),
     "offset_contribution": Host(("acl_19_08_cl",), _offset_contribution, _products),
     "transpose1xw": Host(("acl_19_08", "acl_20_11"), _transpose1xw, _chunks),
+    "quantized_add": Host(("tflite",), _quantized_add, partial(_bytes, of="a")),
 }
 """By kernel."""

@@ -89,19 +89,13 @@ def _host(kernel: Kernel) -> Host:
     host = HOSTS.get(kernel.name)
     if host is None or kernel.mode not in host.modes or not _is_built_in(kernel):
         known = "; ".join(f"{name} ({', '.join(HOSTS[name].modes)})" for name in HOSTS)
-        raise NotMadeFor(f"there is no hardware for {kernel.title}: there is for the built-in {known}{_other(kernel)}")
+        raise NotMadeFor(f"there is no hardware for {kernel.title}: there is for the built-in {known}")
     return host
 
 
 def _is_built_in(kernel: Kernel) -> bool:
     known = kernel.name in kernel_names() and kernel.mode in kernel_modes(kernel.name)
     return known and kernel.arguments is built_in_kernel(kernel.name, kernel.mode).arguments
-
-
-def _other(kernel: Kernel) -> str:
-    if kernel.name in HOSTS or kernel.name not in UNITS:
-        return ""
-    return f"; the unit {kernel.name} computes a form that is no mode of the kernel: lanewise rtl test {kernel.name}"
 
 
 def _chosen(name: str, options: Mapping[str, str], allowed: Sequence[str]) -> str:

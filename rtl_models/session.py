@@ -11,10 +11,14 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 from rtl_models.build_cache import Simulator
-from rtl_models.environment import SimulationUnavailable, bench_variables, execute
+from rtl_models.environment import NeverEnds, SimulationUnavailable, bench_variables, execute
 from rtl_models.outcome import Outcome
 
 WAVES: Final = "waves.vcd"
+SECONDS: Final = 1_200.0
+"""After which a simulator is stopped: the longest run takes a tenth of it."""
+NEVER_ENDS: Final = "simulation"
+"""In the place of the names of tests where the simulator was stopped."""
 
 
 class Session:
@@ -27,12 +31,15 @@ class Session:
     def run(self, module: str, tests: str = ".*", *arguments: str) -> dict[str, str]:
         """By name what the tests of a module said that match the pattern: "" where they passed.
 
-        Raises SimulationUnavailable where the simulator ends without results.
+        A simulator that does not end is one that fails.  Raises SimulationUnavailable where it ends without results.
         """
         results = self.folder / "results.xml"
         results.unlink(missing_ok=True)
         variables = bench_variables(self._top, module, self._seed, tests, results) | dict(self._variables)
-        done = execute([*self._simulator.command, *arguments], self.folder, **variables)
+        try:
+            done = execute([*self._simulator.command, *arguments], self.folder, SECONDS, **variables)
+        except NeverEnds:
+            return {NEVER_ENDS: f"the simulator did not end within {SECONDS:g} s and was stopped"}
         if not results.exists():
             raise SimulationUnavailable(f"the simulator ended with status {done.status}:\n{done.output.strip()}")
         cases = ElementTree.parse(results).iter("testcase")

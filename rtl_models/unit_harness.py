@@ -56,6 +56,11 @@ def _wires(unit: Unit) -> dict[str, int]:
     return {name: _SETTING_BITS[name] for name in unit.settings} | (_TABLE_BITS if unit.tables else {})
 
 
+def setting_bits(unit: Unit) -> dict[str, int]:
+    """By name of a setting, or of a wire of the tables, the bits of the unit's port `<name>_i`."""
+    return {name: _NARROWED.get((unit.name, name), bits) for name, bits in _wires(unit).items()}
+
+
 def _configuration(unit: Unit) -> list[str]:
     wires = _wires(unit)
     outputs = {f"{name}_o": _wire(name) if name in wires else "" for name in (*_SETTING_BITS, *_TABLE_BITS)}
@@ -66,8 +71,7 @@ def _configuration(unit: Unit) -> list[str]:
 
 def _instance(unit: Unit, lanes: int, deep: bool) -> list[str]:
     own = {port.name: port.name for port in (*unit.operands, *unit.results)}
-    bits = {name: _NARROWED.get((unit.name, name), bits) for name, bits in _wires(unit).items()}
-    settings = {f"{name}_i": f"{_wire(name)}[{size - 1}:0]" for name, size in bits.items()}
+    settings = {f"{name}_i": f"{_wire(name)}[{bits - 1}:0]" for name, bits in setting_bits(unit).items()}
     connections = {name: name for _, name, _ in (*_CLOCKED, *_HANDSHAKE)} | own | settings
     return _instanced(unit.name, f" #(.Lanes({lanes}), .Deep(1'b{deep:d}))", connections)
 

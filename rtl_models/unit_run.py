@@ -18,7 +18,7 @@ from rtl_models.benches.protocol import (
 from rtl_models.build_cache import Design, built
 from rtl_models.environment import SimulatorName
 from rtl_models.outcome import Outcome
-from rtl_models.session import Session
+from rtl_models.session import NEVER_ENDS, Session
 from rtl_models.sources import LANES
 from rtl_models.unit_harness import TOP, control_file, harness
 from rtl_models.units import Unit
@@ -81,6 +81,8 @@ def run_unit(
 
 def _explained(session: Session, failed: Sequence[str]) -> tuple[Mapping[str, Any], Path | None]:
     """The failing frames shrunk, and shown; else, as where no frames fail by themselves, the scenario shown."""
+    if NEVER_ENDS in failed:
+        return {}, None
     if (session.folder / FAILURE).exists():
         session.run(_FAILING, "shrink")
     if smallest := session.read(SMALLEST):

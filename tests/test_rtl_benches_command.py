@@ -104,6 +104,22 @@ def test_agreement_is_exit_0_and_json(capsys: pytest.CaptureFixture[str]) -> Non
     assert (outcome["passed"], outcome["lanes_compared"] > 65536, outcome["widths"]) == (True, True, "8")
 
 
+def test_an_interrupt_shows_what_was_finished_and_is_exit_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = iter([BAD])
+
+    def until_interrupted(*_: object) -> Outcome:
+        try:
+            return next(runs)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr(benches_command, "run", until_interrupted)
+    assert main(["sqadd", "sqsub"]) == 130
+    assert "ties: 1 row differs" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("outcome", [BAD, NOTHING], ids=["different", "nothing compared"])
 def test_what_does_not_pass_is_exit_1(monkeypatch: pytest.MonkeyPatch, outcome: Outcome) -> None:
     monkeypatch.setattr(benches_command, "run", lambda *_: outcome)

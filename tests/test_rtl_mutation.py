@@ -17,7 +17,7 @@ from rtl_models.benches import stimulus
 from rtl_models.environment import SimulationUnavailable
 from rtl_models.expected import Column
 from rtl_models.formal.smt2 import parsed
-from rtl_models.formal.yosys import Design, Subject, at_width
+from rtl_models.formal.yosys import Design, Subject, at_width, design_of
 from rtl_models.mutation import command, kept, lanes
 from rtl_models.mutation.command import mutate
 from rtl_models.mutation.judgement import Judgement, WrongModule, judged
@@ -88,13 +88,23 @@ def test_the_bench_of_a_lane_kills_all_that_can_be_killed() -> None:
     assert (len(found.having("killed by bench")), len(found.having("undecided"))) == (100, 0)
 
 
+def shallow(unit: str) -> Target:
+    return next(target for target in targets_named(unit) if dict(target.subject.parameters)["Deep"] == 0)
+
+
 def test_the_mutants_of_a_unit_are_decided() -> None:
-    target = next(
-        target for target in targets_named("offset_contribution") if dict(target.subject.parameters)["Deep"] == 0
-    )
-    found = judgement(target, 40)
+    found = judgement(shallow("offset_contribution"), 40)
     assert found.passed
     assert len(found.having("killed by bench")) > 35
+
+
+def test_no_mutant_that_the_bench_of_a_unit_kills_is_called_the_same(tmp_path: Path) -> None:
+    target = shallow("offset_contribution")
+    killed = [verdict.mutant for verdict in judgement(target, 40).having("killed by bench")][::4]
+    netlist = Netlist(design_of(target.subject), tmp_path, cache_directory())
+    equations = parsed(netlist.equations([mutant for mutant in killed if not mutant.changes_a_clock]))
+    answers = [sameness(equations, mutant.number, SECONDS) for mutant in killed if not mutant.changes_a_clock]
+    assert {answer.outcome for answer in answers} == {"perhaps different"}
 
 
 def test_every_lane_and_every_unit_is_mutated() -> None:
@@ -211,7 +221,7 @@ def test_an_undecided_mutant_is_shown_with_its_line_and_how_to_see_it_again(monk
     said = run("add", "--count", "7", "--seed", "3").stdout
     assert "undecided: bit 0 is inverted" in said
     assert "  add.sv:1: // ADD: " in said
-    assert "again: python -m rtl_models.mutation add --count 7 --seed 3" in said
+    assert "again: lanewise rtl mutate add --count 7 --seed 3" in said
 
 
 def test_a_module_that_there_is_not_is_wrong_usage() -> None:

@@ -33,7 +33,7 @@ from sim.toolchain import cache_directory
 
 pytestmark = pytest.mark.rtl
 FAST = [theorem for theorem in operator_theorems() if dict(theorem.subject.parameters)["Width"] <= 16]
-"""The wider ones are proved by `python -m rtl_models.formal`."""
+"""The wider ones are proved by `lanewise rtl prove`."""
 SECONDS = 60.0
 PROVE = Typer()
 PROVE.command()(prove)
@@ -160,7 +160,7 @@ def test_a_counter_example_is_the_smallest_and_shown_with_the_command_that_repea
         "  a_i = 8, b_i = 8",
         "  result_o: sqrdmulh.sv at Width 8 gives 0, expected 1",
     ]
-    assert lines[-1] == '  reproduce: python -m rtl_models.formal "sqrdmulh at 8 bits"'
+    assert lines[-1] == '  reproduce: lanewise rtl prove "sqrdmulh at 8 bits"'
 
 
 def test_the_shown_command_asks_for_that_theorem() -> None:
@@ -186,7 +186,7 @@ def test_a_twin_that_is_not_refuted_is_reported(fault: Fault, said: str, cache: 
     assert list(details(verdict)) == [
         "uqsub at 8 bits: twin not refuted",
         f"  its twin, {fault.text!r} as {fault.wrong!r}: {said}",
-        '  reproduce: python -m rtl_models.formal "uqsub at 8 bits"',
+        '  reproduce: lanewise rtl prove "uqsub at 8 bits"',
     ]
 
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Without
 from rtl_faults import planted, planted_at_one_number, wrong_text
 
-from rtl_models import build_cache, environment, exhaustive
-from rtl_models.build_cache import BuildError, built
-from rtl_models.environment import SimulationUnavailable, cpp_compiler
+from rtl_models import build_cache, environment, exhaustive, session
+from rtl_models.build_cache import BuildError, Simulator, built
+from rtl_models.environment import SimulationUnavailable, cpp_compiler, tool_versions
 from rtl_models.exhaustive import Disagreement, compare_every_pair
 from rtl_models.operators import OPERATORS
 from rtl_models.outcome import Outcome
 from rtl_models.run import design, run
+from rtl_models.unit_run import Built
+from rtl_models.units import UNITS
 
 pytestmark = pytest.mark.rtl
 SQADD, SQRDMULH = OPERATORS["sqadd"], OPERATORS["sqrdmulh"]
@@ -29,7 +33,7 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     original = environment.execute
 
-    def counted(command: list[str], directory: Path, **variables: str) -> environment.Finished:
+    def counted(command: list[str], directory: Path, **variables: Any) -> environment.Finished:
         seen.append(Path(command[0]).name)
         return original(command, directory, **variables)
 
@@ -57,6 +61,27 @@ def test_a_second_build_runs_nothing(tmp_path: Path, programs: list[str]) -> Non
     first = built(new)
     ran = len(programs)
     assert (built(new), ran > 0, len(programs)) == (first, True, ran)
+
+
+def test_a_second_build_of_a_unit_runs_nothing(programs: list[str]) -> None:
+    new = Built(UNITS["transpose1xw"]).design()
+    first = built(new)
+    programs.clear()
+    assert (built(new), programs) == (first, [])
+
+
+def test_a_simulator_that_does_not_end_is_stopped_and_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "SECONDS", 0.5)
+    endless = Simulator((sys.executable, "-c", "while True: pass"), ())
+    stopped = session.Session("endless", "top", 1, endless, {})
+    said = stopped.run("no_module")
+    shutil.rmtree(stopped.folder)
+    assert said == {session.NEVER_ENDS: "the simulator did not end within 0.5 s and was stopped"}
+
+
+def test_a_package_that_is_not_installed_is_a_sentence() -> None:
+    with pytest.raises(SimulationUnavailable, match="no-such-wheel is not installed; run: pip install no-such-wheel"):
+        tool_versions("no-such-wheel")
 
 
 def test_a_changed_module_builds_again(tmp_path: Path, programs: list[str]) -> None:

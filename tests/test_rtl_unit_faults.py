@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 import pytest
 from rtl_faults import planted
 
+from rtl_models.build_cache import built
 from rtl_models.environment import SimulatorName
 from rtl_models.outcome import Outcome
+from rtl_models.session import Session
+from rtl_models.sources import sources_of
+from rtl_models.unit_harness import TOP
 from rtl_models.unit_run import Built, run_unit
 from rtl_models.units import UNITS
 
@@ -26,16 +31,53 @@ RESETS_ONE_STAGE = ("valid_pipeline", "valid_q <= '0;", "valid_q[Depth-1] <= 1'b
 RESETS_NOTHING = ("valid_pipeline", "valid_q <= '0;", "valid_q <= valid_q;")
 NEVER_VALID = ("valid_pipeline", "assign valid_o  = valid_q[Depth-1];", "assign valid_o  = 1'b0;")
 TAKES_SHIFT_32 = ("config_registers", "is_shift       = data_i <= 32'd31", "is_shift       = data_i <= 32'd32")
+Fault = tuple[str, str, str]
+"""A module, a text in it, and the wrong one in its place."""
+IN_OTHER_UNITS: Final[Mapping[str, tuple[Fault, str]]] = {
+    "offset_contribution": (
+        ("offset_contribution", "if (enable) constant_q <=", "constant_q <="),
+        "frames/pattern=sometimes",
+    ),
+    "transpose1xw": (
+        ("frame_walk", "first_q ? height_i      : height_q;", "height_i;"),
+        "settings_of_the_next_frame_come_early",
+    ),
+    "quantized_add": (
+        ("place_byte", "{offset_i[8], offset_i};", "{1'b0, offset_i};"),
+        "one_beat_frames/pattern=sometimes",
+    ),
+}
+"""By unit a fault, a stall that a register ignores among them, and a scenario that meets it."""
+NOT_SHRUNK: Final[Mapping[str, tuple[Built, Fault, str]]] = {
+    "a product too large by one": (
+        Built(UNITS["quantize_down"], 4, "deep"),
+        ("sum_of_tiles", "{high_i, low_i} +", "{high_i, low_i + Width'(1)} +"),
+        "rare_frames",
+    ),
+    "a sum that lost one bit far above a byte": (
+        DOWN,
+        ("clamp_to_byte", "$signed(value_i) > maximum", "$signed({value_i[31:21], 1'b0, value_i[19:0]}) > maximum"),
+        "rare_frames",
+    ),
+    "a row that is not restarted": (
+        Built(UNITS["quantize_down_channels"]),
+        ("channel_tables", "else if (restart_i) beat_q <= '0;", "else if (1'b0) beat_q <= '0;"),
+        "one_beat_frames/pattern=sometimes",
+    ),
+}
+"""By what is wrong the unit, the fault, and a scenario; to shrink the tables of channels takes long."""
 Failing = Callable[..., Outcome]
 
 
 @pytest.fixture(scope="module")
 def failing() -> Iterator[Failing]:
-    """Runs some scenarios of quantize_down with a fault in it; waveforms go at the end."""
+    """Runs some scenarios of a unit with a fault in it; waveforms go at the end."""
     outcomes: list[Outcome] = []
 
-    def run(fault: tuple[str, str, str], scenarios: str, simulator: SimulatorName = "verilator") -> Outcome:
-        outcomes.append(run_unit(DOWN, simulator=simulator, before=[planted(*fault)], scenarios=scenarios))
+    def run(fault: Fault, scenarios: str, simulator: SimulatorName = "verilator", unit: Built = DOWN) -> Outcome:
+        used = {*sources_of(unit.unit.name), *sources_of("config_registers")}
+        assert f"{fault[0]}.sv" in used, f"{unit.title} has no {fault[0]}"
+        outcomes.append(run_unit(unit, simulator=simulator, before=[planted(*fault)], scenarios=scenarios))
         return outcomes[-1]
 
     yield run
@@ -73,7 +115,7 @@ def test_the_waveform_has_the_lanes_as_variables(tie: Outcome) -> None:
 
 
 def test_a_register_that_ignores_a_stall_needs_a_stall_to_be_shown(failing: Failing) -> None:
-    smallest = failing(IGNORES_STALLS, "frames/pattern=sometimes").smallest
+    smallest = failing(IGNORES_STALLS, "rare_frames").smallest
     assert not all(smallest["takes"])
 
 
@@ -98,6 +140,29 @@ def test_a_unit_that_hangs_is_a_failure_with_a_sentence(failing: Failing) -> Non
 def test_an_illegal_setting_that_is_taken_is_a_failure(failing: Failing) -> None:
     outcome = failing(TAKES_SHIFT_32, "illegal_settings")
     assert outcome.tests["illegal_settings"].startswith("the write of 0x20 to 0x8 is not noted in STATUS")
+
+
+@pytest.mark.parametrize("name", IN_OTHER_UNITS)
+def test_a_fault_in_another_unit_is_told_with_case_waveform_seed_and_command(failing: Failing, name: str) -> None:
+    outcome = failing(*IN_OTHER_UNITS[name], unit=Built(UNITS[name]))
+    case, waveform, again = outcome.told().splitlines()[-3:]
+    assert case.startswith("smallest case, ")
+    assert (waveform, outcome.waves is not None) == (f"waveform: {outcome.waves}", True)
+    assert again.startswith(f"seed 1; again: lanewise rtl test {name} --lanes 4 --profile shallow ")
+
+
+@pytest.mark.parametrize("wrong", NOT_SHRUNK)
+def test_a_fault_fails_the_scenario_that_is_for_it(wrong: str) -> None:
+    unit, fault, scenario = NOT_SHRUNK[wrong]
+    session = Session(unit.unit.name, TOP, 1, built(unit.design(planted(*fault))), unit.variables)
+    said = session.run("rtl_models.benches.unit_scenarios", scenario)[scenario]
+    shutil.rmtree(session.folder)
+    assert "result_o of beat" in said
+
+
+def test_a_unit_that_is_not_ready_while_it_is_empty_is_a_failure(failing: Failing) -> None:
+    outcome = failing(("valid_pipeline", "ready_i | ~valid_o;", "ready_i;"), "one_beat_frames/pattern=bursts")
+    assert "ready_o is 0: it must be ready_i or not valid_o, 1" in outcome.tests["one_beat_frames/pattern=bursts"]
 
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="the simulator icarus, which knows X, is not installed")

@@ -122,7 +122,7 @@ def _note(part: Sequence[Frame], number: int, beat: int) -> None:
     whole = [frame.as_json() for cut in (*before, around, *after) if (frame := BENCH.fitted(cut, LANES))]
     if not Path(FAILURE).exists():
         takes = [random.random() < 1 / 4 for _ in range(16 * FEW)]
-        Path(FAILURE).write_text(json.dumps({"frames": whole, "offers": [], "takes": takes}))
+        Path(FAILURE).write_text(json.dumps({"frames": whole, "offers": [], "takes": takes, "early": False}))
 
 
 @cocotb.test()

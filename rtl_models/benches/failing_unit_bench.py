@@ -62,7 +62,8 @@ def told(case: Case, problem: Wrong) -> str:
 def _told_stalls(case: Case) -> str:
     """By cycle whether a result is taken, and by free cycle whether a beat is offered; from the reset on."""
     told = ["".join("01"[one] for one in decisions) for decisions in (case.offers, case.takes)]
-    return f"(beats offered {told[0]}1.., results taken {told[1]}1..)" if case.stalls else "without stalls"
+    stalls = f"(beats offered {told[0]}1.., results taken {told[1]}1..)" if case.stalls else "without stalls"
+    return f"{stalls}, settings written after the first beat of the frame before" if case.early else stalls
 
 
 def _told_frame(frame: Frame) -> str:
@@ -82,9 +83,10 @@ def _smallest(case: Case, bench: Testbench) -> Case:
 
 def _calmer(case: Case) -> Iterator[Case]:
     """The frames without stalls, and with regular ones, which meet a part of the frames as they met all."""
-    yield Case(case.frames)
-    yield from (Case(case.frames, (), takes * _PERIODS) for takes in ((False, True), (False,) * 20 + (True,) * 5))
-    yield Case(case.frames, (False, True) * _PERIODS)
+    yield replace(case, offers=(), takes=())
+    seldom = ((False, True), (False,) * 20 + (True,) * 5)
+    yield from (replace(case, offers=(), takes=takes * _PERIODS) for takes in seldom)
+    yield replace(case, offers=(False, True) * _PERIODS, takes=())
 
 
 def _with_fewer_stalls(case: Case, problem: Problem) -> Case:

@@ -77,6 +77,13 @@ async def ties(dut: Any, width: int) -> None:
 
 
 @cocotb.test()
+@cocotb.parametrize(width=[width for width in WIDTHS if stimulus.bits_by_counts(OPERATOR.operand_types(width))])
+async def bits_by_counts(dut: Any, width: int) -> None:
+    """Single bits shifted by about the width, where the second operand is such a count."""
+    await compare(dut, width, stimulus.bits_by_counts(OPERATOR.operand_types(width)))
+
+
+@cocotb.test()
 @cocotb.parametrize(width=WIDTHS)
 async def random_operands(dut: Any, width: int) -> None:
     """Seeded random numbers, edges among them."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from random import Random
 from typing import Final
+
+import numpy as np
 
 from isa.lane import S32, constant
 from rtl_models.benches.frame import Frame
@@ -26,8 +28,13 @@ from rtl_models.benches.unit_stimulus import (
     BOUNDS,
     EXACT,
     MULTIPLIERS,
+    NEGATES,
     OFFSETS,
     SHIFTS,
+    SMALL_ODD,
+    beside_division_ties,
+    beside_powers,
+    beside_product_ties,
     in_turn,
     rescaling_values,
     spread,
@@ -66,6 +73,24 @@ def long_frame(rng: Random, lanes: int, beats: int) -> Frame:
     return _frame(settings, rng, lanes, beats)
 
 
+def rare_frames(rng: Random, lanes: int) -> list[Frame]:
+    """What comes close to a tie, every shift, and sums far outside of a byte by one bit."""
+    odd = [_plain(multiplier, 0, 128, beside_product_ties(multiplier, rng), lanes) for multiplier in SMALL_ODD]
+    divided = [_plain(NEGATES, shift, 100, beside_division_ties(shift), lanes) for shift in range(32)]
+    powers = [-value for value in beside_powers(rng)]
+    scaled = [_plain(NEGATES, 0, 0, powers, lanes, bounds) for bounds in ((0, 255), (10, 200))]
+    return [*odd, *divided, *scaled, *(_plain(NEGATES, 0, value, [0], lanes) for value in powers)]
+
+
+def _plain(
+    multiplier: int, shift: int, offset: int, values: Sequence[int], lanes: int, bounds: tuple[int, int] = (0, 255)
+) -> Frame:
+    """The values without a bias, each in every lane."""
+    settings = {"multiplier": multiplier, "shift": shift, "offset": offset, "minimum": bounds[0], "maximum": bounds[1]}
+    accumulators = spread(values, len(values), lanes)
+    return Frame(settings, {"accumulator_i": accumulators, "bias_i": np.zeros_like(accumulators)})
+
+
 def _of_corners(number: int) -> dict[str, int]:
     low, high = in_turn(BOUNDS, number)
     settings = {"multiplier": in_turn(MULTIPLIERS, number), "shift": in_turn(SHIFTS, number)}
@@ -95,4 +120,5 @@ BENCH: Final = UnitBench(
     frames,
     long_frame,
     round=88,
+    rare_frames=rare_frames,
 )

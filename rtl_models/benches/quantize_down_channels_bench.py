@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from random import Random
 from typing import Final
@@ -20,6 +20,8 @@ from rtl_models.benches.unit_stimulus import (
     MULTIPLIERS,
     OFFSETS,
     SHIFTS,
+    SMALL_ODD,
+    beside_product_ties,
     in_turn,
     rescaling_values,
     wrapped,
@@ -95,12 +97,28 @@ def long_frame(rng: Random, lanes: int, beats: int) -> Frame:
 
 
 def _frame(settings: dict[str, int], number: int, rng: Random, lanes: int, beats: int) -> Frame:
-    tables: dict[str, int] = {}
-    for channel in range(settings["channels"]):
-        own = _of_corners(number + channel) if number % 2 else _of_small_results(number + channel)
-        tables |= {channel_setting(field, channel): value for field, value in zip(_UNIT.tables, own, strict=True)}
-    blank = Frame(settings | tables, {"accumulator_i": np.zeros((beats, lanes), np.int64)})
-    return Frame(blank.settings, {"accumulator_i": _accumulators(blank, rng, lanes)})
+    of_channel = _of_corners if number % 2 else _of_small_results
+    settings |= _tables([of_channel(number + channel) for channel in range(settings["channels"])])
+    blank = Frame(settings, {"accumulator_i": np.zeros((beats, lanes), np.int64)})
+    return Frame(settings, {"accumulator_i": _accumulators(blank, rng, lanes)})
+
+
+def _tables(channels: Sequence[tuple[int, int, int]]) -> dict[str, int]:
+    """Of bias, multiplier and shift of every channel."""
+    return {
+        channel_setting(field, channel): value
+        for channel, own in enumerate(channels)
+        for field, value in zip(_UNIT.tables, own, strict=True)
+    }
+
+
+def rare_frames(rng: Random, lanes: int) -> list[Frame]:
+    """Products close to ties: every channel has a small odd multiplier."""
+    multipliers = [in_turn(SMALL_ODD, channel) for channel in range(CHANNELS)]
+    settings = {"offset": 128, "minimum": 0, "maximum": 255, "channels": CHANNELS}
+    settings |= _tables([(0, multiplier, 0) for multiplier in multipliers])
+    rows = np.array([beside_product_ties(multiplier, rng) for multiplier in multipliers], np.int64).T
+    return [Frame(settings, {"accumulator_i": rows.reshape(-1, lanes)})]
 
 
 def _of_corners(number: int) -> tuple[int, int, int]:
@@ -132,4 +150,4 @@ def fitted(frame: Frame, lanes: int) -> Frame | None:
     return Frame(kept, frame.operands) if frame.settings["channels"] else None
 
 
-BENCH: Final = UnitBench(_UNIT, goals, frames, long_frame, round=130, fitted=fitted)
+BENCH: Final = UnitBench(_UNIT, goals, frames, long_frame, round=130, fitted=fitted, rare_frames=rare_frames)

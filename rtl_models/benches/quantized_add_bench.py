@@ -21,7 +21,17 @@ from rtl_models.benches.unit_goals import (
     placed,
     rescaled,
 )
-from rtl_models.benches.unit_stimulus import BOUNDS, EXACT, MULTIPLIERS, OFFSETS, SHIFTS, in_turn, spread
+from rtl_models.benches.unit_stimulus import (
+    BOUNDS,
+    EXACT,
+    MULTIPLIERS,
+    NEGATES,
+    OFFSETS,
+    SHIFTS,
+    beside_powers,
+    in_turn,
+    spread,
+)
 from rtl_models.units import UNITS
 
 NUMBERS: Final = (
@@ -70,6 +80,22 @@ def frames(rng: Random, lanes: int) -> Iterator[Frame]:
 def long_frame(rng: Random, lanes: int, beats: int) -> Frame:
     """A layer of unsigned bytes."""
     return _frame(_of_a_layer(0, rng) | {"signed": 0, "minimum": 0, "maximum": 255}, rng, lanes, beats)
+
+
+def rare_frames(rng: Random, lanes: int) -> list[Frame]:
+    """Halves at every shift before and behind the sum, and sums far outside of a byte by one bit."""
+    settings = [_of_shifts(shift, behind) for shift in range(1, 32) for behind in (False, True)]
+    offsets = [_of_shifts(0, True) | {"offset": value} for value in beside_powers(rng)]
+    frames = [_frame(each | {"signed": 0, "minimum": 0, "maximum": 255}, rng, lanes) for each in (*settings, *offsets)]
+    return [*frames[: len(settings)], *(frame.cut(0, 1) for frame in frames[len(settings) :])]
+
+
+def _of_shifts(shift: int, behind: bool) -> dict[str, int]:
+    """Differences shifted left, and right by one more, before the sum or behind it."""
+    settings = {f"{name}multiplier": NEGATES for name in ("a_", "b_", "")}
+    settings |= {"a_offset": -128, "b_offset": -126, "left_shift": min(20, max(0, shift - 1)), "offset": 100}
+    before, after = (0, shift) if behind else (shift, 0)
+    return settings | {"a_shift": before, "b_shift": before, "shift": after}
 
 
 def _bounds(number: int) -> dict[str, int]:
@@ -123,4 +149,5 @@ BENCH: Final = UnitBench(
     frames,
     long_frame,
     round=264,
+    rare_frames=rare_frames,
 )

@@ -71,6 +71,16 @@ def ties(types: Sequence[Int], rng: Random, count: int = 1_000) -> list[Column]:
     return columns(types, [_tie(types, rng) for _ in range(count)])
 
 
+def bits_by_counts(types: Sequence[Int]) -> list[Column]:
+    """Every power of two and its negative, shifted by counts about its width; [] where the last is no shift count."""
+    first, count = types[0], types[-1]
+    counts = [sign * (first.bits + d) for d in range(-1, 4) for sign in (1, -1)]
+    if len(types) != 2 or count == first or not all(count.low <= number <= count.high for number in counts):
+        return []
+    powers = [sign << k for k in range(first.bits) for sign in (1, -1)]
+    return columns(types, list(product(powers, counts)))
+
+
 def _tie(types: Sequence[Int], rng: Random) -> list[int]:
     first = types[0]
     k = rng.randrange(first.bits - 1)

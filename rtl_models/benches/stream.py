@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -47,6 +48,19 @@ class Stream:
         """Drive all beats of a frame; the last may still be inside afterwards."""
         await self.begin(frame)
         await self.empty()
+
+    async def send_all(self, frames: Sequence[Frame], early: bool = False) -> None:
+        """Drive all frames; `early`, the settings of the next are written once a frame's first beat is accepted."""
+        for frame, following in zip(frames, [*frames[1:], None], strict=False):
+            await self.begin(frame)
+            if early and following is not None:
+                await self._first_accepted(frame)
+                await self.configure(following)
+            await self.empty()
+
+    async def _first_accepted(self, frame: Frame) -> None:
+        while len(self.bench.driver.waiting) == frame.beats:
+            await self.cycle()
 
     async def empty(self) -> None:
         """Cycles until no beat waits."""

@@ -129,7 +129,12 @@ class Testbench:
     def _look(self, take: bool) -> None:
         result = self._result() if self._bit("valid_o") else None
         self.monitor.see(self.cycle_number, result, take)
-        if self._bit("ready_o") and self.driver.offered:
+        ready, due = self._bit("ready_o"), take or result is None
+        if ready != due:
+            raise Wrong(
+                f"in cycle {self.cycle_number} ready_o is {ready:d}: it must be ready_i or not valid_o, {due:d}"
+            )
+        if ready and self.driver.offered:
             self.driver.accepted()
             self.accepted.append(self.cycle_number)
 

@@ -20,6 +20,7 @@ CHUNK: Final = 16
 _WIDTHS: Final = (1, 16, 5, 32, 3, 64, 17, 2, 33, 8, 63, 4, 48, 100, 7, 65, 12, 31, 128)
 _HEIGHTS: Final = (1, 2, 5, 1, 3)
 _ELEMENTS: Final = (1, 2, 4)
+_LARGE: Final = tuple((1 << k) + more for k in range(5, 10) for more in (0, 1))
 _DESTINATIONS: Final = (0, 0xFFFFFFF0, 16, 0x7FFFFFF0, 0xFFFFFF00, 0x12345670, 0xFFFFFFC0)
 
 
@@ -71,6 +72,16 @@ def frames(rng: Random, lanes: int) -> Iterator[Frame]:
         yield _frame(settings | {"zero_tail": number // 3 % 2}, rng, lanes)
 
 
+def rare_frames(rng: Random, lanes: int) -> list[Frame]:
+    """Tall and wide shapes anywhere, the tall among flat ones: their settings come in the middle of one another."""
+    shapes = [(1, height, 1) for height in _LARGE] + [
+        (8 * width, 1, element) for width in _LARGE for element in _ELEMENTS
+    ]
+    rng.shuffle(shapes)
+    settings = [dict(zip(("width", "height", "element"), shape, strict=True)) for shape in shapes]
+    return [_frame(each | {"destination": rng.getrandbits(28) << 4, "zero_tail": 1}, rng, lanes) for each in settings]
+
+
 def long_frame(rng: Random, lanes: int, beats: int) -> Frame:
     """The widest rows there are."""
     settings = {"destination": 0x1000, "width": 65535, "height": 1, "element": 1, "zero_tail": 1}
@@ -94,5 +105,12 @@ def fitted(frame: Frame, lanes: int) -> Frame | None:
 
 
 BENCH: Final = UnitBench(
-    UNITS["transpose1xw"], goals, frames, long_frame, round=114, fitted=fitted, samples_settings=True
+    UNITS["transpose1xw"],
+    goals,
+    frames,
+    long_frame,
+    round=114,
+    fitted=fitted,
+    rare_frames=rare_frames,
+    samples_settings=True,
 )

@@ -26,5 +26,7 @@ class UnitBench:
     long_frame: Callable[[Random, int, int], Frame]
     round: int
     fitted: Callable[[Frame, int], Frame | None] = lambda frame, _: frame
+    rare_frames: Callable[[Random, int], list[Frame]] = lambda rng, lanes: []
+    """What shows faults that frames in turn would show too seldom, such as a bit that a carry reaches once in 2^20."""
     samples_settings: bool = False
     """Whether the settings of a frame are those of its first beat, whatever is written after it."""

@@ -14,11 +14,15 @@ from rtl_models.benches.unit_settings import BENCH, LANES
 
 @dataclass(frozen=True)
 class Case:
-    """Frames, and the decisions to offer and to take, cycle by cycle; always after the last."""
+    """Frames, and the decisions to offer and to take, cycle by cycle; always after the last.
+
+    `early`: the settings of each frame but the first are written after the first beat of the one before.
+    """
 
     frames: tuple[Frame, ...]
     offers: tuple[bool, ...] = ()
     takes: tuple[bool, ...] = ()
+    early: bool = False
 
     @property
     def stalls(self) -> bool:
@@ -28,15 +32,14 @@ class Case:
     def as_json(self) -> dict[str, Any]:
         """For `case_of_json`."""
         frames = [frame.as_json() for frame in self.frames]
-        return {"frames": frames, "offers": self.offers, "takes": self.takes}
+        return {"frames": frames, "offers": self.offers, "takes": self.takes, "early": self.early}
 
     async def problem(self, bench: Testbench) -> Wrong | None:
         """What goes wrong in it, from a reset on."""
         await bench.reset()
         stream = Stream(bench, BENCH.unit, LANES, Traffic(replayed(self.offers), replayed(self.takes)))
         try:
-            for frame in self.frames:
-                await stream.send(frame)
+            await stream.send_all(self.frames, self.early)
             await stream.finish()
         except Wrong as wrong:
             return wrong
@@ -45,7 +48,8 @@ class Case:
 
 def case_of_json(value: dict[str, Any]) -> Case:
     """What `Case.as_json` made."""
-    return Case(tuple(map(frame_of_json, value["frames"])), tuple(value["offers"]), tuple(value["takes"]))
+    frames = tuple(map(frame_of_json, value["frames"]))
+    return Case(frames, tuple(value["offers"]), tuple(value["takes"]), value["early"])
 
 
 def testbench(dut: Any) -> Testbench:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -45,18 +45,20 @@ def seeded() -> Random:
 class Scenario:
     """A stream under a pattern of stalls, noted so that a failure can be done again."""
 
-    def __init__(self, dut: Any, pattern: str) -> None:
-        self.pattern, rng = pattern, seeded()
+    def __init__(self, dut: Any, pattern: str, early: bool = False) -> None:
+        self.pattern, self._early, rng = pattern, early, seeded()
         stalls = STALLS[pattern]
         self._offers, self._takes = Noted(stalls.offers(rng), []), Noted(stalls.takes(rng), [])
         self.bench = testbench(dut)
         self.stream = Stream(self.bench, BENCH.unit, LANES, Traffic(self._offers, self._takes))
 
     async def run(self, frames: Iterable[Frame]) -> None:
-        """Send the frames from a reset on, compare all results, and count what was covered."""
+        """Send the frames from a reset on, compare all results, and count what was covered.
+
+        `early`: the settings of the next frame are written as soon as the first beat of a frame is accepted.
+        """
         async with self:
-            for frame in frames:
-                await self.stream.send(frame)
+            await self.stream.send_all(list(frames), self._early)
 
     async def __aenter__(self) -> Stream:
         """Reset; what is then sent is compared at the end."""
@@ -84,7 +86,8 @@ class Scenario:
     def _note(self) -> None:
         """Leave the first failure of the run to be shrunk."""
         if not Path(FAILURE).exists():
-            case = Case(tuple(self.stream.frames), tuple(self._offers.noted), tuple(self._takes.noted))
+            decisions = tuple(self._offers.noted), tuple(self._takes.noted)
+            case = Case(tuple(self.stream.frames), *decisions, self._early)
             Path(FAILURE).write_text(json.dumps(case.as_json()))
 
 
@@ -134,13 +137,13 @@ if BENCH.samples_settings:
     @cocotb.test()
     async def settings_of_the_next_frame_come_early(dut: Any) -> None:
         """Settings that are written after the first beat of a frame are those of the next."""
-        async with Scenario(dut, "sometimes") as stream:
-            for frame, following in pairwise(some_frames(FEW)):
-                await stream.begin(frame)
-                while len(stream.bench.driver.waiting) == frame.beats:
-                    await stream.cycle()
-                await stream.configure(following)
-                await stream.empty()
+        await Scenario(dut, "sometimes", early=True).run(some_frames(FEW))
+
+
+@cocotb.test()
+async def rare_frames(dut: Any) -> None:
+    """Numbers and shapes that hardly any other frame has."""
+    await Scenario(dut, "sometimes", early=BENCH.samples_settings).run(BENCH.rare_frames(seeded(), LANES))
 
 
 @cocotb.test()

@@ -23,6 +23,12 @@ BOUNDS: Final = ((0, 255), (0, 0), (10, 200), (255, 255), (1, 1), (0, 127), (200
 """Of unsigned bytes, from minimum to maximum."""
 
 
+SMALL_ODD: Final = (1, 3, -5, 13, -57, 101, 127, -127)
+"""Multipliers of which every rounding of a product shows in a byte, and which have inverses modulo 2^31."""
+NEGATES: Final = S32.low
+"""A multiplier: SQRDMULH by it is the number's negative, without rounding."""
+
+
 def in_turn(choices: Sequence[_Kept], number: int) -> _Kept:
     """Lists whose lengths have no common factor meet in all combinations."""
     return choices[number % len(choices)]
@@ -52,6 +58,27 @@ def _division_ties(multiplier: int, shift: int, rng: Random) -> list[int]:
 
 def _nearest(dividend: int, divisor: int) -> int:
     return (2 * dividend + divisor) // (2 * divisor)
+
+
+def beside_product_ties(multiplier: int, rng: Random) -> list[int]:
+    """Values of int32 whose products with an odd multiplier are 2^30 + d modulo 2^31: d = 0, +-1, and of every size."""
+    inverse = pow(multiplier, -1, 1 << 31)
+    distances = [0, 1, -1, *(sign * rng.getrandbits(bits) for bits in range(1, 30) for sign in (1, -1))]
+    values = [((1 << 30) + distance) * inverse % (1 << 31) for distance in distances]
+    return [*values, *(value - (1 << 31) for value in values)]
+
+
+def beside_division_ties(shift: int) -> list[int]:
+    """Small odd numbers times 2^(shift-1) of both signs, and what is next to them."""
+    half = (1 << shift) >> 1
+    beside = [sign * odd * half + d for odd in (1, 3, 21) for sign in (1, -1) for d in (-1, 0, 1)]
+    return [value for value in beside if S32.low < value <= S32.high]
+
+
+def beside_powers(rng: Random) -> list[int]:
+    """+-2^k and a byte more, for every k above a byte: to lose bit k would make a byte of it."""
+    powers = [sign << k for k in range(8, 31) for sign in (1, -1)]
+    return [power + byte for power in powers for byte in (0, rng.randrange(1, 255), 255)]
 
 
 def spread(values: Sequence[int], beats: int, lanes: int) -> Int64Array:

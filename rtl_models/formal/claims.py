@@ -6,7 +6,7 @@ def specification(read: Read) -> Statement:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Protocol, cast
@@ -38,6 +38,19 @@ def on(wire: str, kind: Int, lsb: int | None = None) -> Value:
 def signal_of(wire: str, kind: Int, lsb: int | None, edge: int = 0) -> Signal:
     """The signal that is read."""
     return Signal(wire, edge=edge) if lsb is None else Signal(wire, lsb, kind.bits, edge)
+
+
+def all_of(conditions: Iterable[Lane]) -> Lane:
+    """1 where each of the conditions is 1."""
+    every = constant(1)
+    for condition in conditions:
+        every = every & condition
+    return every
+
+
+def total(lanes: Iterable[Lane]) -> Lane:
+    """The exact sum."""
+    return sum(lanes, constant(0))
 
 
 _leaf = cache(input_lane)

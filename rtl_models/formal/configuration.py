@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from isa.lane import S8, U1, U8, U16, U32, Int, Lane, constant, select
-from rtl_models.formal.claims import Read, Signals, Statement, claim
+from rtl_models.formal.claims import Read, Signals, Statement, all_of, claim, total
 from rtl_models.formal.theorem import Fault, Theorem
 from rtl_models.formal.yosys import Subject
 from rtl_models.register_map import CAUSES, CHANNELS, REGISTERS, STATUS, TABLES, Field, Register
@@ -78,7 +78,7 @@ def legal(register: Register, data: Lane) -> Lane:
     """Whether a register takes a word: nothing beside the fields, those in their ranges, and the register's rule."""
     beside = U32.high & ~sum(field.mask for field in register.fields)
     conditions = [(data & beside).equals(0), *(_in_range(_field(data, field), field) for field in register.fields)]
-    return _all([*conditions, *(rule(data) for name, rule in _RULES.items() if name == register.name)])
+    return all_of([*conditions, *(rule(data) for name, rule in _RULES.items() if name == register.name)])
 
 
 def _in_range(value: Lane, field: Field) -> Lane:
@@ -133,7 +133,7 @@ def _is_aligned(read: Read) -> Lane:
     return (_address(read) & 3).equals(0)
 
 
-def _cause(read: Read) -> Lane:
+def cause_set(read: Read) -> Lane:
     """The bit of STATUS that is set: an address that is not aligned is nothing else."""
     bad_value = select(_is_legal(read), 0, CAUSES["illegal value"])
     aligned = select(_is_mapped(read), bad_value, CAUSES["unmapped address"])
@@ -148,7 +148,7 @@ def _status(read: Signals) -> Statement:
     kept = status & ~select(clears, _data(read) & 7, 0) & 7
     resets = (read("rst_ni", U1) & later("rst_ni", U1)).equals(0)
     return {
-        "STATUS": (later("status_q", _U3), select(resets, 0, kept | _cause(read))),
+        "STATUS": (later("status_q", _U3), select(resets, 0, kept | cause_set(read))),
         "error_o": (read("error_o", U1), status > 0),
     }
 
@@ -156,7 +156,7 @@ def _status(read: Signals) -> Statement:
 def _tables(read: Signals) -> Statement:
     """A restart goes with each legal write of CHANNELS."""
     (channels,) = (register for register in REGISTERS if register.name == "CHANNELS")
-    taken = read("write_i", U1) & _cause(read).equals(0)
+    taken = read("write_i", U1) & cause_set(read).equals(0)
     return {
         "table_write_o": (read("table_write_o", U1), taken & _in_tables(read)),
         "table_restart_o": (read("table_restart_o", U1), taken & _address(read).equals(channels.address)),
@@ -170,17 +170,6 @@ def _read_back(read: Signals) -> Statement:
     """0 where there is no register."""
     word = select(_address(read).equals(STATUS), read("status_q", _U3), 0)
     for register in REGISTERS:
-        fields = _sum([_setting(read, field) << field.lsb for field in register.fields])
+        fields = total([_setting(read, field) << field.lsb for field in register.fields])
         word = select(_address(read).equals(register.address), fields, word)
     return {"read_data_o": (read("read_data_o", U32), word)}
-
-
-def _all(conditions: list[Lane]) -> Lane:
-    every = constant(1)
-    for condition in conditions:
-        every = every & condition
-    return every
-
-
-def _sum(lanes: list[Lane]) -> Lane:
-    return sum(lanes, constant(0))

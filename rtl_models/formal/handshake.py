@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from isa.lane import U1, U8, Int, Lane, constant, select
-from rtl_models.formal.claims import Signals, Statement, claim
+from rtl_models.formal.claims import Signals, Statement, all_of, claim, total
 from rtl_models.formal.theorem import Fault, Theorem
 from rtl_models.formal.yosys import Subject
 
@@ -72,12 +72,12 @@ class _Valid:
 
     def never_reset(self, edges: int) -> Callable[[Signals], Lane]:
         """No reset now and for so many edges."""
-        return lambda read: _all([read.after(k)("rst_ni", U1) for k in range(edges + 1)])
+        return lambda read: all_of([read.after(k)("rst_ni", U1) for k in range(edges + 1)])
 
     def counts(self, read: Signals) -> Statement:
         """The inductive step: with it, and an empty start, the difference is what the pipeline holds at all times."""
         balance = _accepted(read) - _delivered(read)
-        return {"beats held": (_sum(self.bits(read.after(1))), _sum(self.bits(read)) + balance)}
+        return {"beats held": (total(self.bits(read.after(1))), total(self.bits(read)) + balance)}
 
     def numbered(self, read: Signals) -> Lane:
         """The invariant: each beat held has its number, those before it in the pipeline having the next ones."""
@@ -85,9 +85,9 @@ class _Valid:
 
     def _in_order(self, read: Signals, numbers: Sequence[Lane], accepted: Lane, delivered: Lane) -> Lane:
         bits = self.bits(read)
-        expected = [U8.wrap(accepted - 1 - _sum(bits[:k])) for k in range(self._depth)]
+        expected = [U8.wrap(accepted - 1 - total(bits[:k])) for k in range(self._depth)]
         numbered = [bit.equals(0) | n.equals(e) for bit, n, e in zip(bits, numbers, expected, strict=True)]
-        return _all([*numbered, U8.wrap(accepted - delivered).equals(_sum(bits))])
+        return all_of([*numbered, U8.wrap(accepted - delivered).equals(total(bits))])
 
     def order(self, read: Signals) -> Statement:
         """The invariant is kept, and the beat that leaves is the one whose turn it is."""
@@ -103,12 +103,12 @@ class _Valid:
         taking = [read.after(k)("ready_i", U1) for k in range(self._depth + 1)]
         alone = [read.after(k)("valid_i", U1).equals(0) for k in range(1, self._depth + 1)]
         empty = self.word(read).equals(0) & read("valid_i", U1)
-        return _all([empty, *taking, *alone, self.never_reset(self._depth + 1)(read)])
+        return all_of([empty, *taking, *alone, self.never_reset(self._depth + 1)(read)])
 
     def progress(self, read: Signals) -> Statement:
         """It is on the output after that many edges: not before, and not after."""
         seen = [read.after(k)("valid_o", U1) << k for k in range(self._depth + 2)]
-        return {"valid_o, cycle by cycle": (_sum(seen), constant(1 << self._depth))}
+        return {"valid_o, cycle by cycle": (total(seen), constant(1 << self._depth))}
 
 
 def _accepted(read: Signals) -> Lane:
@@ -127,14 +127,3 @@ def _ghosts(read: Signals, depth: int) -> list[Lane]:
 def _counters(read: Signals) -> tuple[Lane, Lane]:
     """How many beats were accepted and delivered."""
     return read("ghost.accepted", U8), read("ghost.delivered", U8)
-
-
-def _sum(lanes: Sequence[Lane]) -> Lane:
-    return sum(lanes, constant(0))
-
-
-def _all(conditions: Sequence[Lane]) -> Lane:
-    product = constant(1)
-    for condition in conditions:
-        product = product & condition
-    return product

@@ -33,7 +33,7 @@ def details(verdict: Verdict, lanes: int = LANES) -> Iterator[str]:
     else:
         yield f"  its twin, {_words(theorem)}: {verdict.twin.reason or verdict.twin.outcome}"
     option = "" if lanes == LANES else f" --lanes {lanes}"
-    yield f'  reproduce: python -m rtl_models.formal "{theorem.claim.name}"{option}'
+    yield f'  reproduce: lanewise rtl prove "{theorem.claim.name}"{option}'
 
 
 def _words(theorem: Theorem | Lemma) -> str:

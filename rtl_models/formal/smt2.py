@@ -67,6 +67,17 @@ class Equations:
         return frozenset(_REGISTER.findall(self.text))
 
     @cached_property
+    def registers(self) -> list[tuple[Expression, list[int]]]:
+        """What each register becomes, and the bits of the state that it is, the lowest first.  Raises Unreadable."""
+        return [(following, self._bits_of_register(register)) for following, register in self.transition]
+
+    def _bits_of_register(self, register: Expression) -> list[int]:
+        bits = self.bits_of(register)
+        if bits is None:
+            raise Unreadable("the equations have a register that is no part of the state")
+        return bits
+
+    @cached_property
     def wires(self) -> Mapping[str, Expression]:
         """The function of each wire that has a name in the sources, such as `u_shift.data_q`."""
         return {name.split(_WIRE, 1)[1]: body for name, body in self.functions.items() if _WIRE in name}

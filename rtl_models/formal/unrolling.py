@@ -52,8 +52,8 @@ class Signal:
         return f"{self.wire}{part}" + (f"@{self.edge}" if self.edge else "")
 
 
-class _Source(NamedTuple):
-    """A bit of a term."""
+class Source(NamedTuple):
+    """Where a bit of the state comes from: a bit of a term."""
 
     term: Term
     bit: int
@@ -67,7 +67,7 @@ class Unrolled:
 
     def __init__(self, terms: Terms, equations: Equations, given: Mapping[Signal, Term]) -> None:
         self._terms, self._equations, self._given = terms, equations, given
-        self._edges: list[_Edge] = []
+        self._moments: list[Moment] = []
 
     def term(self, signal: Signal) -> Term:
         """The bits of a signal.  Raises NoSuchSignal, Unreadable."""
@@ -77,16 +77,16 @@ class Unrolled:
             raise NoSuchSignal(f"the wire {signal.wire} has {have} bits: there is no {signal}")
         return whole if bits == have else self._terms.made("BV_EXTRACT", whole, indices=_ends(signal.lsb, bits))
 
-    def _at(self, edge: int) -> _Edge:
-        while len(self._edges) <= edge:
-            before = self._edges[-1] if self._edges else None
-            self._edges.append(_Edge(self._terms, self._equations, self._sources(len(self._edges)), before))
-        return self._edges[edge]
+    def _at(self, edge: int) -> Moment:
+        while len(self._moments) <= edge:
+            before = self._moments[-1] if self._moments else None
+            self._moments.append(Moment(self._terms, self._equations, self._sources(len(self._moments)), before))
+        return self._moments[edge]
 
-    def _sources(self, edge: int) -> dict[int, _Source]:
+    def _sources(self, edge: int) -> dict[int, Source]:
         """The bits of the state that are given, now or as inputs of a later edge."""
         return {
-            state: _Source(term, bit)
+            state: Source(term, bit)
             for signal, term in self._given.items()
             if signal.edge == edge
             for bit, state in enumerate(free_bits(self._equations, signal) or [])
@@ -105,20 +105,30 @@ def _ends(lsb: int, bits: int) -> tuple[int, int]:
     return lsb + bits - 1, lsb
 
 
-class _Edge:
-    """The terms of all functions after some edge, each made once."""
+class Moment:
+    """The terms of all wires in one state, each made once.
 
-    def __init__(self, terms: Terms, equations: Equations, given: dict[int, _Source], before: _Edge | None) -> None:
+    `given` says where bits of the state come from, by their numbers.  Others are what the registers become after the
+    moment before; where there is none, and for inputs, they are free.
+    """
+
+    def __init__(
+        self, terms: Terms, equations: Equations, given: Mapping[int, Source], before: Moment | None = None
+    ) -> None:
         self._terms, self._equations = terms, equations
-        self._sources = given
+        self._sources = dict(given)
         self._before = before
         self._made: dict[str, Term] = {}
-        self._next = {bit: pair for pair in equations.transition for bit in equations.bits_of(pair[1]) or []}
+        self._next = {bit: pair for pair in equations.registers for bit in pair[1]} if before else {}
         self._free = terms.manager.mk_const(terms.manager.mk_bv_sort(equations.state_bits), "state")
 
     def wire(self, name: str) -> Term:
-        """A wire as a bit-vector."""
+        """A wire as a bit-vector.  Raises NoSuchSignal, Unreadable."""
         return self._vector(self._equations.wire(name))
+
+    def following(self) -> list[tuple[Term, list[int]]]:
+        """What each register becomes, and which bits of the state it is.  Raises Unreadable."""
+        return [(self._vector(following), places) for following, places in self._equations.registers]
 
     def _vector(self, expression: Expression) -> Term:
         """Yosys has one bit as a truth value."""
@@ -155,15 +165,14 @@ class _Edge:
         parts = [self._piece(run) for run in reversed(_runs([self._source(bit) for bit in bits]))]
         return parts[0] if len(parts) == 1 else self._terms.made("BV_CONCAT", *parts)
 
-    def _source(self, bit: int) -> _Source:
+    def _source(self, bit: int) -> Source:
         if bit not in self._sources and self._before is not None and bit in self._next:
-            following, register = self._next[bit]
+            following, places = self._next[bit]
             term = self._before._vector(following)
-            places = self._equations.bits_of(register) or []
-            self._sources |= {place: _Source(term, k) for k, place in enumerate(places)}
-        return self._sources.get(bit, _Source(self._free, bit))
+            self._sources |= {place: Source(term, k) for k, place in enumerate(places)}
+        return self._sources.get(bit, Source(self._free, bit))
 
-    def _piece(self, run: list[_Source]) -> Term:
+    def _piece(self, run: list[Source]) -> Term:
         return self._terms.made("BV_EXTRACT", run[0].term, indices=[run[-1].bit, run[0].bit])
 
     def _literal(self, token: str) -> Term:
@@ -178,7 +187,7 @@ class _Edge:
         return manager.mk_bv_value(manager.mk_bv_sort(len(digits)), int(digits, 2))
 
 
-def _runs(sources: list[_Source]) -> list[list[_Source]]:
+def _runs(sources: list[Source]) -> list[list[Source]]:
     """Cut where a bit is not the next one of the same term."""
     runs = [sources[:1]]
     for before, source in pairwise(sources):

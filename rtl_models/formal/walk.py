@@ -6,12 +6,12 @@ The ghosts are the settings that came with the frame's first beat, and the beat'
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from isa.lane import U1, U16, U32, Int, Lane, constant, minimum, select
-from rtl_models.formal.claims import Read, Signals, Statement, Value, claim
+from rtl_models.formal.claims import Read, Signals, Statement, Value, all_of, claim
 from rtl_models.formal.registers import Register, becomes
 from rtl_models.formal.theorem import Fault, Theorem
 from rtl_models.formal.yosys import Subject
@@ -174,7 +174,7 @@ class _Walk:
         expected = place.frame(self._beat_bytes)
         held = [self._read(read, wire, kind).equals(getattr(expected, wire.removesuffix("_q"))) for wire, kind in _HELD]
         within = (place.y < place.height) & (place.x * self._beat_bytes < place.row_bytes)
-        return _all([*held, within])
+        return all_of([*held, within])
 
     def _current(self, read: Read) -> BeatPlace:
         """Of the beat that is offered."""
@@ -217,10 +217,3 @@ _HELD = (
     ("zero_tail_q", U1), ("height_q", U16), ("row_bytes_q", _U18), ("rows_q", U16), ("remaining_q", _U18),
     ("row_address_q", U32), ("address_q", U32),
 )  # fmt: skip
-
-
-def _all(conditions: Sequence[Lane]) -> Lane:
-    every = constant(1)
-    for condition in conditions:
-        every = every & condition
-    return every

@@ -7,11 +7,10 @@ from functools import reduce
 from typing import Final, cast
 
 from isa.evaluate.smt import Found, Impossible, Solver
-from isa.evaluate.smt_terms import Term, Terms
+from isa.evaluate.smt_terms import Term
 from isa.lane import Int, Lane, Place
-from rtl_models.formal.smt2 import Equations, Expression, Unreadable
-from rtl_models.formal.unrolling import Signal, Unrolled
-from rtl_models.formal.unrolling import _Source as Source
+from rtl_models.formal.smt2 import Equations
+from rtl_models.formal.unrolling import Moment, Source
 from rtl_models.mutation.netlist import SELECT
 from sim.check.prove import input_lane
 
@@ -22,33 +21,11 @@ MOST_SPOILT: Final = 40
 _VALID: Final = "valid_o"
 _ALWAYS_SEEN: Final = (_VALID, "ready_o")
 _State = Mapping[int, Source]
-"""By number of a bit of the state, where it comes from."""
+"""By the number of a bit of the state."""
 
 
 class Late(Exception):
     """The time is over."""
-
-
-class _From(Unrolled):
-    """The terms from a state that is given bit by bit."""
-
-    def __init__(self, terms: Terms, equations: Equations, state: _State) -> None:
-        super().__init__(terms, equations, {})
-        self._state = state
-
-    def _sources(self, edge: int) -> dict[int, Source]:
-        return dict(self._state)
-
-    def following(self) -> list[tuple[Term, list[int]]]:
-        """What each register becomes, and which bits of the state it is.  Raises Unreadable."""
-        now = self._at(0)
-        return [(now._vector(what), self._bits_of(register)) for what, register in self._equations.transition]
-
-    def _bits_of(self, register: Expression) -> list[int]:
-        bits = self._equations.bits_of(register)
-        if bits is None:
-            raise Unreadable("the equations have a register that is no part of the state")
-        return bits
 
 
 class Copies:
@@ -102,8 +79,8 @@ class Copies:
         number = self._number(value, len(places))
         return {**state, **{place: Source(number, k) for k, place in enumerate(places)}}
 
-    def _selected(self, mutant: int, state: _State) -> _From:
-        return _From(self._terms, self._equations, self._with(SELECT, mutant, state))
+    def _selected(self, mutant: int, state: _State) -> Moment:
+        return Moment(self._terms, self._equations, self._with(SELECT, mutant, state))
 
     def _moved(self, state: _State) -> dict[int, Source]:
         """What the registers of the module are after an edge at which no result waits."""
@@ -111,22 +88,22 @@ class Copies:
         self._terms.facts.append(self._terms.made("NOT", self._waiting(before)))
         return {place: Source(term, k) for term, places in before.following() for k, place in enumerate(places)}
 
-    def _waiting(self, copy: _From) -> Term:
+    def _waiting(self, copy: Moment) -> Term:
         """That a result is there and not taken, and nothing is reset."""
         ports = {_VALID: 1, READY: 0, "rst_ni": 1}
-        values = [self._terms.made("EQUAL", copy.term(Signal(p)), self._number(v, 1)) for p, v in ports.items()]
+        values = [self._terms.made("EQUAL", copy.wire(p), self._number(v, 1)) for p, v in ports.items()]
         return reduce(lambda one, other: self._terms.made("AND", one, other), values)
 
     def _outputs(self) -> Iterator[Term]:
         """Where the outputs differ; those beside a `valid_o` count only where that is 1."""
         for port in self._equations.outputs:
-            one, other = (copy.term(Signal(port)) for copy in (self._one, self._other))
+            one, other = (copy.wire(port) for copy in (self._one, self._other))
             difference = self._terms.made("BV_XOR", one, other)
             always = port in _ALWAYS_SEEN or _VALID not in self._equations.outputs
             yield difference if always else self._where_valid(difference)
 
     def _where_valid(self, difference: Term) -> Term:
-        valid = self._terms.made("EQUAL", self._one.term(Signal(_VALID)), self._number(1, 1))
+        valid = self._terms.made("EQUAL", self._one.wire(_VALID), self._number(1, 1))
         return self._terms.made("ITE", valid, difference, self._number(0, difference.sort().bv_size()))
 
     def _registers(self) -> Iterator[tuple[Term, list[int]]]:

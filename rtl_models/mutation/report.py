@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -43,7 +44,9 @@ def summary(judgements: Sequence[Judgement], count: int, seed: int, name: str) -
     total = sum(len(judgement.verdicts) for judgement in judgements)
     counts = ", ".join(f"{_count(judgements, fate)} {fate}" for fate in FATES)
     seconds = sum(verdict.seconds for judgement in judgements for verdict in judgement.verdicts)
-    command = " ".join(["python -m rtl_models.mutation", *([name] if name else []), f"--count {count} --seed {seed}"])
+    command = shlex.join(
+        ["lanewise", "rtl", "mutate", *([name] if name else []), *f"--count {count} --seed {seed}".split()]
+    )
     return (
         f"{total} mutants of {len(judgements)} modules: {counts}; {_score(judgements)}; "
         f"{seconds:.1f} s in the solver\nagain: {command}"

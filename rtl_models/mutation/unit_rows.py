@@ -11,17 +11,13 @@ from numpy.typing import NDArray
 from rtl_models.benches.frame import Frame
 from rtl_models.mutation.scenario import Steps
 from rtl_models.mutation.signals import Signal
-from rtl_models.unit_harness import _NARROWED, _wires
+from rtl_models.unit_harness import setting_bits
 from rtl_models.unit_values import UNDEFINED, Settings, channel_setting
 from rtl_models.units import Port, Unit
 
 _Columns = dict[str, NDArray[np.int64]]
 """By port the numbers of each row, int64 [rows, numbers]."""
 _STROBES: Final = {"table_restart": 0, "table_write": 0, "table_channel": 0, "table_field": 0, "table_data": 0}
-
-
-def setting_bits(unit: Unit) -> dict[str, int]:
-    return {name: _NARROWED.get((unit.name, name), bits) for name, bits in _wires(unit).items()}
 
 
 class UnitRows:

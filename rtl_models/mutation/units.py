@@ -36,6 +36,7 @@ class UnitScenarios:
             self._streamed("no stalls", "never", self._rows([long]), latency=self._latency),
             *(self._streamed(pattern, pattern, self._rows(self._frames())) for pattern in STALLS),
             *(self._streamed(f"one-beat frames, {p}", p, self._rows(self._short())) for p in ("sometimes", "bursts")),
+            *self._rare(),
             *([self._streamed("early settings", "sometimes", self._early())] if self._bench.samples_settings else []),
             *(part for pattern in ("sometimes", "bursts", "long_stall") for part in self._resets(pattern)),
         ]
@@ -43,6 +44,10 @@ class UnitScenarios:
     def _frames(self) -> Iterator[Frame]:
         first = self._rng.randrange(self._bench.round)
         return islice(self._bench.frames(self._rng, self._lanes), first, first + self._bench.round)
+
+    def _rare(self) -> Iterator[Scenario]:
+        if frames := self._bench.rare_frames(self._rng, self._lanes):
+            yield self._streamed("rare frames", "sometimes", self._rows(frames))
 
     def _short(self) -> Iterator[Frame]:
         """Frames of one beat, where there is such a one."""
@@ -92,4 +97,7 @@ def within_channels(bench: UnitBench, channels: int) -> UnitBench:
     def long_frame(rng: Random, lanes: int, _: int) -> Frame:
         return next(frame for frame in frames(rng, lanes) if frame.settings["channels"] == channels)
 
-    return replace(bench, frames=frames, long_frame=long_frame)
+    def rare_frames(rng: Random, lanes: int) -> list[Frame]:
+        return [frame for frame in bench.rare_frames(rng, lanes) if frame.settings["channels"] <= channels]
+
+    return replace(bench, frames=frames, long_frame=long_frame, rare_frames=rare_frames)

@@ -2,8 +2,10 @@
 
 The modes of uint8 + uint8 -> uint8 are named by the backend (see `golden.FOLDED`) and take ad, bd and t as arguments;
 `page` is what the public page says for the same types.  The other modes are named by their types, such as
-`f32_u8_to_u8`; they take the quantization itself, and whether ReLU is asked for.
-Source: spec/quantized_add.md; what Init accepts is in `sim.kernels.quantized_add.configure`.
+`f32_u8_to_u8`; they take the quantization itself, and whether ReLU is asked for.  Apart from them stands `tflite`, the
+integer add of TFLite and CMSIS-NN, which takes multipliers and shifts.
+Sources: spec/quantized_add.md; spec/neighbours.md, "Integer quantized add"; what Init accepts is in
+`sim.kernels.quantized_add.configure`.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +15,7 @@ from itertools import product
 from pathlib import Path
 
 from sim.kernels.kernel import Inputs, Kernel
-from sim.kernels.quantized_add import conventions, golden, program, vectors
+from sim.kernels.quantized_add import conventions, golden, program, program_tflite, vectors, vectors_tflite
 from sim.kernels.quantized_add.golden import Steps
 from sim.kernels.signature import Pointer, Scalar, Signature
 
@@ -51,6 +53,25 @@ def _generic_signature(a_type: str, b_type: str, output_type: str) -> Signature:
     )
 
 
+_TFLITE_SIGNATURE = Signature(
+    (
+        *_FOLDED_SIGNATURE.arguments[:4],
+        Scalar("a_offset", "int32"),
+        Scalar("a_multiplier", "int32"),
+        Scalar("a_shift", "int32"),
+        Scalar("b_offset", "int32"),
+        Scalar("b_multiplier", "int32"),
+        Scalar("b_shift", "int32"),
+        Scalar("left_shift", "int32"),
+        Scalar("offset", "int32"),
+        Scalar("multiplier", "int32"),
+        Scalar("shift", "int32"),
+        Scalar("lower", "uint8"),
+        Scalar("upper", "uint8"),
+    )
+)
+
+
 def _folded_arguments(inputs: Inputs) -> Inputs:
     folded = inputs["folded"]
     return {
@@ -76,6 +97,27 @@ def _generic_arguments(inputs: Inputs) -> Inputs:
         "output_zero": parameters.output.zero_point,
         "output_scale": parameters.output.scale,
         "relu": int(parameters.relu),
+    }
+
+
+def _tflite_arguments(inputs: Inputs) -> Inputs:
+    by = inputs["parameters"]
+    return {
+        "a": inputs["a"],
+        "b": inputs["b"],
+        "length": len(inputs["a"]),
+        "a_offset": -by.a_zero,
+        "a_multiplier": by.a.multiplier,
+        "a_shift": by.a.shift,
+        "b_offset": -by.b_zero,
+        "b_multiplier": by.b.multiplier,
+        "b_shift": by.b.shift,
+        "left_shift": by.left_shift,
+        "offset": by.output_zero,
+        "multiplier": by.total.multiplier,
+        "shift": by.total.shift,
+        "lower": by.lower,
+        "upper": by.upper,
     }
 
 
@@ -140,7 +182,21 @@ def _generic_kernel(
     )
 
 
+_TFLITE = Kernel(
+    name="quantized_add",
+    symbol="quantized_add_tflite",
+    sources=(_FOLDER / "tflite.c", _FOLDER / "tflite_plain.c"),
+    signature=_TFLITE_SIGNATURE,
+    golden=partial(conventions.output_of, steps=conventions.tflite_steps),
+    steps=conventions.tflite_steps,
+    arguments=_tflite_arguments,
+    corners=vectors_tflite.corners,
+    sample=vectors_tflite.sample,
+    program=program_tflite.add_row_in_integers,
+    conventions=conventions.INTEGER,
+    mode="tflite",
+)
 _FOLDED = [_folded_kernel(mode) for mode in golden.FOLDED]
 _TYPED = [_typed_kernel(*types) for types in product(_TYPES, repeat=3) if "f32" in types]
-MODES = {kernel.mode: kernel for kernel in (*_FOLDED, _page_kernel(), *_TYPED)}
+MODES = {kernel.mode: kernel for kernel in (*_FOLDED, _page_kernel(), *_TYPED, _TFLITE)}
 KERNEL = MODES["neon_ties_away"]

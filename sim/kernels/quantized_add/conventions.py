@@ -8,9 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from sim.golden import addition
+from sim.golden import addition, scaling
 from sim.golden.addition import Addends, AddParameters, Quantization, to_bytes
-from sim.golden.fixed_point import wrap_int32
+from sim.golden.fixed_point import Int32Array, clamp, shift_left_wrap, wrap_int32
 from sim.golden.floating_point import (
     Float32Array,
     fused_multiply_add,
@@ -18,8 +18,9 @@ from sim.golden.floating_point import (
     to_int32_ties_even_indefinite,
 )
 from sim.kernels.kernel import Inputs, Outputs
-from sim.kernels.quantized_add import golden
+from sim.kernels.quantized_add import golden, golden_tflite
 from sim.kernels.quantized_add.golden import Steps, Tensor
+from sim.kernels.quantized_add.golden_tflite import Parameters, Scale
 
 Convention = Callable[[Inputs], Outputs]
 
@@ -117,3 +118,53 @@ def _generic_on_x86(inputs: Inputs) -> Outputs:
     scaled = np.asarray(generic_steps(inputs, "uint8")["scale"], np.float32)
     rounded = to_int32_ties_even_indefinite(scaled)
     return {"output": golden.offset_steps(rounded, inputs["parameters"].output.zero_point)["output"]}
+
+
+def tflite_steps(inputs: Inputs) -> Steps:
+    """Those of an input set of the integer add."""
+    return golden_tflite.steps(inputs["a"], inputs["b"], inputs["parameters"])
+
+
+def _in_integers(inputs: Inputs, rescale: addition.Rescale) -> Outputs:
+    by: Parameters = inputs["parameters"]
+
+    def placed(name: str, zero: int, scale: Scale) -> Int32Array:
+        difference = inputs[name].astype(np.int32) - np.int32(zero)
+        return rescale(shift_left_wrap(difference, by.left_shift), scale.multiplier, scale.shift)
+
+    total = placed("a", by.a_zero, by.a) + placed("b", by.b_zero, by.b)
+    scaled = rescale(total, by.total.multiplier, by.total.shift) + np.int32(by.output_zero)
+    return {"output": to_bytes(clamp(scaled, by.lower, by.upper))}
+
+
+def _in_reals(inputs: Inputs, add: Callable[..., addition.Uint8Array]) -> Outputs:
+    """By the factors that the integers stand for, to the nearest float32."""
+    by: Parameters = inputs["parameters"]
+    scales = (_factor(scale, by) for scale in (by.a, by.b))
+    a, b = (Quantization(scale, zero) for scale, zero in zip(scales, (by.a_zero, by.b_zero), strict=True))
+    result = add(inputs["a"], inputs["b"], AddParameters(a, b, Quantization(1.0, by.output_zero)))
+    return {"output": np.clip(result, by.lower, by.upper)}
+
+
+def _factor(scale: Scale, by: Parameters) -> float:
+    product = float(scale.multiplier) * by.total.multiplier
+    return product * 2.0 ** (by.left_shift + scale.shift + by.total.shift - 62)
+
+
+INTEGER: Mapping[str, Convention] = {
+    "single_rounding": partial(_in_integers, rescale=scaling.single_rounding_narrowed),
+    "ties_up": partial(_in_integers, rescale=scaling.double_rounding_ties_up),
+    "shift_rounds_down": partial(_in_integers, rescale=scaling.double_rounding_floor),
+    "neon_ties_away": partial(_in_reals, add=addition.add_neon_ties_away),
+    "neon_ties_away_unfused": partial(_in_reals, add=addition.add_neon_ties_away_unfused),
+    "neon_ties_even": partial(_in_reals, add=addition.add_neon_ties_even),
+    "neon_ties_even_unfused": partial(_in_reals, add=addition.add_neon_ties_even_unfused),
+    "base": partial(_in_reals, add=addition.add_base),
+    "avx2": partial(_in_reals, add=addition.add_avx2),
+    "page": partial(_in_reals, add=addition.add_page),
+}
+"""What a port of the integer add may do instead, and the library's own arithmetics for the same factors.
+
+The single rounding is CMSIS-NN's, which takes multipliers of either sign; TFLite's gives the same, as no result here
+comes to 2^30.
+"""

@@ -52,11 +52,11 @@ CORNER_PARAMETERS: Final = (
 def folded_corners() -> Iterator[Inputs]:
     """Every corner parameter on every pair of corner bytes, t made both ways; then every length behind 16 lanes."""
     for number, parameters in enumerate(CORNER_PARAMETERS):
-        a, b = _pairs()
+        a, b = pairs()
         made = (fold, fold_contracted)[number % 2](parameters)
         yield {"a": a, "b": b, "parameters": parameters, "folded": made}
     for length in range(48):
-        a, b = (np.resize(values, length) for values in _pairs())
+        a, b = (np.resize(values, length) for values in pairs())
         yield {"a": a, "b": b, "parameters": CORNER_PARAMETERS[0], "folded": fold(CORNER_PARAMETERS[0])}
 
 
@@ -67,7 +67,7 @@ def folded_sample(rng: np.random.Generator) -> Inputs:
         return _half_way(rng, length)
     parameters = _random_parameters(rng)
     made: Folded = (fold, fold_contracted)[rng.integers(2)](parameters)
-    return {"a": _bytes(rng, length), "b": _bytes(rng, length), "parameters": parameters, "folded": made}
+    return {"a": random_bytes(rng, length), "b": random_bytes(rng, length), "parameters": parameters, "folded": made}
 
 
 def _half_way_factors() -> list[tuple[int, np.float32, int]]:
@@ -94,7 +94,7 @@ def _half_way(rng: np.random.Generator, length: int) -> Inputs:
     byte, factor, sign = HALF_WAY_FACTORS[rng.integers(len(HALF_WAY_FACTORS))]
     parameters = AddParameters(Quantization(0.5), Quantization(factor), Quantization(1.0))
     constant = np.float32(sign * 2.0 ** -int(rng.integers(30, 90)))
-    a, b = _bytes(rng, length), _bytes(rng, length)
+    a, b = random_bytes(rng, length), random_bytes(rng, length)
     directed = rng.random(length) < 0.7
     return {
         "a": np.where(directed, 0, a).astype(np.uint8),
@@ -106,7 +106,7 @@ def _half_way(rng: np.random.Generator, length: int) -> Inputs:
 
 def generic_corners(a_type: str, b_type: str) -> Iterator[Inputs]:
     """Every corner parameter on corner elements of these types, with and without ReLU; then every length."""
-    a, b = _pairs()
+    a, b = pairs()
     for number, parameters in enumerate(CORNER_PARAMETERS):
         for relu in (False, True):
             rng = np.random.default_rng(number)
@@ -120,7 +120,7 @@ def generic_sample(rng: np.random.Generator, a_type: str, b_type: str) -> Inputs
     """A random row of up to 64 elements of these types, many of them on or next to a tie."""
     parameters = _random_parameters(rng)
     length = int(rng.integers(0, 65))
-    a, b = (_corner(_bytes(rng, length), kind, rng) for kind in (a_type, b_type))
+    a, b = (_corner(random_bytes(rng, length), kind, rng) for kind in (a_type, b_type))
     return _generic_inputs(rng, a, b, parameters)
 
 
@@ -156,11 +156,13 @@ def _resized(values: Tensor, kind: str, length: int) -> Tensor:
     return np.resize(values, length).astype(kind)
 
 
-def _pairs() -> tuple[Tensor, Tensor]:
+def pairs() -> tuple[Tensor, Tensor]:
+    """Every pair of corner bytes."""
     return np.repeat(BYTES, len(BYTES)), np.tile(BYTES, len(BYTES))
 
 
-def _bytes(rng: np.random.Generator, length: int) -> Tensor:
+def random_bytes(rng: np.random.Generator, length: int) -> Tensor:
+    """So many bytes, every fifth a corner."""
     any_byte = rng.integers(0, 256, length, np.uint8)
     return np.where(rng.random(length) < 0.2, rng.choice(BYTES, length), any_byte)
 

@@ -1,0 +1,77 @@
+/* uint8 + uint8 -> uint8 in integers alone, as TFLite and CMSIS-NN add with double rounding.
+ *
+ *   u = (a + a_offset) << left_shift, likewise v;  output = clamp(M(M(u) + M(v)) + offset, lower, upper)
+ *   M: multiply by a Q0.31 multiplier (ties up), shift right (ties away from zero)
+ *
+ * a_offset and b_offset are minus the zero points, -255..0; offset is that of the output, 0..255; left_shift is 0..20,
+ * so that no sum leaves int32. a_shift, b_shift and shift are -31..0, negative to the right, as TFLite keeps them.
+ * Sixteen lanes a step, then the last (length mod 16) elements one by one, each in every lane of a vector.
+ */
+#include <arm_neon.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    int32x4_t offset, shift;
+    int32_t multiplier;
+} scale_t;
+
+typedef struct {
+    scale_t a, b, total;
+    int32x4_t left_shift;
+    uint8x8_t lower, upper;
+} parameters_t;
+
+static inline scale_t scale_of(int32_t offset, int32_t multiplier, int32_t shift)
+{
+    const scale_t scale = {vdupq_n_s32(offset), vdupq_n_s32(shift), multiplier};
+    return scale;
+}
+
+static inline int32x4_t rescale(int32x4_t value, scale_t by)
+{
+    const int32x4_t high = vqrdmulhq_n_s32(value, by.multiplier);
+    const int32x4_t fix = vshrq_n_s32(vandq_s32(high, by.shift), 31);
+    return vrshlq_s32(vqaddq_s32(high, fix), by.shift);
+}
+
+static inline int32x4_t place(uint16x4_t bytes, scale_t by, int32x4_t left_shift)
+{
+    const int32x4_t difference = vaddq_s32(vreinterpretq_s32_u32(vmovl_u16(bytes)), by.offset);
+    return rescale(vshlq_s32(difference, left_shift), by);
+}
+
+static inline int32x4_t add_four(uint16x4_t a, uint16x4_t b, parameters_t by)
+{
+    const int32x4_t total = vaddq_s32(place(a, by.a, by.left_shift), place(b, by.b, by.left_shift));
+    return vaddq_s32(rescale(total, by.total), by.total.offset);
+}
+
+static inline uint8x8_t add_eight(uint8x8_t a, uint8x8_t b, parameters_t by)
+{
+    const uint16x8_t wide_a = vmovl_u8(a), wide_b = vmovl_u8(b);
+    const int32x4_t low = add_four(vget_low_u16(wide_a), vget_low_u16(wide_b), by);
+    const int32x4_t high = add_four(vget_high_u16(wide_a), vget_high_u16(wide_b), by);
+    const uint8x8_t bytes = vqmovun_s16(vcombine_s16(vqmovn_s32(low), vqmovn_s32(high)));
+    return vmin_u8(vmax_u8(bytes, by.lower), by.upper);
+}
+
+void quantized_add_tflite(const uint8_t *a, const uint8_t *b, uint8_t *output, size_t length, int32_t a_offset,
+                          int32_t a_multiplier, int32_t a_shift, int32_t b_offset, int32_t b_multiplier,
+                          int32_t b_shift, int32_t left_shift, int32_t offset, int32_t multiplier, int32_t shift,
+                          uint8_t lower, uint8_t upper)
+{
+    const parameters_t by = {
+        scale_of(a_offset, a_multiplier, a_shift), scale_of(b_offset, b_multiplier, b_shift),
+        scale_of(offset, multiplier, shift),       vdupq_n_s32(left_shift),
+        vdup_n_u8(lower),                          vdup_n_u8(upper),
+    };
+    size_t i = 0;
+    for (; i + 16 <= length; i += 16) {
+        const uint8x16_t x = vld1q_u8(a + i), y = vld1q_u8(b + i);
+        const uint8x8_t low = add_eight(vget_low_u8(x), vget_low_u8(y), by);
+        vst1q_u8(output + i, vcombine_u8(low, add_eight(vget_high_u8(x), vget_high_u8(y), by)));
+    }
+    for (; i < length; ++i)
+        vst1_lane_u8(output + i, add_eight(vld1_dup_u8(a + i), vld1_dup_u8(b + i), by), 0);
+}
