@@ -20,7 +20,7 @@ from rtl_models.outcome import Outcome
 from rtl_models.run import SEED, run
 from rtl_models.unit_run import PROFILES, Built, run_unit
 from rtl_models.units import LANE_COUNTS, UNITS
-from sim.terminal import INTERRUPTED, MISMATCH, MISSING, USAGE, fail, print_json, print_progress, write_file
+from sim.terminal import INTERRUPTED, MISMATCH, MISSING, USAGE, fail, print_json, print_progress, print_text, write_file
 
 _Choice = TypeVar("_Choice", int, str)
 _WIDTHS: Final = (8, 16, 32, 64)
@@ -60,7 +60,7 @@ def test(
     if as_json:
         print_json([outcome.as_json() for outcome in outcomes])
     else:
-        typer.echo("\n".join(outcome.told() for outcome in outcomes))
+        print_text("\n".join(outcome.told() for outcome in outcomes))
     if interrupted:
         fail(f"interrupted after {len(outcomes)} of {len(jobs)} runs", INTERRUPTED)
     raise typer.Exit(0 if all(outcome.passed for outcome in outcomes) else MISMATCH)

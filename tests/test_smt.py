@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from itertools import product
@@ -92,6 +94,15 @@ def test_a_deadline_ends_a_hard_question() -> None:
     p, q = (input_lane(name, FACTOR) for name in "pq")
     hard = Solver(time.monotonic() + 0.3).check(is_product(p, q), p < q)
     assert hard == Undecided("the time limit was reached")
+
+
+def test_an_interrupt_ends_a_hard_question() -> None:
+    p, q = (input_lane(name, FACTOR) for name in "pq")
+    main = threading.main_thread().ident
+    assert main is not None
+    threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        Solver(time.monotonic() + 60).check(is_product(p, q), p < q)
 
 
 RANGES = [Range(low, high) for low in (-4, -1, 0, 2) for high in (2, 3, 7)] + [Range(-4, -2), Range(-1, 0)]

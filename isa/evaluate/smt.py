@@ -9,9 +9,12 @@ The solver is asked in lane expressions: a condition is one that is not 0 where 
 
 from __future__ import annotations
 
+import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import current_thread, main_thread
 from typing import Any
 
 from isa.evaluate.smt_terms import Terms
@@ -57,8 +60,30 @@ def _bitwuzla() -> Any:
     return bitwuzla
 
 
+@contextmanager
+def kept_interrupts(met: list[int]) -> Iterator[None]:
+    """Keep the interrupts of the keyboard in a list, and raise one of them at the end as KeyboardInterrupt.
+
+    The solver calls back and swallows what is raised there.  Only the main thread is interrupted.
+    """
+    if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda number, _: met.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if met:
+        met.clear()
+        raise KeyboardInterrupt
+
+
 class Solver:
-    """Looks for inputs on which conditions hold, until `deadline` by `time.monotonic`; then it gives up."""
+    """Looks for inputs on which conditions hold, until `deadline` by `time.monotonic`; then it gives up.
+
+    An interrupt ends the search: KeyboardInterrupt.
+    """
 
     def __init__(self, deadline: float) -> None:
         api = _bitwuzla()
@@ -67,7 +92,8 @@ class Solver:
         options = api.Options()
         options.set(api.Option.PRODUCE_MODELS, True)
         self._solver = api.Bitwuzla(self.terms.manager, options)
-        self._solver.configure_terminator(lambda: time.monotonic() > deadline)
+        self._interrupts: list[int] = []
+        self._solver.configure_terminator(lambda: bool(self._interrupts) or time.monotonic() > deadline)
         self._stated = 0
 
     def require(self, condition: Lane) -> None:
@@ -80,7 +106,8 @@ class Solver:
         for fact in self.terms.facts[self._stated :]:
             self._solver.assert_formula(fact)
         self._stated = len(self.terms.facts)
-        result = self._solver.check_sat(*formulas)
+        with kept_interrupts(self._interrupts):
+            result = self._solver.check_sat(*formulas)
         if result == self._results.UNSAT:
             return Impossible()
         return self._found() if result == self._results.SAT else Undecided("the time limit was reached")

@@ -15,7 +15,7 @@ from rtl_models.formal.theorem import Lemma, Theorem
 from rtl_models.formal.theorems import LANES
 from rtl_models.units import LANE_COUNTS
 from rtl_models.yosys import Refused, YosysMissing, yosys_version
-from sim.terminal import MISMATCH, MISSING, USAGE, fail, print_json, print_progress
+from sim.terminal import INTERRUPTED, MISMATCH, MISSING, USAGE, fail, print_json, print_progress, print_text
 from sim.toolchain import CacheUnusable, cache_directory
 
 
@@ -37,26 +37,31 @@ def prove(
     if not asked:
         fail(f"no theorem is called {what!r}; --list names them", USAGE)
     if list_only:
-        typer.echo("\n".join(theorem.claim.name for theorem in asked))
+        print_text("\n".join(theorem.claim.name for theorem in asked))
         return
-    found = _found(asked, timeout)
+    found: list[Verdict] = []
+    interrupted = _interrupted(asked, timeout, found)
     _show(found, lanes, json_wanted)
+    if interrupted:
+        fail(f"interrupted after {len(found)} of {len(asked)} theorems", INTERRUPTED)
     raise typer.Exit(0 if all(verdict.holds for verdict in found) else MISMATCH)
 
 
-def _found(asked: list[Theorem | Lemma], timeout: float) -> list[Verdict]:
+def _interrupted(asked: list[Theorem | Lemma], timeout: float, found: list[Verdict]) -> bool:
+    """Collect verdicts until there are no more, or the user wants none; what cannot be asked ends the command."""
     try:
-        found = []
         for verdict in verdicts(asked, _cache(), timeout):
             print_progress(line(verdict))
             found.append(verdict)
-        return found
     except (SolverMissing, YosysMissing) as missing:
         fail(str(missing), MISSING)
     except (Refused, NoSuchSignal, Unreadable) as refused:
         fail(str(refused), USAGE)
     except OSError as error:
         fail(f"cannot keep what yosys writes: {error}; name a directory in LANEWISE_CACHE", MISSING)
+    except KeyboardInterrupt:
+        return True
+    return False
 
 
 def _cache() -> Path:
@@ -73,5 +78,5 @@ def _show(found: list[Verdict], lanes: int, json_wanted: bool) -> None:
         return
     for verdict in found:
         if not verdict.holds:
-            typer.echo("\n".join(details(verdict, lanes)))
-    typer.echo(summary(found, tools))
+            print_text("\n".join(details(verdict, lanes)))
+    print_text(summary(found, tools))

@@ -17,7 +17,7 @@ from rtl_models.mutation.kept import kept_or_judged
 from rtl_models.mutation.report import as_json, details, line, summary
 from rtl_models.mutation.targets import Target, targets_named
 from rtl_models.yosys import Refused, YosysMissing
-from sim.terminal import MISMATCH, MISSING, USAGE, fail, print_json, print_progress, write_file
+from sim.terminal import MISMATCH, MISSING, USAGE, fail, print_json, print_progress, print_text, write_file
 from sim.toolchain import CacheUnusable, cache_directory
 
 
@@ -43,7 +43,7 @@ def mutate(
     if json_wanted:
         print_json(report)
     else:
-        typer.echo("\n".join([*_text(found), summary(found, count, seed, name)]))
+        print_text("\n".join([*_text(found), summary(found, count, seed, name)]))
     raise typer.Exit(0 if report["passed"] else MISMATCH)
 
 
