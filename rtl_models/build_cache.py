@@ -173,6 +173,12 @@ def compiled(compiler: tuple[str, ...], scratch: Path, flags: list[str], link: l
     return scratch / "simulator"
 
 
+def linked(scratch: Path, optimisation: str) -> Path:
+    """As `compiled`, with Verilator's runtime: a program that needs no cocotb."""
+    compiler = cpp_compiler()
+    return compiled(compiler, scratch, [optimisation], [str(runtime(compiler)), "-pthread"])
+
+
 def include_flags() -> list[str]:
     """The folders of what Verilator wrote and of its headers."""
     headers = verilator_root() / "include"

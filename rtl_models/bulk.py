@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rtl_models.benches.protocol import FAILURE, REPORT, SMALLEST
-from rtl_models.build_cache import BuildError, Purpose, built
+from rtl_models.benches.protocol import FAILURE, REPORT
+from rtl_models.build_cache import Purpose, built
 from rtl_models.bulk_harness import BEATS_VARIABLE, TOP, design
-from rtl_models.environment import SIMULATORS, SimulationUnavailable, SimulatorName
+from rtl_models.environment import SIMULATORS, SimulatorName
+from rtl_models.exit_codes import exit_code
 from rtl_models.outcome import Outcome
 from rtl_models.session import Session
 from rtl_models.unit_harness import TOP as UNIT_TOP
@@ -37,13 +38,7 @@ _BENCH, _FAILING = "rtl_models.benches.bulk_bench", "rtl_models.benches.failing_
 class BulkOutcome(Outcome):
     """The outcome of a run of many beats."""
 
-    @property
-    def reproduce(self) -> str:
-        """The command that gives the same again."""
-        options = {**self.options, "seed": self.seed, "simulator": self.simulator}
-        return " ".join(
-            ["python -m rtl_models.bulk", self.name, *(f"--{name} {value}" for name, value in options.items())]
-        )
+    COMMAND = "python -m rtl_models.bulk"
 
 
 @dataclass(frozen=True)
@@ -100,9 +95,7 @@ def _explained(
     made = built(volume.unit.design(*before), simulator)
     slow = Session(volume.unit.unit.name, UNIT_TOP, volume.seed, made, volume.unit.variables)
     failure.rename(slow.folder / FAILURE)
-    slow.run(_FAILING, "shrink")
-    smallest = slow.read(SMALLEST)
-    return smallest, slow.show(_FAILING, "show") if smallest else None
+    return slow.explained(_FAILING)
 
 
 def all_volumes(seed: int) -> list[Volume]:
@@ -136,15 +129,12 @@ def _asked(arguments: Sequence[str] | None) -> tuple[list[Volume], SimulatorName
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit code."""
     volumes, simulator = _asked(arguments)
+    return exit_code(lambda: _shown_all(volumes, simulator))
+
+
+def _shown_all(volumes: Sequence[Volume], simulator: SimulatorName) -> int:
     started = time.monotonic()
-    try:
-        passed = [_shown(volume, simulator) for volume in volumes]
-    except (SimulationUnavailable, BuildError) as error:
-        print(error, file=sys.stderr)
-        return 2 if isinstance(error, BuildError) else 3
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+    passed = [_shown(volume, simulator) for volume in volumes]
     print(f"{sum(passed)} of {len(volumes)} agree, {time.monotonic() - started:.0f} s")
     return 0 if all(passed) else 1
 

@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import Final
 
 from rtl_models import harness, run, unit_harness
-from rtl_models.benches.protocol import OPERATOR_VARIABLE, WIDTHS_VARIABLE
-from rtl_models.build_cache import COUNTS, BuildError, Design, built
+from rtl_models.build_cache import COUNTS, Design, built
 from rtl_models.code_coverage_gaps import GAPS, dead, read_gaps, unexplained
 from rtl_models.code_coverage_points import KINDS, Counts, points_in
-from rtl_models.environment import SimulationUnavailable
+from rtl_models.exit_codes import exit_code
 from rtl_models.operators import OPERATORS, Operator
 from rtl_models.session import Session
 from rtl_models.sources import module_names
@@ -57,8 +56,8 @@ def _ways(unit: Unit) -> Iterator[tuple[int, str]]:
 
 
 def _of_operator(operator: Operator, before: Sequence[Path]) -> Counts:
-    variables = {OPERATOR_VARIABLE: operator.name, WIDTHS_VARIABLE: ",".join(map(str, operator.widths))}
-    return _counted(operator.name, harness.TOP, run.design(operator, operator.widths, *before), variables, _OPERATORS)
+    made, told = run.design(operator, operator.widths, *before), run.variables(operator, operator.widths)
+    return _counted(operator.name, harness.TOP, made, told, _OPERATORS)
 
 
 def _of_unit(unit: Built, before: Sequence[Path]) -> Counts:
@@ -98,13 +97,10 @@ def main(arguments: Sequence[str]) -> int:
         print(f"there is no {', '.join(unknown)}; give some of {', '.join(possible)}", file=sys.stderr)
         return 2
     try:
-        return _told(list(arguments) or possible)
-    except (SimulationUnavailable, BuildError, BenchFails) as error:
+        return exit_code(lambda: _told(list(arguments) or possible))
+    except BenchFails as error:
         print(error, file=sys.stderr)
-        return {SimulationUnavailable: 3, BuildError: 2}.get(type(error), 1)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+        return 1
 
 
 def _told(names: Sequence[str]) -> int:

@@ -17,8 +17,9 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from isa.lane import Int
-from rtl_models.build_cache import OPTIMISATION, BuildError, Design, compiled, kept, runtime, unity, verilate
-from rtl_models.environment import SimulationUnavailable, cpp_compiler, execute
+from rtl_models.build_cache import OPTIMISATION, Design, kept, linked, unity, verilate
+from rtl_models.environment import SimulationUnavailable, execute
+from rtl_models.exit_codes import exit_code
 from rtl_models.harness import TOP, harness, port_name
 from rtl_models.lane_as_cpp import function
 from rtl_models.operators import OPERATORS, Operator
@@ -75,11 +76,7 @@ def compare_every_pair(operator: Operator, width: int, before: Sequence[Path] = 
 def _make(design: Design, scratch: Path) -> tuple[Path, list[Path]]:
     inputs = verilate(design, scratch)
     unity(scratch / "all.cpp", scratch / "loop.h", _LOOP)
-    compiler = cpp_compiler()
-    return compiled(compiler, scratch, [OPTIMISATION["exhaustive"]], [str(runtime(compiler)), "-pthread"]), [
-        *inputs,
-        _LOOP,
-    ]
+    return linked(scratch, OPTIMISATION["exhaustive"]), [*inputs, _LOOP]
 
 
 def _parameters(operator: Operator, width: int) -> str:
@@ -123,14 +120,7 @@ def main(arguments: Sequence[str]) -> int:
         said = f"{', '.join(unknown)} cannot be exhausted; " if unknown else ""
         print(f"{said}give --all or some of {', '.join(possible)}", file=sys.stderr)
         return 2
-    try:
-        return _told_all([OPERATORS[name] for name in names])
-    except (SimulationUnavailable, BuildError) as error:
-        print(error, file=sys.stderr)
-        return 2 if isinstance(error, BuildError) else 3
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+    return exit_code(lambda: _told_all([OPERATORS[name] for name in names]))
 
 
 def _told_all(operators: Sequence[Operator]) -> int:

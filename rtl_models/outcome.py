@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from rtl_models.environment import SimulatorName
 
@@ -17,6 +17,8 @@ class Outcome:
     `tests` has by name what a test said when it failed, "" where it passed; `figures` what was counted and measured,
     `smallest` the shrunk case of a mismatch, as a sentence too, and `waves` the VCD file that shows it.
     """
+
+    COMMAND: ClassVar = "lanewise rtl test"
 
     name: str
     options: Mapping[str, str]
@@ -52,7 +54,7 @@ class Outcome:
     def reproduce(self) -> str:
         """The command that gives the same again."""
         options = {**self.options, "seed": self.seed, "simulator": self.simulator}
-        return " ".join(["lanewise rtl test", self.name, *(f"--{name} {value}" for name, value in options.items())])
+        return " ".join([self.COMMAND, self.name, *(f"--{name} {value}" for name, value in options.items())])
 
     @property
     def counted(self) -> str:

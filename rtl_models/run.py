@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from rtl_models.benches.protocol import FAILURE, OPERATOR_VARIABLE, REPORT, SMALLEST, WIDTHS_VARIABLE
+from rtl_models.benches.protocol import OPERATOR_VARIABLE, REPORT, WIDTHS_VARIABLE
 from rtl_models.build_cache import Design, built
 from rtl_models.environment import SimulatorName
 from rtl_models.harness import TOP, control_file, harness
@@ -26,6 +26,11 @@ def design(operator: Operator, widths: tuple[int, ...], *before: Path) -> Design
     return Design(TOP, texts, (*before, LANES))
 
 
+def variables(operator: Operator, widths: Sequence[int]) -> dict[str, str]:
+    """What its benches read."""
+    return {OPERATOR_VARIABLE: operator.name, WIDTHS_VARIABLE: ",".join(map(str, widths))}
+
+
 def run(
     operator: Operator,
     widths: Sequence[int] = (),
@@ -38,24 +43,14 @@ def run(
     Raises BuildError, and SimulationUnavailable where the environment lacks something.
     """
     chosen = tuple(widths) or operator.widths
-    listed = ",".join(map(str, chosen))
-    variables = {OPERATOR_VARIABLE: operator.name, WIDTHS_VARIABLE: listed}
-    session = Session(operator.name, TOP, seed, built(design(operator, chosen, *before), simulator), variables)
+    told = variables(operator, chosen)
+    session = Session(operator.name, TOP, seed, built(design(operator, chosen, *before), simulator), told)
     tests = session.run(_BENCH)
-    smallest, waves = _explained(session)
+    smallest, waves = session.explained(_FAILING)
     return session.outcome(Outcome(
-        operator.name, {"widths": listed}, simulator, seed, tests, session.read(REPORT), smallest, _told(smallest),
-        waves,
+        operator.name, {"widths": told[WIDTHS_VARIABLE]}, simulator, seed, tests, session.read(REPORT), smallest,
+        _told(smallest), waves,
     ))  # fmt: skip
-
-
-def _explained(session: Session) -> tuple[Mapping[str, Any], Path | None]:
-    """Where rows are wrong, one of them shrunk, and shown."""
-    if not (session.folder / FAILURE).exists():
-        return {}, None
-    session.run(_FAILING, "shrink")
-    smallest = session.read(SMALLEST)
-    return smallest, session.show(_FAILING, "show") if smallest else None
 
 
 def _told(case: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
 
+from rtl_models.benches.protocol import FAILURE, SMALLEST
 from rtl_models.build_cache import Simulator
 from rtl_models.environment import NeverEnds, SimulationUnavailable, bench_variables, execute
 from rtl_models.outcome import Outcome
@@ -51,6 +52,17 @@ class Session:
         if self._simulator.tracing:
             self.run(module, tests, *self._simulator.tracing, str(waves))
         return waves if waves.exists() else None
+
+    def explained(self, module: str) -> tuple[Mapping[str, Any], Path | None]:
+        """What a bench has noted as wrong, shrunk, and its waveform; nothing where it noted nothing that fails again.
+
+        The tests `shrink` and `show` of the module do that.
+        """
+        if not (self.folder / FAILURE).exists():
+            return {}, None
+        self.run(module, "shrink")
+        smallest = self.read(SMALLEST)
+        return smallest, self.show(module, "show") if smallest else None
 
     def read(self, name: str) -> dict[str, Any]:
         """The JSON in a file of the folder; nothing where no test has written it."""

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtl_models.benches.protocol import (
-    FAILURE,
     LANES_VARIABLE,
     PROFILE_VARIABLE,
     REPORT,
-    SMALLEST,
     UNIT_VARIABLE,
 )
 from rtl_models.build_cache import Design, built
@@ -83,8 +81,7 @@ def _explained(session: Session, failed: Sequence[str]) -> tuple[Mapping[str, An
     """The failing frames shrunk, and shown; else, as where no frames fail by themselves, the scenario shown."""
     if NEVER_ENDS in failed:
         return {}, None
-    if (session.folder / FAILURE).exists():
-        session.run(_FAILING, "shrink")
-    if smallest := session.read(SMALLEST):
-        return smallest, session.show(_FAILING, "show")
+    smallest, waves = session.explained(_FAILING)
+    if smallest:
+        return smallest, waves
     return {}, session.show(_SCENARIOS, failed[0].replace("[", r"\[").replace("]", r"\]"))

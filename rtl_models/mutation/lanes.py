@@ -39,6 +39,8 @@ def _tried(types: list[Int], rng: Random) -> dict[str, list[Column]]:
         "ties": stimulus.ties(types, rng),
         "random operands": stimulus.random_operands(types, rng, RANDOM_ROWS),
     }
+    if counted := stimulus.bits_by_counts(types):
+        tried["bits by counts"] = counted
     if stimulus.can_be_exhausted(types):
         tried["every combination"] = stimulus.every_combination(types)
     return tried

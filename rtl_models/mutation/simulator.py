@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from rtl_models.build_cache import OPTIMISATION, Design, compiled, kept, runtime, unity, verilate
-from rtl_models.environment import SimulationUnavailable, cpp_compiler, execute
+from rtl_models.build_cache import OPTIMISATION, Design, kept, linked, unity, verilate
+from rtl_models.environment import SimulationUnavailable, execute
 from rtl_models.mutation.netlist import SELECT
 from rtl_models.mutation.scenario import Scenario, Steps
 from rtl_models.mutation.signals import places, word_count
@@ -69,9 +69,7 @@ def _killed(line: str) -> Killed | None:
 def _make(design: Design, scratch: Path) -> tuple[Path, list[Path]]:
     inputs = verilate(design, scratch)
     unity(scratch / "all.cpp", REPLAY)
-    compiler = cpp_compiler()
-    link = [str(runtime(compiler)), "-pthread"]
-    return compiled(compiler, scratch, [OPTIMISATION[_KIND]], link), [*inputs, REPLAY]
+    return linked(scratch, OPTIMISATION[_KIND]), [*inputs, REPLAY]
 
 
 def _top(module: str, control: Sequence[str], netlist: str, mutants: int, steps: Steps) -> str:
