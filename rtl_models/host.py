@@ -65,7 +65,7 @@ def _quantize_down(kernel: Kernel, inputs: Inputs, lanes: int) -> list[Frame]:
     given = kernel.arguments(inputs)
     accumulators, bias = given["accumulators"], given["bias"]
     settings = {name: int(given[name]) for name in ("multiplier", "shift", "offset")}
-    settings |= {"minimum": int(given["lower"]), "maximum": int(given["upper"])}
+    settings |= {"minimum": int(given["lower"]), "maximum": int(given["upper"]), "signed": 0}
     biases = np.zeros_like(accumulators) if bias is None else bias
     frame = Frame(settings, {"accumulator_i": _beats(accumulators, lanes), "bias_i": _beats(biases, lanes)})
     return [frame] if frame.beats else []

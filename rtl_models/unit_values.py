@@ -33,7 +33,7 @@ def channel_setting(field: str, channel: int) -> str:
 
 
 def quantize_down(settings: Settings, operands: Operands, lanes: int) -> Results:
-    """Settings multiplier, shift, offset, minimum, maximum: the bounds in effect, 0 and 255 where there are none."""
+    """Settings multiplier, shift, offset, minimum, maximum, signed; the bounds in effect, a byte's where none are."""
     biases = operands["bias_i"]
     return {"result_o": _down(operands["accumulator_i"], biases, settings, settings["multiplier"], settings["shift"])}
 
@@ -41,12 +41,17 @@ def quantize_down(settings: Settings, operands: Operands, lanes: int) -> Results
 def _down(accumulators: Int64Array, biases: Int64Array, settings: Settings, multiplier: int, shift: int) -> Int64Array:
     parameters = down.Parameters(multiplier, shift, settings["offset"])
     given, bias = as_int32(accumulators).ravel(), as_int32(biases).ravel()
-    result = clamp(down.quantize_down(given, bias, parameters), settings["minimum"], settings["maximum"])
-    return result.astype(np.int64).reshape(accumulators.shape)
+    return _bounded(down.steps(given, bias, parameters)["offset"], settings).reshape(accumulators.shape)
+
+
+def _bounded(values: Int32Array, settings: Settings) -> Int64Array:
+    """Bytes, by bounds that are read as the setting `signed` says."""
+    minimum, maximum = (int(_read(settings[bound], settings)) for bound in ("minimum", "maximum"))
+    return clamp(values, minimum, maximum).astype(np.int64) & 0xFF
 
 
 def quantize_down_channels(settings: Settings, operands: Operands, lanes: int) -> Results:
-    """Settings offset, minimum, maximum, channels, and of each channel a `channel_setting` of every field.
+    """Settings offset, minimum, maximum, signed, channels, and of each channel a `channel_setting` of every field.
 
     A row of `channels` numbers starts a beat; in its last beat the lanes behind the row are undefined.
     """
@@ -122,9 +127,7 @@ def quantized_add(settings: Settings, operands: Operands, lanes: int) -> Results
     a, b = (_placed(operands[f"{name}_i"], name, settings) for name in "ab")
     total = wrap_int32(a.astype(np.int64) + b)
     scaled = double_rounding(total, settings["multiplier"], -settings["shift"])
-    minimum, maximum = (int(_read(settings[bound], settings)) for bound in ("minimum", "maximum"))
-    result = clamp(wrap_int32(scaled.astype(np.int64) + settings["offset"]), minimum, maximum)
-    return {"result_o": result.astype(np.int64) & 0xFF}
+    return {"result_o": _bounded(wrap_int32(scaled.astype(np.int64) + settings["offset"]), settings)}
 
 
 def _placed(operand: Int64Array, name: str, settings: Settings) -> Int32Array:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from rtl_faults import planted
 
-from rtl_models import bulk
 from rtl_models.benches.frame import Frame
-from rtl_models.bulk import BEATS, BulkOutcome, Volume, all_volumes, main, run_volume
-from rtl_models.bulk_images import UNKNOWN, Commands, operand_image, parts, results_in
-from rtl_models.bulk_stimulus import frames
+from rtl_models.bulk import run as bulk
+from rtl_models.bulk.images import UNKNOWN, Commands, operand_image, parts, results_in
+from rtl_models.bulk.run import BEATS, BulkOutcome, Volume, all_volumes, main, run_volume
+from rtl_models.bulk.stimulus import frames
 from rtl_models.outcome import Outcome
 from rtl_models.register_map import cause, writes
 from rtl_models.unit_run import Built

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from rtl_faults import planted
 
-from rtl_models import code_coverage
-from rtl_models.code_coverage import BenchFails, counts_of, main, problems
-from rtl_models.code_coverage_gaps import GAPS, Gap, dead, read_gaps, unexplained
-from rtl_models.code_coverage_points import Counts, Point, points_in
+from rtl_models.code_coverage import run as code_coverage
+from rtl_models.code_coverage.gaps import GAPS, Gap, dead, read_gaps, unexplained
+from rtl_models.code_coverage.points import Counts, Point, points_in
+from rtl_models.code_coverage.run import BenchFails, counts_of, main, problems
 from rtl_models.operators import OPERATORS
 from rtl_models.sources import LANES, module_names, sources_of
 from rtl_models.units import UNITS

@@ -12,10 +12,10 @@ import pytest
 from conftest import Without
 from rtl_faults import planted, planted_at_one_number, wrong_text
 
-from rtl_models import build_cache, environment, exhaustive, session
+from rtl_models import build_cache, environment, session
 from rtl_models.build_cache import BuildError, Simulator, built
 from rtl_models.environment import SimulationUnavailable, cpp_compiler, tool_versions
-from rtl_models.exhaustive import Disagreement, compare_every_pair
+from rtl_models.exhaustive.run import Disagreement, compare_every_pair, main
 from rtl_models.operators import OPERATORS
 from rtl_models.outcome import Outcome
 from rtl_models.run import design, run
@@ -145,4 +145,4 @@ def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pyt
 
 
 def test_an_operator_that_cannot_be_exhausted_is_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
-    assert (exhaustive.main(["sqxtn"]), "sqxtn cannot be exhausted" in capsys.readouterr().err) == (2, True)
+    assert (main(["sqxtn"]), "sqxtn cannot be exhausted" in capsys.readouterr().err) == (2, True)

@@ -13,7 +13,7 @@ from rtl_models.benches.frame import Frame
 from rtl_models.benches.unit_coverage import UnitCoverage
 from rtl_models.benches.unit_goals import classes
 
-HALF = {"multiplier": 1 << 30, "shift": 0, "offset": 0, "minimum": 0, "maximum": 255}
+HALF = {"multiplier": 1 << 30, "shift": 0, "offset": 0, "minimum": 0, "maximum": 255, "signed": 0}
 
 
 def met(accumulator: int, bias: int = 0, **settings: int) -> set[str]:

@@ -24,8 +24,8 @@ ROUNDS_TIES_DOWN = ("sqrdmulh", "product + Half;", "product + Half - 1;")
 IGNORES_STALLS = ("rescale", "    if (enable_i) result_q", "    result_q")
 BOUNDS_DO_NOT_TRAVEL = (
     "quantize_down",
-    ".data_o  ({offset, minimum, maximum})\n  );",
-    ".data_o  ()\n  );\n  assign {offset, minimum, maximum} = {offset_i, minimum_i, maximum_i};",
+    ".data_o  ({offset, minimum, maximum, is_signed})\n  );",
+    ".data_o  ()\n  );\n  assign {offset, minimum, maximum, is_signed} = {offset_i, minimum_i, maximum_i, signed_i};",
 )
 RESETS_ONE_STAGE = ("valid_pipeline", "valid_q <= '0;", "valid_q[Depth-1] <= 1'b0;")
 RESETS_NOTHING = ("valid_pipeline", "valid_q <= '0;", "valid_q <= valid_q;")

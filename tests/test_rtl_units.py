@@ -15,7 +15,7 @@ from sim.golden.fixed_point import INT32_MAX, INT32_MIN
 from sim.kernels.quantize_down import golden
 
 Rows = list[list[int]]
-DOWN = {"multiplier": 254601600, "shift": 1, "offset": 2, "minimum": 0, "maximum": 255}
+DOWN = {"multiplier": 254601600, "shift": 1, "offset": 2, "minimum": 0, "maximum": 255, "signed": 0}
 HALF = 2**30
 """The multiplier that halves."""
 
@@ -87,6 +87,12 @@ def test_the_offset_of_quantize_down_wraps() -> None:
     assert _down([10], multiplier=HALF, shift=0, offset=INT32_MAX) == [0]
 
 
+def test_quantize_down_gives_bytes_of_either_kind() -> None:
+    accumulators, signed = [-2000, -30, 30, 2000], {"multiplier": HALF, "offset": 0, "signed": 1}
+    assert _down(accumulators, **signed, minimum=0x80, maximum=0x7F) == [256 - 128, 256 - 8, 8, 127]
+    assert _down(accumulators, **signed, minimum=256 - 100, maximum=256 - 7) == [256 - 100, 256 - 8, 256 - 7, 256 - 7]
+
+
 def test_the_bias_of_quantize_down_is_that_of_each_lane_and_wraps() -> None:
     accumulators, biases = [[4, 4], [INT32_MAX, INT32_MAX]], [[0, 1], [0, 1]]
     assert _result("quantize_down", DOWN, 2, accumulator=accumulators, bias=biases) == [[2, 3], [255, 0]]
@@ -104,7 +110,7 @@ def test_quantize_down_is_the_golden_mode_with_the_bounds_in_effect(minimum: int
 
 def test_the_tables_of_quantize_down_channels_begin_again_with_every_row() -> None:
     """Six channels in beats of four: the factor is 1/2, the bias ten times the channel."""
-    settings = {"offset": 0, "minimum": 0, "maximum": 255, "channels": 6}
+    settings = {"offset": 0, "minimum": 0, "maximum": 255, "signed": 0, "channels": 6}
     for channel in range(6):
         settings |= {channel_setting("bias", channel): 10 * channel, channel_setting("multiplier", channel): HALF}
         settings |= {channel_setting("shift", channel): 0}

@@ -20,10 +20,10 @@ from cocotb.triggers import FallingEdge, RisingEdge, Timer
 from rtl_models.benches.frame import Frame
 from rtl_models.benches.protocol import FAILURE, REPORT
 from rtl_models.benches.unit_settings import BENCH, LANES
-from rtl_models.bulk_compare import compared_numbers, expected, first_wrong, place_of, told
-from rtl_models.bulk_harness import BEATS_VARIABLE, MOST_BEATS
-from rtl_models.bulk_images import COMMANDS, OPERANDS, RESULTS, Commands, operand_image, parts, results_in
-from rtl_models.bulk_stimulus import frames, long_frame
+from rtl_models.bulk.compare import compared_numbers, expected, first_wrong, place_of, told
+from rtl_models.bulk.harness import BEATS_VARIABLE, MOST_BEATS
+from rtl_models.bulk.images import COMMANDS, OPERANDS, RESULTS, Commands, operand_image, parts, results_in
+from rtl_models.bulk.stimulus import frames, long_frame
 from rtl_models.unit_values import Results
 
 BEATS: Final = int(os.environ[BEATS_VARIABLE])

@@ -22,19 +22,21 @@ from rtl_models.benches.unit_goals import (
     of_output,
     of_rescale,
     placed,
+    read_byte,
     rescaled,
 )
 from rtl_models.benches.unit_stimulus import (
-    BOUNDS,
     EXACT,
     MULTIPLIERS,
     NEGATES,
     OFFSETS,
     SHIFTS,
     SMALL_ODD,
+    WHOLE_BYTE,
     beside_division_ties,
     beside_powers,
     beside_product_ties,
+    bounds,
     in_turn,
     rescaling_values,
     spread,
@@ -45,12 +47,14 @@ from rtl_models.units import UNITS
 NUMBERS: Final = (
     Number("accumulator", *INT32), Number("bias", *INT32), Number("multiplier", *INT32), Number("shift", 0, 31),
     Number("offset", *INT32), Number("minimum", 0, 255), Number("maximum", 0, 255),
+    Number("signed", 0, 1),
 )  # fmt: skip
 
 
 def events(of: Lanes) -> Lanes:
     """What can happen on the way from an accumulator to its byte."""
-    total, output = of["accumulator"] + of["bias"], (of["offset"], of["minimum"], of["maximum"])
+    low, high = (read_byte(of[name], of["signed"]) for name in ("minimum", "maximum"))
+    total, output = of["accumulator"] + of["bias"], (of["offset"], low, high)
     biased, saturated = S32.wrap(total), S32.saturate(total)
     scaled, other = (rescaled(value, of["multiplier"], of["shift"]) for value in (biased, saturated))
     return {
@@ -69,8 +73,8 @@ def frames(rng: Random, lanes: int) -> Iterator[Frame]:
 
 def long_frame(rng: Random, lanes: int, beats: int) -> Frame:
     """Settings of a layer."""
-    settings = {"multiplier": 1518500250, "shift": 7, "offset": 3, "minimum": 0, "maximum": 255}
-    return _frame(settings, rng, lanes, beats)
+    settings = {"multiplier": 1518500250, "shift": 7, "offset": 3}
+    return _frame(settings | WHOLE_BYTE, rng, lanes, beats)
 
 
 def rare_frames(rng: Random, lanes: int) -> list[Frame]:
@@ -78,29 +82,29 @@ def rare_frames(rng: Random, lanes: int) -> list[Frame]:
     odd = [_plain(multiplier, 0, 128, beside_product_ties(multiplier, rng), lanes) for multiplier in SMALL_ODD]
     divided = [_plain(NEGATES, shift, 100, beside_division_ties(shift), lanes) for shift in range(32)]
     powers = [-value for value in beside_powers(rng)]
-    scaled = [_plain(NEGATES, 0, 0, powers, lanes, bounds) for bounds in ((0, 255), (10, 200))]
+    scaled = [_plain(NEGATES, 0, 0, powers, lanes, some) for some in ((0, 255), (10, 200))]
     return [*odd, *divided, *scaled, *(_plain(NEGATES, 0, value, [0], lanes) for value in powers)]
 
 
 def _plain(
-    multiplier: int, shift: int, offset: int, values: Sequence[int], lanes: int, bounds: tuple[int, int] = (0, 255)
+    multiplier: int, shift: int, offset: int, values: Sequence[int], lanes: int, within: tuple[int, int] = (0, 255)
 ) -> Frame:
     """The values without a bias, each in every lane."""
-    settings = {"multiplier": multiplier, "shift": shift, "offset": offset, "minimum": bounds[0], "maximum": bounds[1]}
+    settings = {"multiplier": multiplier, "shift": shift, "offset": offset}
+    settings |= {"signed": 0, "minimum": within[0], "maximum": within[1]}
     accumulators = spread(values, len(values), lanes)
     return Frame(settings, {"accumulator_i": accumulators, "bias_i": np.zeros_like(accumulators)})
 
 
 def _of_corners(number: int) -> dict[str, int]:
-    low, high = in_turn(BOUNDS, number)
     settings = {"multiplier": in_turn(MULTIPLIERS, number), "shift": in_turn(SHIFTS, number)}
-    return settings | {"offset": in_turn(OFFSETS, number), "minimum": low, "maximum": high}
+    return settings | {"offset": in_turn(OFFSETS, number)} | bounds(number)
 
 
 def _of_small_results(number: int) -> dict[str, int]:
     """Those of small accumulators lie between the bounds, where a wrong rounding shows."""
     settings = {"multiplier": in_turn(EXACT, number), "shift": in_turn((0, 1, 2, 31, 3), number)}
-    return settings | {"offset": in_turn((100, 128, 7), number), "minimum": 0, "maximum": 255}
+    return settings | {"offset": in_turn((100, 128, 7), number)} | WHOLE_BYTE
 
 
 def _frame(settings: dict[str, int], rng: Random, lanes: int, beats: int = 0) -> Frame:

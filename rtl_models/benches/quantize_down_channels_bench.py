@@ -15,13 +15,14 @@ from rtl_models.benches.quantize_down_bench import NUMBERS, events
 from rtl_models.benches.unit_bench import UnitBench
 from rtl_models.benches.unit_goals import Arithmetic, Columns, Met, broadcast, classes
 from rtl_models.benches.unit_stimulus import (
-    BOUNDS,
     EXACT,
     MULTIPLIERS,
     OFFSETS,
     SHIFTS,
     SMALL_ODD,
+    WHOLE_BYTE,
     beside_product_ties,
+    bounds,
     in_turn,
     rescaling_values,
     wrapped,
@@ -84,15 +85,15 @@ def goals(frame: Frame, lanes: int) -> Met:
 def frames(rng: Random, lanes: int) -> Iterator[Frame]:
     """Rows of every kind in turn, their channels with all corners of the settings, or with small results."""
     for number in count():
-        low, high = in_turn(BOUNDS, number // 2) if number % 2 else (0, 255)
+        within = bounds(number // 2) if number % 2 else WHOLE_BYTE
         offset = in_turn(OFFSETS, number // 2) if number % 2 else in_turn((100, 128, 7), number)
-        settings = {"offset": offset, "minimum": low, "maximum": high, "channels": in_turn(_CHANNELS, number)}
+        settings = {"offset": offset, "channels": in_turn(_CHANNELS, number)} | within
         yield _frame(settings, number, rng, lanes, _BEATS + number % 3)
 
 
 def long_frame(rng: Random, lanes: int, beats: int) -> Frame:
     """Rows of as many channels as there are."""
-    settings = {"offset": 3, "minimum": 0, "maximum": 255, "channels": CHANNELS}
+    settings = {"offset": 3, "channels": CHANNELS} | WHOLE_BYTE
     return _frame(settings, 1, rng, lanes, beats)
 
 
@@ -115,7 +116,7 @@ def _tables(channels: Sequence[tuple[int, int, int]]) -> dict[str, int]:
 def rare_frames(rng: Random, lanes: int) -> list[Frame]:
     """Products close to ties: every channel has a small odd multiplier."""
     multipliers = [in_turn(SMALL_ODD, channel) for channel in range(CHANNELS)]
-    settings = {"offset": 128, "minimum": 0, "maximum": 255, "channels": CHANNELS}
+    settings = {"offset": 128, "channels": CHANNELS} | WHOLE_BYTE
     settings |= _tables([(0, multiplier, 0) for multiplier in multipliers])
     rows = np.array([beside_product_ties(multiplier, rng) for multiplier in multipliers], np.int64).T
     return [Frame(settings, {"accumulator_i": rows.reshape(-1, lanes)})]

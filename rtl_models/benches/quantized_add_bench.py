@@ -7,7 +7,7 @@ from itertools import count
 from random import Random
 from typing import Final
 
-from isa.lane import S32, Lane, select
+from isa.lane import S32, Lane
 from rtl_models.benches.frame import Frame
 from rtl_models.benches.unit_bench import UnitBench
 from rtl_models.benches.unit_goals import (
@@ -19,16 +19,18 @@ from rtl_models.benches.unit_goals import (
     of_output,
     of_rescale,
     placed,
+    read_byte,
     rescaled,
 )
 from rtl_models.benches.unit_stimulus import (
-    BOUNDS,
     EXACT,
     MULTIPLIERS,
     NEGATES,
     OFFSETS,
     SHIFTS,
+    WHOLE_BYTE,
     beside_powers,
+    bounds,
     in_turn,
     spread,
 )
@@ -46,13 +48,9 @@ _ZEROES: Final = (0, -128, 1, 255, -256, -1, -255, 128, 7, 0, -3)
 _LEFT_SHIFTS: Final = (20, 0, 1, 19, 20, 10, 2)
 
 
-def _read(byte: Lane, is_signed: Lane) -> Lane:
-    return select(is_signed & (byte > 127), byte - 256, byte)
-
-
 def events(of: Lanes) -> Lanes:
     """What can happen on the way of both operands, of their sum, and at the bounds."""
-    a, b, low, high = (_read(of[name], of["signed"]) for name in ("a", "b", "minimum", "maximum"))
+    a, b, low, high = (read_byte(of[name], of["signed"]) for name in ("a", "b", "minimum", "maximum"))
     left, right = (a + of["a_offset"]) << of["left_shift"], (b + of["b_offset"]) << of["left_shift"]
     first = rescaled(left, of["a_multiplier"], of["a_shift"])
     second = rescaled(right, of["b_multiplier"], of["b_shift"])
@@ -74,19 +72,19 @@ def frames(rng: Random, lanes: int) -> Iterator[Frame]:
     for number in count():
         which = number // 4
         settings = (_of_a_layer, _of_exact_products, _of_extremes, _of_corners)[number % 4](which, rng)
-        yield _frame(settings | _bounds(which), rng, lanes)
+        yield _frame(settings | bounds(which), rng, lanes)
 
 
 def long_frame(rng: Random, lanes: int, beats: int) -> Frame:
     """A layer of unsigned bytes."""
-    return _frame(_of_a_layer(0, rng) | {"signed": 0, "minimum": 0, "maximum": 255}, rng, lanes, beats)
+    return _frame(_of_a_layer(0, rng) | WHOLE_BYTE, rng, lanes, beats)
 
 
 def rare_frames(rng: Random, lanes: int) -> list[Frame]:
     """Halves at every shift before and behind the sum, and sums far outside of a byte by one bit."""
     settings = [_of_shifts(shift, behind) for shift in range(1, 32) for behind in (False, True)]
     offsets = [_of_shifts(0, True) | {"offset": value} for value in beside_powers(rng)]
-    frames = [_frame(each | {"signed": 0, "minimum": 0, "maximum": 255}, rng, lanes) for each in (*settings, *offsets)]
+    frames = [_frame(each | WHOLE_BYTE, rng, lanes) for each in (*settings, *offsets)]
     return [*frames[: len(settings)], *(frame.cut(0, 1) for frame in frames[len(settings) :])]
 
 
@@ -96,13 +94,6 @@ def _of_shifts(shift: int, behind: bool) -> dict[str, int]:
     settings |= {"a_offset": -128, "b_offset": -126, "left_shift": min(20, max(0, shift - 1)), "offset": 100}
     before, after = (0, shift) if behind else (shift, 0)
     return settings | {"a_shift": before, "b_shift": before, "shift": after}
-
-
-def _bounds(number: int) -> dict[str, int]:
-    """Bounds in the order of the bytes as `signed` has them read."""
-    is_signed = number % 2
-    minimum, maximum = (bound ^ 128 * is_signed for bound in in_turn(BOUNDS, number))
-    return {"signed": is_signed, "minimum": minimum, "maximum": maximum}
 
 
 def _of_a_layer(number: int, rng: Random) -> dict[str, int]:

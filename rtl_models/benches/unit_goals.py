@@ -114,6 +114,11 @@ def broadcast(frame: Frame, lanes: int) -> Columns:
 INT32: Final = (S32.low, S32.high)
 
 
+def read_byte(byte: Lane, is_signed: Lane) -> Lane:
+    """Of 0..255, or of -128..127."""
+    return select(is_signed & (byte > 127), byte - 256, byte)
+
+
 def lost(kind: Int, value: Lane) -> Lane:
     """1 where wrapping to the type loses bits."""
     return constant(1) - kind.wrap(value).equals(value)

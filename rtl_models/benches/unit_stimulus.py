@@ -21,8 +21,8 @@ SHIFTS: Final = (0, 1, 31, 7, 30, 15, 2)
 OFFSETS: Final = (0, S32.high, 1, 100, S32.low, -1, -100, 1000)
 BOUNDS: Final = ((0, 255), (0, 0), (10, 200), (255, 255), (1, 1), (0, 127), (200, 250), (128, 255), (3, 9))
 """Of unsigned bytes, from minimum to maximum."""
-
-
+WHOLE_BYTE: Final = {"signed": 0, "minimum": 0, "maximum": 255}
+_SIGNED: Final = (0, 1, 0, 1, 1)
 SMALL_ODD: Final = (1, 3, -5, 13, -57, 101, 127, -127)
 """Multipliers of which every rounding of a product shows in a byte, and which have inverses modulo 2^31."""
 NEGATES: Final = S32.low
@@ -32,6 +32,13 @@ NEGATES: Final = S32.low
 def in_turn(choices: Sequence[_Kept], number: int) -> _Kept:
     """Lists whose lengths have no common factor meet in all combinations."""
     return choices[number % len(choices)]
+
+
+def bounds(number: int) -> dict[str, int]:
+    """In the order of the bytes as `signed` has them read."""
+    signed = in_turn(_SIGNED, number)
+    minimum, maximum = (bound ^ 128 * signed for bound in in_turn(BOUNDS, number))
+    return {"signed": signed, "minimum": minimum, "maximum": maximum}
 
 
 def rescaling_values(multiplier: int, shift: int, rng: Random) -> list[int]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from isa.lane import S32, S64, U1, U8, U16, U32, constant
+from isa.lane import S32, S64, U1, U8, U16, U32
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal.claims import Value
 from rtl_models.formal.registers import Piece, Register, Rewritten, all_registers, delay_line
@@ -114,7 +114,3 @@ def _low_tiles(name: str, x: Value, y: Value) -> list[Register]:
         Register(f"{name}cross_ab_q", U16, lambda r: low(x(r)) * high(y(r)), fault),
         Register(f"{name}cross_ba_q", U16, lambda r: high(x(r)) * low(y(r)), fault),
     ]
-
-
-ZERO: Value = lambda _: constant(0)  # noqa: E731
-"""A port tied to 0."""

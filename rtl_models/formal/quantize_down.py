@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from isa.lane import S32, U8
+from isa.lane import S32, U1, U8
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal.claims import Value, on
-from rtl_models.formal.pieces import ZERO, output_stages, rescale
+from rtl_models.formal.pieces import output_stages, rescale
 from rtl_models.formal.pipelines import Pipeline, Result, clamped, depth_of, in_order, requantized, subject
 from rtl_models.formal.registers import Piece, Register, all_registers, delay_line
 from rtl_models.formal.theorem import Fault
 
 _BIASED = Fault("quantize_down.sv", "+ bias_i[", "- bias_i[")
+_SIGNED = on("signed_i", U1)
 _KEPT = Fault("quantize_down.sv", "multiplier_q <= multiplier_i;", "multiplier_q <= ~multiplier_i;")
 
 
@@ -50,7 +51,7 @@ def _shift(prefix: str, lane: int) -> Value:
 
 
 def _output_configuration(prefix: str, deep: bool) -> Piece:
-    ports = (("offset_i", S32), ("minimum_i", U8), ("maximum_i", U8))
+    ports = (("offset_i", S32), ("minimum_i", U8), ("maximum_i", U8), ("signed_i", U1))
     values = [(kind, on(port, kind)) for port, kind in ports]
     return delay_line(f"{prefix}u_output_configuration.", values, 1 + depth_of("Rescale", deep))
 
@@ -64,12 +65,12 @@ def _lane(prefix: str, deep: bool, lane: int, factor: Piece, line: Piece) -> Pie
     biased = Register(f"{prefix}biased_q", S32, _biased(prefix, lane), _BIASED, lsb=32 * lane)
     within = f"{prefix}gen_lane[{lane}]"
     scaled = rescale(f"{within}.u_rescale.", deep, biased.value, *factor.results)
-    result = output_stages(f"{within}.u_output_stages.", deep, scaled.results[0], (*line.results, ZERO))
+    result = output_stages(f"{within}.u_output_stages.", deep, scaled.results[0], line.results)
     return Piece((biased, *scaled.registers, *result.registers), result.results)
 
 
 def _result(prefix: str, lane: int, factor: int, piece: Piece) -> Result:
     biased, multiplier, count = _biased(prefix, lane), _multiplier(prefix, factor), _shift(prefix, factor)
-    meaning = clamped(lambda r: requantized(biased(r), multiplier(r), count(r)), ZERO)
-    legal = in_order(on("minimum_i", U8), on("maximum_i", U8), ZERO)
+    meaning = clamped(lambda r: requantized(biased(r), multiplier(r), count(r)), _SIGNED)
+    legal = in_order(on("minimum_i", U8), on("maximum_i", U8), _SIGNED)
     return Result("result_o", U8, 8 * lane, piece.results[0], meaning, legal)

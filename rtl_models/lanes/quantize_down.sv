@@ -4,6 +4,8 @@
 //   scaled = rescale(biased, multiplier, shift)          two roundings: ties up, then ties away from zero
 //   result = min(max(wrap(scaled + offset), minimum), maximum)
 //
+// `signed_i` says how the bounds are read: int8, or uint8.
+//
 //   stage     shallow (4)               deep (9)
 //   1         biased_q                  biased_q
 //   2, 3      rescale                   2..7: rescale
@@ -38,6 +40,7 @@ module quantize_down #(
   input  logic [31:0]                            offset_i,
   input  logic [7:0]                             minimum_i,
   input  logic [7:0]                             maximum_i,
+  input  logic                                   signed_i,
   output logic                                   valid_o,
   input  logic                                   ready_i,
   output logic [8*Lanes-1:0]                     result_o
@@ -56,6 +59,7 @@ module quantize_down #(
   logic [5*Factors-1:0]  shift_q;
   logic [31:0]           offset;
   logic [7:0]            minimum, maximum;
+  logic                  is_signed;
 
   valid_pipeline #(
     .Depth(Depth)
@@ -78,13 +82,13 @@ module quantize_down #(
   end
 
   delay_line #(
-    .Width(48),
+    .Width(49),
     .Depth(1 + RescaleDepth)
   ) u_output_configuration (
     .clk_i   (clk_i),
     .enable_i(enable),
-    .data_i  ({offset_i, minimum_i, maximum_i}),
-    .data_o  ({offset, minimum, maximum})
+    .data_i  ({offset_i, minimum_i, maximum_i, signed_i}),
+    .data_o  ({offset, minimum, maximum, is_signed})
   );
 
   for (genvar lane = 0; lane < Lanes; lane++) begin : gen_lane
@@ -114,7 +118,7 @@ module quantize_down #(
       .offset_i (offset),
       .minimum_i(minimum),
       .maximum_i(maximum),
-      .signed_i (1'b0),
+      .signed_i (is_signed),
       .result_o (result_o[8*lane +: 8])
     );
   end

@@ -30,6 +30,7 @@ module quantize_down_channels #(
   input  logic [31:0]         offset_i,
   input  logic [7:0]          minimum_i,
   input  logic [7:0]          maximum_i,
+  input  logic                signed_i,
   input  logic [11:0]         channels_i,
 
   input  logic                table_restart_i,
@@ -82,6 +83,7 @@ module quantize_down_channels #(
     .offset_i     (offset_i),
     .minimum_i    (minimum_i),
     .maximum_i    (maximum_i),
+    .signed_i     (signed_i),
     .valid_o      (valid_o),
     .ready_i      (ready_i),
     .result_o     (result_o)

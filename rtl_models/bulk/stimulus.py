@@ -57,22 +57,20 @@ def _factors(rng: Random, *shape: int) -> tuple[Int64Array, Int64Array]:
     return multiplier, np.where(layer, rng.integers(0, 16, shape), rng.integers(0, 32, shape))
 
 
-def _offset(rng: Random, low: int = 0) -> int:
-    """A zero point, of bytes that begin with `low`; one time in four any number."""
-    return int(int32_numbers(rng) if rng.random() < 1 / 4 else low + rng.integers(0, 256))
-
-
-def _bounds(rng: Random, low: int = 0) -> Mapping[str, int]:
-    """All bytes, or some of them: of those that begin with `low`."""
+def _output(rng: Random) -> dict[str, int]:
+    """Bytes of either kind: a zero point, one time in four any number, and bounds of all of them or of some."""
+    signed = int(rng.integers(2))
+    low = -128 * signed
+    offset = int32_numbers(rng) if rng.random() < 1 / 4 else low + rng.integers(0, 256)
     ends = (0, 255) if rng.random() < 1 / 2 else sorted(rng.integers(0, 255, 2, endpoint=True).tolist())
-    return {"minimum": low + ends[0], "maximum": low + ends[1]}
+    return {"signed": signed, "offset": int(offset), "minimum": low + ends[0], "maximum": low + ends[1]}
 
 
 def _rescaled_ones(
-    rng: Random, shape: tuple[int, int], multiplier: Int64Array, shift: Int64Array, offset: int
+    rng: Random, shape: tuple[int, int], multiplier: Int64Array, shift: Int64Array, output: Mapping[str, int]
 ) -> Int64Array:
     """Numbers to rescale: some that come half-way between two bytes, some whose product is a tie, some of any kind."""
-    halves = rng.integers(-8, 264, shape) - offset + 0.5
+    halves = rng.integers(-8, 264, shape) - 128 * output["signed"] - output["offset"] + 0.5
     with np.errstate(divide="ignore", invalid="ignore"):
         aimed = np.nan_to_num(np.rint(halves * 2.0 ** (shift + 31) / multiplier), nan=0, posinf=0, neginf=0)
     near = np.clip(aimed, S32.low, S32.high).astype(np.int64) + rng.integers(-1, 2, shape)
@@ -88,23 +86,22 @@ def _biased(rng: Random, total: Int64Array) -> dict[str, Int64Array]:
 
 
 def _quantize_down(rng: Random, lanes: int, beats: int) -> Frame:
-    (multiplier, shift), offset = _factors(rng), _offset(rng)
-    total = _rescaled_ones(rng, (beats, lanes), multiplier, shift, offset)
-    settings = {"multiplier": int(multiplier), "shift": int(shift), "offset": offset, **_bounds(rng)}
-    return Frame(settings, _biased(rng, total))
+    (multiplier, shift), output = _factors(rng), _output(rng)
+    total = _rescaled_ones(rng, (beats, lanes), multiplier, shift, output)
+    return Frame({"multiplier": int(multiplier), "shift": int(shift), **output}, _biased(rng, total))
 
 
 def _quantize_down_channels(rng: Random, lanes: int, beats: int) -> Frame:
     """Rows over all channels; what stands behind the end of one is any number."""
     channels = int(rng.integers(1, CHANNELS, endpoint=True))
     width = -(-channels // lanes) * lanes
-    (multiplier, shift), offset = _factors(rng, width), _offset(rng)
+    (multiplier, shift), output = _factors(rng, width), _output(rng)
     bias = int32_numbers(rng, width) * rng.integers(0, 2)
-    total = _rescaled_ones(rng, (max(1, beats * lanes // width), width), multiplier, shift, offset)
+    total = _rescaled_ones(rng, (max(1, beats * lanes // width), width), multiplier, shift, output)
     tables = {"bias": bias, "multiplier": multiplier, "shift": shift}
     of_channels = {channel_setting(f, c): int(tables[f][c]) for f in tables for c in range(channels)}
     accumulators = _wrapped(total - bias).reshape(-1, lanes)
-    settings = {"channels": channels, "offset": offset, **_bounds(rng), **of_channels}
+    settings = {"channels": channels, **output, **of_channels}
     return Frame(settings, {"accumulator_i": accumulators})
 
 
@@ -130,10 +127,7 @@ def _transpose1xw(rng: Random, lanes: int, beats: int) -> Frame:
 
 def _quantized_add(rng: Random, lanes: int, beats: int) -> Frame:
     layer = rng.random() < 1 / 2
-    signed = int(rng.integers(2))
-    settings = _layer_scales(rng) if layer else _any_scales(rng)
-    low = -128 if signed else 0
-    settings |= {"signed": signed, "offset": _offset(rng, low), **_bounds(rng, low)}
+    settings = (_layer_scales(rng) if layer else _any_scales(rng)) | _output(rng)
     return Frame(settings, {port: rng.integers(0, 256, (beats, lanes)) for port in ("a_i", "b_i")})
 
 

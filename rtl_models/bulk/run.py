@@ -10,7 +10,6 @@ missing from the environment, 130 interrupted.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from typing import Any, Final
 
 from rtl_models.benches.protocol import FAILURE, REPORT
 from rtl_models.build_cache import Purpose, built
-from rtl_models.bulk_harness import BEATS_VARIABLE, TOP, design
+from rtl_models.bulk.harness import BEATS_VARIABLE, TOP, design
 from rtl_models.environment import SIMULATORS, SimulatorName
 from rtl_models.exit_codes import exit_code
 from rtl_models.outcome import Outcome
@@ -144,7 +143,3 @@ def _shown(volume: Volume, simulator: SimulatorName) -> bool:
     outcome = run_volume(volume, simulator)
     print(f"{outcome.told()} ({time.monotonic() - started:.0f} s)", flush=True)
     return outcome.passed
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtl_models.benches.frame import Frame
-from rtl_models.bulk_harness import MOST_BEATS, MOST_COMMANDS, port_bytes
+from rtl_models.bulk.harness import MOST_BEATS, MOST_COMMANDS, port_bytes
 from rtl_models.register_map import REGISTERS, writes
 from rtl_models.unit_values import Results
 from rtl_models.units import Port, Unit

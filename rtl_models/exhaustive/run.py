@@ -3,7 +3,7 @@
     python -m rtl_models.exhaustive --all       every operator that can be exhausted at 16 bits
     python -m rtl_models.exhaustive sqrdmulh    one of them
 
-The expected values come from the lane expression of the semantics, written as C++ by `rtl_models.lane_as_cpp`.
+The expected values come from the lane expression of the semantics, written as C++ by `lane_as_cpp`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Final
 from isa.lane import Int
 from rtl_models.build_cache import OPTIMISATION, Design, kept, linked, unity, verilate
 from rtl_models.environment import SimulationUnavailable, execute
+from rtl_models.exhaustive.lane_as_cpp import function
 from rtl_models.exit_codes import exit_code
 from rtl_models.harness import TOP, harness, port_name
-from rtl_models.lane_as_cpp import function
 from rtl_models.operators import OPERATORS, Operator
 from rtl_models.sources import LANES
 
-_LOOP: Final = Path(__file__).parent / "exhaustive.cpp"
+_LOOP: Final = Path(__file__).parent / "loop.cpp"
 LANES_AT_ONCE: Final = 64
 """In one evaluation; their saturations are one 64-bit number."""
 _WIDTH: Final = 16
@@ -141,7 +141,3 @@ def _told(operator: Operator) -> bool:
     seconds = time.monotonic() - started
     print(f"{operator.name}, {_WIDTH} bits: {exhausted.pairs:,} pairs compared, {said} ({seconds:.0f} s)", flush=True)
     return wrong is None
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

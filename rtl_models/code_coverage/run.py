@@ -3,7 +3,7 @@
     python -m rtl_models.code_coverage                    every lane and unit
     python -m rtl_models.code_coverage sqrshl quantize_down
 
-What is not executed must stand in `code_coverage.toml` with its reason, and nothing else may stand there.
+What is not executed must stand in `gaps.toml` with its reason, and nothing else may stand there.
 
 Exit codes: 0 so it is, 1 it is not or a bench fails, 2 wrong usage or a design that cannot be built, 3 something is
 missing from the environment, 130 interrupted.
@@ -20,8 +20,8 @@ from typing import Final
 
 from rtl_models import harness, run, unit_harness
 from rtl_models.build_cache import COUNTS, Design, built
-from rtl_models.code_coverage_gaps import GAPS, dead, read_gaps, unexplained
-from rtl_models.code_coverage_points import KINDS, Counts, points_in
+from rtl_models.code_coverage.gaps import GAPS, dead, read_gaps, unexplained
+from rtl_models.code_coverage.points import KINDS, Counts, points_in
 from rtl_models.exit_codes import exit_code
 from rtl_models.operators import OPERATORS, Operator
 from rtl_models.session import Session
@@ -110,7 +110,3 @@ def _told(names: Sequence[str]) -> int:
     executed, seconds = sum(n > 0 for n in counts.values()), time.monotonic() - started
     print("\n".join([*report(counts), *wrong, f"{executed} of {len(counts)} points executed, {seconds:.0f} s"]))
     return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""What no bench executes, each with its reason: the table `code_coverage.toml`, and whether it is right."""
+"""What no bench executes, each with its reason: the table `gaps.toml`, and whether it is right."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtl_models.code_coverage_points import Counts, Point
+from rtl_models.code_coverage.points import Counts, Point
 
-GAPS: Final = Path(__file__).parent / "code_coverage.toml"
+GAPS: Final = Path(__file__).parent / "gaps.toml"
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ def unexplained(counts: Counts, gaps: Sequence[Gap]) -> Iterator[str]:
     """The points that were never executed and are in no gap, each as a sentence."""
     for point in sorted(counts, key=str):
         if not counts[point] and not any(gap.explains(point) for gap in gaps):
-            yield f"never executed, and code_coverage.toml has no reason: {point}"
+            yield f"never executed, and gaps.toml has no reason: {point}"
 
 
 def dead(counts: Counts, gaps: Sequence[Gap], modules: Sequence[str]) -> Iterator[str]:
     """The gaps of these modules without any point that was never executed, each as a sentence."""
     for gap in gaps:
         if gap.module in modules and not any(gap.explains(point) for point in counts if not counts[point]):
-            yield f"code_coverage.toml has a reason that is not needed: {gap.module}.sv: {gap.what}: {gap.line}"
+            yield f"gaps.toml has a reason that is not needed: {gap.module}.sv: {gap.what}: {gap.line}"

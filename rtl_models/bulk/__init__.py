@@ -1,0 +1,1 @@
+"""A unit under random stalls against the goldens, many beats an awaited edge."""

@@ -1,0 +1,1 @@
+"""Branches and expressions of the hardware that its benches execute."""

@@ -1,0 +1,1 @@
+"""Every pair of operands of a lane against the semantics."""
