@@ -7,16 +7,19 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, product
 
+import numpy as np
 import pytest
 from rtl_cycles import Clocked
 
 from rtl_models.latencies import package_constants
 from rtl_models.register_map import CAUSES, CHANNELS, REGISTERS, STATUS, TABLES, Field, Register, cause, writes
 from rtl_models.sources import LANES
+from rtl_models.units import UNITS
 
 hardware = pytest.mark.rtl
 DOCUMENT = (LANES.parent / "REGISTERS.md").read_text()
 FIELDS = [(register, field) for register in REGISTERS for field in register.fields]
+BY_ADDRESS = {register.address: register for register in REGISTERS}
 BY_NAME = {register.name: register for register in REGISTERS}
 SETTINGS = [f"{field.setting}_o" for _, field in FIELDS]
 TABLE = ("table_restart_o", "table_write_o", "table_channel_o", "table_field_o", "table_data_o")
@@ -104,6 +107,28 @@ def test_the_document_gives_every_rule_beyond_the_ranges() -> None:
 def test_the_document_gives_the_bits_of_status() -> None:
     rows = re.findall(r"^\| (\d) \| (\w+ \w+)", DOCUMENT, re.MULTILINE)
     assert {words: 1 << int(bit) for bit, words in rows} == CAUSES
+
+
+def section(title: str) -> str:
+    return DOCUMENT.split(f"## {title}\n")[1].split("\n## ")[0]
+
+
+def test_the_document_gives_the_settings_of_every_unit() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", section("What the settings mean"), re.MULTILINE)
+    documented = {unit: tuple(re.findall(r"`(\w+)`", settings)) for unit, settings in rows}
+    assert documented == {unit.name: unit.settings for unit in UNITS.values()}
+
+
+def test_the_example_of_the_document_gives_the_bytes_that_it_says() -> None:
+    written = re.findall(r"^\| (0x\w+) \| (0x\w+) \|", section("The bus"), re.MULTILINE)
+    said = re.search(r"accumulators (.+) with the biases 0 gives the bytes (.+)\.", section("The bus"))
+    assert said is not None
+    accumulators, wanted = (np.array([[int(number) for number in numbers.split(", ")]]) for numbers in said.groups())
+    decoded = (BY_ADDRESS[int(address, 16)].decoded(int(data, 16)) for data, address in written)
+    settings = {name: value for word in decoded for name, value in word.items()}
+    operands = {"accumulator_i": accumulators, "bias_i": np.zeros_like(accumulators)}
+    given = UNITS["quantize_down"].expected(settings, operands, 4)["result_o"]
+    assert (given.tolist(), len(written)) == (wanted.tolist(), 4)
 
 
 def test_the_addresses_are_those_of_the_package() -> None:
