@@ -20,7 +20,9 @@ from rtl_models.outcome import Outcome
 from rtl_models.run import SEED, run
 from rtl_models.unit_run import PROFILES, Built, run_unit
 from rtl_models.units import LANE_COUNTS, UNITS
+from rtl_models.writable import require_writable
 from sim.terminal import INTERRUPTED, MISMATCH, MISSING, USAGE, fail, print_json, print_progress, print_text, write_file
+from sim.view.cycles_sentences import counted
 
 _Choice = TypeVar("_Choice", int, str)
 _WIDTHS: Final = (8, 16, 32, 64)
@@ -35,9 +37,9 @@ class Job(NamedTuple):
 
 def test(
     names: Annotated[list[str] | None, typer.Argument(help="Operators and units; all of them unless given.")] = None,
-    widths: Annotated[str, typer.Option(help="Of the operators, such as 8,16; default: all that each has.")] = "",
-    lanes: Annotated[str, typer.Option(help="Of the units, such as 4,8; default: all.")] = "",
-    profile: Annotated[str, typer.Option(help="Of the units, shallow or deep; default: both.")] = "",
+    widths: Annotated[str | None, typer.Option(help="Of the operators, such as 8,16; default: all of each.")] = None,
+    lanes: Annotated[str | None, typer.Option(help="Of the units, such as 4,8; default: all.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Of the units, shallow or deep; default: both.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = SEED,
     simulator: Annotated[str, typer.Option(help=f"One of {', '.join(SIMULATORS)}.")] = "verilator",
     junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the outcomes as JUnit XML too.")] = None,
@@ -50,8 +52,7 @@ def test(
     """
     if simulator not in SIMULATORS:
         fail(f"--simulator takes one of {', '.join(SIMULATORS)}, not {simulator!r}", USAGE)
-    if junit_file is not None and not junit_file.absolute().parent.is_dir():
-        fail(f"--junit cannot write {junit_file}: there is no such folder", USAGE)
+    require_writable("--junit", junit_file)
     jobs = jobs_of(names or [], widths, lanes, profile)
     outcomes: list[Outcome] = []
     interrupted = _interrupted(_outcomes(jobs, seed, simulator), outcomes)
@@ -59,21 +60,21 @@ def test(
         write_file(junit_file, junit(outcomes))
     if as_json:
         print_json([outcome.as_json() for outcome in outcomes])
-    else:
+    elif outcomes:
         print_text("\n".join(outcome.told() for outcome in outcomes))
     if interrupted:
-        fail(f"interrupted after {len(outcomes)} of {len(jobs)} runs", INTERRUPTED)
+        fail(f"interrupted after {len(outcomes)} of {counted(len(jobs), 'run')}", INTERRUPTED)
     raise typer.Exit(0 if all(outcome.passed for outcome in outcomes) else MISMATCH)
 
 
-def jobs_of(names: Sequence[str], widths: str, lanes: str, profile: str) -> list[Job]:
+def jobs_of(names: Sequence[str], widths: str | None, lanes: str | None, profile: str | None) -> list[Job]:
     """The runs of some names, or of all; what is not possible ends the command."""
     if unknown := [name for name in names if name not in OPERATORS and name not in UNITS]:
         fail(f"there is no operator or unit {unknown[0]!r}: see lanewise rtl list", USAGE)
     chosen = names or [*OPERATORS, *UNITS]
-    some_widths = _chosen("widths", widths, _WIDTHS)
+    some_widths = () if widths is None else _chosen("widths", widths, _WIDTHS)
     parameters = list(product(_chosen("lanes", lanes, LANE_COUNTS), _chosen("profile", profile, PROFILES)))
-    operators = [_operator_job(name, some_widths if widths else ()) for name in chosen if name in OPERATORS]
+    operators = [_operator_job(name, some_widths) for name in chosen if name in OPERATORS]
     units = [Built(UNITS[name], *each) for name in chosen if name in UNITS for each in parameters]
     return [*operators, *(Job(built.title, partial(run_unit, built)) for built in units)]
 
@@ -85,13 +86,15 @@ def _operator_job(name: str, widths: Sequence[int]) -> Job:
     return Job(name, partial(run, operator, widths))
 
 
-def _chosen(option: str, text: str, possible: Sequence[_Choice]) -> list[_Choice]:
-    """Those that a list names, or all where it is empty."""
+def _chosen(option: str, text: str | None, possible: Sequence[_Choice]) -> Sequence[_Choice]:
+    """Those that a list names, each once, or all where there is none."""
+    if text is None:
+        return possible
     by_text = {str(choice): choice for choice in possible}
-    given = [part for part in text.split(",") if part]
+    given = [part.strip() for part in text.split(",")]
     if unknown := [part for part in given if part not in by_text]:
         fail(f"--{option} takes some of {','.join(by_text)}, not {unknown[0]!r}", USAGE)
-    return [by_text[part] for part in given] or list(possible)
+    return [by_text[part] for part in dict.fromkeys(given)]
 
 
 def _interrupted(outcomes: Iterator[Outcome], finished: list[Outcome]) -> bool:

@@ -6,11 +6,9 @@ Icarus compiles to a file that its own program runs.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,6 +27,7 @@ from rtl_models.environment import (
     verilator_program,
     verilator_root,
 )
+from rtl_models.locks import alone
 from sim.kept import Make, kept_or_made
 from sim.toolchain import CacheUnusable, cache_directory
 
@@ -47,6 +46,7 @@ _COUNTING: Final = ("--coverage-line", "--coverage-expr", "--coverage-expr-max",
 """What Verilator counts for coverage; without the last option it silently leaves out expressions of many bits."""
 COUNTS: Final = "coverage.dat"
 """The file that a simulator for coverage writes where it runs."""
+_HELD: Final = "waiting for another process that builds the same program, which will then be used here too"
 _PREFIX: Final = "Vtop"
 """Of the classes that Verilator writes: the name that cocotb's own main program includes."""
 
@@ -122,20 +122,12 @@ def _kept(key: object, suffix: str, make: Make) -> Path:
     try:
         directory = cache_directory() / "rtl"
         entry = directory / f"{hashlib.sha256(json.dumps(key).encode()).hexdigest()}.json"
-        with _alone(entry.with_suffix(".lock")):
+        with alone(entry.with_suffix(".lock"), _HELD):
             return kept_or_made(entry, suffix, make)
     except CacheUnusable as error:
         raise SimulationUnavailable(str(error)) from error
     except OSError as error:
         raise SimulationUnavailable(f"cannot keep a simulator in {directory}: {error}; set LANEWISE_CACHE") from error
-
-
-@contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        yield
 
 
 def _verilator_make(design: Design, purpose: Purpose, scratch: Path) -> tuple[Path, list[Path]]:

@@ -58,7 +58,7 @@ class FramesRun:
             (session.folder / FRAMES).write_text(json.dumps([frame.as_json() for frame in frames]))
             yield session
         finally:
-            shutil.rmtree(session.folder)
+            shutil.rmtree(session.folder, ignore_errors=True)  # an interrupt has removed it
 
 
 def _demand(tests: dict[str, str]) -> None:

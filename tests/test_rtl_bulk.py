@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Iterator
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import numpy as np
 import pytest
 from rtl_faults import planted
 
 from rtl_models.benches.frame import Frame
+from rtl_models.build_cache import built
 from rtl_models.bulk import run as bulk
+from rtl_models.bulk.harness import design
 from rtl_models.bulk.images import UNKNOWN, Commands, operand_image, parts, results_in
 from rtl_models.bulk.run import BEATS, BulkOutcome, Volume, all_volumes, main, run_volume
 from rtl_models.bulk.stimulus import frames
 from rtl_models.outcome import Outcome
 from rtl_models.register_map import cause, writes
 from rtl_models.unit_run import Built
-from rtl_models.units import LANE_COUNTS, UNITS
+from rtl_models.units import LANE_COUNTS, UNITS, Unit
 
 rtl = pytest.mark.rtl
 FEW = 5_000
@@ -47,15 +54,49 @@ EVERY_OTHER_CYCLE = """\
     else if (enable_o) valid_q <= Depth'({valid_q, valid_i & turn_q});"""
 
 
+INTERRUPTIBLE = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("rtl_models.bulk", run_name="__main__")
+"""
+"""The command, where the tests themselves run in the background too, and so without interrupts."""
+
+
+def running_in(folder: Path) -> list[str]:
+    """The working directories of processes that are in the folder, there or not any more."""
+    return [where for where in map(working_directory, Path("/proc").glob("[0-9]*")) if where.startswith(str(folder))]
+
+
+def working_directory(process: Path) -> str:
+    """Nothing for a process that has ended or belongs to somebody else."""
+    try:
+        return os.readlink(process / "cwd")
+    except OSError:
+        return ""
+
+
+Failing = Callable[[Unit, int, Path], Outcome]
+
+
 @pytest.fixture(scope="module")
-def wrong_number() -> Iterator[Outcome]:
-    """What is said of an offset that does not travel as far as its beat; the folder of its waveform goes with it."""
-    outcome = run_volume(
-        Volume(Built(DOWN), FEW, 3), before=[planted("quantize_down", "Depth(1 + RescaleDepth)", "Depth(1)")]
-    )
-    yield outcome
-    if outcome.waves is not None:
-        shutil.rmtree(outcome.waves.parent)
+def failing() -> Iterator[Failing]:
+    """What is said of a unit with a wrong module, by seed; the folders of the waveforms go in the end."""
+    outcomes: list[Outcome] = []
+
+    def run(unit: Unit, seed: int, wrong: Path) -> Outcome:
+        outcomes.append(run_volume(Volume(Built(unit), FEW, seed), before=[wrong]))
+        return outcomes[-1]
+
+    yield run
+    for waves in (outcome.waves for outcome in outcomes):
+        if waves is not None:
+            shutil.rmtree(waves.parent)
+
+
+@pytest.fixture(scope="module")
+def wrong_number(failing: Failing) -> Outcome:
+    """An offset that does not travel as far as its beat."""
+    return failing(DOWN, 3, planted("quantize_down", "Depth(1 + RescaleDepth)", "Depth(1)"))
 
 
 @rtl
@@ -69,15 +110,15 @@ def test_thousands_of_beats_agree_under_stalls(name: str) -> None:
 @pytest.mark.parametrize(
     ("right", "wrong", "said"),
     [
-        ("ready_i | ~valid_o;", "1'b1;", "beats are lost"),
+        ("ready_i | ~valid_o;", "1'b1;", " lost; "),
         ("ready_i | ~valid_o;", "1'b1;", "changed or vanished"),
-        ("assign ready_o  = enable_o;", "assign ready_o  = enable_o & ~valid_q[0];", "results have no beat"),
+        ("assign ready_o  = enable_o;", "assign ready_o  = enable_o & ~valid_q[0];", "without a beat"),
         ("ready_i | ~valid_o;", "ready_i & valid_o;", "hangs after 0"),
         (FLOWS, EVERY_OTHER_CYCLE, "0.999 are due"),
     ],
 )
-def test_a_broken_handshake_is_told(right: str, wrong: str, said: str) -> None:
-    outcome = run_volume(Volume(Built(OFFSETS), FEW, 1), before=[planted("valid_pipeline", right, wrong)])
+def test_a_broken_handshake_is_told(failing: Failing, right: str, wrong: str, said: str) -> None:
+    outcome = failing(OFFSETS, 1, planted("valid_pipeline", right, wrong))
     assert (outcome.passed, said in outcome.told()) == (False, True), outcome.told()
 
 
@@ -91,6 +132,36 @@ def test_a_wrong_number_is_told_with_its_operands_and_settings(wrong_number: Out
 def test_a_wrong_number_is_shrunk_and_shown(wrong_number: Outcome) -> None:
     assert wrong_number.smallest_told.startswith("smallest case")
     assert wrong_number.waves is not None
+
+
+@rtl
+@pytest.mark.parametrize(
+    ("unit", "wrong", "said"),
+    [
+        (TRANSPOSE, ("frame_walk", "{12'b0, height, 4'b0}", "{23'b0, height[4:0], 4'b0}"), "of address_o is"),
+        (OFFSETS, ("valid_pipeline", "ready_i | ~valid_o;", "ready_i & valid_o;"), "the unit hangs after 0"),
+    ],
+    ids=["a height that few beats do not have", "no number at all"],
+)
+def test_what_no_few_beats_show_is_shown_in_the_frames_of_many(
+    failing: Failing, unit: Unit, wrong: tuple[str, str, str], said: str
+) -> None:
+    outcome = failing(unit, 1, planted(*wrong))
+    assert (outcome.smallest_told.startswith("shown alone"), said in outcome.smallest_told) == (True, True)
+    assert outcome.waves is not None
+
+
+@rtl
+@pytest.mark.parametrize("group", [True, False], ids=["the process group", "the command alone"])
+def test_an_interrupt_is_one_word_and_leaves_neither_files_nor_a_simulator(group: bool, tmp_path: Path) -> None:
+    built(design(Built(OFFSETS)), purpose="bulk")
+    command = [sys.executable, "-c", INTERRUPTIBLE, "offset_contribution", "--beats", "1000000000"]
+    run = Popen(command, env=os.environ | {"TMPDIR": str(tmp_path)}, stderr=PIPE, text=True, start_new_session=True)
+    while run.poll() is None and not list(tmp_path.glob("*/results")):
+        time.sleep(0.01)
+    (os.killpg if group else os.kill)(run.pid, signal.SIGINT)
+    assert (run.communicate(timeout=60)[1], run.returncode) == ("interrupted\n", 130)
+    assert (list(tmp_path.iterdir()), running_in(tmp_path)) == ([], [])
 
 
 def test_what_reproduces_an_outcome_is_a_command_that_asks_for_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,3 +252,8 @@ def test_frames_reach_every_byte(name: str) -> None:
     unit = UNITS[name]
     results = [unit.expected(f.settings, f.operands, 4)["result_o"] for f in frames(unit, 4, 1, 20_000)]
     assert np.bincount(np.concatenate([r[r >= 0] for r in results]), minlength=256).all()
+
+
+def test_a_million_beats_have_frames_with_every_bit_of_the_height_set() -> None:
+    heights = [frame.settings["height"] for frame in frames(TRANSPOSE, 4, 1, BEATS)]
+    assert (np.bitwise_or.reduce(heights), max(heights)) == (0xFFFF, 0xFFFF)

@@ -238,6 +238,22 @@ def test_a_missing_simulator_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPat
     assert (result.exit_code, result.stderr.strip()) == (3, "lanewise: the simulator is not installed")
 
 
+def test_an_interrupt_shows_what_was_finished_and_is_exit_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    finished = Judgement(at_width("add", 8), 1, (Verdict(MUTANT, "killed by bench", ""),))
+    outcomes = iter([finished])
+
+    def until_interrupted(*_: object) -> Judgement:
+        try:
+            return next(outcomes)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr(command, "kept_or_judged", until_interrupted)
+    result = run("sqxt*")
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (130, "lanewise: interrupted after 1 of 2 modules")
+    assert "1 mutant of 1 module: 1 killed by bench" in result.stdout
+
+
 def test_certificates_say_what_became_of_each_mutant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     judged_as(monkeypatch, "equivalent")
     assert run("add", "--certificates", str(tmp_path / "all.json")).exit_code == 0

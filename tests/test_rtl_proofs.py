@@ -212,7 +212,7 @@ def test_the_command_proves_what_is_named() -> None:
     result = CliRunner().invoke(PROVE, ["uqxtn at 8 bits"])
     assert (result.exit_code, result.stdout.splitlines()[-1].split(";")[0]) == (
         0,
-        "1 of 1 theorems about 1 modules proved for all inputs, 1 wrong twins refuted",
+        "1 of 1 theorem about 1 module proved for all inputs, 1 wrong twin refuted",
     )
 
 
@@ -290,7 +290,7 @@ def test_an_interrupt_shows_what_is_proved_until_then(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(command, "verdicts", interrupted)
     result = CliRunner().invoke(PROVE, ["uqxtn*"])
-    assert (result.exit_code, "1 of 1 theorems" in result.stdout) == (130, True)
+    assert (result.exit_code, "1 of 1 theorem " in result.stdout) == (130, True)
     assert "interrupted after 1 of 3 theorems" in result.stderr
 
 

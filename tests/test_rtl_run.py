@@ -110,7 +110,7 @@ def test_a_mismatch_says_case_waveform_seed_and_command(mismatch: Outcome) -> No
 
 
 def test_a_missing_saturation_is_a_mismatch(tmp_path: Path) -> None:
-    folder = planted("sqrdmulh", "rounded[2*Width-1] != rounded[2*Width-2]", "1'b0")
+    folder = planted("rounding_doubling_high", "rounded[2*Width-1] != rounded[2*Width-2]", "1'b0")
     outcome = run(SQRDMULH, BYTES, before=[folder])
     shutil.rmtree(outcome.waves.parent if outcome.waves else tmp_path)
     assert (outcome.passed, outcome.smallest["operands"]) == (False, [-128, -128])

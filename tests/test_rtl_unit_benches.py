@@ -5,10 +5,10 @@ One profile of each here, both being there; `lanewise rtl test` has all lanes an
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 
 import pytest
+from rtl_support import needs_icarus
 
 from rtl_models.bench_junit import PROPERTIES
 from rtl_models.environment import SimulatorName
@@ -40,7 +40,7 @@ def test_both_profiles_are_among_them() -> None:
     assert set(PROFILE_OF.values()) == set(PROFILES)
 
 
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="the simulator icarus, which knows X, is not installed")
+@needs_icarus
 @pytest.mark.parametrize("name", UNITS)
 def test_no_unknown_bit_comes_out_after_a_reset(name: str) -> None:
     outcome = run_unit(Built(UNITS[name]), simulator="icarus", scenarios=SHORT)

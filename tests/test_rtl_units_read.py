@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
 
 import pytest
+from rtl_support import needs_icarus
 
 from rtl_models.environment import Finished, execute, icarus_program, verilator_program, verilator_root
 from rtl_models.sources import LANES, module_names, sources_of
@@ -15,7 +15,6 @@ from rtl_models.units import LANE_COUNTS, UNITS
 from rtl_models.yosys import run_script, seen_by_yosys
 
 pytestmark = pytest.mark.rtl
-needs_icarus = pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
 
 ILLEGAL = [
     ("sqadd", "Width", 1, "sqadd: Width is the bits of a signed number and must be 2 or more"),

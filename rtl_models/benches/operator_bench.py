@@ -20,6 +20,7 @@ from rtl_models.benches.lane_array import LaneArray
 from rtl_models.benches.protocol import FAILURE, REPORT
 from rtl_models.benches.settings import OPERATOR, WIDTHS
 from rtl_models.expected import Column, Expressions
+from sim.view.cycles_sentences import counted
 
 RANDOM_ROWS: Final = 4_000
 SHOWN: Final = 8
@@ -59,7 +60,7 @@ def _fail(width: int, operands: list[Column]) -> None:
     rows = [[int(number) for number in row] for row in zip(*operands, strict=True)]
     simplest = min(rows, key=lambda row: sum(map(abs, row)))
     Path(FAILURE).write_text(json.dumps({"width": width, "operands": simplest}))
-    raise AssertionError(f"{len(rows)} rows of width {width} differ from the semantics, such as {simplest}")
+    raise AssertionError(f"{counted(len(rows), 'row')} of width {width} unlike the semantics, such as {simplest}")
 
 
 @cocotb.test()

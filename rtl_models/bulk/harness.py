@@ -1,4 +1,4 @@
-"""The text around a configured unit for volume: memories and stalls of `benches/bulk_traffic.sv` on its streams.
+"""The text around a configured unit for volume: memories and stalls of `bulk_traffic.sv` on its streams.
 
 The words of the memories have each port at a whole byte, the first port lowest.
 """
@@ -9,20 +9,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from rtl_models import benches, unit_harness
+from rtl_models import unit_harness
 from rtl_models.build_cache import Design
 from rtl_models.sources import LANES
 from rtl_models.unit_run import Built
 from rtl_models.units import Port
 
 TOP: Final = "bulk_unit"
-MOST_BEATS: Final = 32_768
-"""That one awaited edge can run."""
+MOST_BEATS: Final = 65_535
+"""That one awaited edge can run: as many as a frame has rows at most."""
 MOST_COMMANDS: Final = 8_192
 """With the one that ends the list."""
 BEATS_VARIABLE: Final = "LANEWISE_BEATS"
 """In the environment of the bench: how many beats are due under stalls."""
-_BENCHES: Final = Path(benches.__path__[0])
+BULK_FAILURE: Final = "bulk_failure.json"
+"""What failed first, and its stalls: for what shows it."""
+_FOLDER: Final = Path(__file__).parent
 _INPUTS: Final = {"clk_i": 1, "rst_ni": 1, "start_i": 1, "offers_i": 2, "takes_i": 2, "seed_i": 32}
 _OUTPUTS: Final = {
     "done_o": 1, "cycles_o": 32, "accepted_o": 32, "delivered_o": 32, "unstable_o": 32, "hung_o": 1, "error_o": 1,
@@ -41,8 +43,8 @@ def design(built_as: Built, *before: Path) -> Design:
     """The unit, its registers and the traffic; modules in the folders `before` go before the package's."""
     unit, lanes = built_as.unit, built_as.lanes
     texts = {
-        "bulk_stalls.sv": (_BENCHES / "bulk_stalls.sv").read_text(),
-        "bulk_traffic.sv": (_BENCHES / "bulk_traffic.sv").read_text(),
+        "bulk_stalls.sv": (_FOLDER / "bulk_stalls.sv").read_text(),
+        "bulk_traffic.sv": (_FOLDER / "bulk_traffic.sv").read_text(),
         f"{unit_harness.TOP}.sv": unit_harness.harness(unit, lanes, built_as.profile == "deep"),
         f"{TOP}.sv": _top(built_as),
         "ports.vlt": _control_file(),

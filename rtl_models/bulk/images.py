@@ -1,4 +1,4 @@
-"""Frames as the files that `benches/bulk_traffic.sv` reads, and the numbers in the one that it writes."""
+"""Frames as the files that `bulk_traffic.sv` reads, and the numbers in the one that it writes."""
 
 from __future__ import annotations
 

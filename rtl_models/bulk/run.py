@@ -10,15 +10,16 @@ missing from the environment, 130 interrupted.
 from __future__ import annotations
 
 import argparse
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rtl_models.benches.protocol import FAILURE, REPORT
+from rtl_models.benches.protocol import FAILURE, REPORT, SMALLEST
 from rtl_models.build_cache import Purpose, built
-from rtl_models.bulk.harness import BEATS_VARIABLE, TOP, design
+from rtl_models.bulk.harness import BEATS_VARIABLE, BULK_FAILURE, TOP, design
 from rtl_models.environment import SIMULATORS, SimulatorName
 from rtl_models.exit_codes import exit_code
 from rtl_models.outcome import Outcome
@@ -31,7 +32,8 @@ BEATS: Final = 1_000_000
 """Of every unit."""
 OTHERS: Final = 100_000
 """Of a unit with other Lanes or in the other profile, where all are run."""
-_BENCH, _FAILING = "rtl_models.benches.bulk_bench", "rtl_models.benches.failing_unit_bench"
+_BENCH, _FAILING = "rtl_models.bulk.bench", "rtl_models.bulk.failing_bench"
+_SHRINKING: Final = "rtl_models.benches.failing_unit_bench"
 
 
 class BulkOutcome(Outcome):
@@ -69,7 +71,8 @@ def run_volume(
     name, made = volume.unit.unit.name, built(design(volume.unit, *before), simulator, purpose)
     session = Session(name, TOP, volume.seed, made, volume.variables)
     tests = session.run(_BENCH)
-    smallest, waves = _explained(volume, session, simulator, before)
+    smallest, waves = _shrunk(volume, session, simulator, before)
+    smallest, waves = (smallest, waves) if smallest else _shown_alone(session)
     outcome = BulkOutcome(
         name,
         volume.options,
@@ -84,17 +87,28 @@ def run_volume(
     return session.outcome(outcome)
 
 
-def _explained(
+def _shrunk(
     volume: Volume, session: Session, simulator: SimulatorName, before: Sequence[Path]
 ) -> tuple[Mapping[str, Any], Path | None]:
-    """The frames that differ, shrunk and shown by the bench of units: where they fail there too, without stalls."""
+    """Few beats that differ, shrunk and shown by the bench of units; nothing where they do not fail there."""
     failure = session.folder / FAILURE
     if not failure.exists():
         return {}, None
     made = built(volume.unit.design(*before), simulator)
     slow = Session(volume.unit.unit.name, UNIT_TOP, volume.seed, made, volume.unit.variables)
     failure.rename(slow.folder / FAILURE)
-    return slow.explained(_FAILING)
+    smallest, waves = slow.explained(_SHRINKING)
+    if not smallest:
+        shutil.rmtree(slow.folder)
+    return smallest, waves
+
+
+def _shown_alone(session: Session) -> tuple[Mapping[str, Any], Path | None]:
+    """The whole frames that fail, sent without the others; nothing where none did."""
+    if not (session.folder / BULK_FAILURE).exists():
+        return {}, None
+    waves = session.show(_FAILING, "show")
+    return session.read(SMALLEST), waves
 
 
 def all_volumes(seed: int) -> list[Volume]:

@@ -112,12 +112,18 @@ def _offset_contribution(rng: Random, lanes: int, beats: int) -> Frame:
 
 
 def _transpose1xw(rng: Random, lanes: int, beats: int) -> Frame:
-    """Rows of one element up to all of the frame, some ending with a chunk."""
+    """Rows of one element up to all of the frame, some ending with a chunk.
+
+    Of the longest frames some have far more rows than beats are asked for, of a beat each: all bits of a height count.
+    """
+    tall = beats >= _BEATS[-1] and rng.random() < 1 / 32
+    beats = min(int(rng.integers(1 << 10, 1 << 16)) * 4 // 3, 65_535) if tall else beats  # often the highest of all
     element = _one_of(rng, (1, 2, 4))
-    most = min(4 * lanes * beats // element, 65_535)
+    a_beat = 4 * lanes // element
+    most = a_beat if tall else min(a_beat * beats, 65_535)
     width = int(rng.integers(1, _one_of(rng, (most, min(most, 80))), endpoint=True))
     width = max(width & -(_CHUNK_BYTES // element), 1) if rng.random() < 1 / 4 else width
-    a_row = -(-width * element // (4 * lanes))
+    a_row = -(-width // a_beat)
     settings = {
         "destination": _CHUNK_BYTES * int(_one_of(rng, (0, (1 << 28) - 2, int(rng.integers(1 << 28))))),
         "width": width, "height": max(1, beats // a_row), "element": element, "zero_tail": int(rng.integers(2)),

@@ -28,6 +28,7 @@ from rtl_models.session import Session
 from rtl_models.sources import module_names
 from rtl_models.unit_run import PROFILES, Built
 from rtl_models.units import LANE_COUNTS, UNITS, Unit
+from sim.view.cycles_sentences import counted
 
 _OPERATORS, _UNITS = "rtl_models.benches.operator_bench", "rtl_models.benches.unit_scenarios"
 _SEED: Final = 1
@@ -107,6 +108,7 @@ def _told(names: Sequence[str]) -> int:
     """Print what was executed; where it is all of them, also which gaps are dead."""
     started, counts = time.monotonic(), sum((counts_of(name) for name in names), Counts())
     wrong = problems(counts, module_names() if set(names) == {*OPERATORS, *UNITS} else [])
-    executed, seconds = sum(n > 0 for n in counts.values()), time.monotonic() - started
-    print("\n".join([*report(counts), *wrong, f"{executed} of {len(counts)} points executed, {seconds:.0f} s"]))
+    executed, there_are = sum(n > 0 for n in counts.values()), counted(len(counts), "point")
+    seconds = time.monotonic() - started
+    print("\n".join([*report(counts), *wrong, f"{executed} of {there_are} executed, {seconds:.0f} s"]))
     return 1 if wrong else 0

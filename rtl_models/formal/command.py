@@ -17,6 +17,7 @@ from rtl_models.units import LANE_COUNTS
 from rtl_models.yosys import Refused, YosysMissing, yosys_version
 from sim.terminal import INTERRUPTED, MISMATCH, MISSING, USAGE, fail, print_json, print_progress, print_text
 from sim.toolchain import CacheUnusable, cache_directory
+from sim.view.cycles_sentences import counted
 
 
 def prove(
@@ -43,7 +44,7 @@ def prove(
     interrupted = _interrupted(asked, timeout, found)
     _show(found, lanes, json_wanted)
     if interrupted:
-        fail(f"interrupted after {len(found)} of {len(asked)} theorems", INTERRUPTED)
+        fail(f"interrupted after {len(found)} of {counted(len(asked), 'theorem')}", INTERRUPTED)
     raise typer.Exit(0 if all(verdict.holds for verdict in found) else MISMATCH)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from isa.lane import U1, U8, U32, Int, constant, select
-from rtl_models.formal.claims import Value, on
+from isa.lane import U1, U8, U32, Int, Lane, constant, select
+from rtl_models.formal.claims import Read, Value, on
 from rtl_models.formal.handshake import handshake_theorems
 from rtl_models.formal.pipelines import Pipeline, Result, subject
 from rtl_models.formal.registers import Piece, Register, all_registers, delay_line
@@ -94,10 +94,14 @@ def frame_theorems(lanes: int) -> Iterator[Theorem]:
         yield from stage_theorems(pipeline)
         yield waiting_theorem(pipeline)
         yield from handshake_theorems(pipeline.subject, pipeline.handshake, pipeline.latency)
-        accepted: Value = lambda r: r("valid_i", U1) & r("ready_o", U1)  # noqa: E731
-        yield from walk_theorems(pipeline.subject, _WALK, 4 * lanes, accepted)
+        yield from walk_theorems(pipeline.subject, _WALK, 4 * lanes, _accepted)
     walk = Subject("frame_walk", (("BeatBytes", 4 * lanes),))
     yield from walk_theorems(walk, "", 4 * lanes, on("accepted_i", U1))
+
+
+def _accepted(read: Read) -> Lane:
+    """Whether a beat moves into the unit."""
+    return read("valid_i", U1) & read("ready_o", U1)
 
 
 def frame_lemmas(lanes: int) -> list[Lemma]:

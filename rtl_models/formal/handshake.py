@@ -12,6 +12,7 @@ from isa.lane import U1, U8, Int, Lane, constant, select
 from rtl_models.formal.claims import Signals, Statement, all_of, claim, total
 from rtl_models.formal.theorem import Fault, Theorem
 from rtl_models.formal.yosys import Subject
+from sim.view.cycles_sentences import counted
 
 FILE = "valid_pipeline.sv"
 _ALWAYS = Fault(FILE, "assign enable_o = ready_i | ~valid_o;", "assign enable_o = 1'b1;")
@@ -28,11 +29,11 @@ def handshake_theorems(subject: Subject, name: str, depth: int) -> Iterator[Theo
     yield Theorem(claim(f"{subject}: ready exactly if a result is taken or none waits", valid.enable), subject, _LATE)
     yield Theorem(claim(f"{subject}: the valid bits move together", valid.moves), subject, _DOUBLED)
     yield Theorem(claim(f"{subject}: reset empties it", valid.reset), subject, _NOT_RESET)
-    counted = claim(f"{subject}: accepted less delivered is what it holds", valid.counts, given(1))
-    yield Theorem(counted, subject, _ALWAYS)
+    held = claim(f"{subject}: accepted less delivered is what it holds", valid.counts, given(1))
+    yield Theorem(held, subject, _ALWAYS)
     ordered = claim(f"{subject}: beats leave in the order in which they came", valid.order, valid.numbered)
     yield Theorem(ordered, subject, _DOUBLED)
-    on_time = claim(f"{subject}: a beat leaves {depth} edges after it came", valid.progress, valid.taken)
+    on_time = claim(f"{subject}: a beat leaves {counted(depth, 'edge')} after it came", valid.progress, valid.taken)
     yield Theorem(on_time, subject, _NEVER)
 
 

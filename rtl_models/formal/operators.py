@@ -16,6 +16,7 @@ from sim.check.prove import Claim, Range, clamped
 Specification = Callable[..., Lanes]
 """What the outputs that it names are said to be, from the lanes on the input ports."""
 Types = Mapping[str, Int | Range]
+_ROUNDING = "rounding_doubling_high.sv"
 
 
 def outputs_of(result: Int) -> dict[str, Int | Range]:
@@ -80,7 +81,7 @@ def _as_gemmlowp() -> Theorem:
     def specification(a: Lane, b: Lane) -> Lanes:
         return {"result_o": convention.doubling_high_nudged(a, b)}
 
-    fault = Fault("sqrdmulh.sv", "<< (Width - 2)", "<< (Width - 3)")
+    fault = Fault(_ROUNDING, "<< (Width - 2)", "<< (Width - 3)")
     return _multiplied(S32, "is gemmlowp's scalar code", specification, fault)
 
 
@@ -90,7 +91,7 @@ def _saturates_at_one_pair(to: Int) -> Theorem:
     def specification(a: Lane, b: Lane) -> Lanes:
         return {"saturated_o": a.equals(to.low) & b.equals(to.low)}
 
-    fault = Fault("sqrdmulh.sv", "rounded[2*Width-1] != rounded[2*Width-2]", "1'b0")
+    fault = Fault(_ROUNDING, "rounded[2*Width-1] != rounded[2*Width-2]", "1'b0")
     return _multiplied(to, "saturates for the lowest number times itself alone", specification, fault)
 
 
@@ -106,7 +107,7 @@ def _never_lowest(to: Int) -> Theorem:
 
     inputs: Types = {"a_i": to, "b_i": to, **outputs_of(to)}
     claim = Claim(f"sqrdmulh at {to.bits} bits never gives the lowest number", inputs, is_lowest, never)
-    lowest_instead = Fault("sqrdmulh.sv", "{1'b0, {(Width-1){1'b1}}}", "{1'b1, {(Width-1){1'b0}}}")
+    lowest_instead = Fault(_ROUNDING, "{1'b0, {(Width-1){1'b1}}}", "{1'b1, {(Width-1){1'b0}}}")
     return Theorem(claim, at_width("sqrdmulh", to.bits), lowest_instead)
 
 

@@ -15,7 +15,6 @@ from rtl_models.latencies import package_constants
 _TILE = Fault("multiply_tiles.sv", "a_low * b_low", "a_low * b_high")
 _SUM = Fault("sum_of_tiles.sv", "{{(Half-1){crossed[Width]}}", "{{(Half-1){1'b0}}")
 _HIGH = Fault("rounding_doubling_high.sv", "<< (Width - 2)", "<< (Width - 3)")
-_SHALLOW_HIGH = Fault("sqrdmulh.sv", "<< (Width - 2)", "<< (Width - 3)")
 _FIX_UP = Fault("rescale.sv", "high[31] & (|shift)", "high[31]")
 _SHIFTED = Fault("shift_right_to_halves.sv", ">>> shift_i", ">> shift_i")
 _ROUNDED = Fault("round_halves.sv", "halves_i[0]}", "1'b0}")
@@ -27,7 +26,7 @@ def multiply_high(name: str, deep: bool, value: Value, multiplier: Value) -> Pie
     """`multiply_high.sv`: SQRDMULH, 1 stage or 3."""
     wire = f"{name}result_q"
     if not deep:
-        high = Register(wire, S32, lambda r: a.sqrdmulh(value(r), multiplier(r)), _SHALLOW_HIGH)
+        high = Register(wire, S32, lambda r: a.sqrdmulh(value(r), multiplier(r)), _HIGH)
         return Piece((high,), (high.value,))
     tiles = _tiles(f"{name}gen_deep.", value, multiplier)
     of_tiles = [tile.value for tile in tiles]

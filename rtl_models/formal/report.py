@@ -11,6 +11,7 @@ from rtl_models.formal.theorem import Lemma, Theorem
 from rtl_models.formal.theorems import LANES
 from sim.check.prove import Finding, Inputs, sides_of
 from sim.check.prove_steps import steps
+from sim.view.cycles_sentences import counted
 
 
 def line(verdict: Verdict) -> str:
@@ -85,8 +86,8 @@ def summary(verdicts: Sequence[Verdict], tools: str) -> str:
     seconds = sum(verdict.seconds for verdict in verdicts)
     modules = len({_module(verdict.theorem) for verdict in verdicts} - {""})
     return (
-        f"{proved} of {len(verdicts)} theorems about {modules} modules proved for all inputs, "
-        f"{refuted} wrong twins refuted; {seconds:.1f} s in the solver ({tools})"
+        f"{proved} of {counted(len(verdicts), 'theorem')} about {counted(modules, 'module')} proved for all inputs, "
+        f"{counted(refuted, 'wrong twin')} refuted; {seconds:.1f} s in the solver ({tools})"
     )
 
 

@@ -136,7 +136,7 @@ class _Question:
         for name in sorted(name for name in self._lanes if name not in self._free and not is_ghost(name)):
             term, constant = unrolled.term(Signal.named(name)), self._constant(name)
             if term.sort() != constant.sort():
-                raise NoSuchSignal(f"{name} has {term.sort().bv_size()} bits, not {constant.sort().bv_size()}")
+                raise NoSuchSignal(f"{name} has a width of {term.sort().bv_size()}, not {constant.sort().bv_size()}")
             terms.facts.append(terms.made("EQUAL", constant, term))
 
     def _constant(self, name: str) -> Term:

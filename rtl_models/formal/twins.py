@@ -23,7 +23,6 @@ _TEXTS = {
     "umin": ("(a_i < b_i)", "($signed(a_i) < $signed(b_i))"),
     "umax": ("(a_i > b_i)", "($signed(a_i) > $signed(b_i))"),
     "sqdmulh": ("!= product[2*Width-2]", "!= 1'b0"),
-    "sqrdmulh": ("product + Half", "product + Half - 1'b1"),
     "sqxtn": ("{~a_i[2*Width-1]}", "{1'b1}"),
     "sqxtun": ("{~a_i[2*Width-1]}", "{1'b1}"),
     "uqxtn": ("|a_i[2*Width-1:Width]", "&a_i[2*Width-1:Width]"),
@@ -40,5 +39,8 @@ _TEXTS = {
     "udot4": ("b_i[3*Byte +: Byte]", "b_i[2*Byte +: Byte]"),
 }
 
-FAULTS: Mapping[str, Fault] = {module: Fault(f"{module}.sv", *texts) for module, texts in _TEXTS.items()}
+FAULTS: Mapping[str, Fault] = {
+    **{module: Fault(f"{module}.sv", *texts) for module, texts in _TEXTS.items()},
+    "sqrdmulh": Fault("rounding_doubling_high.sv", "product_i + Half", "product_i + Half - 1'b1"),
+}
 """By module."""

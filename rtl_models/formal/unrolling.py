@@ -20,6 +20,7 @@ from typing import NamedTuple, cast
 
 from isa.evaluate.smt_terms import Term, Terms
 from rtl_models.formal.smt2 import Equations, Expression, NoSuchSignal, Unreadable, plain
+from sim.view.cycles_sentences import counted
 
 _SIGNAL = re.compile(r"^(.+?)(?:\[(\d+)\+:(\d+)\])?(?:@(\d+))?$")
 _KINDS = {
@@ -74,7 +75,7 @@ class Unrolled:
         whole = self._at(signal.edge).wire(signal.wire)
         bits, have = signal.bits or whole.sort().bv_size(), whole.sort().bv_size()
         if signal.lsb + bits > have:
-            raise NoSuchSignal(f"the wire {signal.wire} has {have} bits: there is no {signal}")
+            raise NoSuchSignal(f"the wire {signal.wire} has {counted(have, 'bit')}: there is no {signal}")
         return whole if bits == have else self._terms.made("BV_EXTRACT", whole, indices=_ends(signal.lsb, bits))
 
     def _at(self, edge: int) -> Moment:

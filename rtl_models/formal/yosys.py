@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from rtl_models.sources import sources_of
-from rtl_models.yosys import alone, run_script, seen_by_yosys, yosys_version
+from rtl_models.yosys import reading, run_script, seen_by_yosys, yosys_alone, yosys_version
 from sim.kept import write_whole
 
 READ: Final = "proc; flatten; memory_map; opt_clean; check -assert"
@@ -68,7 +68,7 @@ def equations(design: Design, cache: Path) -> str:
     Raises YosysMissing, Refused, and OSError where the directory cannot be used.
     """
     kept = cache / f"equations-{_key(design)}.smt2"
-    with alone(cache):
+    with yosys_alone(cache):
         if not kept.is_file():
             write_whole(kept, _written(design).encode())
     return kept.read_text()
@@ -81,15 +81,10 @@ def _key(design: Design) -> str:
 
 def _written(design: Design) -> str:
     with TemporaryDirectory() as scratch:
-        for name, text in design.sources.items():
-            Path(scratch, name).write_text(text)
         _run(design, Path(scratch))
         return Path(scratch, "equations.smt2").read_text()
 
 
 def _run(design: Design, directory: Path) -> None:
-    scratch = seen_by_yosys(directory)
-    files = " ".join(f'"{scratch / name}"' for name in design.sources if name.endswith(".sv"))
-    parameters = " ".join(f"-chparam {name} {value}" for name, value in design.subject.parameters)
-    top = f"hierarchy -check -top {design.subject.module} {parameters}"
-    run_script(f'read_verilog -sv {files}; {top}; {READ}; {WRITE} "{scratch}/equations.smt2"', directory)
+    read = reading(design.sources, design.subject.module, dict(design.subject.parameters), directory)
+    run_script(f'{read}; {READ}; {WRITE} "{seen_by_yosys(directory)}/equations.smt2"', directory)

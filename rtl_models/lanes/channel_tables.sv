@@ -1,16 +1,17 @@
 // Bias, multiplier and shift of every channel, read for `Lanes` channels at a time, along a row.
 //
-// A row is `channels_i` numbers: its beats have the channels 0 to Lanes - 1, then the next Lanes, and so on.
-// `advance_i` moves on to the next beat, after the last of a row to the first; reset and `restart_i` go back there from
-// anywhere.  What the last beat gives for channels from `channels_i` on means nothing.  Lanes 4, channels 6:
+// A row is `channels_i` numbers: its beats have the channels 0 to Lanes - 1, then the next Lanes,
+// and so on.  `advance_i` moves on to the next beat, after the last of a row to the first; reset
+// and `restart_i` go back there from anywhere.  What the last beat gives for channels from
+// `channels_i` on means nothing.  Lanes 4, channels 6:
 //
 //   advance_i       1    1    0    1    1    1
 //   restart_i       0    0    0    0    1    0
 //   channels read  0-3  4-7  0-3  0-3  4-7  0-3
 //
-// Memories without reset: a channel is undefined until it is written.  Reading takes no cycle; a beat that is accepted
-// while its channel is written has the value from before.  The host writes channels below Channels (config_registers
-// refuses others) and sets 1 to Channels of them.
+// Memories without reset: a channel is undefined until it is written.  Reading takes no cycle; a
+// beat that is accepted while its channel is written has the value from before.  The host writes
+// channels below Channels (config_registers refuses others) and sets 1 to Channels of them.
 
 `include "require.svh"
 

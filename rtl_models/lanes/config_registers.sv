@@ -1,7 +1,7 @@
 // The settings of all units, written over a bus of 32-bit words.  REGISTERS.md has the map.
 //
-// An illegal write changes no setting: it sets its bit of STATUS, which stays until a 1 is written to it.  `error_o` is
-// 1 while any is set.  The units never see an illegal setting, and go on.
+// An illegal write changes no setting: it sets its bit of STATUS, which stays until a 1 is written
+// to it.  `error_o` is 1 while any is set.  The units never see an illegal setting, and go on.
 //
 //   STATUS[0]  illegal value: out of range, or bits set that belong to no field
 //   STATUS[1]  unaligned address, whatever lies there
@@ -16,8 +16,8 @@
 //     0x010   0x10080   001   minimum -128, maximum 0: signed bytes
 //     0x010   0x00080   001   128 to 0: refused
 //
-// Reading takes no cycle and has no effect; an address that holds nothing reads 0, and so do the tables, which are kept
-// where they are used: `table_*_o` is the write on its way to them.
+// Reading takes no cycle and has no effect; an address that holds nothing reads 0, and so do the
+// tables, which are kept where they are used: `table_*_o` is the write on its way to them.
 
 `include "require.svh"
 

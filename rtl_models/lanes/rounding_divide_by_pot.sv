@@ -5,7 +5,8 @@
 //
 //   result = SRSHL(SQADD(a, (a AND -shift) >> (Width-1)), -shift)
 //
-// `saturated_o` is what this sequence adds to FPSR.QC: it is set where a is MIN, although the result is exact.
+// `saturated_o` is what this sequence adds to FPSR.QC: it is set where a is MIN and shift is not 0, although the result
+// is exact.
 // At Width 8:
 //
 //       a  shift  result  saturated

@@ -24,16 +24,16 @@ module sqrdmulh #(
 
   `REQUIRE(legal_width, Width >= 2, "sqrdmulh: Width is the bits of a signed number and must be 2 or more")
 
-  localparam logic [2*Width-1:0] Half = {{(2*Width-1){1'b0}}, 1'b1} << (Width - 2);
-
   logic signed [2*Width-1:0] product;
-  logic        [2*Width-1:0] rounded;
 
   assign product = $signed(a_i) * $signed(b_i);
-  assign rounded = product + Half;
 
-  // |product| <= 2^(2*Width-2): the two top bits differ only for MIN * MIN, which is positive.
-  assign saturated_o = rounded[2*Width-1] != rounded[2*Width-2];
-  assign result_o    = saturated_o ? {1'b0, {(Width-1){1'b1}}} : rounded[2*Width-2:Width-1];
+  rounding_doubling_high #(
+    .Width(Width)
+  ) u_rounding_doubling_high (
+    .product_i  (product),
+    .result_o   (result_o),
+    .saturated_o(saturated_o)
+  );
 
 endmodule

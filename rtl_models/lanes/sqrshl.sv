@@ -1,6 +1,7 @@
 // SQRSHL: a signed number shifted by a register, saturated; to the right with ties up.
 //
-// `shift` is the low byte of AdvSIMD's count lane, signed: left by it, right where it is negative, by -128..127 in all.
+// `shift` is the low byte of AdvSIMD's count lane, signed: left by it, right where it is negative,
+// by -128..127 in all.
 // At Width 8:
 //
 //       a  shift  result  saturated
@@ -37,6 +38,7 @@ module sqrshl #(
   assign right  = {halves[Width-1], halves[Width-1:1]} + {{(Width-1){1'b0}}, halves[0]};
 
   assign saturated_o = ~shift_i[7] & (left[2*Width-1:Width-1] != {(Width+1){a_i[Width-1]}});
-  assign result_o    = shift_i[7] ? right : (saturated_o ? {a_i[Width-1], {(Width-1){~a_i[Width-1]}}} : left[Width-1:0]);
+  assign result_o    = shift_i[7] ? right :
+                       (saturated_o ? {a_i[Width-1], {(Width-1){~a_i[Width-1]}}} : left[Width-1:0]);
 
 endmodule

@@ -27,7 +27,7 @@ module sum_of_tiles #(
 
   logic signed [Width:0] crossed;
 
-  assign crossed     = $signed(high_low_i) + $signed(low_high_i);
+  assign crossed   = $signed(high_low_i) + $signed(low_high_i);
   assign product_o = {high_i, low_i} + {{(Half-1){crossed[Width]}}, crossed, {Half{1'b0}}};
 
 endmodule

@@ -4,10 +4,11 @@
 //
 // which is chunk 0 of all rows in order, then chunk 1 of all rows, and so on.
 //
-// A frame is `height` rows of `width` elements of `element` bytes, row after row.  A beat is Lanes / 4 chunks of a row.
-// A row starts with a new beat: its last beat may have fewer chunks, those beyond having `write_o` 0.  What lies behind
-// the end of the row stays as it came, or becomes 0 with `zero_tail`.  The settings of a frame are those that come with
-// its first beat.  Lanes 4, width 5 of 4 bytes each, height 2, zero_tail 1:
+// A frame is `height` rows of `width` elements of `element` bytes, row after row.  A beat is
+// Lanes / 4 chunks of a row.  A row starts with a new beat: its last beat may have fewer chunks,
+// those beyond having `write_o` 0.  What lies behind the end of the row stays as it came, or
+// becomes 0 with `zero_tail`.  The settings of a frame are those that come with its first beat.
+// Lanes 4, width 5 of 4 bytes each, height 2, zero_tail 1:
 //
 //   data_i       address_o         data_o       last_o
 //   r0 r1 r2 r3  destination       r0 r1 r2 r3       0

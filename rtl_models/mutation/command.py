@@ -16,9 +16,21 @@ from rtl_models.mutation.judgement import Judgement, WrongModule
 from rtl_models.mutation.kept import kept_or_judged
 from rtl_models.mutation.report import as_json, details, line, summary
 from rtl_models.mutation.targets import Target, targets_named
+from rtl_models.writable import require_writable
 from rtl_models.yosys import Refused, YosysMissing
-from sim.terminal import MISMATCH, MISSING, USAGE, fail, print_json, print_progress, print_text, write_file
+from sim.terminal import (
+    INTERRUPTED,
+    MISMATCH,
+    MISSING,
+    USAGE,
+    fail,
+    print_json,
+    print_progress,
+    print_text,
+    write_file,
+)
 from sim.toolchain import CacheUnusable, cache_directory
+from sim.view.cycles_sentences import counted
 
 
 def mutate(
@@ -36,24 +48,27 @@ def mutate(
     asked = targets_named(name)
     if not asked:
         fail(f"there is no module {name!r} to mutate; try one of lanewise rtl list", USAGE)
-    found = _found(asked, count, seed, timeout)
+    require_writable("--certificates", certificates)
+    found: list[Judgement] = []
+    interrupted = _interrupted(asked, count, seed, timeout, found)
     report = as_json(found, count, seed)
     if certificates is not None:
         write_file(certificates, json.dumps(report, indent=1).encode())
     if json_wanted:
         print_json(report)
-    else:
+    elif found:
         print_text("\n".join([*_text(found), summary(found, count, seed, name)]))
+    if interrupted:
+        fail(f"interrupted after {len(found)} of {counted(len(asked), 'module')}", INTERRUPTED)
     raise typer.Exit(0 if report["passed"] else MISMATCH)
 
 
-def _found(asked: list[Target], count: int, seed: int, timeout: float) -> list[Judgement]:
+def _interrupted(asked: list[Target], count: int, seed: int, timeout: float, found: list[Judgement]) -> bool:
+    """Collect judgements until there are no more, or the user wants none; what cannot be judged ends the command."""
     try:
-        found = []
         for target in asked:
             found.append(kept_or_judged(target, count, seed, timeout, cache_directory()))
             print_progress(line(found[-1]))
-        return found
     except WrongModule as wrong:
         fail(str(wrong), MISMATCH)
     except (Refused, BuildError, Unreadable) as refused:
@@ -62,6 +77,9 @@ def _found(asked: list[Target], count: int, seed: int, timeout: float) -> list[J
         fail(str(missing), MISSING)
     except OSError as error:
         fail(f"cannot keep what is found: {error}; name a directory in LANEWISE_CACHE", MISSING)
+    except KeyboardInterrupt:
+        return True
+    return False
 
 
 def _text(found: list[Judgement]) -> list[str]:

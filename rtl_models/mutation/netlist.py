@@ -8,7 +8,7 @@ from typing import Final
 
 from rtl_models.formal.yosys import READ, WRITE, Design
 from rtl_models.mutation.mutants import Mutant, mutants_in
-from rtl_models.yosys import alone, run_script, seen_by_yosys
+from rtl_models.yosys import reading, run_script, seen_by_yosys, yosys_alone
 
 SELECT: Final = "mutant_i"
 """The input that a netlist with all mutants has besides its own; 0 selects none."""
@@ -25,13 +25,9 @@ class Netlist:
 
     def __init__(self, design: Design, directory: Path, cache: Path) -> None:
         self._directory, self._scratch, self._cache = directory, seen_by_yosys(directory), cache
-        for name, text in design.sources.items():
-            (directory / name).write_text(text)
-        module, files = design.subject.module, [name for name in design.sources if name.endswith(".sv")]
-        values = "".join(f" -chparam {name} {value}" for name, value in design.subject.parameters)
-        top = f"hierarchy -check -top {module}{values}; rename -top {module}"
-        sources = " ".join(f"{self._scratch}/{name}" for name in files)
-        self._run([f"read_verilog -sv {sources}; {top}; {_MUTABLE}; write_rtlil {self._scratch}/netlist"])
+        module = design.subject.module
+        read = reading(design.sources, module, dict(design.subject.parameters), directory)
+        self._run([f"{read}; rename -top {module}; {_MUTABLE}; write_rtlil {self._scratch}/netlist"])
         text = (directory / "netlist").read_text()
         (directory / "netlist").write_text(text.replace(f"{self._scratch}/", ""))  # names of cells have those of files
 
@@ -71,5 +67,5 @@ class Netlist:
 
     def _run(self, commands: list[str]) -> None:
         (self._directory / "script").write_text("\n".join([*commands, ""]))
-        with alone(self._cache):
+        with yosys_alone(self._cache):
             run_script(f"script {self._scratch}/script", self._directory)

@@ -9,12 +9,13 @@ from typing import Any
 from rtl_models.mutation.judgement import Judgement
 from rtl_models.mutation.verdict import FATES, Fate, Verdict
 from rtl_models.sources import LANES
+from sim.view.cycles_sentences import counted
 
 
 def line(judgement: Judgement) -> str:
     """A module on one line."""
     counts = ", ".join(f"{len(judgement.having(fate))} {fate}" for fate in FATES)
-    return f"{judgement.subject}: {len(judgement.verdicts)} mutants, {counts}; {_score([judgement])}"
+    return f"{judgement.subject}: {counted(len(judgement.verdicts), 'mutant')}, {counts}; {_score([judgement])}"
 
 
 def details(judgement: Judgement) -> Iterator[str]:
@@ -48,7 +49,7 @@ def summary(judgements: Sequence[Judgement], count: int, seed: int, name: str) -
         ["lanewise", "rtl", "mutate", *([name] if name else []), *f"--count {count} --seed {seed}".split()]
     )
     return (
-        f"{total} mutants of {len(judgements)} modules: {counts}; {_score(judgements)}; "
+        f"{counted(total, 'mutant')} of {counted(len(judgements), 'module')}: {counts}; {_score(judgements)}; "
         f"{seconds:.1f} s in the solver\nagain: {command}"
     )
 

@@ -13,6 +13,7 @@ from rtl_models.mutation.mutants import Mutant
 from rtl_models.mutation.netlist import Netlist
 from rtl_models.mutation.sameness import Sameness, sameness
 from rtl_models.mutation.verdict import Verdict
+from sim.view.cycles_sentences import counted
 
 
 def by_proof(
@@ -42,7 +43,7 @@ def _verdict(
 
 
 def _certificate(same: Sameness) -> str:
-    spoilt = f", though {same.spoilt} bits of registers may" if same.spoilt else ""
+    spoilt = f", though {counted(same.spoilt, 'bit')} of registers may" if same.spoilt else ""
     state = "any state after an edge at which no result waits" if same.edges else "any state"
     return f"no output ever differs{spoilt}, from {state}"
 
@@ -54,5 +55,5 @@ def _by_theorems(subject: Subject, equations: str, mutant: Mutant, seconds: floa
     if decision.outcome == "refuted":
         return Verdict(mutant, "killed by proof", decision.theorem, decision.values)
     if decision.outcome == "equivalent":
-        return Verdict(mutant, "equivalent", f"all {len(about(subject))} theorems hold")
+        return Verdict(mutant, "equivalent", f"{counted(len(about(subject)), 'theorem')} proved with it in place")
     return Verdict(mutant, "undecided", f"{decision.theorem}: {decision.reason}")

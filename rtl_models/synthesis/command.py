@@ -18,6 +18,7 @@ from rtl_models.synthesis.nextpnr import NextpnrMissing
 from rtl_models.synthesis.plot import ENDINGS, drawn
 from rtl_models.synthesis.report import Report, megahertz, show
 from rtl_models.units import LANE_COUNTS
+from rtl_models.writable import require_writable
 from rtl_models.yosys import Refused, YosysMissing
 from sim.terminal import INTERRUPTED, MISSING, USAGE, fail, print_json, print_progress, print_shown, write_file
 from sim.toolchain import CacheUnusable, cache_directory
@@ -77,8 +78,7 @@ def _require_drawable(file: Path | None) -> None:
         return
     if file.suffix not in ENDINGS:
         fail(f"--plot writes {' and '.join(ENDINGS)}, not {file}", USAGE)
-    if not file.absolute().parent.is_dir():
-        fail(f"--plot cannot write {file}: there is no such folder", USAGE)
+    require_writable("--plot", file)
     if find_spec("matplotlib") is None:
         fail("a plot needs matplotlib; run: pip install matplotlib", MISSING)
 

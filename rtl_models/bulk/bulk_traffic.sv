@@ -12,7 +12,7 @@
 module bulk_traffic #(
   parameter int OperandBits = 8,
   parameter int ResultBits  = 8,
-  parameter int Beats       = 32768,
+  parameter int Beats       = 65535,
   parameter int Commands    = 8192
 ) (
   input  logic                   clk_i,
