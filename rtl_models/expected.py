@@ -14,8 +14,8 @@ from isa.evaluate.exact import QC
 from isa.lane import Int, Lane, Place, Write
 
 Column = NDArray[Any]
-_FIRST_RESULT: Final = 16
-"""Operands are in v0 and on, results in v16 and on."""
+_FIRST_RESULT: Final = 32
+"""Operands are in v0 and on, results, however many, behind the registers that there are."""
 
 
 class Evaluated(list[Column]):
@@ -53,7 +53,7 @@ class Expressions:
         members = len(operands[0])
         blank = np.zeros((members, 16), "u1")
         rows = [_rows(column) for column in operands]
-        spare = [blank] * (32 - len(rows))
+        spare = [blank] * (_FIRST_RESULT + len(self._types) - len(rows))
         flags = [np.zeros((members, 1), kind) for kind in ("u1", "u4", "u4")]
         frame = _Frame([*rows, *spare], [], flags, members)
         self._run(frame)

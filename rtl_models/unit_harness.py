@@ -25,8 +25,6 @@ _SETTING_BITS: Final = {field.setting: field.bits for register in REGISTERS for 
 _TABLE_BITS: Final = {
     "table_restart": 1, "table_write": 1, "table_channel": 12, "table_field": 2, "table_data": 32,
 }  # fmt: skip
-_NARROWED: Final = {("quantized_add", "a_offset"): 9, ("quantized_add", "b_offset"): 9}
-"""Bits of a setting that the unit takes, where they are not those of the register."""
 _Port = tuple[str, str, int]
 """Direction, name and bits."""
 
@@ -51,18 +49,13 @@ def _ports(unit: Unit, lanes: int) -> list[_Port]:
     return [*_CLOCKED, *_BUS, *_HANDSHAKE, *operands, *results]
 
 
-def _wires(unit: Unit) -> dict[str, int]:
-    """By name the bits of what goes from the registers to the unit."""
+def setting_bits(unit: Unit) -> dict[str, int]:
+    """By name of a setting, or of a wire of the tables, the bits of the unit's port `<name>_i`."""
     return {name: _SETTING_BITS[name] for name in unit.settings} | (_TABLE_BITS if unit.tables else {})
 
 
-def setting_bits(unit: Unit) -> dict[str, int]:
-    """By name of a setting, or of a wire of the tables, the bits of the unit's port `<name>_i`."""
-    return {name: _NARROWED.get((unit.name, name), bits) for name, bits in _wires(unit).items()}
-
-
 def _configuration(unit: Unit) -> list[str]:
-    wires = _wires(unit)
+    wires = setting_bits(unit)
     outputs = {f"{name}_o": _wire(name) if name in wires else "" for name in (*_SETTING_BITS, *_TABLE_BITS)}
     connections = {name.removeprefix("bus_"): name for _, name, _ in (*_CLOCKED, *_BUS)} | outputs
     declared = [f"  logic [{bits - 1}:0] {_wire(name)};" for name, bits in wires.items()]
@@ -71,7 +64,7 @@ def _configuration(unit: Unit) -> list[str]:
 
 def _instance(unit: Unit, lanes: int, deep: bool) -> list[str]:
     own = {port.name: port.name for port in (*unit.operands, *unit.results)}
-    settings = {f"{name}_i": f"{_wire(name)}[{bits - 1}:0]" for name, bits in setting_bits(unit).items()}
+    settings = {f"{name}_i": _wire(name) for name in setting_bits(unit)}
     connections = {name: name for _, name, _ in (*_CLOCKED, *_HANDSHAKE)} | own | settings
     return _instanced(unit.name, f" #(.Lanes({lanes}), .Deep(1'b{deep:d}))", connections)
 

@@ -132,7 +132,7 @@ def quantized_add(settings: Settings, operands: Operands, lanes: int) -> Results
 
 def _placed(operand: Int64Array, name: str, settings: Settings) -> Int32Array:
     """An operand, less its zero point and rescaled."""
-    difference = _read(operand, settings) + settings[f"{name}_offset"]
+    difference = wrap_int32(_read(operand, settings) + settings[f"{name}_offset"])
     shifted = shift_left_wrap(difference, settings["left_shift"])
     return double_rounding(shifted, settings[f"{name}_multiplier"], -settings[f"{name}_shift"])
 

@@ -203,6 +203,11 @@ def test_quantized_add_saturates_the_lowest_number_times_itself() -> None:
     assert _added(1, 0, **changed) == 128
 
 
+def test_an_operand_of_quantized_add_with_its_offset_wraps() -> None:
+    changed = {"a_offset": INT32_MAX, "left_shift": 0, "a_multiplier": INT32_MIN, "b_multiplier": 0, "shift": 23}
+    assert [_added(1, 0, **changed), _added(0, 0, **changed)] == [128, 0]
+
+
 def test_the_offset_of_quantized_add_wraps() -> None:
     assert _added(2, 2, offset=INT32_MAX) == 0
 

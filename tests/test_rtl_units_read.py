@@ -19,13 +19,21 @@ pytestmark = pytest.mark.rtl
 ILLEGAL = [
     ("sqadd", "Width", 1, "sqadd: Width is the bits of a signed number and must be 2 or more"),
     ("srshl", "Width", 65, "srshl: Width is the bits of a lane and must be 2 to 64"),
+    (
+        "rounding_divide_by_pot", "Width", 12,
+        "rounding_divide_by_pot: Width is the bits of a lane and must be a power of two, 2 to 64",
+    ),
     ("udot4", "Width", 10, "udot4: Width is the bits of four bytes and must be a multiple of 4 from 8 on"),
     ("valid_pipeline", "Depth", 0, "valid_pipeline: Depth is the number of stages and must be 1 or more"),
     ("delay_line", "Depth", 0, "delay_line: Depth is the number of stages and must be 1 or more"),
     ("multiply_tiles", "Width", 9, "multiply_tiles: Width is two halves and must be even"),
     ("quantize_down", "Lanes", 6, "quantize_down: Lanes is the numbers of a beat and must be 4, 8 or 16"),
+    (
+        "quantize_down_channels", "Channels", 6,
+        "quantize_down_channels: Channels must be a multiple of Lanes, at least 2 * Lanes and at most 3840",
+    ),
     ("quantized_add", "Lanes", 32, "quantized_add: Lanes is the numbers of a beat and must be 4, 8 or 16"),
-]
+]  # fmt: skip
 
 
 def _files(module: str) -> list[str]:

@@ -37,13 +37,13 @@ from rtl_models.benches.unit_stimulus import (
 from rtl_models.units import UNITS
 
 NUMBERS: Final = (
-    Number("a", 0, 255), Number("b", 0, 255), Number("signed", 0, 1), Number("a_offset", -256, 255),
-    Number("b_offset", -256, 255), Number("left_shift", 0, 20), Number("a_multiplier", *INT32),
+    Number("a", 0, 255), Number("b", 0, 255), Number("signed", 0, 1), Number("a_offset", *INT32),
+    Number("b_offset", *INT32), Number("left_shift", 0, 20), Number("a_multiplier", *INT32),
     Number("a_shift", 0, 31), Number("b_multiplier", *INT32), Number("b_shift", 0, 31), Number("multiplier", *INT32),
     Number("shift", 0, 31), Number("offset", *INT32), Number("minimum", 0, 255), Number("maximum", 0, 255),
 )  # fmt: skip
 _BYTES: Final = (0, 1, 2, 3, 5, 100, 126, 127, 128, 129, 130, 200, 251, 252, 254, 255)
-_ZEROES: Final = (0, -128, 1, 255, -256, -1, -255, 128, 7, 0, -3)
+_ZEROES: Final = (0, -128, 1, S32.high, -256, -1, -255, S32.low, 7, 255, -3)
 """What is added to the operands: minus their zero points, and corners."""
 _LEFT_SHIFTS: Final = (20, 0, 1, 19, 20, 10, 2)
 
@@ -51,7 +51,7 @@ _LEFT_SHIFTS: Final = (20, 0, 1, 19, 20, 10, 2)
 def events(of: Lanes) -> Lanes:
     """What can happen on the way of both operands, of their sum, and at the bounds."""
     a, b, low, high = (read_byte(of[name], of["signed"]) for name in ("a", "b", "minimum", "maximum"))
-    left, right = (a + of["a_offset"]) << of["left_shift"], (b + of["b_offset"]) << of["left_shift"]
+    left, right = (S32.wrap(S32.wrap(x + of[f"{name}_offset"]) << of["left_shift"]) for x, name in ((a, "a"), (b, "b")))
     first = rescaled(left, of["a_multiplier"], of["a_shift"])
     second = rescaled(right, of["b_multiplier"], of["b_shift"])
     output = of["offset"], low, high
@@ -68,10 +68,10 @@ def events(of: Lanes) -> Lanes:
 
 
 def frames(rng: Random, lanes: int) -> Iterator[Frame]:
-    """Layers as TFLite makes them, exact products, extremes and corners, in turn."""
+    """All kinds in turn."""
     for number in count():
-        which = number // 4
-        settings = (_of_a_layer, _of_exact_products, _of_extremes, _of_corners)[number % 4](which, rng)
+        which = number // len(_KINDS)
+        settings = _KINDS[number % len(_KINDS)](which, rng)
         yield _frame(settings | bounds(which), rng, lanes)
 
 
@@ -104,12 +104,13 @@ def _of_a_layer(number: int, rng: Random) -> dict[str, int]:
 
 
 def _of_exact_products(number: int, rng: Random) -> dict[str, int]:
-    """The differences of the bytes come to their divisions as they are, and so does the sum."""
+    """The differences of the bytes come to their divisions as they are, and so does the sum, half of the time."""
     left_shift = in_turn((0, 1, 0, 20, 4), number)
     settings = {"a_offset": rng.choice((0, -128, 3)), "b_offset": rng.choice((-128, 1)), "left_shift": left_shift}
     settings |= {f"{name}multiplier": rng.choice(EXACT) for name in ("a_", "b_", "")}
     settings |= {f"{name}shift": min(31, left_shift + rng.randrange(2)) for name in ("a_", "b_")}
-    return settings | {"shift": rng.randrange(3), "offset": rng.randrange(-9, 100)}
+    behind = {"multiplier": NEGATES, "shift": 0} if number % 2 else {"shift": rng.randrange(3)}
+    return settings | behind | {"offset": rng.randrange(-9, 100)}
 
 
 def _of_extremes(number: int, rng: Random) -> dict[str, int]:
@@ -119,12 +120,25 @@ def _of_extremes(number: int, rng: Random) -> dict[str, int]:
     return settings | {"a_shift": 0, "b_shift": 0, "shift": 0, "offset": in_turn((S32.high, S32.low), number)}
 
 
+def _of_far_offsets(number: int, rng: Random) -> dict[str, int]:
+    """The ends of 32 bits in the place of one operand; the other counts little or nothing."""
+    one, other = ("a_", "b_") if number % 2 else ("b_", "a_")
+    settings = {f"{one}offset": in_turn((S32.low, S32.high, S32.low), number), f"{other}offset": -128, "left_shift": 0}
+    settings[f"{one}multiplier"] = in_turn((S32.low, S32.low, S32.high, S32.low, 1 << 30), number)
+    settings[f"{other}multiplier"] = in_turn((0, 0, 0, 1 << 30, 0, 0, -1), number)
+    return settings | {"a_shift": 0, "b_shift": 0, "multiplier": S32.high, "shift": rng.randrange(25), "offset": 0}
+
+
 def _of_corners(number: int, rng: Random) -> dict[str, int]:
     settings = {"a_offset": in_turn(_ZEROES, number), "b_offset": in_turn(_ZEROES, 3 * number + 1)}
     for name, step in (("a_", 1), ("b_", 2), ("", 3)):
         settings[f"{name}multiplier"] = in_turn(MULTIPLIERS, step * number)
         settings[f"{name}shift"] = in_turn(SHIFTS, step * number)
     return settings | {"left_shift": in_turn(_LEFT_SHIFTS, 5 * number), "offset": in_turn(OFFSETS, number)}
+
+
+_KINDS: Final = (_of_a_layer, _of_exact_products, _of_extremes, _of_corners, _of_far_offsets)
+"""Layers as TFLite makes them, exact products, extremes, corners."""
 
 
 def _frame(settings: dict[str, int], rng: Random, lanes: int, beats: int = 0) -> Frame:
@@ -139,6 +153,6 @@ BENCH: Final = UnitBench(
     Arithmetic(NUMBERS, events, broadcast, [("a", "signed"), ("b", "signed")]),
     frames,
     long_frame,
-    round=264,
+    round=330,
     rare_frames=rare_frames,
 )

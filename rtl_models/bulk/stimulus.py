@@ -153,7 +153,9 @@ def _any_scales(rng: Random) -> dict[str, int]:
 
 
 def _zero_points(rng: Random) -> dict[str, int]:
-    return {name: int(rng.integers(-256, 256)) for name in ("a_offset", "b_offset")}
+    """Those of bytes; one time in four any numbers."""
+    offsets = int32_numbers(rng, 2) if rng.random() < 1 / 4 else rng.integers(-256, 256, 2)
+    return dict(zip(("a_offset", "b_offset"), offsets.tolist(), strict=True))
 
 
 _MAKERS: Final[Mapping[str, Callable[[Random, int, int], Frame]]] = {

@@ -6,7 +6,7 @@ from isa.lane import S8, S16, S32, S64, U8, U16, U32, Int, Lane, constant, lift,
 from isa.semantics import arithmetic, multiply, shift
 
 U5 = Int(5, signed=False)
-S9, S33 = Int(9, signed=True), Int(33, signed=True)
+S33 = Int(33, signed=True)
 
 
 def joined(high: Lane, low: Lane) -> Lane:
@@ -106,7 +106,7 @@ def divided(a: Lane, count: Lane) -> Lane:
 
 def placed(byte: Lane, is_signed: Lane, offset: Lane, left_shift: Lane) -> Lane:
     """A byte, read as signed or not, with an offset, shifted left."""
-    return shift.shift_left(S32, read_byte(byte, is_signed) + offset, left_shift)
+    return shift.shift_left(S32, added(read_byte(byte, is_signed), offset), left_shift)
 
 
 def read_byte(byte: Lane, is_signed: Lane) -> Lane:

@@ -27,7 +27,12 @@ def part_theorems() -> Iterator[Theorem]:
         "clamp_to_byte", (), _clamped, Fault("clamp_to_byte.sv", "$signed(value_i) > maximum", "value_i > maximum")
     )
     yield _part("requantize_output", (), _requantized, Fault("requantize_output.sv", "+ offset_i", "| offset_i"))
-    yield _part("place_byte", (), _placed, Fault("place_byte.sv", "offset_i[8], offset_i", "1'b0, offset_i"))
+    yield _part(
+        "place_byte",
+        (),
+        _placed,
+        Fault("place_byte.sv", "difference << left_shift_i", "{difference[30:0], 1'b0} << left_shift_i"),
+    )
     for deep in (False, True):
         yield from _pipelined(deep)
     yield _delayed()
@@ -118,7 +123,7 @@ def _requantized(read: Signals) -> Statement:
 
 
 def _placed(read: Signals) -> Statement:
-    ports = read("byte_i", U8), read("signed_i", U1), read("offset_i", a.S9), read("left_shift_i", a.U5)
+    ports = read("byte_i", U8), read("signed_i", U1), read("offset_i", S32), read("left_shift_i", a.U5)
     return {"result_o": (read("result_o", S32), a.placed(*ports))}
 
 

@@ -10,7 +10,7 @@ from rtl_models.formal.pipelines import Pipeline, Result, clamped, depth_of, in_
 from rtl_models.formal.registers import Piece, Register, all_registers, delay_line
 from rtl_models.formal.theorem import Fault
 
-_PLACED = Fault("place_byte.sv", "{{2{signed_i & byte_i[7]}}", "{{2{byte_i[7]}}")
+_PLACED = Fault("place_byte.sv", "{{24{signed_i & byte_i[7]}}", "{{24{byte_i[7]}}")
 _SUM = Fault("quantized_add.sv", "a_scaled + b_scaled", "a_scaled - b_scaled")
 _SIGNED = on("signed_i", U1)
 
@@ -44,7 +44,7 @@ def _output_configuration(deep: bool) -> Piece:
 
 
 def _placed(name: str, lane: int) -> Value:
-    byte, offset, left = on(f"{name}_i", U8, 8 * lane), on(f"{name}_offset_i", a.S9), on("left_shift_i", a.U5)
+    byte, offset, left = on(f"{name}_i", U8, 8 * lane), on(f"{name}_offset_i", S32), on("left_shift_i", a.U5)
     return lambda r: a.placed(byte(r), _SIGNED(r), offset(r), left(r))
 
 

@@ -2,24 +2,23 @@
 //
 //   result = (byte + offset) << left_shift, wrapped        offset is minus the zero point
 //
-//   signed  byte  offset  left_shift       result
-//        0   200    -128          20         72 * 2^20
-//        1  -128    -127          20       -255 * 2^20
-//        0   255     255          31            0       510 * 2^31 wraps
+//   signed  byte    offset  left_shift       result
+//        0   200      -128          20         72 * 2^20
+//        1  -128      -127          20       -255 * 2^20
+//        0   255       255          31            0       510 * 2^31 wraps
+//        0     1  2^31 - 1           0      -2^31         so does the sum
 
 module place_byte (
   input  logic [7:0]  byte_i,
   input  logic        signed_i,
-  input  logic [8:0]  offset_i,
+  input  logic [31:0] offset_i,
   input  logic [4:0]  left_shift_i,
   output logic [31:0] result_o
 );
 
-  logic signed [9:0]  difference;
-  logic        [31:0] extended;
+  logic [31:0] difference;
 
-  assign difference = {{2{signed_i & byte_i[7]}}, byte_i} + {offset_i[8], offset_i};
-  assign extended   = {{22{difference[9]}}, difference};
-  assign result_o   = extended << left_shift_i;
+  assign difference = {{24{signed_i & byte_i[7]}}, byte_i} + offset_i;
+  assign result_o   = difference << left_shift_i;
 
 endmodule

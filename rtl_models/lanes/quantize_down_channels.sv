@@ -45,6 +45,8 @@ module quantize_down_channels #(
 );
 
   `REQUIRE(legal_lanes, Lanes == 4 || Lanes == 8 || Lanes == 16, "quantize_down_channels: Lanes must be 4, 8 or 16")
+  `REQUIRE(legal_channels, Channels >= 2 * Lanes && Channels <= 3840 && Channels % Lanes == 0,
+           "quantize_down_channels: Channels must be a multiple of Lanes, at least 2 * Lanes and at most 3840")
 
   logic [32*Lanes-1:0] bias, multiplier;
   logic [5*Lanes-1:0]  shift;

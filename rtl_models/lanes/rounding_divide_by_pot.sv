@@ -28,8 +28,9 @@ module rounding_divide_by_pot #(
   output logic                     saturated_o
 );
 
-  `REQUIRE(legal_width, Width >= 2 && Width <= 64,
-           "rounding_divide_by_pot: Width is the bits of a lane and must be 2 to 64")
+  // Else shift_i could be Width or more, where a MIN that lost its fix-up would come out as 0.
+  `REQUIRE(legal_width, Width >= 2 && Width <= 64 && Width == 1 << $clog2(Width),
+           "rounding_divide_by_pot: Width is the bits of a lane and must be a power of two, 2 to 64")
 
   logic [7:0]       count;
   logic [Width-1:0] fix_up;

@@ -5,6 +5,8 @@
 //   enable = ready_i | ~valid_o
 //
 // so no beat is lost, doubled or overtaken, and a result stays as it is until it is taken.  Only these bits are reset.
+// While rst_ni is 0 nothing is accepted, whatever ready_o says.  ready_o follows ready_i within the cycle and does not
+// wait for valid_i; a beat that is offered may be withdrawn.  Where valid_o is 0 a result means nothing.
 // At Depth 2, beats A and B and a stall of one cycle (values before the rising edge that ends the cycle):
 //
 //   cycle        0   1   2   3   4
