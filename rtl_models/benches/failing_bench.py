@@ -7,7 +7,7 @@ back to the simulator for every trial (`resume`).
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,15 +67,18 @@ async def show(dut: Any) -> None:
 
 def _smallest(trial: Trial, row: Row) -> Row:
     """Simpler numbers in place of each, until nothing simpler fails.  Runs in a thread beside the simulation."""
-    fails = resume(trial.fails)
-    before: Row | None = None
+    fails, before = resume(trial.fails), None
     while row != before:
-        before = row
-        pools = [simpler(number) for number in row]
-        found = smallest_indices([len(pool) for pool in pools], lambda at: fails(_chosen(pools, at)))  # noqa: B023
-        row = row if found is None else _chosen(pools, found)
+        before, row = row, _simpler(row, fails)
     return row
 
 
-def _chosen(pools: Sequence[Sequence[int]], indices: Sequence[int]) -> Row:
-    return tuple(pool[index] for pool, index in zip(pools, indices, strict=True))
+def _simpler(row: Row, fails: Callable[[Row], bool]) -> Row:
+    """One search over the numbers of the row and those in place of each."""
+    pools = list(map(simpler, row))
+
+    def at(indices: Sequence[int]) -> Row:
+        return tuple(pool[index] for pool, index in zip(pools, indices, strict=True))
+
+    found = smallest_indices(list(map(len, pools)), lambda indices: fails(at(indices)))
+    return row if found is None else at(found)

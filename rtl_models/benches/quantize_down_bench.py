@@ -29,6 +29,7 @@ from rtl_models.benches.unit_stimulus import (
     EXACT,
     MULTIPLIERS,
     NEGATES,
+    OF_HALVES,
     OFFSETS,
     SHIFTS,
     SMALL_ODD,
@@ -78,12 +79,18 @@ def long_frame(rng: Random, lanes: int, beats: int) -> Frame:
 
 
 def rare_frames(rng: Random, lanes: int) -> list[Frame]:
-    """What comes close to a tie, every shift, and sums far outside of a byte by one bit."""
+    """What comes close to a tie, every shift, sums far outside of a byte by one bit, and products of all sizes."""
     odd = [_plain(multiplier, 0, 128, beside_product_ties(multiplier, rng), lanes) for multiplier in SMALL_ODD]
     divided = [_plain(NEGATES, shift, 100, beside_division_ties(shift), lanes) for shift in range(32)]
     powers = [-value for value in beside_powers(rng)]
     scaled = [_plain(NEGATES, 0, 0, powers, lanes, some) for some in ((0, 255), (10, 200))]
-    return [*odd, *divided, *scaled, *(_plain(NEGATES, 0, value, [0], lanes) for value in powers)]
+    products = [_brought_back(value, multiplier, lanes) for value in OF_HALVES for multiplier in OF_HALVES]
+    return [*odd, *divided, *scaled, *products, *(_plain(NEGATES, 0, value, [0], lanes) for value in powers)]
+
+
+def _brought_back(value: int, multiplier: int, lanes: int) -> Frame:
+    """A product that the offset makes a byte of."""
+    return _plain(multiplier, 0, min(100 - (value * multiplier >> 31), S32.high), [value], lanes)
 
 
 def _plain(

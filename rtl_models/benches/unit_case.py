@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rtl_models.benches.frame import Frame, frame_of_json
@@ -10,6 +11,7 @@ from rtl_models.benches.stream import Stream, Traffic
 from rtl_models.benches.testbench import Testbench, Wrong
 from rtl_models.benches.traffic import replayed
 from rtl_models.benches.unit_settings import BENCH, LANES
+from rtl_models.register_map import writes
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,23 @@ class Case:
         """Whether a side ever waits."""
         return not all((*self.offers, *self.takes))
 
+    @property
+    def key(self) -> Hashable:
+        """Equal of cases that are alike."""
+        frames = [
+            (tuple(each.settings.items()), *(rows.tobytes() for rows in each.operands.values())) for each in self.frames
+        ]
+        return tuple(frames), self.offers, self.takes, self.early
+
     def as_json(self) -> dict[str, Any]:
         """For `case_of_json`."""
         frames = [frame.as_json() for frame in self.frames]
         return {"frames": frames, "offers": self.offers, "takes": self.takes, "early": self.early}
+
+    def with_frames(self, frames: Iterable[Frame]) -> Case | None:
+        """Other frames in the place of its own, if all can be `fitted`."""
+        whole = [fitted(frame) for frame in frames]
+        return replace(self, frames=tuple(filter(None, whole))) if all(whole) else None
 
     async def problem(self, bench: Testbench) -> Wrong | None:
         """What goes wrong in it, from a reset on."""
@@ -50,6 +65,19 @@ def case_of_json(value: dict[str, Any]) -> Case:
     """What `Case.as_json` made."""
     frames = tuple(map(frame_of_json, value["frames"]))
     return Case(frames, tuple(value["offers"]), tuple(value["takes"]), value["early"])
+
+
+def fitted(frame: Frame) -> Frame | None:
+    """The frame made whole again after a change, if there is such a one with legal settings."""
+    whole = BENCH.fitted(frame, LANES)
+    return whole if whole is not None and _is_legal(whole) else None
+
+
+def _is_legal(frame: Frame) -> bool:
+    try:
+        return bool(writes(frame.settings))
+    except ValueError:
+        return False
 
 
 def testbench(dut: Any) -> Testbench:

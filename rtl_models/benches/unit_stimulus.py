@@ -25,6 +25,8 @@ WHOLE_BYTE: Final = {"signed": 0, "minimum": 0, "maximum": 255}
 _SIGNED: Final = (0, 1, 0, 1, 1)
 SMALL_ODD: Final = (1, 3, -5, 13, -57, 101, 127, -127)
 """Multipliers of which every rounding of a product shows in a byte, and which have inverses modulo 2^31."""
+OF_HALVES: Final = tuple((high << 16) + low for high in (-0x8000, -1, 0, 0x7FFF) for low in (0, 1, 0x8000, 0xFFFF))
+"""Numbers whose halves of 16 bits, which a multiplier in tiles takes apart, are at their ends."""
 NEGATES: Final = S32.low
 """A multiplier: SQRDMULH by it is the number's negative, without rounding."""
 

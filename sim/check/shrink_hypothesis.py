@@ -20,39 +20,57 @@ EXAMPLES: Final = 400
 _Drawn = TypeVar("_Drawn")
 
 
-def smallest_window(size: int, fails: Callable[[tuple[int, int]], bool]) -> tuple[int, int] | None:
+def _never() -> bool:
+    return False
+
+
+def smallest_window(
+    size: int, fails: Callable[[tuple[int, int]], bool], enough: Callable[[], bool] = _never
+) -> tuple[int, int] | None:
     """Length and start of the shortest window found, 0 <= length <= size, 0 <= start < size.
 
-    Of those of one length, the first.
+    Of those of one length, the first.  Once it is `enough`, no other is tried.
     """
     from hypothesis import strategies as st
 
-    return _smallest(st.tuples(st.integers(0, size), st.integers(0, size - 1)), fails)
+    return _smallest(st.tuples(st.integers(0, size), st.integers(0, size - 1)), fails, enough)
 
 
-def smallest_indices(counts: Sequence[int], fails: Callable[[tuple[int, ...]], bool]) -> tuple[int, ...] | None:
+def smallest_indices(
+    counts: Sequence[int], fails: Callable[[tuple[int, ...]], bool], enough: Callable[[], bool] = _never
+) -> tuple[int, ...] | None:
     """The smallest indices found, 0 <= index < count each; the last ones of all are known to fail.
 
     Each is drawn as its last with so much weight that all at once often are: the search then begins there.
+    Once it is `enough`, no others are tried.
     """
     from hypothesis import strategies as st
 
     def index(count: int) -> SearchStrategy[int]:
         return st.sampled_from(range(count * len(counts))).map(lambda drawn: min(drawn, count - 1))
 
-    return _smallest(st.tuples(*(index(count) for count in counts)), fails)
+    return _smallest(st.tuples(*(index(count) for count in counts)), fails, enough)
 
 
-def _smallest(drawn: SearchStrategy[_Drawn], fails: Callable[[_Drawn], bool]) -> _Drawn | None:
+def _smallest(
+    drawn: SearchStrategy[_Drawn], fails: Callable[[_Drawn], bool], enough: Callable[[], bool]
+) -> _Drawn | None:
     from hypothesis import Phase, Verbosity, find, settings
     from hypothesis.errors import NoSuchExample
+
+    known: dict[_Drawn, bool] = {}
+
+    def fails_now(value: _Drawn) -> bool:
+        if value not in known:
+            known[value] = not enough() and fails(value)
+        return known[value]
 
     search = settings(
         max_examples=EXAMPLES, database=None, deadline=None, verbosity=Verbosity.quiet,
         phases=(Phase.generate, Phase.shrink),
     )  # fmt: skip
     try:
-        return find(drawn, fails, settings=search, random=Random(0))
+        return find(drawn, fails_now, settings=search, random=Random(0))
     except NoSuchExample:
         return None
 
