@@ -1,4 +1,7 @@
-"""Outcomes of benches as JUnit XML: a suite for each, with a test case for each test that cocotb ran."""
+"""Outcomes of benches as JUnit XML: a suite for each, with a test case for each test that cocotb ran.
+
+What goes wrong in a test is in its case, the whole report once in the suite's output.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,8 @@ def _add_suite(suites: Element, outcome: Outcome) -> None:
     for name, said in outcome.tests.items():
         case = SubElement(suite, "testcase", classname=outcome.name, name=name)
         if said:
-            SubElement(case, "failure", message=said.split("\n")[0]).text = outcome.told()
+            SubElement(case, "failure", message=said.split("\n")[0]).text = said
     if nothing:
         case = SubElement(suite, "testcase", classname=outcome.name, name="the whole bench")
         SubElement(case, "error", message="nothing was compared")
+    SubElement(suite, "system-out").text = outcome.told()

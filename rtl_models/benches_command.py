@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import filter as matching
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -36,13 +38,14 @@ class Job(NamedTuple):
 
 
 def test(
-    names: Annotated[list[str] | None, typer.Argument(help="Operators and units; all of them unless given.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Operators and units, or globs; default: all.")] = None,
     widths: Annotated[str | None, typer.Option(help="Of the operators, such as 8,16; default: all of each.")] = None,
     lanes: Annotated[str | None, typer.Option(help="Of the units, such as 4,8; default: all.")] = None,
     profile: Annotated[str | None, typer.Option(help="Of the units, shallow or deep; default: both.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = SEED,
     simulator: Annotated[str, typer.Option(help=f"One of {', '.join(SIMULATORS)}.")] = "verilator",
     junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the outcomes as JUnit XML too.")] = None,
+    goals: Annotated[Path | None, typer.Option(help="Write how often each goal of each run was met, as JSON.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON.")] = False,
 ) -> None:
     """Simulate operators against the isa semantics, and units against the golden references.
@@ -53,11 +56,15 @@ def test(
     if simulator not in SIMULATORS:
         fail(f"--simulator takes one of {', '.join(SIMULATORS)}, not {simulator!r}", USAGE)
     require_writable("--junit", junit_file)
+    require_writable("--goals", goals)
     jobs = jobs_of(names or [], widths, lanes, profile)
     outcomes: list[Outcome] = []
     interrupted = _interrupted(_outcomes(jobs, seed, simulator), outcomes)
     if junit_file is not None:
         write_file(junit_file, junit(outcomes))
+    if goals is not None:
+        hits = {outcome.title: dict(outcome.goals) for outcome in outcomes}
+        write_file(goals, json.dumps(hits, indent=1).encode())
     if as_json:
         print_json([outcome.as_json() for outcome in outcomes])
     elif outcomes:
@@ -69,14 +76,31 @@ def test(
 
 def jobs_of(names: Sequence[str], widths: str | None, lanes: str | None, profile: str | None) -> list[Job]:
     """The runs of some names, or of all; what is not possible ends the command."""
-    if unknown := [name for name in names if name not in OPERATORS and name not in UNITS]:
-        fail(f"there is no operator or unit {unknown[0]!r}: see lanewise rtl list", USAGE)
-    chosen = names or [*OPERATORS, *UNITS]
+    chosen = list(dict.fromkeys(found for name in names or ["*"] for found in _named(name)))
+    if not set(chosen) & set(OPERATORS):
+        _refuse({"--widths": widths}, "operator")
+    if not set(chosen) & set(UNITS):
+        _refuse({"--lanes": lanes, "--profile": profile}, "unit")
     some_widths = () if widths is None else _chosen("widths", widths, _WIDTHS)
     parameters = list(product(_chosen("lanes", lanes, LANE_COUNTS), _chosen("profile", profile, PROFILES)))
     operators = [_operator_job(name, some_widths) for name in chosen if name in OPERATORS]
     units = [Built(UNITS[name], *each) for name in chosen if name in UNITS for each in parameters]
     return [*operators, *(Job(built.title, partial(run_unit, built)) for built in units)]
+
+
+def _named(name: str) -> list[str]:
+    """The operators and units that a name or a glob means."""
+    found = matching([*OPERATORS, *UNITS], name)
+    if not found:
+        fail(f"there is no operator or unit {name!r}: see lanewise rtl list", USAGE)
+    return found
+
+
+def _refuse(options: Mapping[str, str | None], kind: str) -> None:
+    """End the command where one of the options is given, all of them for a kind of module that is not tested."""
+    for option, given in options.items():
+        if given is not None:
+            fail(f"{option} is for {kind}s, and no {kind} is named", USAGE)
 
 
 def _operator_job(name: str, widths: Sequence[int]) -> Job:

@@ -89,7 +89,8 @@ def _host(kernel: Kernel) -> Host:
     host = HOSTS.get(kernel.name)
     if host is None or kernel.mode not in host.modes or not _is_built_in(kernel):
         known = "; ".join(f"{name} ({', '.join(HOSTS[name].modes)})" for name in HOSTS)
-        raise NotMadeFor(f"there is no hardware for {kernel.title}: there is for the built-in {known}")
+        instead = f"; try --mode {host.modes[0]}" if host is not None and _is_built_in(kernel) else ""
+        raise NotMadeFor(f"there is no hardware for {kernel.title}: there is for the built-in {known}{instead}")
     return host
 
 

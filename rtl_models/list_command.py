@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich import box
@@ -13,20 +13,53 @@ from rich.table import Table
 
 from rtl_models.operators import OPERATORS, Operator
 from rtl_models.register_map import REGISTERS, Register
-from rtl_models.sources import LANES, module_names
+from rtl_models.sources import LANES, module_names, sources_of
 from rtl_models.units import LANE_COUNTS, UNITS, Port, Unit
-from sim.terminal import print_json, print_shown
+from sim.terminal import USAGE, fail, print_json, print_shown, print_text
 
 Row = dict[str, Any]
+_REGISTERS_NOTE: Final = "STATUS, the tables of the channels and what is illegal: rtl_models/REGISTERS.md"
 
 
-def list_hardware(as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False) -> None:
-    """The lanes, the streaming units, the modules that these are made of, and the configuration registers."""
-    found = inventory()
+def list_hardware(
+    name: Annotated[str, typer.Argument(help="A lane, a unit or a part of one; default: everything.")] = "",
+    files: Annotated[bool, typer.Option("--files", help="What a tool must read for it: -I and the sources.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """The lanes, the streaming units, the modules that these are made of, and the configuration registers.
+
+    With --files as arguments for a simulator: iverilog -g2012 $(lanewise rtl list quantize_down --files).  Exit code 2
+    for a name that no module has.
+    """
+    if files or name:
+        _require_module(name)
+    if files:
+        _print_files(arguments(name), as_json)
+        return
+    found = {kind: [row for row in rows if name in ("", row["name"])] for kind, rows in inventory().items()}
     if as_json:
         print_json(found)
     else:
         print_shown(partial(_show, found))
+
+
+def _require_module(name: str) -> None:
+    if not name:
+        fail("--files needs the name of a module, one of those that lanewise rtl list names", USAGE)
+    if name not in module_names():
+        fail(f"there is no module {name!r}: see lanewise rtl list", USAGE)
+
+
+def arguments(name: str) -> list[str]:
+    """What a tool must be given for a module: where included files are, then all files in the order to read them."""
+    return [f"-I{LANES}", *(str(LANES / file) for file in sources_of(name))]
+
+
+def _print_files(found: list[str], as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+    else:
+        print_text("\n".join(found))
 
 
 def inventory() -> dict[str, list[Row]]:
@@ -86,15 +119,22 @@ def _show(found: dict[str, list[Row]], console: Console) -> None:
         (row["name"], _latency(row), _ports(row), ", ".join(row["settings"] + row["tables"])) for row in found["units"]
     ]
     registers = [(row["name"], f"0x{row['address']:02X}", _fields(row)) for row in found["registers"]]
-    console.print(_table(("lane", "widths", "at 32 bits", "computes"), lanes))
-    console.print(_table(("unit", "latency", "ports", "settings"), units))
-    console.print(f"A beat has Lanes numbers, {', '.join(map(str, LANE_COUNTS))}; latencies are shallow and deep.\n")
-    console.print(_table(("part of units", "does"), [(row["name"], row["does"]) for row in found["parts"]]))
-    console.print(_table(("register", "address", "settings"), registers))
-    console.print("STATUS, the tables of the channels and what is illegal: rtl_models/REGISTERS.md")
+    parts = [(row["name"], row["does"]) for row in found["parts"]]
+    beats = f"A beat has Lanes numbers, {', '.join(map(str, LANE_COUNTS))}; latencies are shallow and deep.\n"
+    _show_table(console, ("lane", "widths", "at 32 bits", "computes"), lanes)
+    _show_table(console, ("unit", "latency", "ports", "settings"), units, beats)
+    _show_table(console, ("part of units", "does"), parts)
+    _show_table(console, ("register", "address", "settings"), registers, _REGISTERS_NOTE)
 
 
-def _table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
+def _show_table(console: Console, columns: Sequence[str], rows: Sequence[tuple[str, ...]], note: str = "") -> None:
+    """With the note below it, unless it would be empty."""
+    if rows:
+        console.print(_table(columns, rows))
+        console.print(note, end="\n" if note else "")
+
+
+def _table(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(columns[0], no_wrap=True)
     for name in columns[1:]:

@@ -105,7 +105,9 @@ def _dot(name: str, is_signed: bool) -> Operator:
     """The first lane of the instruction: four bytes of v0, four bytes of v1, the accumulator v2."""
     accumulator, a, b = Vector(2, 2, "s"), Vector(0, 8, "b"), Vector(1, 8, "b")
     operands = tuple(Operand(port, _unsigned) for port in ("a_i", "b_i", "accumulator_i"))
-    return Operator(name, operands, _signed, lambda _: dot(is_signed, is_signed)(accumulator, a, b)[0].lanes[0], (32,))
+    result = _signed if is_signed else _unsigned
+    lane = dot(is_signed, is_signed)(accumulator, a, b)[0].lanes[0]
+    return Operator(name, operands, result, lambda width: result(width).wrap(lane), (32,))
 
 
 def _divide_by_power_of_two(to: Int, a: Lane, count: Lane) -> Lane:

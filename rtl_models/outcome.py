@@ -15,7 +15,8 @@ class Outcome:
     """One run of the bench of an operator or a unit, built as `options` say: those of `lanewise rtl test`.
 
     `tests` has by name what a test said when it failed, "" where it passed; `figures` what was counted and measured,
-    `smallest` the shrunk case of a mismatch, as a sentence too, and `waves` the VCD file that shows it.
+    `smallest` the shrunk case of a mismatch, as a sentence too, `waves` the VCD file that shows it, and `goals` how
+    often each goal of the functional coverage was met.
     """
 
     COMMAND: ClassVar = "lanewise rtl test"
@@ -29,6 +30,7 @@ class Outcome:
     smallest: Mapping[str, Any] = field(default_factory=dict)
     smallest_told: str = ""
     waves: Path | None = None
+    goals: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def lanes_compared(self) -> int:
@@ -37,8 +39,8 @@ class Outcome:
 
     @property
     def goals_met(self) -> int:
-        """Goals of the functional coverage."""
-        return int(self.figures.get("goals_met", 0))
+        """Of the goals of the functional coverage."""
+        return sum(map(bool, self.goals.values()))
 
     @property
     def passed(self) -> bool:
@@ -59,8 +61,13 @@ class Outcome:
     @property
     def counted(self) -> str:
         """The figures in a line."""
-        shown = (f"{name.replace('_', ' ')} {value:,.6g}" for name, value in self.figures.items())
+        shown = [f"{name.replace('_', ' ')} {value:,.6g}" for name, value in self.figures.items()]
+        shown += [f"goals met {self.goals_met:,} of {len(self.goals):,}"] if self.goals else []
         return ", ".join(shown) or "nothing was compared"
+
+    @property
+    def _coverage(self) -> dict[str, int]:
+        return {"goals_met": self.goals_met, "goals": len(self.goals)} if self.goals else {}
 
     def told(self) -> str:
         """All of it as text."""
@@ -74,6 +81,7 @@ class Outcome:
         """The same for machines; the names of the design."""
         return {
             "name": self.name, **self.options, "simulator": self.simulator, "seed": self.seed, "passed": self.passed,
-            "tests": dict(self.tests), **self.figures, "smallest": dict(self.smallest),
-            "first_divergence": self.smallest_told, "waves": str(self.waves or ""), "reproduce": self.reproduce,
+            "tests": dict(self.tests), **self.figures, **self._coverage,
+            "smallest": dict(self.smallest), "first_divergence": self.smallest_told, "waves": str(self.waves or ""),
+            "reproduce": self.reproduce,
         }  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from rtl_models.benches.protocol import OPERATOR_VARIABLE, REPORT, WIDTHS_VARIABLE
+from rtl_models.benches.protocol import GOALS, OPERATOR_VARIABLE, REPORT, WIDTHS_VARIABLE
 from rtl_models.build_cache import Design, built
 from rtl_models.environment import SimulatorName
 from rtl_models.harness import TOP, control_file, harness
@@ -49,7 +49,7 @@ def run(
     smallest, waves = session.explained(_FAILING)
     return session.outcome(Outcome(
         operator.name, {"widths": told[WIDTHS_VARIABLE]}, simulator, seed, tests, session.read(REPORT), smallest,
-        _told(smallest), waves,
+        _told(smallest), waves, session.read(GOALS),
     ))  # fmt: skip
 
 

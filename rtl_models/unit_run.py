@@ -7,12 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rtl_models.benches.protocol import (
-    LANES_VARIABLE,
-    PROFILE_VARIABLE,
-    REPORT,
-    UNIT_VARIABLE,
-)
+from rtl_models.benches.protocol import GOALS, LANES_VARIABLE, PROFILE_VARIABLE, REPORT, UNIT_VARIABLE
 from rtl_models.build_cache import Design, built
 from rtl_models.environment import SimulatorName
 from rtl_models.outcome import Outcome
@@ -73,7 +68,7 @@ def run_unit(
     smallest, waves = _explained(session, failed) if failed else ({}, None)
     return session.outcome(Outcome(
         built_as.unit.name, built_as.options, simulator, seed, tests, session.read(REPORT), smallest,
-        smallest.get("told", ""), waves,
+        smallest.get("told", ""), waves, session.read(GOALS),
     ))  # fmt: skip
 
 

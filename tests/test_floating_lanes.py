@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.check.blame import bits_of
 from sim.check.check import Job, check_job
 from sim.check.compare import agreement, as_value
+from sim.check.origin import bits_of
 from sim.check.report import Mismatch
 from sim.check.vectors import make_vectors
 from sim.golden.floating_point import Float32Array

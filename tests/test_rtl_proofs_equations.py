@@ -8,17 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from isa.evaluate.exact import Evaluation
 from isa.evaluate.smt import Solver
 from isa.lane import S8, U1, U8, Int, Lane, constant, select
 from rtl_models.formal import yosys
 from rtl_models.formal.claims import Signals, Specification, Statement, claim
 from rtl_models.formal.operators import outputs_of
+from rtl_models.formal.replay import Replay, placed
 from rtl_models.formal.smt2 import NoSuchSignal, parsed
+from rtl_models.formal.support import Support, mask
 from rtl_models.formal.theorem import Fault, NotPlanted, Theorem, decided
 from rtl_models.formal.unrolling import Signal, Unrolled
 from rtl_models.formal.yosys import Design, at_width, design_of, equations
 from rtl_models.yosys import Refused
-from sim.check.prove import Claim, input_lane
+from sim.check.prove import Claim, Inputs, input_lane
 
 pytestmark = pytest.mark.rtl
 SECONDS = 60.0
@@ -101,6 +104,33 @@ def test_an_expression_of_systemverilog_is_the_number_it_is_meant_to_be(text: st
     theorem = Theorem(spelled, at_width("made", 8), Fault("made.sv", "clk_i;", "1'b0;"))
     assert decided(theorem, equations(design, tmp_path), SECONDS).outcome == "proved"
     assert decided(theorem, equations(theorem.twin.planted(design), tmp_path), SECONDS).values["clk_i"] == 1
+
+
+@pytest.mark.parametrize("text", SPELLED)
+def test_equations_played_on_numbers_give_the_number_that_an_expression_is(text: str, tmp_path: Path) -> None:
+    found = parsed(equations(made(f"assign saturated_o = clk_i; assign result_o = {text};"), tmp_path))
+    (bits,) = (vector.bits for vector in Support(found).vectors if vector.shown == "a_i")
+    tried = [0, 1, 7, 76, 77, 78, 127, 128, 199, 200, 201, 205, 254, 255]
+    got = [Replay(found, {0: placed(0, bits, a)}).value(Signal("result_o")) for a in tried]
+    assert got == [Evaluation(Inputs({})).value(U8.wrap(SPELLED[text](constant(a)))) for a in tried]
+
+
+def test_what_is_kept_by_a_reset_depends_on_the_reset_and_is_shown_as_the_wire_behind_it(tmp_path: Path) -> None:
+    text = equations(made(kept_under(" or posedge a_i[7]) if (a_i[7]) kept_q <= 0;")), tmp_path)
+    support = Support(parsed(text))
+    reached = support.over_time([Signal("result_o", edge=1)])
+    assert {edge: shown_in(support, bits) for edge, bits in reached.items()} == {0: {"a_i", "kept_q"}, 1: {"a_i"}}
+
+
+def shown_in(support: Support, bits: int) -> set[str]:
+    return {vector.shown for vector in support.vectors if mask(vector.bits) & bits}
+
+
+def test_an_answer_that_cannot_be_played_again_is_no_counter_example(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Replay, "value", lambda *_: 0)
+    assert asked("assign saturated_o = clk_i; assign result_o = a_i | 1;", is_zero, tmp_path) == "unknown"
 
 
 def asked(statements: str, specification: Specification, cache: Path) -> str:

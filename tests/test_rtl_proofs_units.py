@@ -25,13 +25,18 @@ from rtl_models.formal.lemmas import (
     sum_of_low_products,
     sum_of_products,
 )
+from rtl_models.formal.parts import DEPTH
+from rtl_models.formal.path import on_path
 from rtl_models.formal.pieces import multiply_high
 from rtl_models.formal.pipelines import Pipeline, Result
 from rtl_models.formal.registers import Register
+from rtl_models.formal.replay import Replay
+from rtl_models.formal.replay import placed as with_bits
 from rtl_models.formal.report import details
 from rtl_models.formal.run import Verdict, verdict_of
 from rtl_models.formal.smt2 import Equations, Expression, parsed, plain
 from rtl_models.formal.subject import about, decide, subjects
+from rtl_models.formal.support import support_in
 from rtl_models.formal.theorem import Fault, Lemma, Theorem, decided
 from rtl_models.formal.theorems import pipelines, theorems
 from rtl_models.formal.unrolling import Signal
@@ -40,8 +45,9 @@ from rtl_models.formal.yosys import Subject, at_width, design_of, equations
 from rtl_models.register_map import CHANNELS, REGISTERS, TABLES, cause
 from rtl_models.register_map import Register as Word
 from rtl_models.sources import LANES
+from rtl_models.unit_values import UNDEFINED
 from rtl_models.units import UNITS
-from sim.check.prove import Inputs, input_lane, sides_of
+from sim.check.prove import Inputs, input_lane, sides_of, tells_apart
 from sim.toolchain import cache_directory
 
 pytestmark = pytest.mark.rtl
@@ -87,6 +93,112 @@ def test_a_counter_example_names_the_register_and_what_it_should_become(cache: P
     lines = list(details(Verdict(theorem, finding, finding), lanes=8))
     assert lines[2] == "  gen_shallow.result_q: multiply_low.sv at Width 32, Deep 0 gives 4294967295, expected 0"
     assert lines[-1].endswith('or wait" --lanes 8')
+
+
+PLANTED = {
+    "a bypass for one operand": (
+        Subject("quantize_down", (("Lanes", 4), ("Deep", 0))),
+        Fault("quantize_down.sv", "shift_q      <= shift_i;", "if (accumulator_i[31:0] != 9) shift_q <= shift_i;"),
+        "stage 1",
+        {"accumulator_i": 9},
+    ),
+    "not ready in reset": (
+        Subject("valid_pipeline", (("Depth", DEPTH),)),
+        Fault("valid_pipeline.sv", "ready_o  = enable_o;", "ready_o  = enable_o & rst_ni;"),
+        "ready",
+        {"rst_ni": 0, "ready_i": 0, "valid_q": 0},
+    ),
+    "a setting beside its register": (
+        Subject("config_registers", (("Channels", CHANNELS),)),
+        Fault("config_registers.sv", "  = offset_q;", "  = write_i && address_i[3] ? data_i : offset_q;"),
+        "OFFSET takes",
+        {"write_i@1": 1, "address_i@1": 8},
+    ),
+}  # fmt: skip
+"""Faults by what the hardware reads in them that no specification does, and what a counter-example must say of it."""
+
+
+@pytest.mark.parametrize(("subject", "fault", "name", "said"), PLANTED.values(), ids=PLANTED)
+def test_a_counter_example_has_what_the_hardware_read(
+    subject: Subject, fault: Fault, name: str, said: Mapping[str, int], cache: Path
+) -> None:
+    theorem = next(theorem for theorem in about(subject) if f": {name}" in theorem.claim.name)
+    finding = decided(theorem, equations(fault.planted(design_of(subject)), cache), SECONDS)
+    assert finding.outcome == "counter-example"
+    assert said.items() <= finding.values.items()
+
+
+@pytest.mark.parametrize(("subject", "fault", "name", "said"), PLANTED.values(), ids=PLANTED)
+def test_a_counter_example_can_be_played_again_from_what_it_shows(
+    subject: Subject, fault: Fault, name: str, said: Mapping[str, int], cache: Path
+) -> None:
+    """Registers and inputs by their names give the equations' wrong value; without the fault the expected one."""
+    theorem = next(theorem for theorem in about(subject) if f": {name}" in theorem.claim.name)
+    wrong = equations(fault.planted(design_of(subject)), cache)
+    values = decided(theorem, wrong, SECONDS).values
+    assert tells_apart_again(theorem, wrong, values)
+    assert not tells_apart_again(theorem, equations(design_of(subject), cache), values)
+
+
+def tells_apart_again(theorem: Theorem, text: str, values: Mapping[str, int]) -> bool:
+    """Whether the equations contradict a claim about the signals that there are values for."""
+    found, states = parsed(text), dict[int, int]()
+    for vector, edge in product(support_in(text).vectors, (0, 1)):
+        shown = values.get(str(Signal(vector.shown, edge=edge)), 0)
+        states[edge] = with_bits(states.get(edge, 0), vector.bits, shown)
+    replay, sides = Replay(found, states), sides_of(theorem.claim)
+    numbers = {name: replay.value(Signal.named(name)) for name in theorem.claim.inputs}
+    return tells_apart(sides, numbers)
+
+
+def test_the_steps_of_a_counter_example_are_those_that_matter(cache: Path) -> None:
+    """Of a status that is lost: none of the registers' ranges, as nothing is written."""
+    registers = about(Subject("config_registers", (("Channels", CHANNELS),)))
+    (theorem,) = (theorem for theorem in registers if "sets its bit of STATUS" in theorem.claim.name)
+    finding = decided(theorem, equations(theorem.wrong_design, cache), SECONDS)
+    steps = [line for line in details(Verdict(theorem, finding, finding)) if re.match(" +t[0-9]+ =", line)]
+    assert 0 < len(steps) < 12
+    assert not any(re.search("t[0-9]+ = -?[0-9]+ (==|AND|OR|<) -?[0-9]+ =", step) for step in steps)
+
+
+@pytest.mark.parametrize("pipeline", pipelines(), ids=lambda pipeline: str(pipeline.subject))
+def test_what_is_left_of_an_expression_has_its_value(pipeline: Pipeline) -> None:
+    results = {f"{result.port} {result.lsb}": result.meaning(Signals()) for result in pipeline.results}
+    for values in beats(pipeline, 20):
+        evaluation = Evaluation(Inputs(values))
+        left = on_path(results, values)
+        assert {name: evaluation.value(lane) for name, lane in left.items()} == {
+            name: evaluation.value(lane) for name, lane in results.items()
+        }, f"seed {SEED}: {values}"
+
+
+DEPENDING_ON_LANES = {
+    "the chunks of a beat": (
+        Subject("transpose1xw", (("Lanes", 16), ("Deep", 0))), "transpose1xw.sv", "step << 1", "step << 2",
+    ),
+    "the step of a beat of two chunks": (
+        Subject("frame_walk", (("BeatBytes", 32),)), "frame_walk.sv",
+        "<< $clog2(BeatBytes / 16)", "<< (BeatBytes == 32 ? 2 : $clog2(BeatBytes / 16))",
+    ),
+    "the step of a beat of four chunks": (
+        Subject("frame_walk", (("BeatBytes", 64),)), "frame_walk.sv",
+        "<< $clog2(BeatBytes / 16)", "<< (BeatBytes == 64 ? 1 : $clog2(BeatBytes / 16))",
+    ),
+    "the next channels": (
+        Subject("channel_tables", (("Lanes", 16), ("Channels", 32))), "channel_tables.sv",
+        "32'd1) << $clog2(Lanes)", "32'd1) << (Lanes == 16 ? 3 : $clog2(Lanes))",
+    ),
+}  # fmt: skip
+"""Faults that do nothing at 4 lanes."""
+
+
+@pytest.mark.parametrize(("subject", "file", "text", "wrong"), DEPENDING_ON_LANES.values(), ids=DEPENDING_ON_LANES)
+def test_a_fault_that_only_more_lanes_show_is_refuted_by_default(
+    subject: Subject, file: str, text: str, wrong: str, cache: Path
+) -> None:
+    """Each module is among those that are proved when no number of lanes is asked for."""
+    mutant = Fault(file, text, wrong).planted(design_of(subject))
+    assert decide(subject, equations(mutant, cache), SECONDS).outcome == "refuted"
 
 
 SEQUENTIAL = [subject for subject in subjects() if any("@1" in name for t in about(subject) for name in t.claim.inputs)]
@@ -260,41 +372,49 @@ def setting(values: Mapping[str, int], port: str) -> int:
     return found - (1 << 32) if signed and found >= 1 << 31 else found
 
 
+@pytest.mark.parametrize("lanes", [4, 16])
 @pytest.mark.parametrize(("element", "zero_tail"), list(product((1, 2, 4), (0, 1))))
 @pytest.mark.parametrize(("width", "height"), [(1, 1), (5, 2), (16, 3), (9, 4), (33, 2)])
 def test_where_beats_are_proved_to_go_is_what_the_golden_says(
-    width: int, height: int, element: int, zero_tail: int
+    width: int, height: int, element: int, zero_tail: int, lanes: int
 ) -> None:
     settings = {"destination": 4096, "width": width, "height": height, "element": element, "zero_tail": zero_tail}
-    beats_a_row = -(-width * element // 16)
-    data = np.random.default_rng(SEED).integers(0, 1 << 32, (beats_a_row * height, 4))
-    expected = UNITS["transpose1xw"].expected(settings, {"data_i": data}, 4)
+    beats_a_row = -(-width * element // (4 * lanes))
+    data = np.random.default_rng(SEED).integers(0, 1 << 32, (beats_a_row * height, lanes))
+    expected = UNITS["transpose1xw"].expected(settings, {"data_i": data}, lanes)
     got = [placed(settings, y, x, data[y * beats_a_row + x]) for y in range(height) for x in range(beats_a_row)]
-    assert got == list(zip(expected["address_o"].tolist(), expected["data_o"].tolist(), strict=True))
+    ports = [expected[port].tolist() for port in ("write_o", "address_o", "data_o")]
+    assert got == [list(beat) for beat in zip(*ports, strict=True)]
 
 
-def placed(settings: Mapping[str, int], y: int, x: int, words: np.ndarray) -> tuple[list[int], list[int]]:
-    """Address and data of a beat of 4 lanes, by the specification that is proved."""
-    row_bytes = settings["width"] * settings["element"]
+def placed(settings: Mapping[str, int], y: int, x: int, words: np.ndarray) -> list[list[int]]:
+    """Which chunks of a beat there are, their addresses and data, by the specification that is proved."""
+    row_bytes, beat_bytes = settings["width"] * settings["element"], 4 * len(words)
     before = x * settings["height"]
     numbers = (settings["destination"], row_bytes, settings["height"], settings["zero_tail"], x, y, before)
-    frame = BeatPlace._make(map(constant, numbers)).frame(16)
+    frame = BeatPlace._make(map(constant, numbers)).frame(beat_bytes)
     offered = {
-        "u_frame_walk.address_o": frame.address.low, "u_frame_walk.bytes_o": min(frame.remaining.low, 16),
+        "u_frame_walk.address_o": frame.address.low, "u_frame_walk.bytes_o": min(frame.remaining.low, beat_bytes),
         "u_frame_walk.step_o": 16 * settings["height"], "u_frame_walk.zero_tail_o": settings["zero_tail"],
         "u_frame_walk.last_o": 0,
     }  # fmt: skip
     octets = words.astype("<u4").view(np.uint8)
     evaluation = Evaluation(Inputs(offered | {f"data_i[{8 * k}+:8]": int(octet) for k, octet in enumerate(octets)}))
-    return numbers_on("address_o", evaluation), numbers_on("data_o", evaluation, 4)
+    results = transpose1xw(len(words), True).results
+    there = numbers_on("write_o", results, evaluation)
+    addresses, data = (numbers_on(port, results, evaluation) for port in ("address_o", "data_o"))
+    words_on = [sum(octet << 8 * k for k, octet in enumerate(data[at : at + 4])) for at in range(0, len(data), 4)]
+    return [there, where_there(there, addresses), where_there(there, words_on)]
 
 
-def numbers_on(port: str, evaluation: Evaluation, octets: int = 1) -> list[int]:
-    """The numbers of a port of the deep unit, `octets` results making one."""
-    results: list[Result] = [result for result in transpose1xw(4, True).results if result.port == port]
-    values = [evaluation.value(result.meaning(Signals())) for result in results]
-    groups = [values[k : k + octets] for k in range(0, len(values), octets)]
-    return [sum(value << 8 * k for k, value in enumerate(group)) for group in groups]
+def numbers_on(port: str, results: tuple[Result, ...], evaluation: Evaluation) -> list[int]:
+    return [evaluation.value(result.meaning(Signals())) for result in results if result.port == port]
+
+
+def where_there(there: list[int], numbers: list[int]) -> list[int]:
+    """Of chunks that are not there, nothing is said."""
+    each = len(numbers) // len(there)
+    return [number if there[k // each] else UNDEFINED for k, number in enumerate(numbers)]
 
 
 LOW = (0, 1, 2, 3, 4, 16, 20, 21, 31, 32, 64, 65, 128, 255)

@@ -19,18 +19,18 @@ from typer import Typer
 from typer.testing import CliRunner, Result
 
 from rtl_models.environment import Finished
-from rtl_models.synthesis import figures, nextpnr
+from rtl_models.synthesis import figures, netlist, nextpnr
 from rtl_models.synthesis.command import synth
 from rtl_models.synthesis.designs import PROFILES, Design, designs
 from rtl_models.synthesis.document import DOCUMENT, with_figures
 from rtl_models.synthesis.figures import Figures, figures_of
-from rtl_models.synthesis.netlist import Size, ports_of, size_of
+from rtl_models.synthesis.netlist import Size, ports_of, size_of, synthesize
 from rtl_models.synthesis.nextpnr import NextpnrMissing, Placed, Unplaced, place_and_route, placed
 from rtl_models.synthesis.plot import drawn
 from rtl_models.synthesis.report import Report, show
 from rtl_models.synthesis.wrapper import Port, registered
 from rtl_models.units import LANE_COUNTS, UNITS
-from rtl_models.yosys import Refused
+from rtl_models.yosys import Refused, YosysMissing
 
 SYNTH = Typer()
 SYNTH.command()(synth)
@@ -277,6 +277,45 @@ def test_what_yosys_refuses_is_named_with_its_message(
     run = synthesized("srshl", "--lanes", "4")
     assert run.exit_code == 2
     assert run.stderr == "lanewise: srshl, 4 lanes: yosys refuses it: srshl.sv:7: ERROR: syntax error\n"
+
+
+UNDRIVEN = """module srshl #(parameter int Width = 8) (input logic a_i, output logic result_o);
+  assign result_o = a_i ^ nonexistent;
+endmodule
+"""
+
+
+@pytest.mark.rtl
+def test_a_wire_that_nothing_drives_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(Design, "sources", {"srshl.sv": UNDRIVEN})
+    with pytest.raises(Refused, match=r"srshl\.sv:2.*nonexistent"):
+        synthesize(Design("srshl", 4, None), tmp_path)
+
+
+def test_a_yosys_that_cannot_be_started_is_a_sentence_and_exit_3(
+    tools: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(design: Design, directory: Path) -> Size:
+        raise YosysMissing("yosys cannot be started: no libwasm")
+
+    tools()
+    monkeypatch.setattr(figures, "synthesize", missing)
+    run = synthesized("srshl", "--lanes", "4")
+    assert (run.exit_code, run.stderr) == (3, "lanewise: yosys cannot be started: no libwasm\n")
+
+
+def test_a_netlist_that_is_not_whole_is_a_sentence_and_exit_3(
+    tools: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_short(script: str, directory: Path) -> str:
+        (directory / "ports.json").write_text('{"modules": {"regis')
+        return ""
+
+    tools()
+    monkeypatch.setattr(figures, "synthesize", synthesize)
+    monkeypatch.setattr(netlist, "run_script", cut_short)
+    run = synthesized("srshl", "--lanes", "4")
+    assert (run.exit_code, run.stderr.startswith("lanewise: yosys wrote no whole netlist to ")) == (3, True)
 
 
 def test_without_the_wheel_a_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

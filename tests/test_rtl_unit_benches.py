@@ -5,13 +5,18 @@ One profile of each here, both being there; `lanewise rtl test` has all lanes an
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from rtl_support import needs_icarus
 
+from rtl_models import benches
 from rtl_models.bench_junit import PROPERTIES
+from rtl_models.benches import transpose1xw_bench
 from rtl_models.environment import SimulatorName
+from rtl_models.mutation.units import UnitScenarios
 from rtl_models.unit_run import PROFILES, Built, run_unit
 from rtl_models.units import UNITS
 
@@ -32,7 +37,7 @@ def test_it_computes_what_the_golden_reference_says(
 ) -> None:
     outcome = run_unit(Built(UNITS[name], 4, PROFILE_OF[name]), simulator=simulator)
     for key in PROPERTIES:
-        record_property(key, outcome.as_json()[key])
+        record_property(key, outcome.as_json().get(key, ""))
     assert outcome.passed, outcome.told()
 
 
@@ -45,3 +50,12 @@ def test_both_profiles_are_among_them() -> None:
 def test_no_unknown_bit_comes_out_after_a_reset(name: str) -> None:
     outcome = run_unit(Built(UNITS[name]), simulator="icarus", scenarios=SHORT)
     assert outcome.passed, outcome.told()
+
+
+def test_what_mutants_are_put_through_are_the_tests_of_the_bench() -> None:
+    """But those of the registers, which are mutated alone, and those that look back on the others."""
+    tree = ast.parse((Path(benches.__file__).parent / "unit_scenarios.py").read_text())
+    tests = {node.name for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list}
+    drawn = UnitScenarios(transpose1xw_bench.BENCH, 4, deep=False, seed=1).by_test()
+    assert tests - {"illegal_settings", "coverage_goals", "report"} == set(drawn)
+    assert all(drawn.values())

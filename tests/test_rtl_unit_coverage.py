@@ -12,6 +12,8 @@ from rtl_models.benches import quantize_down_bench, transpose1xw_bench
 from rtl_models.benches.frame import Frame
 from rtl_models.benches.unit_coverage import UnitCoverage
 from rtl_models.benches.unit_goals import classes
+from rtl_models.benches.written import chosen_in_turn, goals_of_writes
+from rtl_models.units import UNITS
 
 HALF = {"multiplier": 1 << 30, "shift": 0, "offset": 0, "minimum": 0, "maximum": 255, "signed": 0}
 
@@ -65,5 +67,21 @@ def test_a_goal_never_met_is_named_with_the_pattern_of_stalls() -> None:
 
 def test_a_goal_beside_those_of_frames_is_named_too() -> None:
     coverage = UnitCoverage(lambda frame, lanes: {}, 4, ())
-    coverage.note("a full pipeline", False)
-    assert coverage.unmet() == ["a full pipeline"]
+    coverage.note("a full pipeline", 0)
+    assert (coverage.unmet(), coverage.hits()) == (["a full pipeline"], {"a full pipeline": 0})
+
+
+def test_every_setting_of_a_unit_has_a_goal_of_its_write_with_a_beat() -> None:
+    goals = goals_of_writes(UNITS["quantize_down_channels"], {0x40: 3, 0x1008: 1, 0x1018: 1})
+    hits = {name.removesuffix(" written in the cycle of an accepted beat"): times for name, times in goals.items()}
+    assert hits == {
+        "OFFSET": 0, "BOUNDS": 0, "CHANNELS": 3,
+        "bias of a channel": 0, "multiplier of a channel": 0, "shift of a channel": 2,
+    }  # fmt: skip
+
+
+def test_every_register_and_every_channel_has_its_turn_to_be_written_with_a_beat() -> None:
+    writes = [(0x1000, 7), (0x1010, 7), (0x1008, 7), (0x0C, 7), (0x40, 7)]
+    assert [chosen_in_turn(writes, turn)[0] for turn in range(8)] == [
+        0x1000, 0x1008, 0x0C, 0x40, 0x1010, 0x1008, 0x0C, 0x40,
+    ]  # fmt: skip

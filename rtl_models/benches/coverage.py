@@ -13,7 +13,7 @@ from typing import Final, cast
 
 import numpy as np
 
-from isa.evaluate.smt import Found, Impossible, Solver
+from isa.evaluate.smt import Answer, Found, Impossible, Solver
 from isa.lane import U8, Int, Lane, constant, walk
 from rtl_models.expected import Column, Expressions
 from rtl_models.operators import Operator
@@ -32,6 +32,7 @@ class Coverage:
         self._conditions = conditions(operator.expression(width))
         self._met = Expressions([(condition, U8) for condition in self._conditions.values()])
         self.events = dict.fromkeys(self._conditions, 0)
+        self._answers: dict[str, Answer] = {}
 
     def look(self, operands: Sequence[Column]) -> None:
         """Take compared rows into account."""
@@ -42,22 +43,30 @@ class Coverage:
         for name, column in zip(self.events, self._met.on(operands), strict=True):
             self.events[name] += int(column.sum())
 
-    @property
-    def met(self) -> int:
-        """How many goals were met."""
-        return sum(times > 0 for times in (*self.operands.values(), *self.events.values()))
+    def hits(self) -> dict[str, int]:
+        """By goal how often it was met; what the solver proves impossible is no goal."""
+        return self.operands | {name: times for name, times in self.events.items() if times or self._is_due(name)}
 
     def unmet(self) -> list[str]:
-        """The goals never met, each with what would meet it; what the solver proves impossible is no goal."""
-        events = [text for name, times in self.events.items() if not times for text in self._reason(name)]
-        return [name for name, times in self.operands.items() if not times] + events
+        """The goals never met, the events with what would meet them."""
+        return [name + self._advice(name) for name, times in self.hits().items() if not times]
 
-    def _reason(self, name: str) -> Iterator[str]:
-        answer = Solver(time.monotonic() + _SECONDS).check(self._conditions[name])
-        if isinstance(answer, Found):
-            yield f"{name}, such as with {', '.join(f'{p} = {value:#x}' for p, value in answer.values.items())}"
-        elif not isinstance(answer, Impossible):
-            yield f"{name}, undecided whether possible"
+    def _is_due(self, event: str) -> bool:
+        return not isinstance(self._answer(event), Impossible)
+
+    def _advice(self, goal: str) -> str:
+        if goal in self.operands:
+            return ""
+        answer = self._answer(goal)
+        if not isinstance(answer, Found):
+            return ", undecided whether possible"
+        return f", such as with {', '.join(f'{place} = {value:#x}' for place, value in answer.values.items())}"
+
+    def _answer(self, event: str) -> Answer:
+        """Whether some operands meet it; asked once."""
+        if event not in self._answers:
+            self._answers[event] = Solver(time.monotonic() + _SECONDS).check(self._conditions[event])
+        return self._answers[event]
 
 
 def operand_classes(kind: Int) -> tuple[str, ...]:

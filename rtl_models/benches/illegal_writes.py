@@ -37,14 +37,15 @@ _BY_RULE: Final = {"BOUNDS": (0x0_09_0A, 0x1_80_7F), "DESTINATION": (8, 1), "ELE
 """Fields in range that do not go together: minimum above maximum, unsigned and signed; no multiple of 16; 3 bytes."""
 _UNALIGNED: Final = (0x05, 0x0A, 0x43, TABLES + 1, 0xFFFF)
 _UNMAPPED: Final = (0x44, 0x80, TABLES - 4, TABLES + 12, TABLES + 16 * CHANNELS, 0xFFFC)
-_SHIFT_OF_LAST_CHANNEL: Final = TABLES + 16 * (CHANNELS - 1) + 8
+_SHIFTS: Final = {TABLES + 8: (32, 33, 34, 36, 40, 48, 63), TABLES + 16 * (CHANNELS - 1) + 8: (32,)}
+"""Of the first channel, which every row has, with several numbers in the low bits; and of the last."""
 
 
 def _all() -> Iterator[Illegal]:
     for register in REGISTERS:
         words = (*_values(register), *_BY_RULE.get(register.name, ()))
         yield from (Illegal(register.address, word) for word in dict.fromkeys(words) if not register.takes(word))
-    yield Illegal(_SHIFT_OF_LAST_CHANNEL, 32)
+    yield from (Illegal(address, word) for address, words in _SHIFTS.items() for word in words)
     yield from (Illegal(address, 1) for address in (*_UNALIGNED, *_UNMAPPED))
 
 

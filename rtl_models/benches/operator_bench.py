@@ -17,7 +17,7 @@ import cocotb
 from rtl_models.benches import stimulus
 from rtl_models.benches.coverage import Coverage
 from rtl_models.benches.lane_array import LaneArray
-from rtl_models.benches.protocol import FAILURE, REPORT
+from rtl_models.benches.protocol import FAILURE, GOALS, REPORT
 from rtl_models.benches.settings import OPERATOR, WIDTHS
 from rtl_models.expected import Column, Expressions
 from sim.view.cycles_sentences import counted
@@ -112,7 +112,12 @@ async def coverage_goals(dut: Any, width: int) -> None:
 async def report(dut: Any) -> None:
     """Write what was compared; nothing at all is a failure."""
     shared = {width: comparison(width) for width in WIDTHS}
-    lanes, met = (sum(counts) for counts in zip(*((c.rows, c.coverage.met) for c in shared.values()), strict=True))
-    Path(REPORT).write_text(json.dumps({"lanes_compared": lanes, "goals_met": met}))
+    goals = {
+        f"{goal}, width {width}": times
+        for width, each in shared.items()
+        for goal, times in each.coverage.hits().items()
+    }
+    Path(GOALS).write_text(json.dumps(goals))
+    Path(REPORT).write_text(json.dumps({"lanes_compared": sum(each.rows for each in shared.values())}))
     if not all(each.rows for each in shared.values()):
         raise AssertionError("nothing was compared at some width")

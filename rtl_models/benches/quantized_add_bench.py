@@ -104,13 +104,23 @@ def _of_a_layer(number: int, rng: Random) -> dict[str, int]:
 
 
 def _of_exact_products(number: int, rng: Random) -> dict[str, int]:
-    """The differences of the bytes come to their divisions as they are, and so does the sum, half of the time."""
+    """The differences of the bytes come to their divisions as they are, and so does the sum."""
     left_shift = in_turn((0, 1, 0, 20, 4), number)
     settings = {"a_offset": rng.choice((0, -128, 3)), "b_offset": rng.choice((-128, 1)), "left_shift": left_shift}
     settings |= {f"{name}multiplier": rng.choice(EXACT) for name in ("a_", "b_", "")}
     settings |= {f"{name}shift": min(31, left_shift + rng.randrange(2)) for name in ("a_", "b_")}
-    behind = {"multiplier": NEGATES, "shift": 0} if number % 2 else {"shift": rng.randrange(3)}
-    return settings | behind | {"offset": rng.randrange(-9, 100)}
+    return settings | {"shift": rng.randrange(3), "offset": rng.randrange(-9, 100)}
+
+
+def _of_ties(number: int, rng: Random) -> dict[str, int]:
+    """One operand alone, halved by its own multiplier or by that of the sum, and otherwise kept: every half shows."""
+    one, other = ("a_", "b_") if number % 2 else ("b_", "a_")
+    own = number // 2 % 3 < 2
+    halves = in_turn((1 << 30, -(1 << 30)), number // 6)
+    settings = {f"{one}offset": rng.choice((0, -128, 3)), f"{other}offset": 0, "left_shift": 0, "offset": 100}
+    settings |= {f"{one}multiplier": halves if own else NEGATES, f"{other}multiplier": 0}
+    settings |= {"multiplier": NEGATES if own else halves}
+    return settings | {"a_shift": 0, "b_shift": 0, "shift": 0}
 
 
 def _of_extremes(number: int, rng: Random) -> dict[str, int]:
@@ -137,8 +147,8 @@ def _of_corners(number: int, rng: Random) -> dict[str, int]:
     return settings | {"left_shift": in_turn(_LEFT_SHIFTS, 5 * number), "offset": in_turn(OFFSETS, number)}
 
 
-_KINDS: Final = (_of_a_layer, _of_exact_products, _of_extremes, _of_corners, _of_far_offsets)
-"""Layers as TFLite makes them, exact products, extremes, corners."""
+_KINDS: Final = (_of_a_layer, _of_exact_products, _of_ties, _of_extremes, _of_corners, _of_far_offsets)
+"""Layers as TFLite makes them, exact products, ties, extremes, corners."""
 
 
 def _frame(settings: dict[str, int], rng: Random, lanes: int, beats: int = 0) -> Frame:
@@ -153,6 +163,6 @@ BENCH: Final = UnitBench(
     Arithmetic(NUMBERS, events, broadcast, [("a", "signed"), ("b", "signed")]),
     frames,
     long_frame,
-    round=330,
+    round=360,
     rare_frames=rare_frames,
 )

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtl_models.benches.frame import Difference, Frame, difference, numbers_of, words_of
-from rtl_models.benches.testbench import Bits, Testbench, Wrong
+from rtl_models.benches.testbench import Bits, Testbench, Write, Wrong
 from rtl_models.benches.traffic import Decisions
+from rtl_models.benches.written import chosen_in_turn
 from rtl_models.register_map import REGISTERS, writes
 from rtl_models.units import Unit
 
@@ -34,7 +35,7 @@ class Traffic:
 
 
 class Stream:
-    """One run of frames, from a reset on.  Settings are written between frames, while older beats are inside."""
+    """One run of frames, from a reset on.  Settings are written while older beats are inside."""
 
     def __init__(self, bench: Testbench, unit: Unit, lanes: int, traffic: Traffic) -> None:
         self.bench, self._unit, self._lanes, self._traffic = bench, unit, lanes, traffic
@@ -50,17 +51,26 @@ class Stream:
         await self.empty()
 
     async def send_all(self, frames: Sequence[Frame], early: bool = False) -> None:
-        """Drive all frames; `early`, the settings of the next are written once a frame's first beat is accepted."""
+        """Drive all frames.
+
+        The first write for the next frame comes in the very cycle in which the last beat of a frame is accepted, or
+        `early` the first; the others in the cycles after it.
+        """
+        await self._write_all(self._new(frames[0]) if frames else [])
         for frame, following in zip(frames, [*frames[1:], None], strict=False):
-            await self.begin(frame)
-            if early and following is not None:
-                await self._first_accepted(frame)
-                await self.configure(following)
+            self._let_wait(frame)
+            if following is not None:
+                await self._configure_from(following, frame.beats if early else 1)
             await self.empty()
 
-    async def _first_accepted(self, frame: Frame) -> None:
-        while len(self.bench.driver.waiting) == frame.beats:
-            await self.cycle()
+    async def _configure_from(self, frame: Frame, waiting: int) -> None:
+        """Write the settings that are new, from the cycle on that accepts a beat while so many wait."""
+        new = self._new(frame)
+        if new:
+            first = chosen_in_turn(new, len(self.frames))
+            while len(self.bench.driver.waiting) >= waiting:
+                await self.cycle(first if len(self.bench.driver.waiting) == waiting else None)
+            await self._write_all([write for write in new if write != first])
 
     async def empty(self) -> None:
         """Cycles until no beat waits."""
@@ -69,17 +79,23 @@ class Stream:
 
     async def begin(self, frame: Frame) -> None:
         """Write the settings that are new, and let the beats wait for their cycles."""
+        await self._write_all(self._new(frame))
+        self._let_wait(frame)
+
+    def _let_wait(self, frame: Frame) -> None:
         self.frames.append(frame)
-        await self.configure(frame)
         self.bench.driver.waiting.extend(words_of(self._unit, frame, self._lanes))
         self.most_inside_at_change = max(self.most_inside_at_change, self.bench.beats_inside)
 
-    async def configure(self, frame: Frame) -> None:
-        """Write the settings that are new."""
-        for address, data in writes(frame.settings):
-            if self._written.get(address) != data or address == _CHANNELS:  # writing CHANNELS starts a row
-                self._written[address] = data
-                await self.write(address, data)
+    def _new(self, frame: Frame) -> list[Write]:
+        """The writes that a frame needs, which count as made; that of CHANNELS always, since it starts a row."""
+        new = [(at, data) for at, data in writes(frame.settings) if self._written.get(at) != data or at == _CHANNELS]
+        self._written |= dict(new)
+        return new
+
+    async def _write_all(self, new: Sequence[Write]) -> None:
+        for write in new:
+            await self.write(*write)
 
     async def finish(self) -> None:
         """Wait for every result and for none more, then compare.  Raises Wrong."""
@@ -90,14 +106,16 @@ class Stream:
             self._require_beats()
         self.compare()
 
-    async def cycle(self) -> None:
-        """One cycle of traffic."""
-        await self.bench.cycle(self._may_offer(), next(self._traffic.takes))
+    async def cycle(self, with_a_beat: Write | None = None) -> None:
+        """One cycle of traffic; the write is made in it if a beat is accepted."""
+        may_offer, take = self._may_offer(), next(self._traffic.takes)
+        meets = with_a_beat is not None and self.bench.will_accept(may_offer, take)
+        await self.bench.cycle(may_offer, take, with_a_beat if meets else None)
         self._watch()
 
     async def write(self, address: int, data: int) -> None:
-        """A write to the configuration registers, in a cycle of traffic in which no beat is due."""
-        await self.bench.write(address, data, next(self._traffic.takes))
+        """A write to the configuration registers, in a cycle of traffic in which no further beat is offered."""
+        await self.bench.cycle(False, next(self._traffic.takes), (address, data))
 
     def compare(self) -> None:
         """Compare the results so far, beat by beat, with what each frame must give.  Raises Wrong."""
@@ -120,7 +138,7 @@ class Stream:
 
     def _require_beats(self) -> None:
         if self.bench.beats_inside < 0:
-            raise Wrong(f"in cycle {self.bench.cycle_number} a result comes for which there was no beat")
+            raise Wrong(f"in cycle {self.bench.now} a result comes for which there was no beat")
 
     def _watch(self) -> None:
         self._require_beats()

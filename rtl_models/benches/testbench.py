@@ -6,7 +6,7 @@ rising edge: what a flip-flop beside the unit would see, in whatever order a sim
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +18,8 @@ Words = tuple[int, ...]
 """The packed word of each operand port."""
 Bits = tuple[str, ...]
 """The bits on each result port, the highest first; "X" or "Z" where a simulator knows that they have no value."""
+Write = tuple[int, int]
+"""The address of a configuration register, and the word for it."""
 
 
 class Wrong(AssertionError):
@@ -72,12 +74,20 @@ class Testbench:
         self._operands: list[LogicArrayObject] = [getattr(dut, name) for name in operands]
         self._results: list[LogicArrayObject] = [getattr(dut, name) for name in results]
         self.cycle_number = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._cycles_before = self.cycle_number
         self.accepted: list[int] = []
+        self.written_with_a_beat: Counter[int] = Counter()
         self.driver, self.monitor = Driver(), Monitor()
 
     async def reset(self) -> None:
-        """Begin between two edges of the clock and last for two; beats that wait or are inside are lost."""
-        self.driver, self.monitor, self.accepted = Driver(), Monitor(), []
+        """Begin between two edges of the clock and last for two; beats that wait or are inside are lost.
+
+        Nothing is accepted meanwhile, whatever ready_o says, so that the junk that is offered must not come out.
+        """
+        self._begin()
         for port, value in (("clk_i", 0), ("bus_write_i", 0), ("rst_ni", 1)):  # so that the fall of rst_ni is an event
             getattr(self._dut, port).value = value
         await Timer(1, "step")
@@ -85,24 +95,30 @@ class Testbench:
         await Timer(1, "step")
         if self._bit("valid_o"):
             raise Wrong("valid_o is 1 under reset before the next edge: the reset must be asynchronous")
-        self._dut.valid_i.value = self._dut.ready_i.value = 0
+        self._put(tuple((1 << len(port)) - 1 for port in self._operands), take=False)
         for _ in range(2):
             await self._edge()
+        self._put(None, take=False)
         self._dut.rst_ni.value = 1
 
-    async def cycle(self, may_offer: bool = False, take: bool = False) -> None:
-        """One cycle: at most one beat in and one result out."""
+    async def cycle(self, may_offer: bool = False, take: bool = False, write: Write | None = None) -> None:
+        """One cycle: at most one beat in, one result out, and one write to the configuration registers."""
         self._put(self.driver.offer(may_offer), take)
+        if write is not None:
+            self._dut.bus_address_i.value, self._dut.bus_data_i.value = write
+            self._dut.bus_write_i.value = 1
         await Timer(1, "step")
-        self._look(take)
+        if self._look(take) and write is not None:
+            self.written_with_a_beat[write[0]] += 1
         await self._edge()
+        if write is not None:
+            self._dut.bus_write_i.value = 0
         self.cycle_number += 1
 
-    async def write(self, address: int, data: int, take: bool = False) -> None:
-        """One cycle in which a configuration register is written; a beat that was offered before still is."""
-        self._dut.bus_address_i.value, self._dut.bus_data_i.value, self._dut.bus_write_i.value = address, data, 1
-        await self.cycle(False, take)
-        self._dut.bus_write_i.value = 0
+    def will_accept(self, may_offer: bool, take: bool) -> bool:
+        """Whether a beat moves in the cycle to come, given the decisions of both sides."""
+        offered = bool(self.driver.waiting) and (self.driver.offered or may_offer)
+        return offered and (take or not self._bit("valid_o"))
 
     async def read(self, address: int) -> int:
         """A configuration register; takes no cycle."""
@@ -116,6 +132,11 @@ class Testbench:
         return self._bit("bus_error_o")
 
     @property
+    def now(self) -> int:
+        """The cycle since the reset, from 0 on; `cycle_number` goes on through resets."""
+        return self.cycle_number - self._cycles_before
+
+    @property
     def beats_inside(self) -> int:
         """Accepted, and their results not yet taken."""
         return len(self.accepted) - len(self.monitor.results)
@@ -126,17 +147,18 @@ class Testbench:
             for port, word in zip(self._operands, beat, strict=True):
                 port.value = word
 
-    def _look(self, take: bool) -> None:
+    def _look(self, take: bool) -> bool:
+        """What the outputs say; whether a beat is accepted."""
         result = self._result() if self._bit("valid_o") else None
-        self.monitor.see(self.cycle_number, result, take)
+        self.monitor.see(self.now, result, take)
         ready, due = self._bit("ready_o"), take or result is None
         if ready != due:
-            raise Wrong(
-                f"in cycle {self.cycle_number} ready_o is {ready:d}: it must be ready_i or not valid_o, {due:d}"
-            )
-        if ready and self.driver.offered:
+            raise Wrong(f"in cycle {self.now} ready_o is {ready:d}: it must be ready_i or not valid_o, {due:d}")
+        accepted = ready and self.driver.offered
+        if accepted:
             self.driver.accepted()
-            self.accepted.append(self.cycle_number)
+            self.accepted.append(self.now)
+        return accepted
 
     def _result(self) -> Bits:
         return tuple(str(port.value) for port in self._results)
@@ -144,7 +166,7 @@ class Testbench:
     def _bit(self, name: str) -> bool:
         value = str(getattr(self._dut, name).value)
         if value not in ("0", "1"):
-            raise Wrong(f"in cycle {self.cycle_number} {name} is {value}")
+            raise Wrong(f"in cycle {self.now} {name} is {value}")
         return value == "1"
 
     async def _edge(self) -> None:

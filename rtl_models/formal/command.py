@@ -13,6 +13,7 @@ from rtl_models.formal.run import Verdict, theorems_named, verdicts
 from rtl_models.formal.smt2 import NoSuchSignal, Unreadable
 from rtl_models.formal.theorem import Lemma, Theorem
 from rtl_models.formal.theorems import LANES
+from rtl_models.scratch import ScratchUnusable
 from rtl_models.units import LANE_COUNTS
 from rtl_models.yosys import Refused, YosysMissing, yosys_version
 from sim.terminal import INTERRUPTED, MISMATCH, MISSING, USAGE, fail, print_json, print_progress, print_text
@@ -24,7 +25,7 @@ def prove(
     what: Annotated[str, typer.Argument(help="Part of a theorem's name, or a glob; default: all theorems.")] = "",
     list_only: Annotated[bool, typer.Option("--list", help="Name the theorems, prove nothing.")] = False,
     json_wanted: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-    lanes: Annotated[int, typer.Option(help="Numbers a beat of the units: 4, 8 or 16.")] = LANES,
+    lanes: Annotated[int, typer.Option(help="4, 8 or 16 lanes of the units that are not proved at all three.")] = LANES,
     timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for one question to the solver.")] = 60,
 ) -> None:
     """Prove for all inputs that the lane modules compute what the isa semantics say.
@@ -54,7 +55,7 @@ def _interrupted(asked: list[Theorem | Lemma], timeout: float, found: list[Verdi
         for verdict in verdicts(asked, _cache(), timeout):
             print_progress(line(verdict))
             found.append(verdict)
-    except (SolverMissing, YosysMissing) as missing:
+    except (SolverMissing, YosysMissing, ScratchUnusable) as missing:
         fail(str(missing), MISSING)
     except (Refused, NoSuchSignal, Unreadable) as refused:
         fail(str(refused), USAGE)

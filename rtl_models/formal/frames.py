@@ -13,6 +13,7 @@ from rtl_models.formal.streams import composition_lemma, stage_theorems, waiting
 from rtl_models.formal.theorem import Fault, Lemma, Theorem
 from rtl_models.formal.walk import walk_theorems
 from rtl_models.formal.yosys import Subject
+from rtl_models.units import LANE_COUNTS
 
 _U18 = Int(18, signed=False)
 _CHUNKS = Fault("transpose1xw.sv", "address + (single + double)", "address + single + step")
@@ -87,16 +88,21 @@ def _there(beat: _Beat, k: int) -> Value:
     return lambda r: beat.bytes(r) > 16 * k
 
 
-def frame_theorems(lanes: int) -> Iterator[Theorem]:
-    """Of the unit, shallow and deep, and of the walk on its own."""
-    for deep in (False, True):
-        pipeline = transpose1xw(lanes, deep)
+def transposes() -> list[Pipeline]:
+    """The unit, shallow and deep, of every number of lanes: how far its chunks and its beats go depends on that."""
+    return [transpose1xw(lanes, deep) for lanes in LANE_COUNTS for deep in (False, True)]
+
+
+def frame_theorems() -> Iterator[Theorem]:
+    """Of the units, and of the walk on its own."""
+    for pipeline in transposes():
         yield from stage_theorems(pipeline)
         yield waiting_theorem(pipeline)
         yield from handshake_theorems(pipeline.subject, pipeline.handshake, pipeline.latency)
-        yield from walk_theorems(pipeline.subject, _WALK, 4 * lanes, _accepted)
-    walk = Subject("frame_walk", (("BeatBytes", 4 * lanes),))
-    yield from walk_theorems(walk, "", 4 * lanes, on("accepted_i", U1))
+        yield from walk_theorems(pipeline.subject, _WALK, 4 * dict(pipeline.subject.parameters)["Lanes"], _accepted)
+    for lanes in LANE_COUNTS:
+        walk = Subject("frame_walk", (("BeatBytes", 4 * lanes),))
+        yield from walk_theorems(walk, "", 4 * lanes, on("accepted_i", U1))
 
 
 def _accepted(read: Read) -> Lane:
@@ -104,6 +110,6 @@ def _accepted(read: Read) -> Lane:
     return read("valid_i", U1) & read("ready_o", U1)
 
 
-def frame_lemmas(lanes: int) -> list[Lemma]:
+def frame_lemmas() -> list[Lemma]:
     """The stages of the data put together."""
-    return [composition_lemma(transpose1xw(lanes, deep)) for deep in (False, True)]
+    return [composition_lemma(pipeline) for pipeline in transposes()]

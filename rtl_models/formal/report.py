@@ -6,21 +6,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from isa.evaluate.exact import Evaluation
 from isa.lane import Lane, Place, walk
+from rtl_models.formal.path import on_path
 from rtl_models.formal.run import Verdict
 from rtl_models.formal.theorem import Lemma, Theorem
 from rtl_models.formal.theorems import LANES
-from sim.check.prove import Finding, Inputs, sides_of
+from sim.check.prove import Finding, Inputs, Sides, sides_of
 from sim.check.prove_steps import steps
 from sim.view.cycles_sentences import counted
 
 
 def line(verdict: Verdict) -> str:
     """One theorem on one line."""
-    return f"{_word(verdict):15} {verdict.seconds:6.2f} s  {verdict.theorem.claim.name}"
+    return f"{_word(verdict):17} {verdict.seconds:6.2f} s  {verdict.theorem.claim.name}"
 
 
 def _word(verdict: Verdict) -> str:
-    return "twin not refuted" if verdict.finding.outcome == "proved" and not verdict.holds else verdict.finding.outcome
+    if verdict.finding.outcome != "proved" or verdict.holds:
+        return verdict.finding.outcome
+    return "twin has no place" if verdict.unplanted else "twin not refuted"
 
 
 def details(verdict: Verdict, lanes: int = LANES) -> Iterator[str]:
@@ -31,6 +34,8 @@ def details(verdict: Verdict, lanes: int = LANES) -> Iterator[str]:
         yield from (f"  {text}" for text in _example(theorem, finding))
     elif finding.outcome == "unknown":
         yield f"  {finding.reason}"
+    elif verdict.unplanted:
+        yield f"  its wrong twin has no place: {verdict.twin.reason}"
     else:
         yield f"  its twin, {_words(theorem)}: {verdict.twin.reason or verdict.twin.outcome}"
     option = "" if lanes == LANES else f" --lanes {lanes}"
@@ -42,18 +47,23 @@ def _words(theorem: Theorem | Lemma) -> str:
 
 
 def _example(theorem: Theorem | Lemma, finding: Finding) -> Iterator[str]:
-    """The inputs, each result that is wrong, and how the expected values come about."""
+    """What decides, each result that is wrong, and how the expected values come about."""
     sides = sides_of(theorem.claim)
     evaluation = Evaluation(Inputs(finding.values))
     known = [n for n in sides.left if _reached([sides.left[n], sides.right[n]]) <= finding.values.keys()]
     wrong = {n: sides.right[n] for n in known if evaluation.value(sides.left[n]) != evaluation.value(sides.right[n])}
-    claimed = _reached(sides.left.values())
-    yield _inputs({name: value for name, value in finding.values.items() if name not in claimed})
+    yield _inputs({name: value for name, value in finding.values.items() if name not in _claimed(theorem, sides)})
     for name, lane in wrong.items():
         got = evaluation.value(sides.left[name])
         yield f"{name}: {_where(theorem)} gives {got}, expected {evaluation.value(lane)}"
     yield "expected, step by step:"
-    yield from (f"  {step}" for step in steps(wrong, finding.values))
+    yield from (f"  {step}" for step in steps(on_path(wrong, finding.values), finding.values))
+
+
+def _claimed(theorem: Theorem | Lemma, sides: Sides) -> set[str]:
+    """The signals of a module that are a left side by themselves: what they are is told beside what is expected."""
+    single = [_reached([lane]) for lane in sides.left.values()] if isinstance(theorem, Theorem) else []
+    return {name for names in single if len(names) == 1 for name in names}
 
 
 def _reached(lanes: Iterable[Lane]) -> set[str]:
@@ -61,14 +71,19 @@ def _reached(lanes: Iterable[Lane]) -> set[str]:
     return {lane.detail.file for lane in walk(lanes) if isinstance(lane.detail, Place)}
 
 
-_FEW = 6
+_FEW = 12
 
 
 def _inputs(values: Mapping[str, int]) -> str:
-    """All of a few inputs; of many, those that are not 0."""
+    """All of a few inputs and registers; of many, those that are not 0."""
     shown = {name: value for name, value in values.items() if value or len(values) <= _FEW}
     rest = [] if len(shown) == len(values) else ["all others 0"]
-    return ", ".join([*(f"{name} = {value}" for name, value in shown.items()), *rest])
+    return ", ".join([*(f"{name} = {_number(value)}" for name, value in shown.items()), *rest])
+
+
+def _number(value: int) -> str:
+    """In base 16 where it is that of many lanes."""
+    return str(value) if value.bit_length() <= 32 else hex(value)
 
 
 def _where(theorem: Theorem | Lemma) -> str:
@@ -113,6 +128,7 @@ def _as_json(verdict: Verdict) -> dict[str, object]:
         "parameters": dict(verdict.theorem.subject.parameters) if isinstance(verdict.theorem, Theorem) else {},
         "outcome": finding.outcome,
         "twin": verdict.twin.outcome,
+        "twin_reason": verdict.twin.reason,
         "holds": verdict.holds,
         "seconds": round(verdict.seconds, 3),
         "values": dict(finding.values),

@@ -15,11 +15,12 @@ from sim.check.prove_report import named
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found of a theorem or a lemma, and of its twin."""
+    """What was found of a theorem or a lemma, and of its twin; `unplanted`: the twin's text is not in the module."""
 
     theorem: Theorem | Lemma
     finding: Finding
     twin: Finding
+    unplanted: bool = False
 
     @property
     def holds(self) -> bool:
@@ -39,23 +40,28 @@ def verdict_of(theorem: Theorem | Lemma, cache: Path, seconds: float) -> Verdict
 
     Raises YosysMissing, Refused, NoSuchSignal, Unreadable, isa.evaluate.smt.SolverMissing, OSError.
     """
-    if isinstance(theorem, Lemma):
-        finding = decided_lemma(theorem.claim, seconds)
-    else:
-        finding = decided(theorem, equations(theorem.design, cache), seconds)
-    return Verdict(theorem, finding, _twin(theorem, cache, seconds) if finding.outcome == "proved" else _NOT_ASKED)
+    finding = _of_theorem(theorem, cache, seconds)
+    if finding.outcome != "proved":
+        return Verdict(theorem, finding, _NOT_ASKED)
+    try:
+        return Verdict(theorem, finding, _of_twin(theorem, cache, seconds))
+    except NotPlanted as reason:
+        return Verdict(theorem, finding, Finding("unknown", 0, reason=str(reason)), unplanted=True)
 
 
 _NOT_ASKED = Finding("unknown", 0, reason="not asked: the theorem itself is not proved")
 
 
-def _twin(theorem: Theorem | Lemma, cache: Path, seconds: float) -> Finding:
+def _of_theorem(theorem: Theorem | Lemma, cache: Path, seconds: float) -> Finding:
+    if isinstance(theorem, Lemma):
+        return decided_lemma(theorem.claim, seconds)
+    return decided(theorem, equations(theorem.design, cache), seconds)
+
+
+def _of_twin(theorem: Theorem | Lemma, cache: Path, seconds: float) -> Finding:
     if isinstance(theorem, Lemma):
         return decided_lemma(theorem.twin, seconds)
-    try:
-        return refuted(theorem, equations(theorem.wrong_design, cache), seconds)
-    except NotPlanted as reason:
-        return Finding("unknown", 0, reason=str(reason))
+    return refuted(theorem, equations(theorem.wrong_design, cache), seconds)
 
 
 def verdicts(asked: Iterable[Theorem | Lemma], cache: Path, seconds: float) -> Iterator[Verdict]:

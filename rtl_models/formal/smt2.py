@@ -18,6 +18,8 @@ _TOKEN = re.compile(r"\|[^|]*\||[()]|[^\s()|;]+|;[^\n]*")
 _PORT = re.compile(r"^; yosys-smt2-(input|output) (\S+) (\d+)$", re.MULTILINE)
 _STATE = re.compile(r"^\(define-sort \|\S+_s\| \(\) \(_ BitVec (\d+)\)\)$", re.MULTILINE)
 _REGISTER = re.compile(r"next_state\)\) ; \S+ \\?(\S+)(?: \[[\d:]+\])?$", re.MULTILINE)
+_NAMED = re.compile(r"^; yosys-smt2-wire (\S+) (\d+)$", re.MULTILINE)
+_UNKNOWN = re.compile(r"^; yosys-smt2-anyconst (\S+#(\d+)) ", re.MULTILINE)
 _WIRE: Final = "_n "
 """What stands between the names of the module and of a wire in the name of the wire's function."""
 
@@ -79,8 +81,14 @@ class Equations:
 
     @cached_property
     def wires(self) -> Mapping[str, Expression]:
-        """The function of each wire that has a name in the sources, such as `u_shift.data_q`."""
-        return {name.split(_WIRE, 1)[1]: body for name, body in self.functions.items() if _WIRE in name}
+        """The function of each wire that has a name, such as `u_shift.data_q`; `$unknown7` is what nothing drives."""
+        unknown = {f"$unknown{number}": self.functions[name] for name, number in _UNKNOWN.findall(self.text)}
+        return {name.split(_WIRE, 1)[1]: body for name, body in self.functions.items() if _WIRE in name} | unknown
+
+    @cached_property
+    def wire_bits(self) -> dict[str, int]:
+        """The bits of each wire that has a name in the sources."""
+        return {name: int(bits) for name, bits in _NAMED.findall(self.text)}
 
     def wire(self, name: str) -> Expression:
         """The function of a wire.  Raises NoSuchSignal."""

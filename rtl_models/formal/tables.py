@@ -15,6 +15,7 @@ from rtl_models.formal.registers import Register, becomes
 from rtl_models.formal.streams import composition_lemma, stage_theorems, waiting_theorem
 from rtl_models.formal.theorem import Fault, Lemma, Theorem
 from rtl_models.formal.yosys import Subject
+from rtl_models.units import LANE_COUNTS
 
 BEATS = 2
 """The least that a row may have in the tables: the first beat and the last."""
@@ -117,9 +118,10 @@ def quantize_down_channels(lanes: int, deep: bool) -> Pipeline:
 
 
 def table_theorems(lanes: int) -> Iterator[Theorem]:
-    """Of the tables on their own, and of the unit, shallow and deep."""
-    own = _Tables("", lanes, _OWN, ("", "_o"))
-    yield from _of_tables(Subject("channel_tables", (("Lanes", lanes), ("Channels", BEATS * lanes))), own)
+    """Of the tables on their own for every number of lanes, the length of a step; and of the unit, shallow and deep."""
+    for count in LANE_COUNTS:
+        own = _Tables("", count, _OWN, ("", "_o"))
+        yield from _of_tables(Subject("channel_tables", (("Lanes", count), ("Channels", BEATS * count))), own)
     for deep in (False, True):
         pipeline = quantize_down_channels(lanes, deep)
         yield from _of_tables(

@@ -19,7 +19,10 @@ from rtl_models.formal.tables import table_lemmas, table_theorems
 from rtl_models.formal.theorem import Lemma, Theorem
 
 LANES = 4
-"""The lanes of a beat for which units are proved unless others are asked for: a lane is one round of a loop."""
+"""The lanes of a beat for which units are proved unless others are asked for, where a lane is one round of a loop.
+
+What else depends on the number is proved for every number: `transpose1xw`, `frame_walk` and `channel_tables`.
+"""
 
 
 def pipelines(lanes: int = LANES) -> list[Pipeline]:
@@ -38,7 +41,7 @@ def pipelines(lanes: int = LANES) -> list[Pipeline]:
 
 def theorems(lanes: int = LANES) -> list[Theorem | Lemma]:
     """All of them, each name once."""
-    composed = [*map(composition_lemma, pipelines(lanes)), *frame_lemmas(lanes), *table_lemmas(lanes)]
+    composed = [*map(composition_lemma, pipelines(lanes)), *frame_lemmas(), *table_lemmas(lanes)]
     return [*lemmas(), *composed, *module_theorems(lanes)]
 
 
@@ -48,7 +51,7 @@ def module_theorems(lanes: int = LANES) -> list[Theorem]:
         *operator_theorems(),
         *part_theorems(),
         *(theorem for pipeline in pipelines(lanes) for theorem in _of_pipeline(pipeline)),
-        *frame_theorems(lanes),
+        *frame_theorems(),
         *table_theorems(lanes),
         *configuration_theorems(),
     ]

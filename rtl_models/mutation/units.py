@@ -31,15 +31,25 @@ class UnitScenarios:
 
     def all(self) -> list[Scenario]:
         """Each as the bench has it."""
-        long = self._bench.long_frame(self._rng, self._lanes, _LONG_BEATS)
-        return [
-            self._streamed("no stalls", "never", self._rows([long]), latency=self._latency),
-            *(self._streamed(pattern, pattern, self._rows(self._frames())) for pattern in STALLS),
-            *(self._streamed(f"one-beat frames, {p}", p, self._rows(self._short())) for p in ("sometimes", "bursts")),
-            *self._rare(),
-            *([self._streamed("early settings", "sometimes", self._early())] if self._bench.samples_settings else []),
-            *(part for pattern in ("sometimes", "bursts", "long_stall") for part in self._resets(pattern)),
-        ]
+        return [scenario for drawn in self.by_test().values() for scenario in drawn]
+
+    def by_test(self) -> dict[str, list[Scenario]]:
+        """The same by the name of the bench's test; without those of the registers, which are another module."""
+        return {
+            "no_stalls": [self._long()],
+            "frames": [self._streamed(pattern, pattern, self._rows(self._frames())) for pattern in STALLS],
+            "one_beat_frames": [
+                self._streamed(f"one-beat frames, {pattern}", pattern, self._rows(self._short()))
+                for pattern in ("sometimes", "bursts")
+            ],
+            "rare_frames": list(self._rare()),
+            "settings_of_the_next_frame_come_early": list(self._early_settings()),
+            "reset_inside": [part for name in ("sometimes", "bursts", "long_stall") for part in self._resets(name)],
+        }
+
+    def _long(self) -> Scenario:
+        frame = self._bench.long_frame(self._rng, self._lanes, _LONG_BEATS)
+        return self._streamed("no stalls", "never", self._rows([frame]), latency=self._latency)
 
     def _frames(self) -> Iterator[Frame]:
         first = self._rng.randrange(self._bench.round)
@@ -61,6 +71,10 @@ class UnitScenarios:
         for frame in frames:
             rows.add(frame)
         return rows.steps()
+
+    def _early_settings(self) -> Iterator[Scenario]:
+        if self._bench.samples_settings:
+            yield self._streamed("early settings", "sometimes", self._early())
 
     def _early(self) -> Steps:
         """The settings of a frame change once its first beat is accepted."""

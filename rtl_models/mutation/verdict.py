@@ -17,7 +17,10 @@ class Verdict:
     """What became of a mutant.
 
     `by` is the scenario that kills it and what it finds there, the theorem refuted or the reason; `values` are the
-    inputs of the killing row, or those of the counter-example; `seconds` are the solver's.
+    inputs of the killing row, or those of the counter-example; `seconds` are the solver's.  `evidence` is what shows
+    that it is equivalent: the `theorems` that are proved with it in place, or a `relation` between the states of the
+    module and of the mutant that every edge keeps and in which no output differs.  It is that all bits of registers are
+    the same but for some, `spoilt`, by name; in any state after so many `edges` at which no result waits.
     """
 
     mutant: Mutant
@@ -25,3 +28,4 @@ class Verdict:
     by: str
     values: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
+    evidence: Mapping[str, Any] = field(default_factory=dict)

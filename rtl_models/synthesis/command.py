@@ -12,6 +12,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from rtl_models.environment import SimulationUnavailable
+from rtl_models.scratch import ScratchUnusable
 from rtl_models.synthesis.designs import PROFILES, Design, designs
 from rtl_models.synthesis.figures import Figures, figures_of, tools
 from rtl_models.synthesis.nextpnr import NextpnrMissing
@@ -99,7 +100,7 @@ def _filled(report: Report, wanted: Sequence[Design]) -> Report:
             print_progress(f"{len(found)}/{len(wanted)} {design.title}: {megahertz(found[-1])} MHz")
     except KeyboardInterrupt:
         return replace(report, figures=found, interrupted=True)
-    except (NextpnrMissing, SimulationUnavailable, CacheUnusable) as missing:
+    except (YosysMissing, NextpnrMissing, SimulationUnavailable, ScratchUnusable, CacheUnusable) as missing:
         fail(str(missing), MISSING)
     except OSError as error:
         fail(f"cannot keep what is synthesized: {error}; name a directory in LANEWISE_CACHE", MISSING)

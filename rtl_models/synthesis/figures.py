@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from rtl_models.locks import alone
+from rtl_models.scratch import scratch_folder
 from rtl_models.synthesis.designs import Design
 from rtl_models.synthesis.netlist import NETLIST, Size, synthesize
 from rtl_models.synthesis.nextpnr import Placed, Unplaced, nextpnr_version, place_and_route
@@ -60,7 +60,8 @@ def tools() -> str:
 def figures_of(design: Design, clock: int, seeds: Sequence[int], cache: Path) -> Figures:
     """The design with a clock of so many MHz to be reached; the directory keeps every seed as soon as it is finished.
 
-    Raises YosysMissing, Refused, NextpnrMissing, rtl_models.environment.SimulationUnavailable, OSError.
+    Raises YosysMissing, Refused, NextpnrMissing, ScratchUnusable, rtl_models.environment.SimulationUnavailable, and
+    OSError where the directory cannot be used.
     """
     files = {seed: cache / f"synthesis-{_key(design, clock, seed)}.json" for seed in seeds}
     if _missing(files):
@@ -87,11 +88,11 @@ def _made(design: Design, clock: int, seeds: Sequence[int], cache: Path) -> Iter
     """Each seed with what is kept of it, as they come."""
     if not seeds:
         return
-    with TemporaryDirectory() as scratch:
+    with scratch_folder() as scratch:
         with yosys_alone(cache):
-            size = synthesize(design, Path(scratch))
+            size = synthesize(design, scratch)
         for seed in seeds:
-            yield seed, {"size": size, "placement": _placed(Path(scratch), clock, seed)}
+            yield seed, {"size": size, "placement": _placed(scratch, clock, seed)}
 
 
 def _placed(directory: Path, clock: int, seed: int) -> Placed | str:

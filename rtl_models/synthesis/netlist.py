@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from rtl_models.formal.yosys import READ
+from rtl_models.scratch import ScratchUnusable
 from rtl_models.synthesis.designs import Design
 from rtl_models.synthesis.wrapper import TOP, Port, registered
 from rtl_models.yosys import reading, run_script, seen_by_yosys
@@ -32,18 +34,32 @@ class Size(NamedTuple):
 
 
 def synthesize(design: Design, directory: Path) -> Size:
-    """Write `NETLIST` into the directory: the design between registers.  Raises YosysMissing, Refused, OSError."""
+    """Write `NETLIST` into the directory: the design between registers.
+
+    Raises YosysMissing, Refused, ScratchUnusable, OSError.
+    """
     top = registered(design.name, design.parameters, _ports(design, directory), design.copies)
     read = reading({**design.sources, f"{TOP}.sv": top}, TOP, {}, directory)
     run_script(f'{read}; synth_ecp5 -top {TOP} -json "{seen_by_yosys(directory) / NETLIST}"', directory)
-    return size_of(json.loads((directory / NETLIST).read_text()))
+    return size_of(_written(directory / NETLIST))
 
 
 def _ports(design: Design, directory: Path) -> list[Port]:
+    """Those of the design, which is refused for what proofs refuse: synthesis takes a wire without a driver for 0."""
     read = reading(design.sources, design.name, design.parameters, directory)
     write = f'write_json "{seen_by_yosys(directory) / _PORTS}"'
-    run_script(f"{read}; rename -top {TOP}; proc; {write}", directory)
-    return ports_of(json.loads((directory / _PORTS).read_text()))
+    run_script(f"{read}; rename -top {TOP}; {READ}; {write}", directory)
+    return ports_of(_written(directory / _PORTS))
+
+
+def _written(file: Path) -> Mapping[str, Any]:
+    """A netlist; yosys does not say where it could not write all of it."""
+    try:
+        netlist: Mapping[str, Any] = json.loads(file.read_bytes())
+    except ValueError as error:
+        said = f"yosys wrote no whole netlist to {file.parent}; name another folder in TMPDIR"
+        raise ScratchUnusable(said) from error
+    return netlist
 
 
 def ports_of(netlist: Mapping[str, Any]) -> list[Port]:

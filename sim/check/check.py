@@ -34,6 +34,8 @@ from sim.objects import open_image
 from sim.toolchain import ToolchainError, ToolchainUnavailable, is_source
 
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
+CANDIDATES = 400
+"""At most so many wrong lanes are weighed, from all input sets: the first sets have all the same simple parameters."""
 Advance = Callable[[int], None]
 """Told how many input sets are done."""
 
@@ -196,7 +198,8 @@ class _Run:
         the same number only the clearest is tried.
         """
         tracer = LaneTracer(self._kernel, self._vectors, self._implementation)
-        by_clarity = sorted(comparison.wrong[:400], key=lambda lane: -tracer.distinct_steps(lane.number, lane.place))
+        some = comparison.wrong[:: len(comparison.wrong) // CANDIDATES + 1]
+        by_clarity = sorted(some, key=lambda lane: -tracer.distinct_steps(lane.number, lane.place))
         clearest = {comparison.got(lane): lane for lane in reversed(by_clarity)}
         findings = []
         for lane in sorted(clearest.values(), key=by_clarity.index)[:8]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.check.blame import Calibration, Lineage, Node, Origin, Parting, bits_of, origin_of, parting
+from sim.check.blame import Calibration, Lineage, Parting, parting
 from sim.check.call import Implementation, Recorded
 from sim.check.compare import Value, WrongLane, as_value
+from sim.check.origin import Node, Origin, bits_of, origin_of
 from sim.check.vectors import Vectors, call_seed
 from sim.kernels.kernel import Kernel
 from sim.kernels.signature import RETURNED, Pointer, is_given, steps_in_elements
@@ -49,8 +50,12 @@ class LaneTracer:
         self._golden_steps: dict[int, Mapping[str, np.ndarray]] = {}
 
     def distinct_steps(self, number: int, position: Position) -> int:
-        """How well the golden steps of a lane can be told from each other: by how many different large values."""
-        return len({value for value in self._steps(number, position).values() if abs(value) > COMMON})
+        """How well the golden steps of a lane can be told from each other: by how many different large odd parts.
+
+        A shift by another count makes of one step a number that only its odd part tells from the next.
+        """
+        parts = {_odd_part(value) for value in self._steps(number, position).values()}
+        return len([part for part in parts if abs(part) > COMMON])
 
     def trace(self, wrong: WrongLane, right: Sequence[Position], right_sets: Sequence[int]) -> Finding:
         """Repeat the call of a wrong lane and trace the lane back.
@@ -129,6 +134,11 @@ class LaneTracer:
 def _element(position: Position, shape: tuple[int, ...]) -> int:
     """The number of an element in its array; 0 for the result, which has no axes."""
     return int(np.ravel_multi_index(position, shape)) if shape else 0
+
+
+def _odd_part(value: int) -> int:
+    """The number without the zeros that it ends in."""
+    return value // (value & -value) if value else 0
 
 
 def _item_size(pointer: Pointer) -> int:

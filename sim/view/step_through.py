@@ -15,13 +15,14 @@ import numpy as np
 
 from isa.evaluate.exact import Occurrence
 from isa.lane import Place
-from sim.check.blame import Lineage, Node, Origin, bits_of, origin_of
+from sim.check.blame import Lineage
 from sim.check.buffers import Placed
 from sim.check.call import Recorded
 from sim.check.caller import RETURN_ADDRESS, Call, Caller
 from sim.check.compare import Value, as_value
 from sim.check.guards.findings import CallError
 from sim.check.guards.junk import SeededJunk
+from sim.check.origin import Node, Origin, bits_of, origin_of
 from sim.check.report import Mismatch
 from sim.emulator import Emulator
 from sim.image import Image

@@ -4,7 +4,7 @@ A call is made once more on a machine of its own, with every byte of junk comple
 outputs before they are written, gaps, over-read bytes, the upper bits of narrow arguments.  Where an output, the result
 or the way through the code is another, halving finds a single byte of junk that changes it, and two calls that differ
 in this byte alone, compared step by step, the instruction that first used it.  What is found did reach, since it was
-seen to; a dependence that shows for other values only is seen in other calls, or not.  (`sim.check.blame` walks
+seen to; a dependence that shows for other values only is seen in other calls, or not.  (`sim.check.origin` walks
 expressions instead: its answer leaves out what only made an address or decided a choice, and has what a multiplication
 by zero forgot.)
 """

@@ -1,0 +1,104 @@
+"""What signals depend on: input ports and registers, as whole vectors by their names.
+
+shift_q@1    depends on    shift_i, shift_q, accumulator_i, ready_i, valid_q, rst_ni    where its enable does
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, reduce
+from operator import or_
+from typing import cast
+
+from rtl_models.formal.smt2 import Equations, Expression, parsed, plain
+from rtl_models.formal.unrolling import Signal
+
+
+@dataclass(frozen=True)
+class Vector:
+    """Bits of the state that are one wire, the lowest first.
+
+    `shown` is the wire of the sources that tells them: that itself, but where a reset acts at once the wire behind it.
+    """
+
+    wire: str
+    shown: str
+    bits: tuple[int, ...]
+
+
+class Support:
+    """What the signals of a module depend on; sets of bits of the state are numbers, one binary digit a bit."""
+
+    def __init__(self, equations: Equations) -> None:
+        self._equations = equations
+        self._known: dict[str, int] = {}
+
+    def over_time(self, signals: Iterable[Signal]) -> Mapping[int, int]:
+        """By edge the bits of the state that decide the signals: all before any edge, inputs alone after one."""
+        reached: dict[int, int] = defaultdict(int)
+        for signal in signals:
+            reached[signal.edge] |= self._of(self._equations.wire(signal.wire))
+        for edge in range(max(reached, default=0), 0, -1):
+            before = [following for register, following in self._registers if register & reached[edge]]
+            reached[edge - 1] |= reduce(or_, before, 0)
+            reached[edge] &= ~reduce(or_, (register for register, _ in self._registers), 0)
+        return reached
+
+    @cached_property
+    def vectors(self) -> list[Vector]:
+        """Every bit of the state in one vector, ports before registers before what nothing drives."""
+        found, taken = [], 0
+        for wire in sorted(self._equations.wires, key=self._preference):
+            bits = self._equations.bits_of(self._equations.wires[wire])
+            if bits and not taken & mask(bits):
+                found.append(Vector(wire, self._shown(wire, bits), tuple(bits)))
+                taken |= mask(bits)
+        return found
+
+    def _preference(self, wire: str) -> tuple[object, ...]:
+        given = wire not in self._equations.inputs, wire not in self._equations.register_names
+        return *given, wire.startswith("$"), wire.count("."), len(wire), wire
+
+    def _shown(self, wire: str, bits: list[int]) -> str:
+        """Of a register that yosys named, the narrowest wire of the sources which is made of it and is as wide."""
+        if not wire.startswith("$"):
+            return wire
+        widths, own = self._equations.wire_bits, mask(bits)
+        made = [w for w, wide in widths.items() if wide == len(bits) and self._of(self._equations.wire(w)) & own == own]
+        return min(made, key=self._nearness, default=wire)
+
+    def _nearness(self, wire: str) -> tuple[object, ...]:
+        return self._of(self._equations.wire(wire)).bit_count(), not wire.endswith("_q"), len(wire), wire
+
+    @cached_property
+    def _registers(self) -> list[tuple[int, int]]:
+        """The bits of each register, and those on which depends what it becomes."""
+        return [(mask(bits), self._of(following)) for following, bits in self._equations.registers]
+
+    def _of(self, expression: Expression) -> int:
+        if isinstance(expression, str):
+            return 0
+        head, *args = expression
+        if isinstance(head, list) and args == ["state"]:
+            return mask(range(int(cast(str, head[3])), int(cast(str, head[2])) + 1))
+        if args == ["state"]:
+            return self._of_function(plain(head))
+        return reduce(or_, map(self._of, args), 0)
+
+    def _of_function(self, name: str) -> int:
+        if name not in self._known:
+            self._known[name] = self._of(self._equations.functions[name])
+        return self._known[name]
+
+
+@lru_cache(maxsize=64)
+def support_in(text: str) -> Support:
+    """Of a module, from its equations as yosys writes them."""
+    return Support(parsed(text))
+
+
+def mask(bits: Iterable[int]) -> int:
+    """The set of these bits."""
+    return reduce(or_, (1 << bit for bit in bits), 0)

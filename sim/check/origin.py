@@ -1,0 +1,236 @@
+"""Where an output lane came from, back through everything that was executed.
+
+The recorded instructions are walked backwards from the bytes of the output lane.  Each written lane that those bytes
+came from is a node, the lanes that it was computed from are its producers: what the expressions of the instruction
+read, and of a table lookup or a select only the item that was taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from isa.evaluate.exact import Evaluation
+from isa.instruction import Instruction
+from isa.lane import Int, Lane, Memory, Place, Write, constant
+from sim.check.call import Recorded
+
+MEMORY = "memory"
+
+
+class Byte(NamedTuple):
+    """One byte of a register or of memory; flags count as one byte."""
+
+    where: Place | str
+    number: int
+
+
+class FloatBits(int):
+    """The bits of a floating-point number: only a lane of its width can hold it, a part of them says nothing."""
+
+    width: int
+
+
+def bits_of(number: np.generic) -> int:
+    """An integer itself; of a floating-point number its `FloatBits`, of every NaN those of the default one."""
+    if number.dtype.kind != "f":
+        return int(number)
+    array = np.array(abs(np.array(np.nan, number.dtype)) if np.isnan(number) else number)
+    bits = FloatBits(array.view(f"u{array.itemsize}"))
+    bits.width = 8 * array.itemsize
+    return bits
+
+
+class Wanted:
+    """The bytes whose origin is looked for, and the nodes that were computed from each."""
+
+    def __init__(self) -> None:
+        self._consumers: dict[Place | str, dict[int, set[Node]]] = {}
+
+    def add(self, byte: Byte, consumers: Iterable[Node]) -> None:
+        self._consumers.setdefault(byte.where, {}).setdefault(byte.number, set()).update(consumers)
+
+    def get(self, byte: Byte) -> set[Node] | None:
+        """The nodes that want the byte; None where it is not wanted."""
+        return self._consumers.get(byte.where, {}).get(byte.number)
+
+    def remove(self, byte: Byte) -> None:
+        self._consumers.get(byte.where, {}).pop(byte.number, None)
+
+    def numbers(self, where: Place | str) -> Iterable[int]:
+        """The wanted bytes of one place."""
+        return self._consumers.get(where, {})
+
+    def could_come_from(self, instruction: Instruction) -> bool:
+        """Whether the instruction writes a place of which bytes are wanted."""
+        return instruction.stores or any(self._consumers.get(place) for place in instruction.places_written)
+
+
+@dataclass(eq=False)
+class Node:
+    """One written lane: which executed instruction wrote it, and the lanes that were computed from it."""
+
+    index: int
+    recorded: Recorded
+    lane: int
+    bits: int
+    value: int
+    consumers: set[Node] = field(default_factory=set)
+
+    def holds(self, value: int) -> bool:
+        """Whether the lane is that number, as a signed or as an unsigned one."""
+        return -(1 << self.bits - 1) <= value < 1 << self.bits and self.ends(value)
+
+    def ends(self, value: int) -> bool:
+        """Whether the lane is the low bits of that number; of a 64-bit lane, its low word is enough.
+
+        A floating-point number must be the whole lane.  Zeros say nothing of a number that is not zero: whatever was
+        shifted far enough to the left ends in them.
+        """
+        if isinstance(value, FloatBits):
+            return self.bits == value.width and self.value == value
+        fits_a_word = -(1 << 31) <= value < 1 << 32
+        mask = (1 << (32 if fits_a_word and self.bits == 64 else self.bits)) - 1
+        return self.value & mask == value & mask and (value == 0 or value & mask != 0)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Everything that one output lane came from, earliest first, and the bytes of memory that it started from.
+
+    `readers` are the nodes that were computed from each of those bytes.
+    """
+
+    nodes: tuple[Node, ...]
+    memory: tuple[int, ...]
+    readers: Mapping[int, frozenset[Node]] = field(default_factory=dict)
+
+
+def origin_of(trace: Sequence[Recorded], address: int, size: int, where: Place | str = MEMORY) -> Origin:
+    """Where the bytes at `address`, or those of a register from that byte on, came from."""
+    wanted = Wanted()
+    for i in range(size):
+        wanted.add(Byte(where, address + i), ())
+    nodes: list[Node] = []
+    for index in reversed(range(len(trace))):
+        if wanted.could_come_from(trace[index].occurrence.instruction):
+            nodes.extend(_producers(index, trace[index], wanted))
+    memory = tuple(sorted(wanted.numbers(MEMORY)))
+    readers = {address: frozenset(wanted.get(Byte(MEMORY, address)) or ()) for address in memory}
+    return Origin(tuple(reversed(nodes)), memory, readers)
+
+
+def _producers(index: int, recorded: Recorded, wanted: Wanted) -> list[Node]:
+    """The nodes of one executed instruction; `wanted` goes from what it wrote to what it read."""
+    evaluation = Evaluation(recorded.occurrence)
+    written = [part for write in recorded.occurrence.instruction.writes for part in _parts(write, evaluation)]
+    taken = [[wanted.get(byte) for byte in part.span] for part in written]
+    for part in written:
+        for byte in part.span:
+            wanted.remove(byte)
+    found = []
+    for part, consumers in zip(written, taken, strict=True):
+        if _is_copy(part.lane):
+            _hand_on(part.lane, consumers, evaluation, wanted)
+        elif any(who is not None for who in consumers):
+            found.append(_node(index, recorded, part, consumers, evaluation, wanted))
+    return found
+
+
+class _Part(NamedTuple):
+    """One written lane and the bytes it went to; past the last lane, the bytes that became zero (no lane)."""
+
+    number: int
+    bits: int
+    lane: Lane
+    span: list[Byte]
+
+
+def _parts(write: Write, evaluation: Evaluation) -> list[_Part]:
+    where, first = _destination(write, evaluation)
+    bits = write.bits
+    parts = [_Part(i, bits, lane, _span(where, first, i * bits, bits)) for i, lane in enumerate(write.lanes)]
+    reached = len(parts) * bits
+    if isinstance(where, Place) and reached < where.bits:
+        parts.append(_Part(len(parts), bits, constant(0), _span(where, 0, reached, where.bits - reached)))
+    return parts
+
+
+def _is_copy(lane: Lane) -> bool:
+    """Whether the lane is moved unchanged: such instructions are looked through, byte by byte."""
+    if lane.op == "field":
+        lsb, element = cast(tuple[int, Int], lane.detail)
+        return lane.args[0].op in ("read", "load") and lsb % 8 == 0 and element.bits % 8 == 0
+    return lane.op in ("read", "load")
+
+
+def _hand_on(lane: Lane, consumers: Sequence[set[Node] | None], evaluation: Evaluation, wanted: Wanted) -> None:
+    """Those who wanted the bytes of a copy want the bytes it came from."""
+    sources = list(_copied_bytes(lane, evaluation))
+    for byte, who in zip(sources, consumers, strict=False):
+        if who is not None:
+            wanted.add(byte, who)
+
+
+def _node(
+    index: int, recorded: Recorded, part: _Part, consumers: Sequence[set[Node] | None],
+    evaluation: Evaluation, wanted: Wanted,
+) -> Node:  # fmt: skip
+    value = evaluation.value(part.lane) & (1 << part.bits) - 1
+    node = Node(index, recorded, part.number, part.bits, value, set().union(*filter(None, consumers)))
+    for byte in _sources(part.lane, evaluation):
+        wanted.add(byte, (node,))
+    return node
+
+
+def _destination(write: Write, evaluation: Evaluation) -> tuple[Place | str, int]:
+    if isinstance(write.place, Memory):
+        return MEMORY, evaluation.value(write.place.address)
+    return write.place, 0
+
+
+def _span(where: Place | str, first: int, lsb: int, bits: int) -> list[Byte]:
+    return [Byte(where, first + i) for i in range(lsb // 8, (lsb + bits + 7) // 8)]
+
+
+def _sources(lane: Lane, evaluation: Evaluation) -> Iterator[Byte]:
+    """The bytes that the value of an expression came from.
+
+    Left out is what only made an address or decided between two values, and what a zero masked away.
+    """
+    if lane.op in ("read", "load"):
+        yield from _leaf(lane, 0, lane.high.bit_length(), evaluation)
+    elif lane.op == "field" and lane.args[0].op in ("read", "load"):
+        lsb, element = cast(tuple[int, Int], lane.detail)
+        yield from _leaf(lane.args[0], lsb, element.bits, evaluation)
+    else:
+        for arg in _used(lane, evaluation):
+            yield from _sources(arg, evaluation)
+
+
+def _used(lane: Lane, evaluation: Evaluation) -> tuple[Lane, ...]:
+    """The operands that the value of a node came from."""
+    if lane.op == "and":
+        return tuple(arg for arg in lane.args if evaluation.value(arg) == 0)[:1] or lane.args
+    if lane.op != "pick":
+        return lane.args
+    index, *items, otherwise = lane.args
+    at = evaluation.value(index)
+    taken = items[at] if 0 <= at < len(items) else otherwise
+    return (taken,) if len(items) == 1 else (taken, index)
+
+
+def _copied_bytes(lane: Lane, evaluation: Evaluation) -> list[Byte]:
+    if lane.op == "field":
+        lsb, element = cast(tuple[int, Int], lane.detail)
+        return _leaf(lane.args[0], lsb, element.bits, evaluation)
+    return _leaf(lane, 0, lane.high.bit_length(), evaluation)
+
+
+def _leaf(lane: Lane, lsb: int, bits: int, evaluation: Evaluation) -> list[Byte]:
+    if lane.op == "read":
+        return _span(cast(Place, lane.detail), 0, lsb, bits)
+    return _span(MEMORY, evaluation.value(lane.args[0]), lsb, bits)
