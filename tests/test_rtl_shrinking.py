@@ -10,11 +10,19 @@ import numpy as np
 import pytest
 
 from rtl_models.benches.frame import Frame
-from rtl_models.benches.plain import SMALL, counting, groups, plain_frame, plain_numbers, plain_sets, plain_setting
-from rtl_models.benches.simpler import simpler
+from rtl_models.benches.shrinking.plain import (
+    SMALL,
+    counting,
+    groups,
+    plain_frame,
+    plain_numbers,
+    plain_sets,
+    plain_setting,
+)
+from rtl_models.benches.shrinking.simpler import simpler
+from rtl_models.benches.shrinking.told_case import told
+from rtl_models.benches.shrinking.trials import Trials
 from rtl_models.benches.testbench import Wrong
-from rtl_models.benches.told_case import told
-from rtl_models.benches.trials import Trials
 from rtl_models.register_map import writes
 from rtl_models.unit_values import channel_setting
 from rtl_models.units import UNITS, Port, Unit

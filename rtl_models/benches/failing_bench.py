@@ -17,7 +17,7 @@ from cocotb.task import bridge, resume
 from rtl_models.benches.lane_array import LaneArray
 from rtl_models.benches.protocol import FAILURE, SMALLEST
 from rtl_models.benches.settings import OPERATOR
-from rtl_models.benches.simpler import simpler
+from rtl_models.benches.shrinking.simpler import simpler
 from rtl_models.benches.stimulus import columns
 from rtl_models.expected import Expressions
 from sim.check.shrink_hypothesis import smallest_indices

@@ -15,10 +15,10 @@ import cocotb
 from cocotb.task import bridge, resume
 
 from rtl_models.benches.protocol import FAILURE, SMALLEST
-from rtl_models.benches.simpler_case import failing_in_plain, plainer, simplest
-from rtl_models.benches.smaller_case import calmer, smaller
-from rtl_models.benches.told_case import told
-from rtl_models.benches.trials import Trials
+from rtl_models.benches.shrinking.simpler_case import failing_in_plain, plainer, simplest
+from rtl_models.benches.shrinking.smaller_case import calmer, smaller
+from rtl_models.benches.shrinking.told_case import told
+from rtl_models.benches.shrinking.trials import Trials
 from rtl_models.benches.unit_case import Case, case_of_json, testbench
 
 

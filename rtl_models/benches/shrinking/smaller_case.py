@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rtl_models.benches.one_pause import failing_with_one_pause
+from rtl_models.benches.shrinking.one_pause import failing_with_one_pause
+from rtl_models.benches.shrinking.trials import Trials
 from rtl_models.benches.stream import Different
-from rtl_models.benches.trials import Trials
 from rtl_models.benches.unit_case import Case, fitted
 from sim.check.shrink_hypothesis import smallest_indices, smallest_window
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from itertools import product
 from typing import Final
 
+from rtl_models.benches.shrinking.trials import Trials
 from rtl_models.benches.stream import Different
-from rtl_models.benches.trials import Trials
 from rtl_models.benches.unit_case import Case
 
 _BEATS: Final = (1, 2, 3, 4)

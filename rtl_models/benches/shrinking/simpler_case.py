@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 
 from rtl_models.benches.frame import Frame
-from rtl_models.benches.plain import counting, groups, plain_frame, plain_sets, plain_setting
-from rtl_models.benches.simpler import simpler
-from rtl_models.benches.smaller_case import failing_alone
-from rtl_models.benches.trials import Trials
+from rtl_models.benches.shrinking.plain import counting, groups, plain_frame, plain_sets, plain_setting
+from rtl_models.benches.shrinking.simpler import simpler
+from rtl_models.benches.shrinking.smaller_case import failing_alone
+from rtl_models.benches.shrinking.trials import Trials
 from rtl_models.benches.unit_case import Case, fitted
 from rtl_models.benches.unit_settings import BENCH, LANES
 from sim.check.shrink_hypothesis import smallest_indices
