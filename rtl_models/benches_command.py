@@ -19,6 +19,7 @@ from rtl_models.build_cache import BuildError
 from rtl_models.environment import SIMULATORS, SimulationUnavailable, SimulatorName
 from rtl_models.operators import OPERATORS
 from rtl_models.outcome import Outcome
+from rtl_models.own_modules import NothingReplaced, own_modules
 from rtl_models.run import SEED, run
 from rtl_models.unit_run import PROFILES, Built, run_unit
 from rtl_models.units import LANE_COUNTS, UNITS
@@ -34,7 +35,7 @@ class Job(NamedTuple):
     """A run that is due."""
 
     title: str
-    run: Callable[[int, SimulatorName], Outcome]
+    run: Callable[[int, SimulatorName, Sequence[Path]], Outcome]
 
 
 def test(
@@ -44,6 +45,9 @@ def test(
     profile: Annotated[str | None, typer.Option(help="Of the units, shallow or deep; default: both.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = SEED,
     simulator: Annotated[str, typer.Option(help=f"One of {', '.join(SIMULATORS)}.")] = "verilator",
+    modules: Annotated[
+        Path | None, typer.Option(help="A folder with modules of your own, each in the place of the one of its name.")
+    ] = None,
     junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the outcomes as JUnit XML too.")] = None,
     goals: Annotated[Path | None, typer.Option(help="Write how often each goal of each run was met, as JSON.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON.")] = False,
@@ -51,15 +55,16 @@ def test(
     """Simulate operators against the isa semantics, and units against the golden references.
 
     A unit runs behind its configuration registers, under every pattern of stalls, with goals of functional coverage.
+    With --modules they are the golden model of your own hardware: its modules need the ports and latencies of these.
     A failure shows the shrunk case, a waveform, the seed, and the command that gives it again.
     """
     if simulator not in SIMULATORS:
         fail(f"--simulator takes one of {', '.join(SIMULATORS)}, not {simulator!r}", USAGE)
     require_writable("--junit", junit_file)
     require_writable("--goals", goals)
-    jobs = jobs_of(names or [], widths, lanes, profile)
+    jobs, before = jobs_of(names or [], widths, lanes, profile), _before(modules)
     outcomes: list[Outcome] = []
-    interrupted = _interrupted(_outcomes(jobs, seed, simulator), outcomes)
+    interrupted = _interrupted(_outcomes(jobs, seed, simulator, before), outcomes)
     if junit_file is not None:
         write_file(junit_file, junit(outcomes))
     if goals is not None:
@@ -103,6 +108,14 @@ def _refuse(options: Mapping[str, str | None], kind: str) -> None:
             fail(f"{option} is for {kind}s, and no {kind} is named", USAGE)
 
 
+def _before(modules: Path | None) -> list[Path]:
+    """The folders whose modules go before those here."""
+    try:
+        return [own_modules(modules)] if modules else []
+    except NothingReplaced as nothing:
+        fail(f"--modules: {nothing}", USAGE)
+
+
 def _operator_job(name: str, widths: Sequence[int]) -> Job:
     operator = OPERATORS[name]
     if missing := [width for width in widths if width not in operator.widths]:
@@ -132,11 +145,11 @@ def _interrupted(outcomes: Iterator[Outcome], finished: list[Outcome]) -> bool:
     return False
 
 
-def _outcomes(jobs: Sequence[Job], seed: int, simulator: SimulatorName) -> Iterator[Outcome]:
+def _outcomes(jobs: Sequence[Job], seed: int, simulator: SimulatorName, before: Sequence[Path]) -> Iterator[Outcome]:
     """Of each run; what cannot run ends the command."""
     for job in jobs:
         try:
-            yield job.run(seed, simulator)
+            yield job.run(seed, simulator, before)
         except BuildError as error:
             fail(str(error), USAGE)
         except SimulationUnavailable as error:

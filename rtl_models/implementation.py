@@ -14,6 +14,7 @@ from rtl_models.build_cache import BuildError
 from rtl_models.environment import SimulationUnavailable, tool_versions
 from rtl_models.frames_run import FramesRun, WentWrong
 from rtl_models.host import HOSTS, Host, outside
+from rtl_models.own_modules import NothingReplaced, own_modules
 from rtl_models.unit_run import PROFILES, Built
 from rtl_models.unit_values import Results
 from rtl_models.units import LANE_COUNTS, UNITS
@@ -21,11 +22,11 @@ from sim.check.handed_in import ImplementationFault, ImplementationMissing, NotM
 from sim.kernels.kernel import Inputs, Kernel, Outputs, built_in_kernel, kernel_modes, kernel_names
 
 
-def hardware(kernel: Kernel, options: Mapping[str, str], before: Sequence[Path] = ()) -> Hardware:
+def hardware(kernel: Kernel, options: Mapping[str, str]) -> Hardware:
     """The unit of a built-in kernel, in a simulator that is built unless it is kept.
 
-    Options: lanes ("4", "8", "16"), profile ("shallow", "deep").  Modules in the folders `before` go before those of
-    the package.  Raises NotMadeFor for a kernel, a mode, an option, and for a design that the simulator refuses;
+    Options: lanes ("4", "8", "16"), profile ("shallow", "deep"), modules (a folder whose modules go before those of the
+    package).  Raises NotMadeFor for a kernel, a mode, an option, and for a design that the simulator refuses;
     ImplementationMissing where the environment lacks something.
     """
     host = _host(kernel)
@@ -33,8 +34,9 @@ def hardware(kernel: Kernel, options: Mapping[str, str], before: Sequence[Path] 
     profile = _chosen("profile", options, PROFILES)
     try:
         unit = Built(UNITS[kernel.name], int(lanes), profile)
-        return Hardware(kernel, host, unit, FramesRun(unit, before=before))
-    except BuildError as error:
+        before = [own_modules(Path(options["modules"]))] if "modules" in options else []
+        return Hardware(kernel, host, unit, FramesRun(unit, before))
+    except (BuildError, NothingReplaced) as error:
         raise NotMadeFor(str(error)) from error
     except SimulationUnavailable as missing:
         raise ImplementationMissing(str(missing)) from missing

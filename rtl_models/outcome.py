@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,7 +57,8 @@ class Outcome:
     def reproduce(self) -> str:
         """The command that gives the same again."""
         options = {**self.options, "seed": self.seed, "simulator": self.simulator}
-        return " ".join([self.COMMAND, self.name, *(f"--{name} {value}" for name, value in options.items())])
+        words = (f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
+        return " ".join([self.COMMAND, self.name, *words])
 
     @property
     def counted(self) -> str:

@@ -12,6 +12,7 @@ from rtl_models.environment import SimulatorName
 from rtl_models.harness import TOP, control_file, harness
 from rtl_models.operators import Operator
 from rtl_models.outcome import Outcome
+from rtl_models.own_modules import modules_option
 from rtl_models.session import Session
 from rtl_models.sources import LANES
 
@@ -40,15 +41,17 @@ def run(
 ) -> Outcome:
     """Build the operator in these widths, or all of its own, and run its bench.
 
-    Raises BuildError, and SimulationUnavailable where the environment lacks something.
+    Modules in the folders `before` go before those of the package.  Raises BuildError, and SimulationUnavailable where
+    the environment lacks something.
     """
     chosen = tuple(widths) or operator.widths
     told = variables(operator, chosen)
+    options = {"widths": told[WIDTHS_VARIABLE], **modules_option(before)}
     session = Session(operator.name, TOP, seed, built(design(operator, chosen, *before), simulator), told)
     tests = session.run(_BENCH)
     smallest, waves = session.explained(_FAILING)
     return session.outcome(Outcome(
-        operator.name, {"widths": told[WIDTHS_VARIABLE]}, simulator, seed, tests, session.read(REPORT), smallest,
+        operator.name, options, simulator, seed, tests, session.read(REPORT), smallest,
         _told(smallest), waves, session.read(GOALS),
     ))  # fmt: skip
 

@@ -11,6 +11,7 @@ from rtl_models.benches.protocol import GOALS, LANES_VARIABLE, PROFILE_VARIABLE,
 from rtl_models.build_cache import Design, built
 from rtl_models.environment import SimulatorName
 from rtl_models.outcome import Outcome
+from rtl_models.own_modules import modules_option
 from rtl_models.session import NEVER_ENDS, Session
 from rtl_models.sources import LANES
 from rtl_models.unit_harness import TOP, control_file, harness
@@ -59,16 +60,18 @@ def run_unit(
 ) -> Outcome:
     """Build the unit and run the scenarios whose names match the pattern.
 
-    Raises BuildError, and SimulationUnavailable where the environment lacks something.
+    Modules in the folders `before` go before those of the package.  Raises BuildError, and SimulationUnavailable where
+    the environment lacks something.
     """
     made = built(built_as.design(*before), simulator)
     session = Session(built_as.unit.name, TOP, seed, made, built_as.variables)
     tests = session.run(_SCENARIOS, scenarios)
     failed = [name for name, said in tests.items() if said]
     smallest, waves = _explained(session, failed) if failed else ({}, None)
+    options = {**built_as.options, **modules_option(before)}
     return session.outcome(Outcome(
-        built_as.unit.name, built_as.options, simulator, seed, tests, session.read(REPORT), smallest,
-        smallest.get("told", ""), waves, session.read(GOALS),
+        built_as.unit.name, options, simulator, seed, tests, session.read(REPORT), smallest, smallest.get("told", ""),
+        waves, session.read(GOALS),
     ))  # fmt: skip
 
 

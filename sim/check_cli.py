@@ -76,6 +76,10 @@ def check(
     rtl: Annotated[bool, typer.Option("--rtl", help="Compare the hardware too, on the same vectors.")] = False,
     lanes: Annotated[int | None, typer.Option(help="Of the hardware: 4, 8 or 16 numbers a beat.")] = None,
     profile: Annotated[str | None, typer.Option(help="Of the hardware: shallow or deep pipeline.")] = None,
+    modules: Annotated[
+        Path | None,
+        typer.Option(help="Of the hardware: a folder of modules of your own in the place of its."),
+    ] = None,
     junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the report as JUnit XML too.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -91,7 +95,7 @@ def check(
     chosen, levels, runner = chosen_kernel(kernel, mode), _levels(opt), _engine(engine)
     if object_file is not None or symbol is not None:
         chosen = _with_object(chosen, object_file, symbol)
-    hardware = _hardware(chosen, rtl, {"lanes": lanes, "profile": profile})
+    hardware = _hardware(chosen, rtl, {"lanes": lanes, "profile": profile, "modules": modules})
     try:
         made = chosen_vectors(chosen, vectors, seed)
         separation = _separation(chosen, made)
@@ -100,7 +104,7 @@ def check(
     options = {
         "mode": mode, "seed": seed, "vectors": vectors, "opt": ",".join(levels), "engine": runner,
         "limit": limit, "object": object_file, "symbol": symbol, "march": march, "cflags": cflags or None,
-        "lanes": lanes, "profile": profile,
+        "lanes": lanes, "profile": profile, "modules": modules,
     }  # fmt: skip
     reproduce = _command(kernel, options, include or []) + (" --rtl" if rtl else "")
     jobs = jobs_of(chosen, levels, flags)

@@ -250,6 +250,7 @@ def test_vectors_that_were_not_compared_are_told(by_hand: Callable[[ByHand], Non
         (("quantize_down", "--mode", "page", "--rtl"), "there is no hardware for quantize_down, mode page"),
         (("quantize_down", "--rtl", "--lanes", "5"), "--lanes takes 4, 8, 16, not '5'"),
         (("quantize_down", "--rtl", "--profile", "wide"), "--profile takes shallow, deep, not 'wide'"),
+        (("quantize_down", "--rtl", "--modules", "none"), "there is no folder none"),
         (("quantize_down", "--lanes", "8"), "--lanes is about the hardware: give --rtl too"),
     ],
 )
@@ -314,7 +315,7 @@ def test_a_fault_of_the_hardware_is_found_in_the_lane_of_the_negative_tie() -> N
         "parameters": Parameters(1 << 30, 1, 9),
     }
     vectors = Vectors([inputs], [KERNEL.expected(inputs)], 1)
-    found = check_handed_in(KERNEL, hardware(KERNEL, {}, [planted(*TIES_UP)]), vectors).mismatch
+    found = check_handed_in(KERNEL, hardware(KERNEL, {"modules": str(planted(*TIES_UP))}), vectors).mismatch
     assert found is not None
     assert (found.lane, found.got, found.expected, found.lanes_different) == ((2,), 8, 7, 1)  # -6 / 2 / 2 = -1.5
 
@@ -325,7 +326,7 @@ def test_a_fault_of_the_adding_hardware_is_found_at_the_negative_tie() -> None:
     given = add_golden.Parameters(half, half, add_golden.Scale(1 << 30, -19), a_zero=3, output_zero=10)
     inputs = {"a": np.array([6, 0, 1], np.uint8), "b": np.zeros(3, np.uint8), "parameters": given}
     vectors = Vectors([inputs], [kernel.expected(inputs)], 1)
-    found = check_handed_in(kernel, hardware(kernel, {}, [planted(*TIES_UP)]), vectors).mismatch
+    found = check_handed_in(kernel, hardware(kernel, {"modules": str(planted(*TIES_UP))}), vectors).mismatch
     assert found is not None
     assert (found.lane, found.got, found.expected, found.lanes_different) == ((1,), 9, 8, 1)  # -3 / 2 = -1.5
 
@@ -342,7 +343,7 @@ def test_what_it_shows_is_a_waveform_of_the_beats() -> None:
 @pytest.mark.rtl
 def test_a_unit_that_gives_no_result_is_a_fault_in_a_sentence() -> None:
     silent = planted("valid_pipeline", "assign valid_o  = valid_q[Depth-1];", "assign valid_o  = 1'b0;")
-    outcome = check_handed_in(KERNEL, hardware(KERNEL, {}, [silent]), vectors())
+    outcome = check_handed_in(KERNEL, hardware(KERNEL, {"modules": str(silent)}), vectors())
     assert "the unit hangs" in outcome.failure
 
 
@@ -350,4 +351,4 @@ def test_a_unit_that_gives_no_result_is_a_fault_in_a_sentence() -> None:
 def test_a_module_that_does_not_build_is_refused_with_its_file(tmp_path: Path) -> None:
     (tmp_path / "quantize_down.sv").write_text("module quantize_down (nonsense;")
     with pytest.raises(NotMadeFor, match=r"quantize_down\.sv"):
-        hardware(KERNEL, {}, [tmp_path])
+        hardware(KERNEL, {"modules": str(tmp_path)})

@@ -17,6 +17,7 @@ from rtl_models.benches_command import jobs_of
 from rtl_models.build_cache import BuildError
 from rtl_models.operators import OPERATORS
 from rtl_models.outcome import Outcome
+from rtl_models.sources import LANES
 from rtl_models.units import UNITS
 
 SQADD = ["sqadd", "--widths", "8"]
@@ -80,6 +81,8 @@ def test_without_names_an_option_chooses_among_those_that_have_it() -> None:
         (["quantize_down", "--lanes", "5"], "--lanes takes some of 4,8,16, not '5'"),
         (["quantize_down", "--profile", "wide"], "--profile takes some of shallow,deep, not 'wide'"),
         (["sqadd", "--simulator", "vcs"], "--simulator takes one of verilator, icarus, not 'vcs'"),
+        (["sqadd", "--modules", "nosuch"], "--modules: there is no folder nosuch"),
+        (["sqadd", "--modules", "tests"], "--modules: tests has no module in the place of one here"),
         (["sqadd", "--junit", "nosuch/folder/report.xml"], "there is no such folder"),
     ],
 )
@@ -87,6 +90,15 @@ def test_wrong_usage_is_a_sentence_and_exit_2(
     arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (main(arguments), sentence in capsys.readouterr().err) == (2, True)
+
+
+@pytest.mark.rtl
+def test_modules_of_a_user_are_tested_in_the_place_of_those_here(tmp_path: Path) -> None:
+    right = (LANES / "sqadd.sv").read_text()
+    (tmp_path / "sqadd.sv").write_text("// mine\n" + right)
+    agrees = main([*SQADD, "--modules", str(tmp_path)])
+    (tmp_path / "sqadd.sv").write_text(right.replace("+ {b_i", "- {b_i"))
+    assert (agrees, main([*SQADD, "--modules", str(tmp_path)])) == (0, 1)
 
 
 def test_a_report_that_would_be_a_folder_is_refused_before_anything_runs(

@@ -23,6 +23,7 @@ from rtl_models.bulk.images import UNKNOWN, Commands, operand_image, parts, resu
 from rtl_models.bulk.run import BEATS, BulkOutcome, Volume, all_volumes, main, run_volume
 from rtl_models.bulk.stimulus import frames
 from rtl_models.outcome import Outcome
+from rtl_models.own_modules import modules_option
 from rtl_models.register_map import cause, writes
 from rtl_models.unit_run import Built
 from rtl_models.units import LANE_COUNTS, UNITS, Unit
@@ -165,19 +166,26 @@ def test_an_interrupt_is_one_word_and_leaves_neither_files_nor_a_simulator(group
 
 
 def test_what_reproduces_an_outcome_is_a_command_that_asks_for_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    volume, asked = Volume(Built(ADD, 8, "deep"), FEW, 9), list[Volume]()
-    outcome = BulkOutcome("quantized_add", volume.options, "verilator", volume.seed, {})
+    volume, wrong, asked = (
+        Volume(Built(ADD, 8, "deep"), FEW, 9),
+        planted("place_byte", "+ offset_i", "- offset_i"),
+        list[object](),
+    )
+    outcome = BulkOutcome("quantized_add", {**volume.options, **modules_option([wrong])}, "verilator", volume.seed, {})
 
-    def noted(volume: Volume, simulator: str) -> Outcome:
-        asked.append(volume)
+    def noted(*given: object) -> Outcome:
+        asked.extend(given)
         return outcome
 
     monkeypatch.setattr(bulk, "run_volume", noted)
     main(outcome.reproduce.removeprefix("python -m rtl_models.bulk ").split())
-    assert asked == [volume]
+    assert asked == [volume, "verilator", [wrong]]
 
 
-@pytest.mark.parametrize("arguments", [[], ["sqadd"], ["transpose1xw", "--all"], ["transpose1xw", "--beats", "0"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["sqadd"], ["transpose1xw", "--all"], ["transpose1xw", "--beats", "0"], ["transpose1xw", "--modules", "none"]],
+)
 def test_wrong_usage_is_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(arguments)

@@ -105,7 +105,8 @@ def test_a_mismatch_says_case_waveform_seed_and_command(mismatch: Outcome) -> No
     assert told[-3:] == [
         "smallest case, 8 bits: operands 37, 12 give 0, expected 49",
         f"waveform: {mismatch.waves}",
-        "seed 3; again: lanewise rtl test sqadd --widths 8 --seed 3 --simulator verilator",
+        f"seed 3; again: lanewise rtl test sqadd --widths 8 --modules {planted_at_one_number()} --seed 3"
+        " --simulator verilator",
     ]
 
 

@@ -23,6 +23,7 @@ from rtl_models.bulk.harness import BEATS_VARIABLE, BULK_FAILURE, TOP, design
 from rtl_models.environment import SIMULATORS, SimulatorName
 from rtl_models.exit_codes import exit_code
 from rtl_models.outcome import Outcome
+from rtl_models.own_modules import NothingReplaced, modules_option, own_modules
 from rtl_models.session import Session
 from rtl_models.unit_harness import TOP as UNIT_TOP
 from rtl_models.unit_run import PROFILES, Built
@@ -75,7 +76,7 @@ def run_volume(
     smallest, waves = (smallest, waves) if smallest else _shown_alone(session)
     outcome = BulkOutcome(
         name,
-        volume.options,
+        {**volume.options, **modules_option(before)},
         simulator,
         volume.seed,
         tests,
@@ -121,7 +122,8 @@ def all_volumes(seed: int) -> list[Volume]:
     ]
 
 
-def _asked(arguments: Sequence[str] | None) -> tuple[list[Volume], SimulatorName]:
+def _asked(arguments: Sequence[str] | None) -> tuple[list[Volume], SimulatorName, list[Path]]:
+    """The runs, the simulator, and the folders whose modules go before those here."""
     parser = argparse.ArgumentParser(prog="python -m rtl_models.bulk", description="Many beats against the goldens.")
     parser.add_argument("unit", nargs="?", choices=list(UNITS))
     parser.add_argument("--all", action="store_true", help="every unit with all lanes in both profiles")
@@ -130,30 +132,35 @@ def _asked(arguments: Sequence[str] | None) -> tuple[list[Volume], SimulatorName
     parser.add_argument("--profile", choices=PROFILES, default=PROFILES[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--simulator", choices=SIMULATORS, default=SIMULATORS[0])
+    parser.add_argument("--modules", type=Path, help="a folder with modules of your own")
     given = parser.parse_args(arguments)
     if given.all == bool(given.unit):
         parser.error("give a unit or --all")
     if given.beats < 1:
         parser.error("give 1 beat or more")
     one = [] if given.all else [Volume(Built(UNITS[given.unit], given.lanes, given.profile), given.beats, given.seed)]
-    return one or all_volumes(given.seed), given.simulator
+    try:
+        before = [own_modules(given.modules)] if given.modules else []
+    except NothingReplaced as nothing:
+        parser.error(str(nothing))
+    return one or all_volumes(given.seed), given.simulator, before
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit code."""
-    volumes, simulator = _asked(arguments)
-    return exit_code(lambda: _shown_all(volumes, simulator))
+    volumes, simulator, before = _asked(arguments)
+    return exit_code(lambda: _shown_all(volumes, simulator, before))
 
 
-def _shown_all(volumes: Sequence[Volume], simulator: SimulatorName) -> int:
+def _shown_all(volumes: Sequence[Volume], simulator: SimulatorName, before: Sequence[Path]) -> int:
     started = time.monotonic()
-    passed = [_shown(volume, simulator) for volume in volumes]
+    passed = [_shown(volume, simulator, before) for volume in volumes]
     print(f"{sum(passed)} of {len(volumes)} agree, {time.monotonic() - started:.0f} s")
     return 0 if all(passed) else 1
 
 
-def _shown(volume: Volume, simulator: SimulatorName) -> bool:
+def _shown(volume: Volume, simulator: SimulatorName, before: Sequence[Path]) -> bool:
     started = time.monotonic()
-    outcome = run_volume(volume, simulator)
+    outcome = run_volume(volume, simulator, before)
     print(f"{outcome.told()} ({time.monotonic() - started:.0f} s)", flush=True)
     return outcome.passed
