@@ -86,7 +86,7 @@ def test_within_the_bounds_the_search_is_not_stopped() -> None:
 
 @pytest.mark.parametrize("stopped", [False, True])
 def test_the_sentence_says_whether_the_search_was_stopped(stopped: bool) -> None:
-    one = SimpleNamespace(frames=(zeros(DOWN),), stalls=False, early=False, offers=(), takes=())
+    one = SimpleNamespace(frames=(zeros(DOWN),), stalls=False, early=False, lost=None, offers=(), takes=())
     assert ("stopped at its bound: there may be a smaller" in told(cast(Any, one), Wrong("it"), stopped)) is stopped
 
 

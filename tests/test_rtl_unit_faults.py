@@ -171,6 +171,12 @@ def test_a_fault_in_another_unit_is_told_with_case_waveform_seed_and_command(fai
     assert again.startswith(f"seed 1; again: lanewise rtl test {name} --lanes 4 --profile shallow ")
 
 
+def test_what_a_reset_leaves_behind_is_shrunk_with_the_frame_before_it(failing: Failing) -> None:
+    outcome = failing(RESETS_ONE_STAGE, "reset_inside/.*")
+    assert outcome.smallest["lost"]["cycles"] > 0
+    assert "after a reset in cycle" in outcome.smallest_told
+
+
 @pytest.mark.parametrize("wrong", NOT_SHRUNK)
 def test_a_fault_fails_the_scenario_that_is_for_it(wrong: str) -> None:
     unit, fault, scenario = NOT_SHRUNK[wrong]

@@ -10,21 +10,38 @@ from rtl_models.benches.frame import Frame, frame_of_json
 from rtl_models.benches.stream import Stream, Traffic
 from rtl_models.benches.testbench import Testbench, Wrong
 from rtl_models.benches.traffic import replayed
-from rtl_models.benches.unit_settings import BENCH, LANES
+from rtl_models.benches.unit_settings import BENCH, DEEP, LANES
 from rtl_models.register_map import writes
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A frame that a reset ends after so many cycles of traffic."""
+
+    frame: Frame
+    cycles: int
+
+    async def send(self, stream: Stream) -> None:
+        """From a reset on; the next is due.  Raises Wrong, of what came out until then too."""
+        await stream.begin(self.frame)
+        for _ in range(self.cycles):
+            await stream.cycle()
+        stream.compare()
 
 
 @dataclass(frozen=True)
 class Case:
     """Frames, and the decisions to offer and to take, cycle by cycle; always after the last.
 
-    `early`: the settings of each frame but the first are written after the first beat of the one before.
+    `early`: the settings of each frame but the first are written after the first beat of the one before.  `lost` goes
+    before the frames, with the first of the decisions.
     """
 
     frames: tuple[Frame, ...]
     offers: tuple[bool, ...] = ()
     takes: tuple[bool, ...] = ()
     early: bool = False
+    lost: Lost | None = None
 
     @property
     def stalls(self) -> bool:
@@ -34,15 +51,14 @@ class Case:
     @property
     def key(self) -> Hashable:
         """Equal of cases that are alike."""
-        frames = [
-            (tuple(each.settings.items()), *(rows.tobytes() for rows in each.operands.values())) for each in self.frames
-        ]
-        return tuple(frames), self.offers, self.takes, self.early
+        lost = (_key(self.lost.frame), self.lost.cycles) if self.lost else None
+        return tuple(map(_key, self.frames)), self.offers, self.takes, self.early, lost
 
     def as_json(self) -> dict[str, Any]:
         """For `case_of_json`."""
         frames = [frame.as_json() for frame in self.frames]
-        return {"frames": frames, "offers": self.offers, "takes": self.takes, "early": self.early}
+        lost = {"frame": self.lost.frame.as_json(), "cycles": self.lost.cycles} if self.lost else None
+        return {"frames": frames, "offers": self.offers, "takes": self.takes, "early": self.early, "lost": lost}
 
     def with_frames(self, frames: Iterable[Frame]) -> Case | None:
         """Other frames in the place of its own, if all can be `fitted`."""
@@ -51,9 +67,13 @@ class Case:
 
     async def problem(self, bench: Testbench) -> Wrong | None:
         """What goes wrong in it, from a reset on."""
-        await bench.reset()
-        stream = Stream(bench, BENCH.unit, LANES, Traffic(replayed(self.offers), replayed(self.takes)))
+        traffic = Traffic(replayed(self.offers), replayed(self.takes))
         try:
+            if self.lost is not None:
+                await _emptied(bench)
+                await self.lost.send(Stream(bench, BENCH.unit, LANES, traffic))
+            await bench.reset()
+            stream = Stream(bench, BENCH.unit, LANES, traffic)
             await stream.send_all(self.frames, self.early)
             await stream.finish()
         except Wrong as wrong:
@@ -61,10 +81,23 @@ class Case:
         return None
 
 
+async def _emptied(bench: Testbench) -> None:
+    """Reset, without what a case before it left inside: the reset itself may be what is wrong."""
+    await bench.reset()
+    for _ in range(BENCH.unit.latency(DEEP)):
+        await bench.cycle(take=True)
+    await bench.reset()
+
+
 def case_of_json(value: dict[str, Any]) -> Case:
     """What `Case.as_json` made."""
-    frames = tuple(map(frame_of_json, value["frames"]))
-    return Case(frames, tuple(value["offers"]), tuple(value["takes"]), value["early"])
+    frames, lost = tuple(map(frame_of_json, value["frames"])), value["lost"]
+    before = Lost(frame_of_json(lost["frame"]), lost["cycles"]) if lost else None
+    return Case(frames, tuple(value["offers"]), tuple(value["takes"]), value["early"], before)
+
+
+def _key(frame: Frame) -> Hashable:
+    return tuple(frame.settings.items()), *(rows.tobytes() for rows in frame.operands.values())
 
 
 def fitted(frame: Frame) -> Frame | None:

@@ -21,7 +21,7 @@ from rtl_models.benches.protocol import FAILURE, GOALS, REPORT
 from rtl_models.benches.stream import Stream, Traffic
 from rtl_models.benches.testbench import Wrong
 from rtl_models.benches.traffic import STALLS, Noted
-from rtl_models.benches.unit_case import Case, testbench
+from rtl_models.benches.unit_case import Case, Lost, testbench
 from rtl_models.benches.unit_coverage import UnitCoverage
 from rtl_models.benches.unit_settings import BENCH, DEEP, LANES
 from rtl_models.benches.written import goals_of_writes
@@ -46,12 +46,15 @@ def seeded() -> Random:
 class Scenario:
     """A stream under a pattern of stalls, noted so that a failure can be done again."""
 
-    def __init__(self, dut: Any, pattern: str, early: bool = False) -> None:
-        self.pattern, self._early, rng = pattern, early, seeded()
+    def __init__(self, dut: Any, pattern: str, early: bool = False, lost: Lost | None = None) -> None:
+        self.pattern, self._early, self._lost, rng = pattern, early, lost, seeded()
         stalls = STALLS[pattern]
         self._offers, self._takes = Noted(stalls.offers(rng), []), Noted(stalls.takes(rng), [])
         self.bench = testbench(dut)
-        self.stream = Stream(self.bench, BENCH.unit, LANES, Traffic(self._offers, self._takes))
+        self.stream = self._fresh()
+
+    def _fresh(self) -> Stream:
+        return Stream(self.bench, BENCH.unit, LANES, Traffic(self._offers, self._takes))
 
     async def run(self, frames: Iterable[Frame]) -> None:
         """Send the frames from a reset on, compare all results, and count what was covered."""
@@ -59,9 +62,19 @@ class Scenario:
             await self.stream.send_all(list(frames), self._early)
 
     async def __aenter__(self) -> Stream:
-        """Reset; what is then sent is compared at the end."""
+        """Reset; what is then sent is compared at the end.  What is lost to the reset comes before it."""
+        if self._lost is not None:
+            await self._lose(self._lost)
         await self.bench.reset()
         return self.stream
+
+    async def _lose(self, lost: Lost) -> None:
+        await self.bench.reset()
+        try:
+            await lost.send(self._fresh())
+        except Wrong:
+            self._note((lost.frame,), None)
+            raise
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
@@ -69,10 +82,10 @@ class Scenario:
                 await self.stream.finish()
                 self._count()
         except Wrong:
-            self._note()
+            self._note(self.stream.frames, self._lost)
             raise
         if kind is Wrong:
-            self._note()
+            self._note(self.stream.frames, self._lost)
 
     def _count(self) -> None:
         for frame in self.stream.frames:
@@ -83,11 +96,11 @@ class Scenario:
         COMPARED["beats"] += len(self.bench.monitor.results)
         COMPARED["frames"] += len(self.stream.frames)
 
-    def _note(self) -> None:
+    def _note(self, frames: Iterable[Frame], lost: Lost | None) -> None:
         """Leave the first failure of the run to be shrunk."""
         if not Path(FAILURE).exists():
             decisions = tuple(self._offers.noted), tuple(self._takes.noted)
-            case = Case(tuple(self.stream.frames), *decisions, self._early)
+            case = Case(tuple(frames), *decisions, self._early, lost)
             Path(FAILURE).write_text(json.dumps(case.as_json()))
 
 
@@ -152,13 +165,8 @@ async def reset_inside(dut: Any, pattern: str) -> None:
     """A reset at any cycle of a frame loses all that is inside, and the next frame is good."""
     rng = seeded()
     for frame, good in zip(some_frames(FEW), some_frames(FEW), strict=True):
-        scenario = Scenario(dut, pattern)
-        await scenario.bench.reset()
-        await scenario.stream.begin(frame)
-        for _ in range(rng.randrange(3 * LATENCY)):
-            await scenario.stream.cycle()
-        scenario.stream.compare()
-        await Scenario(dut, pattern).run([BENCH.fitted(good.cut(0, 3), LANES) or good])
+        lost = Lost(frame, rng.randrange(3 * LATENCY))
+        await Scenario(dut, pattern, lost=lost).run([BENCH.fitted(good.cut(0, 3), LANES) or good])
 
 
 @cocotb.test()

@@ -16,6 +16,7 @@ import cocotb
 
 from rtl_models.benches.frame import Difference, Frame
 from rtl_models.benches.protocol import FAILURE, REPORT
+from rtl_models.benches.unit_case import Case
 from rtl_models.benches.unit_settings import BENCH, LANES
 from rtl_models.bulk.compare import compared_numbers, place_of
 from rtl_models.bulk.harness import BEATS_VARIABLE, BULK_FAILURE, MOST_BEATS
@@ -59,9 +60,9 @@ def _note(part: Sequence[Frame], number: int, beat: int) -> None:
     before = [frame.cut(max(0, frame.beats - FEW), FEW) for frame in part[max(0, number - 1) : number]]
     after = [frame.cut(0, FEW) for frame in part[number + 1 : number + 2]]
     around = part[number].cut(max(0, beat - FEW), 2 * FEW)
-    whole = [frame.as_json() for cut in (*before, around, *after) if (frame := BENCH.fitted(cut, LANES))]
-    takes = [random.random() < 1 / 4 for _ in range(16 * FEW)]
-    Path(FAILURE).write_text(json.dumps({"frames": whole, "offers": [], "takes": takes, "early": False}))
+    whole = tuple(frame for cut in (*before, around, *after) if (frame := BENCH.fitted(cut, LANES)))
+    takes = tuple(random.random() < 1 / 4 for _ in range(16 * FEW))
+    Path(FAILURE).write_text(json.dumps(Case(whole, takes=takes).as_json()))
 
 
 @cocotb.test()

@@ -24,7 +24,7 @@ def calmer(case: Case, trials: Trials) -> Case:
 def smaller(case: Case, trials: Trials) -> Case:
     """A beat or a frame that fails alone, else the shortest run of frames found."""
     alone = failing_alone(case, trials) or failing_with_one_pause(case, trials)
-    return alone or _with_fewer_stalls(_shortest(case, trials), trials)
+    return _losing_less(alone or _with_fewer_stalls(_shortest(case, trials), trials), trials)
 
 
 def failing_alone(case: Case, trials: Trials) -> Case | None:
@@ -49,6 +49,16 @@ def _with_fewer_stalls(case: Case, trials: Trials) -> Case:
     lengths = [1 << k for k in range(max(map(len, (case.offers, case.takes))).bit_length())]
     shorter = (replace(case, offers=case.offers[:length], takes=case.takes[:length]) for length in (0, *lengths))
     return next(filter(trials.fails, shorter), case)
+
+
+def _losing_less(case: Case, trials: Trials) -> Case:
+    """With fewer beats in what a reset ends."""
+    lost = case.lost
+    if lost is None:
+        return case
+    cuts = (fitted(lost.frame.cut(0, beats)) for beats in range(1, lost.cycles + 1))
+    fewer = (replace(case, lost=replace(lost, frame=frame)) for frame in cuts if frame is not None)
+    return next(filter(trials.fails, fewer), case)
 
 
 def _shortest(case: Case, trials: Trials) -> Case:

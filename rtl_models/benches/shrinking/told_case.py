@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from rtl_models.benches.frame import Frame
 from rtl_models.benches.testbench import Wrong
+from sim.view.cycles_sentences import counted
 
 if TYPE_CHECKING:
     from rtl_models.benches.unit_case import Case
@@ -18,10 +19,11 @@ MOST_CYCLES: Final = 64
 def told(case: Case, problem: Wrong, stopped: bool) -> str:
     """What is sent, what goes wrong, and whether the search for smaller cases was `stopped` before its end."""
     beats = sum(frame.beats for frame in case.frames)
-    size = "one beat" if beats == 1 else f"{len(case.frames)} frame(s), {beats} beats"
+    size = "one beat" if beats == 1 else f"{counted(len(case.frames), 'frame')}, {beats} beats"
     inputs = "; then ".join(map(_told_frame, case.frames)) if beats <= 8 else "too long to be told here"
     early = ".  The search was stopped at its bound: there may be a smaller case" if stopped else ""
-    return f"smallest case, {size} {_told_stalls(case)}: {inputs}.  {problem}{early}"
+    before = f" after a reset in cycle {case.lost.cycles} of {_told_frame(case.lost.frame)}" if case.lost else ""
+    return f"smallest case, {size} {_told_stalls(case)}{before}: {inputs}.  {problem}{early}"
 
 
 def _told_stalls(case: Case) -> str:
