@@ -89,29 +89,31 @@ class Question:
 
         Its values are those of the claim's signals, and all that decides them by the names that the sources have.
         """
-        shown = self._shown(found)
-        values = {name: self._number(name, found, self._replay(shown)) for name in self._lanes}
-        if not tells_apart(self.sides, values):
-            return Finding("unknown", 0, reason=f"solver and exact evaluation disagree on {values | shown}")
-        return Finding("counter-example", 0, values | {name: shown[name] for name in shown.keys() - values.keys()})
+        solved = Replay(self._equations, self._states(found))
+        for name_of in (_shown, _own):  # a fault may lie between a register and the wire that shows it
+            shown = {str(name_of(*each)): solved.value(name_of(*each)) for each in self._decide}
+            replay = self._replay([shown[str(name_of(*each))] for each in self._decide])
+            values = {name: self._number(name, found, replay) for name in self._lanes}
+            if tells_apart(self.sides, values):
+                return Finding(
+                    "counter-example", 0, values | {name: shown[name] for name in shown.keys() - values.keys()}
+                )
+        return Finding("unknown", 0, reason=f"solver and exact evaluation disagree on {values | shown}")
 
-    def _shown(self, found: Found) -> dict[str, int]:
-        """The vectors that decide, by names, as the solver has them."""
+    def _states(self, found: Found) -> Mapping[int, int]:
+        """By edge the bits that are free, as the solver has them."""
         states: dict[int, int] = {}
         for name, lane in self._free_lanes.items():
             bits, value = free_bits(self._equations, Signal.named(name)) or [], _value(found, lane)
             edge = Signal.named(name).edge
             states[edge] = placed(states.get(edge, 0), bits, value)
-        solved = Replay(self._equations, states)
-        signals = [Signal(vector.shown, edge=edge) for edge, vector in self._decide]
-        return {str(signal): solved.value(signal) for signal in signals}
+        return states
 
-    def _replay(self, shown: Mapping[str, int]) -> Replay:
-        """From what is shown alone."""
+    def _replay(self, numbers: Iterable[int]) -> Replay:
+        """From numbers of the vectors that decide alone."""
         states: dict[int, int] = {}
-        for edge, vector in self._decide:
-            value = shown[str(Signal(vector.shown, edge=edge))]
-            states[edge] = placed(states.get(edge, 0), vector.bits, value)
+        for (edge, vector), number in zip(self._decide, numbers, strict=True):
+            states[edge] = placed(states.get(edge, 0), vector.bits, number)
         return Replay(self._equations, states)
 
     def _number(self, name: str, found: Found, replay: Replay) -> int:
@@ -121,6 +123,16 @@ class Question:
             return _value(found, lane)
         value, bits = replay.value(Signal.named(name)), self._constant(lane).sort().bv_size()
         return Int(bits, signed=lane.low < 0).wrapped(value)
+
+
+def _shown(edge: int, vector: Vector) -> Signal:
+    """By the wire of the sources that tells it."""
+    return Signal(vector.shown, edge=edge)
+
+
+def _own(edge: int, vector: Vector) -> Signal:
+    """By the wire that it is."""
+    return Signal(vector.wire, edge=edge)
 
 
 def is_ghost(name: str) -> bool:

@@ -23,6 +23,9 @@ _UNKNOWN = re.compile(r"^; yosys-smt2-anyconst (\S+#(\d+)) ", re.MULTILINE)
 _WIRE: Final = "_n "
 """What stands between the names of the module and of a wire in the name of the wire's function."""
 
+REGISTER: Final = "$register"
+"""What the names of registers begin with that are no wires of the sources."""
+
 
 class Unreadable(Exception):
     """Equations with something for which there is no term."""
@@ -81,9 +84,17 @@ class Equations:
 
     @cached_property
     def wires(self) -> Mapping[str, Expression]:
-        """The function of each wire that has a name, such as `u_shift.data_q`; `$unknown7` is what nothing drives."""
+        """The function of each wire that has a name, such as `u_shift.data_q`.
+
+        `$unknown7` is what nothing drives, `$register3` a register, which a fault may have parted from its wire.
+        """
+        registers = {f"{REGISTER}{number}": register for number, (_, register) in enumerate(self.transition)}
         unknown = {f"$unknown{number}": self.functions[name] for name, number in _UNKNOWN.findall(self.text)}
-        return {name.split(_WIRE, 1)[1]: body for name, body in self.functions.items() if _WIRE in name} | unknown
+        return (
+            {name.split(_WIRE, 1)[1]: body for name, body in self.functions.items() if _WIRE in name}
+            | unknown
+            | registers
+        )
 
     @cached_property
     def wire_bits(self) -> dict[str, int]:

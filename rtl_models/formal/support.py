@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache, reduce
 from operator import or_
 from typing import cast
 
-from rtl_models.formal.smt2 import Equations, Expression, parsed, plain
+from rtl_models.formal.smt2 import REGISTER, Equations, Expression, parsed, plain
 from rtl_models.formal.unrolling import Signal
 
 
@@ -48,18 +48,22 @@ class Support:
 
     @cached_property
     def vectors(self) -> list[Vector]:
-        """Every bit of the state in one vector, ports before registers before what nothing drives."""
+        """Every bit of the state: ports before registers before what nothing drives.
+
+        Each bit is in one vector, but those of a register that is partly a wire: that is a vector too.
+        """
         found, taken = [], 0
         for wire in sorted(self._equations.wires, key=self._preference):
             bits = self._equations.bits_of(self._equations.wires[wire])
-            if bits and not taken & mask(bits):
+            new = mask(bits or []) & ~taken
+            if bits and (new == mask(bits) or (new and wire.startswith(REGISTER))):
                 found.append(Vector(wire, self._shown(wire, bits), tuple(bits)))
                 taken |= mask(bits)
         return found
 
     def _preference(self, wire: str) -> tuple[object, ...]:
         given = wire not in self._equations.inputs, wire not in self._equations.register_names
-        return *given, wire.startswith("$"), wire.count("."), len(wire), wire
+        return *given, wire.startswith("$"), wire.startswith(REGISTER), wire.count("."), len(wire), wire
 
     def _shown(self, wire: str, bits: list[int]) -> str:
         """Of a register that yosys named, the narrowest wire of the sources which is made of it and is as wide."""
