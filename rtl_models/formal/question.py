@@ -95,9 +95,8 @@ class Question:
             replay = self._replay([shown[str(name_of(*each))] for each in self._decide])
             values = {name: self._number(name, found, replay) for name in self._lanes}
             if tells_apart(self.sides, values):
-                return Finding(
-                    "counter-example", 0, values | {name: shown[name] for name in shown.keys() - values.keys()}
-                )
+                others = {name: shown[name] for name in shown.keys() - values.keys()}
+                return Finding("counter-example", 0, values | others)
         return Finding("unknown", 0, reason=f"solver and exact evaluation disagree on {values | shown}")
 
     def _states(self, found: Found) -> Mapping[int, int]:

@@ -90,11 +90,8 @@ class Equations:
         """
         registers = {f"{REGISTER}{number}": register for number, (_, register) in enumerate(self.transition)}
         unknown = {f"$unknown{number}": self.functions[name] for name, number in _UNKNOWN.findall(self.text)}
-        return (
-            {name.split(_WIRE, 1)[1]: body for name, body in self.functions.items() if _WIRE in name}
-            | unknown
-            | registers
-        )
+        named = {name.split(_WIRE, 1)[1]: body for name, body in self.functions.items() if _WIRE in name}
+        return named | unknown | registers
 
     @cached_property
     def wire_bits(self) -> dict[str, int]:
