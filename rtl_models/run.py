@@ -57,8 +57,8 @@ def run(
 
 
 def _told(case: Mapping[str, Any]) -> str:
-    if not case:
-        return ""
+    if "operands" not in case:
+        return str(case.get("told", ""))
     operands = ", ".join(map(str, case["operands"]))
     given, expected = (f"{result}{' saturated' if flag else ''}" for result, flag in (case["given"], case["expected"]))
     return f"smallest case, {case['width']} bits: operands {operands} give {given}, expected {expected}"

@@ -58,15 +58,16 @@ class Session:
         return waves if waves.exists() else None
 
     def explained(self, module: str) -> tuple[Mapping[str, Any], Path | None]:
-        """What a bench has noted as wrong, shrunk, and its waveform; nothing where it noted nothing that fails again.
+        """What a bench has noted as wrong, shrunk, and its waveform; nothing where it noted nothing.
 
-        The tests `shrink` and `show` of the module do that.
+        The tests `shrink` and `show` of the module do that.  Where they cannot, only why is told.
         """
         if not (self.folder / FAILURE).exists():
             return {}, None
-        self.run(module, "shrink")
-        smallest = self.read(SMALLEST)
-        return smallest, self.show(module, "show") if smallest else None
+        said = self.run(module, "shrink")
+        if smallest := self.read(SMALLEST):
+            return smallest, self.show(module, "show")
+        return {"told": f"not shrunk: {'; '.join(said.values()) or 'the simulator ended before it began'}"}, None
 
     def read(self, name: str) -> dict[str, Any]:
         """The JSON in a file of the folder; nothing where no test has written it."""

@@ -80,6 +80,6 @@ def _explained(session: Session, failed: Sequence[str]) -> tuple[Mapping[str, An
     if NEVER_ENDS in failed:
         return {}, None
     smallest, waves = session.explained(_FAILING)
-    if smallest:
+    if "frames" in smallest:
         return smallest, waves
-    return {}, session.show(_SCENARIOS, failed[0].replace("[", r"\[").replace("]", r"\]"))
+    return smallest, session.show(_SCENARIOS, failed[0].replace("[", r"\[").replace("]", r"\]"))

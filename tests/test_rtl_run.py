@@ -110,6 +110,14 @@ def test_a_mismatch_says_case_waveform_seed_and_command(mismatch: Outcome) -> No
     ]
 
 
+def test_what_cannot_be_shrunk_is_told_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hypothesis").mkdir()
+    (tmp_path / "hypothesis" / "__init__.py").write_text('raise ImportError("none here")')
+    monkeypatch.syspath_prepend(tmp_path)
+    outcome = run(SQADD, BYTES, before=[planted_at_one_number()])
+    assert (outcome.smallest_told, outcome.waves) == ("not shrunk: none here", None)
+
+
 def test_a_missing_saturation_is_a_mismatch(tmp_path: Path) -> None:
     folder = planted("rounding_doubling_high", "rounded[2*Width-1] != rounded[2*Width-2]", "1'b0")
     outcome = run(SQRDMULH, BYTES, before=[folder])

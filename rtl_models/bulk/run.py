@@ -99,8 +99,9 @@ def _shrunk(
     slow = Session(volume.unit.unit.name, UNIT_TOP, volume.seed, made, volume.unit.variables)
     failure.rename(slow.folder / FAILURE)
     smallest, waves = slow.explained(_SHRINKING)
-    if not smallest:
+    if "frames" not in smallest:
         shutil.rmtree(slow.folder)
+        return {}, None
     return smallest, waves
 
 
