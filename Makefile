@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check bench batch prove streams floating kernels mutations test-rtl notebooks form-words clean
+.PHONY: demo test check bench batch prove streams floating kernels mutations explore long test-rtl notebooks docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -21,31 +21,41 @@ check: $(INSTALLED)
 	@$(BIN)/lint-imports --no-logo
 
 bench: $(INSTALLED)
+	@$(BIN)/python tests/benchmarks/start_speed.py
 	@$(BIN)/python tests/benchmarks/machine_speed.py
 	@$(BIN)/python tests/benchmarks/batch_speed.py
+	@$(BIN)/python tests/benchmarks/c_speed.py
 	@$(BIN)/python tests/benchmarks/explain_speed.py
 	@$(BIN)/python tests/benchmarks/timing_speed.py
 
 # Every form of the table on batches of random members, against a machine for each of them: minutes.
 batch: $(INSTALLED)
-	@$(BIN)/python tests/batch_forms.py
+	@PYTHONPATH=tests $(BIN)/python -m long.batch_forms
 
 # A million random instructions, machine against emulator: minutes.
 streams: $(INSTALLED)
-	@$(BIN)/python tests/streams_run.py
+	@PYTHONPATH=tests $(BIN)/python -m long.streams
 
 # Every floating-point form, a million fused multiply-adds, every half-precision number: minutes.
 floating: $(INSTALLED)
-	@$(BIN)/python tests/floating_exhaustive.py
+	@PYTHONPATH=tests $(BIN)/python -m long.floating
 
 # Every mode of every kernel on 200,000 separating vectors, every build and the program: half an hour.
 kernels: $(INSTALLED)
-	@$(BIN)/python tests/kernels_run.py
+	@PYTHONPATH=tests $(BIN)/python -m long.kernels
 
 # Damaged ELF files, captured calls, prototypes and arguments, 20,000 of each: minutes.
 mutations: $(INSTALLED)
-	@$(BIN)/python tests/elf_mutations_run.py
-	@$(BIN)/python tests/text_mutations_run.py
+	@PYTHONPATH=tests $(BIN)/python -m long.elf_mutations
+	@PYTHONPATH=tests $(BIN)/python -m long.text_mutations
+
+# Hypothesis on fresh examples, ten rounds; prints the seed of each and what repeats a failure: minutes.
+explore: $(INSTALLED)
+	@$(BIN)/python tests/long/explore.py
+
+# Claims of the fast suite on all that they are about: every form on more states, every planted fault at every level.
+long: $(INSTALLED)
+	@$(BIN)/python -m pytest --numprocesses=auto --override-ini=python_files='long_*.py' tests/long
 
 # Claims about lane arithmetic, decided for all inputs.
 prove: $(INSTALLED)
@@ -54,17 +64,22 @@ prove: $(INSTALLED)
 # The hardware: every bench, a million beats of every unit, all pairs of 16 bits, proofs, mutants, coverage, synthesis.
 test-rtl: $(INSTALLED)
 	@$(BIN)/lanewise rtl test
-	@$(BIN)/python -m rtl_models.bulk --all
-	@$(BIN)/python -m rtl_models.exhaustive --all
-	@$(BIN)/python -m rtl_models.code_coverage
+	@$(BIN)/lanewise rtl bulk --all
+	@$(BIN)/lanewise rtl exhaust --all
+	@$(BIN)/lanewise rtl cover
 	@$(BIN)/lanewise rtl prove
 	@$(BIN)/lanewise rtl mutate
-	@$(BIN)/python -m pytest tests/rtl_synthesis_run.py
+	@$(BIN)/python -m pytest tests/long/rtl_synthesis.py
 
 # The notebooks in a browser; what serves them is installed here, not with the rest.
 notebooks: $(INSTALLED)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement notebooks.lock
 	@$(BIN)/jupyter nbclassic notebooks
+
+# The documentation, with a reference of the public modules; a warning is an error.
+docs: $(INSTALLED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement docs.lock
+	@$(BIN)/python -m sphinx --quiet --keep-going --fail-on-warning docs build/docs
 
 form-words: $(INSTALLED)
 	@$(BIN)/python -m isa.word_search

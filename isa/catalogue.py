@@ -7,14 +7,16 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from itertools import product
 from typing import NamedTuple
 
 from isa.decode import decode
 from isa.encodings import words_of
+from isa.errors import LanewiseError
 from isa.instruction import Form, Instruction
 from isa.rows import TABLE
-from isa.statements import Statement, statements
 from isa.table import UnknownInstruction
+from isa.text.statements import Statement, statements
 
 _Fields = Mapping[tuple[int, int], int]
 _REGISTERS: tuple[_Fields, ...] = (
@@ -28,11 +30,11 @@ _REGISTERS: tuple[_Fields, ...] = (
 """Numbers for fields (lowest bit, bits) that make an example easy to read: registers and imm12 (Arm ARM C4.1)."""
 
 
-class UnknownForm(LookupError):
+class UnknownForm(LanewiseError, LookupError):
     """Nothing in the table has this name; the message names what comes near."""
 
 
-class Alike(NamedTuple):
+class AlikeForms(NamedTuple):
     """Forms that do the same but for widths and counts, shown by one instruction of one of them."""
 
     example: Instruction
@@ -43,18 +45,19 @@ class Alike(NamedTuple):
 def forms_matching(pattern: str, feature: str | None = None) -> list[Form]:
     """Forms whose name or mnemonic matches a glob, or whose name contains the pattern; all of them for "".
 
-    `feature` keeps those of one extension.  Raises UnknownForm where there is none.
+    `feature` keeps those that need this extension.  Raises UnknownForm where there is none.
     """
-    candidates = [form for form in TABLE.forms.values() if feature is None or form.feature == feature]
-    found = [form for form in candidates if _matches(form, pattern.lower())]
+    candidates = [form for form in TABLE.forms.values() if feature is None or feature in form.features]
+    glob = pattern.lower()
+    found = [
+        form
+        for form in candidates
+        if glob in form.name or fnmatchcase(form.mnemonic, glob) or fnmatchcase(form.name, glob)
+    ]
     if not found:
         of = f" of {feature}" if feature is not None else ""
         raise UnknownForm(_advice(pattern, candidates, of))
     return found
-
-
-def _matches(form: Form, pattern: str) -> bool:
-    return pattern in form.name or fnmatchcase(form.mnemonic, pattern) or fnmatchcase(form.name, pattern)
 
 
 def forms_called(name: str) -> list[Form]:
@@ -70,7 +73,7 @@ def forms_called(name: str) -> list[Form]:
 
 
 def instruction_of(text: str) -> Instruction | None:
-    """The instruction with this assembly text, if the table has it and it is one (`sqadd v0.4s, v1.4s, v2.4s`)."""
+    """The instruction with this assembly text, such as `sqadd v0.4s, v1.4s, v2.4s`; None where the table has none."""
     mnemonic, _, operands = " ".join(text.lower().split()).partition(" ")
     try:
         return TABLE.instruction(mnemonic, re.sub(r"\s*,\s*", ", ", operands))
@@ -99,29 +102,26 @@ def description(form: Form) -> str:
 
 def example(form: Form) -> Instruction | None:
     """An instruction of the form: different registers with small numbers; None where no word is recorded."""
-    words = {_with(word, fields) for word in words_of(form.name) for fields in _REGISTERS}
-    instructions = [found for word in sorted(words) if (found := _decoded(word)) and found.form.name == form.name]
-    return min(instructions, key=_plainness, default=None)
+    words = set()
+    for word, fields in product(words_of(form.name), _REGISTERS):
+        plain = word
+        for (lsb, bits), number in fields.items():
+            plain = plain & ~((1 << bits) - 1 << lsb) | number << lsb
+        words.add(plain)
+    instructions = []
+    for word in sorted(words):
+        try:
+            instructions.append(decode(word.to_bytes(4, "little")))
+        except UnknownInstruction:
+            continue
+    return min(
+        (found for found in instructions if found.form.name == form.name),
+        key=lambda found: (-len(set(found.registers)), len(found.text), found.text),
+        default=None,
+    )
 
 
-def _plainness(instruction: Instruction) -> tuple[int, int, str]:
-    return -len(set(instruction.registers)), len(instruction.text), instruction.text
-
-
-def _with(word: int, fields: _Fields) -> int:
-    for (lsb, bits), number in fields.items():
-        word = word & ~((1 << bits) - 1 << lsb) | number << lsb
-    return word
-
-
-def _decoded(word: int) -> Instruction | None:
-    try:
-        return decode(word.to_bytes(4, "little"))
-    except UnknownInstruction:
-        return None
-
-
-def alike(forms: Sequence[Form]) -> Iterator[Alike]:
+def alike(forms: Sequence[Form]) -> Iterator[AlikeForms]:
     """The forms grouped by what they do; a group shows its form of `.4s`, else its last one.
 
     A form of which no word is recorded is left out.
@@ -133,7 +133,7 @@ def alike(forms: Sequence[Form]) -> Iterator[Alike]:
             groups.setdefault(_kind(statements(instruction)), []).append((form, instruction))
     for members in groups.values():
         shown = next((member for member in members if form_is_common(member[0])), members[-1])[1]
-        yield Alike(shown, statements(shown), tuple(form for form, _ in members))
+        yield AlikeForms(shown, statements(shown), tuple(form for form, _ in members))
 
 
 def form_is_common(form: Form) -> bool:

@@ -15,15 +15,11 @@ _DISASSEMBLER = Cs(CS_ARCH_ARM64, CS_MODE_ARM)
 def disassemble(word: bytes, address: int = 0) -> tuple[str, str]:
     """Mnemonic and operand text of a 4-byte little-endian word; (".word", its number) where it is none."""
     for _, _, mnemonic, operands in _DISASSEMBLER.disasm_lite(word, address, 1):
-        return _assemblable(mnemonic, operands, word)
+        # Two texts no assembler takes: DFB, which Armv8-A lacks, and a prefetch operation without a name.
+        if mnemonic == "dfb":
+            return "dsb", "#0xc"
+        return mnemonic, f"#{word[0] & 31:#x}{operands}" if operands.startswith(",") else operands
     return ".word", f"0x{int.from_bytes(word, 'little'):08x}"
-
-
-def _assemblable(mnemonic: str, operands: str, word: bytes) -> tuple[str, str]:
-    """Repairs two texts that no assembler takes: a prefetch operation without a name, and DFB, which Armv8-A lacks."""
-    if mnemonic == "dfb":
-        return "dsb", "#0xc"
-    return mnemonic, f"#{word[0] & 31:#x}{operands}" if operands.startswith(",") else operands
 
 
 def decode(word: bytes, address: int = 0, table: Table = TABLE) -> Instruction:

@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"(?<=#)-?(?:0x[0-9a-f]+|\d+(?:\.\d+)?)|(?<=\[)\d+(?=\])")
 
 
 @dataclass(frozen=True)
-class Row:
+class EncodingRow:
     """One row of the space: its name, one of its words, and how many words it has with Rd = 0 and Rn = 1."""
 
     name: str
@@ -49,14 +49,14 @@ def space() -> Iterator[int]:
         yield number >> 15 << 28 & 0xF0000000 | 7 << 25 | (number & 0x7FFF) << 10 | 1 << 5
 
 
-def rows(words: Iterable[int]) -> list[Row]:
+def rows(words: Iterable[int]) -> list[EncodingRow]:
     """The rows that the words belong to, in the order of their first words; what is no instruction is left out."""
     found: dict[str, list[int]] = {}
     for word in words:
         mnemonic, operands = disassemble(word.to_bytes(4, "little"))
         if mnemonic != ".word":
             found.setdefault(_row_name(mnemonic, blank_registers(operands)[0]), [word, 0])[1] += 1
-    return [Row(name, word, count) for name, (word, count) in found.items()]
+    return [EncodingRow(name, word, count) for name, (word, count) in found.items()]
 
 
 @cache

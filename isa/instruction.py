@@ -9,8 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import assert_never
 
-from isa.lane import Lane, Memory, Place, Slot, Write, walk
+from isa.lane import (
+    Binary,
+    Constant,
+    Field,
+    Floating,
+    Lane,
+    Load,
+    Memory,
+    Pick,
+    Place,
+    Read,
+    Saturate,
+    Slot,
+    Write,
+    walk,
+)
 from isa.operands import Index
 from isa.parse import fill_registers, parse
 from isa.refusals import TRAPS
@@ -28,25 +44,40 @@ def lanes_of(writes: Iterable[Write]) -> tuple[Lane, ...]:
 
 
 def _places_read(lanes: Iterable[Lane]) -> frozenset[Place]:
-    return frozenset(n.detail for n in walk(lanes) if n.op == "read" and isinstance(n.detail, Place))
+    found = set()
+    for node in walk(lanes):
+        match node:
+            case Read(place):
+                found.add(place)
+            case Constant() | Load() | Field() | Saturate() | Pick() | Binary() | Floating():
+                pass
+            case _:
+                assert_never(node)
+    return frozenset(found)
 
 
 @dataclass(frozen=True, eq=False)
 class Form:
     """One row of the expanded table: a mnemonic with the shapes of its operands, and what it does.
 
-    `body` takes the operands and returns the writes; `feature` is one of `FEATURES` or None for the base.
+    `body` takes the operands and returns the writes; `features` are those of `FEATURES` that it needs, all of them;
+    none for the base.
     """
 
     mnemonic: str
     shape: str
     body: Body
-    feature: str | None = None
+    features: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """Mnemonic and shapes, unique in a table: `add .4s,.4s,.4s`."""
         return f"{self.mnemonic} {self.shape}".rstrip()
+
+    @property
+    def extension(self) -> str:
+        """What it belongs to, in words: `base`, `fcma`, `fcma+fp16`."""
+        return "+".join(self.features) or "base"
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +158,16 @@ class Instruction:
 
     @cached_property
     def can_saturate(self) -> bool:
-        """Whether it can set FPSR.QC: whether its expressions have `saturate` nodes."""
-        return any(node.op == "saturate" for node in walk(self.lanes))
+        """Whether it can set FPSR.QC: whether its expressions have `Saturate` nodes."""
+        for node in walk(self.lanes):
+            match node:
+                case Saturate():
+                    return True
+                case Constant() | Read() | Load() | Field() | Pick() | Binary() | Floating():
+                    pass
+                case _:
+                    assert_never(node)
+        return False
 
     @property
     def is_branch(self) -> bool:

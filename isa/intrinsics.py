@@ -4,7 +4,7 @@ A `Rule`, tried at every type, gives an intrinsic wherever the table has the ins
 
     from isa.intrinsics import vqrdmulhq_s32
 
-works, and the function runs (and inside a `Program` records) SQRDMULH.  The rules: `isa.intrinsic_families`.  All types
+works, and the function runs (and inside a `Program` records) SQRDMULH.  The rules: `isa.acle.families`.  All types
 (`int32x4_t`, `uint8_t`, `int8x8x2_t`) are attributes too.
 
 Source: ACLE, "Advanced SIMD (Neon) intrinsics"; Arm Neon Intrinsics Reference for the instruction of each.
@@ -20,17 +20,17 @@ from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
-from isa.elements import ELEMENTS, FloatNumber
-from isa.intrinsic_calls import Intrinsic, Reinterpretation
-from isa.intrinsic_families import RULES
-from isa.intrinsic_rules import Base, Rule, marks, parameters_of, result_of
-from isa.parameters import Parameter, Vector
-from isa.program import Program, ProgramMemory
-from isa.results import VectorResult
-from isa.values import (
+from isa.acle.calls import Intrinsic, Reinterpretation
+from isa.acle.elements import ELEMENTS, FloatNumber
+from isa.acle.families import RULES
+from isa.acle.parameters import VectorParameter
+from isa.acle.program import Program, ProgramMemory
+from isa.acle.results import VectorResult
+from isa.acle.rules import Base, Rule, marks, parameters_of, result_of
+from isa.acle.values import (
     SCALAR_TYPES,
     VECTOR_TYPES,
-    Pointer,
+    ElementPointer,
     ScalarType,
     StructureType,
     StructureValue,
@@ -71,11 +71,12 @@ from isa.values import (
     uint64x1_t,
     uint64x2_t,
 )
+from isa.errors import LanewiseError
 
 __all__ = [
+    "ElementPointer",
     "FloatNumber",
     "Intrinsic",
-    "Pointer",
     "Program",
     "ProgramMemory",
     "ScalarType",
@@ -123,7 +124,7 @@ __all__ = [
 ]
 
 
-class UnknownIntrinsic(AttributeError):
+class UnknownIntrinsic(LanewiseError, AttributeError):
     """There is no intrinsic of a name; the message gives names like it."""
 
 
@@ -186,11 +187,6 @@ def _readings_at(suffix: str) -> dict[str, list[_Reading]]:
     return found
 
 
-def _readings_of(name: str) -> list[_Reading]:
-    suffixes = _TYPE.findall(name)
-    return _readings_at(suffixes[-1]).get(name, []) if suffixes and suffixes[-1] in ELEMENTS else []
-
-
 def _derived(reading: _Reading) -> Iterator[Intrinsic]:
     """The intrinsics that a reading gives and the table has."""
     result_word, _, words = reading.signature.partition(" = ")
@@ -198,18 +194,16 @@ def _derived(reading: _Reading) -> Iterator[Intrinsic]:
         parameters, result = parameters_of(words.split(", "), reading.base), result_of(result_word, reading.base)
     except ValueError:  # the rule leads to a type that does not exist, such as half of an 8-bit element
         return
-    text = reading.rule.text or _in_order(parameters)
+    # Else the result and the arguments in order; a tied argument is in the result already.
+    untied = [k for k, parameter in enumerate(parameters, 1) if not parameter.tied]
+    text = reading.rule.text or ", ".join(f"{{{k}}}" for k in (0, *untied))
     between = reading.base if isinstance(reading.base, VectorType) else None
     for mnemonic in reading.mnemonics:
-        candidate = Intrinsic(reading.name, result, parameters, mnemonic, text, between)
+        candidate = Intrinsic(
+            name=reading.name, result=result, parameters=parameters, mnemonic=mnemonic, text=text, between=between
+        )
         if candidate.exists:
             yield candidate
-
-
-def _in_order(parameters: tuple[Parameter, ...]) -> str:
-    """The result and the arguments as operands; a tied argument is in the result already."""
-    untied = [k for k, p in enumerate(parameters, 1) if not p.tied]
-    return ", ".join(f"{{{k}}}" for k in (0, *untied))
 
 
 @cache
@@ -218,7 +212,9 @@ def _reinterpretations() -> dict[str, Intrinsic]:
     for to, of in product(VECTOR_TYPES, VECTOR_TYPES):
         if to.total_bits == of.total_bits and to != of:
             name = f"vreinterpret{'q' if to.total_bits == 128 else ''}_{to.element}_{of.element}"
-            found[name] = Reinterpretation(name, VectorResult(to), (Vector(of),), "", "")
+            found[name] = Reinterpretation(
+                name=name, result=VectorResult(to), parameters=(VectorParameter(of),), mnemonic="", text=""
+            )
     return found
 
 
@@ -227,7 +223,8 @@ def intrinsic(name: str) -> Intrinsic:
     """The intrinsic of that name.  Raises UnknownIntrinsic."""
     if name.startswith("vreinterpret") and name in _reinterpretations():
         return _reinterpretations()[name]
-    for reading in _readings_of(name):
+    suffix = next(reversed(_TYPE.findall(name)), "")
+    for reading in _readings_at(suffix).get(name, []) if suffix in ELEMENTS else []:
         for found in _derived(reading):
             return found
     raise UnknownIntrinsic(_unknown(name))
@@ -246,15 +243,14 @@ def intrinsics_matching(pattern: str) -> list[Intrinsic]:
 
     Raises UnknownIntrinsic where there is none.
     """
-    found = [function for name in intrinsic_names() if _matches(function := intrinsic(name), pattern.lower())]
+    found, glob = [], pattern.lower()
+    for function in map(intrinsic, intrinsic_names()):
+        names = (function.name, *function.mnemonic.split("; "))
+        if glob in function.name or any(fnmatchcase(name, glob) for name in names):
+            found.append(function)
     if not found:
         raise UnknownIntrinsic(_unknown(pattern))
     return found
-
-
-def _matches(function: Intrinsic, pattern: str) -> bool:
-    names = (function.name, *function.mnemonic.split("; "))
-    return pattern in function.name or any(fnmatchcase(name, pattern) for name in names)
 
 
 def _unknown(name: str) -> str:

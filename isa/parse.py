@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from isa.errors import LanewiseError
 from isa.operands import (
     CONDITIONS,
     ELEMENT_BITS,
@@ -21,7 +22,6 @@ from isa.operands import (
     Immediate,
     Index,
     Name,
-    Offset,
     Operand,
     RegisterList,
     Scalar,
@@ -46,7 +46,7 @@ _FIXED = {
 }
 
 
-class ParseError(ValueError):
+class ParseError(LanewiseError, ValueError):
     """An operand that the grammar does not know; the message names it."""
 
 
@@ -69,7 +69,13 @@ def parse(text: str, registers: Sequence[Index]) -> tuple[Operand, ...]:
     for part in _split(text):
         modifier = _MODIFIER.fullmatch(part)
         if modifier and operands:
-            operands[-1] = _modified(operands[-1], modifier[1], modifier[2])
+            last, kind, amount = operands[-1], modifier[1], _number(modifier[2] or "0")
+            if isinstance(last, Immediate):
+                operands[-1] = Immediate(last.number, kind, amount)
+            elif isinstance(last, General):
+                operands[-1] = _modified_register(last, kind, amount)
+            else:
+                raise ParseError(f"{kind} cannot follow {last.shape}")
             continue
         operand = _operand(part, numbers)
         if operands and isinstance(operands[-1], Address) and isinstance(operand, Immediate | General):
@@ -112,6 +118,8 @@ def _operand(part: str, numbers: Iterator[Index]) -> Operand:
         return FloatImmediate(float(match[1]))
     if part in CONDITIONS:
         return Condition(part)
+    if re.fullmatch(r"[vqdshbxw]", part):
+        raise ParseError(f"operand {part!r} is a register without its number")
     if re.fullmatch(r"\w+", part):
         return Name(part)
     raise ParseError(f"operand {part!r} is not understood")
@@ -119,15 +127,6 @@ def _operand(part: str, numbers: Iterator[Index]) -> Operand:
 
 def _number(text: str) -> int:
     return int(text, 16 if "0x" in text else 10)
-
-
-def _modified(operand: Operand, kind: str, amount: str | None) -> Operand:
-    number = _number(amount) if amount else 0
-    if isinstance(operand, Immediate):
-        return Immediate(operand.number, kind, number)
-    if isinstance(operand, General):
-        return _modified_register(operand, kind, number)
-    raise ParseError(f"{kind} cannot follow {operand.shape}")
 
 
 def _modified_register(base: General, kind: str, amount: int) -> Shifted | Extended:
@@ -139,17 +138,15 @@ def _address(part: str, numbers: Iterator[Index]) -> Address:
     base = _operand(inner[0], numbers) if inner else None
     if not isinstance(base, General):
         raise ParseError(f"address {part!r} has no general register as its base")
-    offset = _offset(inner[1:], numbers) if len(inner) > 1 else None
-    return Address(base, offset, "pre" if part.endswith("!") else "offset")
-
-
-def _offset(parts: list[str], numbers: Iterator[Index]) -> Offset:
-    operand = _operand(parts[0], numbers)
-    if len(parts) > 1 and isinstance(operand, General) and (match := _MODIFIER.fullmatch(parts[1])):
-        return _modified_register(operand, match[1], _number(match[2] or "0"))
-    if isinstance(operand, Immediate | General):
-        return operand
-    raise ParseError(f"an address offset cannot be {operand.shape}")
+    mode = "pre" if part.endswith("!") else "offset"
+    if len(inner) == 1:
+        return Address(base, None, mode)
+    offset = _operand(inner[1], numbers)
+    if len(inner) > 2 and isinstance(offset, General) and (match := _MODIFIER.fullmatch(inner[2])):
+        return Address(base, _modified_register(offset, match[1], _number(match[2] or "0")), mode)
+    if isinstance(offset, Immediate | General):
+        return Address(base, offset, mode)
+    raise ParseError(f"an address offset cannot be {offset.shape}")
 
 
 def _register_list(inner: str, lane: str | None, numbers: Iterator[Index]) -> RegisterList:

@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import product
 
+from isa.errors import LanewiseError
 from isa.instruction import FEATURES, Form, Instruction, Pattern
 from isa.operands import ELEMENT_BITS, ELEMENT_LETTERS
 from isa.parse import ParseError, blank_registers, parse
@@ -30,7 +31,7 @@ from isa.semantics.elementwise import Body
 _WIDER = {letter: ELEMENT_LETTERS[2 * bits] for letter, bits in ELEMENT_BITS.items() if 2 * bits in ELEMENT_LETTERS}
 
 
-class UnknownInstruction(Exception):
+class UnknownInstruction(LanewiseError):
     """The table has no row for an instruction; `text` is its disassembly, `reason` says why."""
 
     def __init__(self, text: str, reason: str) -> None:
@@ -39,19 +40,22 @@ class UnknownInstruction(Exception):
         self.reason = reason
 
 
-def family(mnemonic: str, shapes: str, arrangements: str, body: Body, feature: str | None = None) -> Iterator[Form]:
-    """The forms of one row: every shape of `shapes` at every arrangement (an empty string: just one)."""
-    if feature is not None and feature not in FEATURES:
-        raise ValueError(f"{mnemonic}: {feature!r} is not one of {', '.join(FEATURES)}")
-    for arrangement in arrangements.split() or [""]:
-        for shape in _alternatives(shapes):
-            name = mnemonic.replace("%", "2" if _fills_register(arrangement) else "")
-            yield Form(name, _substituted(shape, arrangement), body, feature)
+def family(mnemonic: str, shapes: str, arrangements: str, body: Body, *features: str) -> Iterator[Form]:
+    """The forms of one row: every shape of `shapes` at every arrangement (an empty string: just one).
 
-
-def _alternatives(shapes: str) -> Iterator[str]:
+    `features` are all that they need.  Raises ValueError where one is not of `FEATURES`.
+    """
+    for feature in features:
+        if feature not in FEATURES:
+            raise ValueError(f"{mnemonic}: {feature!r} is not one of {', '.join(FEATURES)}")
     parts = [part.split("|") for part in re.split(r"[()]", shapes)]
-    yield from ("".join(choice) for choice in product(*parts))
+    alternatives = ["".join(choice) for choice in product(*parts)]
+    for arrangement in arrangements.split() or [""]:
+        count, letter = _split_arrangement(arrangement)
+        fills_register = arrangement.startswith(".") and count * ELEMENT_BITS[letter] == 128
+        name = mnemonic.replace("%", "2" if fills_register else "")
+        for shape in alternatives:
+            yield Form(name, _substituted(shape, arrangement), body, features)
 
 
 def _split_arrangement(arrangement: str) -> tuple[int, str]:
@@ -59,29 +63,18 @@ def _split_arrangement(arrangement: str) -> tuple[int, str]:
     return (int(match[1]), match[2]) if match else (1, arrangement)
 
 
-def _fills_register(arrangement: str) -> bool:
-    count, letter = _split_arrangement(arrangement)
-    return arrangement.startswith(".") and count * ELEMENT_BITS[letter] == 128
-
-
 def _substituted(shape: str, arrangement: str) -> str:
     if not arrangement:
         return shape
-    meanings = _meanings(arrangement)
-    return re.sub("[A-Z]", lambda match: meanings[match[0]], shape)
-
-
-def _meanings(arrangement: str) -> dict[str, str]:
     count, letter = _split_arrangement(arrangement)
     meanings = {"T": arrangement, "N": letter, "E": f".{letter}[i]"}
     wider = _WIDER.get(letter)
-    if wider is None:
-        return meanings
-    meanings["L"] = wider
-    meanings["W"] = f".{128 // ELEMENT_BITS[wider]}{wider}" if arrangement.startswith(".") else wider
-    meanings["P"] = f".{count // 2}{wider}"
-    meanings["D"] = f".{count // 4}s"
-    return meanings
+    if wider is not None:
+        meanings["L"] = wider
+        meanings["W"] = f".{128 // ELEMENT_BITS[wider]}{wider}" if arrangement.startswith(".") else wider
+        meanings["P"] = f".{count // 2}{wider}"
+        meanings["D"] = f".{count // 4}s"
+    return re.sub("[A-Z]", lambda match: meanings[match[0]], shape)
 
 
 class Table:
@@ -105,7 +98,7 @@ class Table:
         """
         if all(form.name != name for form in self.forms.values()):
             raise KeyError(f"the instruction table has no form {name!r}")
-        forms = [Form(f.mnemonic, f.shape, body, f.feature) if f.name == name else f for f in self.forms.values()]
+        forms = [Form(f.mnemonic, f.shape, body, f.features) if f.name == name else f for f in self.forms.values()]
         return Table(forms)
 
     def instruction(self, mnemonic: str, operand_text: str) -> Instruction:
@@ -119,7 +112,9 @@ class Table:
     def _pattern(self, mnemonic: str, operand_text: str) -> Pattern:
         text = f"{mnemonic} {operand_text}".rstrip()
         blanked, registers = blank_registers(operand_text)
-        row, parsed_text = _condition_as_operand(mnemonic, blanked)
+        row, parsed_text = mnemonic, blanked
+        if mnemonic.startswith("b."):  # `b.ge #8` is the row `b.cond` with the operands `ge, #8`
+            row, parsed_text = "b.cond", f"{mnemonic[2:]}, {blanked}"
         try:
             operands = parse(parsed_text, registers)
         except ParseError as error:
@@ -134,10 +129,3 @@ class Table:
 def _refusal(mnemonic: str, operand_text: str, otherwise: str) -> str:
     extension = extension_of(mnemonic, operand_text)
     return extension.reason if extension is not None else otherwise
-
-
-def _condition_as_operand(mnemonic: str, operand_text: str) -> tuple[str, str]:
-    """`b.ge #8` is the row `b.cond` with the operands `ge, #8`."""
-    if mnemonic.startswith("b."):
-        return "b.cond", f"{mnemonic[2:]}, {operand_text}"
-    return mnemonic, operand_text

@@ -20,7 +20,7 @@ from isa.table import UnknownInstruction
 OUTPUT = Path(__file__).with_name("words.txt")
 _WORDS_A_FORM = 4
 _LITERAL_WORDS = range(256, 768)
-"""How many words before its data a literal load may stand: there the benches have data (sim.check.differential)."""
+"""How many words before its data a literal load may stand: there the benches have data (sim.verify.differential)."""
 
 
 class Encoding(NamedTuple):
@@ -81,7 +81,10 @@ def search(wanted: frozenset[str], words: Iterable[int], rng: random.Random) -> 
     found: dict[str, list[int]] = defaultdict(list)
     seen: dict[str, int] = defaultdict(int)
     for word in filter(is_usable, words):
-        name = _form_name(word)
+        try:
+            name = decode(word.to_bytes(4, "little")).form.name
+        except UnknownInstruction:
+            continue
         if name not in wanted:
             continue
         seen[name] += 1
@@ -90,13 +93,6 @@ def search(wanted: frozenset[str], words: Iterable[int], rng: random.Random) -> 
         elif rng.random() < _WORDS_A_FORM / seen[name]:
             found[name][rng.randrange(_WORDS_A_FORM)] = word
     return found
-
-
-def _form_name(word: int) -> str:
-    try:
-        return decode(word.to_bytes(4, "little")).form.name
-    except UnknownInstruction:
-        return ""
 
 
 def main() -> None:

@@ -1,1 +1,75 @@
-"""The lanes as hardware."""
+"""The lanes as hardware: streaming units in a simulator, their registers and waveforms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isa.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from rtl_models.backend import Hardware, build_hardware
+    from rtl_models.benches.driving.frame import UnitFrame
+    from rtl_models.frames_run import FramesRun, WentWrong
+    from rtl_models.outcome import BenchOutcome
+    from rtl_models.register_map import register_writes
+    from rtl_models.tools.build_cache import BuildError
+    from rtl_models.tools.environment import SimulationUnavailable
+    from rtl_models.tools.sources import module_names, sources_of
+    from rtl_models.tools.waveform import Signal, UnreadableWaveform, Waves, read_waves
+    from rtl_models.unit_run import Built, run_unit
+    from rtl_models.units import UNITS, Unit, UnitPort
+    from rtl_models.view.waves import StageTrace, plot_waveform
+
+__all__ = [
+    "UNITS",
+    "BenchOutcome",
+    "BuildError",
+    "Built",
+    "FramesRun",
+    "Hardware",
+    "Signal",
+    "SimulationUnavailable",
+    "StageTrace",
+    "Unit",
+    "UnitFrame",
+    "UnitPort",
+    "UnreadableWaveform",
+    "Waves",
+    "WentWrong",
+    "build_hardware",
+    "module_names",
+    "plot_waveform",
+    "read_waves",
+    "register_writes",
+    "run_unit",
+    "sources_of",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "UNITS": "rtl_models.units",
+            "BenchOutcome": "rtl_models.outcome",
+            "BuildError": "rtl_models.tools.build_cache",
+            "Built": "rtl_models.unit_run",
+            "FramesRun": "rtl_models.frames_run",
+            "Hardware": "rtl_models.backend",
+            "Signal": "rtl_models.tools.waveform",
+            "SimulationUnavailable": "rtl_models.tools.environment",
+            "StageTrace": "rtl_models.view.waves",
+            "Unit": "rtl_models.units",
+            "UnitFrame": "rtl_models.benches.driving.frame",
+            "UnitPort": "rtl_models.units",
+            "UnreadableWaveform": "rtl_models.tools.waveform",
+            "Waves": "rtl_models.tools.waveform",
+            "WentWrong": "rtl_models.frames_run",
+            "build_hardware": "rtl_models.backend",
+            "module_names": "rtl_models.tools.sources",
+            "plot_waveform": "rtl_models.view.waves",
+            "read_waves": "rtl_models.tools.waveform",
+            "register_writes": "rtl_models.register_map",
+            "run_unit": "rtl_models.unit_run",
+            "sources_of": "rtl_models.tools.sources",
+        },
+    )

@@ -52,24 +52,19 @@ class Expressions:
         """The values for columns of operands, column k being the low bits of register v<k>."""
         members = len(operands[0])
         blank = np.zeros((members, 16), "u1")
-        rows = [_rows(column) for column in operands]
+        rows = [np.zeros((members, 16), "u1") for _ in operands]
+        for row, column in zip(rows, operands, strict=True):  # each number in the low 64 bits of a register
+            kind = column.dtype.kind
+            row.view("u8")[:, 0] = column.astype(np.uint64, copy=False) if kind == "u" else column.view("u8")
         spare = [blank] * (_FIRST_RESULT + len(self._types) - len(rows))
         flags = [np.zeros((members, 1), kind) for kind in ("u1", "u4", "u4")]
         frame = _Frame([*rows, *spare], [], flags, members)
         self._run(frame)
-        results = [_column(frame.vectors[_FIRST_RESULT + k], kind) for k, kind in enumerate(self._types)]
+        results = []
+        for k, to in enumerate(self._types):
+            numbers = frame.vectors[_FIRST_RESULT + k].view(f"{'i' if to.signed else 'u'}{to.bits // 8}")[:, 0]
+            results.append(numbers.astype(column_dtype(to)))
         return Evaluated(results, (frame.flags[1][:, 0] & QC) != 0)
-
-
-def _rows(column: Column) -> Column:
-    """A register of 16 bytes for each number, which is in its low 64 bits."""
-    rows = np.zeros((len(column), 16), "u1")
-    rows.view("u8")[:, 0] = column.astype(np.uint64, copy=False) if column.dtype.kind == "u" else column.view("u8")
-    return rows
-
-
-def _column(rows: Column, kind: Int) -> Column:
-    return rows.view(f"{'i' if kind.signed else 'u'}{kind.bits // 8}")[:, 0].astype(column_dtype(kind))
 
 
 def column_dtype(kind: Int) -> np.dtype[Any]:

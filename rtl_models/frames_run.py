@@ -11,20 +11,22 @@ from typing import Final
 
 import numpy as np
 
-from rtl_models.benches.frame import Frame
-from rtl_models.build_cache import built
+from isa.errors import MISMATCH, LanewiseError
+from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.session import Session
+from rtl_models.tools.build_cache import built
+from rtl_models.tools.protocol import FRAMES, NUMBERS
 from rtl_models.unit_harness import TOP
 from rtl_models.unit_run import Built
 from rtl_models.unit_values import Results
 
-FRAMES, NUMBERS = "frames.json", "numbers.json"
-"""The files that the bench reads and writes."""
 _BENCH: Final = "rtl_models.benches.frames_bench"
 
 
-class WentWrong(Exception):
+class WentWrong(LanewiseError):
     """A unit that hangs, gives unknown bits, or breaks the handshake: one sentence."""
+
+    exit_code = MISMATCH
 
 
 class FramesRun:
@@ -37,7 +39,7 @@ class FramesRun:
     def __init__(self, unit: Built, before: Sequence[Path] = ()) -> None:
         self._unit, self._simulator = unit, built(unit.design(*before))
 
-    def results(self, frames: Sequence[Frame]) -> list[Results]:
+    def results(self, frames: Sequence[UnitFrame]) -> list[Results]:
         """Of each frame, by port the numbers of its beats.  Raises WentWrong and SimulationUnavailable."""
         with self._sent(frames) as session:
             _demand(session.run(_BENCH))
@@ -46,13 +48,13 @@ class FramesRun:
         parts = {port: np.split(rows, ends) for port, rows in numbers.items()}
         return [{port: rows[k] for port, rows in parts.items()} for k in range(len(frames))]
 
-    def waves(self, frames: Sequence[Frame], file: Path) -> None:
+    def waves(self, frames: Sequence[UnitFrame], file: Path) -> None:
         """Write the signals of such a run to a VCD file; its times count half cycles.  Raises as `results`."""
         with self._sent(frames) as session:
             _demand(session.run(_BENCH, ".*", *self._simulator.tracing, str(file.absolute())))
 
     @contextmanager
-    def _sent(self, frames: Sequence[Frame]) -> Iterator[Session]:
+    def _sent(self, frames: Sequence[UnitFrame]) -> Iterator[Session]:
         session = Session(self._unit.unit.name, TOP, 1, self._simulator, self._unit.variables)
         try:
             (session.folder / FRAMES).write_text(json.dumps([frame.as_json() for frame in frames]))

@@ -37,38 +37,30 @@ def port_name(width: int, port: str) -> str:
 
 def harness(operator: Operator, widths: tuple[int, ...], word_bits: int = WORD_BITS) -> str:
     """The module `lane_array`."""
-    lanes_of = {width: lane_count(width, word_bits) for width in widths}
-    ports = [text for width, lanes in lanes_of.items() for text in _ports(operator, width, lanes)]
-    arrays = [line for width, lanes in lanes_of.items() for line in _array(operator, width, lanes)]
+    ports, arrays = [], []
+    for width in dict.fromkeys(widths):
+        lanes = lane_count(width, word_bits)
+        inputs, outputs = input_bits(operator, width), output_bits(operator, width)
+        for direction, group in (("input ", inputs), ("output", outputs)):
+            for port, bits in group.items():
+                ports.append(f"  {direction} logic [{bits * lanes - 1}:0] {port_name(width, port)}")
+        connections = [
+            f".{port}({port_name(width, port)}[{bits}*lane+:{bits}])" for port, bits in (inputs | outputs).items()
+        ]
+        arrays += [
+            f"  for (genvar lane = 0; lane < {lanes}; lane++) begin : gen_w{width}",
+            f"    {operator.name} #(.Width({width})) u_{operator.name} ({', '.join(connections)});",
+            "  end",
+        ]
     return "\n".join([f"module {TOP} (", ",\n".join(ports), ");", *arrays, "endmodule", ""])
-
-
-def _ports(operator: Operator, width: int, lanes: int) -> list[str]:
-    directed = (("input ", input_bits(operator, width)), ("output", output_bits(operator, width)))
-    return [
-        f"  {direction} logic [{bits * lanes - 1}:0] {port_name(width, port)}"
-        for direction, group in directed
-        for port, bits in group.items()
-    ]
-
-
-def _array(operator: Operator, width: int, lanes: int) -> list[str]:
-    bits_of = input_bits(operator, width) | output_bits(operator, width)
-    connections = [f".{port}({port_name(width, port)}[{bits}*lane+:{bits}])" for port, bits in bits_of.items()]
-    return [
-        f"  for (genvar lane = 0; lane < {lanes}; lane++) begin : gen_w{width}",
-        f"    {operator.name} #(.Width({width})) u_{operator.name} ({', '.join(connections)});",
-        "  end",
-    ]
 
 
 def control_file(operator: Operator, widths: tuple[int, ...]) -> str:
     """Verilator's control file that lets cocotb see these ports only: to show every signal costs minutes of build."""
-    inputs = [(width, port) for width in widths for port in input_bits(operator, width)]
-    outputs = [(width, port) for width in widths for port in output_bits(operator, width)]
-    lines = [f'{kind} -module "{TOP}" -var "{port_name(*port)}"' for kind, port in _access(inputs, outputs)]
+    lines = [
+        f'{access} -module "{TOP}" -var "{port_name(width, port)}"'
+        for access, bits in (("public_flat_rw", input_bits), ("public_flat_rd", output_bits))
+        for width in widths
+        for port in bits(operator, width)
+    ]
     return "\n".join(["`verilator_config", *lines, ""])
-
-
-def _access(inputs: list[tuple[int, str]], outputs: list[tuple[int, str]]) -> list[tuple[str, tuple[int, str]]]:
-    return [("public_flat_rw", port) for port in inputs] + [("public_flat_rd", port) for port in outputs]

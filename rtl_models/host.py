@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rtl_models.benches.frame import Frame
+from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.frames_run import WentWrong
 from rtl_models.register_map import REGISTERS
 from rtl_models.unit_values import Results, Settings
@@ -37,7 +37,7 @@ class Host:
     """
 
     modes: tuple[str, ...]
-    frames: Callable[[Kernel, Inputs, int], list[Frame]]
+    frames: Callable[[Kernel, Inputs, int], list[UnitFrame]]
     outputs: Callable[[Arguments, Sequence[Results]], Outputs]
 
 
@@ -61,13 +61,13 @@ def _rows(results: Sequence[Results], shape: tuple[int, ...]) -> Int64Array:
     return numbers.reshape(*shape[:-1], -1)[..., : shape[-1]]
 
 
-def _quantize_down(kernel: Kernel, inputs: Inputs, lanes: int) -> list[Frame]:
+def _quantize_down(kernel: Kernel, inputs: Inputs, lanes: int) -> list[UnitFrame]:
     given = kernel.arguments(inputs)
     accumulators, bias = given["accumulators"], given["bias"]
     settings = {name: int(given[name]) for name in ("multiplier", "shift", "offset")}
     settings |= {"minimum": int(given["lower"]), "maximum": int(given["upper"]), "signed": 0}
     biases = np.zeros_like(accumulators) if bias is None else bias
-    frame = Frame(settings, {"accumulator_i": _beats(accumulators, lanes), "bias_i": _beats(biases, lanes)})
+    frame = UnitFrame(settings, {"accumulator_i": _beats(accumulators, lanes), "bias_i": _beats(biases, lanes)})
     return [frame] if frame.beats else []
 
 
@@ -82,7 +82,7 @@ def _touched(given: Arguments) -> int:
     return -(-int(given["columns"]) // 4) * 4
 
 
-def _offset_contribution(kernel: Kernel, inputs: Inputs, lanes: int) -> list[Frame]:
+def _offset_contribution(kernel: Kernel, inputs: Inputs, lanes: int) -> list[UnitFrame]:
     given = kernel.arguments(inputs)
     end = _touched(given)
     mm = given["mm"][..., :end]
@@ -95,7 +95,7 @@ def _offset_contribution(kernel: Kernel, inputs: Inputs, lanes: int) -> list[Fra
         "row_sum_i": np.repeat(rows.astype(np.int64).reshape(-1, 1), -(-end // lanes), axis=0),
         "bias_i": _beats(_of_batches(given["bias"], mm.shape), lanes),
     }
-    frame = Frame({"a_offset": a_offset, "b_offset": b_offset, "constant": constant}, operands)
+    frame = UnitFrame({"a_offset": a_offset, "b_offset": b_offset, "constant": constant}, operands)
     return [frame] if frame.beats else []
 
 
@@ -115,7 +115,7 @@ def _products(arguments: Arguments, results: Sequence[Results]) -> Outputs:
     return {"mm": mm}
 
 
-def _transpose1xw(kernel: Kernel, inputs: Inputs, lanes: int) -> list[Frame]:
+def _transpose1xw(kernel: Kernel, inputs: Inputs, lanes: int) -> list[UnitFrame]:
     """A frame for each plane."""
     given, values = kernel.arguments(inputs), inputs["values"]
     whole = given["chunks"] * CHUNK
@@ -124,41 +124,34 @@ def _transpose1xw(kernel: Kernel, inputs: Inputs, lanes: int) -> list[Frame]:
     settings = {"width": values.shape[-1], "height": values.shape[1], "element": values.itemsize}
     settings["zero_tail"] = int("width" in given)
     words = np.ascontiguousarray(planes).view("<u4") if whole else planes
+    plane_bytes = int(given["chunks"] * given["rows"] * CHUNK)
     return [
-        Frame(settings | {"destination": MEMORY + plane * _plane_bytes(given)}, {"data_i": _beats(rows, lanes)})
+        UnitFrame(settings | {"destination": MEMORY + plane * plane_bytes}, {"data_i": _beats(rows, lanes)})
         for plane, rows in enumerate(words)
         if rows.size
     ]
 
 
-def _plane_bytes(given: Arguments) -> int:
-    return int(given["chunks"] * given["rows"] * CHUNK)
-
-
 def _chunks(arguments: Arguments, results: Sequence[Results]) -> Outputs:
-    """The memory after all writes; its rows of chunks are the beginnings of the output's rows."""
+    """The memory after all writes; its rows of chunks are the beginnings of the output's rows.  Raises WentWrong."""
     output = arguments["output"].copy()
     used = output[..., : arguments["rows"] * CHUNK]
     memory = np.ascontiguousarray(used).reshape(-1, CHUNK)
     for result in results:
         written = result["write_o"] == 1
         data = result["data_o"].astype("<u4").reshape(*written.shape, 4)[written]
-        memory[_places(result["address_o"][written], len(memory))] = np.ascontiguousarray(data).view(np.uint8)
+        addresses = result["address_o"][written]
+        places, odd = np.divmod(addresses - MEMORY, CHUNK)
+        wrong = (odd != 0) | (places < 0) | (places >= len(memory))
+        if wrong.any():
+            allowed = f"{MEMORY:#x} to {MEMORY + CHUNK * (len(memory) - 1):#x} in steps of {CHUNK}"
+            raise WentWrong(f"transpose1xw writes a chunk at {int(addresses[wrong][0]):#x}: its output has {allowed}")
+        memory[places] = np.ascontiguousarray(data).view(np.uint8)
     used[...] = memory.reshape(used.shape)
     return {"output": output}
 
 
-def _places(addresses: Int64Array, chunks: int) -> Int64Array:
-    """Which chunks of the memory are written.  Raises WentWrong."""
-    places, odd = np.divmod(addresses - MEMORY, CHUNK)
-    wrong = (odd != 0) | (places < 0) | (places >= chunks)
-    if wrong.any():
-        allowed = f"{MEMORY:#x} to {MEMORY + CHUNK * (chunks - 1):#x} in steps of {CHUNK}"
-        raise WentWrong(f"transpose1xw writes a chunk at {int(addresses[wrong][0]):#x}: its output has {allowed}")
-    return places
-
-
-def _quantized_add(kernel: Kernel, inputs: Inputs, lanes: int) -> list[Frame]:
+def _quantized_add(kernel: Kernel, inputs: Inputs, lanes: int) -> list[UnitFrame]:
     """Shifts are 0 or negative in the kernel, and count to the right in the unit."""
     given = kernel.arguments(inputs)
     same = ("a_offset", "b_offset", "left_shift", "a_multiplier", "b_multiplier", "multiplier", "offset")
@@ -166,7 +159,7 @@ def _quantized_add(kernel: Kernel, inputs: Inputs, lanes: int) -> list[Frame]:
     settings |= {name: -int(given[name]) for name in ("a_shift", "b_shift", "shift")}
     settings |= {"minimum": int(given["lower"]), "maximum": int(given["upper"]), "signed": 0}
     operands = {f"{name}_i": _beats(given[name], lanes) & 0xFF for name in "ab"}
-    frame = Frame(settings, operands)
+    frame = UnitFrame(settings, operands)
     return [frame] if frame.beats else []
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from rtl_models.sources import LANES
+from rtl_models.tools.sources import LANES
 
 PACKAGE: Final = LANES / "lanewise_pkg.sv"
 _CONSTANT: Final = re.compile(r"^ *localparam +(?:int|logic \[\d+:0\]) +(\w+) *= *([^;]+);", re.MULTILINE)
@@ -39,15 +39,14 @@ def constants_of(text: str) -> Mapping[str, int]:
     """
     values: dict[str, int] = {}
     for name, total in _CONSTANT.findall(text):
-        values[name] = sum(_term(term.strip(), values) for term in total.split("+"))
+        terms = []
+        for term in map(str.strip, total.split("+")):
+            if term in values:
+                terms.append(values[term])
+            elif number := _NUMBER.fullmatch(term):
+                base, digits = number.groups()
+                terms.append(int(digits, 16 if base == "h" else 10))
+            else:
+                raise ValueError(f"{term!r} is neither a number nor a constant before it")
+        values[name] = sum(terms)
     return values
-
-
-def _term(term: str, values: Mapping[str, int]) -> int:
-    if term in values:
-        return values[term]
-    number = _NUMBER.fullmatch(term)
-    if number is None:
-        raise ValueError(f"{term!r} is neither a number nor a constant before it")
-    base, digits = number.groups()
-    return int(digits, 16 if base == "h" else 10)

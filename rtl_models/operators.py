@@ -11,13 +11,13 @@ from isa.lane import S8, U64, Int, Lane, Place, constant, read
 from isa.operands import Vector
 from isa.semantics import arithmetic, multiply, narrow, shift
 from isa.semantics.dot import dot
-from rtl_models.sources import LANES
+from rtl_models.tools.sources import LANES
 
 TypeOfWidth = Callable[[int], Int]
 
 
 @dataclass(frozen=True)
-class Operand:
+class OperandPort:
     """An input port, and the type of the number on it."""
 
     port: str
@@ -40,7 +40,7 @@ class Operator:
     """
 
     name: str
-    operands: tuple[Operand, ...]
+    operands: tuple[OperandPort, ...]
     result_of: TypeOfWidth
     expression: Callable[[int], Lane]
     widths: tuple[int, ...] = (8, 16, 32, 64)
@@ -63,20 +63,9 @@ def _unsigned(width: int) -> Int:
     return Int(width, False)
 
 
-def _doubled(kind: TypeOfWidth) -> TypeOfWidth:
-    return lambda width: kind(2 * width)
-
-
-def _byte(_: int) -> Int:
-    return S8
-
-
-def _right_count(width: int) -> Int:
-    """A count of 0 to `width` - 1."""
-    return Int((width - 1).bit_length(), False)
-
-
-def _lanewise(operands: tuple[Operand, ...], result: TypeOfWidth, function: Callable[..., Lane]) -> Callable[..., Lane]:
+def _lanewise(
+    operands: tuple[OperandPort, ...], result: TypeOfWidth, function: Callable[..., Lane]
+) -> Callable[..., Lane]:
     """The expression of a function of `isa.semantics`: of the result's element type and a lane of each operand."""
 
     def expression(width: int) -> Lane:
@@ -87,24 +76,24 @@ def _lanewise(operands: tuple[Operand, ...], result: TypeOfWidth, function: Call
 
 
 def _two_operands(name: str, kind: TypeOfWidth, function: Callable[..., Lane]) -> Operator:
-    operands = (Operand("a_i", kind), Operand("b_i", kind))
+    operands = (OperandPort("a_i", kind), OperandPort("b_i", kind))
     return Operator(name, operands, kind, _lanewise(operands, kind, function))
 
 
 def _shift(name: str, kind: TypeOfWidth, function: Callable[..., Lane]) -> Operator:
-    operands = (Operand("a_i", kind), Operand("shift_i", _byte))
+    operands = (OperandPort("a_i", kind), OperandPort("shift_i", lambda _: S8))
     return Operator(name, operands, kind, _lanewise(operands, kind, function))
 
 
 def _narrowing(name: str, source: TypeOfWidth, result: TypeOfWidth) -> Operator:
-    operands = (Operand("a_i", _doubled(source)),)
+    operands = (OperandPort("a_i", lambda width: source(2 * width)),)
     return Operator(name, operands, result, _lanewise(operands, result, narrow.saturate), (8, 16, 32))
 
 
 def _dot(name: str, is_signed: bool) -> Operator:
     """The first lane of the instruction: four bytes of v0, four bytes of v1, the accumulator v2."""
     accumulator, a, b = Vector(2, 2, "s"), Vector(0, 8, "b"), Vector(1, 8, "b")
-    operands = tuple(Operand(port, _unsigned) for port in ("a_i", "b_i", "accumulator_i"))
+    operands = tuple(OperandPort(port, _unsigned) for port in ("a_i", "b_i", "accumulator_i"))
     result = _signed if is_signed else _unsigned
     lane = dot(is_signed, is_signed)(accumulator, a, b)[0].lanes[0]
     return Operator(name, operands, result, lambda width: result(width).wrap(lane), (32,))
@@ -116,11 +105,10 @@ def _divide_by_power_of_two(to: Int, a: Lane, count: Lane) -> Lane:
     return shift.rounding_shift_by_register(to, arithmetic.saturating_add(to, a, fix_up), -count)
 
 
-def _rounding_divide() -> Operator:
-    operands = (Operand("a_i", _signed), Operand("shift_i", _right_count))
-    return Operator("rounding_divide_by_pot", operands, _signed, _lanewise(operands, _signed, _divide_by_power_of_two))
-
-
+_DIVIDED: Final = (
+    OperandPort("a_i", _signed),
+    OperandPort("shift_i", lambda width: Int((width - 1).bit_length(), False)),  # 0 to width - 1
+)
 _ALL: Final = (
     _two_operands("add", _signed, arithmetic.add),
     _two_operands("sub", _signed, arithmetic.subtract),
@@ -142,7 +130,7 @@ _ALL: Final = (
     _shift("uqshl", _unsigned, shift.saturating_shift_by_register),
     _shift("sqrshl", _signed, shift.saturating_rounding_shift_by_register),
     _shift("uqrshl", _unsigned, shift.saturating_rounding_shift_by_register),
-    _rounding_divide(),
+    Operator("rounding_divide_by_pot", _DIVIDED, _signed, _lanewise(_DIVIDED, _signed, _divide_by_power_of_two)),
     _narrowing("sqxtn", _signed, _signed),
     _narrowing("sqxtun", _signed, _unsigned),
     _narrowing("uqxtn", _unsigned, _unsigned),

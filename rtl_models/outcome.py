@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rtl_models.environment import SimulatorName
+from rtl_models.tools.environment import SimulatorName
 
 
-@dataclass(frozen=True)
-class Outcome:
+@dataclass(frozen=True, kw_only=True)
+class BenchOutcome:
     """One run of the bench of an operator or a unit, built as `options` say: those of `lanewise rtl test`.
 
     `tests` has by name what a test said when it failed, "" where it passed; `figures` what was counted and measured,
-    `smallest` the shrunk case of a mismatch, as a sentence too, `waves` the VCD file that shows it, and `goals` how
-    often each goal of the functional coverage was met.
+    `smallest` the shrunk case of a mismatch, as a sentence too, `waves` the VCD file that shows it, and `coverpoints`
+    how often each coverpoint was met.
     """
 
     COMMAND: ClassVar = "lanewise rtl test"
@@ -31,7 +31,7 @@ class Outcome:
     smallest: Mapping[str, Any] = field(default_factory=dict)
     smallest_told: str = ""
     waves: Path | None = None
-    goals: Mapping[str, int] = field(default_factory=dict)
+    coverpoints: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def lanes_compared(self) -> int:
@@ -39,9 +39,9 @@ class Outcome:
         return int(self.figures.get("lanes_compared", 0))
 
     @property
-    def goals_met(self) -> int:
-        """Of the goals of the functional coverage."""
-        return sum(map(bool, self.goals.values()))
+    def coverpoints_met(self) -> int:
+        """Of the coverpoints."""
+        return sum(map(bool, self.coverpoints.values()))
 
     @property
     def passed(self) -> bool:
@@ -64,12 +64,8 @@ class Outcome:
     def counted(self) -> str:
         """The figures in a line."""
         shown = [f"{name.replace('_', ' ')} {value:,.6g}" for name, value in self.figures.items()]
-        shown += [f"goals met {self.goals_met:,} of {len(self.goals):,}"] if self.goals else []
+        shown += [f"coverpoints met {self.coverpoints_met:,} of {len(self.coverpoints):,}"] if self.coverpoints else []
         return ", ".join(shown) or "nothing was compared"
-
-    @property
-    def _coverage(self) -> dict[str, int]:
-        return {"goals_met": self.goals_met, "goals": len(self.goals)} if self.goals else {}
 
     def told(self) -> str:
         """All of it as text."""
@@ -81,9 +77,10 @@ class Outcome:
 
     def as_json(self) -> dict[str, object]:
         """The same for machines; the names of the design."""
+        met = {"coverpoints_met": self.coverpoints_met, "coverpoints": len(self.coverpoints)}
         return {
             "name": self.name, **self.options, "simulator": self.simulator, "seed": self.seed, "passed": self.passed,
-            "tests": dict(self.tests), **self.figures, **self._coverage,
+            "tests": dict(self.tests), **self.figures, **(met if self.coverpoints else {}),
             "smallest": dict(self.smallest), "first_divergence": self.smallest_told, "waves": str(self.waves or ""),
             "reproduce": self.reproduce,
         }  # fmt: skip

@@ -23,7 +23,7 @@ TABLES: Final = 0x1000
 
 
 @dataclass(frozen=True)
-class Field:
+class RegisterField:
     """Bits `lsb` to `lsb + bits - 1` of a register: a number of `low` to `high`, in two's complement if `signed`."""
 
     setting: str
@@ -56,7 +56,7 @@ class Register:
 
     name: str
     address: int
-    fields: tuple[Field, ...]
+    fields: tuple[RegisterField, ...]
     reset: int = 0
     rule: Callable[[Settings], bool] = lambda settings: True
     reason: str = ""
@@ -80,21 +80,21 @@ class Register:
         return data
 
 
-def _int32(setting: str) -> Field:
-    return Field(setting, 0, 32, True, -(1 << 31), (1 << 31) - 1)
+def _int32(setting: str) -> RegisterField:
+    return RegisterField(setting, 0, 32, True, -(1 << 31), (1 << 31) - 1)
 
 
-def _unsigned(setting: str, bits: int, low: int, high: int, lsb: int = 0) -> Field:
-    return Field(setting, lsb, bits, False, low, high)
+def _unsigned(setting: str, bits: int, low: int, high: int, lsb: int = 0) -> RegisterField:
+    return RegisterField(setting, lsb, bits, False, low, high)
 
 
-def _shift(setting: str) -> Field:
+def _shift(setting: str) -> RegisterField:
     return _unsigned(setting, 5, 0, 31)
 
 
-def _byte(setting: str, lsb: int) -> Field:
+def _byte(setting: str, lsb: int) -> RegisterField:
     """A byte that the setting `signed` gives its meaning: given as -128..127 or as 0..255."""
-    return Field(setting, lsb, 8, False, -128, 255)
+    return RegisterField(setting, lsb, 8, False, -128, 255)
 
 
 def _ordered(settings: Settings) -> bool:
@@ -154,22 +154,17 @@ _TABLES: Final = tuple(
 _BY_ADDRESS: Final = {register.address: register for register in (*REGISTERS, *_TABLES)}
 
 
-def writes(settings: Settings) -> list[tuple[int, int]]:
+def register_writes(settings: Settings) -> list[tuple[int, int]]:
     """The writes, (address, data), after which a unit has these settings; those of tables are named as "shift[3]".
 
     What shares a register with one of them and is not among them gets its value after reset.  CHANNELS comes last: it
     starts a row of the tables.  Raises ValueError for a setting that there is not, and for an illegal one.
     """
     words = (*_TABLES, *REGISTERS)
-    _require_known(settings, {field.setting for register in words for field in register.fields})
+    if unknown := sorted(set(settings) - {field.setting for register in words for field in register.fields}):
+        raise ValueError(f"there is no setting {unknown[0]!r}: see REGISTERS.md")
     concerned = (register for register in words if any(field.setting in settings for field in register.fields))
     return [(register.address, register.encoded(settings)) for register in concerned]
-
-
-def _require_known(settings: Settings, known: set[str]) -> None:
-    unknown = sorted(set(settings) - known)
-    if unknown:
-        raise ValueError(f"there is no setting {unknown[0]!r}: see REGISTERS.md")
 
 
 def cause(address: int, data: int) -> int:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
 
-from rtl_models.benches.protocol import FAILURE, SMALLEST
-from rtl_models.build_cache import Simulator
-from rtl_models.environment import NeverEnds, SimulationUnavailable, bench_variables, execute
-from rtl_models.outcome import Outcome
+from rtl_models.outcome import BenchOutcome
+from rtl_models.tools.build_cache import Simulator
+from rtl_models.tools.environment import NeverEnds, SimulationUnavailable, bench_variables, execute
+from rtl_models.tools.protocol import FAILURE, SMALLEST
 
 WAVES: Final = "waves.vcd"
 SECONDS: Final = 1_200.0
@@ -47,8 +47,13 @@ class Session:
             return {NEVER_ENDS: f"the simulator did not end within {SECONDS:g} s and was stopped"}
         if not results.exists():
             raise SimulationUnavailable(f"the simulator ended with status {done.status}:\n{done.output.strip()}")
-        cases = ElementTree.parse(results).iter("testcase")
-        return {case.get("name", ""): _said(case) for case in cases if case.find("skipped") is None}
+        said = {}
+        for case in ElementTree.parse(results).iter("testcase"):
+            if case.find("skipped") is None:
+                problems = [*case.iter("failure"), *case.iter("error")]
+                messages = (problem.get("message") or problem.text or "failed" for problem in problems)
+                said[case.get("name", "")] = "; ".join(messages)
+        return said
 
     def show(self, module: str, tests: str) -> Path | None:
         """Run the tests once more, for a waveform; None where the simulator writes none."""
@@ -75,14 +80,8 @@ class Session:
         content: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
         return content
 
-    def outcome(self, outcome: Outcome) -> Outcome:
+    def outcome(self, outcome: BenchOutcome) -> BenchOutcome:
         """The same; the folder stays only where something failed."""
         if outcome.passed:
             shutil.rmtree(self.folder)
         return outcome
-
-
-def _said(case: ElementTree.Element) -> str:
-    """What a test said when it failed; "" where it passed."""
-    problems = [*case.iter("failure"), *case.iter("error")]
-    return "; ".join(problem.get("message") or problem.text or "failed" for problem in problems)

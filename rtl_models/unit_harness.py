@@ -32,7 +32,7 @@ _Port = tuple[str, str, int]
 def harness(unit: Unit, lanes: int, deep: bool) -> str:
     """The module `configured_unit`."""
     ports = ",\n".join(f"  {direction} logic [{bits - 1}:0] {name}" for direction, name, bits in _ports(unit, lanes))
-    body = [*_configuration(unit), *_instance(unit, lanes, deep), *_arrays(unit, lanes)]
+    body = [*_instances(unit, lanes, deep), *_arrays(unit, lanes)]
     return "\n".join([f"module {TOP} (", ports, ");", *body, "endmodule", ""])
 
 
@@ -54,29 +54,27 @@ def setting_bits(unit: Unit) -> dict[str, int]:
     return {name: _SETTING_BITS[name] for name in unit.settings} | (_TABLE_BITS if unit.tables else {})
 
 
-def _configuration(unit: Unit) -> list[str]:
-    wires = setting_bits(unit)
-    outputs = {f"{name}_o": _wire(name) if name in wires else "" for name in (*_SETTING_BITS, *_TABLE_BITS)}
-    connections = {name.removeprefix("bus_"): name for _, name, _ in (*_CLOCKED, *_BUS)} | outputs
-    declared = [f"  logic [{bits - 1}:0] {_wire(name)};" for name, bits in wires.items()]
-    return [*declared, *_instanced("config_registers", "", connections)]
-
-
-def _instance(unit: Unit, lanes: int, deep: bool) -> list[str]:
-    own = {port.name: port.name for port in (*unit.operands, *unit.results)}
-    settings = {f"{name}_i": _wire(name) for name in setting_bits(unit)}
-    connections = {name: name for _, name, _ in (*_CLOCKED, *_HANDSHAKE)} | own | settings
-    return _instanced(unit.name, f" #(.Lanes({lanes}), .Deep(1'b{deep:d}))", connections)
+def _instances(unit: Unit, lanes: int, deep: bool) -> list[str]:
+    """The registers, and the unit whose settings they drive by wires."""
+    # such as "config_signed": some settings have names that ports have too, or keywords
+    wires = {name: f"config_{name}" for name in setting_bits(unit)}
+    declared = [f"  logic [{bits - 1}:0] {wires[name]};" for name, bits in setting_bits(unit).items()]
+    bus = {name.removeprefix("bus_"): name for _, name, _ in (*_CLOCKED, *_BUS)}
+    outputs = {f"{name}_o": wires.get(name, "") for name in (*_SETTING_BITS, *_TABLE_BITS)}
+    streams = {name: name for _, name, _ in (*_CLOCKED, *_HANDSHAKE)}
+    streams |= {port.name: port.name for port in (*unit.operands, *unit.results)}
+    settings = {f"{name}_i": wire for name, wire in wires.items()}
+    parameters = f" #(.Lanes({lanes}), .Deep(1'b{deep:d}))"
+    return [
+        *declared,
+        *_instanced("config_registers", "", bus | outputs),
+        *_instanced(unit.name, parameters, streams | settings),
+    ]
 
 
 def _instanced(module: str, parameters: str, connections: dict[str, str]) -> list[str]:
     ports = ",\n".join(f"    .{port}({wire})" for port, wire in connections.items())
     return [f"  {module}{parameters} u_{module} (\n{ports}\n  );"]
-
-
-def _wire(setting: str) -> str:
-    """Such as "config_signed": some settings have names that ports have too, or keywords."""
-    return f"config_{setting}"
 
 
 def _arrays(unit: Unit, lanes: int) -> Iterator[str]:

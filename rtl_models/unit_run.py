@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rtl_models.benches.protocol import GOALS, LANES_VARIABLE, PROFILE_VARIABLE, REPORT, UNIT_VARIABLE
-from rtl_models.build_cache import Design, built
-from rtl_models.environment import SimulatorName
-from rtl_models.outcome import Outcome
-from rtl_models.own_modules import modules_option
+from rtl_models.outcome import BenchOutcome
 from rtl_models.session import NEVER_ENDS, Session
-from rtl_models.sources import LANES
+from rtl_models.tools.build_cache import TopModule, built
+from rtl_models.tools.environment import SimulatorName
+from rtl_models.tools.own_modules import modules_option
+from rtl_models.tools.protocol import COVERPOINTS, LANES_VARIABLE, PROFILE_VARIABLE, REPORT, UNIT_VARIABLE
+from rtl_models.tools.sources import LANES
 from rtl_models.unit_harness import TOP, control_file, harness
 from rtl_models.units import Unit
 
@@ -23,16 +23,16 @@ _SCENARIOS, _FAILING = "rtl_models.benches.unit_scenarios", "rtl_models.benches.
 
 @dataclass(frozen=True)
 class Built:
-    """A unit with its parameters."""
+    """A unit with its parameters: 4, 8 or 16 `lanes`, and the profile "shallow" or "deep" of its pipeline."""
 
     unit: Unit
     lanes: int = 4
     profile: str = "shallow"
 
-    def design(self, *before: Path) -> Design:
+    def design(self, *before: Path) -> TopModule:
         """The unit behind its configuration registers; modules in the folders `before` go before the package's."""
         text = harness(self.unit, self.lanes, self.profile == "deep")
-        return Design(TOP, {f"{TOP}.sv": text, "ports.vlt": control_file(self.unit, self.lanes)}, (*before, LANES))
+        return TopModule(TOP, {f"{TOP}.sv": text, "ports.vlt": control_file(self.unit, self.lanes)}, (*before, LANES))
 
     @property
     def title(self) -> str:
@@ -57,7 +57,7 @@ def run_unit(
     simulator: SimulatorName = "verilator",
     before: Sequence[Path] = (),
     scenarios: str = ".*",
-) -> Outcome:
+) -> BenchOutcome:
     """Build the unit and run the scenarios whose names match the pattern.
 
     Modules in the folders `before` go before those of the package.  Raises BuildError, and SimulationUnavailable where
@@ -67,19 +67,15 @@ def run_unit(
     session = Session(built_as.unit.name, TOP, seed, made, built_as.variables)
     tests = session.run(_SCENARIOS, scenarios)
     failed = [name for name, said in tests.items() if said]
-    smallest, waves = _explained(session, failed) if failed else ({}, None)
+    smallest: Mapping[str, Any] = {}
+    waves: Path | None = None
+    if failed and NEVER_ENDS not in failed:
+        smallest, waves = session.explained(_FAILING)
+        if "frames" not in smallest:  # no frames fail by themselves: the scenario is shown
+            waves = session.show(_SCENARIOS, failed[0].replace("[", r"\[").replace("]", r"\]"))
     options = {**built_as.options, **modules_option(before)}
-    return session.outcome(Outcome(
-        built_as.unit.name, options, simulator, seed, tests, session.read(REPORT), smallest, smallest.get("told", ""),
-        waves, session.read(GOALS),
+    return session.outcome(BenchOutcome(
+        name=built_as.unit.name, options=options, simulator=simulator, seed=seed, tests=tests,
+        figures=session.read(REPORT), smallest=smallest, smallest_told=smallest.get("told", ""),
+        waves=waves, coverpoints=session.read(COVERPOINTS),
     ))  # fmt: skip
-
-
-def _explained(session: Session, failed: Sequence[str]) -> tuple[Mapping[str, Any], Path | None]:
-    """The failing frames shrunk, and shown; else, as where no frames fail by themselves, the scenario shown."""
-    if NEVER_ENDS in failed:
-        return {}, None
-    smallest, waves = session.explained(_FAILING)
-    if "frames" in smallest:
-        return smallest, waves
-    return smallest, session.show(_SCENARIOS, failed[0].replace("[", r"\[").replace("]", r"\]"))

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from sim.golden.fixed_point import Int32Array, Int64Array, as_int32, clamp, shift_left_wrap, wrap_int32
 from sim.golden.scaling import double_rounding
@@ -55,19 +54,15 @@ def quantize_down_channels(settings: Settings, operands: Operands, lanes: int) -
 
     A row of `channels` numbers starts a beat; in its last beat the lanes behind the row are undefined.
     """
-    rows = _rows(operands["accumulator_i"], -(-settings["channels"] // lanes))
+    beats, beats_a_row = operands["accumulator_i"], -(-settings["channels"] // lanes)
+    filled_up = np.pad(beats, ((0, -len(beats) % beats_a_row), (0, 0)))
+    rows = filled_up.reshape(-1, beats_a_row * beats.shape[1])
     results = np.full_like(rows, UNDEFINED)
     for channel in range(settings["channels"]):
         bias, multiplier, shift = (settings[channel_setting(f, channel)] for f in ("bias", "multiplier", "shift"))
         column = rows[:, channel]
         results[:, channel] = _down(column, np.full_like(column, bias), settings, multiplier, shift)
-    return {"result_o": results.reshape(-1, lanes)[: len(operands["accumulator_i"])]}
-
-
-def _rows(beats: Int64Array, beats_a_row: int) -> Int64Array:
-    """The beats as rows, the last of which is filled up."""
-    missing = -len(beats) % beats_a_row
-    return np.pad(beats, ((0, missing), (0, 0))).reshape(-1, beats_a_row * beats.shape[1])
+    return {"result_o": results.reshape(-1, lanes)[: len(beats)]}
 
 
 def offset_contribution(settings: Settings, operands: Operands, lanes: int) -> Results:
@@ -84,14 +79,23 @@ def offset_contribution(settings: Settings, operands: Operands, lanes: int) -> R
 
 def transpose1xw(settings: Settings, operands: Operands, lanes: int) -> Results:
     """Settings destination, width, height, element, zero_tail; a frame of `height` rows of whole beats."""
-    rows = _frame(operands["data_i"], settings["height"])
+    # the bytes of each row, those behind its end too
+    rows = operands["data_i"].astype("<u4").view(np.uint8).reshape(settings["height"], -1)
     existing = -(-settings["width"] * settings["element"] // transpose.CHUNK_BYTES)
     writes = np.zeros((len(rows), rows.shape[1] // transpose.CHUNK_BYTES), np.int64)
     writes[:, :existing] = 1
     addresses, data = np.full_like(writes, UNDEFINED), np.full((*writes.shape, 4), UNDEFINED)
-    places = _places(*writes[:, :existing].shape)
+    # [row, block]: where in the output a chunk of 16 bytes stands, counted in chunks
+    numbers = np.arange(len(rows) * existing).reshape(len(rows), existing)
+    moved = transpose.transpose1xw(np.repeat(numbers.astype(np.int32), 4, axis=1)).reshape(-1, 4)[:, 0]
+    places = np.argsort(moved).reshape(numbers.shape)
+    whole = rows.view(f"<u{settings['element']}")
+    values, padding = whole[:, : settings["width"]], whole[:, settings["width"] :]
+    mode = "acl_20_11" if settings["zero_tail"] else "acl_19_08"
+    output = transpose.transpose1xw(np.ascontiguousarray(values), padding, mode)
+    chunks = np.ascontiguousarray(output).view("<u4").astype(np.int64).reshape(-1, 4)
     addresses[:, :existing] = (settings["destination"] + transpose.CHUNK_BYTES * places) & 0xFFFFFFFF
-    data[:, :existing] = _chunks(rows, settings)[places]
+    data[:, :existing] = chunks[places]
     last = np.zeros((operands["data_i"].shape[0], 1), np.int64)
     last[-1] = 1
     beats = len(last)
@@ -101,40 +105,16 @@ def transpose1xw(settings: Settings, operands: Operands, lanes: int) -> Results:
     }  # fmt: skip
 
 
-def _frame(data: Int64Array, height: int) -> npt.NDArray[np.uint8]:
-    """The bytes of each row, those behind its end too."""
-    return data.astype("<u4").view(np.uint8).reshape(height, -1)
-
-
-def _places(height: int, blocks: int) -> Int64Array:
-    """[row, block]: where in the output that chunk of 16 bytes stands, counted in chunks."""
-    numbers = np.arange(height * blocks).reshape(height, blocks)
-    moved = transpose.transpose1xw(np.repeat(numbers.astype(np.int32), 4, axis=1)).reshape(-1, 4)[:, 0]
-    return np.argsort(moved).reshape(height, blocks)
-
-
-def _chunks(rows: npt.NDArray[np.uint8], settings: Settings) -> Int64Array:
-    """The output [chunk, 4] in words."""
-    whole = rows.view(f"<u{settings['element']}")
-    values, padding = whole[:, : settings["width"]], whole[:, settings["width"] :]
-    mode = "acl_20_11" if settings["zero_tail"] else "acl_19_08"
-    output = transpose.transpose1xw(np.ascontiguousarray(values), padding, mode)
-    return np.ascontiguousarray(output).view("<u4").astype(np.int64).reshape(-1, 4)
-
-
 def quantized_add(settings: Settings, operands: Operands, lanes: int) -> Results:
     """Settings: every port of the unit's configuration; the shifts but left_shift to the right."""
-    a, b = (_placed(operands[f"{name}_i"], name, settings) for name in "ab")
-    total = wrap_int32(a.astype(np.int64) + b)
+    rescaled = []
+    for name in "ab":
+        difference = wrap_int32(_read(operands[f"{name}_i"], settings) + settings[f"{name}_offset"])
+        shifted = shift_left_wrap(difference, settings["left_shift"])
+        rescaled.append(double_rounding(shifted, settings[f"{name}_multiplier"], -settings[f"{name}_shift"]))
+    total = wrap_int32(rescaled[0].astype(np.int64) + rescaled[1])
     scaled = double_rounding(total, settings["multiplier"], -settings["shift"])
     return {"result_o": _bounded(wrap_int32(scaled.astype(np.int64) + settings["offset"]), settings)}
-
-
-def _placed(operand: Int64Array, name: str, settings: Settings) -> Int32Array:
-    """An operand, less its zero point and rescaled."""
-    difference = wrap_int32(_read(operand, settings) + settings[f"{name}_offset"])
-    shifted = shift_left_wrap(difference, settings["left_shift"])
-    return double_rounding(shifted, settings[f"{name}_multiplier"], -settings[f"{name}_shift"])
 
 
 def _read(values: Int64Array | int, settings: Settings) -> Int64Array:

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from rtl_models import unit_values
 from rtl_models.latencies import latency
-from rtl_models.sources import LANES
+from rtl_models.tools.sources import LANES
 from rtl_models.unit_values import Operands, Results, Settings
 
 LANE_COUNTS: Final = (4, 8, 16)
@@ -21,7 +21,7 @@ LANE_COUNTS: Final = (4, 8, 16)
 
 
 @dataclass(frozen=True)
-class Port:
+class UnitPort:
     """A port with numbers of so many bits, one for each lane, each beat or each chunk of 16 bytes."""
 
     name: str
@@ -44,8 +44,8 @@ class Unit:
     """
 
     name: str
-    operands: tuple[Port, ...]
-    results: tuple[Port, ...]
+    operands: tuple[UnitPort, ...]
+    results: tuple[UnitPort, ...]
     settings: tuple[str, ...]
     expected: Callable[[Settings, Operands, int], Results]
     tables: tuple[str, ...] = ()
@@ -60,18 +60,18 @@ class Unit:
         return latency(self.name, deep)
 
 
-_BYTES: Final = (Port("result_o", 8, False),)
+_BYTES: Final = (UnitPort("result_o", 8, False),)
 _ALL: Final = (
     Unit(
         "quantize_down",
-        (Port("accumulator_i", 32, True), Port("bias_i", 32, True)),
+        (UnitPort("accumulator_i", 32, True), UnitPort("bias_i", 32, True)),
         _BYTES,
         ("multiplier", "shift", "offset", "minimum", "maximum", "signed"),
         unit_values.quantize_down,
     ),
     Unit(
         "quantize_down_channels",
-        (Port("accumulator_i", 32, True),),
+        (UnitPort("accumulator_i", 32, True),),
         _BYTES,
         ("offset", "minimum", "maximum", "signed", "channels"),
         unit_values.quantize_down_channels,
@@ -80,30 +80,30 @@ _ALL: Final = (
     Unit(
         "offset_contribution",
         (
-            Port("product_i", 32, True),
-            Port("column_sums_i", 32, True),
-            Port("row_sum_i", 32, True, "beat"),
-            Port("bias_i", 32, True),
+            UnitPort("product_i", 32, True),
+            UnitPort("column_sums_i", 32, True),
+            UnitPort("row_sum_i", 32, True, "beat"),
+            UnitPort("bias_i", 32, True),
         ),
-        (Port("result_o", 32, True),),
+        (UnitPort("result_o", 32, True),),
         ("a_offset", "b_offset", "constant"),
         unit_values.offset_contribution,
     ),
     Unit(
         "transpose1xw",
-        (Port("data_i", 32, False),),
+        (UnitPort("data_i", 32, False),),
         (
-            Port("data_o", 32, False),
-            Port("address_o", 32, False, "chunk"),
-            Port("write_o", 1, False, "chunk"),
-            Port("last_o", 1, False, "beat"),
+            UnitPort("data_o", 32, False),
+            UnitPort("address_o", 32, False, "chunk"),
+            UnitPort("write_o", 1, False, "chunk"),
+            UnitPort("last_o", 1, False, "beat"),
         ),
         ("destination", "width", "height", "element", "zero_tail"),
         unit_values.transpose1xw,
     ),
     Unit(
         "quantized_add",
-        (Port("a_i", 8, False), Port("b_i", 8, False)),
+        (UnitPort("a_i", 8, False), UnitPort("b_i", 8, False)),
         _BYTES,
         (
             "signed", "a_offset", "b_offset", "left_shift", "a_multiplier", "a_shift", "b_multiplier", "b_shift",

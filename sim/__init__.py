@@ -1,20 +1,32 @@
-"""Running instructions, comparing implementations of a kernel, timing."""
+"""Running instructions, comparing implementations of a kernel, timing.
 
-from isa.intrinsics import Program
-from sim.check.explain.answer import explain
-from sim.emulator import Emulator
-from sim.kernels import Kernel
-from sim.machine.batch import Batch
-from sim.machine.batch_program import ProgramBatch
-from sim.machine.errors import MemoryFault, Trap, UnsupportedInstruction
-from sim.machine.machine import Machine
-from sim.machine.memory import Memory
-from sim.machine.trace import Step
+Names are imported when they are first asked for: `import sim` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isa.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from isa.errors import LanewiseError
+    from isa.intrinsics import Program
+    from sim.emulator import Emulator
+    from sim.explanation.answer import explain
+    from sim.kernels import Kernel
+    from sim.machine.batch import Batch
+    from sim.machine.batch_program import ProgramBatch
+    from sim.machine.errors import MemoryFault, Trap, UnsupportedInstruction
+    from sim.machine.machine import Machine
+    from sim.machine.memory import Memory
+    from sim.machine.trace import Step
 
 __all__ = [
     "Batch",
     "Emulator",
     "Kernel",
+    "LanewiseError",
     "Machine",
     "Memory",
     "MemoryFault",
@@ -25,3 +37,23 @@ __all__ = [
     "UnsupportedInstruction",
     "explain",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "Batch": "sim.machine.batch",
+            "Emulator": "sim.emulator",
+            "Kernel": "sim.kernels",
+            "LanewiseError": "isa.errors",
+            "Machine": "sim.machine.machine",
+            "Memory": "sim.machine.memory",
+            "MemoryFault": "sim.machine.errors",
+            "Program": "isa.intrinsics",
+            "ProgramBatch": "sim.machine.batch_program",
+            "Step": "sim.machine.trace",
+            "Trap": "sim.machine.errors",
+            "UnsupportedInstruction": "sim.machine.errors",
+            "explain": "sim.explanation.answer",
+        },
+    )

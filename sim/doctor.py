@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
-from sim.toolchain import ToolchainUnavailable, cache_directory, compiler_version
+from sim.toolchain.compilers import ToolchainUnavailable, cache_directory, compiler_version
 
 OLDEST_PYTHON: Final = (3, 11)
 
@@ -30,13 +30,16 @@ class Tool:
 
 def examine() -> tuple[Tool, ...]:
     """All tools, the required ones first."""
+    python = sys.version.split()[0] if sys.version_info >= OLDEST_PYTHON else ""
+    compiler = _unless_unavailable(compiler_version)
+    cache = _unless_unavailable(lambda: str(cache_directory()))
     return (
-        Tool("Python", _python(), True, "nothing runs", "install Python 3.11 or newer"),
+        Tool("Python", python, True, "nothing runs", "install Python 3.11 or newer"),
         *(_package(name, True, cost) for name, cost in _REQUIRED.items()),
-        Tool("AArch64 compiler", _compiler(), True, "no kernel can be compiled", "pip install ziglang"),
-        Tool("cache of builds", _cache(), True, "no kernel can be compiled", "set LANEWISE_CACHE to a folder"),
+        Tool("AArch64 compiler", compiler, True, "no kernel can be compiled", "pip install ziglang"),
+        Tool("cache of builds", cache, True, "no kernel can be compiled", "set LANEWISE_CACHE to a folder"),
         *(_package(name, False, cost) for name, cost in _OPTIONAL.items()),
-        *(_program(name, *rest) for name, *rest in _PROGRAMS),
+        *(Tool(name, shutil.which(name) or "", False, cost, remedy) for name, cost, remedy in _PROGRAMS),
     )
 
 
@@ -64,28 +67,12 @@ _PROGRAMS: Final = (
 )
 
 
-def _python() -> str:
-    return sys.version.split()[0] if sys.version_info >= OLDEST_PYTHON else ""
-
-
 def _package(name: str, required: bool, cost: str) -> Tool:
     try:
         found = version(name)
     except PackageNotFoundError:
         found = ""
     return Tool(name, found, required, cost, f"pip install {name}")
-
-
-def _program(name: str, cost: str, remedy: str) -> Tool:
-    return Tool(name, shutil.which(name) or "", False, cost, remedy)
-
-
-def _compiler() -> str:
-    return _unless_unavailable(compiler_version)
-
-
-def _cache() -> str:
-    return _unless_unavailable(lambda: str(cache_directory()))
 
 
 def _unless_unavailable(ask: Callable[[], str]) -> str:

@@ -25,13 +25,12 @@ from unicorn import unicorn_const as uc
 from unicorn.unicorn_py3.unicorn import uclib
 
 from isa.decode import decode, disassemble
-from isa.instruction import Instruction
 from isa.lane import Place
 from isa.refusals import NO_INSTRUCTION, TRAP_REASONS
 from isa.table import UnknownInstruction
 from sim.machine.errors import ExecutionError, MemoryFault, Trap, UnsupportedInstruction
 from sim.machine.memory import Memory, Region
-from sim.machine.registers import RegisterFile, Registers
+from sim.machine.registers import RegisterFile, RegisterStorage
 from sim.machine.trace import Step
 
 _PERMISSIONS = {"r": uc.UC_PROT_READ, "w": uc.UC_PROT_WRITE, "x": uc.UC_PROT_EXEC}
@@ -40,6 +39,8 @@ _GENERAL += [arm.UC_ARM64_REG_X29, arm.UC_ARM64_REG_X30, arm.UC_ARM64_REG_SP]
 _VECTORS = [arm.UC_ARM64_REG_V0 + i for i in range(32)]
 _FLAGS = {"nzcv": arm.UC_ARM64_REG_NZCV, "fpsr": arm.UC_ARM64_REG_FPSR, "fpcr": arm.UC_ARM64_REG_FPCR}
 _ALL = [*_VECTORS, *_GENERAL, *_FLAGS.values()]
+_PLACES = [*(Place("v", i) for i in range(32)), *(Place("x", i) for i in range(31))]
+_PLACES += [Place(file) for file in ("sp", "nzcv", "fpsr", "fpcr")]
 _SCALARS = Struct("<35Q")
 _UNDEFINED = 1
 _MISALIGNED = 4
@@ -57,6 +58,14 @@ BeforeEach = Callable[[int], bool]
 OnUndefined = Callable[[int], bool]
 """Called with the address of an instruction that the emulator does not have.  True says that it was executed in the
 emulator's place: registers, memory and program counter of the emulator are set; False that nobody can."""
+
+
+def _property(file: str, text: str) -> property:
+    """A register that has no number, as a property."""
+    place = Place(file)
+    return property(
+        lambda self: self.read(place), lambda self, value: self.write(place, value % (1 << place.bits)), None, text
+    )
 
 
 class EmulatorMemory(Memory):
@@ -121,29 +130,31 @@ class Emulator:
         self._engine.hook_add(uc.UC_HOOK_INTR, self._on_interrupt)
 
     def read(self, place: Place) -> int:
+        """One register, the program counter included."""
         value: int = self._engine.reg_read(_identifier(place))
         return value >> 28 if place.file == "nzcv" else value
 
     def write(self, place: Place, value: int) -> None:
+        """Set one register, the program counter included."""
         self._engine.reg_write(_identifier(place), value << 28 if place.file == "nzcv" else value)
 
-    sp = property(lambda self: self.read(Place("sp")), lambda self, value: self.write(Place("sp"), value % 2**64))
-    pc = property(lambda self: self.read(Place("pc")), lambda self, value: self.write(Place("pc"), value % 2**64))
-    nzcv = property(lambda self: self.read(Place("nzcv")), lambda self, value: self.write(Place("nzcv"), value % 2**4))
-    fpsr = property(lambda self: self.read(Place("fpsr")), lambda self, value: self.write(Place("fpsr"), value % 2**32))
-    fpcr = property(lambda self: self.read(Place("fpcr")), lambda self, value: self.write(Place("fpcr"), value % 2**32))
+    sp = _property("sp", "The stack pointer, 64 bits.")
+    pc = _property("pc", "The program counter, 64 bits.")
+    nzcv = _property("nzcv", "The flags as a 4-bit number, N = 8, Z = 4, C = 2, V = 1.")
+    fpsr = _property("fpsr", "The floating-point status register, 32 bits: QC is bit 27.")
+    fpcr = _property("fpcr", "The floating-point control register, 32 bits: rounding mode, flush to zero, default NaN.")
 
-    def registers(self) -> Registers:
+    def registers(self) -> RegisterStorage:
         """A copy of all registers but the program counter and the exclusive monitor, which Unicorn keeps to itself."""
         self._all.refresh()
-        copy = Registers()
+        copy = RegisterStorage()
         copy.vectors[:] = self._all.buffer[:512]
         scalars = _SCALARS.unpack_from(self._all.buffer, 512)
         copy.general[:] = scalars[:32]
         copy.flags[:3] = [scalars[32] >> 28, scalars[33], scalars[34]]
         return copy
 
-    def agrees(self, registers: Registers, fpsr_mask: int, fpcr_mask: int) -> bool:
+    def agrees(self, registers: RegisterStorage, fpsr_mask: int, fpcr_mask: int) -> bool:
         """Whether all registers that `registers` gives are equal; of FPSR and FPCR, the bits in the masks."""
         self._all.refresh()
         if self._all.buffer[:512] != registers.vectors:
@@ -153,7 +164,7 @@ class Emulator:
         same_status = not ((fpsr ^ flags[1]) & fpsr_mask | (fpcr ^ flags[2]) & fpcr_mask)
         return same_status and nzcv >> 28 == flags[0] and general == registers.general
 
-    def load_registers(self, registers: Registers) -> None:
+    def load_registers(self, registers: RegisterStorage) -> None:
         """Set all registers but the program counter and the exclusive monitor."""
         self._all.buffer[:512] = registers.vectors
         nzcv, fpsr, fpcr, _monitor = registers.flags
@@ -177,18 +188,26 @@ class Emulator:
             return 0
         if self.pc % 4:
             self._fetch(self.pc)
-        self._forget_stale_code()
+        if self._code_version != self.memory.code_version:
+            self._engine.ctl_flush_tb()
+            self._code_version = self.memory.code_version
+            self._fatal = _fatal_addresses(self.memory)
         self._before_each, self._on_undefined, self._error = before_each, on_undefined, None
         self._pending = -1 if max_instructions is None else max_instructions
         start = self.instructions_executed
         self._fetched = None
         try:
             self._emulate(_NEVER if until is None else until)
-        except unicorn.UcError as error:
+        except unicorn.UcError as stop:
             if self._error is None and self._fetched is None:
-                self._error = self._unexplained(error)
-        if self._error is not None:
-            raise self._placed(self._error)
+                self._error = UnsupportedInstruction(self._at, 4, f"the emulator stopped: {stop}")
+        error = self._error
+        if error is not None and error.pc is None:
+            error.pc, error.disassembly = self._at, self._text_at(self._at)
+            self.instructions_executed -= 1  # that one did not execute
+        if error is not None:
+            self.pc = error.pc
+            raise error
         if self._fetched is not None:
             self.pc = self._fetched
         return self.instructions_executed - start
@@ -214,7 +233,11 @@ class Emulator:
             accesses.append((access == uc.UC_MEM_WRITE, address, self.memory.read(address, size)))
 
         pc, index, before = self.pc, self.instructions_executed, self.registers()
-        instruction = self._instruction_at(pc)
+        word = self._fetch(pc)
+        try:
+            instruction = decode(word, pc)
+        except UnknownInstruction as unknown:
+            raise UnsupportedInstruction(pc, 4, unknown.reason, pc, unknown.text) from None
         hook = self._engine.hook_add(uc.UC_HOOK_MEM_READ | uc.UC_HOOK_MEM_WRITE, note)
         try:
             self.run(max_instructions=1)
@@ -222,14 +245,12 @@ class Emulator:
             self._engine.hook_del(hook)
         stores = tuple((a, old, self.memory.read(a, len(old))) for is_store, a, old in accesses if is_store)
         loads = tuple((a, data) for is_store, a, data in accesses if not is_store)
-        writes = _writes(instruction, before, self.registers())
+        after = self.registers()
+        written = [place for place in instruction.places_written if place.file not in ("pc", "zr")]
+        changed = [place for place in _PLACES if before.read(place) != after.read(place)]
+        places = dict.fromkeys(written + changed)
+        writes = tuple((place, before.read(place), after.read(place)) for place in places)
         return Step(index, pc, instruction, writes, stores, loads, self.pc)
-
-    def _instruction_at(self, pc: int) -> Instruction:
-        try:
-            return decode(self._fetch(pc), pc)
-        except UnknownInstruction as unknown:
-            raise UnsupportedInstruction(pc, 4, unknown.reason, pc, unknown.text) from None
 
     def _fetch(self, pc: int) -> bytes:
         try:
@@ -237,12 +258,6 @@ class Emulator:
         except MemoryFault as fault:
             fault.pc = pc
             raise
-
-    def _forget_stale_code(self) -> None:
-        if self._code_version != self.memory.code_version:
-            self._engine.ctl_flush_tb()
-            self._code_version = self.memory.code_version
-            self._fatal = _fatal_addresses(self.memory)
 
     def _on_instruction(self, _engine: unicorn.Uc, address: int, _size: int, _data: object) -> None:
         if address % 4:
@@ -289,18 +304,6 @@ class Emulator:
     def _text_at(self, pc: int) -> str:
         return " ".join(disassemble(self.memory.read(pc, 4), pc)).rstrip()
 
-    def _unexplained(self, error: unicorn.UcError) -> ExecutionError:
-        return UnsupportedInstruction(self._at, 4, f"the emulator stopped: {error}")
-
-    def _placed(self, error: ExecutionError) -> ExecutionError:
-        """The error with its instruction; that one did not execute."""
-        if error.pc is None:
-            error.pc = self._at
-            error.disassembly = self._text_at(self._at)
-            self.instructions_executed -= 1
-        self.pc = error.pc
-        return error
-
 
 def _fatal_addresses(memory: Memory) -> frozenset[int]:
     """Where executable memory has words that Unicorn does not survive."""
@@ -309,12 +312,10 @@ def _fatal_addresses(memory: Memory) -> frozenset[int]:
         if "x" in region.permissions:
             words = np.frombuffer(region.buffer, "<u4")
             in_group = np.logical_or.reduce([words & mask == value for mask, value in _FATAL_GROUPS])
-            found |= {region.start + 4 * int(i) for i in np.flatnonzero(in_group) if _is_undefined(words[i])}
+            for i in np.flatnonzero(in_group):
+                if disassemble(int(words[i]).to_bytes(4, "little"))[0] == ".word":
+                    found.add(region.start + 4 * int(i))
     return frozenset(found)
-
-
-def _is_undefined(word: np.uint32) -> bool:
-    return disassemble(int(word).to_bytes(4, "little"))[0] == ".word"
 
 
 def _identifier(place: Place) -> int:
@@ -324,12 +325,3 @@ def _identifier(place: Place) -> int:
     if place.file == "x":
         return int(_GENERAL[index])
     return int({"sp": arm.UC_ARM64_REG_SP, "pc": arm.UC_ARM64_REG_PC, **_FLAGS}[place.file])
-
-
-def _writes(instruction: Instruction, before: Registers, after: Registers) -> tuple[tuple[Place, int, int], ...]:
-    """What the instruction writes, and every other register that changed."""
-    written = [place for place in instruction.places_written if place.file not in ("pc", "zr")]
-    others = [*(Place("v", i) for i in range(32)), *(Place("x", i) for i in range(31))]
-    others += [Place(file) for file in ("sp", "nzcv", "fpsr", "fpcr")]
-    changed = [place for place in others if before.read(place) != after.read(place)]
-    return tuple((place, before.read(place), after.read(place)) for place in dict.fromkeys(written + changed))

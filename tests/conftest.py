@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 if TYPE_CHECKING:
     from sim import Emulator, Machine
@@ -21,8 +23,16 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 Words = dict[str, tuple[int, ...]]
 
-settings.register_profile("lanewise", deadline=None, print_blob=True)
+# The same examples in every run: whatever the clock, the load, the order of the tests, and what else is imported.
+settings.register_profile(
+    "lanewise", derandomize=True, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+# Other examples in every run: `make explore`, which gives the seed.
+settings.register_profile(
+    "explore", settings.get_profile("lanewise"), derandomize=False, database=None, max_examples=500
+)
 settings.load_profile("lanewise")
+providers._get_local_constants = Constants  # else numbers in the modules that happen to be imported are drawn too
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -94,6 +104,7 @@ WORDS = {
     "subs x0, x0, #1": 0xF1000400,
     "sqadd v0.4s, v0.4s, v1.4s": 0x4EA10C00,
     "sdot v0.4s, v1.16b, v2.16b": 0x4E829420,
+    "fcmla v0.4h, v1.4h, v2.h[0], #0": 0x2F421020,
     "svc #0": 0xD4000001,
     "brk #0": 0xD4200000,
     "udf #0": 0,

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded_programs import BASE, ROW, filled_memory, live_after, random_program, recorded, with_registers
 
-from isa.allocation import Allocation
-from isa.assembly import GeneralFile, Line, built_constant
-from isa.bank import Bank
+from isa.acle.allocation import Allocation
+from isa.acle.assembly import CodeLine, GeneralFileAssembly, built_constant
+from isa.acle.bank import Bank
+from isa.acle.liveness import COPY
+from isa.acle.register_slots import slots_of
 from isa.intrinsics import (
-    Pointer,
+    ElementPointer,
     Program,
     VectorValue,
     int16x8_t,
@@ -31,8 +32,7 @@ from isa.intrinsics import (
     vst2q_s32,
 )
 from isa.lane import Place
-from isa.liveness import COPY
-from isa.register_slots import slots_of
+from support.recorded_programs import BASE, ROW, filled_memory, live_after, random_program, recorded, with_registers
 
 Identity = tuple[str, object]
 
@@ -63,7 +63,7 @@ class Symbols:
             for place in instruction.places_written:
                 self.recorded[place] = (str(place), number)
 
-    def line(self, line: Line) -> None:
+    def line(self, line: CodeLine) -> None:
         """Follow one line of the allocation."""
         if line.instruction is not None:
             self._recorded(line)
@@ -75,7 +75,7 @@ class Symbols:
         elif match := re.fullmatch(r"ldr q(\d+), \[x16, :lo12:.Lconstants\+(\d+)\]", line.text):
             self.now["v" + match[1]] = ("constant", self.pool[int(match[2]) // 16])
 
-    def _recorded(self, line: Line) -> None:
+    def _recorded(self, line: CodeLine) -> None:
         assert line.instruction is not None
         for copy in range(self.done + 1, line.number):
             self.record(copy)
@@ -92,7 +92,7 @@ class Symbols:
                 self.now[f"v{line.instruction.registers[slot]}"] = self.recorded[Place("v", virtual[slot])]
         self._require_live(line)
 
-    def _require_live(self, line: Line) -> None:
+    def _require_live(self, line: CodeLine) -> None:
         held = set(self.now.values())
         for place in self.live[line.number]:
             value = self.recorded.get(place)
@@ -206,7 +206,7 @@ def test_what_fits_into_the_registers_is_not_spilled(seed: int, length: int) -> 
 
 
 def test_more_spilled_values_than_the_frame_takes_are_refused(monkeypatch: Any) -> None:
-    monkeypatch.setattr("isa.bank.SLOTS", 3)
+    monkeypatch.setattr("isa.acle.bank.SLOTS", 3)
     with pytest.raises(ValueError, match="more than 3 values are spilled at once"):
         sums_of(36).allocated()
 
@@ -312,14 +312,14 @@ def test_a_number_is_built_by_few_moves(bits: int, text: list[str]) -> None:
 
 
 def test_an_address_out_of_reach_is_built_anew() -> None:
-    file = GeneralFile()
+    file = GeneralFileAssembly()
     file.constant(0, 0x1_2345)
     assert file.constant(1, 0x1_2345 + 4096) == ["mov w1, #0x3345", "movk w1, #0x1, lsl #16"]
 
 
 def test_equal_addresses_of_two_pointers_are_built_once() -> None:
     with Program(filled_memory()) as program:
-        vst1q_s32(ROW + 64, vld1q_s32(Pointer(BASE + 256, "int32")))
+        vst1q_s32(ROW + 64, vld1q_s32(ElementPointer(BASE + 256, "int32")))
     assert len(program.allocated().of("constant")) == len(built_constant(0, BASE + 256))
 
 

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded_programs import BASE, ROW, filled_memory, random_program, recorded, with_registers
 
-from isa.assembly import GeneralFile, VectorFile
-from isa.bank import Bank
+from isa.acle.assembly import GeneralFileAssembly, VectorFileAssembly
+from isa.acle.bank import Bank
 from isa.intrinsics import (
-    Pointer,
+    ElementPointer,
     Program,
     int32x4_t,
     vaddq_s32,
@@ -23,15 +22,16 @@ from isa.intrinsics import (
     vqaddq_s32,
     vst1q_s32,
 )
-from sim.check.assembled import Touched, run_allocation, run_assembled
+from sim.call.assembled import TouchedMemory, run_allocation, run_assembled
 from sim.kernels.quantize_down.program import run as quantize_down
+from support.recorded_programs import BASE, ROW, filled_memory, random_program, recorded, with_registers
 
-QUANTIZED = Pointer(BASE + 0x1000, "uint8")
+QUANTIZED = ElementPointer(BASE + 0x1000, "uint8")
 
 
 def quantized(length: int, bias: bool) -> Program:
     """quantize_down on one row, far enough from 0 to saturate in places."""
-    biases = Pointer(BASE + 0x800, "int32") if bias else None
+    biases = ElementPointer(BASE + 0x800, "int32") if bias else None
     return quantize_down(filled_memory(), ROW, biases, QUANTIZED, (length,), 1 << 30, 3, 5, 0, 255)
 
 
@@ -60,6 +60,13 @@ def test_random_programs_do_what_was_recorded(seed: int) -> None:
 def test_short_random_programs_do_what_was_recorded(seed: int, length: int) -> None:
     run = run_assembled(random_program(seed, length), seed)
     assert run.agrees, run
+
+
+def test_a_program_is_assembled_with_every_feature_that_its_instructions_need() -> None:
+    program = random_program(2348, 5)  # half precision of two extensions: fcmla v0.8h, v0.8h, v1.h[0], #0
+    needed = {feature for instruction in program.instructions for feature in instruction.form.features}
+    assert {"fcma", "fp16"} <= needed
+    assert run_assembled(program, 2348).agrees
 
 
 def test_the_random_programs_spill_and_copy() -> None:
@@ -125,8 +132,8 @@ def test_qc_is_as_recorded(addend: int) -> None:
 
 def test_an_address_at_the_assembled_codes_usual_place_moves_the_code() -> None:
     program = random_program(1, 20)
-    byte = Touched.by(program.trace).free_region
-    moved = Touched({**Touched.by(program.trace).before, byte: 0}, {}).free_region
+    byte = TouchedMemory.by(program.trace).free_region
+    moved = TouchedMemory({**TouchedMemory.by(program.trace).before, byte: 0}, {}).free_region
     assert moved > byte
 
 
@@ -134,7 +141,7 @@ def test_memory_before_and_after_is_worked_out_from_the_record() -> None:
     with Program(filled_memory()) as program:
         vst1q_s32(ROW, vaddq_s32(vld1q_s32(ROW), vdupq_n_s32(0)))
         vst1q_s32(ROW + 4, vdupq_n_s32(-1))
-    touched = Touched.by(program.trace)
+    touched = TouchedMemory.by(program.trace)
     start = filled_memory().read(BASE, 16)
     before = bytes(touched.before[BASE + k] for k in range(32))
     after = bytes(touched.after[BASE + k] for k in range(32))
@@ -158,10 +165,18 @@ def _forgotten(self: Bank, register: int) -> None:
 PLANTED: dict[str, tuple[type, str, Any]] = {
     "an overwritten operand is not kept": (Bank, "keep", lambda self, register: self._results.add(register)),
     "an evicted value is not stored": (Bank, "_evict", _forgotten),
-    "every spill goes to one slot": (VectorFile, "stored", lambda self, r, slot: f"str q{r}, [sp, #16]"),
-    "half of a vector is copied": (VectorFile, "copied", lambda self, to, source: f"mov v{to}.8b, v{source}.8b"),
-    "an address loses its upper half": (GeneralFile, "_moved", lambda self, r, bits: f"mov x{r}, #{bits & 0xFFFF}"),
-    "registers of the caller are not saved": (type(None), "isa.assembly._KEPT", range(0)),
+    "every spill goes to one slot": (VectorFileAssembly, "stored", lambda self, r, slot: f"str q{r}, [sp, #16]"),
+    "half of a vector is copied": (
+        VectorFileAssembly,
+        "copied",
+        lambda self, to, source: f"mov v{to}.8b, v{source}.8b",
+    ),
+    "an address loses its upper half": (
+        GeneralFileAssembly,
+        "_moved",
+        lambda self, r, bits: f"mov x{r}, #{bits & 0xFFFF}",
+    ),
+    "registers of the caller are not saved": (type(None), "isa.acle.assembly._KEPT", range(0)),
 }
 
 

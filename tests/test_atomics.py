@@ -7,10 +7,10 @@ import re
 from itertools import product
 
 import pytest
-from engines import CODE, DATA, FAR, PAGE, Engine, fault_of, loaded
 
 from isa.decode import decode
 from sim import Emulator, Machine
+from support.engines import CODE, DATA, FAR, PAGE, Engine, fault_of, loaded
 
 WORDS = {
     "ldadd x2, x0, [x1]": 0xF8220020,

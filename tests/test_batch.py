@@ -7,14 +7,14 @@ from random import Random
 
 import numpy as np
 import pytest
-from batches import CODE, DATA, PAGE, Together
 from conftest import Assemble
 
 from isa.evaluate.exact import QC
 from sim import Batch, MemoryFault, Trap, UnsupportedInstruction
-from sim.machine.batch_group import Frame, Members, Touched
+from sim.machine.batch_group import GroupFrame, Members, TouchedRegisters
 from sim.machine.batch_memory import BatchMemory
 from sim.machine.batch_registers import BatchRegisters
+from support.batches import CODE, DATA, PAGE, Together
 
 MEMBERS = 8
 
@@ -218,6 +218,16 @@ def test_a_batch_needs_a_member() -> None:
         Batch(0)
 
 
+@pytest.mark.parametrize("missing", ["fcma", "fp16"])
+def test_half_precision_of_an_extension_needs_both_features(assemble: Assemble, missing: str) -> None:
+    batch = Batch(1, features={"fcma", "fp16"} - {missing})
+    batch.memory.map(CODE, PAGE, "rx")
+    batch.memory.write(CODE, assemble("fcmla v0.4h, v1.4h, v2.h[0], #0"))
+    batch.pc = CODE
+    batch.run()
+    assert f"lacks the feature '{missing}'" in str(batch.faults[0])
+
+
 def test_an_unknown_feature_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown feature 'sve': the features are rdm"):
         Batch(1, features=("sve",))
@@ -251,10 +261,12 @@ def test_members_wait_where_others_come_to_meet_them(assemble: Assemble, monkeyp
     together.batch.x[0] = np.arange(MEMBERS) % 2
     sizes: list[int] = []
 
-    def recording(registers: BatchRegisters, memory: BatchMemory, rows: Members, touched: Touched) -> Frame:
+    def recording(
+        registers: BatchRegisters, memory: BatchMemory, rows: Members, touched: TouchedRegisters
+    ) -> GroupFrame:
         sizes.append(len(rows))
-        return Frame(registers, memory, rows, touched)
+        return GroupFrame(registers, memory, rows, touched)
 
-    monkeypatch.setattr("sim.machine.batch.Frame", recording)
+    monkeypatch.setattr("sim.machine.batch.GroupFrame", recording)
     together.batch.run(until=CODE + 16)
     assert sizes == [MEMBERS, MEMBERS // 2, MEMBERS]

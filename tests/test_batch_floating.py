@@ -6,7 +6,7 @@ from struct import pack
 
 import numpy as np
 import pytest
-from hypothesis import given, seed
+from hypothesis import given
 from hypothesis import strategies as st
 
 from isa.evaluate.batch.floating import computed
@@ -44,7 +44,6 @@ def numbers_of(format: Float) -> st.SearchStrategy[int]:
 
 @pytest.mark.parametrize("format", LETTERS, ids=str)
 @pytest.mark.parametrize("name", COUNTS)
-@seed(1)
 @given(st.data(), st.sampled_from([0, IXC]))
 def test_an_element_is_what_the_arbiter_computes(
     name: Operation, format: Float, data: st.DataObject, fpsr: int

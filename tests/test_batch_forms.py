@@ -5,13 +5,13 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from batch_forms import MEMBERS, difference, differences, words_of
-from batches import CODE, PAGE, Together
 
 from isa.encodings import recorded_words
 from isa.lane import Int, Lane
 from isa.rows import TABLE
 from isa.semantics.elementwise import SIGNED, each
+from long.batch_forms import MEMBERS, difference, differences, words_of
+from support.batches import CODE, PAGE, Together
 
 SHARE, CHUNKS = 12, 6
 NAMES = list(recorded_words())[5::SHARE]

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from sim import Batch, Machine
-from sim.check.call import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, map_image
-from sim.check.check import LEVELS
+from sim.call.call import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, map_image
 from sim.kernels.quantize_down import KERNEL
-from sim.toolchain import build
+from sim.toolchain.compilers import LEVELS, build
 
 MEMBERS, LONGEST = 9, 40
 ACCUMULATORS, BIAS, OUTPUT = 0x1000_0000, 0x2000_0000, 0x3000_0000

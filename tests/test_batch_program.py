@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from isa.evaluate.exact import QC
-from isa.intrinsics import Pointer, int32x4_t, vqaddq_s32
+from isa.intrinsics import ElementPointer, int32x4_t, vqaddq_s32
 from sim import Memory, MemoryFault, Program, ProgramBatch
 from sim.kernels.quantize_down import program as quantize_down
 
@@ -24,7 +24,7 @@ def recorded(accumulators: bytes, bias: bytes) -> tuple[Program, Memory]:
         memory.map(address, PAGE, permissions)
     memory.write(ACCUMULATORS, accumulators)
     memory.write(BIAS, bias)
-    pointers = Pointer(ACCUMULATORS, "int32"), Pointer(BIAS, "int32"), Pointer(OUTPUT, "uint8")
+    pointers = ElementPointer(ACCUMULATORS, "int32"), ElementPointer(BIAS, "int32"), ElementPointer(OUTPUT, "uint8")
     return quantize_down.run(memory, *pointers, [LENGTH], 1 << 30, 3, 10, 0, 255), memory
 
 

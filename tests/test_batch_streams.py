@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from random import Random
 
 import pytest
-from batches import Together
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from streams import MAX_INSTRUCTIONS, random_stream
-from streams_items import CODE, CODE_SIZE, DATA, DATA_SIZE, POOL, POOL_SIZE, Item, Pool, laid_out
-from streams_vocabulary import POOL_BASE, vocabulary
 from test_random_streams import streams
+
+from support.batches import Together
+from support.streams import MAX_INSTRUCTIONS, random_stream
+from support.streams_items import CODE, CODE_SIZE, DATA, DATA_SIZE, POOL, POOL_SIZE, Item, Pool, laid_out
+from support.streams_vocabulary import POOL_BASE, vocabulary
 
 MEMBERS, SEEDS, LENGTH = 6, 8, 120
 
@@ -40,7 +41,6 @@ def test_a_random_stream_does_what_machines_do(number: int) -> None:
     assert difference(random_stream(rng, vocabulary(), LENGTH), rng) == ""
 
 
-@seed(1)
 @settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(streams(vocabulary()), st.integers(0, 2**32))
 def test_a_stream_that_hypothesis_draws_does_what_machines_do(stream: list[Item], state: int) -> None:

@@ -11,12 +11,12 @@ from random import Random
 from struct import pack, unpack
 
 import pytest
-from floating_reference import MODES, rounded, signed
-from floating_values import decoded, encoded, is_nan, value
 
 from isa.encodings import words_of
 from isa.floating import BF16, F32, Rounding
 from sim import Machine
+from support.floating_reference import MODES, rounded, signed
+from support.floating_values import decoded, encoded, is_nan, value
 
 SEED, STATES = 4, 150
 CODE, NAN, IXC = 0x10000, 0x7FC00000, 16

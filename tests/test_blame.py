@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from isa import intrinsics as neon
-from isa.intrinsics import Pointer, Program, VectorValue
+from isa.intrinsics import ElementPointer, Program, VectorValue
 from sim import Memory
-from sim.check.blame import Calibration, Lineage, parting
-from sim.check.call import Recorded
+from sim.call.call import Recorded
+from sim.check.blame import Calibration, Lineage, find_parting
 from sim.check.check import Job, check_job
-from sim.check.origin import Origin, origin_of
+from sim.check.origin import LaneOrigin, origin_of
 from sim.check.vectors import make_vectors
 from sim.kernels.kernel import built_in_kernel
 
@@ -29,19 +29,19 @@ MULTIPLIED_DOWN = """
 """
 
 
-def origin(function: Binary, lane: int, a: list[int], b: list[int]) -> Origin:
+def origin(function: Binary, lane: int, a: list[int], b: list[int]) -> LaneOrigin:
     """Where lane `lane` of a function of two int32x4 came from."""
     memory = Memory()
     for address, values in ((FIRST, a), (SECOND, b), (OUTPUT, [0] * 4)):
         memory.map(address, 4096)
         memory.write(address, np.array(values, np.int32).tobytes())
     with Program(memory) as program:
-        loaded = (neon.vld1q_s32(Pointer(address, "int32")) for address in (FIRST, SECOND))
-        neon.vst1q_s32(Pointer(OUTPUT, "int32"), function(*loaded))
+        loaded = (neon.vld1q_s32(ElementPointer(address, "int32")) for address in (FIRST, SECOND))
+        neon.vst1q_s32(ElementPointer(OUTPUT, "int32"), function(*loaded))
     return origin_of([Recorded(None, occurrence) for occurrence in program.trace], OUTPUT + 4 * lane, 4)
 
 
-def elements(found: Origin) -> list[str]:
+def elements(found: LaneOrigin) -> list[str]:
     """The elements whose first byte is among the origins."""
     names = {address: name for base, name in ((FIRST, "a"), (SECOND, "b")) for address in range(base, base + 16, 4)}
     return [f"{names[address]}{address % 4096 // 4}" for address in found.memory if address in names]
@@ -95,21 +95,21 @@ def lineage(function: Binary, steps: dict[str, int]) -> Lineage:
 
 def test_a_lane_whose_steps_all_appear_parts_at_the_last_one_that_was_computed() -> None:
     found = lineage(lambda a, b: neon.vnegq_s32(neon.vsubq_s32(a, b)), {"a": 10, "b": 4, "difference": 6, "same": 6})
-    parted = parting(found, Calibration())
+    parted = find_parting(found, Calibration())
     assert parted is not None
     assert parted.step == "difference"
 
 
 def test_a_lane_parts_at_the_first_step_that_is_missing() -> None:
     found = lineage(lambda a, b: neon.vnegq_s32(neon.vsubq_s32(a, b)), {"a": 10, "difference": 6, "absolute": 6 * 7})
-    parted = parting(found, Calibration())
+    parted = find_parting(found, Calibration())
     assert parted is not None
     assert (parted.step, parted.agreed) == ("absolute", ("a", "difference"))
 
 
 def test_the_instruction_after_the_last_agreeing_step_is_named() -> None:
     found = lineage(lambda a, b: neon.vnegq_s32(neon.vsubq_s32(a, b)), {"a": 10, "difference": 6, "absolute": 6 * 7})
-    parted = parting(found, Calibration())
+    parted = find_parting(found, Calibration())
     assert parted is not None
     assert parted.node is not None
     assert parted.node.recorded.occurrence.instruction.form.name == "neg .4s,.4s"
@@ -117,7 +117,7 @@ def test_the_instruction_after_the_last_agreeing_step_is_named() -> None:
 
 def test_an_input_that_was_not_read_is_where_a_lane_parts() -> None:
     found = lineage(lambda a, b: neon.vaddq_s32(a, a), {"a": 10, "b": 4, "sum": 14})
-    parted = parting(found, Calibration())
+    parted = find_parting(found, Calibration())
     assert parted is not None
     assert parted.step == "b"
 

@@ -1,4 +1,4 @@
-"""Each of twelve broken kernels is found, with its line and its lane or byte; their correct twins pass clean."""
+"""Each of twelve broken kernels is found, with its line and its lane or byte; their correct originals pass clean."""
 
 from __future__ import annotations
 
@@ -6,46 +6,46 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from broken_kernels import (
+
+from sim.call.guards.findings import GuardFinding
+from sim.check.check import Job, check_job
+from sim.check.report import Mismatch, Outcome
+from sim.check.vectors import Vectors, make_vectors
+from support.broken_kernels import (
     BROKEN,
     CLOBBERED_D8,
     CLOBBERED_X19,
     ENDLESS_LOOP,
     MISSING_SATURATION,
     MISSING_TAIL,
+    ORIGINALS,
     OVER_READ,
     OVER_WRITE,
-    TWINS,
     UNDER_READ,
     UNINITIALISED_LANE,
     WRITE_TO_INPUT,
     WRONG_ROUNDING,
     WRONG_STRIDE,
     Broken,
-    Twin,
+    Original,
 )
 
-from sim.check.check import Job, check_job
-from sim.check.guards.findings import GuardFinding
-from sim.check.report import Mismatch, Outcome
-from sim.check.vectors import Vectors, make_vectors
-
 AT_ALL_LEVELS = [pytest.param(broken, level, id=f"{broken.name} -{level}") for broken in BROKEN
-                 for level in broken.twin.levels]  # fmt: skip
+                 for level in broken.original.levels]  # fmt: skip
 
 
 @cache
-def vectors(twin: Twin) -> Vectors:
-    return make_vectors(twin.kernel(), 0, seed=1)
+def vectors(original: Original) -> Vectors:
+    return make_vectors(original.kernel(), 0, seed=1)
 
 
-def checked(twin: Twin, source: Path, level: str) -> Outcome:
+def checked(original: Original, source: Path, level: str) -> Outcome:
     job = Job(source, (f"-{level}",))
-    return check_job(twin.kernel(), job, vectors(twin), lambda _: None, max_instructions=20_000)
+    return check_job(original.kernel(), job, vectors(original), lambda _: None, max_instructions=20_000)
 
 
 def outcome_of(broken: Broken, level: str, folder: Path) -> Outcome:
-    return checked(broken.twin, broken.written_to(folder), level)
+    return checked(broken.original, broken.written_to(folder), level)
 
 
 def finding_of(broken: Broken, level: str, folder: Path) -> GuardFinding:
@@ -61,16 +61,16 @@ def mismatch_of(broken: Broken, level: str, folder: Path) -> Mismatch:
 
 
 def levels(broken: Broken) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("level", broken.twin.levels)
+    return pytest.mark.parametrize("level", broken.original.levels)
 
 
 @pytest.mark.parametrize(
-    ("twin", "level"), [pytest.param(t, level, id=f"{t.name} -{level}") for t in TWINS for level in t.levels]
+    ("original", "level"), [pytest.param(t, level, id=f"{t.name} -{level}") for t in ORIGINALS for level in t.levels]
 )
-def test_a_correct_twin_passes_clean(twin: Twin, level: str, tmp_path: Path) -> None:
-    source = tmp_path / f"{twin.name}{twin.suffix}"
-    source.write_text(twin.text)
-    outcome = checked(twin, source, level)
+def test_a_correct_original_passes_clean(original: Original, level: str, tmp_path: Path) -> None:
+    source = tmp_path / f"{original.name}{original.suffix}"
+    source.write_text(original.text)
+    outcome = checked(original, source, level)
     assert (outcome.verdict, [f for f in outcome.findings if not f.harmless]) == ("agrees", [])
 
 
@@ -82,7 +82,7 @@ def test_a_broken_kernel_fails(broken: Broken, level: str, tmp_path: Path) -> No
 @levels(MISSING_TAIL)
 def test_a_missing_tail_is_found_with_the_first_lane_that_was_never_written(level: str, tmp_path: Path) -> None:
     found = finding_of(MISSING_TAIL, level, tmp_path)
-    first = vectors(MISSING_TAIL.twin).inputs[0]["n"] // 8 * 8
+    first = vectors(MISSING_TAIL.original).inputs[0]["n"] // 8 * 8
     assert (found.kind, found.output, found.lane) == ("never written", "out", (first,))
 
 
@@ -96,21 +96,21 @@ BYTES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("level", OVER_READ.twin.levels)
+@pytest.mark.parametrize("level", OVER_READ.original.levels)
 @pytest.mark.parametrize(("broken", "kind", "expected"), BYTES)
 def test_an_access_out_of_bounds_is_found_with_array_bytes_and_line(
     broken: Broken, kind: str, expected: object, level: str, tmp_path: Path
 ) -> None:
     found = finding_of(broken, level, tmp_path)
     assert callable(expected)
-    assert (found.kind, (found.where, found.first, found.last)) == (kind, expected(vectors(broken.twin).inputs[0]))
+    assert (found.kind, (found.where, found.first, found.last)) == (kind, expected(vectors(broken.original).inputs[0]))
     assert found.source in broken.places
 
 
 @pytest.mark.parametrize(
     ("broken", "step"), [(WRONG_ROUNDING, "rounded"), (MISSING_SATURATION, "added")], ids=lambda value: str(value)[:9]
 )
-@pytest.mark.parametrize("level", WRONG_ROUNDING.twin.levels)
+@pytest.mark.parametrize("level", WRONG_ROUNDING.original.levels)
 def test_wrong_arithmetic_is_found_with_its_step_lane_and_line(
     broken: Broken, step: str, level: str, tmp_path: Path
 ) -> None:

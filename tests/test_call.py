@@ -1,4 +1,4 @@
-"""Calling compiled functions: arguments arrive, memory is guarded, junk is seeded."""
+"""Calling compiled functions: arguments arrive, memory is guarded, undefined bytes are seeded."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.check.call import CallResult, CompiledKernel
-from sim.check.guards.findings import GuardError
-from sim.kernels import Inputs, Kernel, KernelError, Pointer, Scalar, Signature
-from sim.toolchain import build
+from sim.call.call import CallResult, CompiledKernel
+from sim.call.guards.findings import GuardError
+from sim.kernels import Inputs, Kernel, KernelError, Pointer, ScalarArgument, Signature
+from sim.toolchain.compilers import build
 
 
 def no_inputs() -> Iterator[Inputs]:
@@ -20,7 +20,17 @@ def no_inputs() -> Iterator[Inputs]:
 
 def kernel_of(signature: Signature) -> Kernel:
     """A kernel record that is only called, never checked."""
-    return Kernel("f", "f", (), signature, dict, dict, dict, no_inputs, lambda rng: {})
+    return Kernel(
+        name="f",
+        symbol="f",
+        sources=(),
+        signature=signature,
+        golden=dict,
+        steps=dict,
+        arguments=dict,
+        corners=no_inputs,
+        sample=lambda rng: {},
+    )
 
 
 def call(text: str, signature: Signature, arguments: Inputs, folder: Path, seed: int = 1) -> CallResult:
@@ -29,10 +39,15 @@ def call(text: str, signature: Signature, arguments: Inputs, folder: Path, seed:
     return CompiledKernel(build(source, "-O1"), kernel_of(signature)).call(arguments, seed)
 
 
-OUT = Pointer("out", "int64", (12,), "out")
+OUT = Pointer("out", "int64", (12,), direction="out")
 MANY = Signature(
-    (OUT, *(Scalar(f"a{i}", "int8") for i in range(9)), Scalar("f", "float32"), Scalar("g", "uint16"))
-)  # fmt: skip
+    (
+        OUT,
+        *(ScalarArgument(f"a{i}", "int8") for i in range(9)),
+        ScalarArgument("f", "float32"),
+        ScalarArgument("g", "uint16"),
+    )
+)
 MANY_C = """
 #include <stdint.h>
 void f(int64_t *out, int8_t a0, int8_t a1, int8_t a2, int8_t a3, int8_t a4, int8_t a5, int8_t a6, int8_t a7,
@@ -51,7 +66,9 @@ def test_narrow_stack_and_floating_point_arguments_arrive(tmp_path: Path) -> Non
     assert result.outputs["machine"]["out"].tolist() == expected
 
 
-COPY = Signature((Pointer("a", "int32", ("n",)), Pointer("b", "int32", ("n",), "out"), Scalar("n", "uint64")))
+COPY = Signature(
+    (Pointer("a", "int32", ("n",)), Pointer("b", "int32", ("n",), direction="out"), ScalarArgument("n", "uint64"))
+)
 
 
 def copy_loop(first: str, limit: str, body: str = "b[i] = a[i];") -> str:
@@ -91,7 +108,7 @@ def test_an_access_that_is_not_allowed_stops_the_call(text: str, words: str, see
         call(text, COPY, ARGUMENTS, tmp_path, seed)
 
 
-def test_an_output_that_is_not_written_is_junk_that_follows_the_seed(tmp_path: Path) -> None:
+def test_an_output_that_is_not_written_is_undefined_bytes_that_follow_the_seed(tmp_path: Path) -> None:
     outputs = [call(copy_loop("n", "n"), COPY, ARGUMENTS, tmp_path, seed).outputs["machine"]["b"] for seed in (1, 2, 1)]
     first, second, again = (output.tolist() for output in outputs)
     assert (first == again, first == second) == (True, False)
@@ -108,11 +125,11 @@ def test_an_array_of_another_type_or_shape_is_refused(array: np.ndarray, tmp_pat
         call(copy_loop("0", "n"), COPY, {"a": array, "n": 5}, tmp_path)
 
 
-ONE = Signature((Pointer("b", "uint8", (1,), "out"),))
+ONE = Signature((Pointer("b", "uint8", (1,), direction="out"),))
 
 
-def test_the_stack_holds_junk_that_follows_the_seed(tmp_path: Path) -> None:
-    text = "void f(unsigned char *b) { volatile unsigned char junk[64]; *b = junk[7] ^ junk[8]; }\n"
+def test_the_stack_holds_undefined_bytes_that_follow_the_seed(tmp_path: Path) -> None:
+    text = "void f(unsigned char *b) { volatile unsigned char left[64]; *b = left[7] ^ left[8]; }\n"
     seen = {int(call(text, ONE, {}, tmp_path, seed).outputs["machine"]["b"][0]) for seed in range(8)}
     assert len(seen) > 1
 
@@ -130,6 +147,6 @@ def test_a_missing_array_is_named(tmp_path: Path) -> None:
 
 
 def test_a_null_pointer_is_passed_as_zero(tmp_path: Path) -> None:
-    signature = Signature((Pointer("a", "int32", (1,), nullable=True), Pointer("b", "int32", (1,), "out")))
+    signature = Signature((Pointer("a", "int32", (1,), nullable=True), Pointer("b", "int32", (1,), direction="out")))
     text = "void f(const int *a, int *b) { *b = a == 0; }\n"
     assert call(text, signature, {"a": None}, tmp_path).outputs["machine"]["b"].tolist() == [1]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.check.call import CompiledKernel
+from sim.call.call import CompiledKernel
 from sim.kernels import Kernel, KernelError
 from sim.kernels.prototype import parse_prototype
-from sim.toolchain import build_text
+from sim.toolchain.compilers import build_text
 
 HEAD = "#include <arm_neon.h>\n#include <stddef.h>\n#include <stdint.h>\n"
 
@@ -19,7 +19,7 @@ HEAD = "#include <arm_neon.h>\n#include <stddef.h>\n#include <stdint.h>\n"
 def called(prototype: str, text: str, arguments: Mapping[str, Any], level: str = "-O1") -> dict[str, Any]:
     """The outputs of one call, the same on both engines."""
     name, signature = parse_prototype(prototype)
-    kernel = Kernel(name, name, (), signature, golden=dict)
+    kernel = Kernel(name=name, symbol=name, sources=(), signature=signature, golden=dict)
     result = CompiledKernel(build_text(HEAD + text, ".c", level), kernel).call(arguments, seed=2)
     assert result.divergence is None
     machine, emulator = ({n: a.tolist() for n, a in result.outputs[e].items()} for e in ("machine", "emulator"))

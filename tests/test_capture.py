@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-import sim.cli
+import sim.command.app
 
 
 def lanewise(*arguments: object) -> Result:
-    return CliRunner().invoke(sim.cli.app, list(map(str, arguments)))
+    return CliRunner().invoke(sim.command.app.app, list(map(str, arguments)))
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
-"""Faults planted in copies of the kernel: each is caught, and placed at the golden step where it parts."""
+"""Faults planted in copies of the kernel: each is caught, and placed at the golden step where it parts.
+
+Here each at one optimisation level; `tests/long/long_planted_faults.py` plants each at every level.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,12 @@ from typing import NamedTuple
 
 import pytest
 
-from sim.check.check import LEVELS, Job, check_job
+from sim.check.check import Job, check_job
 from sim.check.report import Mismatch, Outcome
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import quantize_down
 from sim.kernels.kernel import Kernel
+from sim.toolchain.compilers import LEVELS
 
 FOLDER = Path(quantize_down.__file__).parent
 KERNEL = quantize_down.KERNEL
@@ -108,8 +112,10 @@ def mismatch_of(outcome: Outcome) -> Mismatch:
     return outcome.mismatch
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("fault", C_FAULTS, ids=lambda fault: fault.name)
+IN_TURN = [(fault, LEVELS[number % len(LEVELS)]) for number, fault in enumerate(C_FAULTS)]
+
+
+@pytest.mark.parametrize(("fault", "level"), IN_TURN, ids=[f"{fault.name}-{level}" for fault, level in IN_TURN])
 def test_fault_in_c_is_placed_at_its_step(fault: Fault, level: str, tmp_path: Path) -> None:
     assert mismatch_of(outcome_of_c(fault, level, tmp_path)).parted_at == fault.step
 

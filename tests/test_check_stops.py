@@ -11,10 +11,12 @@ import pytest
 
 from sim.check.check import Job, check_job
 from sim.check.vectors import Vectors, make_vectors
-from sim.kernels import Inputs, Kernel, Pointer, Scalar, Signature
+from sim.kernels import Inputs, Kernel, Pointer, ScalarArgument, Signature
 from sim.kernels.kernel import Outputs
 
-SIGNATURE = Signature((Pointer("a", "int32", ("n",)), Pointer("out", "int32", ("n",), "out"), Scalar("n", "uint64")))
+SIGNATURE = Signature(
+    (Pointer("a", "int32", ("n",)), Pointer("out", "int32", ("n",), direction="out"), ScalarArgument("n", "uint64"))
+)
 TRAP_C = """#include <stddef.h>
 void f(const int *a, int *out, size_t n)
 {
@@ -54,7 +56,17 @@ def corners() -> Iterator[Inputs]:
     yield {"a": np.arange(4, dtype=np.int32), "n": 4}
 
 
-KERNEL = Kernel("copy", "f", (), SIGNATURE, golden, steps, dict, corners, lambda rng: {})
+KERNEL = Kernel(
+    name="copy",
+    symbol="f",
+    sources=(),
+    signature=SIGNATURE,
+    golden=golden,
+    steps=steps,
+    arguments=dict,
+    corners=corners,
+    sample=lambda rng: {},
+)
 
 
 @pytest.fixture(scope="module")

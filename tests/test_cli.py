@@ -16,19 +16,21 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-import sim.check_cli
-import sim.cli
+import sim.command.app
+import sim.command.check
+import sim.command.options
 from sim.check import vectors
+from sim.command.app import foreign_commands
 from sim.kernels.kernel import Kernel
 from sim.kernels.quantize_down import KERNEL
-from sim.toolchain import ToolchainUnavailable, ToolMissing
+from sim.toolchain.compilers import ToolchainUnavailable, ToolMissing
 
 SMALL = ("check", "quantize_down", "--vectors", "50", "--opt", "O1,O2")
 LANEWISE = str(Path(sys.executable).with_name("lanewise"))
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(sim.cli.app, list(arguments))
+    return CliRunner().invoke(sim.command.app.app, list(arguments))
 
 
 @cache
@@ -105,7 +107,7 @@ def test_wrong_usage_is_one_sentence_and_exit_2(arguments: tuple[str, ...], mess
 
 def test_random_lanes_beyond_the_limit_of_input_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "MAX_SETS", 300)
-    monkeypatch.setattr(sim.check_cli, "MAX_SETS", 300)
+    monkeypatch.setattr(sim.command.options, "MAX_SETS", 300)
     result = run("check", "quantize_down", "--vectors", "1000000", "--opt", "O1")
     assert result.exit_code == 2
     assert "--vectors 1,000,000 needs more than the 300 input sets" in result.stderr
@@ -118,7 +120,7 @@ def test_a_compiler_that_cannot_be_used_is_one_sentence_and_exit_3(
     def unavailable() -> str:
         raise error("no AArch64 compiler: run: pip install ziglang")
 
-    monkeypatch.setattr(sim.check_cli, "compiler_version", unavailable)
+    monkeypatch.setattr(sim.command.check, "compiler_version", unavailable)
     result = run(*SMALL)
     assert (result.exit_code, result.stdout) == (3, "")
     assert result.stderr == "lanewise: no AArch64 compiler: run: pip install ziglang\n"
@@ -143,7 +145,7 @@ def off_by_one(inputs: Any) -> dict[str, np.ndarray]:
 def wrong_golden(monkeypatch: pytest.MonkeyPatch) -> Kernel:
     """A golden reference that nobody agrees with."""
     wrong = replace(KERNEL, golden=off_by_one)
-    monkeypatch.setattr(sim.check_cli, "built_in_kernel", lambda name, mode: wrong)
+    monkeypatch.setattr(sim.command.options, "built_in_kernel", lambda name, mode: wrong)
     return wrong
 
 
@@ -165,7 +167,7 @@ def test_a_mismatch_is_the_first_divergence_of_the_json_report(wrong_golden: Ker
 
 def test_a_kernel_without_vectors_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     empty = replace(KERNEL, corners=lambda: iter(()))
-    monkeypatch.setattr(sim.check_cli, "built_in_kernel", lambda name, mode: empty)
+    monkeypatch.setattr(sim.command.options, "built_in_kernel", lambda name, mode: empty)
     result = run("check", "quantize_down", "--vectors", "0", "--opt", "O1")
     assert result.exit_code == 1
     assert "nothing was compared" in result.stdout
@@ -184,14 +186,14 @@ def interrupted_at(call: int) -> Kernel:
 
 
 def test_an_interrupt_before_the_first_run_says_so_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sim.check_cli, "built_in_kernel", lambda name, mode: interrupted_at(5))
+    monkeypatch.setattr(sim.command.options, "built_in_kernel", lambda name, mode: interrupted_at(5))
     result = run("check", "quantize_down", "--vectors", "0")
     assert (result.exit_code, "interrupted before anything was compared" in result.stderr) == (130, True)
 
 
 def test_an_interrupt_keeps_what_was_compared_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = interrupted_at(len(list(KERNEL.corners())) + 20)
-    monkeypatch.setattr(sim.check_cli, "built_in_kernel", lambda name, mode: kernel)
+    monkeypatch.setattr(sim.command.options, "built_in_kernel", lambda name, mode: kernel)
     result = run("check", "quantize_down", "--vectors", "0", "--json")
     report = json.loads(result.stdout)
     assert (result.exit_code, report["interrupted"], len(report["implementations"])) == (130, True, 1)
@@ -214,12 +216,15 @@ def test_commands_of_other_packages_arrive_through_entry_points(
         def load(self) -> typer.Typer:
             return extra
 
-    monkeypatch.setattr(sim.cli, "entry_points", lambda group: [Entry()] if group == "lanewise.commands" else [])
-    monkeypatch.setattr(sim.cli.app, "registered_groups", list(sim.cli.app.registered_groups))
-    monkeypatch.setattr(sys, "argv", ["lanewise", "extra", "hello"])
-    with pytest.raises(SystemExit, match=r"^0$"):
-        sim.cli.main()
-    assert capsys.readouterr().out == "hello from extra\n"
+    def found(group: str) -> list[Entry]:
+        return [Entry()] if group == "lanewise.commands" else []
+
+    monkeypatch.setattr("sim.command.app.entry_points", found)
+    foreign_commands.cache_clear()
+    try:
+        assert run("extra", "hello").stdout == "hello from extra\n"
+    finally:
+        foreign_commands.cache_clear()
 
 
 def test_without_a_terminal_progress_is_a_line_of_stderr_for_each_job(tmp_path: Path) -> None:

@@ -3,37 +3,46 @@
 from __future__ import annotations
 
 import doctest
+import inspect
 import json
 import re
+from collections.abc import Callable
+from importlib import import_module
 from itertools import combinations
+from pkgutil import iter_modules
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from sim import cli
+from sim import golden
+from sim.command import app as cli
 from sim.golden import (
     addition,
     bounds,
     byte_rounding,
+    declaration,
     factor_product,
     gemm_offsets,
     shift_direction,
     tail_lanes,
 )
-from sim.golden.convention_record import Convention, Family
-from sim.golden.conventions import CONVENTIONS, convention_named
+from sim.golden.registry.conventions import CONVENTIONS, convention_named
+from sim.golden.registry.record import Convention, Family
 
 NUMBERED = [str(number) for number in range(1, 20)]
 LETTERED = ["1b", "1c", "3b", "6b", "6c", "6d", "8b", "9b", "9c", "10b", "10c", "10d", "10e", "10f"]
 ROWS = {*NUMBERED, *LETTERED}
-"""The rows of spec/known_differences.md that concern arithmetic: all of them."""
+"""The rows of docs/spec/known_differences.md that concern arithmetic: all of them."""
 
 
+@declaration.convention(
+    formula="floor(y / 2), with y = x - 1", users="a house and another 1.2", rows=("3b", "10", "1", "1b")
+)
 def documented(value: int) -> int:
     """Halve a number. It loses its last bit.
 
-    Formula, with y = x - 1: floor(y / 2). It is always small.
-    Used by a house and another 1.2 (spec/known_differences.md, rows 3b and 10). Rows 1, 1b.
+    It is always small.
 
     >>> documented(3)
     1
@@ -55,14 +64,37 @@ EXAMPLE = Convention(Family("halving", ()), documented)
         ("example", ">>> documented(3)\n1"),
     ],
 )
-def test_a_part_is_read_from_the_docstring(part: str, expected: object) -> None:
+def test_a_part_is_read_from_the_declaration_or_the_docstring(part: str, expected: object) -> None:
     assert getattr(EXAMPLE, part) == expected
 
 
 @pytest.mark.parametrize("part", ["summary", "formula", "users", "example"])
 @pytest.mark.parametrize("name", CONVENTIONS)
-def test_every_docstring_has_all_parts(name: str, part: str) -> None:
+def test_every_convention_has_all_parts(name: str, part: str) -> None:
     assert getattr(CONVENTIONS[name], part) != ""
+
+
+def test_a_function_that_declares_nothing_is_no_convention() -> None:
+    with pytest.raises(LookupError, match="bounds_fault_19_08 is no convention: write @convention"):
+        Convention(Family("nothing", ()), bounds.bounds_fault_19_08)
+
+
+def test_every_function_that_is_declared_is_registered() -> None:
+    modules = [import_module(f"sim.golden.{found.name}") for found in iter_modules(golden.__path__) if not found.ispkg]
+    functions = {value for module in modules for value in vars(module).values() if inspect.isfunction(value)}
+    declared = {function.__name__ for function in functions if is_declared(function)}
+    assert declared == set(CONVENTIONS)
+
+
+def is_declared(function: Callable[..., Any]) -> bool:
+    try:
+        return bool(declaration.declaration_of(function))
+    except LookupError:
+        return False
+
+
+def test_every_convention_is_exported() -> None:
+    assert set(CONVENTIONS) - set(golden.__all__) == set()
 
 
 def test_every_arithmetic_row_has_a_convention_but_the_one_that_only_counts() -> None:
@@ -118,6 +150,11 @@ def test_the_command_prints_formula_users_and_rows() -> None:
         "floor(x / 2^n)",
         "used by ACL's public page and by ACL's QuantizeDownInt32ToUint8Scale",
     ]
+
+
+def test_the_command_says_what_rows_are_without_the_sources() -> None:
+    printed = CliRunner().invoke(cli.app, ["conventions"], env={"COLUMNS": "300"}).stdout.splitlines()
+    assert printed[-1].endswith("`lanewise conventions --between ONE OTHER` gives the smallest case of any two")
 
 
 def test_the_json_form_has_a_record_for_each() -> None:

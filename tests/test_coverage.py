@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import sim.cli
-from sim.check.call import CompiledKernel
-from sim.check.coverage import Coverage, share_of_branches, share_of_lines
-from sim.check.operand_classes import operand_classes
+import sim.command.app
+from sim.call.call import CompiledKernel
+from sim.call.coverage import Coverage, share_of_branches, share_of_lines
+from sim.check.operand_classes import collect_operand_classes
 from sim.check.vectors import Vectors
 from sim.kernels import Kernel, parse_prototype
-from sim.toolchain import build_text
+from sim.toolchain.compilers import build_text
 
 SOURCE = """#include <arm_neon.h>
 int choose(int a)
@@ -35,7 +35,9 @@ void f(const int8_t *a, int8_t *out)
 
 def covered(values: list[int]) -> Coverage:
     name, signature = parse_prototype("int choose(int a)")
-    compiled = CompiledKernel(build_text(SOURCE, ".c", "-O0"), Kernel(name, name, (), signature, golden=dict))
+    compiled = CompiledKernel(
+        build_text(SOURCE, ".c", "-O0"), Kernel(name=name, symbol=name, sources=(), signature=signature, golden=dict)
+    )
     for value in values:
         compiled.call({"a": value}, seed=1)
     found = compiled.coverage()
@@ -73,9 +75,9 @@ def test_branches_of_builds_are_told_apart() -> None:
 def classes(values: list[int]) -> set[str]:
     """Instruction and class of what the lanes met."""
     _, signature = parse_prototype("void f(const int8_t a[8], int8_t out[8])")
-    kernel = Kernel("f", "f", (), signature, golden=dict)
+    kernel = Kernel(name="f", symbol="f", sources=(), signature=signature, golden=dict)
     inputs = [{"a": np.array(values, np.int8)}]
-    found = operand_classes(build_text(AVERAGE, ".c", "-O1"), kernel, Vectors(inputs, [], seed=1))
+    found = collect_operand_classes(build_text(AVERAGE, ".c", "-O1"), kernel, Vectors(inputs, [], seed=1))
     return {f"{name.split()[1]} {name.split(': ')[1]}" for name, met in found.items() if met}
 
 
@@ -95,10 +97,10 @@ def test_a_class_is_met_where_some_lane_meets_it(value: int, name: str, met: boo
 
 
 def test_the_report_has_the_shares_and_with_an_option_the_classes(tmp_path: Path) -> None:
-    CliRunner().invoke(sim.cli.app, ["init", "kernel", "k", "--folder", str(tmp_path)])
+    CliRunner().invoke(sim.command.app.app, ["init", "kernel", "k", "--folder", str(tmp_path)])
     command = ["check", str(tmp_path / "k.py"), "--opt", "O1", "--vectors", "50", "--json"]
     plain, with_classes = (
-        json.loads(CliRunner().invoke(sim.cli.app, [*command, *more]).stdout)["coverage"]
+        json.loads(CliRunner().invoke(sim.command.app.app, [*command, *more]).stdout)["coverage"]
         for more in ((), ("--coverage",))
     )
     assert (set(plain), set(with_classes)) == (

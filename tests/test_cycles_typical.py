@@ -19,7 +19,7 @@ NAME, SIGNATURE = parse_prototype(
 
 
 def kernel(**domain: Domain) -> Kernel:
-    return Kernel(NAME, NAME, (Path("f.c"),), SIGNATURE, golden=dict, domain=domain)
+    return Kernel(name=NAME, symbol=NAME, sources=(Path("f.c"),), signature=SIGNATURE, golden=dict, domain=domain)
 
 
 def test_a_call_is_one_row_of_256_elements() -> None:

@@ -11,15 +11,13 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from isa.acle.assembly import architecture
 from isa.decode import decode, disassemble
 from isa.rows import TABLE
 from isa.table import Table, UnknownInstruction
-from sim.toolchain import clang_command
+from sim.toolchain.compilers import clang_command
 
 Words = dict[str, tuple[int, ...]]
-
-ARCHITECTURE = "armv8.6-a+rdm+dotprod+fp16+fp16fml+i8mm+bf16+sha3+lse+aes+profile+ras"
-
 
 NOP = 0xD503201F
 
@@ -101,7 +99,10 @@ def again(form_words: Words, tmp_path_factory: pytest.TempPathFactory) -> list[i
     texts = [decode(in_bytes(word)).text for words in form_words.values() for word in words]
     source.write_text("\n".join([*texts, ""]))
     target = source.with_suffix(".o")
-    subprocess.run([*clang_command(), f"-march={ARCHITECTURE}", "-c", str(source), "-o", str(target)], check=True)
+    subprocess.run(
+        [*clang_command(), f"-march={architecture(TABLE.forms.values())}", "-c", str(source), "-o", str(target)],
+        check=True,
+    )
     return text_of(target)
 
 

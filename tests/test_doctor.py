@@ -8,13 +8,13 @@ from importlib.metadata import PackageNotFoundError, version
 import pytest
 from typer.testing import CliRunner
 
-import sim.cli
+import sim.command.app
 import sim.doctor
-from sim.toolchain import ToolMissing
+from sim.toolchain.compilers import ToolMissing
 
 
 def doctor(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(sim.cli.app, ["doctor", *arguments], env={"COLUMNS": "120"})
+    result = CliRunner().invoke(sim.command.app.app, ["doctor", *arguments], env={"COLUMNS": "120"})
     return result.exit_code, result.stdout
 
 

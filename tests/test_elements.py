@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from isa import intrinsics
-from isa.elements import ELEMENTS, FloatNumber
+from isa.acle.elements import ELEMENTS, FloatNumber
+from isa.acle.values import SCALAR_TYPES, VECTOR_TYPES
 from isa.intrinsics import float16x4_t, float32_t, float32x2_t, float32x4_t, float64x1_t, int8x8_t, uint32x2_t
-from isa.values import SCALAR_TYPES, VECTOR_TYPES
 
 BF16 = ELEMENTS["bf16"]
 

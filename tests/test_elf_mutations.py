@@ -1,4 +1,4 @@
-"""A short run of damaged ELF files; tests/elf_mutations_run.py is the long one."""
+"""A short run of damaged ELF files; tests/long/elf_mutations.py is the long one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from elf_mutations import damaged_outcome, outcome, read
-from elf_originals import originals
+
+from support.elf_mutations import damaged_outcome, outcome, read
+from support.elf_originals import originals
 
 
 @pytest.fixture(scope="module")

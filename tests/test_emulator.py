@@ -6,13 +6,13 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from engines import CODE, FAR, PAGE, QC, Assemble, loaded
 
 from isa.lane import Place
 from isa.refusals import TRAPS
 from sim import Emulator, Machine, MemoryFault, UnsupportedInstruction
 from sim.machine.errors import Trap
-from sim.machine.registers import Registers
+from sim.machine.registers import RegisterStorage
+from support.engines import CODE, FAR, PAGE, QC, Assemble, loaded
 
 NOP, WFI, SMMLA = bytes.fromhex("1f2003d5"), bytes.fromhex("7f2003d5"), bytes.fromhex("20a4824e")
 """SMMLA v0.4s, v1.16b, v2.16b is undefined in every model of Unicorn 2.1.4."""
@@ -23,8 +23,8 @@ TRAP_WORDS = {
 PLACES = [*(Place("v", i) for i in range(32)), *(Place("x", i) for i in range(31)), Place("sp")]
 
 
-def random_registers(seed: int) -> Registers:
-    rng, registers = Random(seed), Registers()
+def random_registers(seed: int) -> RegisterStorage:
+    rng, registers = Random(seed), RegisterStorage()
     registers.vectors[:] = rng.randbytes(512)
     registers.general[:] = [rng.getrandbits(64) for _ in range(32)]
     registers.flags[:] = [rng.getrandbits(4), QC, 1 << 22, 0]
@@ -52,9 +52,9 @@ def test_loaded_registers_are_seen_one_by_one(emulator: Emulator, seed: int) -> 
 
 @pytest.mark.parametrize("place", PLACES, ids=str)
 def test_a_register_written_alone_is_the_only_one_to_change(emulator: Emulator, place: Place) -> None:
-    emulator.load_registers(Registers())
+    emulator.load_registers(RegisterStorage())
     emulator.write(place, 77)
-    expected = Registers()
+    expected = RegisterStorage()
     expected.write(place, 77)
     assert vars(emulator.registers()) == vars(expected)
 

@@ -7,14 +7,14 @@ from functools import cache
 import pytest
 
 from isa.decode import decode
-from isa.encodings import SPACE, Row, recorded_words, rows, space, words_of
+from isa.encodings import SPACE, EncodingRow, recorded_words, rows, space, words_of
 from isa.rows import TABLE
 
 NAMES = {form.name for form in TABLE.forms.values()}
 
 
 @cache
-def all_rows() -> tuple[Row, ...]:
+def all_rows() -> tuple[EncodingRow, ...]:
     return tuple(rows(space()))
 
 

@@ -6,7 +6,6 @@ import random
 import zlib
 
 import pytest
-from engines import CODE, PAGE
 
 from isa.evaluate.exact import Evaluation
 from isa.lane import Lane, constant
@@ -17,6 +16,7 @@ from isa.semantics.estimate import (
     reciprocal_square_root_lane,
 )
 from sim import Machine
+from support.engines import CODE, PAGE
 
 
 def test_a_reciprocal_estimate_is_near_the_reciprocal() -> None:

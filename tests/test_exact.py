@@ -6,7 +6,7 @@ import pytest
 
 from isa.evaluate.exact import QC, Evaluation, divided, execute
 from isa.instruction import Instruction
-from isa.lane import Lane, Place, constant, read
+from isa.lane import Binary, Place, constant, read
 from isa.rows import TABLE
 
 DATA = 0x1000
@@ -120,13 +120,13 @@ def test_the_next_address_wraps() -> None:
 
 
 def test_a_value_outside_of_its_claimed_range_is_an_error() -> None:
-    wrong = Lane("add", (read(Place("x", 0)), constant(1)), 0, 10)
+    wrong = Binary("add", read(Place("x", 0)), constant(1), 0, 10)
     with pytest.raises(AssertionError, match=r"add gave 11, outside of its range 0\.\.10"):
         Evaluation(HandMade(x0=10)).value(wrong)
 
 
 def test_a_value_at_the_end_of_its_claimed_range_is_none() -> None:
-    right = Lane("add", (read(Place("x", 0)), constant(1)), 0, 10)
+    right = Binary("add", read(Place("x", 0)), constant(1), 0, 10)
     assert Evaluation(HandMade(x0=9)).value(right) == 10
 
 

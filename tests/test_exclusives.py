@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from engines import CODE, DATA, FAR, PAGE, fault_of, loaded
 
 from isa.decode import decode
 from sim import Emulator, Machine
-from sim.check.lockstep import Lockstep
+from sim.call.lockstep import Lockstep
+from support.engines import CODE, DATA, FAR, PAGE, fault_of, loaded
 
 WORDS = {
     "ldxr x0, [x1]": 0xC85F7C20,
@@ -119,7 +119,7 @@ def test_a_store_exclusive_that_faults_leaves_the_status_and_the_monitor() -> No
     assert (machine.x[3], machine.registers.flags[3]) == (0x1234, 1 << 64 | FAR)
 
 
-# Where Arm leaves the choice and the two choose differently (isa/semantics/exclusive.py)
+# Where Arm leaves the choice and the two choose differently (isa/semantics/base/exclusive.py)
 
 
 @pytest.mark.parametrize(("kind", "status"), [(Machine, 0), (Emulator, 1)])

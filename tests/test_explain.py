@@ -12,14 +12,14 @@ import numpy.typing as npt
 import pytest
 
 import sim
-from sim.check.explain.addition import addition_rules
-from sim.check.explain.candidates import Multiplier, Scale, derivations, requantization_rules
-from sim.check.explain.explanation import Explanation
-from sim.check.explain.limits import limits_of
-from sim.check.explain.question import QuestionError, combined
-from sim.check.explain.rule import Candidate
+from sim.explanation.addition import addition_rules
+from sim.explanation.candidates import Multiplier, RealFactor, derivations, requantization_rules
+from sim.explanation.explanation import Explanation
+from sim.explanation.limits import limits_of
+from sim.explanation.question import QuestionError, combined
+from sim.explanation.rule import Candidate
 from sim.golden.addition import AddParameters, Quantization
-from sim.golden.conventions import CONVENTIONS
+from sim.golden.registry.conventions import CONVENTIONS
 
 Array = npt.NDArray[Any]
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
@@ -176,9 +176,9 @@ def test_output_made_by_the_definition_is_named(definition: Definition, q: int, 
     assert not found.inseparable
 
 
-def candidates_of(dtype: str, bounds: tuple[int, int] | None, factor: Multiplier | Scale) -> list[Candidate]:
+def candidates_of(dtype: str, bounds: tuple[int, int] | None, factor: Multiplier | RealFactor) -> list[Candidate]:
     """All that define all of the accumulators."""
-    derived = derivations(factor, []) if isinstance(factor, Scale) else []
+    derived = derivations(factor, []) if isinstance(factor, RealFactor) else []
     limits, _ = limits_of(np.dtype(dtype), bounds)
     return [
         candidate
@@ -205,8 +205,8 @@ OPERANDS: dict[str, Array] = {
 }
 FIXED = Multiplier(np.array([PUBLISHED]), np.array([-6]))
 LEFT = Multiplier(np.array([PUBLISHED]), np.array([2]))
-REAL = Scale(np.array([0.011234]))
-SWEEPS: list[tuple[str, tuple[int, int] | None, Multiplier | Scale]] = [
+REAL = RealFactor(np.array([0.011234]))
+SWEEPS: list[tuple[str, tuple[int, int] | None, Multiplier | RealFactor]] = [
     ("int8", None, FIXED),
     ("uint8", (10, 200), FIXED),
     ("uint8", (0, 0), LEFT),
@@ -220,13 +220,13 @@ SWEEPS: list[tuple[str, tuple[int, int] | None, Multiplier | Scale]] = [
     ids=lambda value: value.name if isinstance(value, Candidate) else "",
 )
 def test_every_candidate_is_among_the_conventions_that_give_its_output(
-    dtype: str, bounds: tuple[int, int] | None, factor: Multiplier | Scale, candidate: Candidate
+    dtype: str, bounds: tuple[int, int] | None, factor: Multiplier | RealFactor, candidate: Candidate
 ) -> None:
     output = candidate.run(OPERANDS).astype(dtype).reshape(ROWS.shape)
     minimum, maximum = bounds or (None, None)
     given: dict[str, Any] = (
         {"scale": factor.scale[0]}
-        if isinstance(factor, Scale)
+        if isinstance(factor, RealFactor)
         else {"multiplier": factor.multiplier[0], "shift": -factor.left_shift[0]}
     )
     found = sim.explain(output, accumulators=ROWS, zero_point=3, minimum=minimum, maximum=maximum, **given)

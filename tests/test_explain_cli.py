@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from sim import cli
+from sim.command import app as cli
 
 HALF = str(1 << 30)
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import sim
-from sim.check.explain.apart import AccumulatorSearch, Channel
-from sim.check.explain.limits import Limits
-from sim.check.explain.rows import distinct_rows
-from sim.check.explain.rule import Candidate, Integers, Operands, Step
+from sim.explanation.apart import AccumulatorSearch, Channel
+from sim.explanation.limits import Limits
+from sim.explanation.rows import distinct_rows
+from sim.explanation.rule import Candidate, Integers, Operands, RuleStep
 
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 HALF = 1 << 30
@@ -31,7 +31,7 @@ class StepAt:
     def run(self, operands: Operands) -> Integers:
         return (operands["value"] >= self.first).astype(np.int64)
 
-    def steps(self, element: Mapping[str, int]) -> list[Step]:
+    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
         return []
 
 

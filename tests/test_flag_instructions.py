@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from engines import Engine, loaded
+
+from support.engines import Engine, loaded
 
 RMIF_X2 = 0xBA000440
 VALUE = 0x9ABC_DEF0_1234_567B

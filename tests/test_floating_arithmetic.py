@@ -9,7 +9,11 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from floating_reference import (
+
+from isa.evaluate.floating import compute
+from isa.floating import BF16, F16, F32, F64, Float, FloatOperation, Operation, Rounding
+from isa.lane import Int
+from support.floating_reference import (
     DZC,
     EXACT,
     IOC,
@@ -23,11 +27,7 @@ from floating_reference import (
     rounded,
     signed,
 )  # fmt: skip
-from floating_values import FORMATS, decoded, encoded, halfway, is_nan, pair, specials, value
-
-from isa.evaluate.floating import compute
-from isa.floating import BF16, F16, F32, F64, Float, FloatOperation, Operation, Rounding
-from isa.lane import Int
+from support.floating_values import FORMATS, decoded, encoded, halfway, is_nan, pair, specials, value
 
 SEED = 4
 PAIRS = 1500

@@ -7,12 +7,12 @@ from math import isfinite, trunc
 from random import Random
 
 import pytest
-from floating_reference import AHP, DZC, FZ, IDC, IOC, IXC, MODES, OFC, UFC, Root, integral, rounded, signed
-from floating_values import FORMATS, decoded, encoded, is_nan, specials, value
 
 from isa.evaluate.floating import compute
 from isa.floating import F16, F32, F64, Float, FloatOperation, Rounding
 from isa.lane import Int
+from support.floating_reference import AHP, DZC, FZ, IDC, IOC, IXC, MODES, OFC, UFC, Root, integral, rounded, signed
+from support.floating_values import FORMATS, decoded, encoded, is_nan, specials, value
 
 SEED = 4
 HALVES = range(1 << 16)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from floating_forms import EXCEPTIONS, FZ, Comparison, Engines, Z, floating_forms, is_emulated
 
 from isa.lane import Place
-from sim.machine.registers import Registers
+from sim.machine.registers import RegisterStorage
+from support.floating_forms import EXCEPTIONS, FZ, Comparison, Engines, Z, floating_forms, is_emulated
 
 SEED = 4
 RUNS = 25
@@ -37,8 +37,10 @@ def test_a_result_that_is_wrong_now_and_then_is_noticed(form: str, monkeypatch: 
     assert list(Comparison(form, SEED).differences(0, RUNS))
 
 
-def forgetting(by_machine: Callable[[Engines, Registers], Registers]) -> Callable[[Engines, Registers], Registers]:
-    def wrong(engines: Engines, before: Registers) -> Registers:
+def forgetting(
+    by_machine: Callable[[Engines, RegisterStorage], RegisterStorage],
+) -> Callable[[Engines, RegisterStorage], RegisterStorage]:
+    def wrong(engines: Engines, before: RegisterStorage) -> RegisterStorage:
         after = by_machine(engines, before)
         after.flags[1] &= before.flags[1]
         return after
@@ -46,9 +48,9 @@ def forgetting(by_machine: Callable[[Engines, Registers], Registers]) -> Callabl
     return wrong
 
 
-def outcome(word: int, **registers: int) -> tuple[Registers, Registers]:
+def outcome(word: int, **registers: int) -> tuple[RegisterStorage, RegisterStorage]:
     """What machine and emulator make of one instruction."""
-    engines, before = Engines(), Registers()
+    engines, before = Engines(), RegisterStorage()
     for name, bits in registers.items():
         before.write(Place("fpcr") if name == "fpcr" else Place("v", int(name[1:])), bits)
     engines.set_word(word)
@@ -89,9 +91,9 @@ def test_fjcvtzs_of_a_flushed_number_is_not_exact(source: int, by_machine: int, 
 @pytest.mark.parametrize("form", EXCEPTIONS)
 def test_each_exception_is_needed(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it the form differs."""
-    expected: dict[str, Callable[..., Registers]] = dict(EXCEPTIONS)
+    expected: dict[str, Callable[..., RegisterStorage]] = dict(EXCEPTIONS)
     del expected[form]
-    monkeypatch.setattr("floating_forms.EXCEPTIONS", expected)
+    monkeypatch.setattr("support.floating_forms.EXCEPTIONS", expected)
     assert list(Comparison(form, SEED).differences(0, 2000))
 
 

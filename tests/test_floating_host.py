@@ -16,9 +16,6 @@ from random import Random
 from typing import Any, NoReturn
 
 import pytest
-from floating_reference import FZ, FZ16, IXC, MODES
-from floating_states import FloatingStates
-from floating_values import decoded
 
 from isa.decode import decode
 from isa.encodings import words_of
@@ -29,8 +26,11 @@ from isa.instruction import Instruction
 from isa.lane import S32, U16, U32, Lane, Place, Write, constant, read
 from isa.rows import TABLE
 from sim import Machine
-from sim.check.words import words_to_run
-from sim.machine.registers import Registers
+from sim.machine.registers import RegisterStorage
+from sim.verify.words import words_to_run
+from support.floating_reference import FZ, FZ16, IXC, MODES
+from support.floating_states import FloatingStates
+from support.floating_values import decoded
 
 SEED = 4
 STATES = 60
@@ -70,11 +70,11 @@ class HostOnly:
             name: decline if name.startswith("operation") else constant for name, constant in constants.items()
         }
         exec(mutation(text), scope)
-        self._registers, self._plain = Registers(), Machine()
+        self._registers, self._plain = RegisterStorage(), Machine()
         r = self._registers
         self._run = scope["bind"](r.vectors, r.general, r.flags, decline, decline, 0, *self.instruction.registers)
 
-    def difference(self, before: Registers) -> str | None:
+    def difference(self, before: RegisterStorage) -> str | None:
         """What the host does otherwise than the exact evaluator, "" for nothing; None where it declines."""
         self._registers.copy(before)
         try:
@@ -87,7 +87,7 @@ class HostOnly:
         exact.execute(self.instruction, self._plain)
         return "" if vars(self._plain.registers) == vars(self._registers) else self._shown(before)
 
-    def _shown(self, before: Registers) -> str:
+    def _shown(self, before: RegisterStorage) -> str:
         inputs = ", ".join(f"{place}={before.read(place):#x}" for place in self.instruction.places_read)
         return f"{self.instruction.text} with {inputs}; seed {SEED}"
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from sim.check.check import Job, check_job
-from sim.check.compare import agreement, as_value
+from sim.check.compare import as_value
 from sim.check.origin import bits_of
 from sim.check.report import Mismatch
 from sim.check.vectors import make_vectors
 from sim.golden.floating_point import Float32Array
 from sim.kernels import Kernel, quantized_add
+from sim.kernels.tolerance import agreement
 
 FOLDER = Path(quantized_add.__file__).parent
 KERNEL, FLOATS = quantized_add.MODES["neon_ties_away"], quantized_add.MODES["u8_f32_to_f32"]

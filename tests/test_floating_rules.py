@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from floating_reference import AHP, DN, DZC, FZ, FZ16, IDC, IOC, IXC, MODES, OFC, UFC
 
 from isa.evaluate.floating import compute
 from isa.floating import F16, F32, F64, Float, FloatOperation, Operation, Rounding
 from isa.lane import U1, Int
+from support.floating_reference import AHP, DN, DZC, FZ, FZ16, IDC, IOC, IXC, MODES, OFC, UFC
 
 U4 = Int(4, False)
 NAMES = {

@@ -1,4 +1,7 @@
-"""sim.golden.addition against the numbers of spec/quantized_add.md and known_differences.md, rows 10 to 11."""
+"""sim.golden.addition against the numbers of docs/spec/quantized_add.md sections 2 and 3.
+
+And of docs/spec/known_differences.md rows 10, 10b, 10c, 10d, 10e, 10f and 11.
+"""
 
 import doctest
 from collections.abc import Callable
@@ -7,7 +10,6 @@ from math import floor
 
 import numpy as np
 import pytest
-from floating_reference import rounded
 
 from isa.floating import F32
 from sim.golden import addition
@@ -28,11 +30,13 @@ from sim.golden.addition import (
     add_tflite_single_rounding,
     fold,
     fold_contracted,
+    relu_if,
     sum_a_first_fused,
     sum_a_first_unfused,
     sum_b_first_fused,
     sum_b_first_in_double,
 )
+from support.floating_reference import rounded
 
 Add = Callable[..., Uint8Array]
 A, B = np.meshgrid(np.arange(256), np.arange(256), indexing="ij")
@@ -48,7 +52,7 @@ EVERY = pytest.mark.parametrize(
 
 def parameters(*scales: float, zeros: tuple[int, int, int] = (0, 0, 0), relu: bool = False) -> AddParameters:
     a, b, output = (Quantization(scale, zero) for scale, zero in zip(scales, zeros, strict=True))
-    return AddParameters(a, b, output, relu)
+    return AddParameters(a, b, output, relu_if(relu))
 
 
 CENTS = parameters(0.01, 0.01, 0.02)

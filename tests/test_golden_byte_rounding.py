@@ -1,4 +1,4 @@
-"""sim.golden.byte_rounding against rows 12 and 16 of spec/known_differences.md and against fractions."""
+"""sim.golden.byte_rounding against docs/spec/known_differences.md rows 12 and 16 and fractions."""
 
 import doctest
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The derivations of a multiplier and a shift: the tables of spec/quantized_multiplier.md, and exact fractions."""
+"""The derivations of a multiplier and a shift: the tables of docs/spec/quantized_multiplier.md, and exact fractions."""
 
 import doctest
 from collections.abc import Callable

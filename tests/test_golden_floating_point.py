@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from floating_reference import rounded
 
 from isa.floating import F32
 from sim.golden import floating_point
@@ -17,6 +16,7 @@ from sim.golden.floating_point import (
     to_int32_ties_even_indefinite,
     to_int32_truncated,
 )
+from support.floating_reference import rounded
 
 SEED = 754
 EDGES = np.array([0.5, 1.5, 2.5, 0.49999997, 254.5, 2**24 + 1, 2**31 - 128, -(2**31)], np.float32)
@@ -115,7 +115,7 @@ def test_truncation_goes_towards_zero_and_saturates() -> None:
 
 
 def test_a_half_added_to_a_number_just_below_a_half_makes_one() -> None:
-    """spec/known_differences.md, row 10c."""
+    """docs/spec/known_differences.md row 10c."""
     assert to_int32_truncated(away_by_half(np.array([0.49999997], np.float32))).tolist() == [1]
 
 

@@ -30,7 +30,7 @@ def scaled(accumulator: int, scale: Scale) -> int:
     return min(max((nearest if high >= 0 else -nearest) + scale.offset, scale.minimum), scale.maximum)
 
 
-@pytest.mark.parametrize("cut_by", ["zeros", "junk"])
+@pytest.mark.parametrize("cut_by", ["zeros", "undefined"])
 @pytest.mark.parametrize(("k", "m", "n", "a_offset", "b_offset", "offset", "multiplier"), LAYERS)
 def test_a_whole_layer_is_the_clamped_definition(
     k: int, m: int, n: int, a_offset: int, b_offset: int, offset: int, multiplier: int, cut_by: str

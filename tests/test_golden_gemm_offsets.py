@@ -1,4 +1,4 @@
-"""Signs of offsets, sums of batches, and wrapping terms: rows 14 and 15 of spec/known_differences.md."""
+"""Signs of offsets, sums of batches, and wrapping terms: docs/spec/known_differences.md rows 14 and 15."""
 
 import doctest
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""The scaling rules: the numbers of spec/known_differences.md, and each rule against exact fractions."""
+"""The scaling rules: the numbers of docs/spec/known_differences.md, and each rule against exact fractions."""
 
 import doctest
 from collections.abc import Callable

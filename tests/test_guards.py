@@ -8,14 +8,16 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from isa.intrinsics import Pointer as TypedPointer
+from isa.intrinsics import ElementPointer as TypedPointer
 from isa.intrinsics import vld1q_u32
-from sim.check.call import CallResult, CompiledKernel, ProgramKernel
-from sim.check.guards.findings import GuardError, GuardFinding
-from sim.kernels import Inputs, Kernel, KernelError, Pointer, Scalar, Signature
-from sim.toolchain import build
+from sim.call.call import CallResult, CompiledKernel, ProgramKernel
+from sim.call.guards.findings import GuardError, GuardFinding
+from sim.kernels import Inputs, Kernel, KernelError, Pointer, ScalarArgument, Signature
+from sim.toolchain.compilers import build
 
-WORDS = Signature((Pointer("a", "uint32", ("n",)), Pointer("b", "uint32", ("n",), "out"), Scalar("n", "uint64")))
+WORDS = Signature(
+    (Pointer("a", "uint32", ("n",)), Pointer("b", "uint32", ("n",), direction="out"), ScalarArgument("n", "uint64"))
+)
 THREE: Inputs = {"a": np.arange(1, 4, dtype=np.uint32), "n": 3}
 
 
@@ -26,7 +28,7 @@ class Assembly(NamedTuple):
     signature: Signature = WORDS
 
     def kernel(self) -> Kernel:
-        return Kernel("f", "f", (), self.signature, lambda inputs: {})
+        return Kernel(name="f", symbol="f", sources=(), signature=self.signature, golden=lambda inputs: {})
 
     def compiled(self, folder: Path, engine: str = "lockstep") -> CompiledKernel:
         source = folder / "f.s"
@@ -101,7 +103,7 @@ def test_padding_behind_the_programs_own_data_is_not_the_calls(tmp_path: Path) -
 ROWS = Signature(
     (
         Pointer("a", "uint32", (2, 2), strides=(4, 1)),
-        Pointer("b", "uint32", (2, 2), "out", strides=(4, 1)),
+        Pointer("b", "uint32", (2, 2), direction="out", strides=(4, 1)),
     )
 )
 SQUARE: Inputs = {"a": np.ones((2, 2), np.uint32)}
@@ -125,7 +127,7 @@ def test_a_fault_in_a_program_of_intrinsics_names_array_and_byte() -> None:
     def program(a: TypedPointer, b: TypedPointer, n: int) -> None:
         vld1q_u32(a)
 
-    kernel = Kernel("f", "f", (), WORDS, lambda inputs: {}, program=program)
+    kernel = Kernel(name="f", symbol="f", sources=(), signature=WORDS, golden=lambda inputs: {}, program=program)
     with pytest.raises(GuardError, match=r"over-read: reads bytes 12\.\.15, past the end of 'a' \(12 bytes\)"):
         ProgramKernel(kernel).call(THREE, 0)
 
@@ -136,7 +138,9 @@ def test_a_frame_that_is_pushed_and_popped_is_no_finding(tmp_path: Path) -> None
     assert not call(assembly(*push, *COPY[:-1], *pop, "ret"), tmp_path).findings
 
 
-STACKED = Signature((*(Scalar(f"s{i}", "uint64") for i in range(9)), Pointer("b", "uint64", (1,), "out")))
+STACKED = Signature(
+    (*(ScalarArgument(f"s{i}", "uint64") for i in range(9)), Pointer("b", "uint64", (1,), direction="out"))
+)
 NINE: Inputs = {f"s{i}": i for i in range(9)}
 
 
@@ -195,7 +199,7 @@ def test_an_undefined_byte_of_the_stack_is_found_where_it_is_read(tmp_path: Path
     assert finding.source == code.place("ldrb w8, [sp, #4]")
 
 
-NARROW = Signature((Scalar("k", "uint8"), Pointer("b", "uint64", (1,), "out")))
+NARROW = Signature((ScalarArgument("k", "uint8"), Pointer("b", "uint64", (1,), direction="out")))
 
 
 def test_the_upper_bits_of_a_narrow_argument_are_undefined(tmp_path: Path) -> None:
@@ -225,12 +229,12 @@ def test_an_output_that_keeps_its_old_content_is_found_with_its_lane(tmp_path: P
     assert (finding.kind, finding.output, finding.lane, finding.first) == ("never written", "b", (2,), 8)
 
 
-def test_junk_that_is_saved_masked_or_forgotten_is_no_finding(tmp_path: Path) -> None:
+def test_an_undefined_byte_that_is_saved_masked_or_forgotten_is_no_finding(tmp_path: Path) -> None:
     forgets = ("stp x19, x9, [sp, #-16]!", "eor v3.16b, v3.16b, v3.16b", "and w9, w9, wzr", "ldp x19, x9, [sp], #16")
     assert not call(assembly(*forgets, *COPY), tmp_path).findings
 
 
-RETURNS = Signature((Scalar("k", "int32"),), "int32")
+RETURNS = Signature((ScalarArgument("k", "int32"),), "int32")
 
 
 def test_an_undefined_result_is_found(tmp_path: Path) -> None:
@@ -324,14 +328,14 @@ def test_a_loop_that_waits_for_memory_that_it_changes_comes_to_its_end(tmp_path:
 
 def test_arrays_that_share_memory_are_refused(tmp_path: Path) -> None:
     whole = np.arange(5, dtype=np.uint32)
-    signature = Signature((Pointer("a", "uint32", (3,)), Pointer("c", "uint32", (3,), "inout")))
+    signature = Signature((Pointer("a", "uint32", (3,)), Pointer("c", "uint32", (3,), direction="inout")))
     with pytest.raises(KernelError, match="'a' and 'c' share memory"):
         call(assembly("ret", signature=signature), tmp_path, {"a": whole[:3], "c": whole[2:]})
 
 
 def test_arrays_side_by_side_in_memory_are_not_refused(tmp_path: Path) -> None:
     whole = np.arange(6, dtype=np.uint32)
-    signature = Signature((Pointer("a", "uint32", (3,)), Pointer("c", "uint32", (3,), "inout")))
+    signature = Signature((Pointer("a", "uint32", (3,)), Pointer("c", "uint32", (3,), direction="inout")))
     assert not call(assembly("ret", signature=signature), tmp_path, {"a": whole[::2], "c": whole[1::2]}).findings
 
 

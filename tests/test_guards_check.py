@@ -9,21 +9,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from batches import CODE, DATA, Together
 from conftest import Assemble
 
 from sim import Machine
 from sim.check.check import Job, check_job
 from sim.check.report import Outcome, Report
 from sim.check.vectors import make_vectors
-from sim.kernels import Inputs, Kernel, Pointer, Scalar, Signature
+from sim.kernels import Inputs, Kernel, Pointer, ScalarArgument, Signature
 from sim.kernels.kernel import Outputs
+from support.batches import CODE, DATA, Together
 
 SIGNATURE = Signature(
     (
         Pointer("a", "uint8", ("n",), over_read=15),
-        Pointer("b", "uint8", ("n",), "out"),
-        Scalar("n", "uint64"),
+        Pointer("b", "uint8", ("n",), direction="out"),
+        ScalarArgument("n", "uint64"),
     )
 )
 BLOCKS_C = """#include <arm_neon.h>
@@ -52,7 +52,9 @@ def corners() -> Iterator[Inputs]:
         yield {"a": np.arange(n, dtype=np.uint8), "n": n}
 
 
-KERNEL = Kernel("f", "f", (), SIGNATURE, golden, corners=corners, sample=lambda rng: {})
+KERNEL = Kernel(
+    name="f", symbol="f", sources=(), signature=SIGNATURE, golden=golden, corners=corners, sample=lambda rng: {}
+)
 
 
 def outcome_of(kernel: Kernel, text: str, folder: Path) -> Outcome:
@@ -76,7 +78,9 @@ def test_an_over_read_that_was_not_declared_fails(tmp_path: Path) -> None:
 
 def test_findings_are_part_of_the_data(tmp_path: Path) -> None:
     outcome = outcome_of(KERNEL, BLOCKS_C.replace("vmvnq_u8(", "vaddq_u8(vdupq_n_u8(a[n]), "), tmp_path)
-    data = json.loads(json.dumps(Report("f", "clang", 1, [outcome], "").as_json()))
+    data = json.loads(
+        json.dumps(Report(kernel="f", compiler="clang", seed=1, outcomes=[outcome], reproduce="").as_json())
+    )
     (found,) = data["implementations"][0]["findings"]
     assert (found["kind"], found["output"], found["lane"], found["harmless"]) == ("over-read", "b", [0], False)
 

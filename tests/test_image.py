@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim import toolchain
-from sim.image import LARGEST_IMAGE, Image, ImageError, SourceLine
+from sim.toolchain import compilers as toolchain
+from sim.toolchain.image import LARGEST_IMAGE, Image, ImageError, SourceLine
 
 KERNEL = """\
 int counter = 7;
@@ -298,7 +298,7 @@ def test_a_truncated_file_is_refused(good: bytes, tmp_path: Path) -> None:
         Image.read(patched(tmp_path / "k.elf", good[: len(good) // 2], 0, b""))
 
 
-@settings(max_examples=400, deadline=None, print_blob=True)
+@settings(max_examples=400)
 @given(data=st.data())
 def test_a_damaged_file_raises_image_error_or_nothing(
     good: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

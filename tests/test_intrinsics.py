@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from isa import intrinsics
-from isa.elements import ELEMENTS, Element
-from isa.intrinsic_families import RULES
+from isa.acle.elements import ELEMENTS, ElementType
+from isa.acle.families import RULES
+from isa.acle.values import VECTOR_TYPES
 from isa.intrinsics import (
-    Pointer,
+    ElementPointer,
     UnknownIntrinsic,
     VectorValue,
     int8x8_t,
@@ -38,7 +39,6 @@ from isa.intrinsics import (
     vshrq_n_s32,
 )
 from isa.rows import TABLE
-from isa.values import VECTOR_TYPES
 
 INT32_MAX, INT32_MIN = 2**31 - 1, -(2**31)
 A = int32x4_t(1, -2, INT32_MAX, INT32_MIN)
@@ -65,7 +65,7 @@ def saturate(value: int, low: int, high: int) -> int:
 @pytest.mark.parametrize("bits", [4, 128])
 def test_an_element_type_that_acle_lacks_is_refused(bits: int) -> None:
     with pytest.raises(ValueError, match=f"int elements have 8, 16, 32, 64 bits, not {bits}"):
-        Element("s", bits)
+        ElementType("s", bits)
 
 
 # Names.
@@ -307,9 +307,14 @@ REFUSED: list[tuple[Callable[..., Any], tuple[Any, ...], type[Exception], str]] 
     (vgetq_lane_s32, (A, -1), ValueError, "vgetq_lane_s32 takes a lane 0..3, not -1"),
     (vdupq_n_s8, (128,), ValueError, "argument 1 of vdupq_n_s8 is int8_t, -128..127, not 128"),
     (vdupq_n_s8, (1.5,), TypeError, "argument 1 of vdupq_n_s8 is an int, not float"),
-    (vld1q_s32, (Pointer(0, "uint8"),), TypeError, "vld1q_s32 takes a pointer to int32, not to uint8"),
-    (vld1q_s32, (0,), TypeError, "vld1q_s32 takes a Pointer as argument 1, not int"),
-    (vld1q_s32, (Pointer(0, "int32"),), RuntimeError, "a load or store needs memory: call it inside of `with Progr"),
+    (vld1q_s32, (ElementPointer(0, "uint8"),), TypeError, "vld1q_s32 takes a pointer to int32, not to uint8"),
+    (vld1q_s32, (0,), TypeError, "vld1q_s32 takes an ElementPointer as argument 1, not int"),
+    (
+        vld1q_s32,
+        (ElementPointer(0, "int32"),),
+        RuntimeError,
+        "a load or store needs memory: call it inside of `with Progr",
+    ),
 ]
 
 
@@ -335,17 +340,17 @@ def test_a_narrowing_shift_reaches_the_narrow_width() -> None:
 
 
 def test_a_pointer_advances_by_elements() -> None:
-    assert (Pointer(100, "int32") + 3).address == 112
+    assert (ElementPointer(100, "int32") + 3).address == 112
 
 
 def test_a_pointer_to_something_unknown_is_refused() -> None:
     with pytest.raises(TypeError, match=r"a pointer's dtype is one of int8, .*, not 'complex64'"):
-        Pointer(0, "complex64")
+        ElementPointer(0, "complex64")
 
 
 def test_a_pointer_stays_inside_of_the_address_space() -> None:
     with pytest.raises(ValueError, match=r"an address is 0\.\.2\*\*64-1"):
-        Pointer(0, "int32") + -1
+        ElementPointer(0, "int32") + -1
 
 
 # The table decides.

@@ -17,19 +17,28 @@ from zlib import crc32
 
 import pytest
 
-from isa.elements import Element
-from isa.intrinsics import Intrinsic, Pointer, Program, intrinsic, intrinsic_names
+from isa.acle.assembly import architecture
+from isa.acle.elements import ElementType
+from isa.acle.parameters import (
+    AddressParameter,
+    LiteralParameter,
+    NumberParameter,
+    Parameter,
+    StructureParameter,
+    VectorParameter,
+)
+from isa.acle.results import IntrinsicResult, NoResult, NumberResult, StructureResult, VectorResult
+from isa.acle.values import VectorType, VectorValue
+from isa.intrinsics import ElementPointer, Intrinsic, Program, intrinsic, intrinsic_names
 from isa.lane import Int
-from isa.parameters import Address, Literal, Number, Parameter, Structure, Vector
-from isa.results import NoResult, NumberResult, Result, StructureResult, VectorResult
-from isa.values import VectorType, VectorValue
+from isa.rows import TABLE
 from sim import Emulator, Machine, Memory, UnsupportedInstruction
-from sim.image import Image
-from sim.toolchain import build
+from sim.toolchain.compilers import build
+from sim.toolchain.image import Image
 
 CHUNKS = 16
 STATES = 12
-FLAGS = ("-O2", "-march=armv8.6-a+i8mm+dotprod+fp16+fp16fml+bf16+sha3+aes")
+FLAGS = ("-O2", f"-march={architecture(TABLE.forms.values())}")
 DATA, SLOT, SLOTS = 0x5000_0000, 64, 8
 """The result is in the first slot, each argument in the next one: a slot holds any structure of vectors."""
 RETURN = 0x7000_0000
@@ -68,7 +77,11 @@ class Call:
 def _c_argument(parameter: Parameter, pointer: str, literal: int | None) -> str:
     if literal is not None:
         return str(literal)
-    return f"({parameter.c_type}){pointer}" if isinstance(parameter, Address) else f"*({parameter.c_type} *){pointer}"
+    return (
+        f"({parameter.c_type}){pointer}"
+        if isinstance(parameter, AddressParameter)
+        else f"*({parameter.c_type} *){pointer}"
+    )
 
 
 class Calls:
@@ -87,7 +100,7 @@ class Calls:
         return [Call(self.function, literals, number) for number, literals in enumerate(variants)]
 
     def _literals(self, parameter: Parameter) -> tuple[int | None, ...]:
-        if not isinstance(parameter, Literal):
+        if not isinstance(parameter, LiteralParameter):
             return (None,) * 4
         low, high = parameter.low, parameter.high
         return low, high, self.rng.randint(low, high), self.rng.randint(low, high)
@@ -97,20 +110,20 @@ class Calls:
         return [self._argument(p, _slot(call, k)) if literal is None else literal for k, (p, literal) in pairs]
 
     def _argument(self, parameter: Parameter, address: int) -> Any:
-        if isinstance(parameter, Vector):
+        if isinstance(parameter, VectorParameter):
             return self._vector(parameter.type)
-        if isinstance(parameter, Structure):
+        if isinstance(parameter, StructureParameter):
             return parameter.type(*(self._vector(parameter.type.vector) for _ in range(parameter.type.count)))
-        if isinstance(parameter, Address):
-            return Pointer(address, parameter.dtype)
-        assert isinstance(parameter, Number)
+        if isinstance(parameter, AddressParameter):
+            return ElementPointer(address, parameter.dtype)
+        assert isinstance(parameter, NumberParameter)
         return parameter.element.number(self._bits(parameter.element))
 
     def _vector(self, vector_type: VectorType) -> VectorValue:
         lanes = [self._bits(vector_type.element) << vector_type.bits * i for i in range(vector_type.lanes)]
         return vector_type.of_bits(sum(lanes))
 
-    def _bits(self, element: Element) -> int:
+    def _bits(self, element: ElementType) -> int:
         return self._float(element) if element.is_float else self._integer(element.integer)
 
     def _integer(self, element: Int) -> int:
@@ -123,7 +136,7 @@ class Calls:
         )
         return chosen % (1 << element.bits)
 
-    def _float(self, element: Element) -> int:
+    def _float(self, element: ElementType) -> int:
         """Of either sign: zero, a subnormal, the ends of the range, infinity, a NaN of either sort, a small integer
         with a half or without (ties), a number near 1, any bits."""
         rng, of = self.rng, element.format
@@ -148,13 +161,13 @@ def _slot(call: Call, position: int) -> int:
     return DATA + SLOT * (1 + sum(literal is None for literal in call.literals[:position]))
 
 
-def _stored(part: Parameter | Result, value: Any) -> bytes:
+def _stored(part: Parameter | IntrinsicResult, value: Any) -> bytes:
     """A vector, a structure or a number as C has it in memory."""
-    if isinstance(part, Vector | VectorResult):
+    if isinstance(part, VectorParameter | VectorResult):
         return int(value.bits).to_bytes(part.type.total_bits // 8, "little")
-    if isinstance(part, Structure | StructureResult):
+    if isinstance(part, StructureParameter | StructureResult):
         return b"".join(vector.bits.to_bytes(vector.type.total_bits // 8, "little") for vector in value.val)
-    assert isinstance(part, Number | NumberResult)
+    assert isinstance(part, NumberParameter | NumberResult)
     return part.element.bits_of(value, "a number").to_bytes(part.element.bits // 8, "little")
 
 
@@ -209,7 +222,7 @@ def _compiled(calls: Sequence[Calls], folder: Path) -> Image:
 
 def _place(memory: Memory, call: Call, arguments: Sequence[Any]) -> None:
     for k, (parameter, value) in enumerate(zip(call.function.parameters, arguments, strict=True)):
-        if call.literals[k] is None and not isinstance(parameter, Address):
+        if call.literals[k] is None and not isinstance(parameter, AddressParameter):
             memory.write(_slot(call, k), _stored(parameter, value))
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-import sim.cli
+import sim.command.app
 from isa.intrinsics import intrinsic_names
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(sim.cli.app, ["isa", "intrinsics", *arguments], env={"COLUMNS": "140"})
+    return CliRunner().invoke(sim.command.app.app, ["isa", "intrinsics", *arguments], env={"COLUMNS": "140"})
 
 
 def parsed(*arguments: str) -> Any:

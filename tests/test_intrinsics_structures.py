@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from isa import intrinsics
+from isa.acle.values import StructureType
 from isa.intrinsics import (
-    Pointer,
+    ElementPointer,
     Program,
     float32x2_t,
     int8x8_t,
@@ -19,11 +20,10 @@ from isa.intrinsics import (
     uint8x8_t,
     uint8x16_t,
 )
-from isa.values import StructureType
 from sim import Memory
 
 BASE = 0x10000
-BYTES = Pointer(BASE, "uint8")
+BYTES = ElementPointer(BASE, "uint8")
 RAMP = tuple(range(8))
 FIRST, SECOND, THIRD = (uint8x8_t(*range(start, start + 8)) for start in (100, 110, 120))
 
@@ -55,7 +55,7 @@ def test_a_load_of_consecutive_vectors_takes_one_after_the_other(memory: Memory)
 
 def test_a_structure_of_64_bit_elements_is_consecutive(memory: Memory) -> None:
     expected = [(int.from_bytes(bytes(range(8 * k, 8 * k + 8)), "little"),) for k in range(2)]
-    assert vectors("vld2_s64", Pointer(BASE, "int64")) == expected
+    assert vectors("vld2_s64", ElementPointer(BASE, "int64")) == expected
 
 
 def test_a_duplicating_load_fills_each_vector(memory: Memory) -> None:
@@ -143,15 +143,15 @@ PAIR = structure("int16x4x2_t", int16x4_t(1, 2, 3, 4), int16x4_t(5, 6, 7, 8))
             "int64x1x2_t has 2 vectors of int64x1_t, not int64x1_t, int",
         ),
         (
-            lambda: intrinsic("vst2_s32")(Pointer(BASE, "int32"), PAIR),
+            lambda: intrinsic("vst2_s32")(ElementPointer(BASE, "int32"), PAIR),
             "vst2_s32 takes int32x2x2_t as argument 2, not int16x4x2_t",
         ),
         (
-            lambda: intrinsic("vst2_s32")(Pointer(BASE, "int32"), int32x2_t(1, 2)),
+            lambda: intrinsic("vst2_s32")(ElementPointer(BASE, "int32"), int32x2_t(1, 2)),
             "vst2_s32 takes int32x2x2_t as argument 2, not int32x2_t",
         ),
         (
-            lambda: intrinsic("vst2_s16")(Pointer(BASE, "int32"), PAIR),
+            lambda: intrinsic("vst2_s16")(ElementPointer(BASE, "int32"), PAIR),
             "vst2_s16 takes a pointer to int16, not to int32",
         ),
     ],
@@ -163,4 +163,4 @@ def test_a_wrong_structure_is_refused(call: Any, sentence: str) -> None:
 
 def test_a_lane_of_a_structure_is_one_of_its_vectors() -> None:
     with pytest.raises(ValueError, match=r"vst2_lane_s16 takes a lane 0\.\.3, not 4"):
-        intrinsic("vst2_lane_s16")(Pointer(BASE, "int16"), PAIR, 4)
+        intrinsic("vst2_lane_s16")(ElementPointer(BASE, "int16"), PAIR, 4)

@@ -15,21 +15,22 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-import sim.cli
-import sim.isa_cli
-from isa.encodings import Row, rows, space
+import sim.command.app
+import sim.command.isa
+from isa.catalogue import forms_called
+from isa.encodings import EncodingRow, rows, space
 from isa.rows import TABLE
-from sim.check import verify
-from sim.check.verification import Verification
-from sim.check.verify import FormResult
-from sim.view.isa import show_verification
+from sim.verify import verify
+from sim.verify.verification import Verification
+from sim.verify.verify import FormResult
+from sim.view.isa import show_mnemonics, show_verification
 
 LANEWISE = str(Path(sys.executable).with_name("lanewise"))
 SMALL = ("isa", "verify", "sqadd", "--vectors", "32")
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(sim.cli.app, list(arguments), env={"COLUMNS": "80"})
+    return CliRunner().invoke(sim.command.app.app, list(arguments), env={"COLUMNS": "80"})
 
 
 def parsed(*arguments: str) -> Any:
@@ -111,6 +112,7 @@ def test_a_mnemonic_is_shown_once_for_each_distinct_text() -> None:
         ("ldr x,[x,#]!", "reads x1, memory; writes x0, x1"),
         ("svc", "ends the run"),
         ("b.eq #0x1000", "pc = if Z then 2^12 else"),
+        ("fabs s,s", "fabs s0, s1"),
     ],
 )
 def test_what_an_instruction_does_is_shown(name: str, text: str) -> None:
@@ -119,9 +121,19 @@ def test_what_an_instruction_does_is_shown(name: str, text: str) -> None:
 
 def test_every_mnemonic_can_be_shown() -> None:
     mnemonics = sorted({form.mnemonic for form in TABLE.forms.values()})
-    assert [
-        name for name in mnemonics if f"\n  {name}" not in run("isa", "show", name).stdout and "." not in name
-    ] == []
+    assert [name for name in mnemonics if f"\n  {name}" not in shown_mnemonic(name) and "." not in name] == []
+
+
+def shown_mnemonic(name: str) -> str:
+    """What `lanewise isa show` prints, without the start of a command."""
+    console = Console(width=80, no_color=True)
+    with console.capture() as captured:
+        show_mnemonics(forms_called(name), console)
+    return captured.get()
+
+
+def test_the_command_shows_what_is_shown_without_it() -> None:
+    assert run("isa", "show", "sqrdmulh").stdout.rstrip() == shown_mnemonic("sqrdmulh").rstrip()
 
 
 def test_the_json_of_a_form_has_its_statements() -> None:
@@ -135,7 +147,7 @@ def test_the_json_of_a_form_has_its_statements() -> None:
 @pytest.mark.parametrize("width", [40, 80, 120])
 @pytest.mark.parametrize("command", [("list", "sqrdmulh"), ("show", "clz"), ("show", "tbl")])
 def test_no_line_is_wider_than_the_terminal(command: tuple[str, ...], width: int) -> None:
-    shown = CliRunner().invoke(sim.cli.app, ["isa", *command], env={"COLUMNS": str(width)}).stdout
+    shown = CliRunner().invoke(sim.command.app.app, ["isa", *command], env={"COLUMNS": str(width)}).stdout
     assert max(map(len, shown.splitlines())) <= width
 
 
@@ -165,7 +177,7 @@ def test_no_vectors_is_no_success() -> None:
 
 def test_without_a_name_the_space_is_the_denominator(monkeypatch: pytest.MonkeyPatch) -> None:
     def verified(form: str, seed: int, vectors: int) -> FormResult:
-        return FormResult(form, "emulation", 1, 1, 0, 1)
+        return FormResult(form=form, evidence="emulation", words=1, runs=1, faults=0, vectors=1)
 
     monkeypatch.setattr(verify, "verify_form", verified)
     result = run("isa", "verify", "--vectors", "1", "--jobs", "1", "--json")
@@ -176,7 +188,15 @@ def test_without_a_name_the_space_is_the_denominator(monkeypatch: pytest.MonkeyP
 
 def test_a_difference_exits_with_1_and_says_how_to_reproduce_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def differs(form: str, seed: int, vectors: int) -> FormResult:
-        return FormResult(form, "emulation", 1, 1, 0, 1, f"{form}: v0: machine 0x1, emulator 0x0")
+        return FormResult(
+            form=form,
+            evidence="emulation",
+            words=1,
+            runs=1,
+            faults=0,
+            vectors=1,
+            difference=f"{form}: v0: machine 0x1, emulator 0x0",
+        )
 
     monkeypatch.setattr(verify, "verify_form", differs)
     result = run("isa", "verify", "sqadd .4s,.4s,.4s", "--seed", "7")
@@ -223,15 +243,17 @@ def shown(report: Verification, width: int = 80) -> str:
 
 
 def test_the_report_names_what_is_missing() -> None:
-    made = (Row("fadd s,s,s", 1, 1), Row("fadd d,d,d", 2, 1), Row("aese .16b,.16b", 3, 1))
-    lines = shown(Verification((), (), made, frozenset(), 1, 10)).splitlines()
+    made = (EncodingRow("fadd s,s,s", 1, 1), EncodingRow("fadd d,d,d", 2, 1), EncodingRow("aese .16b,.16b", 3, 1))
+    lines = shown(Verification(asked=(), results=(), rows=made, supported=frozenset(), seed=1, vectors=10)).splitlines()
     assert lines[lines.index("not supported") + 1] == "  fadd (2)"
     assert lines[lines.index("refused by name") + 1] == "  aese"
 
 
 def test_the_report_names_forms_that_only_the_arbiter_checked() -> None:
-    result = FormResult("bfdot .2s,.4h,.4h", "two evaluators", 1, 5, 0, 10)
-    lines = shown(Verification((result.form,), (result,), (), frozenset(), 1, 10)).splitlines()
+    result = FormResult(form="bfdot .2s,.4h,.4h", evidence="two evaluators", words=1, runs=5, faults=0, vectors=10)
+    lines = shown(
+        Verification(asked=(result.form,), results=(result,), rows=(), supported=frozenset(), seed=1, vectors=10)
+    ).splitlines()
     assert lines[lines.index("compared with the exact evaluator only") + 1] == "  bfdot .2s,.4h,.4h"
 
 

@@ -8,15 +8,24 @@ from xml.etree import ElementTree
 import pytest
 
 from sim.check.report import Outcome, Report
-from sim.view.junit import PROPERTIES, junit
+from sim.view.junit import PROPERTIES, render_junit
 
-GOOD = Outcome("kernel.c", "-O2", 10, 20, 300, frozenset({"add .4s,.4s,.4s"}), 0, "abcd")
+GOOD = Outcome(
+    implementation="kernel.c",
+    flags="-O2",
+    vectors=10,
+    lanes_compared=20,
+    instructions=300,
+    forms=frozenset({"add .4s,.4s,.4s"}),
+    qc_events=0,
+    code="abcd",
+)
 BAD = replace(GOOD, flags="-O3", failure="output[3]: machine 1, golden 2\n  inputs \x1b a=<5> & b")
-REPORT = Report("scale", "clang", 7, [GOOD, BAD], "lanewise check scale")
+REPORT = Report(kernel="scale", compiler="clang", seed=7, outcomes=[GOOD, BAD], reproduce="lanewise check scale")
 
 
 def suite(report: Report) -> ElementTree.Element:
-    found = ElementTree.fromstring(junit(report)).find("testsuite")
+    found = ElementTree.fromstring(render_junit(report)).find("testsuite")
     assert found is not None
     return found
 

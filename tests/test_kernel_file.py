@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-import sim.cli
+import sim.command.app
 from sim.kernels import KernelError
 from sim.kernels.kernel_file import load_kernel
 
@@ -16,7 +16,7 @@ SMALL = ("--vectors", "100", "--opt", "O1")
 
 
 def lanewise(*arguments: str) -> Result:
-    return CliRunner().invoke(sim.cli.app, list(arguments))
+    return CliRunner().invoke(sim.command.app.app, list(arguments))
 
 
 @pytest.fixture
@@ -64,6 +64,7 @@ def test_a_name_that_is_no_identifier_is_refused(tmp_path: Path) -> None:
 
 HEAD = "from sim.kernels import Domain, Kernel, parse_prototype\n"
 ONE = HEAD + 'NAME, SIGNATURE = parse_prototype("void f(const int8_t a[n], int8_t b[n], size_t n)")\n'
+ONE += "GIVEN = dict(name='f', symbol='f', sources=(), signature=SIGNATURE, golden=dict)\n"
 
 
 @pytest.mark.parametrize(
@@ -75,10 +76,10 @@ ONE = HEAD + 'NAME, SIGNATURE = parse_prototype("void f(const int8_t a[n], int8_
         ("import nothing_of_that_name", "ModuleNotFoundError"),
         ("x = 1", "has no kernel"),
         ("KERNEL = 1", "has no kernel"),
-        (ONE + "KERNEL = Kernel('f', 'f', ('f.c',), SIGNATURE, dict)", "the source f.c of .* is not there"),
-        (ONE + "KERNEL = Kernel('f', 'f', (), SIGNATURE, dict, domain={'c': Domain(0, 1)})", "'c', which is no arg"),
-        (ONE + "KERNEL = Kernel('f', 'f', (), SIGNATURE, dict, domain={'a': Domain(0, 999)})", "has 999, .* no int8"),
-        (ONE + "KERNEL = Kernel('f', 'f', (), SIGNATURE, dict, domain={'a': Domain(2, 1)})", "2..1 is empty"),
+        (ONE + "KERNEL = Kernel(**GIVEN | {'sources': ('f.c',)})", "the source f.c of .* is not there"),
+        (ONE + "KERNEL = Kernel(**GIVEN, domain={'c': Domain(0, 1)})", "'c', which is no arg"),
+        (ONE + "KERNEL = Kernel(**GIVEN, domain={'a': Domain(0, 999)})", "has 999, .* no int8"),
+        (ONE + "KERNEL = Kernel(**GIVEN, domain={'a': Domain(2, 1)})", "2..1 is empty"),
         (HEAD + "parse_prototype('void f(int *a)')", "has no extent"),
     ],
 )  # fmt: skip
@@ -94,7 +95,7 @@ def test_a_file_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
     assert (result.exit_code, "there is no kernel file" in result.stderr) == (2, True)
 
 
-KERNEL = ONE + "KERNEL = Kernel('f', 'f', ('f.c',), SIGNATURE, golden)\n"
+KERNEL = ONE + "KERNEL = Kernel(name='f', symbol='f', sources=('f.c',), signature=SIGNATURE, golden=golden)\n"
 SOURCE = (
     "#include <stddef.h>\nvoid f(const signed char *a, signed char *b, size_t n)"
     "{ for (size_t i = 0; i < n; ++i) b[i] = a[i]; }\n"
@@ -191,7 +192,7 @@ def test_a_signature_may_end_with_a_size_that_the_function_does_not_take(tmp_pat
     (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a'][:4]}\n" + KERNEL.replace("[n]", "[4]"))
     (tmp_path / "f.c").write_text(SOURCE.replace(", size_t n", "").replace("i < n", "i < 4"))
     text = (tmp_path / "f.py").read_text().replace("a[4]", "a[n]")
-    (tmp_path / "f.py").write_text(text.replace("SIGNATURE, golden)", "SIGNATURE, golden, domain={'n': Domain(4, 9)})"))
+    (tmp_path / "f.py").write_text(text.replace("golden=golden)", "golden=golden, domain={'n': Domain(4, 9)})"))
     assert lanewise("check", str(tmp_path / "f.py"), *SMALL).exit_code == 0
 
 

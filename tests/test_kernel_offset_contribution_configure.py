@@ -96,7 +96,7 @@ def test_upstream_validate_cases(changes: dict[str, Any], accepted: bool) -> Non
 
 @pytest.mark.parametrize(("right", "bottom", "accepted"), [(15, 12, True), (14, 12, False), (15, 11, False)])
 def test_neon_asks_column_sums_for_rows_of_bottom_padding(right: int, bottom: int, accepted: bool) -> None:
-    """Right 15 and bottom 12 for 13 x 33 (spec/offset_contribution.md)."""
+    """Right 15 and bottom 12 for 13 x 33 (docs/spec/offset_contribution.md section 5)."""
     sums = replace(COLUMNS, right_padding=right, bottom_padding=bottom, resizable=False)
     assert (status_of({"column_sums": sums}, NEON)[0] is ErrorCode.OK) is accepted
 

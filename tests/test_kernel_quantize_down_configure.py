@@ -116,11 +116,11 @@ def test_of_two_faults_the_first_in_upstream_order_is_reported(
 @pytest.mark.parametrize(
     ("name", "info", "sentence"),
     [
-        ("input", TensorInfo((13, 21), "F32", 2), "input has data type F32: it must be S32"),
+        ("input", TensorInfo((13, 21), "F32", channels=2), "input has data type F32: it must be S32"),
         ("bias", TensorInfo((2, 20), "F16"), "bias has data type F16: it must be the input's, S32"),
         ("bias", TensorInfo((2, 20), "S32"), "bias has rank 2, shape (2, 20): it must have rank 1"),
-        ("output", TensorInfo((21, 13), "S32", 2), "output has data type S32: it must be QASYMM8"),
-        ("output", TensorInfo((21, 13), "QASYMM8", 2), "output has 2 channels: it must have 1"),
+        ("output", TensorInfo((21, 13), "S32", channels=2), "output has data type S32: it must be QASYMM8"),
+        ("output", TensorInfo((21, 13), "QASYMM8", channels=2), "output has 2 channels: it must have 1"),
     ],
 )
 def test_of_two_faults_in_one_tensor_the_first_is_reported(name: str, info: TensorInfo, sentence: str) -> None:
@@ -137,7 +137,7 @@ def test_an_accepted_status_is_true_and_says_nothing() -> None:
 
 @pytest.mark.parametrize("shape", [None, (), (0, 21), (13, 0)])
 def test_an_empty_output_passes_whatever_its_type(shape: Shape | None) -> None:
-    assert validate(INPUT, None, TensorInfo(shape, "F32", 4))
+    assert validate(INPUT, None, TensorInfo(shape, "F32", channels=4))
 
 
 @pytest.mark.parametrize("shape", [(21,), (1, 21), (1, 1, 1, 21)])
@@ -170,11 +170,11 @@ def test_a_null_tensor_is_an_assertion(name: str, arguments: tuple[TensorInfo, N
 # configure()
 
 
-@pytest.mark.parametrize("empty", [TensorInfo(), TensorInfo((0, 4), "F32", 3, (9.0, 9))])
+@pytest.mark.parametrize("empty", [TensorInfo(), TensorInfo((0, 4), "F32", channels=3, quantization=(9.0, 9))])
 def test_configure_initialises_an_empty_output(empty: TensorInfo) -> None:
     output = replace(empty)
     QuantizeDown().configure(replace(INPUT, quantization=(0.5, 3)), BIAS, output, UPSTREAM)
-    assert output == TensorInfo((13, 21), "QASYMM8", 1, (0.5, 3))
+    assert output == TensorInfo((13, 21), "QASYMM8", channels=1, quantization=(0.5, 3))
 
 
 def test_configure_leaves_a_given_output_as_it_is() -> None:

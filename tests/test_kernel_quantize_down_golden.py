@@ -1,4 +1,4 @@
-"""The golden reference of quantize_down against every number and claim of spec/quantize_down.md."""
+"""The golden reference of quantize_down against every number and claim of docs/spec/quantize_down.md."""
 
 import doctest
 from collections.abc import Callable
@@ -29,7 +29,7 @@ CORNERS = [0, *(s * (2**n + d) for n in range(31) for d in (-1, 0, 1) for s in (
 
 int32s = st.integers(INT32_MIN, INT32_MAX) | st.sampled_from(CORNERS)
 uint8s = st.integers(0, 255)
-thoroughly = settings(max_examples=400, deadline=None, derandomize=True)
+thoroughly = settings(max_examples=400)
 
 
 def s32(*values: int) -> Int32Array:
@@ -188,7 +188,7 @@ def test_refused_bounds(modes: list[str], bounds: tuple[int, int], sentence: str
             steps(s32(0), None, Parameters(HALF, 0, 0, *bounds), mode)
 
 
-# Same name, different arithmetic: the rows of spec/known_differences.md that modes reproduce.
+# Same name, different arithmetic: the rows of docs/spec/known_differences.md that modes reproduce.
 
 
 @pytest.mark.parametrize(

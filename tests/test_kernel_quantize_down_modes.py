@@ -9,9 +9,9 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from isa.intrinsics import Pointer, Program
+from isa.intrinsics import ElementPointer, Program
 from sim import Memory
-from sim.check.call import Engine
+from sim.call.call import Engine
 from sim.check.check import Job, check_job
 from sim.check.vectors import Vectors, make_vectors
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN
@@ -85,7 +85,7 @@ def test_the_code_of_another_mode_is_caught(kernel: Kernel) -> None:
 def test_a_program_refuses_the_shifts_that_its_mode_does_not_define(row: Callable[..., None], lowest: int) -> None:
     for shift in (lowest - 1, 32):
         with Program(Memory()), pytest.raises(ValueError, match=rf"shift is {shift}: .* for {lowest}\.\.31"):
-            row(Pointer(0, "int32"), None, Pointer(0, "uint8"), 0, 1, shift, 0, 0, 255)
+            row(ElementPointer(0, "int32"), None, ElementPointer(0, "uint8"), 0, 1, shift, 0, 0, 255)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
-"""quantize_down in intrinsics against the golden reference and against the numbers of spec/quantize_down.md."""
+"""quantize_down in intrinsics against the golden reference and against the numbers of docs/spec/quantize_down.md."""
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from isa.intrinsics import Pointer, Program
-from isa.program import current_program
+from isa.acle.program import current_program
+from isa.intrinsics import ElementPointer, Program
 from sim import Memory, MemoryFault
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array
 from sim.kernels.quantize_down.golden import Parameters, effective_bounds, quantize_down
@@ -29,7 +29,7 @@ VECTORS = {
     INT32_MIN: 0, -12000: 0, -30: 0, -26: 0, -25: 0, -17: 1, -9: 1, -8: 1, -5: 1, -4: 2, -1: 2, 0: 2, 1: 2, 4: 2,
     5: 3, 8: 3, 9: 3, 13: 3, 25: 4, 2134: 129, 2143: 129, 6000: 255, INT32_MAX: 255,
 }  # fmt: skip
-"""Accumulator to output with the parameters `UPSTREAM` (spec/quantize_down.md, "Plain vectors")."""
+"""Accumulator to output with the parameters `UPSTREAM` (docs/spec/quantize_down.md section 10)."""
 
 
 def memory_with(accumulators: Int32Array, bias: Int32Array | None) -> Memory:
@@ -47,9 +47,9 @@ def executed(
     memory = memory_with(accumulators, bias)
     program = run(
         memory,
-        Pointer(ACCUMULATORS, "int32"),
-        None if bias is None else Pointer(BIAS, "int32"),
-        Pointer(OUTPUT, "uint8"),
+        ElementPointer(ACCUMULATORS, "int32"),
+        None if bias is None else ElementPointer(BIAS, "int32"),
+        ElementPointer(OUTPUT, "uint8"),
         accumulators.shape,
         parameters.multiplier,
         parameters.shift,
@@ -110,7 +110,7 @@ def test_the_plain_vectors_of_the_specification(accumulator: int, expected: int,
 
 @pytest.mark.parametrize("length", [16, 1])
 def test_ties_go_away_from_zero_in_the_shift(length: int) -> None:
-    """-2 x 0.5 is -1, and -1 / 2 is a tie: -1, where ties up would give 0 (spec/quantize_down.md)."""
+    """-2 x 0.5 is -1, and -1 / 2 is a tie: -1, where ties up would give 0 (docs/spec/quantize_down.md section 5)."""
     assert outputs(np.full(length, -2, np.int32), None, Parameters(2**30, 1, 10))[0] == 9
 
 
@@ -140,8 +140,8 @@ def test_nothing_is_written_past_the_row(length: int) -> None:
 def test_nothing_is_read_past_the_row(length: int) -> None:
     """The row ends where the mapped memory ends."""
     memory = memory_with(np.zeros(0, np.int32), None)
-    start = Pointer(ACCUMULATORS + SIZE - 4 * length, "int32")
-    run(memory, start, None, Pointer(OUTPUT, "uint8"), (length,), 2**30, 0, 77, 0, 255)
+    start = ElementPointer(ACCUMULATORS + SIZE - 4 * length, "int32")
+    run(memory, start, None, ElementPointer(OUTPUT, "uint8"), (length,), 2**30, 0, 77, 0, 255)
     assert memory.read(OUTPUT, length) == bytes([77] * length)
 
 
@@ -165,28 +165,39 @@ def test_a_block_of_sixteen_is_made_of_the_instructions_of_the_kernel() -> None:
 def test_a_row_where_nothing_is_mapped_faults() -> None:
     memory = memory_with(np.zeros(0, np.int32), None)
     with pytest.raises(MemoryFault):
-        run(memory, Pointer(0x90000, "int32"), None, Pointer(OUTPUT, "uint8"), (16,), 1, 0, 0, 0, 255)
+        run(memory, ElementPointer(0x90000, "int32"), None, ElementPointer(OUTPUT, "uint8"), (16,), 1, 0, 0, 0, 255)
 
 
 def test_a_fault_leaves_no_current_program() -> None:
     with pytest.raises(MemoryFault):
-        run(Memory(), Pointer(0, "int32"), None, Pointer(0, "uint8"), (1,), 1, 0, 0, 0, 255)
+        run(Memory(), ElementPointer(0, "int32"), None, ElementPointer(0, "uint8"), (1,), 1, 0, 0, 0, 255)
     assert current_program() is None
 
 
 @pytest.mark.parametrize("shift", [-1, 32])
 def test_a_shift_outside_of_0_to_31_is_refused(shift: int) -> None:
     with Program(Memory()), pytest.raises(ValueError, match=f"shift is {shift}: the kernel divides by 2"):
-        quantize_row(Pointer(0, "int32"), None, Pointer(0, "uint8"), 0, 1, shift, 0, 0, 255)
+        quantize_row(ElementPointer(0, "int32"), None, ElementPointer(0, "uint8"), 0, 1, shift, 0, 0, 255)
 
 
 def test_a_shape_without_axes_is_refused() -> None:
     with pytest.raises(ValueError, match="give at least one axis"):
-        run(Memory(), Pointer(0, "int32"), None, Pointer(0, "uint8"), (), 1, 0, 0, 0, 255)
+        run(Memory(), ElementPointer(0, "int32"), None, ElementPointer(0, "uint8"), (), 1, 0, 0, 0, 255)
 
 
 @pytest.mark.parametrize(("accumulators", "output"), [("uint32", "uint8"), ("int32", "int8")])
 def test_pointers_of_other_dtypes_are_refused(accumulators: str, output: str) -> None:
     memory = memory_with(np.zeros(16, np.int32), None)
     with pytest.raises(TypeError, match="takes a pointer to"):
-        run(memory, Pointer(ACCUMULATORS, accumulators), None, Pointer(OUTPUT, output), (16,), 1, 0, 0, 0, 255)
+        run(
+            memory,
+            ElementPointer(ACCUMULATORS, accumulators),
+            None,
+            ElementPointer(OUTPUT, output),
+            (16,),
+            1,
+            0,
+            0,
+            0,
+            255,
+        )

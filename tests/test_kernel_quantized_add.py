@@ -1,4 +1,4 @@
-"""quantized_add: golden steps, Init and Forward against spec/quantized_add.md."""
+"""quantized_add: golden steps, Init and Forward against docs/spec/quantized_add.md."""
 
 from collections.abc import Mapping
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sim.golden.addition import (
+    RELU,
     AddParameters,
     Quantization,
     add_base,
@@ -21,7 +22,7 @@ from sim.golden.byte_rounding import round_even_then_offset
 from sim.kernels.kernel import Inputs, Outputs
 from sim.kernels.operator import ConfigurationError
 from sim.kernels.quantized_add import MODES as KERNELS
-from sim.kernels.quantized_add.configure import MODES, Operand, QuantizedAdd, validate
+from sim.kernels.quantized_add.configure import MODES, InputTensor, QuantizedAdd, validate
 from sim.kernels.quantized_add.golden import Tensor, generic_steps
 
 A, B = (part.astype(np.uint8) for part in np.meshgrid(np.arange(256), np.arange(256), indexing="ij"))
@@ -39,7 +40,7 @@ def operator(
     types: tuple[str, str, str], shape: tuple[int, ...], scales: tuple[float, float, float] = (1.0, 1.0, 1.0),
     zeros: tuple[int, int, int] = (0, 0, 0), activation: str = "Identity", mode: str = "neon_ties_away",
 ) -> QuantizedAdd:  # fmt: skip
-    a, b, output = (Operand(t, shape, z, s) for t, z, s in zip(types, zeros, scales, strict=True))
+    a, b, output = (InputTensor(t, shape, z, s) for t, z, s in zip(types, zeros, scales, strict=True))
     return QuantizedAdd(a, b, output, activation, mode)
 
 
@@ -93,7 +94,7 @@ def test_relu_is_ignored_for_bytes() -> None:
 
 def test_the_contraction_of_the_constant_can_be_chosen() -> None:
     scales, zeros = (0.06571889, 0.06253845, 0.10072092), (171, 195, 98)
-    a, b, output = (Operand("UINT8", (1,), z, s) for z, s in zip(zeros, scales, strict=True))
+    a, b, output = (InputTensor("UINT8", (1,), z, s) for z, s in zip(zeros, scales, strict=True))
     made = [QuantizedAdd(a, b, output, mode="base", make_folded=how) for how in (fold, fold_contracted)]
     assert [int(sums(one, uint8(145), uint8(112))[0]) for one in made] == [30, 29]
 
@@ -159,23 +160,23 @@ def test_init_refuses_other_types(types: tuple[str, str, str], name: str) -> Non
 
 @pytest.mark.parametrize("other", [(2, 2), (4, 1), (1,), (5,), ()])
 def test_init_refuses_unequal_shapes(other: tuple[int, ...]) -> None:
-    status = validate(Operand("UINT8", (4,)), Operand("UINT8", other), Operand("UINT8"))
+    status = validate(InputTensor("UINT8", (4,)), InputTensor("UINT8", other), InputTensor("UINT8"))
     assert (bool(status), "equal" in status.description) == (False, True)
 
 
 def test_the_type_is_refused_before_the_shape() -> None:
-    status = validate(Operand("UINT8", (4,)), Operand("UINT8", (5,)), Operand("INT8"))
+    status = validate(InputTensor("UINT8", (4,)), InputTensor("UINT8", (5,)), InputTensor("INT8"))
     assert "output has data type INT8" in status.description
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, np.inf, np.nan])
 @pytest.mark.parametrize("zero", [-(2**31), 2**31 - 1])
 def test_init_accepts_any_scale_and_any_zero_point(scale: float, zero: int) -> None:
-    assert validate(*(Operand("UINT8", (4,), zero, scale) for _ in range(3)))
+    assert validate(*(InputTensor("UINT8", (4,), zero, scale) for _ in range(3)))
 
 
 def test_a_null_scale_is_one() -> None:
-    operand = Operand("UINT8", (1,))
+    operand = InputTensor("UINT8", (1,))
     assert sums(QuantizedAdd(operand, operand, operand), uint8(3), uint8(4)).tolist() == [7]
 
 
@@ -237,7 +238,7 @@ def test_forward_refuses_a_window_beyond_the_tensor() -> None:
 
 def test_a_negative_size_is_refused() -> None:
     with pytest.raises(ValueError, match="no axis can be negative"):
-        Operand("UINT8", (-1,))
+        InputTensor("UINT8", (-1,))
 
 
 def test_an_unknown_mode_is_refused_with_the_known_ones() -> None:
@@ -282,7 +283,7 @@ def test_there_is_a_mode_for_every_combination_of_types() -> None:
 
 
 def test_steps_of_bytes_and_floats_follow_each_other() -> None:
-    given = AddParameters(Quantization(0.5, 4), Quantization(1.0), Quantization(0.25, 3), relu=True)
+    given = AddParameters(Quantization(0.5, 4), Quantization(1.0), Quantization(0.25, 3), RELU)
     steps = generic_steps(uint8(0, 8), float32(1, 1), given, "uint8")
     assert {name: values.tolist() for name, values in steps.items()} == {
         "a": [0, 8], "b": [1, 1], "difference": [-4, 4],

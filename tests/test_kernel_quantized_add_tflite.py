@@ -13,6 +13,7 @@ from sim.golden.addition import (
     Quantization,
     add_tflite,
     add_tflite_single_rounding,
+    relu_if,
 )
 from sim.golden.fixed_point import Int32Array
 from sim.kernels.quantized_add import MODES
@@ -32,7 +33,7 @@ QUANTIZATIONS = (
 
 def quantized(given: tuple[tuple[float, int], ...], relu: bool = False) -> AddParameters:
     a, b, output = (Quantization(scale, zero) for scale, zero in given)
-    return AddParameters(a, b, output, relu)
+    return AddParameters(a, b, output, relu_if(relu))
 
 
 @pytest.mark.parametrize("relu", [False, True])
@@ -51,7 +52,9 @@ def test_the_convention_of_single_rounding_is_the_other_build(given: tuple[tuple
 
 def test_ties_of_the_multiply_go_up_and_those_of_the_shift_away() -> None:
     """-3 and 5: their halves -1.5 and 2.5 go to -1 and 3, the halves of these to -1 and 2."""
-    given = Parameters(Scale(HALF, -1), Scale(0), Scale(HALF), 4, 0, 10, left_shift=0)
+    given = Parameters(
+        a=Scale(HALF, -1), b=Scale(0), total=Scale(HALF), a_zero=4, b_zero=0, output_zero=10, left_shift=0
+    )
     found = steps(np.array([1, 9], np.uint8), np.zeros(2, np.uint8), given)
     assert {name: values.tolist() for name, values in found.items()} == {
         "a": [1, 9], "b": [0, 0], "a offset": [-3, 5], "a left shift": [-3, 5], "a multiply": [-1, 3],
@@ -95,9 +98,18 @@ def test_the_corners_reach_the_ties_of_both_roundings_on_both_sides_of_zero() ->
         (lambda: Scale(2**31), "multiplier is 2147483648"),
         (lambda: Scale(HALF, 1), "shift is 1: it must lie in -31..0"),
         (lambda: Scale(HALF, -32), "shift is -32"),
-        (lambda: Parameters(Scale(0), Scale(0), Scale(0), b_zero=256), "b_zero is 256: it must lie in 0..255"),
-        (lambda: Parameters(Scale(0), Scale(0), Scale(0), left_shift=21), "left_shift is 21: it must lie in 0..20"),
-        (lambda: Parameters(Scale(0), Scale(0), Scale(0), lower=8, upper=7), "upper is 7: it must lie in 8..255"),
+        (
+            lambda: Parameters(a=Scale(0), b=Scale(0), total=Scale(0), b_zero=256),
+            "b_zero is 256: it must lie in 0..255",
+        ),
+        (
+            lambda: Parameters(a=Scale(0), b=Scale(0), total=Scale(0), left_shift=21),
+            "left_shift is 21: it must lie in 0..20",
+        ),
+        (
+            lambda: Parameters(a=Scale(0), b=Scale(0), total=Scale(0), lower=8, upper=7),
+            "upper is 7: it must lie in 8..255",
+        ),
         (lambda: derived(quantized(((0.0, 0), (1.0, 0), (1.0, 0)))), "the scale is 0.0"),
         (lambda: derived(quantized(((1.0, 0), (2.0**19, 0), (1.0, 0)))), "shift is 1"),
     ],

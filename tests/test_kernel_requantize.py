@@ -1,4 +1,4 @@
-"""requantize: the numbers of spec/neighbours.md, exact fractions, the operator, and every way to run it."""
+"""requantize: the numbers of docs/spec/neighbours.md, exact fractions, the operator, and every way to run it."""
 
 import doctest
 from collections import Counter

@@ -40,7 +40,7 @@ def test_every_byte_is_where_the_definition_says(dtype: str, shape: Shape, fill:
 
 @pytest.mark.parametrize(("mode", "edge"), [("acl_19_08", "P"), ("acl_20_11", "\0")])
 def test_the_worked_example(mode: str, edge: str) -> None:
-    """u8, w 17, h 2 (spec/transpose1xw.md)."""
+    """u8, w 17, h 2 (docs/spec/transpose1xw.md section 2)."""
     values = np.frombuffer(b"ABCDEFGHIJKLMNOPQabcdefghijklmnopq", np.uint8).reshape(2, 17)
     found = transpose1xw(values, np.full((2, 15), ord("P"), np.uint8), mode)
     expected = ["ABCDEFGHIJKLMNOPabcdefghijklmnop", "Q" + edge * 15 + "q" + edge * 15]

@@ -35,6 +35,12 @@ def test_machine_and_emulator_stay_together(kernel: Kernel, job: Job) -> None:
 PLANTED = [
     ("acl_19_08_cl", "vaddq_s32(vld1q_s32(mm), terms)", "vqaddq_s32(vld1q_s32(mm), terms)", "'add to mm'"),
     ("acl_19_08_cl", "vaddq_s32(offsets, vld1q_s32(bias + x))", "offsets", "'add bias'"),
+    (
+        "acl_19_08_cl_window",
+        "column_sums ? column_sums + z /",
+        "column_sums ? column_sums + (first_plane + z) /",
+        "'add column term'",
+    ),
     ("acl_19_08_neon", "z = a_offset && b_offset ? plane : plane % planes", "z = plane", "convention acl_20_11_neon"),
     ("acl_20_11", "i < width; ++i", "i + 1 < width; ++i", "'copy'"),
     ("acl_20_11", "vdupq_n_u8(0)", "vld1q_u8(input + chunk * CHUNK)", "past the end of 'input'"),

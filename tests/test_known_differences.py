@@ -1,4 +1,4 @@
-"""Every arithmetic row of spec/known_differences.md: what each side gives, by the name of its convention.
+"""Every arithmetic row of docs/spec/known_differences.md: what each side gives, by the name of its convention.
 
 The operands are those of the convention's family, in its order; None is a refusal.  Rows of kernels (bounds, shifts
 that are not supported, the page) are asserted once more on the kernel's modes, in its own tests.
@@ -12,10 +12,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sim.check.separate import Result, result_of
 from sim.golden.addition import AddParameters, Quantization, add_base, add_neon_ties_away, add_page
-from sim.golden.conventions import CONVENTIONS
+from sim.golden.registry.conventions import CONVENTIONS
 from sim.golden.scaling import double_rounding, single_rounding
+from sim.prove.separation import Result, result_of
 
 P = 2**30
 LOW, HIGH = -(2**31), 2**31 - 1
@@ -155,7 +155,7 @@ def test_every_row_has_two_sides_that_differ_but_the_one_that_only_counts() -> N
     assert {difference.row for difference, _, _ in SWAPS} == ROWS - {"1c"}
 
 
-def test_every_side_of_a_row_names_that_row_in_its_docstring() -> None:
+def test_every_side_of_a_row_declares_that_row() -> None:
     sides = {(difference.row, side) for difference in DIFFERENCES for side in difference.sides}
     assert {(row, side) for row, side in sides if row not in CONVENTIONS[side].rows} == set()
 

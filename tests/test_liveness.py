@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from recorded_programs import BASE, ROW, filled_memory, live_after, random_program
 
+from isa.acle.assembly import architecture
+from isa.acle.register_slots import slots_of
 from isa.decode import decode
 from isa.intrinsics import (
     Program,
@@ -18,9 +19,9 @@ from isa.intrinsics import (
     vmlaq_s32,
     vst1q_s32,
 )
-from isa.register_slots import slots_of
 from isa.rows import TABLE
-from sim.toolchain import ToolchainError, build_text
+from sim.toolchain.compilers import ToolchainError, build_text
+from support.recorded_programs import BASE, ROW, filled_memory, live_after, random_program
 
 
 def dead_texts(program: Program) -> list[str]:
@@ -129,7 +130,7 @@ def test_an_operand_of_which_nothing_is_read_is_not_live() -> None:
 
 def _assembles(text: str) -> bool:
     try:
-        build_text(f".arch armv8.6-a+fp16+fp16fml\n{text}\n", ".s", base=BASE)
+        build_text(f".arch {architecture(TABLE.forms.values())}\n{text}\n", ".s", base=BASE)
     except ToolchainError:
         return False
     return True

@@ -7,11 +7,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from fake_llvm_mca import install
 
 from isa.decode import decode
 from isa.rows import TABLE
-from sim.llvm_mca import LlvmMcaError, LlvmMcaMissing, find_llvm_mca, mca_text
+from sim.cycles.llvm_mca import LlvmMcaError, LlvmMcaMissing, find_llvm_mca, mca_text
+from support.fake_llvm_mca import install
 
 Words = dict[str, tuple[int, ...]]
 

@@ -13,17 +13,19 @@ from isa.instruction import FEATURES
 from isa.lane import Int, Lane, Write, constant, load, maximum, minimum, read
 from isa.operands import Address, Scalar
 from isa.rows import TABLE
-from isa.semantics import arithmetic, base_integer, bitwise, branch, compare, memory, multiply, narrow, permute, shift
+from isa.semantics import arithmetic, bitwise, compare, memory, multiply, narrow, permute, shift
+from isa.semantics.base import branch
+from isa.semantics.base import integer as base_integer
 from isa.semantics.elementwise import SIGNED, UNSIGNED, Body, Writes, each, each_accumulating
 from isa.table import Table
 from sim import Emulator, Machine, MemoryFault, UnsupportedInstruction
-from sim.check.call import CompiledKernel
+from sim.call.call import CompiledKernel
+from sim.call.lockstep import Divergence, Lockstep
 from sim.check.check import Job, check_job
-from sim.check.lockstep import Divergence, Lockstep
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels.quantize_down import KERNEL
 from sim.machine.errors import Trap
-from sim.toolchain import build
+from sim.toolchain.compilers import build
 
 KERNEL_C, KERNEL_PLAIN = KERNEL.sources
 CODE = 0x10000

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from engines import CODE, COUNT_DOWN, FAR, PAGE, QC, Assemble, Engine, fault_of, loaded
 
 from isa.instruction import FEATURES
 from isa.lane import Place
 from isa.rows import TABLE
 from sim import Machine, Trap, UnsupportedInstruction
 from sim.machine.registers import RegisterFile
+from support.engines import CODE, COUNT_DOWN, FAR, PAGE, QC, Assemble, Engine, fault_of, loaded
 
 # Registers
 
@@ -247,6 +247,14 @@ def test_an_instruction_of_a_missing_feature_is_refused(assemble: Assemble) -> N
     machine = Machine(features=())
     loaded(machine, assemble("sdot v0.4s, v1.16b, v2.16b"))
     with pytest.raises(UnsupportedInstruction, match="this machine lacks the feature 'dotprod'"):
+        machine.run(max_instructions=1)
+
+
+@pytest.mark.parametrize("missing", ["fcma", "fp16"])
+def test_half_precision_of_an_extension_needs_both_features(assemble: Assemble, missing: str) -> None:
+    machine = Machine(features={"fcma", "fp16"} - {missing})
+    loaded(machine, assemble("fcmla v0.4h, v1.4h, v2.h[0], #0"))
+    with pytest.raises(UnsupportedInstruction, match=f"this machine lacks the feature '{missing}'"):
         machine.run(max_instructions=1)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from engines import CODE, DATA, FAR, PAGE, Assemble, Engine, fault_of, loaded
 
 from sim import Machine
+from support.engines import CODE, DATA, FAR, PAGE, Assemble, Engine, fault_of, loaded
 
 # Memory accesses and faults
 

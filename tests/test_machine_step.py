@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from engines import CODE, COUNT_DOWN, DATA, FAR, QC, Assemble, Engine, loaded
 
 from isa.lane import Place
 from sim import Machine, MemoryFault, Step, Trap
+from support.engines import CODE, COUNT_DOWN, DATA, FAR, QC, Assemble, Engine, loaded
 
 # Steps
 

@@ -47,7 +47,7 @@ def test_notebooks_are_numbered() -> None:
 @each_notebook
 def test_runs_clean_from_top_to_bottom(path: Path, kernel: AsyncKernelManager, tmp_path: Path) -> None:
     notebook = read(path)
-    NotebookClient(notebook, km=kernel, timeout=150, resources={"metadata": {"path": tmp_path}}).execute()
+    NotebookClient(notebook, km=kernel, timeout=1800, resources={"metadata": {"path": tmp_path}}).execute()
     assert [cell.execution_count for cell in code_cells(notebook)] == [*range(1, len(code_cells(notebook)) + 1)]
     assert [output for cell in code_cells(notebook) for output in cell.outputs if output.get("name") == "stderr"] == []
 

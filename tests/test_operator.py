@@ -66,7 +66,7 @@ def test_only_a_tensor_that_cannot_grow_lacks_padding(right: int, bottom: int, r
 
 
 def test_format_faults_name_all_allowed_types_and_come_in_order() -> None:
-    assert list(format_faults("input", TensorInfo((1,), "F32", 2), "U8", "S8")) == [
+    assert list(format_faults("input", TensorInfo((1,), "F32", channels=2), "U8", "S8")) == [
         "input has data type F32: it must be U8 or S8",
         "input has 2 channels: it must have 1",
     ]

@@ -156,6 +156,12 @@ def test_the_refusal_names_the_operand() -> None:
         parsed("x1, #1.5.2")
 
 
+@pytest.mark.parametrize("letter", "vqdshbxw")
+def test_a_register_without_its_number_is_no_name(letter: str) -> None:
+    with pytest.raises(ParseError, match=f"operand '{letter}' is a register without its number"):
+        parsed(f"x1, {letter}")
+
+
 REGISTERS = st.sampled_from("vqdshbxw").flatmap(
     lambda letter: st.integers(0, 31).map(lambda number: f"{letter}{number}{'.4s' if letter == 'v' else ''}")
 )

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from isa.acle.program import VirtualRegisters, current_program
 from isa.evaluate.exact import Evaluation
 from isa.intrinsics import (
-    Pointer,
+    ElementPointer,
     Program,
     int8x8_t,
     int16x4_t,
@@ -29,12 +30,11 @@ from isa.intrinsics import (
     vst1q_s32,
 )
 from isa.lane import Memory, Place
-from isa.program import VirtualRegisters, current_program
 from sim import Memory as MappedMemory
 from sim import MemoryFault
 
 BASE = 0x10000
-ROW = Pointer(BASE, "int32")
+ROW = ElementPointer(BASE, "int32")
 VALUES = [3, -4, 2**31 - 1, -(2**31), 5, 6, 7, 8]
 
 
@@ -99,7 +99,7 @@ def test_a_loaded_lane_leaves_the_others(memory: MappedMemory) -> None:
 
 def test_a_store_changes_memory(memory: MappedMemory) -> None:
     with Program(memory):
-        vst1_s8(Pointer(BASE + 100, "int8"), int8x8_t(*range(-4, 4)))
+        vst1_s8(ElementPointer(BASE + 100, "int8"), int8x8_t(*range(-4, 4)))
     assert memory.read(BASE + 99, 10) == bytes([0, 252, 253, 254, 255, 0, 1, 2, 3, 0])
 
 
@@ -187,7 +187,7 @@ def test_an_offset_that_is_no_multiple_of_the_access_goes_into_the_register(memo
 
 def test_a_pointer_moved_back_reads_before_its_origin(memory: MappedMemory) -> None:
     with Program(memory):
-        assert vld1q_s32(Pointer(BASE + 16, "int32") + -4).lanes == tuple(VALUES[:4])
+        assert vld1q_s32(ElementPointer(BASE + 16, "int32") + -4).lanes == tuple(VALUES[:4])
 
 
 # Saturation.
@@ -220,7 +220,7 @@ def test_an_instruction_that_faults_leaves_both_records_of_saturation(memory: Ma
     with Program(memory) as program:
         vqaddq_s32(top, top)
         with pytest.raises(MemoryFault):
-            vld1q_s32(Pointer(0x20000, "int32"))
+            vld1q_s32(ElementPointer(0x20000, "int32"))
     assert (program.saturations, program.saturated) == (1, True)
 
 
@@ -316,18 +316,18 @@ def test_a_program_entered_again_goes_on() -> None:
 
 def test_a_load_from_nowhere_is_the_memorys_own_fault(memory: MappedMemory) -> None:
     with Program(memory), pytest.raises(MemoryFault, match="0x20000 is not mapped"):
-        vld1q_s32(Pointer(0x20000, "int32"))
+        vld1q_s32(ElementPointer(0x20000, "int32"))
 
 
 def test_a_fault_leaves_no_current_program(memory: MappedMemory) -> None:
     with pytest.raises(MemoryFault), Program(memory):
-        vld1q_s32(Pointer(0x20000, "int32"))
+        vld1q_s32(ElementPointer(0x20000, "int32"))
     assert current_program() is None
 
 
 def test_a_faulting_instruction_is_not_recorded(memory: MappedMemory) -> None:
     with Program(memory) as program, pytest.raises(MemoryFault):
-        vst1q_s32(Pointer(BASE + 4090, "int32"), int32x4_t(1, 2, 3, 4))
+        vst1q_s32(ElementPointer(BASE + 4090, "int32"), int32x4_t(1, 2, 3, 4))
     assert (program.instructions, program.trace) == ([], [])
 
 

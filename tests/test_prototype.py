@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sim.kernels.prototype import LONGEST, PrototypeError, parse_prototype
-from sim.kernels.signature import Argument, Pointer, Scalar, Struct, Vector
+from sim.kernels.signature import Argument, Pointer, ScalarArgument, Struct, VectorArgument
 
 
 def argument(text: str) -> Argument:
@@ -16,19 +16,19 @@ def argument(text: str) -> Argument:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("int32_t a", Scalar("a", "int32")),
-        ("unsigned long long a", Scalar("a", "uint64")),
-        ("char a", Scalar("a", "uint8")),
-        ("float a", Scalar("a", "float32")),
-        ("__fp16 a", Scalar("a", "float16")),
+        ("int32_t a", ScalarArgument("a", "int32")),
+        ("unsigned long long a", ScalarArgument("a", "uint64")),
+        ("char a", ScalarArgument("a", "uint8")),
+        ("float a", ScalarArgument("a", "float32")),
+        ("__fp16 a", ScalarArgument("a", "float16")),
         ("const float *a[n]", Pointer("a", "float32", ("n",))),
         ("const float a[4][n]", Pointer("a", "float32", (4, "n"))),
-        ("uint8_t *restrict a[n]", Pointer("a", "uint8", ("n",), "out")),
-        ("inout int16_t a[0x10]", Pointer("a", "int16", (16,), "inout")),
-        ("const int8_t *_Nullable a[n]", Pointer("a", "int8", ("n",), "in", True)),
-        ("in int8_t a[2:n][4]", Pointer("a", "int8", (2, 4), "in", strides=("n", 1))),
-        ("int32x4_t a", Vector("a", "int32", 4)),
-        ("float16x4_t a", Vector("a", "float16", 4)),
+        ("uint8_t *restrict a[n]", Pointer("a", "uint8", ("n",), direction="out")),
+        ("inout int16_t a[0x10]", Pointer("a", "int16", (16,), direction="inout")),
+        ("const int8_t *_Nullable a[n]", Pointer("a", "int8", ("n",), direction="in", nullable=True)),
+        ("in int8_t a[2:n][4]", Pointer("a", "int8", (2, 4), direction="in", strides=("n", 1))),
+        ("int32x4_t a", VectorArgument("a", "int32", 4)),
+        ("float16x4_t a", VectorArgument("a", "float16", 4)),
         ("struct {int32_t low; uint8_t rest[3];} a", Struct("a", (("low", "int32"), ("rest", "(3,)uint8")))),
     ],
 )

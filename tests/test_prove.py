@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hard_claims import HARD
 
 from isa.evaluate.exact import Evaluation
 from isa.lane import S8, S16, S32, U8, Int, constant, divide, load, maximum
-from sim.check.prove import BrokenClaim, Claim, Inputs, Range, prove, sides_of, tells_apart, with_qc
-from sim.check.prove_steps import steps
+from sim.prove.claim import BrokenClaim, Claim, ClaimInputs, Range, prove, sides_of, tells_apart, with_qc
+from sim.prove.steps import steps
+from support.hard_claims import HARD
 
 
 def test_equal_sides_are_proved() -> None:
@@ -105,7 +105,7 @@ def test_the_steps_end_in_the_value_of_each_result() -> None:
     claim = Claim("c", {"x": S16}, lambda x: with_qc(S8.saturate(x)), lambda x: with_qc(S8.saturate(x)))
     left = sides_of(claim).left
     ends = [line.split(" = ") for line in steps(left, {"x": 300}) if line.startswith(("value", "QC"))]
-    values = Evaluation(Inputs({"x": 300}))
+    values = Evaluation(ClaimInputs({"x": 300}))
     assert [(end[0], int(end[-1])) for end in ends] == [(name, values.value(lane)) for name, lane in left.items()]
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-import sim.cli
+import sim.command.app
 
-HEAD = "from isa.lane import S8, S32, U8, constant\nfrom sim.check.prove import Claim, Range\n"
+HEAD = "from isa.lane import S8, S32, U8, constant\nfrom sim.prove.claim import Claim, Range\n"
 GOOD = (
     HEAD
     + """
@@ -24,7 +24,7 @@ EXPECTED = WRONG.replace(")]", ', relation="not equal")]')
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(sim.cli.app, ["prove", *arguments])
+    return CliRunner().invoke(sim.command.app.app, ["prove", *arguments])
 
 
 def written(tmp_path: Path, text: str) -> str:

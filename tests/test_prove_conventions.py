@@ -10,10 +10,10 @@ import pytest
 
 from isa.evaluate.exact import Evaluation
 from isa.lane import S32, Int, Lane
-from sim.check import conventions_as_lanes as convention
-from sim.check.prove import Claim, Inputs, Range, input_lane, prove
-from sim.check.prove_conventions import CONVENTION_CLAIMS
 from sim.golden import fixed_point as golden
+from sim.prove import conventions_as_lanes as convention
+from sim.prove.claim import Claim, ClaimInputs, Range, input_lane, prove
+from sim.prove.conventions import CONVENTION_CLAIMS
 
 LOWEST, HIGHEST, HALF = S32.low, S32.high, 1 << 30
 CORNERS = (LOWEST, LOWEST + 1, -HALF - 1, -HALF, -3, -2, -1, 0, 1, 2, 3, 5, 7984, HALF - 1, HALF, HIGHEST - 1, HIGHEST)
@@ -29,7 +29,7 @@ Writing = Callable[..., Lane]
 def value(writing: Writing, kinds: Sequence[Int | Range], numbers: Sequence[int]) -> int:
     inputs = {f"i{k}": number for k, number in enumerate(numbers)}
     lanes = [input_lane(name, kind) for name, kind in zip(inputs, kinds, strict=True)]
-    return Evaluation(Inputs(inputs)).value(writing(*lanes))
+    return Evaluation(ClaimInputs(inputs)).value(writing(*lanes))
 
 
 COUNT = Range(0, 31)
@@ -105,9 +105,9 @@ def test_a_claim_about_conventions_holds(claim: Claim) -> None:
 
 SMALLEST = {
     "plain SRSHL is not half away": {"x": -1, "n": 1},  # -0.5: 0 and -1
-    "plain >> is not ties up": {"x": 1, "n": 1},  # 0.5: 0 and 1, row 3b
-    "double is not single rounding": {"x": 1, "q": HALF, "e": -1},  # row 1
-    "without saturation is not SQRDMULH": {"x": LOWEST, "q": LOWEST},  # row 5
+    "plain >> is not ties up": {"x": 1, "n": 1},  # docs/spec/known_differences.md row 3b: 0 and 1 of 0.5
+    "double is not single rounding": {"x": 1, "q": HALF, "e": -1},  # docs/spec/known_differences.md row 1
+    "without saturation is not SQRDMULH": {"x": LOWEST, "q": LOWEST},  # docs/spec/known_differences.md row 5
     "SQRDMLAH is not SQADD of SQRDMULH, s16": {"a": -1, "x": -32768, "y": -32768},
     "vector and tail RDP differ from 32 on": {"x": 1, "n": 32},  # quantize_down.md, lanes against tail
 }

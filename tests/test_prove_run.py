@@ -7,15 +7,17 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Sequence
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 import pytest
-from hard_claims import HARD
 
 from isa.lane import S8, S16
-from sim.check.prove import BrokenClaim, Claim, Finding, sides_of
-from sim.check.prove_cache import entry_of, keep, kept
-from sim.check.prove_run import prove_all
+from sim.prove.cache import entry_of, keep, kept
+from sim.prove.claim import BrokenClaim, Claim, Finding, sides_of
+from sim.prove.run import prove_all
+from support.hard_claims import HARD
 
 TRUE = Claim("true", {"x": S8}, lambda x: x + 1, lambda x: x - -1)
 FALSE = Claim("false", {"x": S8}, lambda x: S8.wrap(x + 1), lambda x: x + 1)
@@ -34,25 +36,29 @@ def test_every_claim_gets_its_verdict_whatever_the_number_of_processes(jobs: int
 
 
 def test_a_hard_claim_ends_at_its_time_limit_and_leaves_the_others() -> None:
-    found = run([HARD, TRUE], seconds=0.5)
+    found = run([HARD, TRUE], seconds=3)
     assert (found["hard"].outcome, found["true"].outcome) == ("unknown", "proved")
 
 
 def test_a_process_that_does_not_stop_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.check.prove_run.prove_sides", lambda *_: time.sleep(3600))
-    monkeypatch.setattr("sim.check.prove_run._GRACE", 0.1)
+    monkeypatch.setattr("sim.prove.run.prove_sides", lambda *_: time.sleep(3600))
+    monkeypatch.setattr("sim.prove.run._GRACE", 0.1)
     assert "had to be stopped" in run([TRUE], seconds=0.1)["true"].reason
 
 
 def test_a_process_that_dies_makes_its_claim_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.check.prove_run.prove_sides", lambda *_: os._exit(3))
+    monkeypatch.setattr("sim.prove.run.prove_sides", lambda *_: os._exit(3))
     assert "without an answer" in run([TRUE])["true"].reason
 
 
-def test_an_interrupt_ends_the_run_and_says_so() -> None:
-    main = threading.main_thread().ident
-    threading.Timer(0.5, signal.pthread_kill, (main, signal.SIGINT)).start()
-    assert prove_all([HARD], 60, 1, None, lambda *_: None)
+def test_an_interrupt_ends_the_run_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(answers: list[Connection], seconds: float) -> Sequence[object]:
+        """Waits for an answer, and is interrupted: not before, however slow the start was."""
+        threading.Timer(0.2, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
+        return wait(answers, seconds)
+
+    monkeypatch.setattr("sim.prove.run.wait", interrupted)
+    assert prove_all([HARD], 600, 1, None, lambda *_: None)
 
 
 def test_a_broken_claim_ends_the_run_before_anything_is_asked() -> None:
@@ -89,7 +95,7 @@ def test_another_claim_has_another_entry(other: Claim, tmp_path: Path) -> None:
 
 def test_the_entry_depends_on_the_version_of_the_solver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = entry_of(sides_of(TRUE), tmp_path)
-    monkeypatch.setattr("sim.check.prove_cache.solver_version", lambda: "bitwuzla 99")
+    monkeypatch.setattr("sim.prove.cache.solver_version", lambda: "bitwuzla 99")
     assert entry_of(sides_of(TRUE), tmp_path) != before
 
 

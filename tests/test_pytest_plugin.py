@@ -17,7 +17,7 @@ from sim.kernels.quantize_down.golden import Parameters
 from sim.pytest_plugin import assert_kernel_equal
 from sim.pytest_plugin.naming import kernel_of, name_of
 
-EXAMPLE = Path(__file__).resolve().parents[1] / "sim" / "example"
+EXAMPLE = Path(__file__).resolve().parents[1] / "sim" / "command" / "example"
 RIGHT = (EXAMPLE / "my_kernel.c").read_text()
 WRONG = RIGHT.replace("vqrshrn_n_s16", "vrshrn_n_s16")
 """Products in whole steps of sixteen lanes do not saturate: wrong for -128 times -128 only."""

@@ -7,15 +7,15 @@ from random import Random
 from typing import TypeVar
 
 import pytest
-from hypothesis import HealthCheck, find, given, seed, settings
+from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
-from streams import random_item, random_stream, run
-from streams_items import CLOSINGS, Call, Item, Loop
-from streams_vocabulary import FORM_WORDS, Vocabulary, recorded_words, vocabulary
 
 from isa.lane import Int, Lane
 from isa.rows import TABLE
 from isa.semantics.elementwise import SIGNED, Body, Writes, each
+from support.streams import random_item, random_stream, run
+from support.streams_items import CLOSINGS, Call, Item, Loop
+from support.streams_vocabulary import FORM_WORDS, Vocabulary, recorded_words, vocabulary
 
 SEEDS = 28
 T = TypeVar("T")
@@ -72,7 +72,6 @@ def instructions_in(items: Sequence[Item]) -> int:
     return sum(1 + instructions_in(item.body) if isinstance(item, Call | Loop) else 1 for item in items)
 
 
-@seed(1)
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(streams(vocabulary()), st.integers(0, 2**32))
 def test_a_stream_that_hypothesis_draws_does_not_diverge(stream: list[Item], state: int) -> None:

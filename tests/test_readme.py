@@ -2,61 +2,81 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from isa.rows import TABLE
-from rtl_models.command import rtl
-from sim import cli
 from sim.check.check import Job, check_job
 from sim.check.vectors import make_vectors
+from sim.command import app as cli
 from sim.kernels import kernel_names
 from sim.kernels.quantize_down import KERNEL
+from support import page_examples
+from support.command import lanewise
+from support.page_examples import (
+    Example,
+    printed_by,
+    python_examples,
+    run_in_shell,
+    shell_examples,
+    without_trailing_blanks,
+)
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
-PYTHON = re.findall(r"```python\n(.*?)```\n(?:\n|[^`]+?\n\n)?```\n(.*?)```", README, re.DOTALL)
+PYTHON = python_examples(README)
+block_after = partial(page_examples.block_after, README)
 
 
-def block_after(text: str) -> str:
-    """The first fenced block after a piece of the README's text."""
-    start = README.index("```\n", README.index(text)) + 4
-    return README[start : README.index("```", start)]
+@pytest.mark.parametrize("example", PYTHON, ids=range(len(PYTHON)))
+def test_the_python_examples_print_what_the_readme_says(example: Example) -> None:
+    assert printed_by(example.code, "README.md") == example.output
 
 
-@pytest.mark.parametrize(("code", "output"), PYTHON, ids=range(len(PYTHON)))
-def test_the_python_examples_print_what_the_readme_says(code: str, output: str) -> None:
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(code, "README.md", "exec"), {})
-    assert printed.getvalue() == output
+def test_there_are_five_python_examples() -> None:
+    assert len(PYTHON) == 5
 
 
-def test_there_are_four_python_examples() -> None:
-    assert len(PYTHON) == 4
+def printed_by_check(folder: Path, *options: str) -> list[str]:
+    """What `lanewise check quantize_down` prints."""
+    command = [str(Path(sys.executable).with_name("lanewise")), "check", "quantize_down", *options]
+    printed = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=True).stdout
+    return [line.rstrip() for line in printed.strip("\n").splitlines()]
 
 
-def test_the_check_prints_the_report_of_the_readme(tmp_path: Path) -> None:
-    command = [str(Path(sys.executable).with_name("lanewise")), "check", "quantize_down"]
-    printed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout
-    lines = [line.rstrip() for line in printed.splitlines()]
-    assert "\n".join(lines).strip("\n") == block_after("<!-- output of: lanewise check").strip("\n")
+SHOWN_REPORT = [line.rstrip() for line in block_after("<!-- output of: lanewise check").strip("\n").splitlines()]
+"""All of it is compared in `tests/long/long_readme.py`."""
+
+
+def names(report: list[str]) -> list[str]:
+    """The names of a report's figures, in its order."""
+    return [found[1] for line in report if (found := re.match(r"([a-z][a-z ]+?)  +\S", line))]
+
+
+def test_a_smaller_check_reports_the_figures_of_the_readme_in_its_order(tmp_path: Path) -> None:
+    printed = printed_by_check(tmp_path, "--opt", "O2", "--vectors", "50")
+    assert names(printed) == names(SHOWN_REPORT)
+    assert {line for line in printed if line.startswith(("mode", "compiler", "common flags"))} <= set(SHOWN_REPORT)
+
+
+def test_a_smaller_check_builds_the_code_of_the_readme(tmp_path: Path) -> None:
+    printed = printed_by_check(tmp_path, "--opt", "O2", "--vectors", "50")
+    codes = [
+        re.findall(r"^ (\S+ -O2) .* ([0-9a-f]{8}) ", "\n".join(report), re.MULTILINE)
+        for report in (printed, SHOWN_REPORT)
+    ]
+    assert (len(codes[0]), codes[0]) == (2, codes[1])
 
 
 def test_the_explanation_begins_as_the_readme_says(tmp_path: Path) -> None:
-    script = re.search(r"```sh\n(.*?)```", README, re.DOTALL)
-    assert script is not None
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "80"}
-    done = subprocess.run(["sh", "-c", script[1]], capture_output=True, text=True, cwd=tmp_path, env=environment)
-    printed = "\n".join(line.rstrip() for line in done.stdout.splitlines())
+    script, *_ = shell_examples(README)
+    printed = without_trailing_blanks(run_in_shell(script.code, tmp_path).stdout)
     assert printed.startswith(block_after("<!-- begins the output of: lanewise explain").strip())
 
 
@@ -71,14 +91,14 @@ def test_the_cycles_begin_as_the_readme_says(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.rtl
 def test_the_bench_prints_what_the_readme_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    printed = CliRunner().invoke(rtl, ["test", "sqrdmulh"]).stdout
+    printed = lanewise("rtl", "test", "sqrdmulh").stdout
     assert printed == block_after("<!-- output of: lanewise rtl test")
 
 
-@pytest.mark.rtl
 def test_the_proofs_that_the_readme_asks_for_are_found() -> None:
-    printed = CliRunner().invoke(rtl, ["prove", "rescale"])
-    assert (printed.exit_code, "2 of 2 theorems" in printed.stdout) == (0, True)
+    """`tests/long/long_readme.py` proves them."""
+    printed = lanewise("rtl", "prove", "rescale", "--list")
+    assert (printed.exit_code, len(printed.stdout.splitlines())) == (0, 2)
 
 
 def test_what_tells_two_conventions_apart_is_as_the_readme_says() -> None:

@@ -16,12 +16,12 @@ from unicorn import arm64_const as arm
 
 from isa.lane import constant
 from isa.rows import TABLE
-from sim import cli
-from sim.check import replay as replaying
-from sim.check.captured import MAX_CALL_BYTES, Bytes, CaptureError, read_line, read_lines
-from sim.check.processes import spread
-from sim.check.replay import Replayed, replay
+from sim.call.captured import MAX_CALL_BYTES, Bytes, CaptureError, read_line, read_lines
+from sim.command import app as cli
 from sim.machine.machine import Machine
+from sim.processes import spread
+from sim.replay import run as replaying
+from sim.replay.run import Replayed, replay
 
 CODE, DATA, RETURN = 0x10000, 0x20000, 0x30000
 ADD_ONE = [0x4C407420, 0x4F000424, 0x4EA48400, 0x4C007420, 0xD65F03C0]

@@ -13,15 +13,71 @@ from sim.check.report import Outcome, Report
 from sim.view.report import show_report
 
 DIGEST = "0123456789abcdef"
-AGREES = Outcome("kernel_plain.c", "-O0", 1234, 7442, 290919, frozenset({"add"}), 81, DIGEST)
-NOT_BUILT = Outcome("kernel.c", "-O3", 0, 0, 0, frozenset(), 0, "", failure="the source does not build: [mend] it")
-DIFFERS = Outcome("program", "", 10, 10, 10, frozenset({"add"}), 0, "", failure="output[0]: machine 1, golden 2")
-PARTLY = Outcome("kernel.c", "-O2", 8, 8, 5000, frozenset({"add"}), 0, DIGEST, unverified={"smmla": 1200, "usdot": 34})
-STOPPED = Outcome("kernel.c", "-O1", 10, 10, 10, frozenset({"add"}), 0, DIGEST, interrupted=True)
+AGREES = Outcome(
+    implementation="kernel_plain.c",
+    flags="-O0",
+    vectors=1234,
+    lanes_compared=7442,
+    instructions=290919,
+    forms=frozenset({"add"}),
+    qc_events=81,
+    code=DIGEST,
+)
+NOT_BUILT = Outcome(
+    implementation="kernel.c",
+    flags="-O3",
+    vectors=0,
+    lanes_compared=0,
+    instructions=0,
+    forms=frozenset(),
+    qc_events=0,
+    code="",
+    failure="the source does not build: [mend] it",
+)
+DIFFERS = Outcome(
+    implementation="program",
+    flags="",
+    vectors=10,
+    lanes_compared=10,
+    instructions=10,
+    forms=frozenset({"add"}),
+    qc_events=0,
+    code="",
+    failure="output[0]: machine 1, golden 2",
+)
+PARTLY = Outcome(
+    implementation="kernel.c",
+    flags="-O2",
+    vectors=8,
+    lanes_compared=8,
+    instructions=5000,
+    forms=frozenset({"add"}),
+    qc_events=0,
+    code=DIGEST,
+    unverified={"smmla": 1200, "usdot": 34},
+)
+STOPPED = Outcome(
+    implementation="kernel.c",
+    flags="-O1",
+    vectors=10,
+    lanes_compared=10,
+    instructions=10,
+    forms=frozenset({"add"}),
+    qc_events=0,
+    code=DIGEST,
+    interrupted=True,
+)
 
 
 def report(*outcomes: Outcome, common_flags: tuple[str, ...] = ()) -> Report:
-    return Report("quantize_down", "clang 1.2.3", 1, outcomes, "lanewise check", common_flags=common_flags)
+    return Report(
+        kernel="quantize_down",
+        compiler="clang 1.2.3",
+        seed=1,
+        outcomes=outcomes,
+        reproduce="lanewise check",
+        common_flags=common_flags,
+    )
 
 
 def shown(made: Report, width: int = 80) -> list[str]:

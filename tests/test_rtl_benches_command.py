@@ -3,40 +3,55 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-import typer
 from conftest import Without
 
-from rtl_models import benches_command
-from rtl_models.bench_junit import junit
-from rtl_models.benches_command import jobs_of
-from rtl_models.build_cache import BuildError
+from rtl_models.command import test as benches_command
+from rtl_models.command.junit import render_junit
+from rtl_models.command.test import jobs_of
 from rtl_models.operators import OPERATORS
-from rtl_models.outcome import Outcome
-from rtl_models.sources import LANES
+from rtl_models.outcome import BenchOutcome
+from rtl_models.tools.build_cache import BuildError
+from rtl_models.tools.sources import LANES
 from rtl_models.units import UNITS
+from support.command import lanewise
 
 SQADD = ["sqadd", "--widths", "8"]
-GOOD = Outcome("sqadd", {"widths": "8"}, "verilator", 1, {"ties": ""}, {"lanes_compared": 5})
-BAD = Outcome("sqadd", {"widths": "8"}, "verilator", 1, {"ties": "1 row differs", "report": ""}, {"lanes_compared": 5})
-COVERED = replace(GOOD, goals={"a tie": 3, "a wrap": 0})
-NOTHING = Outcome("sqadd", {"widths": "8"}, "verilator", 1, {"report": ""})
+GOOD = BenchOutcome(
+    name="sqadd",
+    options={"widths": "8"},
+    simulator="verilator",
+    seed=1,
+    tests={"ties": ""},
+    figures={"lanes_compared": 5},
+)
+BAD = BenchOutcome(
+    name="sqadd",
+    options={"widths": "8"},
+    simulator="verilator",
+    seed=1,
+    tests={"ties": "1 row differs", "report": ""},
+    figures={"lanes_compared": 5},
+)
+COVERED = replace(GOOD, coverpoints={"a tie": 3, "a wrap": 0})
+NOTHING = BenchOutcome(name="sqadd", options={"widths": "8"}, simulator="verilator", seed=1, tests={"report": ""})
 
 
 def main(arguments: list[str]) -> int:
-    """The exit code of the command."""
-    app = typer.Typer()
-    app.command()(benches_command.test)
-    code: int = app(arguments, standalone_mode=False)
-    return code
+    """The exit code of the command, which prints as it would."""
+    result = lanewise("rtl", "test", *arguments)
+    sys.stdout.write(result.stdout)
+    sys.stderr.write(result.stderr)
+    return result.exit_code
 
 
-def suite(outcome: Outcome) -> ElementTree.Element:
-    (found,) = ElementTree.fromstring(junit([outcome])).findall("testsuite")
+def suite(outcome: BenchOutcome) -> ElementTree.Element:
+    (found,) = ElementTree.fromstring(render_junit([outcome])).findall("testsuite")
     return found
 
 
@@ -73,7 +88,7 @@ def test_without_names_an_option_chooses_among_those_that_have_it() -> None:
         (["sqrdmulh", "--lanes", "4"], "--lanes is for units, and no unit is named"),
         (["sq*", "--profile", "deep"], "--profile is for units, and no unit is named"),
         (["quantize_down", "--widths", "8"], "--widths is for operators, and no operator is named"),
-        (["sqadd", "--goals", "nosuch/folder/goals.json"], "--goals cannot write"),
+        (["sqadd", "--coverpoints", "nosuch/folder/coverpoints.json"], "--coverpoints cannot write"),
         (["sqadd", "--widths", "8,9"], "--widths takes some of 8,16,32,64, not '9'"),
         (["sqxtn", "--widths", "64"], "sqxtn has the widths 8, 16, 32, not 64"),
         (["sqadd", "--widths", ""], "--widths takes some of 8,16,32,64, not ''"),
@@ -144,7 +159,7 @@ def test_a_missing_icarus_is_a_sentence_and_exit_3(without: Without, capsys: pyt
 def test_a_design_that_is_refused_is_exit_2(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def refuse(*_: object) -> Outcome:
+    def refuse(*_: object) -> BenchOutcome:
         raise BuildError("Verilator refuses lane_array:\nsqadd.sv:3:1: syntax error")
 
     monkeypatch.setattr(benches_command, "run", refuse)
@@ -163,7 +178,7 @@ def test_an_interrupt_shows_what_was_finished_and_is_exit_130(
 ) -> None:
     runs = iter([BAD])
 
-    def until_interrupted(*_: object) -> Outcome:
+    def until_interrupted(*_: object) -> BenchOutcome:
         try:
             return next(runs)
         except StopIteration:
@@ -177,28 +192,28 @@ def test_an_interrupt_shows_what_was_finished_and_is_exit_130(
 
 
 @pytest.mark.parametrize("outcome", [BAD, NOTHING], ids=["different", "nothing compared"])
-def test_what_does_not_pass_is_exit_1(monkeypatch: pytest.MonkeyPatch, outcome: Outcome) -> None:
+def test_what_does_not_pass_is_exit_1(monkeypatch: pytest.MonkeyPatch, outcome: BenchOutcome) -> None:
     monkeypatch.setattr(benches_command, "run", lambda *_: outcome)
     assert main(SQADD) == 1
 
 
-def test_the_file_of_goals_has_by_run_and_goal_how_often_it_was_met(
+def test_the_file_of_coverpoints_has_by_run_and_coverpoint_how_often_it_was_met(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(benches_command, "run", lambda *_: COVERED)
-    main([*SQADD, "--goals", str(tmp_path / "goals.json")])
-    assert json.loads((tmp_path / "goals.json").read_text()) == {"sqadd, widths 8": {"a tie": 3, "a wrap": 0}}
+    main([*SQADD, "--coverpoints", str(tmp_path / "coverpoints.json")])
+    assert json.loads((tmp_path / "coverpoints.json").read_text()) == {"sqadd, widths 8": {"a tie": 3, "a wrap": 0}}
 
 
-def test_the_goals_met_are_told_with_how_many_there_are() -> None:
-    assert COVERED.counted == "lanes compared 5, goals met 1 of 2"
+def test_the_coverpoints_met_are_told_with_how_many_there_are() -> None:
+    assert COVERED.counted == "lanes compared 5, coverpoints met 1 of 2"
 
 
 def test_the_report_for_other_tools_has_the_properties_of_the_house() -> None:
     properties = {p.get("name"): p.get("value") for p in suite(COVERED).findall("properties/property")}
     assert properties == {
         "lanes_compared": "5",
-        "goals_met": "1",
+        "coverpoints_met": "1",
         "first_divergence": "",
         "seed": "1",
         "reproduce": "lanewise rtl test sqadd --widths 8 --seed 1 --simulator verilator",
@@ -214,6 +229,6 @@ def test_each_failed_test_has_its_own_line_and_the_report_is_there_once() -> Non
 @pytest.mark.parametrize(
     ("outcome", "counts"), [(GOOD, ("1", "0", "0")), (BAD, ("2", "1", "0")), (NOTHING, ("2", "0", "1"))]
 )
-def test_what_does_not_pass_is_never_a_suite_without_fault(outcome: Outcome, counts: tuple[str, str, str]) -> None:
+def test_what_does_not_pass_is_never_a_suite_without_fault(outcome: BenchOutcome, counts: tuple[str, str, str]) -> None:
     found = suite(outcome)
     assert (found.get("tests"), found.get("failures"), found.get("errors")) == counts

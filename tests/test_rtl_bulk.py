@@ -13,20 +13,20 @@ from subprocess import PIPE, Popen
 
 import numpy as np
 import pytest
-from rtl_faults import planted
 
-from rtl_models.benches.frame import Frame
-from rtl_models.build_cache import built
-from rtl_models.bulk import run as bulk
+from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.bulk.harness import design
 from rtl_models.bulk.images import UNKNOWN, Commands, operand_image, parts, results_in
-from rtl_models.bulk.run import BEATS, BulkOutcome, Volume, all_volumes, main, run_volume
+from rtl_models.bulk.run import BEATS, BulkOutcome, Volume, all_volumes, run_volume
 from rtl_models.bulk.stimulus import frames
-from rtl_models.outcome import Outcome
-from rtl_models.own_modules import modules_option
-from rtl_models.register_map import cause, writes
+from rtl_models.outcome import BenchOutcome
+from rtl_models.register_map import cause, register_writes
+from rtl_models.tools.build_cache import built
+from rtl_models.tools.own_modules import modules_option
 from rtl_models.unit_run import Built
 from rtl_models.units import LANE_COUNTS, UNITS, Unit
+from support.command import lanewise
+from support.rtl_faults import planted
 
 rtl = pytest.mark.rtl
 FEW = 5_000
@@ -55,14 +55,6 @@ EVERY_OTHER_CYCLE = """\
     else if (enable_o) valid_q <= Depth'({valid_q, valid_i & turn_q});"""
 
 
-INTERRUPTIBLE = """
-import runpy, signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-runpy.run_module("rtl_models.bulk", run_name="__main__")
-"""
-"""The command, where the tests themselves run in the background too, and so without interrupts."""
-
-
 def running_in(folder: Path) -> list[str]:
     """The working directories of processes that are in the folder, there or not any more."""
     return [where for where in map(working_directory, Path("/proc").glob("[0-9]*")) if where.startswith(str(folder))]
@@ -76,15 +68,15 @@ def working_directory(process: Path) -> str:
         return ""
 
 
-Failing = Callable[[Unit, int, Path], Outcome]
+Failing = Callable[[Unit, int, Path], BenchOutcome]
 
 
 @pytest.fixture(scope="module")
 def failing() -> Iterator[Failing]:
     """What is said of a unit with a wrong module, by seed; the folders of the waveforms go in the end."""
-    outcomes: list[Outcome] = []
+    outcomes: list[BenchOutcome] = []
 
-    def run(unit: Unit, seed: int, wrong: Path) -> Outcome:
+    def run(unit: Unit, seed: int, wrong: Path) -> BenchOutcome:
         outcomes.append(run_volume(Volume(Built(unit), FEW, seed), before=[wrong]))
         return outcomes[-1]
 
@@ -95,7 +87,7 @@ def failing() -> Iterator[Failing]:
 
 
 @pytest.fixture(scope="module")
-def wrong_number(failing: Failing) -> Outcome:
+def wrong_number(failing: Failing) -> BenchOutcome:
     """An offset that does not travel as far as its beat."""
     return failing(DOWN, 3, planted("quantize_down", "Depth(1 + RescaleDepth)", "Depth(1)"))
 
@@ -124,13 +116,13 @@ def test_a_broken_handshake_is_told(failing: Failing, right: str, wrong: str, sa
 
 
 @rtl
-def test_a_wrong_number_is_told_with_its_operands_and_settings(wrong_number: Outcome) -> None:
+def test_a_wrong_number_is_told_with_its_operands_and_settings(wrong_number: BenchOutcome) -> None:
     told = wrong_number.tests["volume"]
     assert all(word in told for word in ("number", "expected", "accumulator_i", "multiplier", "offset"))
 
 
 @rtl
-def test_a_wrong_number_is_shrunk_and_shown(wrong_number: Outcome) -> None:
+def test_a_wrong_number_is_shrunk_and_shown(wrong_number: BenchOutcome) -> None:
     assert wrong_number.smallest_told.startswith("smallest case")
     assert wrong_number.waves is not None
 
@@ -156,12 +148,12 @@ def test_what_no_few_beats_show_is_shown_in_the_frames_of_many(
 @pytest.mark.parametrize("group", [True, False], ids=["the process group", "the command alone"])
 def test_an_interrupt_is_one_word_and_leaves_neither_files_nor_a_simulator(group: bool, tmp_path: Path) -> None:
     built(design(Built(OFFSETS)), purpose="bulk")
-    command = [sys.executable, "-c", INTERRUPTIBLE, "offset_contribution", "--beats", "1000000000"]
+    command = [sys.executable, "-m", "sim", "rtl", "bulk", "offset_contribution", "--beats", "1000000000"]
     run = Popen(command, env=os.environ | {"TMPDIR": str(tmp_path)}, stderr=PIPE, text=True, start_new_session=True)
     while run.poll() is None and not list(tmp_path.glob("*/results")):
         time.sleep(0.01)
     (os.killpg if group else os.kill)(run.pid, signal.SIGINT)
-    assert (run.communicate(timeout=60)[1], run.returncode) == ("interrupted\n", 130)
+    assert (run.communicate(timeout=600)[1], run.returncode) == ("lanewise: interrupted\n", 130)
     assert (list(tmp_path.iterdir()), running_in(tmp_path)) == ([], [])
 
 
@@ -171,14 +163,20 @@ def test_what_reproduces_an_outcome_is_a_command_that_asks_for_the_same(monkeypa
         planted("place_byte", "+ offset_i", "- offset_i"),
         list[object](),
     )
-    outcome = BulkOutcome("quantized_add", {**volume.options, **modules_option([wrong])}, "verilator", volume.seed, {})
+    outcome = BulkOutcome(
+        name="quantized_add",
+        options={**volume.options, **modules_option([wrong])},
+        simulator="verilator",
+        seed=volume.seed,
+        tests={},
+    )
 
-    def noted(*given: object) -> Outcome:
+    def noted(*given: object) -> BenchOutcome:
         asked.extend(given)
         return outcome
 
-    monkeypatch.setattr(bulk, "run_volume", noted)
-    main(outcome.reproduce.removeprefix("python -m rtl_models.bulk ").split())
+    monkeypatch.setattr("rtl_models.command.bulk.run_volume", noted)
+    lanewise(*outcome.reproduce.split()[1:])
     assert asked == [volume, "verilator", [wrong]]
 
 
@@ -186,17 +184,15 @@ def test_what_reproduces_an_outcome_is_a_command_that_asks_for_the_same(monkeypa
     "arguments",
     [[], ["sqadd"], ["transpose1xw", "--all"], ["transpose1xw", "--beats", "0"], ["transpose1xw", "--modules", "none"]],
 )
-def test_wrong_usage_is_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(arguments)
+def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
+    assert lanewise("rtl", "bulk", *arguments).exit_code == 2
 
 
-def test_a_missing_compiler_is_a_sentence_and_exit_code_3(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("rtl_models.environment.shutil.which", lambda name: None)
-    monkeypatch.setattr("rtl_models.environment.importlib.util.find_spec", lambda name: None)
-    assert (main(["transpose1xw"]), len(capsys.readouterr().err.splitlines())) == (3, 1)
+def test_a_missing_compiler_is_a_sentence_and_exit_code_3(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rtl_models.tools.environment.shutil.which", lambda name: None)
+    monkeypatch.setattr("rtl_models.tools.environment.importlib.util.find_spec", lambda name: None)
+    result = lanewise("rtl", "bulk", "transpose1xw")
+    assert (result.exit_code, len(result.stderr.splitlines())) == (3, 1)
 
 
 def test_all_is_a_million_beats_of_each_unit_and_every_combination() -> None:
@@ -209,7 +205,7 @@ def test_all_is_a_million_beats_of_each_unit_and_every_combination() -> None:
 
 
 def test_the_first_port_and_the_first_number_are_in_the_low_bits_of_a_word() -> None:
-    beat = Frame({}, {"a_i": np.array([[1, 2, 3, 4]]), "b_i": np.array([[5, 6, 7, 255]])})
+    beat = UnitFrame({}, {"a_i": np.array([[1, 2, 3, 4]]), "b_i": np.array([[5, 6, 7, 255]])})
     assert operand_image(ADD, [beat]) == bytes([255, 7, 6, 5, 4, 3, 2, 1])
 
 
@@ -225,7 +221,7 @@ def test_unknown_bits_are_a_number_that_nothing_is_expected_to_be(tmp_path: Path
 
 
 def test_a_register_is_written_again_only_where_it_changes() -> None:
-    sent = [Frame({"multiplier": 5, "shift": shift}, {"a_i": np.zeros((3, 1), np.int64)}) for shift in (1, 2)]
+    sent = [UnitFrame({"multiplier": 5, "shift": shift}, {"a_i": np.zeros((3, 1), np.int64)}) for shift in (1, 2)]
     commands = Commands()
     commands.image(sent[:1])
     write, beats, end = (1, 0x08, 2), (2, 0, 3), (0, 0, 0)
@@ -245,7 +241,7 @@ def test_frames_are_as_many_beats_as_asked_and_the_same_for_a_seed(name: str) ->
 @pytest.mark.parametrize("name", UNITS)
 def test_every_frame_has_settings_that_the_registers_take(name: str) -> None:
     made = list(frames(UNITS[name], 4, 7, 200_000))
-    refused = [word for f in made for word in writes(f.settings) if cause(*word)]
+    refused = [word for f in made for word in register_writes(f.settings) if cause(*word)]
     assert (len(made) > 100, refused) == (True, [])
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rtl_faults import planted
 
-from rtl_models.code_coverage import run as code_coverage
 from rtl_models.code_coverage.gaps import GAPS, Gap, dead, read_gaps, unexplained
 from rtl_models.code_coverage.points import Counts, Point, points_in
-from rtl_models.code_coverage.run import BenchFails, counts_of, main, problems
+from rtl_models.code_coverage.run import BenchFails, counts_of, problems
 from rtl_models.operators import OPERATORS
-from rtl_models.sources import LANES, module_names, sources_of
+from rtl_models.tools.sources import LANES, module_names, sources_of
 from rtl_models.units import UNITS
+from support.command import lanewise
+from support.rtl_faults import planted
 
 rtl = pytest.mark.rtl
 FAST = ("sqrshl", "rounding_divide_by_pot")
@@ -86,13 +86,15 @@ def test_every_module_is_part_of_something_that_is_run() -> None:
     assert {Path(file).stem for top in tops for file in sources_of(top)} >= set(module_names())
 
 
-def test_what_there_is_not_is_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
-    assert (main(["sqxyz"]), "there is no sqxyz" in capsys.readouterr().err) == (2, True)
+def test_what_there_is_not_is_exit_code_2() -> None:
+    result = lanewise("rtl", "cover", "sqxyz")
+    assert (result.exit_code, "there is no sqxyz" in result.stderr) == (2, True)
 
 
-def test_a_failing_bench_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failing_bench_is_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(name: str) -> Counts:
         raise BenchFails(f"the bench of {name} fails")
 
-    monkeypatch.setattr(code_coverage, "counts_of", failing)
-    assert (main(["sqadd"]), capsys.readouterr().err) == (1, "the bench of sqadd fails\n")
+    monkeypatch.setattr("rtl_models.command.cover.counts_of", failing)
+    result = lanewise("rtl", "cover", "sqadd")
+    assert (result.exit_code, result.stderr) == (1, "lanewise: the bench of sqadd fails\n")

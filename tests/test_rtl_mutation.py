@@ -14,39 +14,38 @@ from typing import NoReturn
 
 import numpy as np
 import pytest
-from typer import Typer
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from rtl_models.benches import stimulus
-from rtl_models.environment import SimulationUnavailable
+from rtl_models.benches.coverage import stimulus
+from rtl_models.command import mutate as command
 from rtl_models.expected import Column
-from rtl_models.formal.smt2 import parsed
-from rtl_models.formal.yosys import Design, Subject, at_width, design_of
-from rtl_models.mutation import command, kept, lanes
-from rtl_models.mutation.command import mutate
-from rtl_models.mutation.judgement import Judgement, WrongModule, judged
-from rtl_models.mutation.kept import kept_or_judged
+from rtl_models.formal.equations.smt2 import parsed
+from rtl_models.formal.equations.written import Subject, SubjectSources, at_width, design_of
+from rtl_models.mutation import kept
+from rtl_models.mutation.judgement import Judgement, WrongModule, judge
+from rtl_models.mutation.kept import keep_or_judge
 from rtl_models.mutation.mutants import Mutant, mutants_in
-from rtl_models.mutation.netlist import Netlist, Origin
+from rtl_models.mutation.netlist import Netlist, NetlistOrigin
 from rtl_models.mutation.register_bits import register_bits
 from rtl_models.mutation.report import Asked
 from rtl_models.mutation.sameness import Sameness, sameness
-from rtl_models.mutation.scenario import Scenario
+from rtl_models.mutation.scenarios import lanes
+from rtl_models.mutation.scenarios.scenario import Scenario
 from rtl_models.mutation.survivors import by_proof
 from rtl_models.mutation.targets import Target, targets, targets_named
-from rtl_models.mutation.verdict import Fate, Verdict
+from rtl_models.mutation.verdict import Fate, MutantVerdict
 from rtl_models.operators import OPERATORS
-from rtl_models.sources import module_names
+from rtl_models.tools.environment import SimulationUnavailable
+from rtl_models.tools.sources import module_names
 from rtl_models.units import LANE_COUNTS
-from sim.toolchain import cache_directory
+from sim.toolchain.compilers import cache_directory
+from support.command import lanewise
 
 pytestmark = pytest.mark.rtl
-SECONDS = 60.0
+SECONDS = 600.0
 SEED = 1
-MUTATE = Typer()
-MUTATE.command()(mutate)
 MUTANT = Mutant(1, "mutate -mode inv -module add -cell x -port Y -portbit 0", "bit 0 is inverted", ("add.sv:1",))
-ORIGIN = Origin("00ff", "read_verilog add.sv")
+ORIGIN = NetlistOrigin("00ff", "read_verilog add.sv")
 
 
 def at_8_bits(name: str, operands: Callable[[], Sequence[Column]]) -> Target:
@@ -65,7 +64,7 @@ def exhaustive(name: str) -> Target:
 
 
 def judgement(target: Target, count: int = 40) -> Judgement:
-    return judged(target, count, SEED, SECONDS, cache_directory())
+    return judge(target, count, SEED, SECONDS, cache_directory())
 
 
 def numbers(found: Judgement, fate: Fate) -> set[int]:
@@ -133,13 +132,13 @@ def test_a_bench_that_fails_without_mutants_is_refused() -> None:
     )
     outputs = dict(scenario.cycles.outputs)
     outputs["result_o"] = replace(outputs["result_o"], numbers=np.array([4]))
-    wrong = Scenario("wrong", replace(scenario.cycles, outputs=outputs), scenario.beats)
+    wrong = Scenario(name="wrong", cycles=replace(scenario.cycles, outputs=outputs), beats=scenario.beats)
     with pytest.raises(WrongModule, match="add at Width 8 fails its own bench: wrong, row 0: cycle"):
         judgement(Target(at_width("add", 8), (), lambda seed: [wrong]), 1)
 
 
 def test_equations_of_a_mutant_that_changes_a_clock_are_refused(tmp_path: Path) -> None:
-    netlist = Netlist(Design(Subject("small", ()), {"small.sv": DEAD}), tmp_path, cache_directory())
+    netlist = Netlist(SubjectSources(Subject("small", ()), {"small.sv": DEAD}), tmp_path, cache_directory())
     with pytest.raises(ValueError, match="one clock"):
         netlist.equations(netlist.mutants(1000, SEED))
 
@@ -166,7 +165,7 @@ endmodule
 
 def sameness_of(text: str, directory: Path, *parts: str) -> set[Sameness]:
     """The answers for all mutants whose words have these parts."""
-    netlist = Netlist(Design(Subject("small", ()), {"small.sv": text}), directory, cache_directory())
+    netlist = Netlist(SubjectSources(Subject("small", ()), {"small.sv": text}), directory, cache_directory())
     mutants = [mutant for mutant in netlist.mutants(1000, SEED) if not mutant.changes_a_clock]
     equations = parsed(netlist.equations(mutants))
     chosen = [mutant for mutant in mutants if all(part in mutant.words for part in parts)]
@@ -208,7 +207,7 @@ endmodule
 
 
 def test_bits_of_registers_have_their_names_of_the_sources(tmp_path: Path) -> None:
-    netlist = Netlist(Design(Subject("small", ()), {"small.sv": LOST}), tmp_path, cache_directory())
+    netlist = Netlist(SubjectSources(Subject("small", ()), {"small.sv": LOST}), tmp_path, cache_directory())
     names = register_bits(parsed(netlist.equations(netlist.mutants(1, SEED))), netlist.text)
     assert sorted(names.values()) == sorted(f"{name}[{bit}]" for name in ("a_q", "u_late.lost_q") for bit in range(4))
 
@@ -230,13 +229,13 @@ def test_only_a_mutant_of_a_clock_changes_a_clock() -> None:
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(MUTATE, list(arguments))
+    return lanewise("rtl", "mutate", *arguments)
 
 
 def judged_as(monkeypatch: pytest.MonkeyPatch, fate: Fate) -> None:
     """Every module has one mutant, of that fate."""
-    verdicts = (Verdict(MUTANT, fate, "for a test"),)
-    monkeypatch.setattr(command, "kept_or_judged", lambda target, *_: Judgement(target.subject, 1, verdicts, ORIGIN))
+    verdicts = (MutantVerdict(MUTANT, fate, "for a test"),)
+    monkeypatch.setattr(command, "keep_or_judge", lambda target, *_: Judgement(target.subject, 1, verdicts, ORIGIN))
 
 
 @pytest.mark.parametrize(
@@ -268,13 +267,13 @@ def test_a_missing_simulator_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPat
     def missing(*_: object) -> NoReturn:
         raise SimulationUnavailable("the simulator is not installed")
 
-    monkeypatch.setattr(command, "kept_or_judged", missing)
+    monkeypatch.setattr(command, "keep_or_judge", missing)
     result = run("add")
     assert (result.exit_code, result.stderr.strip()) == (3, "lanewise: the simulator is not installed")
 
 
 def test_an_interrupt_shows_what_was_finished_and_is_exit_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    finished = Judgement(at_width("add", 8), 1, (Verdict(MUTANT, "killed by bench", ""),), ORIGIN)
+    finished = Judgement(at_width("add", 8), 1, (MutantVerdict(MUTANT, "killed by bench", ""),), ORIGIN)
     outcomes = iter([finished])
 
     def until_interrupted(*_: object) -> Judgement:
@@ -283,7 +282,7 @@ def test_an_interrupt_shows_what_was_finished_and_is_exit_130(monkeypatch: pytes
         except StopIteration:
             raise KeyboardInterrupt from None
 
-    monkeypatch.setattr(command, "kept_or_judged", until_interrupted)
+    monkeypatch.setattr(command, "keep_or_judge", until_interrupted)
     result = run("sqxt*")
     assert (result.exit_code, result.stderr.splitlines()[-1]) == (130, "lanewise: interrupted after 1 of 2 modules")
     assert "1 mutant of 1 module: 1 killed by bench" in result.stdout
@@ -313,7 +312,7 @@ def test_a_certificate_says_which_netlist_was_asked_about_and_by_what(
 
 def test_the_relation_of_an_equivalent_mutant_names_the_spoilt_bits(tmp_path: Path) -> None:
     """Bit 1 of the register is inverted on its way out, where nothing reads it: no register is spoilt by that."""
-    netlist = Netlist(Design(Subject("small", ()), {"small.sv": LOST}), tmp_path, cache_directory())
+    netlist = Netlist(SubjectSources(Subject("small", ()), {"small.sv": LOST}), tmp_path, cache_directory())
     mutants = [mutant for mutant in netlist.mutants(1000, SEED) if "(a_q[1])" in mutant.words]
     verdicts = [verdict for _, verdict in by_proof(Subject("small", ()), netlist, mutants, SECONDS)]
     relations = [verdict.evidence["relation"] for verdict in verdicts if "port Q" in verdict.mutant.words]
@@ -321,7 +320,7 @@ def test_the_relation_of_an_equivalent_mutant_names_the_spoilt_bits(tmp_path: Pa
 
 
 def test_a_netlist_is_the_same_wherever_it_is_made(tmp_path: Path) -> None:
-    design, folders = Design(Subject("small", ()), {"small.sv": DEAD}), [tmp_path / "a", tmp_path / "longer"]
+    design, folders = SubjectSources(Subject("small", ()), {"small.sv": DEAD}), [tmp_path / "a", tmp_path / "longer"]
     for folder in folders:
         folder.mkdir()
     first, second = (Netlist(design, folder, cache_directory()).origin for folder in folders)
@@ -338,14 +337,14 @@ def test_the_script_of_a_certificate_makes_the_netlist_again(tmp_path: Path) -> 
 def test_one_mutant_alone_has_the_verdict_that_it_has_among_all() -> None:
     target = exhaustive("sqshl")
     among_all = judgement(target).having("equivalent")[-1]
-    alone = judged(target, 40, SEED, SECONDS, cache_directory(), among_all.mutant.number)
+    alone = judge(target, 40, SEED, SECONDS, cache_directory(), among_all.mutant.number)
     assert [(verdict.mutant, verdict.fate) for verdict in alone.verdicts] == [(among_all.mutant, "equivalent")]
 
 
 def test_a_killed_mutant_alone_is_killed_by_the_same_row() -> None:
     target = exhaustive("sqshl")
     among_all = judgement(target).having("killed by bench")[-1]
-    (alone,) = judged(target, 40, SEED, SECONDS, cache_directory(), among_all.mutant.number).verdicts
+    (alone,) = judge(target, 40, SEED, SECONDS, cache_directory(), among_all.mutant.number).verdicts
     assert alone == among_all
 
 
@@ -365,12 +364,12 @@ def test_the_command_for_one_mutant_reaches_that_module_alone(monkeypatch: pytes
 
     def alone(target: Target, *how: object) -> Judgement:
         reached.append((str(target.subject), how[-1]))
-        return Judgement(target.subject, 1, (Verdict(MUTANT, "killed by bench", ""),), ORIGIN)
+        return Judgement(target.subject, 1, (MutantVerdict(MUTANT, "killed by bench", ""),), ORIGIN)
 
-    monkeypatch.setattr(command, "judged", alone)
+    monkeypatch.setattr(command, "judge", alone)
     asked = Asked("offset_contribution", 7, 3)
     (of_module,) = [target.subject for target in targets_named("offset_contribution")][:1]
-    words = asked.alone(Judgement(of_module, 1, (), ORIGIN), Verdict(MUTANT, "undecided", ""))
+    words = asked.alone(Judgement(of_module, 1, (), ORIGIN), MutantVerdict(MUTANT, "undecided", ""))
     assert run(*shlex.split(words)[3:]).exit_code == 0
     assert reached == [(str(of_module), 1)]
 
@@ -378,17 +377,17 @@ def test_the_command_for_one_mutant_reaches_that_module_alone(monkeypatch: pytes
 def twice(monkeypatch: pytest.MonkeyPatch, directory: Path, answer: Judgement) -> tuple[list[Judgement], int]:
     """What is said when the same is wanted twice, and how often it was found out."""
     answers = iter([answer, answer])
-    monkeypatch.setattr(kept, "judged", lambda *_: next(answers))
+    monkeypatch.setattr(kept, "judge", lambda *_: next(answers))
     (target,) = targets_named("add")
-    said = [kept_or_judged(target, 1, SEED, SECONDS, directory) for _ in range(2)]
+    said = [keep_or_judge(target, 1, SEED, SECONDS, directory) for _ in range(2)]
     return said, 2 - len(list(answers))
 
 
 def test_what_was_decided_is_not_asked_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    first = Judgement(at_width("add", 16), 1, (Verdict(MUTANT, "killed by bench", "ties", {"a_i": 3}),), ORIGIN)
+    first = Judgement(at_width("add", 16), 1, (MutantVerdict(MUTANT, "killed by bench", "ties", {"a_i": 3}),), ORIGIN)
     assert twice(monkeypatch, tmp_path, first) == ([first, first], 1)
 
 
 def test_what_is_undecided_is_asked_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    undecided = Judgement(at_width("add", 16), 1, (Verdict(MUTANT, "undecided", "late"),), ORIGIN)
+    undecided = Judgement(at_width("add", 16), 1, (MutantVerdict(MUTANT, "undecided", "late"),), ORIGIN)
     assert twice(monkeypatch, tmp_path, undecided) == ([undecided, undecided], 2)

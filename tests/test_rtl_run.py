@@ -10,17 +10,19 @@ from typing import Any
 
 import pytest
 from conftest import Without
-from rtl_faults import planted, planted_at_one_number, wrong_text
 
-from rtl_models import build_cache, environment, session
-from rtl_models.build_cache import BuildError, Simulator, built
-from rtl_models.environment import SimulationUnavailable, cpp_compiler, tool_versions
-from rtl_models.exhaustive.run import Disagreement, compare_every_pair, main
+from rtl_models import session
+from rtl_models.exhaustive.run import Disagreement, compare_every_pair
 from rtl_models.operators import OPERATORS
-from rtl_models.outcome import Outcome
+from rtl_models.outcome import BenchOutcome
 from rtl_models.run import design, run
+from rtl_models.tools import build_cache, environment
+from rtl_models.tools.build_cache import BuildError, Simulator, built
+from rtl_models.tools.environment import SimulationUnavailable, cpp_compiler, tool_versions
 from rtl_models.unit_run import Built
 from rtl_models.units import UNITS
+from support.command import lanewise
+from support.rtl_faults import planted, planted_at_one_number, wrong_text
 
 pytestmark = pytest.mark.rtl
 SQADD, SQRDMULH = OPERATORS["sqadd"], OPERATORS["sqrdmulh"]
@@ -42,7 +44,7 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def mismatch() -> Iterator[Outcome]:
+def mismatch() -> Iterator[BenchOutcome]:
     """What is said of an operator that is wrong for a few pairs; its waveform goes with it."""
     outcome = run(SQADD, BYTES, seed=3, before=[planted_at_one_number()])
     yield outcome
@@ -91,16 +93,16 @@ def test_a_changed_module_builds_again(tmp_path: Path, programs: list[str]) -> N
     assert "verilator_bin" in programs
 
 
-def test_a_mismatch_is_shrunk_to_its_smallest_pair(mismatch: Outcome) -> None:
+def test_a_mismatch_is_shrunk_to_its_smallest_pair(mismatch: BenchOutcome) -> None:
     assert mismatch.smallest == {"width": 8, "operands": [37, 12], "given": [0, 0], "expected": [49, 0]}
 
 
-def test_a_mismatch_leaves_a_waveform_with_the_lanes_as_variables(mismatch: Outcome) -> None:
+def test_a_mismatch_leaves_a_waveform_with_the_lanes_as_variables(mismatch: BenchOutcome) -> None:
     assert mismatch.waves is not None
     assert "$scope module gen_w8[0] $end" in mismatch.waves.read_text()
 
 
-def test_a_mismatch_says_case_waveform_seed_and_command(mismatch: Outcome) -> None:
+def test_a_mismatch_says_case_waveform_seed_and_command(mismatch: BenchOutcome) -> None:
     told = mismatch.told().splitlines()
     assert told[-3:] == [
         "smallest case, 8 bits: operands 37, 12 give 0, expected 49",
@@ -153,5 +155,6 @@ def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pyt
         built(design(SQADD, BYTES))
 
 
-def test_an_operator_that_cannot_be_exhausted_is_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
-    assert (main(["sqxtn"]), "sqxtn cannot be exhausted" in capsys.readouterr().err) == (2, True)
+def test_an_operator_that_cannot_be_exhausted_is_exit_2() -> None:
+    result = lanewise("rtl", "exhaust", "sqxtn")
+    assert (result.exit_code, "sqxtn cannot be exhausted" in result.stderr) == (2, True)

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from typer import Typer
-from typer.testing import CliRunner
 
-import rtl_models.formal.yosys
+import rtl_models.formal.equations.written
 import rtl_models.mutation.netlist
 import rtl_models.synthesis.netlist
-from rtl_models import scratch
-from rtl_models.formal.command import prove
-from rtl_models.mutation.command import mutate
-from rtl_models.scratch import ScratchUnusable, scratch_folder
-from rtl_models.synthesis.command import synth
+from rtl_models.tools import scratch
+from rtl_models.tools.scratch import ScratchUnusable, scratch_folder
+from support.command import lanewise
 
 BYTES_OF_A_DISK = 1 << 30
 
@@ -72,13 +67,13 @@ def test_where_there_can_be_no_temporary_folder_the_variable_is_named(monkeypatc
 @pytest.mark.parametrize(
     ("command", "module", "arguments"),
     [
-        (synth, rtl_models.synthesis.netlist, ("sqadd", "--lanes", "4")),
-        (mutate, rtl_models.mutation.netlist, ("sqadd", "--count", "1")),
-        (prove, rtl_models.formal.yosys, ("sqadd at 8 bits",)),
+        ("synth", rtl_models.synthesis.netlist, ("sqadd", "--lanes", "4")),
+        ("mutate", rtl_models.mutation.netlist, ("sqadd", "--count", "1")),
+        ("prove", rtl_models.formal.equations.written, ("sqadd at 8 bits",)),
     ],
 )
 def test_a_full_folder_ends_a_command_with_its_own_variable(
-    command: Callable[..., None],
+    command: str,
     module: object,
     arguments: tuple[str, ...],
     monkeypatch: pytest.MonkeyPatch,
@@ -90,7 +85,5 @@ def test_a_full_folder_ends_a_command_with_its_own_variable(
     with_free(monkeypatch, 0)
     monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path))
     monkeypatch.setattr(module, "run_script", full)
-    app = Typer()
-    app.command()(command)
-    result = CliRunner().invoke(app, list(arguments))
+    result = lanewise("rtl", command, *arguments)
     assert (result.exit_code, "TMPDIR" in result.stderr, "LANEWISE_CACHE" in result.stderr) == (3, True, False)

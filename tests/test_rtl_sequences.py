@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import product
 
 import pytest
-from rtl_cycles import Clocked
+
+from support.rtl_cycles import Clocked
 
 pytestmark = pytest.mark.rtl
 
@@ -38,7 +39,7 @@ def accepted(settings: State) -> State:
 
 
 def places(settings: State, beat_bytes: int) -> Iterator[State]:
-    """By the formula of spec/transpose1xw.md: block `block` of row `y` is chunk `y` of output row `block`."""
+    """By docs/spec/transpose1xw.md section 2: block `block` of row `y` is chunk `y` of output row `block`."""
     destination, width, height, element, zero_tail = (settings[name] for name in SETTINGS)
     for row, start in product(range(height), range(0, width * element, beat_bytes)):
         left, end = width * element - start, row == height - 1

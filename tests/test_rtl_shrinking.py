@@ -9,7 +9,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from rtl_models.benches.frame import Frame
+from rtl_models.benches.driving.frame import UnitFrame
+from rtl_models.benches.driving.testbench import Wrong
 from rtl_models.benches.shrinking.plain import (
     SMALL,
     counting,
@@ -22,10 +23,9 @@ from rtl_models.benches.shrinking.plain import (
 from rtl_models.benches.shrinking.simpler import simpler
 from rtl_models.benches.shrinking.told_case import told
 from rtl_models.benches.shrinking.trials import Trials
-from rtl_models.benches.testbench import Wrong
-from rtl_models.register_map import writes
+from rtl_models.register_map import register_writes
 from rtl_models.unit_values import channel_setting
-from rtl_models.units import UNITS, Port, Unit
+from rtl_models.units import UNITS, Unit, UnitPort
 
 LANES = 4
 DOWN = UNITS["quantize_down"]
@@ -51,8 +51,8 @@ def trials(cycles: Callable[[], int] = lambda: 0, most_questions: int = 1000) ->
     return Trials(tried, cycles, 100, most_questions), run
 
 
-def zeros(unit: Unit) -> Frame:
-    return Frame({}, {port.name: np.zeros((1, port.count(LANES)), np.int64) for port in unit.operands})
+def zeros(unit: Unit) -> UnitFrame:
+    return UnitFrame({}, {port.name: np.zeros((1, port.count(LANES)), np.int64) for port in unit.operands})
 
 
 def settings_of(unit: Unit) -> list[str]:
@@ -102,7 +102,7 @@ def test_multiples_of_16_are_among_the_simpler_addresses() -> None:
 
 @pytest.mark.parametrize("name", UNITS)
 def test_plain_settings_are_legal(name: str) -> None:
-    assert writes({setting: plain_setting(setting) for setting in settings_of(UNITS[name])})
+    assert register_writes({setting: plain_setting(setting) for setting in settings_of(UNITS[name])})
 
 
 def test_plain_settings_make_quantize_down_a_negation_within_a_byte() -> None:
@@ -138,25 +138,25 @@ def test_every_port_gets_every_small_number_alone(name: str) -> None:
         assert set(small(port)) <= set(alone.ravel().tolist())
 
 
-def small(port: Port) -> range:
+def small(port: UnitPort) -> range:
     """-300 to 300, as far as the port goes."""
     low, high = (-SMALL, SMALL) if port.signed else (0, SMALL)
     return range(low, min(high, (1 << port.bits) - 1) + 1)
 
 
 def test_the_failing_beat_comes_last_among_the_plain_ones() -> None:
-    frame = Frame(LAYER, {"accumulator_i": np.full((1, LANES), 296150), "bias_i": np.full((1, LANES), -7)})
+    frame = UnitFrame(LAYER, {"accumulator_i": np.full((1, LANES), 296150), "bias_i": np.full((1, LANES), -7)})
     operands = plain_frame(DOWN, LANES, {}, frame).operands
     assert [operands[port][-1].tolist() for port in ("accumulator_i", "bias_i")] == [[296150] * LANES, [-7] * LANES]
 
 
 def test_plain_numbers_come_by_size() -> None:
-    sizes = [abs(number) for number in plain_numbers(Port("x", 32, True))]
+    sizes = [abs(number) for number in plain_numbers(UnitPort("x", 32, True))]
     assert sizes == sorted(sizes)
     assert max(sizes) == 1 << 31
 
 
 def test_counted_operands_of_quantize_down_all_differ_and_so_do_their_results() -> None:
-    frame = counting(DOWN, Frame(LAYER, {port.name: np.zeros((2, LANES), np.int64) for port in DOWN.operands}))
+    frame = counting(DOWN, UnitFrame(LAYER, {port.name: np.zeros((2, LANES), np.int64) for port in DOWN.operands}))
     results = DOWN.expected(frame.settings, frame.operands, LANES)["result_o"]
     assert len(set(results.ravel().tolist())) == 2 * LANES

@@ -1,6 +1,6 @@
 """Synthesis of the units: what the tools' reports mean, what is kept, and what the command says of it.
 
-The tools themselves run in tests/rtl_synthesis_run.py.
+The tools themselves run in tests/long/rtl_synthesis.py.
 """
 
 from __future__ import annotations
@@ -15,25 +15,22 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from typer import Typer
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from rtl_models.environment import Finished
 from rtl_models.synthesis import figures, netlist, nextpnr
-from rtl_models.synthesis.command import synth
 from rtl_models.synthesis.designs import PROFILES, Design, designs
 from rtl_models.synthesis.document import DOCUMENT, with_figures
 from rtl_models.synthesis.figures import Figures, figures_of
 from rtl_models.synthesis.netlist import Size, ports_of, size_of, synthesize
-from rtl_models.synthesis.nextpnr import NextpnrMissing, Placed, Unplaced, place_and_route, placed
+from rtl_models.synthesis.nextpnr import NextpnrMissing, PlacedDesign, Unplaced, place_and_route, placed
 from rtl_models.synthesis.plot import drawn
-from rtl_models.synthesis.report import Report, show
-from rtl_models.synthesis.wrapper import Port, registered
+from rtl_models.synthesis.report import SynthesisReport, show
+from rtl_models.synthesis.wrapper import WrapperPort, registered
+from rtl_models.tools.environment import Finished
+from rtl_models.tools.yosys import Refused, YosysMissing
 from rtl_models.units import LANE_COUNTS, UNITS
-from rtl_models.yosys import Refused, YosysMissing
+from support.command import lanewise
 
-SYNTH = Typer()
-SYNTH.command()(synth)
 SIZE = Size(cells=3317, multipliers=16, flip_flops=1652, block_rams=0)
 DEEP = Design("quantize_down", 4, "deep")
 
@@ -94,11 +91,11 @@ REPORT: dict[str, Any] = {
 
 
 def synthesized(*arguments: object) -> Result:
-    return CliRunner().invoke(SYNTH, [str(argument) for argument in arguments])
+    return lanewise("rtl", "synth", *arguments)
 
 
 def found(design: Design, *megahertz: float) -> Figures:
-    return Figures(design, SIZE, {seed: Placed(mhz, "a", "b") for seed, mhz in enumerate(megahertz, 1)})
+    return Figures(design, SIZE, {seed: PlacedDesign(mhz, "a", "b") for seed, mhz in enumerate(megahertz, 1)})
 
 
 @pytest.fixture
@@ -108,12 +105,12 @@ def tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list
     def made(*outcomes: float | BaseException) -> list[int]:
         left, seeds = list(outcomes), []
 
-        def fake(netlist: str, directory: Path, clock: int, seed: int) -> Placed:
+        def fake(netlist: str, directory: Path, clock: int, seed: int) -> PlacedDesign:
             seeds.append(seed)
             outcome = left.pop(0)
             if isinstance(outcome, BaseException):
                 raise outcome
-            return Placed(outcome, "a", "b")
+            return PlacedDesign(outcome, "a", "b")
 
         monkeypatch.setattr(figures, "place_and_route", fake)
         return seeds
@@ -128,7 +125,11 @@ def test_a_pair_of_carries_counts_as_two_cells_and_the_registers_around_do_not_c
 
 
 def test_ports_are_read_with_their_bits() -> None:
-    assert ports_of(NETLIST) == [Port("clk_i", "input", 1), Port("shift_i", "input", 5), Port("result_o", "output", 2)]
+    assert ports_of(NETLIST) == [
+        WrapperPort("clk_i", "input", 1),
+        WrapperPort("shift_i", "input", 5),
+        WrapperPort("result_o", "output", 2),
+    ]
 
 
 def test_the_clock_and_the_slowest_path_are_those_of_the_report() -> None:
@@ -137,13 +138,18 @@ def test_the_clock_and_the_slowest_path_are_those_of_the_report() -> None:
 
 
 def test_every_port_but_clock_and_reset_is_registered() -> None:
-    ports = [Port("clk_i", "input", 1), Port("rst_ni", "input", 1), Port("a_i", "input", 5), Port("b_o", "output", 3)]
+    ports = [
+        WrapperPort("clk_i", "input", 1),
+        WrapperPort("rst_ni", "input", 1),
+        WrapperPort("a_i", "input", 5),
+        WrapperPort("b_o", "output", 3),
+    ]
     text = registered("piece", {"Deep": 1}, ports, 2)
     assert re.findall(r"(\w+) <= (\w+);", text) == [("a_i_q", "a_i"), ("b_o", "b_o_d")]
 
 
 def test_copies_stand_side_by_side_the_first_in_the_low_bits() -> None:
-    text = registered("piece", {"Width": 5}, [Port("a_i", "input", 5)], 2)
+    text = registered("piece", {"Width": 5}, [WrapperPort("a_i", "input", 5)], 2)
     assert "input logic [9:0] a_i" in text
     assert re.findall(r"piece #\((.*?)\) u_\d \((.*)\);", text) == [
         (".Width(5)", ".a_i(a_i_q[0 +: 5])"),
@@ -216,7 +222,7 @@ def test_a_change_makes_figures_anew(
 def test_the_clock_of_several_seeds_is_their_median_with_the_range() -> None:
     console = Console(width=100)
     with console.capture() as capture:
-        show(Report([found(DEEP, 91.0, 95.5, 90.0)], [], "yosys 1, nextpnr 2", 200, range(1, 4)), console)
+        show(SynthesisReport([found(DEEP, 91.0, 95.5, 90.0)], [], "yosys 1, nextpnr 2", 200, range(1, 4)), console)
     assert re.findall(r"quantize_down deep +(.+)", capture.get()) == [
         f"{DEEP.latency}      4  3,317     16  1,652    0  91.0 (90.0..95.5)  364 "
     ]
@@ -225,7 +231,7 @@ def test_the_clock_of_several_seeds_is_their_median_with_the_range() -> None:
 def test_the_report_says_how_it_was_made() -> None:
     console = Console(width=200)
     with console.capture() as capture:
-        show(Report([found(DEEP, 91.0)], ["quantize_down"], "yosys 1, nextpnr 2", 150, [1]), console)
+        show(SynthesisReport([found(DEEP, 91.0)], ["quantize_down"], "yosys 1, nextpnr 2", 150, [1]), console)
     said = capture.get()
     assert f"yosys 1, nextpnr 2; {nextpnr.PART}; 150 MHz asked for, seed 1" in said
     assert "reproduce: lanewise rtl synth quantize_down --seeds 1 --clock 150" in said

@@ -10,15 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rtl_support import needs_icarus
 
 from rtl_models import benches
-from rtl_models.bench_junit import PROPERTIES
 from rtl_models.benches import transpose1xw_bench
-from rtl_models.environment import SimulatorName
-from rtl_models.mutation.units import UnitScenarios
+from rtl_models.command.junit import PROPERTIES
+from rtl_models.mutation.scenarios.units import UnitScenarios
+from rtl_models.tools.environment import SimulatorName
 from rtl_models.unit_run import PROFILES, Built, run_unit
 from rtl_models.units import UNITS
+from support.rtl_support import needs_icarus
 
 pytestmark = pytest.mark.rtl
 PROFILE_OF = {
@@ -57,5 +57,5 @@ def test_what_mutants_are_put_through_are_the_tests_of_the_bench() -> None:
     tree = ast.parse((Path(benches.__file__).parent / "unit_scenarios.py").read_text())
     tests = {node.name for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list}
     drawn = UnitScenarios(transpose1xw_bench.BENCH, 4, deep=False, seed=1).by_test()
-    assert tests - {"illegal_settings", "coverage_goals", "report"} == set(drawn)
+    assert tests - {"illegal_settings", "functional_coverage", "report"} == set(drawn)
     assert all(drawn.values())

@@ -1,4 +1,4 @@
-"""The functional coverage of units: what counts as an event, and what fails when a goal is unmet."""
+"""The functional coverage of units: what counts as an event, and what fails when a coverpoint is unmet."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from rtl_models.benches import quantize_down_bench, transpose1xw_bench
-from rtl_models.benches.frame import Frame
-from rtl_models.benches.unit_coverage import UnitCoverage
-from rtl_models.benches.unit_goals import classes
-from rtl_models.benches.written import chosen_in_turn, goals_of_writes
+from rtl_models.benches.coverage.unit import UnitCoverage
+from rtl_models.benches.coverage.unit_coverpoints import classes
+from rtl_models.benches.driving.frame import UnitFrame
+from rtl_models.benches.driving.written import chosen_in_turn, coverpoints_of_writes
 from rtl_models.units import UNITS
 
 HALF = {"multiplier": 1 << 30, "shift": 0, "offset": 0, "minimum": 0, "maximum": 255, "signed": 0}
@@ -21,8 +21,12 @@ HALF = {"multiplier": 1 << 30, "shift": 0, "offset": 0, "minimum": 0, "maximum":
 def met(accumulator: int, bias: int = 0, **settings: int) -> set[str]:
     """The events of one accumulator in quantize_down."""
     operands = {"accumulator_i": np.array([[accumulator]]), "bias_i": np.array([[bias]])}
-    found = quantize_down_bench.GOALS(Frame(HALF | settings, operands), 1)
-    return {goal for goal, where in found.items() if where.any() and goal in quantize_down_bench.GOALS.conditions}
+    found = quantize_down_bench.COVERPOINTS(UnitFrame(HALF | settings, operands), 1)
+    return {
+        coverpoint
+        for coverpoint, where in found.items()
+        if where.any() and coverpoint in quantize_down_bench.COVERPOINTS.conditions
+    }
 
 
 @pytest.mark.parametrize(
@@ -57,23 +61,25 @@ def test_classes_part_a_range_without_gap_or_overlap() -> None:
         assert sorted(numbers) == list(range(low, high + 1))
 
 
-def test_a_goal_never_met_is_named_with_the_pattern_of_stalls() -> None:
+def test_a_coverpoint_never_met_is_named_with_the_pattern_of_stalls() -> None:
     bench = transpose1xw_bench.BENCH
-    coverage = UnitCoverage(bench.goals, 4, ("never", "sometimes"))
+    coverage = UnitCoverage(bench.coverpoints, 4, ("never", "sometimes"))
     for frame in islice(bench.frames(Random(1), 4), bench.round):
         coverage.look("never", frame)
     assert "a row of one beat, stalls sometimes" in coverage.unmet()
 
 
-def test_a_goal_beside_those_of_frames_is_named_too() -> None:
+def test_a_coverpoint_beside_those_of_frames_is_named_too() -> None:
     coverage = UnitCoverage(lambda frame, lanes: {}, 4, ())
     coverage.note("a full pipeline", 0)
     assert (coverage.unmet(), coverage.hits()) == (["a full pipeline"], {"a full pipeline": 0})
 
 
-def test_every_setting_of_a_unit_has_a_goal_of_its_write_with_a_beat() -> None:
-    goals = goals_of_writes(UNITS["quantize_down_channels"], {0x40: 3, 0x1008: 1, 0x1018: 1})
-    hits = {name.removesuffix(" written in the cycle of an accepted beat"): times for name, times in goals.items()}
+def test_every_setting_of_a_unit_has_a_coverpoint_of_its_write_with_a_beat() -> None:
+    coverpoints = coverpoints_of_writes(UNITS["quantize_down_channels"], {0x40: 3, 0x1008: 1, 0x1018: 1})
+    hits = {
+        name.removesuffix(" written in the cycle of an accepted beat"): times for name, times in coverpoints.items()
+    }
     assert hits == {
         "OFFSET": 0, "BOUNDS": 0, "CHANNELS": 3,
         "bias of a channel": 0, "multiplier of a channel": 0, "shift of a channel": 2,

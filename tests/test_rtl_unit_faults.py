@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 import pytest
-from rtl_faults import planted
-from rtl_support import needs_icarus
 
-from rtl_models.build_cache import built
-from rtl_models.environment import SimulatorName
-from rtl_models.outcome import Outcome
+from rtl_models.outcome import BenchOutcome
 from rtl_models.session import Session
-from rtl_models.sources import sources_of
+from rtl_models.tools.build_cache import built
+from rtl_models.tools.environment import SimulatorName
+from rtl_models.tools.sources import sources_of
 from rtl_models.unit_harness import TOP
 from rtl_models.unit_run import Built, run_unit
 from rtl_models.units import UNITS
+from support.rtl_faults import planted
+from support.rtl_support import needs_icarus
 
 pytestmark = pytest.mark.rtl
 DOWN = Built(UNITS["quantize_down"])
@@ -77,15 +77,15 @@ NOT_SHRUNK: Final[Mapping[str, tuple[Built, Fault, str]]] = {
     ),
 }
 """By what is wrong the unit, the fault, and a scenario."""
-Failing = Callable[..., Outcome]
+Failing = Callable[..., BenchOutcome]
 
 
 @pytest.fixture(scope="module")
 def failing() -> Iterator[Failing]:
     """Runs some scenarios of a unit with a fault in it; waveforms go at the end."""
-    outcomes: list[Outcome] = []
+    outcomes: list[BenchOutcome] = []
 
-    def run(fault: Fault, scenarios: str, simulator: SimulatorName = "verilator", unit: Built = DOWN) -> Outcome:
+    def run(fault: Fault, scenarios: str, simulator: SimulatorName = "verilator", unit: Built = DOWN) -> BenchOutcome:
         used = {*sources_of(unit.unit.name), *sources_of("config_registers")}
         assert f"{fault[0]}.sv" in used, f"{unit.title} has no {fault[0]}"
         outcomes.append(run_unit(unit, simulator=simulator, before=[planted(*fault)], scenarios=scenarios))
@@ -98,11 +98,11 @@ def failing() -> Iterator[Failing]:
 
 
 @pytest.fixture(scope="module")
-def tie(failing: Failing) -> Outcome:
+def tie(failing: Failing) -> BenchOutcome:
     return failing(ROUNDS_TIES_DOWN, "frames/pattern=never")
 
 
-def test_a_wrong_rounding_is_shrunk_to_one_beat_with_one_tie(tie: Outcome) -> None:
+def test_a_wrong_rounding_is_shrunk_to_one_beat_with_one_tie(tie: BenchOutcome) -> None:
     (frame,) = tie.smallest["frames"]
     (accumulators,) = frame["operands"]["accumulator_i"]
     halves = [number for number in accumulators if number * frame["settings"]["multiplier"] % 2**31 == 2**30]
@@ -117,7 +117,7 @@ def test_a_wrong_number_behind_a_rescaling_is_shrunk_to_that_number_and_plain_se
     assert sorted(frame["operands"]["accumulator_i"][0]) == [0, 0, 0, 5]
 
 
-def test_a_failure_tells_case_waveform_seed_and_command(tie: Outcome) -> None:
+def test_a_failure_tells_case_waveform_seed_and_command(tie: BenchOutcome) -> None:
     case, waveform, again = tie.told().splitlines()[-3:]
     assert case.startswith("smallest case, one beat without stalls: multiplier ")
     assert waveform == f"waveform: {tie.waves}"
@@ -127,7 +127,7 @@ def test_a_failure_tells_case_waveform_seed_and_command(tie: Outcome) -> None:
     )
 
 
-def test_the_waveform_has_the_lanes_as_variables(tie: Outcome) -> None:
+def test_the_waveform_has_the_lanes_as_variables(tie: BenchOutcome) -> None:
     assert tie.waves is not None
     text = tie.waves.read_text()
     assert all(f" {name}[{lane}] [" in text for name in ("accumulator_in", "result_out") for lane in range(4))
@@ -160,6 +160,10 @@ def test_a_unit_that_hangs_is_a_failure_with_a_sentence(failing: Failing) -> Non
 def test_an_illegal_setting_that_is_taken_is_a_failure(failing: Failing) -> None:
     outcome = failing(TAKES_SHIFT_32, "illegal_settings")
     assert outcome.tests["illegal_settings"].startswith("the write of 0x20 to 0x8 is not noted in STATUS")
+
+
+def test_every_unit_has_a_fault_that_its_bench_must_notice() -> None:
+    assert {DOWN.unit.name, *IN_OTHER_UNITS} == set(UNITS)
 
 
 @pytest.mark.parametrize("name", IN_OTHER_UNITS)

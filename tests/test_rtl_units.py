@@ -9,7 +9,7 @@ import pytest
 from rtl_models.latencies import constants_of, latency, package_constants
 from rtl_models.unit_values import UNDEFINED, Settings, channel_setting
 from rtl_models.units import LANE_COUNTS, UNITS
-from sim.golden.addition import LEFT_SHIFT, AddParameters, Quantization, add_tflite
+from sim.golden.addition import LEFT_SHIFT, AddParameters, Quantization, add_tflite, relu_if
 from sim.golden.derivation import derive_tflite
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN
 from sim.kernels.quantize_down import golden
@@ -215,7 +215,7 @@ def test_the_offset_of_quantized_add_wraps() -> None:
 def _parameters(generator: np.random.Generator) -> AddParameters:
     scales, zeros = np.exp2(generator.uniform(-6, 0, 3)), generator.integers(0, 256, 3)
     a, b, output = (Quantization(float(scale), int(zero)) for scale, zero in zip(scales, zeros, strict=True))
-    return AddParameters(a, b, output, relu=bool(generator.integers(2)))
+    return AddParameters(a, b, output, relu_if(bool(generator.integers(2))))
 
 
 def _derived(parameters: AddParameters) -> Settings:

@@ -7,12 +7,12 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from rtl_support import needs_icarus
 
-from rtl_models.environment import Finished, execute, icarus_program, verilator_program, verilator_root
-from rtl_models.sources import LANES, module_names, sources_of
+from rtl_models.tools.environment import Finished, execute, icarus_program, verilator_program, verilator_root
+from rtl_models.tools.sources import LANES, module_names, sources_of
+from rtl_models.tools.yosys import run_script, seen_by_yosys
 from rtl_models.units import LANE_COUNTS, UNITS
-from rtl_models.yosys import run_script, seen_by_yosys
+from support.rtl_support import needs_icarus
 
 pytestmark = pytest.mark.rtl
 

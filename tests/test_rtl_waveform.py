@@ -8,8 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rtl_models.view.waves import Stage, waveform
-from rtl_models.waveform import Unreadable, Waves, read_waves
+from rtl_models.tools.waveform import UnreadableWaveform, Waves, read_waves
+from rtl_models.view.waves import StageTrace, plot_waveform
 
 TEXT = """\
 $version by hand $end
@@ -82,13 +82,16 @@ def test_unknown_bits_make_a_value_unknown(waves: Waves, time: int, value: int |
 @pytest.mark.parametrize("text", ["", "no waves", "$upscope $end $enddefinitions $end", "$var wire many ! a $end"])
 def test_what_is_no_vcd_file_is_refused_with_its_name(text: str, tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text(text)
-    with pytest.raises(Unreadable, match=r"other\.txt is no VCD file"):
+    with pytest.raises(UnreadableWaveform, match=r"other\.txt is no VCD file"):
         read_waves(tmp_path / "other.txt")
 
 
 def picture(holds: tuple[int, ...]) -> Figure:
-    stages = [Stage("first", (1, 0, 0), [(7, 8, 9), (None, 5, 5)]), Stage("second", holds, [(1, -22, 3), (4, 5, 6)])]
-    return waveform("A beat", "two stages", {"valid_i": (1, 0, 0)}, stages)
+    stages = [
+        StageTrace("first", (1, 0, 0), [(7, 8, 9), (None, 5, 5)]),
+        StageTrace("second", holds, [(1, -22, 3), (4, 5, 6)]),
+    ]
+    return plot_waveform("A beat", "two stages", {"valid_i": (1, 0, 0)}, stages)
 
 
 def test_numbers_stand_where_a_beat_is_held() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-import sim.cli
+import sim.command.app
 
 SOURCE = """
 #include <arm_neon.h>
@@ -33,7 +33,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(sim.cli.app, ["run", *map(str, arguments)])
+    return CliRunner().invoke(sim.command.app.app, ["run", *map(str, arguments)])
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from itertools import product
 from random import Random
 
 import pytest
-from runtime_calls import ATOMICS, MEMORY, NAMES, STOPS, WIDE, Runtime, whole_runtime
 
-from sim.image import Image
 from sim.machine.errors import Trap
-from sim.toolchain import build_text
+from sim.toolchain.compilers import build_text
+from sim.toolchain.image import Image
+from support.runtime_calls import ATOMICS, MEMORY, NAMES, STOPS, WIDE, Runtime, whole_runtime
 
 LENGTHS = range(41)
 ALIGNMENTS = range(8)

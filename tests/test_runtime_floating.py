@@ -7,11 +7,11 @@ from math import copysign, isfinite, isinf, isnan
 from random import Random
 
 import pytest
-from floating_reference import MODES, Root, fused_sum, integral, rounded
-from floating_values import decoded, encoded, specials, triple, value
-from runtime_calls import CONVERTED, FIXED, FLOATED, ROUNDED, Runtime, whole_runtime
 
 from isa.floating import F32, F64, Float, Rounding
+from support.floating_reference import MODES, Root, fused_sum, integral, rounded
+from support.floating_values import decoded, encoded, specials, triple, value
+from support.runtime_calls import CONVERTED, FIXED, FLOATED, ROUNDED, Runtime, whole_runtime
 
 FORMATS = {"f": F32, "": F64}
 DIRECTION: dict[str, Rounding] = {

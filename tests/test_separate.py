@@ -12,16 +12,16 @@ import pytest
 from typer.testing import CliRunner
 
 from isa.evaluate import smt
-from sim import cli
-from sim.check import separate as module
-from sim.check import separate_by_solver
-from sim.check.separate import NotComparable, separate, swept_values
-from sim.golden.conventions import CONVENTIONS
+from sim.command import app as cli
+from sim.golden.registry.conventions import CONVENTIONS
+from sim.prove import separate_by_solver
+from sim.prove import separation as module
+from sim.prove.separation import NotComparable, separate, swept_values
 
 HALF = 2**30
 PAIRS = [pair for pair in combinations(CONVENTIONS.values(), 2) if pair[0].family is pair[1].family]
 EQUAL = {("divide_by_power_of_two_ties_away", "vector_shift"), ("divide_by_power_of_two_ties_away", "tail_shift")}
-"""What spec/known_differences.md lists as equal for the shifts that all of them define."""
+"""What docs/spec/known_differences.md section 2 lists as equal for the shifts that all of them define."""
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_refusal_tells_apart_only_where_no_number_does() -> None:
 
 
 def test_numbers_are_preferred_to_a_refusal() -> None:
-    """ArmNN refuses the factor 1, which comes first; the numbers of row 6b differ too."""
+    """ArmNN refuses the factor 1, which comes first; those of docs/spec/known_differences.md row 6b differ too."""
     separated = separate("product_acl_19_08", "product_armnn")
     assert (separated.operands["factor"], separated.results) == (9e-6, (0, 1))
 
@@ -163,9 +163,9 @@ def _numbers(operand: Any, kind: Any, rng: np.random.Generator) -> list[int]:
 def _evaluated(lane: Any, operands: list[int]) -> int:
     from isa.evaluate.exact import Evaluation
     from isa.lane import constant
-    from sim.check.prove import Inputs
+    from sim.prove.claim import ClaimInputs
 
-    return int(Evaluation(Inputs({})).value(lane(*(constant(operand) for operand in operands))))
+    return int(Evaluation(ClaimInputs({})).value(lane(*(constant(operand) for operand in operands))))
 
 
 def test_conventions_of_two_families_are_refused() -> None:

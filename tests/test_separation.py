@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from sim.check.call import Engine
+from sim.call.call import Engine
 from sim.check.report import Outcome, Report
 from sim.check.separation import Pair, Separation, separation_of
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
 from sim.kernels.quantize_down import KERNEL, MODES
-from sim.kernels.signature import Pointer, Scalar, Signature
+from sim.kernels.signature import Pointer, ScalarArgument, Signature
 from sim.view.report import show_report
 
 SETS: tuple[list[int], ...] = ([1, 2, 3], [4, -5], [])
@@ -40,7 +40,9 @@ def refusing_negatives(inputs: Inputs) -> Outputs:
 
 def kernel(**conventions: Convention) -> Kernel:
     """int32 doubled, on the sets of SETS; nothing of it is ever compiled."""
-    signature = Signature((Pointer("output", "int32", ("length",), "out"), Scalar("length", "uint64")))
+    signature = Signature(
+        (Pointer("output", "int32", ("length",), direction="out"), ScalarArgument("length", "uint64"))
+    )
     return Kernel(
         name="double", symbol="double", sources=(Path("none.c"),), signature=signature, golden=doubling,
         arguments=lambda inputs: {"length": len(inputs["values"])}, corners=lambda: ({"values": s} for s in SETS),
@@ -114,8 +116,25 @@ def test_the_vectors_of_a_mode_separate_it_from_every_mode_that_defines_them_oth
 
 
 def report(*pairs: Pair, engine: Engine = "lockstep") -> Report:
-    outcome = Outcome("kernel.c", "-O0", 10, 20, 3000, frozenset({"add"}), 0, "0123456789")
-    return Report("k", "clang", 1, [outcome], "lanewise", engine=engine, separation=Separation("own", pairs))
+    outcome = Outcome(
+        implementation="kernel.c",
+        flags="-O0",
+        vectors=10,
+        lanes_compared=20,
+        instructions=3000,
+        forms=frozenset({"add"}),
+        qc_events=0,
+        code="0123456789",
+    )
+    return Report(
+        kernel="k",
+        compiler="clang",
+        seed=1,
+        outcomes=[outcome],
+        reproduce="lanewise",
+        engine=engine,
+        separation=Separation("own", pairs),
+    )
 
 
 def shown(made: Report) -> Sequence[str]:

@@ -14,16 +14,16 @@ from isa.lane import Int, Lane
 from isa.rows import TABLE
 from isa.semantics.elementwise import SIGNED, each
 from sim.check.check import Job
-from sim.check.shrink import Shrunk, shrink
-from sim.check.shrink_inputs import choices, cut, numbers_of, sizes_of
-from sim.check.shrink_literal import as_bytes, from_bytes, is_literal, literal
-from sim.check.shrink_trial import Trial, alone
 from sim.kernels import Domain, Inputs, Kernel, parse_prototype, quantize_down
 from sim.kernels.kernel_file import load_kernel
 from sim.kernels.quantize_down.golden import Parameters
+from sim.shrink.failing import Shrunk, shrink
+from sim.shrink.inputs import choices, cut, numbers_of, sizes_of
+from sim.shrink.literal import as_bytes, from_bytes, is_literal, literal
+from sim.shrink.trial import Trial, alone
 from sim.view.lanes import lane_table
 
-EXAMPLE = Path(__file__).resolve().parents[1] / "sim" / "example"
+EXAMPLE = Path(__file__).resolve().parents[1] / "sim" / "command" / "example"
 SOURCE = (EXAMPLE / "my_kernel.c").read_text()
 LENGTH = 37
 """Two whole steps of the example, and a tail of five."""
@@ -121,7 +121,13 @@ def test_a_divergence_shrinks_to_the_numbers_at_which_the_engines_part(tmp_path:
     """A machine that wraps where SQADD saturates parts from the emulator at 2^31 - 1 and 1, or the like."""
     (tmp_path / "add.c").write_text(SATURATING)
     name, signature = parse_prototype("void add(const int32_t a[4], const int32_t b[4], int32_t output[4])")
-    kernel = Kernel(name, name, (tmp_path / "add.c",), signature, lambda x: {"output": saturated(x["a"], x["b"])})
+    kernel = Kernel(
+        name=name,
+        symbol=name,
+        sources=(tmp_path / "add.c",),
+        signature=signature,
+        golden=lambda x: {"output": saturated(x["a"], x["b"])},
+    )
     row = {"a": np.array([1, 2, 2_000_000_000, 4], np.int32), "b": np.array([5, 6, 1_999_999_999, 8], np.int32)}
     table = TABLE.replacing("sqadd .4s,.4s,.4s", each(SIGNED, wrapping_sum))
     job = Job(kernel.sources[0], ("-O1",))

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from itertools import product
 
 import pytest
-from hard_claims import FACTOR, is_product
 
 from isa.evaluate.exact import Evaluation
 from isa.evaluate.smt import Found, Impossible, Solver, SolverMissing, Undecided, solver_version
@@ -19,7 +18,8 @@ from isa.evaluate.smt_products import highest_corners, second_highest_product
 from isa.evaluate.smt_terms import Untranslatable
 from isa.floating import F32, FloatOperation
 from isa.lane import S8, S16, S32, S64, U8, Int, Lane, constant, divide, load, maximum, minimum, pick
-from sim.check.prove import Inputs, Range, input_lane
+from sim.prove.claim import ClaimInputs, Range, input_lane
+from support.hard_claims import FACTOR, is_product
 
 SEED = 20
 A, B = input_lane("a", S32), input_lane("b", Int(24, signed=False))
@@ -48,10 +48,10 @@ def values(name: str) -> list[dict[str, int]]:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_a_term_is_the_number_that_the_exact_evaluator_computes(name: str) -> None:
-    lane, terms = OPERATIONS[name], Solver(time.monotonic() + 60).terms
+    lane, terms = OPERATIONS[name], Solver(time.monotonic() + 600).terms
     terms.term(lane)
     for inputs in values(name):
-        exact = Evaluation(Inputs(inputs)).value(lane)
+        exact = Evaluation(ClaimInputs(inputs)).value(lane)
         assert terms.evaluated(lane, {place: inputs[place.file] for place in terms.inputs}) == exact, (SEED, inputs)
 
 
@@ -70,7 +70,7 @@ def test_one_input_with_two_ranges_is_refused() -> None:
 
 
 def solver() -> Solver:
-    return Solver(time.monotonic() + 60)
+    return Solver(time.monotonic() + 600)
 
 
 @pytest.mark.parametrize("kind", [Range(3, 5), Range(-4, 9), Range(-9, -4), Range(0, 0), Range(7, 7), S8, U8])
@@ -100,9 +100,17 @@ def test_an_interrupt_ends_a_hard_question() -> None:
     p, q = (input_lane(name, FACTOR) for name in "pq")
     main = threading.main_thread().ident
     assert main is not None
-    threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        Solver(time.monotonic() + 60).check(is_product(p, q), p < q)
+
+    def asked() -> None:
+        threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT)).start()
+        Solver(time.monotonic() + 600).check(is_product(p, q), p < q)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            asked()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 RANGES = [Range(low, high) for low in (-4, -1, 0, 2) for high in (2, 3, 7)] + [Range(-4, -2), Range(-1, 0)]

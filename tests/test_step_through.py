@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sim.call.guards.findings import CallError
 from sim.check.check import Job, check_job
-from sim.check.guards.findings import CallError
 from sim.check.vectors import Vectors
+from sim.debug.stepping import LARGEST_TABLE, step_through
 from sim.kernels import Inputs, Kernel, parse_prototype
 from sim.kernels.kernel import Outputs
-from sim.objects import open_image
-from sim.view.lane_table import LaneTable, Operand, Row
-from sim.view.step_through import LARGEST_TABLE, step_through
+from sim.toolchain.objects import open_image
+from sim.view.lane_table import LaneRow, LaneTable, NamedLanes
 
 Write = Callable[[str, str], Path]
 
@@ -120,7 +120,14 @@ def table_of(kernel: Kernel, inputs: Inputs) -> LaneTable:
 
 def doubling(source: Path) -> Kernel:
     _, signature = parse_prototype("void f(const int32_t in[4], int32_t out[4])")
-    return Kernel("f", "f", (source,), signature, triple, lambda inputs: {"triple": triple(inputs)["out"]})
+    return Kernel(
+        name="f",
+        symbol="f",
+        sources=(source,),
+        signature=signature,
+        golden=triple,
+        steps=lambda inputs: {"triple": triple(inputs)["out"]},
+    )
 
 
 FIVE: Inputs = {"in": np.array([0, 5, 0, 0], np.int32)}
@@ -134,17 +141,17 @@ def doubled(write: Write) -> LaneTable:
 def test_row_has_the_lanes_before_and_after(doubled: LaneTable) -> None:
     row = doubled.rows[1]
     assert (row.instruction, row.reads, row.written) == (
-        "add v0.4s, v0.4s, v0.4s", (Operand("v0.4s", (0, 5, 0, 0)),), Operand("v0", (0, 10, 0, 0)),
+        "add v0.4s, v0.4s, v0.4s", (NamedLanes("v0.4s", (0, 5, 0, 0)),), NamedLanes("v0", (0, 10, 0, 0)),
     )  # fmt: skip
 
 
 def test_loaded_register_is_shown_in_the_lanes_that_are_read_next(doubled: LaneTable) -> None:
-    assert doubled.rows[0].written == Operand("v0", (0, 5, 0, 0))
+    assert doubled.rows[0].written == NamedLanes("v0", (0, 5, 0, 0))
 
 
 def test_store_is_shown_as_the_output(doubled: LaneTable) -> None:
     row = doubled.rows[2]
-    assert (row.written, row.marked, row.golden) == (Operand("out", (0, 10, 0, 0)), frozenset({1}), "out 15")
+    assert (row.written, row.marked, row.golden) == (NamedLanes("out", (0, 10, 0, 0)), frozenset({1}), "out 15")
 
 
 def test_row_that_parts_has_the_golden_step(doubled: LaneTable) -> None:
@@ -163,15 +170,18 @@ def test_source_line_is_named(doubled: LaneTable) -> None:
 def test_step_that_agrees_is_named_before_the_parting(write: Write) -> None:
     _, signature = parse_prototype("void f(const int32_t in[4], int32_t out[4])")
     steps = lambda inputs: {"twice": 2 * inputs["in"], "triple": 3 * inputs["in"]}  # noqa: E731
-    table = table_of(Kernel("f", "f", (write("f.s", DOUBLE),), signature, triple, steps), FIVE)
+    table = table_of(
+        Kernel(name="f", symbol="f", sources=(write("f.s", DOUBLE),), signature=signature, golden=triple, steps=steps),
+        FIVE,
+    )
     assert table.rows[1].golden == "twice 10"
 
 
 def test_lanes_as_wide_as_the_output_have_its_sign(write: Write) -> None:
     _, signature = parse_prototype("void f(const uint8_t in[8], uint8_t out[8])")
-    kernel = Kernel("f", "f", (write("f.s", NARROW),), signature, two_more)
+    kernel = Kernel(name="f", symbol="f", sources=(write("f.s", NARROW),), signature=signature, golden=two_more)
     table = table_of(kernel, {"in": np.array([250, 0, 0, 0, 0, 0, 0, 0], np.uint8)})
-    assert table.rows[2].written == Operand("v1", (251, 1, 1, 1, 1, 1, 1, 1))
+    assert table.rows[2].written == NamedLanes("v1", (251, 1, 1, 1, 1, 1, 1, 1))
 
 
 def test_only_the_first_execution_of_the_instruction_parts(write: Write) -> None:
@@ -181,21 +191,36 @@ def test_only_the_first_execution_of_the_instruction_parts(write: Write) -> None
 
 def test_destination_that_is_also_an_operand_is_shown_once(write: Write) -> None:
     _, signature = parse_prototype("void f(const int32_t in[4], int16_t out[4])")
-    kernel = Kernel("f", "f", (write("f.s", HALVES),), signature, lambda inputs: {"out": np.zeros(4, np.int16)})
-    assert table_of(kernel, FIVE).rows[1].reads == (Operand("v0.4s", (0, 5, 0, 0)),)
+    kernel = Kernel(
+        name="f",
+        symbol="f",
+        sources=(write("f.s", HALVES),),
+        signature=signature,
+        golden=lambda inputs: {"out": np.zeros(4, np.int16)},
+    )
+    assert table_of(kernel, FIVE).rows[1].reads == (NamedLanes("v0.4s", (0, 5, 0, 0)),)
 
 
 def test_named_lane_of_an_operand_is_all_that_is_shown_of_it(write: Write) -> None:
     _, signature = parse_prototype("void f(const uint8_t in[16], uint32_t out[4])")
-    kernel = Kernel("f", "f", (write("f.s", DOT),), signature, lambda inputs: {"out": np.zeros(4, np.uint32)})
+    kernel = Kernel(
+        name="f",
+        symbol="f",
+        sources=(write("f.s", DOT),),
+        signature=signature,
+        golden=lambda inputs: {"out": np.zeros(4, np.uint32)},
+    )
     table = table_of(kernel, {"in": np.arange(16, dtype=np.uint8)})
-    assert table.rows[2].reads[-1] == Operand("v1.4b[1]", (4, 5, 6, 7))
+    assert table.rows[2].reads[-1] == NamedLanes("v1.4b[1]", (4, 5, 6, 7))
 
 
 def test_general_registers_are_shown_where_the_wrong_lane_came_through(write: Write) -> None:
     _, signature = parse_prototype("uint32_t f(uint32_t x)")
-    table = table_of(Kernel("f", "f", (write("f.s", SCALAR),), signature, two_more_returned), {"x": 7})
-    assert [(row.reads, row.written) for row in table.rows] == [((Operand("w0", (7,)),), Operand("w8", (8,)))]
+    table = table_of(
+        Kernel(name="f", symbol="f", sources=(write("f.s", SCALAR),), signature=signature, golden=two_more_returned),
+        {"x": 7},
+    )
+    assert [(row.reads, row.written) for row in table.rows] == [((NamedLanes("w0", (7,)),), NamedLanes("w8", (8,)))]
 
 
 def test_call_that_is_too_long_is_refused(write: Write) -> None:
@@ -203,8 +228,13 @@ def test_call_that_is_too_long_is_refused(write: Write) -> None:
         table_of(doubling(write("f.s", SLOW)), FIVE)
 
 
-ROW = Row(
-    "a<b.c:1", "add v0.4s, v1.4s, v2.4s", (Operand("v1.4s", (1, 2)),), Operand("v0", (3, 4)), (3, 5), frozenset({1})
+ROW = LaneRow(
+    source="a<b.c:1",
+    instruction="add v0.4s, v1.4s, v2.4s",
+    reads=(NamedLanes("v1.4s", (1, 2)),),
+    written=NamedLanes("v0", (3, 4)),
+    emulator=(3, 5),
+    marked=frozenset({1}),
 )
 
 

@@ -7,12 +7,12 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streams import run
-from streams_addresses import base_and_index, displacement
-from streams_items import CLOSINGS, Call, Item, Jump, Loop, Plain, Skip, monitor_of
-from streams_vocabulary import NOP, decoded, may_stand, varied, vocabulary
 
 from isa.operands import Extended, General, Shifted
+from support.streams import run
+from support.streams_addresses import base_and_index, displacement
+from support.streams_items import CLOSINGS, Call, Item, Jump, Loop, Plain, Skip, monitor_of
+from support.streams_vocabulary import NOP, decoded, may_stand, varied, vocabulary
 
 BL, BR_X3, MOV_X30_X0 = 0x94000000, 0xD61F0060, 0xAA0003FE
 END = 1

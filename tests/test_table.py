@@ -10,7 +10,7 @@ import pytest
 from isa.decode import decode
 from isa.instruction import FEATURES
 from isa.rows import TABLE
-from isa.semantics.branch import nothing
+from isa.semantics.base.branch import nothing
 from isa.table import Table, UnknownInstruction, family
 
 Words = dict[str, tuple[int, ...]]
@@ -55,7 +55,7 @@ def test_an_unknown_feature_is_refused() -> None:
 
 @pytest.mark.parametrize("feature", FEATURES)
 def test_a_known_feature_is_kept(feature: str) -> None:
-    assert [form.feature for form in family("add", "T,T", ".8b", nothing, feature)] == [feature]
+    assert [form.features for form in family("add", "T,T", ".8b", nothing, feature)] == [(feature,)]
 
 
 def test_every_form_name_is_unique() -> None:
@@ -99,7 +99,7 @@ NEEDED = {
 
 @pytest.mark.parametrize("feature", NEEDED)
 def test_exactly_the_instructions_of_a_feature_need_it(feature: str) -> None:
-    assert {form.mnemonic for form in TABLE.forms.values() if form.feature == feature} == NEEDED[feature]
+    assert {form.mnemonic for form in TABLE.forms.values() if feature in form.features} == NEEDED[feature]
 
 
 HALF = re.compile(r"\.[248]h|\bh\b")
@@ -108,16 +108,21 @@ CONVERSIONS = {"fcvt", "fcvtl", "fcvtl2", "fcvtn", "fcvtn2"}
 
 
 def test_forms_that_need_fp16_have_operands_of_half_precision() -> None:
-    assert [form.name for form in TABLE.forms.values() if form.feature == "fp16" and not HALF.search(form.shape)] == []
+    assert [form.name for form in TABLE.forms.values() if "fp16" in form.features and not HALF.search(form.shape)] == []
 
 
 def test_of_half_precision_only_conversions_need_no_feature() -> None:
     floating = [form for form in TABLE.forms.values() if form.mnemonic.startswith("f") and HALF.search(form.shape)]
-    assert {form.mnemonic for form in floating if form.feature is None} == CONVERSIONS
+    assert {form.mnemonic for form in floating if not form.features} == CONVERSIONS
+
+
+def test_arithmetic_of_half_precision_needs_fp16_whatever_else_it_needs() -> None:
+    floating = [form for form in TABLE.forms.values() if form.mnemonic.startswith("f") and HALF.search(form.shape)]
+    assert {form.mnemonic for form in floating if "fp16" not in form.features} == CONVERSIONS | NEEDED["fhm"]
 
 
 def test_forms_need_no_other_features() -> None:
-    assert {form.feature for form in TABLE.forms.values()} == {None, "fp16", *NEEDED}
+    assert {feature for form in TABLE.forms.values() for feature in form.features} == {"fp16", *NEEDED}
 
 
 def test_the_text_of_an_instruction_is_what_was_asked_for() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.check.explain.tensor_file import TensorError, read_tensor
+from sim.explanation.tensor_file import TensorError, read_tensor
 
 NUMBERS = np.array([[-2, 3, 4], [5, -6, 127]], np.int8)
 

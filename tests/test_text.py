@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from lane_language import execute
 
 from isa.catalogue import alike, instruction_of
 from isa.decode import decode
 from isa.encodings import recorded_words
 from isa.evaluate import exact
-from isa.holes import filled
 from isa.instruction import Instruction
 from isa.lane import S8, S16, S32, U8, Place, pick, read
 from isa.rows import TABLE
-from isa.statements import statements
-from isa.text import expression, number
+from isa.text.expressions import expression, number
+from isa.text.holes import filled
+from isa.text.statements import statements
 from sim import Machine, MemoryFault
-from sim.check.states import CODE, DATA, DATA_SIZE, States
+from sim.verify.states import CODE, DATA, DATA_SIZE, States
+from support.lane_language import execute
 
 CHUNKS = 8
 STATES = (0, 2, 5, 9, 14, 19, 23)

@@ -1,4 +1,4 @@
-"""Damaged texts end in a reader's own error: a short run of tests/text_mutations_run.py."""
+"""Damaged texts end in a reader's own error: a short run of tests/long/text_mutations.py."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from text_mutations import captured_call, damaged_call, save_bytes
-from text_mutations_run import readers
 
-from sim.check.captured import Bytes, read_line
-from sim.check.replay import replay
+from long.text_mutations import readers
+from sim.call.captured import Bytes, read_line
+from sim.replay.run import replay
+from support.text_mutations import captured_call, damaged_call, save_bytes
 
 SEEDS = range(100_000, 100_300)
 

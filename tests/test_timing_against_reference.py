@@ -10,18 +10,18 @@ from random import Random
 from typing import Any, Literal
 
 import pytest
-from reference_pipelines import Numbered, Times, reference
-from small_cores import PIPES, small_core
-from streams_vocabulary import decoded, may_stand, varied, vocabulary
 
 from isa.instruction import Instruction
-from isa.lane import Memory, walk
+from isa.lane import Load, Memory, walk
 from isa.table import UnknownInstruction
-from sim.timing.classes import CLASSES, timing_class
-from sim.timing.core import ClassTiming, Core
-from sim.timing.core_file import load_core
-from sim.timing.pipeline import pipeline
-from sim.timing.stream import Executed
+from sim.timing.classes.all_classes import CLASSES, timing_class
+from sim.timing.model.core import ClassTiming, Core
+from sim.timing.model.core_file import load_core
+from sim.timing.model.pipeline import pipeline
+from sim.timing.model.stream import Executed
+from support.reference_pipelines import Numbered, Times, reference
+from support.small_cores import PIPES, small_core
+from support.streams_vocabulary import decoded, may_stand, varied, vocabulary
 
 LONGEST = 25
 ADDRESSES = (0x1000, 0x1004, 0x1008, 0x1010, 0x1020, 0x2001)
@@ -106,7 +106,7 @@ def random_executed(random: Random, word: int) -> Executed:
 
 def sizes(instruction: Instruction) -> tuple[int, int]:
     """Bytes loaded and stored."""
-    loaded = {id(node): int(str(node.detail)) for node in walk(instruction.lanes) if node.op == "load"}
+    loaded = {id(node): node.size for node in walk(instruction.lanes) if isinstance(node, Load)}
     return sum(loaded.values()), sum(w.place.size for w in instruction.writes if isinstance(w.place, Memory))
 
 

@@ -6,15 +6,15 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given
-from random_schedules import Case, Order, cases
-from small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
 
-from sim.timing.attribution import charges, life
-from sim.timing.core import Core
-from sim.timing.pipeline import schedule
-from sim.timing.reasons import Activity, Group
-from sim.timing.schedule import Kind
-from sim.timing.top_down import pipe_uses, top_down
+from sim.timing.analysis.attribution import charges, life
+from sim.timing.analysis.reasons import Activity, ReasonGroup
+from sim.timing.analysis.top_down import pipe_uses, top_down
+from sim.timing.model.core import Core
+from sim.timing.model.pipeline import schedule
+from sim.timing.model.schedule import StallKind
+from support.random_schedules import Case, Order, cases
+from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
 
 SUM = ("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v1.4s")
 
@@ -80,7 +80,7 @@ def test_executions_of_all_instructions_are_the_length_of_the_stream(case: Case)
 def test_a_wait_with_a_cause_never_names_a_later_register_producer(case: Case) -> None:
     found = case.schedule
     for charge in charges(found):
-        if charge.segment.stall.kind in (Kind.OPERAND, Kind.ACCUMULATOR, Kind.ADDRESS):
+        if charge.segment.stall.kind in (StallKind.OPERAND, StallKind.ACCUMULATOR, StallKind.ADDRESS):
             assert 0 <= charge.segment.stall.cause < charge.number
 
 
@@ -107,18 +107,18 @@ def test_a_busy_pipe_is_named_with_what_keeps_it_busy() -> None:
 
 def test_a_loaded_operand_is_load_to_use() -> None:
     found = schedule(stream_of("ldr q1, [x0]", SUM[1], loads={0: 64}), small_core(classes={LOAD: {"latency": 4}}))
-    assert top_down(found).groups == {Group.LOAD: 4, Group.EXECUTION: 1}
+    assert top_down(found).groups == {ReasonGroup.LOAD: 4, ReasonGroup.EXECUTION: 1}
 
 
 def test_an_address_that_a_load_moves_on_is_not_load_to_use() -> None:
     found = schedule(stream_of("ldr q1, [x0], #16", "ldr q2, [x0]", loads={0: 64, 1: 80}), small_core(writeback=3))
-    assert next(charges(found)).reason(found).group is Group.RESULT
+    assert next(charges(found)).reason(found).group is ReasonGroup.RESULT
 
 
 def test_an_address_that_is_loaded_is_load_to_use() -> None:
     core = small_core(classes={"load scalar 64 imm": {"latency": 4}})
     found = schedule(stream_of("ldr x0, [x0]", "ldr x0, [x0]", loads={0: 64, 1: 80}), core)
-    assert next(charges(found)).reason(found).group is Group.LOAD
+    assert next(charges(found)).reason(found).group is ReasonGroup.LOAD
 
 
 def test_a_full_cycle_is_issue_in_order_and_dispatch_out_of_order() -> None:
@@ -131,7 +131,7 @@ def test_a_full_cycle_is_issue_in_order_and_dispatch_out_of_order() -> None:
 def test_a_stream_that_the_front_end_limits_is_charged_to_its_width() -> None:
     apart = [f"add v{number % 8}.4s, v9.4s, v9.4s" for number in range(100)]
     groups = top_down(schedule(stream_of(*apart), small_core("out", classes={ADD: {"uses": "A|B|M"}}))).groups
-    assert groups[Group.WIDTH] == 49
+    assert groups[ReasonGroup.WIDTH] == 49
 
 
 def test_a_full_reorder_buffer_is_a_reason_of_its_own() -> None:

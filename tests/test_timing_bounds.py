@@ -10,15 +10,15 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from random_schedules import Case, cases
-from small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, STORE, small_core, stream_of
 
-from sim.timing.bounds import bounds_of_loop, bounds_of_stream, tightest
-from sim.timing.chains import longest_chain, recurrence
-from sim.timing.core import Core
-from sim.timing.loop import Loop
-from sim.timing.stream import Executed
-from sim.timing.what_if import cycles_of
+from sim.timing.analysis.bounds import bounds_of_loop, bounds_of_stream, tightest
+from sim.timing.analysis.chains import longest_chain, recurrence
+from sim.timing.loops.loop import Loop
+from sim.timing.loops.what_if import cycles_of
+from sim.timing.model.core import Core
+from sim.timing.model.stream import Executed
+from support.random_schedules import Case, cases
+from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, STORE, small_core, stream_of
 
 PIPES = "ABCD"
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from small_cores import LOAD, small_core, stream_of
 
-from sim.timing.caches import cache_delays
-from sim.timing.core import CacheLevel, Core
-from sim.timing.pipeline import schedule
-from sim.timing.schedule import Kind
+from sim.timing.model.caches import cache_delays
+from sim.timing.model.core import CacheLevel, Core
+from sim.timing.model.pipeline import schedule
+from sim.timing.model.schedule import StallKind
+from support.small_cores import LOAD, small_core, stream_of
 
 ADD = "add v3.4s, v1.4s, v1.4s"
 
@@ -50,7 +50,7 @@ def test_a_store_brings_its_line() -> None:
 def test_a_consumer_waits_for_the_miss_and_says_so(order: str) -> None:
     found = schedule(stream_of("ldr q1, [x0]", ADD, loads={0: 0}), cached(order), caches=True)
     stall = found.entry_stall[1] if order == "in" else found.operand_stall[1]
-    assert (found.issued[1] - found.issued[0], stall.kind, stall.cause) == (14, Kind.MEMORY, 0)
+    assert (found.issued[1] - found.issued[0], stall.kind, stall.cause) == (14, StallKind.MEMORY, 0)
 
 
 def test_without_caches_every_load_hits() -> None:

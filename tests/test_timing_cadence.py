@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from small_cores import small_core
-
 from isa.rows import TABLE
-from sim.timing.cadence import Cadence, Interval
-from sim.timing.pipeline import schedule
-from sim.timing.stream import Executed
+from sim.timing.model.cadence import Cadence, Interval
+from sim.timing.model.pipeline import schedule
+from sim.timing.model.stream import Executed
+from support.small_cores import small_core
 
 
 def test_delays_add_up_to_their_average() -> None:

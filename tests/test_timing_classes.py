@@ -6,8 +6,8 @@ import pytest
 
 from isa.instruction import Form
 from isa.rows import TABLE
-from sim.timing.class_rows import CLAUSES, Row
-from sim.timing.classes import CLASSES, ROWS, timing_class
+from sim.timing.classes.all_classes import CLASSES, ROWS, timing_class
+from sim.timing.classes.row import CLAUSES, ClassRow
 
 FORMS = tuple(TABLE.forms.values())
 EXAMPLES = """\
@@ -203,7 +203,7 @@ def class_of(text: str) -> str:
     return timing_class(TABLE.instruction(mnemonic, operands).pattern)
 
 
-def rows_of(form: Form) -> list[Row]:
+def rows_of(form: Form) -> list[ClassRow]:
     return [row for row in ROWS if row.takes(form)]
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from sim.timing.classes import CLASSES
-from sim.timing.core import Core, Use
-from sim.timing.core_file import CoreError, core_names, load_core
+from sim.timing.classes.all_classes import CLASSES
+from sim.timing.model.core import Core, Use
+from sim.timing.model.core_file import CoreError, core_names, load_core
 
 NAMES = ("cortex-a55", "cortex-a72", "lane128", "neoverse-n1")
 CSEL = '"scalar csel" = { latency = 1, throughput = 1, uses = "X", basis = "assumed", source = "design" }\n'
 
 
-PUBLISHED = Path(__file__).parent / "published_timing.txt"
+PUBLISHED = Path(__file__).parent / "support" / "published_timing.txt"
 """Per class, for Cortex-A55, Cortex-A72 and Neoverse N1: latency/throughput, and the accumulator's latency if any."""
 DEPARTURES = {
     ("cortex-a55", "ASIMD add/sub 64"): "two 64-bit operations share a cycle: the table has what one pipe takes",

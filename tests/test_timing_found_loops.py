@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sim.machine.machine import Machine
-from sim.timing.found_loops import FoundLoop, Steady, found_loops, hottest, steady
-from sim.timing.stream import Executed, run_stream
-from sim.toolchain import build_text
+from sim.timing.loops.found_loops import FoundLoop, Steady, find_loops, hottest, steady
+from sim.timing.model.stream import Executed, run_stream
+from sim.toolchain.compilers import build_text
 
 CODE, DATA, END = 0x11000, 0x200000, 0xDEAD0000
 
@@ -24,7 +24,7 @@ def run(text: str) -> list[Executed]:
 
 
 def one_loop(text: str) -> FoundLoop:
-    (loop,) = found_loops(run(text))
+    (loop,) = find_loops(run(text))
     return loop
 
 
@@ -65,7 +65,7 @@ def test_a_loop_left_early_keeps_its_whole_iterations() -> None:
 def test_a_loop_entered_many_times_has_an_entry_for_each() -> None:
     # 0 mov x3; outer: mov x1; inner twice 2 instructions; subs, b.ne
     text = "mov x3, #2\n.Lo: mov x1, #2\n.Li: subs x1, x1, #1\n b.ne .Li\n subs x3, x3, #1\n b.ne .Lo\n ret"
-    outer, inner = found_loops(run(text))
+    outer, inner = find_loops(run(text))
     assert spans(outer) == [[(1, 8), (8, 15)]]
     assert spans(inner) == [[(2, 4), (4, 6)], [(9, 11), (11, 13)]]
     assert [entry.around for entry in (*outer.entries, *inner.entries)] == [None, outer.head, outer.head]
@@ -73,7 +73,7 @@ def test_a_loop_entered_many_times_has_an_entry_for_each() -> None:
 
 def test_what_loops_inside_execute_is_counted_there() -> None:
     text = "mov x3, #2\n.Lo: mov x1, #2\n.Li: subs x1, x1, #1\n b.ne .Li\n subs x3, x3, #1\n b.ne .Lo\n ret"
-    outer, inner = found_loops(run(text))
+    outer, inner = find_loops(run(text))
     assert (outer.instructions, inner.instructions, hottest((outer, inner))) == (6, 8, inner)
 
 
@@ -89,7 +89,7 @@ def test_nested_rotated_loops_keep_their_nesting() -> None:
 .Lotest: subs x3, x3, #1
     b.pl .Lo
     ret"""
-    outer, inner = found_loops(run(text))
+    outer, inner = find_loops(run(text))
     # 0 mov 1 b | 2 subs 3 b.pl | 4 mov 5 b 6 subs 7 b.ne 8 nop 9 subs 10 b.ne 11 subs 12 b.pl | 13 ... 21
     assert spans(outer) == [[(4, 13), (13, 22)]]
     assert spans(inner) == [[(8, 11)], [(17, 20)]]
@@ -116,7 +116,7 @@ g:  mov x1, #2
 .Li: subs x1, x1, #1
     b.ne .Li
     ret"""
-    outer, inner = found_loops(run(text))
+    outer, inner = find_loops(run(text))
     # 0 mov 1 mov | 2 bl 3 mov 4 subs 5 b.ne 6 subs 7 b.ne 8 ret 9 subs 10 b.ne | 11 ...
     assert (spans(outer), spans(inner)) == ([[(2, 11), (11, 20)]], [[(4, 6), (6, 8)], [(13, 15), (15, 17)]])
     assert [entry.around for entry in inner.entries] == [outer.head, outer.head]
@@ -182,7 +182,7 @@ def test_an_outer_loop_may_end_before_its_inner_one() -> None:
     ret
 .Lmore: nop
     b .Li"""
-    outer, inner = found_loops(run(text))
+    outer, inner = find_loops(run(text))
     # 0 mov 1 b | 2 mov 3 subs 4 b.ne 5 nop 6 b 7 subs 8 b.ne 9 subs 10 b.ne | 11 nop 12 mov 13 subs ... | 21 ret
     assert (spans(outer), outer.entries[0].start) == ([[(11, 21)]], 2)
     assert (spans(inner), [entry.around for entry in inner.entries]) == ([[(3, 7)], [(13, 17)]], [outer.head] * 2)
@@ -196,7 +196,7 @@ def test_a_loop_goes_on_behind_its_last_branch() -> None:
     tbnz w1, #0, .La
     b .Lm
 1:  ret"""
-    outer, inner = found_loops(run(text))
+    outer, inner = find_loops(run(text))
     # 0 | 1 nop 2 sub (4) 3 cbz 4 tbnz 5 b 6 sub (3) 7 cbz 8 tbnz | 9 ... 16 | 17 nop 18 sub (0) 19 cbz | 20 ret
     assert (spans(outer), outer.entries[0].end) == ([[(1, 9), (9, 17)]], 20)
     assert spans(inner) == [[(2, 6)], [(10, 14)], []]
@@ -214,7 +214,7 @@ def test_a_loop_may_be_closed_by_a_branch_to_a_register() -> None:
     csel x7, x5, x6, ne
     br x7
 1:  ret"""
-    loop, _ = found_loops(run(text))
+    loop, _ = find_loops(run(text))
     # 0 adr 1 adr 2 mov | 3 nop 4 sub (3) ... 9 br to .La | 10 nop 11 sub (2) ... 16 br to .Lm ... 19 b.eq | 20 ret
     assert (spans(loop), loop.entries[0].end) == ([[(3, 10)]], 20)
 
@@ -229,15 +229,15 @@ def test_a_branch_to_an_earlier_function_is_no_loop() -> None:
 g:  ret
 .Lstart: nop
     b g"""
-    assert found_loops(run(text)) == ()
+    assert find_loops(run(text)) == ()
 
 
 def test_straight_code_has_no_loop() -> None:
-    assert hottest(found_loops(run("nop\n ret"))) is None
+    assert hottest(find_loops(run("nop\n ret"))) is None
 
 
 @pytest.mark.parametrize(("count", "expected"), [(1, None), (2, (2, 4, 1)), (4, (2, 8, 3)), (9, (6, 18, 6))])
 def test_the_steady_part_leaves_out_a_quarter(count: int, expected: Steady | None) -> None:
     """Iterations of two instructions each, from index 1 on, and so the n-th of them ends at 2n; one is no loop."""
-    loops = found_loops(run(f"mov x1, #{count}\n.La: subs x1, x1, #1\n b.ne .La\n ret"))
+    loops = find_loops(run(f"mov x1, #{count}\n.La: subs x1, x1, #1\n b.ne .La\n ret"))
     assert [steady(loop.longest) for loop in loops] == ([expected] if expected else [])

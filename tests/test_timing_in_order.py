@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, SCALAR, STORE, small_core, stream_of
 
-from sim.timing.pipeline import schedule
-from sim.timing.schedule import Kind, Stall
+from sim.timing.model.pipeline import schedule
+from sim.timing.model.schedule import Stall, StallKind
+from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, SCALAR, STORE, small_core, stream_of
 
 CHAIN = ("add v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v1.4s", "add v3.4s, v2.4s, v2.4s")
 APART = ("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s", "add v3.4s, v0.4s, v0.4s", "add v4.4s, v0.4s, v0.4s")
@@ -30,16 +30,16 @@ def test_independent_instructions_issue_two_a_cycle() -> None:
 
 def test_an_instruction_that_must_be_first_waits_for_the_next_cycle() -> None:
     found = schedule(stream_of(*APART), small_core(classes={ADD: {"first": True}}))
-    assert (found.issued, found.entry_stall[1]) == ((0, 1, 2, 3), Stall(Kind.PAIRING, 0))
+    assert (found.issued, found.entry_stall[1]) == ((0, 1, 2, 3), Stall(StallKind.PAIRING, 0))
 
 
 def test_a_full_cycle_is_the_reason_of_the_third_instruction() -> None:
-    assert schedule(stream_of(*APART), small_core()).entry_stall[2] == Stall(Kind.WIDTH, 1)
+    assert schedule(stream_of(*APART), small_core()).entry_stall[2] == Stall(StallKind.WIDTH, 1)
 
 
 def test_a_pipe_that_is_busy_for_two_cycles_holds_the_next_one_up() -> None:
     found = schedule(stream_of(*APART), small_core(classes={ADD: {"uses": "M*2"}}))
-    assert (found.issued, found.entry_stall[1]) == ((0, 2, 4, 6), Stall(Kind.PIPE, 0, "M"))
+    assert (found.issued, found.entry_stall[1]) == ((0, 2, 4, 6), Stall(StallKind.PIPE, 0, "M"))
 
 
 def test_a_use_that_starts_late_lets_another_instruction_go_first_on_the_pipe() -> None:
@@ -68,7 +68,7 @@ def test_a_factor_is_not_forwarded() -> None:
 def test_an_alu_result_reaches_an_address_later() -> None:
     stream = stream_of("add x1, x1, #16", "ldr q0, [x1]")
     found = schedule(stream, small_core(address_delay=1))
-    assert (found.issued, found.entry_stall[1]) == ((0, 2), Stall(Kind.ADDRESS, 0, "x1"))
+    assert (found.issued, found.entry_stall[1]) == ((0, 2), Stall(StallKind.ADDRESS, 0, "x1"))
 
 
 def test_an_updated_base_is_ready_before_the_loaded_value() -> None:
@@ -103,7 +103,7 @@ def test_a_load_waits_for_the_store_of_its_bytes() -> None:
     core = small_core(classes={LOAD: {"latency": 4}}, store_forward_vector=Fraction(9))
     stream = stream_of("str q1, [x0]", "ldr q2, [x1]", "add v3.4s, v2.4s, v2.4s", stores={0: 64}, loads={1: 72})
     found = schedule(stream, core)
-    assert (found.issued, found.entry_stall[1]) == ((0, 5, 9), Stall(Kind.STORE, 0))
+    assert (found.issued, found.entry_stall[1]) == ((0, 5, 9), Stall(StallKind.STORE, 0))
 
 
 def test_a_load_beside_the_stored_bytes_does_not_wait() -> None:

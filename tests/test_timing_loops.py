@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from sim.image import ImageError
-from sim.timing.bare_loop import BareLoopError, Body, body_in_file, body_in_text, loop_of_body, stream_of_body
-from sim.timing.loop import Loop
-from sim.timing.stream import Executed
+from sim.timing.loops.bare_loop import BareLoopError, Body, body_in_file, body_in_text, loop_of_body, stream_of_body
+from sim.timing.loops.loop import Loop
+from sim.timing.model.stream import Executed
+from sim.toolchain.image import ImageError
 
 CODE = 0x11000
 SCALE = """

@@ -9,17 +9,17 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from microbenchmarks import Chain, accumulating, chain, cycles_each, independent, shortest, stream_of
 
 from isa.catalogue import instruction_of
 from isa.instruction import Instruction
-from sim.timing.classes import CLASSES
-from sim.timing.core import Core
-from sim.timing.core_file import load_core
-from sim.timing.loop import Loop
-from sim.timing.pipeline import schedule
-from sim.timing.steady import time_loop
-from sim.timing.stream import Executed
+from sim.timing.classes.all_classes import CLASSES
+from sim.timing.loops.loop import Loop
+from sim.timing.loops.steady import time_loop
+from sim.timing.model.core import Core
+from sim.timing.model.core_file import load_core
+from sim.timing.model.pipeline import schedule
+from sim.timing.model.stream import Executed
+from support.microbenchmarks import Chain, accumulating, chain, cycles_each, independent, shortest, stream_of
 
 CORES = {name: load_core(name) for name in ("cortex-a55", "cortex-a72", "lane128", "neoverse-n1")}
 TOLERANCE = Fraction(1, 20)

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 from hypothesis import given
 from hypothesis import strategies as st
-from small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, STORE, small_core, stream_of
 
-from sim.timing.core import Core
-from sim.timing.pipeline import schedule
-from sim.timing.schedule import Kind, Stall
+from sim.timing.model.core import Core
+from sim.timing.model.pipeline import schedule
+from sim.timing.model.schedule import Stall, StallKind
+from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, STORE, small_core, stream_of
 
 APART = tuple(f"add v{number}.4s, v0.4s, v0.4s" for number in range(1, 9))
 
@@ -35,13 +35,13 @@ def test_results_of_two_slots_dispatch_three_in_two_cycles() -> None:
 def test_a_full_queue_stops_dispatch() -> None:
     core = small_core("out", 4, {ADD: {"uses": "M*4"}}, queues={"M": 2})
     found = schedule(stream_of(*APART[:4]), core)
-    assert (found.entered, found.entry_stall[3]) == ([0, 0, 1, 5], Stall(Kind.QUEUE, 1, "M"))
+    assert (found.entered, found.entry_stall[3]) == ([0, 0, 1, 5], Stall(StallKind.QUEUE, 1, "M"))
 
 
 def test_a_full_reorder_buffer_stops_dispatch_until_the_oldest_retires() -> None:
     core = small_core("out", 4, {MULTIPLY: {"latency": 9}}, reorder_buffer=2)
     found = schedule(stream_of("mul v1.4s, v0.4s, v0.4s", *APART[1:3]), core)
-    assert (found.entered, found.entry_stall[2]) == ([0, 0, 10], Stall(Kind.REORDER, 0))
+    assert (found.entered, found.entry_stall[2]) == ([0, 0, 10], Stall(StallKind.REORDER, 0))
 
 
 def test_instructions_retire_in_order() -> None:
@@ -87,7 +87,7 @@ def test_waits_for_an_operand_and_then_for_a_pipe_are_told_apart() -> None:
     core = small_core("out", 4, {MULTIPLY: {"latency": 3, "uses": "M*9"}, ADD: {"uses": "M"}})
     found = schedule(stream_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v1.4s"), core)
     assert (found.available[1], found.operand_stall[1], found.issued[1], found.issue_stall[1]) == (
-        4, Stall(Kind.OPERAND, 0, "v1"), 10, Stall(Kind.PIPE, 0, "M"),
+        4, Stall(StallKind.OPERAND, 0, "v1"), 10, Stall(StallKind.PIPE, 0, "M"),
     )  # fmt: skip
 
 

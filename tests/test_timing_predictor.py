@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from isa.rows import TABLE
-from sim.timing.predictor import mispredictions
-from sim.timing.stream import Executed
+from sim.timing.model.predictor import mispredictions
+from sim.timing.model.stream import Executed
 
 
 def branch(pc: int, text: str, target: int | None) -> Executed:

@@ -11,23 +11,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isa.intrinsics import Pointer, int16x8_t, vaddq_s16, vld1q_s16, vmlaq_s16, vst1q_s16
-from isa.program import Program
-from sim.check.buffers import FIRST_BUFFER
-from sim.check.call import CallError, CompiledKernel
-from sim.check.caller import RETURN_ADDRESS
-from sim.check.capture import Capture
-from sim.check.captured import Bytes, CapturedCall, CaptureError, read_line, read_lines
-from sim.check.executed import executed_call, executed_captured, executed_program
-from sim.check.guards.findings import GuardError
-from sim.image import Image
+from isa.acle.program import Program
+from isa.intrinsics import ElementPointer, int16x8_t, vaddq_s16, vld1q_s16, vmlaq_s16, vst1q_s16
+from sim.call.buffers import FIRST_BUFFER
+from sim.call.call import CallError, CompiledKernel
+from sim.call.caller import RETURN_ADDRESS
+from sim.call.capture import Capture
+from sim.call.captured import Bytes, CapturedCall, CaptureError, read_line, read_lines
+from sim.call.guards.findings import GuardError
+from sim.cycles.executed import execute_call, execute_captured, executed_program
+from sim.cycles.program_stream import CONSTANTS, STACK, program_stream
 from sim.kernels.kernel import Inputs, Kernel, KernelError, built_in_kernel
 from sim.kernels.prototype import parse_prototype
 from sim.machine.errors import Trap, UnsupportedInstruction
 from sim.machine.memory import Memory
-from sim.timing.program_stream import CONSTANTS, STACK, program_stream
-from sim.timing.stream import Executed
-from sim.toolchain import build, build_text
+from sim.timing.model.stream import Executed
+from sim.toolchain.compilers import build, build_text
+from sim.toolchain.image import Image
 
 SOURCE, TARGET = 0x10000, 0x20000
 
@@ -51,8 +51,8 @@ def accesses(stream: Sequence[Executed]) -> list[tuple[str, int, int]]:
 
 def doubled() -> list[Executed]:
     with Program(memory()) as program:
-        a = vld1q_s16(Pointer(SOURCE + 32, "int16"))
-        vst1q_s16(Pointer(TARGET + 64, "int16"), vaddq_s16(a, a))
+        a = vld1q_s16(ElementPointer(SOURCE + 32, "int16"))
+        vst1q_s16(ElementPointer(TARGET + 64, "int16"), vaddq_s16(a, a))
     return program_stream(program)
 
 
@@ -82,9 +82,9 @@ def test_constants_are_loaded_from_their_pool() -> None:
 def crowded() -> tuple[Program, list[Executed]]:
     """Forty loaded values, all needed until the end: eight more than there are registers."""
     with Program(memory()) as program:
-        values = [vld1q_s16(Pointer(SOURCE + 16 * k, "int16")) for k in range(40)]
+        values = [vld1q_s16(ElementPointer(SOURCE + 16 * k, "int16")) for k in range(40)]
         for k, value in enumerate(values):
-            vst1q_s16(Pointer(TARGET + 16 * k, "int16"), vaddq_s16(value, values[-1 - k]))
+            vst1q_s16(ElementPointer(TARGET + 16 * k, "int16"), vaddq_s16(value, values[-1 - k]))
     return program, program_stream(program)
 
 
@@ -122,7 +122,7 @@ def streams_of(name: str) -> tuple[int, Stream, Stream]:
     inputs = kernel.sample(np.random.default_rng(8))
     image, arguments = build(kernel.sources[0], "-O2", *kernel.flags), kernel.arguments(inputs)
     size = sum(array.nbytes for array in kernel.expected(inputs).values())
-    return size, executed_call(image, kernel, arguments, 1), executed_program(kernel, arguments, 1)
+    return size, execute_call(image, kernel, arguments, 1), executed_program(kernel, arguments, 1)
 
 
 def times_stored(stream: Stream) -> Counter[int]:
@@ -162,10 +162,15 @@ class Function:
     def of(cls, prototype: str, body: str, *flags: str) -> Function:
         parsed = parse_prototype(prototype)
         image = build_text(f"#include <stdint.h>\n{prototype} {{ {body} }}\n", ".c", *flags)
-        return cls(image, Kernel(parsed.name, parsed.name, (image.path,), parsed.signature, golden=dict))
+        return cls(
+            image,
+            Kernel(
+                name=parsed.name, symbol=parsed.name, sources=(image.path,), signature=parsed.signature, golden=dict
+            ),
+        )
 
     def executed(self, arguments: Inputs, limit: int = 2000) -> Stream:
-        return executed_call(self.image, self.kernel, arguments, 1, limit)
+        return execute_call(self.image, self.kernel, arguments, 1, limit)
 
 
 COPY = "void copy(const uint8_t a[64], uint8_t b[64])"
@@ -220,19 +225,19 @@ LOOP = "for (int i = 0; i < 64; i++) b[i] = a[i] ? a[i] : 1;"
 
 
 def test_a_captured_call_executes_what_was_captured(captured: CapturedCall) -> None:
-    again, first = executed_captured(captured), Function.of(COPY, LOOP).executed(BYTES)
+    again, first = execute_captured(captured), Function.of(COPY, LOOP).executed(BYTES)
     assert len(again) == captured.instructions
     assert [(one.pc, *one[2:]) for one in again] == [(one.pc, *one[2:]) for one in first]
 
 
 def test_a_captured_call_that_does_not_return_is_refused(captured: CapturedCall) -> None:
     with pytest.raises(CallError, match="did not return within 9 instructions"):
-        executed_captured(captured, 9)
+        execute_captured(captured, 9)
 
 
 def test_a_captured_call_whose_memory_overlaps_is_refused(captured: CapturedCall) -> None:
     with pytest.raises(CaptureError, match=r"its memory cannot be set up: .* overlaps"):
-        executed_captured(replace(captured, maps=captured.maps * 2))
+        execute_captured(replace(captured, maps=captured.maps * 2))
 
 
 @pytest.mark.parametrize(("flags", "executed"), [(4, 2), (0, 3), (None, 3)])
@@ -240,5 +245,17 @@ def test_a_captured_call_begins_with_its_flags(flags: int | None, executed: int)
     image = build_text("f: b.eq 1f\n nop\n1: ret", ".s")
     start = image.symbol("f").address
     maps, memory = ((start, 4096, "rx"),), ((start, image.code_of("f")),)
-    call = CapturedCall("f", start, 0x7000, maps, memory, {}, 0, flags, (), {}, None)
-    assert len(executed_captured(call)) == executed
+    call = CapturedCall(
+        name="f",
+        entry=start,
+        ret=0x7000,
+        maps=maps,
+        memory=memory,
+        registers={},
+        fpcr=0,
+        nzcv=flags,
+        outputs=(),
+        final={},
+        instructions=None,
+    )
+    assert len(execute_captured(call)) == executed

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from fractions import Fraction
 from random import Random
 
 import pytest
-from small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
 
-from sim.timing.core import Core
-from sim.timing.loop import Loop
-from sim.timing.pipeline import pipeline
-from sim.timing.steady import time_loop
+from sim.timing.loops.loop import Loop
+from sim.timing.loops.steady import FEW_IN_FLIGHT, time_loop
+from sim.timing.model.core import Core
+from sim.timing.model.out_of_order import OutOfOrder
+from sim.timing.model.pipeline import pipeline
+from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
 
 TEXTS = (
     "add v1.4s, v1.4s, v0.4s", "add v2.4s, v1.4s, v3.4s", "mul v3.4s, v1.4s, v2.4s", "mla v4.4s, v3.4s, v2.4s",
@@ -91,7 +93,26 @@ def test_a_loop_of_no_iteration_is_refused() -> None:
         time_loop(loop_of("add v1.4s, v1.4s, v0.4s"), small_core(), 0)
 
 
-def test_an_endless_search_is_given_up_with_a_sentence() -> None:
+def without_steady_state() -> Loop:
+    """A load and a store that meet after many iterations."""
     body = stream_of("ldr q1, [x1]", "str q1, [x2]", loads={0: 0x20000000}, stores={1: 0x1000})
-    with pytest.raises(ValueError, match="no steady state in 2000000 instructions: give a count of at most"):
-        time_loop(Loop(tuple(body), ((0,), (16,))), small_core(), 10**8)
+    return Loop(tuple(body), ((0,), (16,)))
+
+
+def test_an_endless_search_is_given_up_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.timing.loops.steady.LONGEST_SEARCH", 20_000)
+    with pytest.raises(ValueError, match="no steady state in 20000 instructions: give a count of at most 10001 "):
+        time_loop(without_steady_state(), small_core(), 10**8)
+
+
+def test_of_states_with_ever_more_in_flight_only_those_with_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, state = list[int](), OutOfOrder.state
+
+    def counted(engine: OutOfOrder) -> Hashable:
+        kept.append(engine.in_flight)
+        return state(engine)
+
+    monkeypatch.setattr(OutOfOrder, "state", counted)
+    time_loop(loop_of("mul v1.4s, v1.4s, v0.4s"), small_core("out", 4, {MULTIPLY: {"latency": 50}}), 3000)
+    many = sum(in_flight > FEW_IN_FLIGHT for in_flight in kept)
+    assert (len(kept) > FEW_IN_FLIGHT, many < 50) == (True, True)

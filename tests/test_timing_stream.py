@@ -9,9 +9,9 @@ import pytest
 from isa.rows import TABLE
 from sim.machine.errors import MemoryFault
 from sim.machine.machine import Machine
-from sim.timing.loop import Loop
-from sim.timing.stream import Executed, executed, run_stream
-from sim.toolchain import build_text
+from sim.timing.loops.loop import Loop
+from sim.timing.model.stream import Executed, executed, run_stream
+from sim.toolchain.compilers import build_text
 
 CODE, DATA, END = 0x11000, 0x200000, 0xDEAD0000
 

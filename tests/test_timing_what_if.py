@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
 
-from sim.timing.loop import Loop
-from sim.timing.variants import interleaved, unrolled
-from sim.timing.what_if import another, cycles_of, further_pipe, latency, parameter, sensitivity, uses, what_if
+from sim.timing.loops.loop import Loop
+from sim.timing.loops.variants import interleaved, unrolled
+from sim.timing.loops.what_if import another, cycles_of, further_pipe, latency, parameter, sensitivity, uses, what_if
+from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
 
 CHAIN = stream_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v1.4s")
 SLOW = {MULTIPLY: {"latency": 6, "uses": "M*2"}}

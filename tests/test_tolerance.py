@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sim.check.compare import agreement
 from sim.kernels import Tolerance
+from sim.kernels.tolerance import agreement
 
 INF, NAN = float("inf"), float("nan")
 

@@ -1,5 +1,6 @@
 """Building sources: flags, base, languages, and what an error says."""
 
+import ctypes
 import errno
 import hashlib
 import os
@@ -7,16 +8,16 @@ import pwd
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import metadata, util
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sources import SUM, Write, code
 
-from sim import toolchain
-from sim.toolchain import CacheUnusable, ToolchainError, ToolchainUnavailable, ToolMissing, build, build_text
+from sim.toolchain import compilers as toolchain
+from sim.toolchain.compilers import CacheUnusable, ToolchainError, ToolchainUnavailable, ToolMissing, build, build_text
+from support.sources import SUM, Write, code
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -324,3 +325,32 @@ def test_rounding_and_atomics_need_no_library(cache: Path, write: Write) -> None
     rounding = "#include <math.h>\nlong f(float x) { return lrintf(sqrtf(x)); }"
     atomics = "int g(int *p) { return __atomic_fetch_add(p, 1, 5); }"
     assert {"f", "g"} <= set(build(write("k.c", f"{rounding}\n{atomics}"), "-O2").symbols)
+
+
+TWICE = "#include <stdint.h>\nuint64_t twice(uint64_t a) { return 2 * a; }\n"
+
+
+def test_a_library_for_this_computer_runs() -> None:
+    assert ctypes.CDLL(str(toolchain.host_library(TWICE))).twice(21) == 42
+
+
+def test_without_a_compiler_of_the_system_a_library_is_made_by_that_of_the_package(
+    runs: list[str], without: Callable[..., None]
+) -> None:
+    without("cc")
+    library = toolchain.host_library(TWICE)
+    assert (ctypes.CDLL(str(library)).twice(21), runs) == (42, ["clang", "ld.lld"])
+
+
+def test_a_library_is_kept_by_text_and_flags(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = toolchain.host_library(TWICE)
+    other = toolchain.host_library(TWICE, "-DOTHER=1", "-fno-inline")
+    changed = toolchain.host_library(TWICE.replace("2 * a", "3 * a"))
+    monkeypatch.setattr(subprocess, "run", None)
+    assert (toolchain.host_library(TWICE), ctypes.CDLL(str(changed)).twice(21)) == (first, 63)
+    assert toolchain.host_library(TWICE, "-DOTHER=1", "-fno-inline") == other
+
+
+def test_a_library_that_does_not_compile_is_the_texts_fault() -> None:
+    with pytest.raises(ToolchainError, match=r"mend what the tool reports\n(?s:.*)library\.c"):
+        toolchain.host_library("int twice(")

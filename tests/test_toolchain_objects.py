@@ -8,13 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from elf_originals import archived, compiled, linked
-from sources import SUM, Write, code
 
-from sim.archive import members
-from sim.image import ImageError
-from sim.objects import open_image
-from sim.toolchain import ToolchainError, ToolchainUnavailable, UndefinedSymbols, build, build_text
+from sim.toolchain.archive import members
+from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, UndefinedSymbols, build, build_text
+from sim.toolchain.image import ImageError
+from sim.toolchain.objects import open_image
+from support.elf_originals import archived, compiled, linked
+from support.sources import SUM, Write, code
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -261,7 +261,7 @@ def test_a_variable_that_the_compiler_computes_needs_no_constructor(write: Write
 
 
 def test_a_linked_program_that_grows_out_of_nothing_is_refused(tmp_path: Path) -> None:
-    made = compiled(tmp_path, "k.s", '.text\n.globl kernel\nkernel: ret\n.section a,"a"\n.p2align 31\n.byte 1\n')
+    made = compiled(tmp_path, "k.s", '.text\n.globl kernel\nkernel: ret\n.section a,"a"\n.p2align 29\n.byte 1\n')
     with pytest.raises(ImageError, match="at most 256 MiB is allowed"):
         open_image(made, "kernel")
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from engines import CODE, DATA, PAGE
 
 from isa.decode import decode
 from isa.evaluate import exact
 from isa.refusals import TRAP_REASONS, TRAPS
 from isa.rows import TABLE
 from sim import Machine, Trap
+from support.engines import CODE, DATA, PAGE
 
 WORDS = {
     "svc #0x1f": 0xD40003E1, "hvc #0": 0xD4000002, "smc #0": 0xD4000003, "brk #1": 0xD4200020, "hlt #0": 0xD4400000,

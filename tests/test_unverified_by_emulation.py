@@ -62,10 +62,20 @@ SIGNATURE = Signature(
         Pointer("a", "int8", (16,)),
         Pointer("b", "int8", (16,)),
         Pointer("weights", "uint8", (16,)),
-        Pointer("out", "int32", (4,), "out"),
+        Pointer("out", "int32", (4,), direction="out"),
     )
 )
-KERNEL = Kernel("products", "f", (), SIGNATURE, golden, steps, dict, corners, sample)
+KERNEL = Kernel(
+    name="products",
+    symbol="f",
+    sources=(),
+    signature=SIGNATURE,
+    golden=golden,
+    steps=steps,
+    arguments=dict,
+    corners=corners,
+    sample=sample,
+)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +104,7 @@ def test_what_the_emulator_lacks_is_among_the_forms(vectors: Vectors, tmp_path: 
 
 def test_a_report_does_not_count_it_as_verified(vectors: Vectors, tmp_path: Path) -> None:
     made = outcome(vectors, tmp_path)
-    report = Report("products", "clang", 1, [made], "lanewise check")
+    report = Report(kernel="products", compiler="clang", seed=1, outcomes=[made], reproduce="lanewise check")
     assert report.instructions_in_lockstep == made.instructions - 2 * SETS
 
 

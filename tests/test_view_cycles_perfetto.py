@@ -11,11 +11,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from schedules_by_hand import IN_ORDER, OUT_OF_ORDER, Row, scheduled
 
-from sim.timing.schedule import Kind, Schedule, Stall
-from sim.view.cycles.perfetto import PerfettoMissing, perfetto
+from sim.timing.model.schedule import Schedule, Stall, StallKind
+from sim.view.cycles.perfetto import PerfettoMissing, render_perfetto
 from sim.view.cycles.tracks import STALLS, tracks
+from support.schedules_by_hand import IN_ORDER, OUT_OF_ORDER, Row, scheduled
 
 SCHEDULES = [pytest.param(OUT_OF_ORDER, id="out of order"), pytest.param(IN_ORDER, id="in order")]
 BEGIN, END = 1, 2
@@ -36,7 +36,7 @@ def _events(schedule: Schedule) -> _Events:
 def _packets(schedule: Schedule) -> Any:
     from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
 
-    return Trace.FromString(perfetto(schedule)).packet
+    return Trace.FromString(render_perfetto(schedule)).packet
 
 
 def _slices(events: list[Any]) -> list[tuple[str, float, float]]:
@@ -89,7 +89,7 @@ def test_a_flow_leads_from_each_producer_to_each_consumer_that_waited_for_it() -
 
 
 def test_an_instruction_without_a_pipe_has_its_arrows_where_it_enters() -> None:
-    waiting = Row("nop", (2, 2, 2, 3, 3), entry=Stall(Kind.OPERAND, 0, "v0"))
+    waiting = Row("nop", (2, 2, 2, 3, 3), entry=Stall(StallKind.OPERAND, 0, "v0"))
     schedule = scheduled("in", [Row("mul v0.4s, v1.4s, v2.4s", (0, 0, 0, 2, 2), (("V0", 0, 1),)), waiting])
 
     found = tracks(schedule)
@@ -126,4 +126,4 @@ def test_without_the_package_one_sentence_says_what_is_missing(monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "perfetto.trace_builder.proto_builder", None)
 
     with pytest.raises(PerfettoMissing, match="needs the package perfetto: pip install perfetto"):
-        perfetto(IN_ORDER)
+        render_perfetto(IN_ORDER)

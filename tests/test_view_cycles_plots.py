@@ -14,18 +14,21 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from schedules_by_hand import OUT_OF_ORDER, scheduled
 
-from sim.timing.bounds import Bound, Bounds
-from sim.timing.reasons import Group
-from sim.view.cycles.plots import looks, number
-from sim.view.cycles.plots_comparison import comparison
-from sim.view.cycles.plots_lengths import cycles_by_length, unroll_sweep
-from sim.view.cycles.plots_pipes import occupancy
-from sim.view.cycles.plots_roofline import Attained, Roof, bytes_moved, roof_of, roofline
-from sim.view.cycles.plots_stalls import Stalls, stalls_by_reason
+from sim.plots.comparison import plot_comparison
+from sim.plots.lengths import plot_cycles_by_length, plot_unroll_sweep
+from sim.plots.pipes import plot_occupancy
+from sim.plots.roofline import Attained, Roof, bytes_moved, plot_roofline, roof_of
+from sim.plots.stalls import Stalls, plot_stalls
+from sim.plots.style import looks, number
+from sim.timing.analysis.bounds import Bound, Bounds
+from sim.timing.analysis.reasons import ReasonGroup
+from support.schedules_by_hand import OUT_OF_ORDER, scheduled
 
-STALLS: Stalls = {"a55": {Group.RESULT: 6.0, Group.WIDTH: 3.0}, "n1": {Group.WIDTH: 4.0, Group.PIPE: 1.0}}
+STALLS: Stalls = {
+    "a55": {ReasonGroup.RESULT: 6.0, ReasonGroup.WIDTH: 3.0},
+    "n1": {ReasonGroup.WIDTH: 4.0, ReasonGroup.PIPE: 1.0},
+}
 ROOFS = [Roof("a55", 8, 16), Roof("n1", 32, 32)]
 RUNS = [Attained("mul", "a55", 160, 80, 40), Attained("mul", "n1", 160, 80, 10)]
 
@@ -56,18 +59,21 @@ def _drawn(figure: Figure) -> list[list[tuple[float, float]]]:
 
 
 def test_occupancy_has_a_bar_for_each_use_of_a_pipe() -> None:
-    bars = [(left, width) for left, width, _ in _bars(occupancy(OUT_OF_ORDER))]
+    bars = [(left, width) for left, width, _ in _bars(plot_occupancy(OUT_OF_ORDER))]
 
     uses = [(start, end - start) for uses in OUT_OF_ORDER.pipes for _, start, end in uses]
     assert sorted(bars) == sorted(uses)
 
 
 def test_occupancy_is_cut_to_the_cycles_shown() -> None:
-    assert sorted((left, width) for left, width, _ in _bars(occupancy(OUT_OF_ORDER, range(2, 4)))) == [(2, 1), (3, 1)]
+    assert sorted((left, width) for left, width, _ in _bars(plot_occupancy(OUT_OF_ORDER, range(2, 4)))) == [
+        (2, 1),
+        (3, 1),
+    ]
 
 
 def test_occupancy_names_every_pipe_that_is_used_with_its_share_and_the_busiest_above() -> None:
-    figure = occupancy(OUT_OF_ORDER)
+    figure = plot_occupancy(OUT_OF_ORDER)
 
     labels = [label.get_text() for label in _axes(figure).get_yticklabels()]
     assert labels == ["V0  50 %", "V1  25 %", "L  12 %"]
@@ -75,23 +81,23 @@ def test_occupancy_names_every_pipe_that_is_used_with_its_share_and_the_busiest_
 
 
 def test_the_share_of_a_pipe_is_that_of_the_cycles_shown() -> None:
-    labels = [label.get_text() for label in _axes(occupancy(OUT_OF_ORDER, range(1, 5))).get_yticklabels()]
+    labels = [label.get_text() for label in _axes(plot_occupancy(OUT_OF_ORDER, range(1, 5))).get_yticklabels()]
 
     assert labels == ["V0  100 %", "V1  0 %", "L  0 %"]
 
 
 def test_occupancy_of_nothing_is_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match="needs at least one instruction"):
-        occupancy(scheduled("in", []))
+        plot_occupancy(scheduled("in", []))
 
 
 def test_a_roof_is_the_lower_of_both_limits() -> None:
-    for intensity, height in _lines(roofline(ROOFS, RUNS))["a55\n8 operations, 16 bytes a cycle"]:
+    for intensity, height in _lines(plot_roofline(ROOFS, RUNS))["a55\n8 operations, 16 bytes a cycle"]:
         assert height == min(8, 16 * intensity)
 
 
 def test_a_run_is_a_point_at_its_intensity_and_its_speed_that_says_how_near_its_roof_is() -> None:
-    figure = roofline(ROOFS, RUNS)
+    figure = plot_roofline(ROOFS, RUNS)
 
     points = [list(places) for places in _drawn(figure) if len(places) == 1]
     assert points == [[(2, 4)], [(2, 16)]]
@@ -101,7 +107,7 @@ def test_a_run_is_a_point_at_its_intensity_and_its_speed_that_says_how_near_its_
 def test_a_roofline_says_which_run_comes_nearest_to_its_roof() -> None:
     runs = [RUNS[0], RUNS[1]._replace(cycles=40)]
 
-    assert _title(roofline(ROOFS, runs)) == "mul reaches 50 % of what the pipes of a55 allow, 12 % on n1"
+    assert _title(plot_roofline(ROOFS, runs)) == "mul reaches 50 % of what the pipes of a55 allow, 12 % on n1"
 
 
 def test_a_roof_is_what_the_binding_pipe_and_the_memory_allow() -> None:
@@ -132,57 +138,57 @@ def test_bytes_moved_are_those_loaded_and_stored() -> None:
 )
 def test_a_roofline_refuses_what_it_cannot_draw(runs: list[Attained], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        roofline(ROOFS, runs)
+        plot_roofline(ROOFS, runs)
 
 
 def test_stalls_are_stacked_without_a_gap_up_to_the_total() -> None:
-    bars = [bar for bar in _bars(stalls_by_reason(STALLS)) if bar[1]]
+    bars = [bar for bar in _bars(plot_stalls(STALLS)) if bar[1]]
 
     assert sorted((left, left + width) for left, width, _ in bars) == [(0, 3), (0, 4), (3, 9), (4, 5)]
 
 
 def test_stalls_name_the_largest_reason_of_each_core() -> None:
-    assert _title(stalls_by_reason(STALLS)) == "Result latency takes 67 % on a55; issue width takes 80 % on n1"
+    assert _title(plot_stalls(STALLS)) == "Result latency takes 67 % on a55; issue width takes 80 % on n1"
 
 
 def test_a_reason_looks_the_same_in_every_picture() -> None:
-    alone = stalls_by_reason({"n1": {"pipe busy": 1.0}})
-    among = stalls_by_reason(STALLS)
+    alone = plot_stalls({"n1": {"pipe busy": 1.0}})
+    among = plot_stalls(STALLS)
 
     colours = [{h.get_label(): h[0].get_facecolor() for h in _axes(f).containers} for f in (alone, among)]
     assert colours[0]["pipe busy"] == colours[1]["pipe busy"]
 
 
 def test_every_reason_has_a_look() -> None:
-    figure = stalls_by_reason({"all": {str(group): 1.0 for group in Group}})
+    figure = plot_stalls({"all": {str(group): 1.0 for group in ReasonGroup}})
 
-    assert {str(bars.get_label()) for bars in _axes(figure).containers} == {group.value for group in Group}
+    assert {str(bars.get_label()) for bars in _axes(figure).containers} == {group.value for group in ReasonGroup}
 
 
 def test_a_reason_that_is_none_is_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match="'bad luck' is not a reason: issue width"):
-        stalls_by_reason({"a55": {"bad luck": 1.0}})
+        plot_stalls({"a55": {"bad luck": 1.0}})
 
 
 def test_stalls_of_nothing_are_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match="needs cycles that are charged"):
-        stalls_by_reason({"a55": {}})
+        plot_stalls({"a55": {}})
 
 
 def test_cycles_of_calls_are_shown_for_each_element() -> None:
-    figure = cycles_by_length([1, 4, 5], {"a55": [8, 12, 20]})
+    figure = plot_cycles_by_length([1, 4, 5], {"a55": [8, 12, 20]})
 
     assert _lines(figure)["a55"] == [(1, 8), (4, 3), (5, 4)]
 
 
 def test_the_title_of_lengths_names_the_worst_tail_behind_a_whole_iteration() -> None:
-    figure = cycles_by_length([3, 4, 5, 7, 8], {"a55": [90, 12, 20, 21, 16]}, step=4)
+    figure = plot_cycles_by_length([3, 4, 5, 7, 8], {"a55": [90, 12, 20, 21, 16]}, step=4)
 
     assert _title(figure) == "a55: 2 cycles per element at 8 elements, 4 with a tail at 5"
 
 
 def test_a_sweep_has_the_numbers_and_the_bound_of_each_core() -> None:
-    lines = _lines(unroll_sweep([1, 2], {"a55": [4, 3], "n1": [2, 1]}, {"n1": 0.5}))
+    lines = _lines(plot_unroll_sweep([1, 2], {"a55": [4, 3], "n1": [2, 1]}, {"n1": 0.5}))
 
     assert (lines["a55"], lines["n1"]) == ([(1, 4), (2, 3)], [(1, 2), (2, 1)])
     assert [height for _, height in lines["bound of n1"]] == [0.5, 0.5]
@@ -197,30 +203,30 @@ def test_a_sweep_has_the_numbers_and_the_bound_of_each_core() -> None:
     ],
 )
 def test_a_sweep_says_what_unrolling_gains(cycles: dict[str, list[float]], title: str) -> None:
-    assert _title(unroll_sweep([1, 2, 4], cycles)) == title
+    assert _title(plot_unroll_sweep([1, 2, 4], cycles)) == title
 
 
-@pytest.mark.parametrize("draw", [cycles_by_length, unroll_sweep])
+@pytest.mark.parametrize("draw", [plot_cycles_by_length, plot_unroll_sweep])
 def test_a_series_of_the_wrong_length_is_refused_in_a_sentence(draw: Callable[..., Figure]) -> None:
     with pytest.raises(ValueError, match="'a55' has 1 numbers for 2"):
         draw([1, 2], {"a55": [3]})
 
 
 def test_a_comparison_has_a_bar_for_each_number_and_none_where_there_is_none() -> None:
-    figure = comparison({"a55": {"compiled": 36, "llvm-mca": 51}, "n1": {"compiled": 12}})
+    figure = plot_comparison({"a55": {"compiled": 36, "llvm-mca": 51}, "n1": {"compiled": 12}})
 
     heights = {str(bars.get_label()): [bar.get_height() for bar in bars] for bars in _axes(figure).containers}
     assert heights == {"compiled": [36, 12], "llvm-mca": [51]}
 
 
 def test_bars_of_a_comparison_do_not_overlap() -> None:
-    bars = sorted(_bars(comparison({"a55": {"a": 1, "b": 2, "c": 3}, "n1": {"a": 1, "b": 2, "c": 3}})))
+    bars = sorted(_bars(plot_comparison({"a55": {"a": 1, "b": 2, "c": 3}, "n1": {"a": 1, "b": 2, "c": 3}})))
 
     assert all(left + width <= right for (left, width, _), (right, _, _) in pairwise(bars))
 
 
 def test_a_comparison_names_the_core_with_the_largest_difference() -> None:
-    figure = comparison({"a55": {"compiled": 36, "llvm-mca": 51}, "n1": {"compiled": 12, "llvm-mca": 13}})
+    figure = plot_comparison({"a55": {"compiled": 36, "llvm-mca": 51}, "n1": {"compiled": 12, "llvm-mca": 13}})
 
     assert _title(figure) == "a55: llvm-mca 51, compiled 36"
 
@@ -242,6 +248,6 @@ def test_numbers_are_shown_with_three_digits(value: float, text: str) -> None:
 
 
 def test_pictures_choose_no_backend() -> None:
-    code = "import sys, sim.view.cycles.plots_stalls; print('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, sim.plots.stalls; print('matplotlib.pyplot' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

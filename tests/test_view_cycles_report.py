@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
 import pytest
-from kanata_reader import read_kanata
 from rich.console import Console
 
 from isa.rows import TABLE
-from sim.timing.core_file import load_core
-from sim.timing.pipeline import schedule
-from sim.timing.report import CyclesReport
-from sim.timing.reporting import report
-from sim.timing.schedule import Schedule
-from sim.timing.stream import Executed
-from sim.view import cycles_details as details
-from sim.view.cycles.html import Section, page
+from sim.timing.analysis.report import CyclesReport
+from sim.timing.analysis.reporting import report
+from sim.timing.model.core_file import load_core
+from sim.timing.model.pipeline import schedule
+from sim.timing.model.schedule import Schedule
+from sim.timing.model.stream import Executed
+from sim.view.cycles import details
+from sim.view.cycles.html import Section, render_page
 from sim.view.cycles.html_report import section_of
-from sim.view.cycles.kanata import kanata
+from sim.view.cycles.kanata import render_kanata
 from sim.view.cycles.timeline import show_timeline
 from sim.view.cycles.tracks import tracks
 from sim.view.cycles.window import steady_window, window
+from support.kanata_reader import read_kanata
 
 CORES = ("cortex-a55", "cortex-a72", "neoverse-n1")
 LOOP = (
@@ -73,7 +74,7 @@ def _section(core: str) -> Section:
 
 @pytest.mark.parametrize("core", CORES)
 def test_the_log_of_every_core_is_a_kanata_log_of_all_instructions(core: str) -> None:
-    assert [one.retired for one in read_kanata(kanata(_schedule(core)))] == list(_schedule(core).retired)
+    assert [one.retired for one in read_kanata(render_kanata(_schedule(core)))] == list(_schedule(core).retired)
 
 
 @pytest.mark.parametrize("core", CORES)
@@ -154,7 +155,7 @@ def test_the_first_figures_of_a_page_are_those_of_the_report(core: str) -> None:
 
 
 def test_a_page_of_all_cores_is_complete() -> None:
-    text = page("gemm", "", [_section(core) for core in CORES])
+    text = render_page("gemm", "", [_section(core) for core in CORES])
 
     assert all(f"<h2>{load_core(core).title}</h2>" in text for core in CORES)
     assert text.count('<svg xmlns="http://www.w3.org/2000/svg" class="timeline"') == len(CORES)
@@ -164,6 +165,6 @@ def test_a_page_of_all_cores_is_complete() -> None:
     ("instructions", "listed"), [(details.LISTED + details.LEFT - 1, 44), (details.LISTED + details.LEFT, 40)]
 )
 def test_fewer_than_five_instructions_are_not_left_out(instructions: int, listed: int) -> None:
-    row = _report("neoverse-n1").instructions[0]._replace(cycles=1)
+    row = replace(_report("neoverse-n1").instructions[0], cycles=1)
 
     assert len(details.costliest([(row,)] * instructions)) == listed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sim.timing.report import UnmodelledRow
-from sim.view.cycles_sentences import unmodelled
+from sim.timing.analysis.report import UnmodelledRow
+from sim.view.cycles.sentences import unmodelled
 
 
 @pytest.mark.parametrize(("executed", "words"), [(1, "1 instruction of"), (2, "2 instructions of")])

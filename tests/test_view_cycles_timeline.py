@@ -7,10 +7,10 @@ import re
 
 import pytest
 from rich.console import Console
-from schedules_by_hand import IN_ORDER, OUT_OF_ORDER, Row, scheduled
 
-from sim.timing.schedule import Kind, Schedule, Stall
+from sim.timing.model.schedule import Schedule, Stall, StallKind
 from sim.view.cycles.timeline import show_timeline
+from support.schedules_by_hand import IN_ORDER, OUT_OF_ORDER, Row, scheduled
 
 LONG = scheduled("in", [Row("nop", (9 * n, 9 * n, 9 * n, 9 * n + 1, 9 * n + 1)) for n in range(30)])
 """Thirty instructions, nine cycles apart."""
@@ -52,7 +52,7 @@ def test_what_held_an_instruction_up_stands_at_the_right_with_its_cycles() -> No
 
 
 def test_an_instruction_that_waits_for_its_own_first_part_says_so() -> None:
-    itself = Row("ldp q0, q1, [x0]", (0, 0, 1, 5, 5), (("L", 0, 2),), issue=Stall(Kind.PIPE, 0, "L"))
+    itself = Row("ldp q0, q1, [x0]", (0, 0, 1, 5, 5), (("L", 0, 2),), issue=Stall(StallKind.PIPE, 0, "L"))
 
     assert _shown(scheduled("out", [itself]))[-1].endswith("1: L busy with itself")
 
@@ -115,7 +115,7 @@ def test_colours_are_used_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_text_that_looks_like_markup_is_shown_as_it_is() -> None:
     schedule = scheduled(
-        "in", [Row("nop", (0, 0, 0, 1, 1)), Row("str q3, [x1]", (3, 3, 3, 4, 4), entry=Stall(Kind.MEMORY))]
+        "in", [Row("nop", (0, 0, 0, 1, 1)), Row("str q3, [x1]", (3, 3, 3, 4, 4), entry=Stall(StallKind.MEMORY))]
     )
 
     assert "str q3, [x1]" in _shown(schedule)[-1]

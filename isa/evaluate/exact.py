@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol, assert_never
 
 from isa.evaluate.floating import compute
-from isa.floating import FloatOperation
 from isa.instruction import Instruction
-from isa.lane import Int, Lane, Memory, Place, Write
+from isa.lane import (
+    Binary,
+    Constant,
+    Field,
+    Floating,
+    Lane,
+    Load,
+    Memory,
+    Operator,
+    Pick,
+    Place,
+    Read,
+    Saturate,
+    Write,
+    head,
+)
 
 QC = 1 << 27
 FPSR, PC = Place("fpsr"), Place("pc")
@@ -42,21 +56,37 @@ def divided(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "add": lambda a, b: a + b,
-    "subtract": lambda a, b: a - b,
-    "multiply": lambda a, b: a * b,
-    "divide": divided,
-    "shift_left": lambda a, b: a << b,
-    "shift_right": lambda a, b: a >> b,
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "xor": lambda a, b: a ^ b,
-    "minimum": min,
-    "maximum": max,
-    "less": lambda a, b: int(a < b),
-    "equal": lambda a, b: int(a == b),
-}
+def arithmetic(operator: Operator, a: int, b: int) -> int:
+    """What a `Binary` node makes of two numbers."""
+    match operator:
+        case "add":
+            return a + b
+        case "subtract":
+            return a - b
+        case "multiply":
+            return a * b
+        case "divide":
+            return divided(a, b)
+        case "shift_left":
+            return a << b
+        case "shift_right":
+            return a >> b
+        case "and":
+            return a & b
+        case "or":
+            return a | b
+        case "xor":
+            return a ^ b
+        case "minimum":
+            return min(a, b)
+        case "maximum":
+            return max(a, b)
+        case "less":
+            return int(a < b)
+        case "equal":
+            return int(a == b)
+        case _:
+            assert_never(operator)
 
 
 class Evaluation:
@@ -78,38 +108,38 @@ class Evaluation:
         if lane not in self._values:
             result = self._compute(lane)
             if not lane.low <= result <= lane.high:
-                raise AssertionError(f"{lane.op} gave {result}, outside of its range {lane.low}..{lane.high}")
+                raise AssertionError(f"{head(lane)[0]} gave {result}, outside of its range {lane.low}..{lane.high}")
             self._values[lane] = result
         return self._values[lane]
 
     def _compute(self, lane: Lane) -> int:
-        if lane.op == "constant":
-            return lane.low
-        if lane.op == "read":
-            return self._state.read(cast(Place, lane.detail))
-        args = [self.value(arg) for arg in lane.args]
-        if lane.op in _ARITHMETIC:
-            return _ARITHMETIC[lane.op](*args)
-        if lane.op == "load":
-            return int.from_bytes(self._state.load(args[0], cast(int, lane.detail)), "little")
-        if lane.op == "field":
-            lsb, element = cast(tuple[int, Int], lane.detail)
-            return element.wrapped(args[0] >> lsb)
-        if lane.op == "saturate":
-            return self._saturate(args[0], cast(Int, lane.detail))
-        if lane.op == "floating":
-            return self._floating(cast(FloatOperation, lane.detail), args)
-        index, *items, otherwise = args
-        return items[index] if 0 <= index < len(items) else otherwise
+        match lane:
+            case Field():
+                return lane.element.wrapped(self.value(lane.operand) >> lane.lsb)
+            case Binary():
+                return arithmetic(lane.operator, self.value(lane.a), self.value(lane.b))
+            case Constant():
+                return lane.low
+            case Read():
+                return self._state.read(lane.place)
+            case Load():
+                return int.from_bytes(self._state.load(self.value(lane.address), lane.size), "little")
+            case Saturate():
+                value, element = self.value(lane.operand), lane.element
+                clamped = min(max(value, element.low), element.high)
+                self.saturated |= clamped != value
+                return clamped
+            case Pick():  # items that are not taken are computed too: what they saturate and raise counts
+                index, *items, otherwise = (self.value(arg) for arg in lane.args)
+                return items[index] if 0 <= index < len(items) else otherwise
+            case Floating():
+                return self._floating(lane)
+            case _:
+                assert_never(lane)
 
-    def _saturate(self, value: int, element: Int) -> int:
-        clamped = min(max(value, element.low), element.high)
-        self.saturated |= clamped != value
-        return clamped
-
-    def _floating(self, operation: FloatOperation, args: list[int]) -> int:
-        *operands, fpcr = args
-        result, raised = compute(operation, tuple(operands), fpcr)
+    def _floating(self, lane: Floating) -> int:
+        operands = tuple(self.value(operand) for operand in lane.operands)
+        result, raised = compute(lane.operation, operands, self.value(lane.fpcr))
         self.raised |= raised
         return result
 

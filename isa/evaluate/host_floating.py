@@ -22,12 +22,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, copysign, floor, inf, nextafter, sqrt
 from struct import pack, unpack
-from typing import cast
+from typing import TypeGuard, assert_never
 
+from isa.errors import LanewiseError
 from isa.evaluate.floating.formats import FZ, FZ16, IXC
-from isa.evaluate.source import Piece, Source, byte_key, offset_text, piece_of
+from isa.evaluate.source import Piece, Source, byte_key, piece_of
 from isa.floating import F16, F32, F64, Float, FloatOperation
-from isa.lane import Int, Lane, Place
+from isa.lane import Binary, Constant, Field, Floating, Int, Lane, Load, Pick, Read, Saturate
 
 _LETTERS = {F16: "e", F32: "f", F64: "d"}
 """The `struct` letters of the formats; bfloat16 has none."""
@@ -43,15 +44,20 @@ _PRODUCTS = {"multiply": "({a} * {b})", "divide": "({a} / {b})", "square_root": 
 _CHOICES = {"maximum": ">", "minimum": "<", "maximum_number": ">", "minimum_number": "<"}
 
 
-class NotOnHost(Exception):
+class NotOnHost(LanewiseError):
     """An expression that the host's arithmetic does not cover."""
 
 
 def computes_float(lane: Lane) -> bool:
     """Whether a lane is the result of a floating-point operation, perhaps with its sign changed."""
-    if lane.op == "floating":
-        return isinstance(cast(FloatOperation, lane.detail).to, Float)
-    return lane.op in ("xor", "and") and computes_float(lane.args[0]) and lane.args[1].op == "constant"
+    if isinstance(lane, Floating):
+        return isinstance(lane.operation.to, Float)
+    return _is_masked(lane) and computes_float(lane.a)
+
+
+def _is_masked(lane: Lane) -> TypeGuard[Binary]:
+    """Whether a lane is another one with constant bits flipped or kept, such as its sign."""
+    return isinstance(lane, Binary) and lane.operator in ("xor", "and") and isinstance(lane.b, Constant)
 
 
 class HostSource(Source):
@@ -74,62 +80,62 @@ class HostSource(Source):
 
     def _float(self, lane: Lane, format: Float) -> str:
         """The text of a lane as a float."""
-        if lane.op == "constant":
-            return _literal(lane.low, format)
-        if lane.op in ("xor", "and") and lane.args[1].op == "constant":
-            return self._with_sign(lane, format)
-        if lane.op == "floating":
-            return self._operation(lane, format)
-        piece = piece_of(lane, format.bits)
-        if piece is None:
-            raise NotOnHost
-        return self._float_lane(piece, format)
+        match lane:
+            case Constant(bits):
+                number = _number(bits, format)
+                if number - number != 0:  # infinite, or not a number
+                    raise NotOnHost
+                return repr(number)
+            case Floating():
+                return self._operation(lane, format)
+            case Binary():
+                return self._with_sign(lane, format)
+            case Field() | Load():
+                return self._float_lane(piece_of(lane, format.bits), format)
+            case Read() | Saturate() | Pick():
+                raise NotOnHost
+            case _:
+                assert_never(lane)
 
-    def _with_sign(self, lane: Lane, format: Float) -> str:
-        mask = lane.args[1].low
-        if mask == format.sign_bit and lane.op == "xor":
-            return f"(-{self._float(lane.args[0], format)})"
-        if mask == format.sign_bit - 1 and lane.op == "and":
-            return f"abs({self._float(lane.args[0], format)})"
+    def _with_sign(self, lane: Binary, format: Float) -> str:
+        mask = lane.b.value
+        if mask == format.sign_bit and lane.operator == "xor":
+            return f"(-{self._float(lane.a, format)})"
+        if mask == format.sign_bit - 1 and lane.operator == "and":
+            return f"abs({self._float(lane.a, format)})"
         raise NotOnHost
 
-    def _float_lane(self, piece: Piece, format: Float) -> str:
+    def _float_lane(self, piece: Piece | None, format: Float) -> str:
         size = format.bits // 8
-        if piece.first % size:
+        if piece is None or piece.first % size:
             raise NotOnHost
-        key = (byte_key(piece.source), cast(Int, format))
+        key = (byte_key(piece.source), format)
         if key not in self._unpacked:
             numbers = self._needed[byte_key(piece.source), Int(format.bits, False)]
             first, count = min(numbers), max(numbers) - min(numbers) + 1
             prefix = f"f{len(self._unpacked)}_"
             names = ", ".join(f"{prefix}{i}" for i in range(count))
             unpack_from = self.struct(f"{count}{_letter(format)}", "unpack_from")
-            self.lines.append(f"{names}, = {unpack_from}({self._where(piece.source, first * size)})")
+            self.lines.append(f"{names}, = {unpack_from}({self.where(piece.source, first * size)})")
             self._unpacked[key] = prefix, first
         prefix, first = self._unpacked[key]
         return f"{prefix}{piece.first // size - first}"
 
-    def _where(self, source: Lane, start: int) -> str:
-        if source.op == "read":
-            return f"V, {offset_text(cast(Place, source.detail), start)}"
-        return f"{self.bytes_of(source)}, {start}"
-
-    def _operands(self, lane: Lane) -> dict[str, str]:
+    def _operands(self, lane: Floating) -> dict[str, str]:
         """The operands of a node as text of floats, by the letters of the templates."""
-        format = cast(FloatOperation, lane.detail).of
-        if not isinstance(format, Float) or lane.args[-1].op != "read":
+        format = lane.operation.of
+        if not isinstance(format, Float) or not isinstance(lane.fpcr, Read):
             raise NotOnHost
-        operands = lane.args[:-1]
-        if any(map(computes_float, operands)):
+        if any(map(computes_float, lane.operands)):
             raise NotOnHost  # it is not rounded yet
-        return {letter: self._atom(self._float(o, format)) for letter, o in zip("abc", operands, strict=False)}
+        return {letter: self._atom(self._float(o, format)) for letter, o in zip("abc", lane.operands, strict=False)}
 
     def _atom(self, text: str) -> str:
         return text if text.isidentifier() else self.temporary(text)
 
-    def _operation(self, lane: Lane, format: Float) -> str:
+    def _operation(self, lane: Floating, format: Float) -> str:
         """A floating-point operation with a floating-point result."""
-        operation = cast(FloatOperation, lane.detail)
+        operation = lane.operation
         if operation.to != format:
             raise NotOnHost
         if operation.name in ("to_integral", "to_integral_exact"):
@@ -150,7 +156,10 @@ class HostSource(Source):
         if operation.name == "multiply_add" and format.bits < 64:
             return self._fused(format, **operands)
         if operation.name in _CHOICES:
-            return self._chosen(_CHOICES[operation.name], **operands)
+            order, a, b = _CHOICES[operation.name], operands["a"], operands["b"]
+            # Equal ones only where they are not zeros, which may differ in sign.
+            self.guards.append(f"({a} < {b} or {a} > {b} or {a} == {b} != 0.0)")
+            return f"({a} if {a} {order} {b} else {b})"
         raise NotOnHost
 
     def _in_range(self, text: str, format: Float, zero: bool) -> str:
@@ -172,11 +181,6 @@ class HostSource(Source):
         self.guards.append(f"({lost} == 0.0 or {low} == {high})")
         return total
 
-    def _chosen(self, order: str, a: str, b: str) -> str:
-        """The larger or smaller of two; equal ones only where they are not zeros, which may differ in sign."""
-        self.guards.append(f"({a} < {b} or {a} > {b} or {a} == {b} != 0.0)")
-        return f"({a} if {a} {order} {b} else {b})"
-
     def _integral(self, operation: FloatOperation, format: Float, a: str) -> str:
         """The guard keeps the integers small; larger numbers are integral."""
         if operation.rounding == "away" and format.bits == 64:
@@ -184,17 +188,18 @@ class HostSource(Source):
         self.guards.append(f"-4503599627370496.0 < {a} < 4503599627370496.0")
         return f"copysign({_ROUNDED[operation.rounding].format(a=a)}, {a})"
 
-    def _from_integer(self, lane: Lane, operation: FloatOperation, format: Float) -> str:
-        number = self.atom(lane.args[0])
-        if lane.args[-1].op != "read":
+    def _from_integer(self, lane: Floating, operation: FloatOperation, format: Float) -> str:
+        (operand,) = lane.operands
+        number = self.atom(operand)
+        if not isinstance(lane.fpcr, Read):
             raise NotOnHost
-        if lane.args[0].magnitude_bits > 53 and format.bits < 64:
+        if operand.magnitude_bits > 53 and format.bits < 64:
             self.guards.append(f"-9007199254740992 <= {number} <= 9007199254740992")
         return self._in_range(f"({number} * {2.0**-operation.fraction_bits!r})", format, zero=True)
 
-    def _floating(self, lane: Lane) -> str:
+    def _floating(self, lane: Floating) -> str:
         """A floating-point operation with an integer result."""
-        operation = cast(FloatOperation, lane.detail)
+        operation = lane.operation
         if operation.name == "to_integer":
             return self._to_integer(lane, operation)
         operands = self._operands(lane)
@@ -209,8 +214,10 @@ class HostSource(Source):
     def _require_order(self, a: str, b: str) -> None:
         self.guards.append(f"({a} <= {b} or {a} > {b})")
 
-    def _to_integer(self, lane: Lane, operation: FloatOperation) -> str:
-        format, integer = cast(Float, operation.of), cast(Int, operation.to)
+    def _to_integer(self, lane: Floating, operation: FloatOperation) -> str:
+        format, integer = operation.of, operation.to
+        assert isinstance(format, Float)
+        assert isinstance(integer, Int)
         if operation.rounding == "away" and format.bits == 64:
             raise NotOnHost  # half less a bit, plus half, is 1
         scaled = self._operands(lane)["a"]
@@ -227,7 +234,12 @@ def _letter(format: Float) -> str:
 
 
 def _format(lane: Lane) -> Float:
-    return cast(Float, cast(FloatOperation, lane.detail).to) if lane.op == "floating" else _format(lane.args[0])
+    """The format of what `computes_float`."""
+    if _is_masked(lane):
+        return _format(lane.a)
+    assert isinstance(lane, Floating)
+    assert isinstance(lane.operation.to, Float)
+    return lane.operation.to
 
 
 def _number(bits: int, format: Float) -> float:
@@ -236,10 +248,3 @@ def _number(bits: int, format: Float) -> float:
 
 
 _UNSIGNED = str.maketrans("efd", "HIQ")
-
-
-def _literal(bits: int, format: Float) -> str:
-    number = _number(bits, format)
-    if number - number != 0:
-        raise NotOnHost
-    return repr(number)

@@ -15,7 +15,7 @@ from isa.evaluate.exact import QC
 from isa.evaluate.host_floating import APPLIES, FAILS, HostSource, NotOnHost
 from isa.evaluate.source import STRUCT_LETTERS, Piece, Source, byte_key, offset_text, piece_of, register_text
 from isa.instruction import Instruction, Pattern, lanes_of
-from isa.lane import Int, Lane, Memory, Place, Write, walk
+from isa.lane import Field, Floating, Int, Lane, Memory, Place, Read, Write, walk
 from isa.semantics.elementwise import Writes
 
 Run = Callable[[], int | None]
@@ -62,7 +62,7 @@ def generate(writes: Writes, register_count: int, title: str) -> tuple[str, dict
 def _on_host(writes: Writes) -> tuple[list[str], dict[str, object]]:
     """The lines that compute floating point by the host's and return where they may; none where they never may."""
     roots = lanes_of(writes)
-    if all(node.op != "floating" for node in walk(roots)):
+    if not any(isinstance(node, Floating) for node in walk(roots)):
         return [], {}
     source = HostSource(roots)
     try:
@@ -94,11 +94,9 @@ class _Function:
         self._return: list[str] = []
         for write in writes:
             self._write(write)
-        self.lines = [*self.source.lines, *self._stores, *self._qc(), *self.commits, *self._return]
-
-    def _qc(self) -> list[str]:
         tests = " or ".join(self.source.saturations)
-        return [f"if {tests}: F[1] |= {QC}"] if tests else []
+        qc = [f"if {tests}: F[1] |= {QC}"] if tests else []
+        self.lines = [*self.source.lines, *self._stores, *qc, *self.commits, *self._return]
 
     def _value(self, text: str) -> str:
         """Text that other writes of this function cannot change."""
@@ -160,10 +158,10 @@ class _Function:
 
     def _bytes(self, piece: Piece) -> str:
         first, end = piece.first, piece.first + piece.size
-        if piece.source.op == "read":
-            return _slice(cast(Place, piece.source.detail), first, end)
+        if isinstance(piece.source, Read):
+            return _slice(piece.source.place, first, end)
         loaded = self.source.bytes_of(piece.source)
-        return loaded if piece.size == piece.source.detail else f"{loaded}[{first}:{end}]"
+        return loaded if piece.size == piece.source.size else f"{loaded}[{first}:{end}]"
 
     def _packed(self, lanes: Sequence[Lane], bits: int, padding: int) -> str:
         """Bytes of the lanes, with zero bytes after them."""
@@ -190,7 +188,7 @@ class _Function:
 
 
 def _is_wrap(lane: Lane, bits: int) -> bool:
-    return lane.op == "field" and cast(tuple[int, Int], lane.detail)[0] == 0 and piece_of(lane, bits) is None
+    return isinstance(lane, Field) and lane.lsb == 0 and piece_of(lane, bits) is None
 
 
 def _slice(place: Place, first: int, end: int) -> str:

@@ -17,12 +17,15 @@ from dataclasses import dataclass
 from threading import current_thread, main_thread
 from typing import Any
 
+from isa.errors import MISSING, LanewiseError
 from isa.evaluate.smt_terms import Terms
 from isa.lane import Lane, Place
 
 
-class SolverMissing(Exception):
+class SolverMissing(LanewiseError):
     """The solver is not installed: one sentence that says how to get it."""
+
+    exit_code = MISSING
 
 
 @dataclass(frozen=True)
@@ -110,9 +113,8 @@ class Solver:
             result = self._solver.check_sat(*formulas)
         if result == self._results.UNSAT:
             return Impossible()
-        return self._found() if result == self._results.SAT else Undecided("the time limit was reached")
-
-    def _found(self) -> Found:
+        if result != self._results.SAT:
+            return Undecided("the time limit was reached")
         terms = self.terms
         values = {p: self._solver.get_value(term).value(16) for p, term in terms.inputs.items()}
         return Found({place: terms.read_back(place, bits) for place, bits in values.items()})

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, assert_never
 
+from isa.errors import LanewiseError
 from isa.evaluate.smt_products import highest_corners, second_highest_product
-from isa.lane import Int, Lane, Place, walk
+from isa.lane import Binary, Constant, Field, Floating, Int, Lane, Load, Pick, Place, Read, Saturate, walk
 
 Term = Any
 """A term of the solver, whose package has no type hints."""
 
-_OPERATORS = {
-    "add": "BV_ADD", "subtract": "BV_SUB", "shift_left": "BV_SHL", "shift_right": "BV_ASHR",
-    "and": "BV_AND", "or": "BV_OR", "xor": "BV_XOR",
-}  # fmt: skip
-_COMPARISONS = {"less": "BV_SLT", "equal": "EQUAL"}
-_REFUSED = {
-    "load": "what memory holds is not an input of a proof",
-    "floating": "floating point follows FPCR and Arm's NaN rules, which the solver's theory does not have",
-}
 
-
-class Untranslatable(Exception):
+class Untranslatable(LanewiseError):
     """An expression that has no bit-vector; the message names the node and the reason."""
 
 
@@ -50,7 +41,7 @@ class Terms:
         self.manager = self._api.TermManager()
         self.inputs: dict[Place, Term] = {}
         self.facts: list[Term] = []
-        self._leaves: dict[Place, Lane] = {}
+        self._leaves: dict[Place, Read] = {}
         self._terms: dict[Lane, Term] = {}
 
     def term(self, lane: Lane) -> Term:
@@ -90,17 +81,31 @@ class Terms:
         return term if have == bits else self.made("BV_EXTRACT", term, indices=[bits - 1, 0])
 
     def _translated(self, lane: Lane) -> Term:
-        if lane.op == "constant":
-            return self._number(lane.low, width(lane))
-        if lane.op == "read":
-            return self._input(lane)
-        if lane.op in ("load", "floating"):
-            raise Untranslatable(f"{_REFUSED[lane.op]}: {lane.op}[{lane.detail}] has no bit-vector")
-        translate = self._WITH_DETAIL.get(lane.op)
-        return translate(self, lane) if translate is not None else self._binary(lane)
+        match lane:
+            case Constant(number):
+                return self._number(number, width(lane))
+            case Read():
+                return self._input(lane)
+            case Field():
+                return self._field(lane)
+            case Saturate():
+                return self._saturated(lane)
+            case Pick():
+                return self._picked(lane)
+            case Binary():
+                return self._binary(lane)
+            case Load(_, size):
+                raise Untranslatable(f"what memory holds is not an input of a proof: load[{size}] has no bit-vector")
+            case Floating(operation):
+                raise Untranslatable(
+                    "floating point follows FPCR and Arm's NaN rules, which the solver's theory does not have: "
+                    f"floating[{operation}] has no bit-vector"
+                )
+            case _:
+                assert_never(lane)
 
-    def _input(self, lane: Lane) -> Term:
-        place = cast(Place, lane.detail)
+    def _input(self, lane: Read) -> Term:
+        place = lane.place
         known = self._leaves.setdefault(place, lane)
         if (known.low, known.high) != (lane.low, lane.high):
             raise Untranslatable(f"{place} is read both as {known.low}..{known.high} and as {lane.low}..{lane.high}")
@@ -121,24 +126,58 @@ class Terms:
         low, high = self._number(lane.low, width(lane)), self._number(lane.high, width(lane))
         return [self.made("BV_SLE", low, term), self.made("BV_SLE", term, high)]
 
-    def _binary(self, lane: Lane) -> Term:
-        bits = max(width(node) for node in (lane, *lane.args))
-        a, b = (self._fitted(self._terms[arg], bits) for arg in lane.args)
-        if lane.op in _COMPARISONS:
-            return self._bit(self.made(_COMPARISONS[lane.op], a, b))
-        if lane.op == "multiply":
-            return self._product(lane, a, b)
-        return self._fitted(self.made(_OPERATORS[lane.op], a, b), width(lane))
+    def _binary(self, lane: Binary) -> Term:
+        match lane.operator:
+            case "add":
+                return self._computed("BV_ADD", lane)
+            case "subtract":
+                return self._computed("BV_SUB", lane)
+            case "shift_left":
+                return self._computed("BV_SHL", lane)
+            case "shift_right":
+                return self._computed("BV_ASHR", lane)
+            case "and":
+                return self._computed("BV_AND", lane)
+            case "or":
+                return self._computed("BV_OR", lane)
+            case "xor":
+                return self._computed("BV_XOR", lane)
+            case "less":
+                return self._bit(self.made("BV_SLT", *self._operands(lane)))
+            case "equal":
+                return self._bit(self.made("EQUAL", *self._operands(lane)))
+            case "multiply":
+                return self._product(lane)
+            case "divide":
+                return self._divided(lane)
+            case "minimum":
+                return self._chosen(lane, lane.a, lane.b)
+            case "maximum":
+                return self._chosen(lane, lane.b, lane.a)
+            case _:
+                assert_never(lane.operator)
 
-    def _product(self, lane: Lane, a: Term, b: Term) -> Term:
+    def _operands(self, lane: Binary) -> tuple[Term, Term]:
+        """Both operands, as wide as the widest of them and the result."""
+        bits = max(width(node) for node in (lane, lane.a, lane.b))
+        return self._fitted(self._terms[lane.a], bits), self._fitted(self._terms[lane.b], bits)
+
+    def _computed(self, kind: str, lane: Binary) -> Term:
+        return self._fitted(self.made(kind, *self._operands(lane)), width(lane))
+
+    def _product(self, lane: Binary) -> Term:
         """The product, with what is known of it and what a solver that works bit by bit is slow to find out."""
+        a, b = self._operands(lane)
         bits = a.sort().bv_size()
         product = self.made("BV_MUL", a, b)
         negative = [self.made("BV_SLT", term, self._number(0, bits)) for term in (a, b, product)]
         zero = self.made("EQUAL", product, self._number(0, bits))
         signs = self.made("EQUAL", negative[2], self.made("XOR", *negative[:2]))
-        above = self.made("BV_SGT", product, self._number(second_highest_product(*lane.args), bits))
-        corners = [self._at(a, b, corner, bits) for corner in highest_corners(*lane.args)]
+        above = self.made("BV_SGT", product, self._number(second_highest_product(lane.a, lane.b), bits))
+        corners = []
+        for corner in highest_corners(lane.a, lane.b):
+            at = [self.made("EQUAL", t, self._number(k, bits)) for t, k in zip((a, b), corner, strict=True)]
+            corners.append(self.made("AND", *at))
         self.facts += [
             self.made("OR", zero, signs),
             self.made("BV_SLE", self._number(lane.low, bits), product),
@@ -147,49 +186,38 @@ class Terms:
         ]
         return self._fitted(product, width(lane))
 
-    def _at(self, a: Term, b: Term, corner: tuple[int, int], bits: int) -> Term:
-        equal = [self.made("EQUAL", t, self._number(k, bits)) for t, k in zip((a, b), corner, strict=True)]
-        return self.made("AND", *equal)
-
     def _bit(self, formula: Term) -> Term:
         return self.made("ITE", formula, self._number(1, 2), self._number(0, 2))
 
-    def _smaller(self, lane: Lane) -> Term:
-        return self._chosen(lane, *lane.args)
-
-    def _larger(self, lane: Lane) -> Term:
-        return self._chosen(lane, *reversed(lane.args))
-
-    def _chosen(self, lane: Lane, below: Lane, above: Lane) -> Term:
-        """The first argument where `below` < `above`, else the second: a minimum, or in reverse order a maximum."""
-        bits = max(width(arg) for arg in lane.args)
-        first, second = (self._fitted(self._terms[arg], bits) for arg in lane.args)
+    def _chosen(self, lane: Binary, below: Lane, above: Lane) -> Term:
+        """The first operand where `below` < `above`, else the second: a minimum, or in reverse order a maximum."""
+        bits = max(width(lane.a), width(lane.b))
+        first, second = (self._fitted(self._terms[operand], bits) for operand in (lane.a, lane.b))
         less = self.made("BV_SLT", self._fitted(self._terms[below], bits), self._fitted(self._terms[above], bits))
         return self._fitted(self.made("ITE", less, first, second), width(lane))
 
-    def _divided(self, lane: Lane) -> Term:
-        bits = max(width(node) for node in (lane, *lane.args))
-        a, b = (self._fitted(self._terms[arg], bits) for arg in lane.args)
-        zero = self._number(0, bits)
+    def _divided(self, lane: Binary) -> Term:
+        a, b = self._operands(lane)
+        zero = self._number(0, a.sort().bv_size())
         quotient = self.made("ITE", self.made("EQUAL", b, zero), zero, self.made("BV_SDIV", a, b))
         return self._fitted(quotient, width(lane))
 
-    def _field(self, lane: Lane) -> Term:
-        lsb, element = cast(tuple[int, Int], lane.detail)
-        whole = self._fitted(self._terms[lane.args[0]], max(width(lane.args[0]), lsb + element.bits))
+    def _field(self, lane: Field) -> Term:
+        operand, lsb, element = lane.operand, lane.lsb, lane.element
+        whole = self._fitted(self._terms[operand], max(width(operand), lsb + element.bits))
         bits = self.made("BV_EXTRACT", whole, indices=[lsb + element.bits - 1, lsb])
         return bits if element.signed else self.made("BV_ZERO_EXTEND", bits, indices=[1])
 
-    def _saturated(self, lane: Lane) -> Term:
-        element = cast(Int, lane.detail)
-        bits = max(width(lane.args[0]), element.bits + 1)
-        value = self._fitted(self._terms[lane.args[0]], bits)
+    def _saturated(self, lane: Saturate) -> Term:
+        element = lane.element
+        bits = max(width(lane.operand), element.bits + 1)
+        value = self._fitted(self._terms[lane.operand], bits)
         low, high = (self._number(end, bits) for end in (element.low, element.high))
         capped = self.made("ITE", self.made("BV_SGT", value, high), high, value)
         return self._fitted(self.made("ITE", self.made("BV_SLT", value, low), low, capped), width(lane))
 
-    def _picked(self, lane: Lane) -> Term:
-        index, *items, otherwise = lane.args
+    def _picked(self, lane: Pick) -> Term:
+        index, items, otherwise = lane.index, lane.items, lane.otherwise
         bits, which = width(lane), self._terms[index]
         result = self._fitted(self._terms[otherwise], bits)
         for number in reversed(range(len(items))):
@@ -197,11 +225,6 @@ class Terms:
                 here = self.made("EQUAL", which, self._number(number, width(index)))
                 result = self.made("ITE", here, self._fitted(self._terms[items[number]], bits), result)
         return result
-
-    _WITH_DETAIL: ClassVar[dict[str, Callable[[Terms, Lane], Term]]] = {
-        "minimum": _smaller, "maximum": _larger, "divide": _divided,
-        "field": _field, "saturate": _saturated, "pick": _picked,
-    }  # fmt: skip
 
 
 def _operands_last(lane: Lane) -> list[Lane]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from isa.instruction import Form
 from isa.lane import S8, S16, S32, U8, U16
 from isa.rows.loads_stores import UNSCALED
-from isa.semantics import atomic, exclusive, memory
+from isa.semantics import memory
+from isa.semantics.base import atomic, exclusive
 from isa.table import family
 
 SIZES = (("", "x w", None), ("b", "w", 8), ("h", "w", 16))

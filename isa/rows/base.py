@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from isa.lane import S8, S16, S32, U8, U16, Place
-from isa.semantics import base_bits as bits
-from isa.semantics import base_conditional as conditional
-from isa.semantics import base_flags as flags
-from isa.semantics import base_integer as base
-from isa.semantics import base_multiply as multiply
-from isa.semantics import base_system as system
-from isa.semantics import bitwise, branch, checksum
+from isa.semantics import bitwise
+from isa.semantics.base import bits, branch, checksum, conditional, flags, multiply, system
+from isa.semantics.base import integer as base
 from isa.table import family
 
 R = "x w"

@@ -16,12 +16,12 @@ ROUNDINGS: dict[str, Rounding] = {"n": "even", "m": "down", "p": "up", "z": "zer
 """The rounding that a letter of FCVTNS, FRINTM, ... names."""
 
 
-def _formats(mnemonic: str, shapes: str, body: Body, kinds: str = "vs") -> Iterator[Form]:
-    """The forms of one row in vectors (`v`) and scalars (`s`): half precision needs FP16, the others are base."""
+def _formats(mnemonic: str, shapes: str, body: Body, kinds: str = "vs", *features: str) -> Iterator[Form]:
+    """The forms of one row in vectors (`v`) and scalars (`s`): half precision needs FP16 besides the `features`."""
     base = " ".join({"v": ".2s .4s .2d", "s": "s d"}[kind] for kind in kinds)
     half = " ".join({"v": ".4h .8h", "s": "h"}[kind] for kind in kinds)
-    yield from family(mnemonic, shapes, base, body)
-    yield from family(mnemonic, shapes, half, body, "fp16")
+    yield from family(mnemonic, shapes, base, body, *features)
+    yield from family(mnemonic, shapes, half, body, *features, "fp16")
 
 
 def _by_element(mnemonic: str, body: Body) -> Iterator[Form]:
@@ -142,9 +142,10 @@ ROWS = (
     family("fmov", "h,(w|x)", "", permute.from_general, "fp16"),
     family("fmov", "(w|x),h", "", permute.to_general, "fp16"),
     # complex numbers
-    family("fcadd", "T,T,T,#", ".2s .4s .2d .4h .8h", products.complex_add, "fcma"),
-    family("fcmla", "T,T,T,#", ".2s .4s .2d .4h .8h", products.complex_multiply_add, "fcma"),
-    family("fcmla", "T,T,E,#", ".4s .4h .8h", products.complex_multiply_add, "fcma"),
+    _formats("fcadd", "T,T,T,#", products.complex_add, "v", "fcma"),
+    _formats("fcmla", "T,T,T,#", products.complex_multiply_add, "v", "fcma"),
+    family("fcmla", "T,T,E,#", ".4s", products.complex_multiply_add, "fcma"),
+    family("fcmla", "T,T,E,#", ".4h .8h", products.complex_multiply_add, "fcma", "fp16"),
     # half precision into single precision, bfloat16
     _long_products(),
     family("bfcvt", "h,s", "", each(UNSIGNED, fp.to_bfloat), "bf16"),

@@ -8,8 +8,8 @@ from __future__ import annotations
 from isa.floating import BF16, F32, FLOATS, FloatOperation, Operation, Rounding
 from isa.lane import U1, Int, Lane, Write, constant, select
 from isa.operands import Condition, FloatImmediate, General, Immediate, Scalar, Vector
-from isa.semantics.base_conditional import holds
-from isa.semantics.base_flags import FLAGS
+from isa.semantics.base.conditional import holds
+from isa.semantics.base.flags import FLAGS
 from isa.semantics.elementwise import Body, Destination, LaneFunction, Source, Writes
 
 U4, U33 = Int(4, False), Int(33, False)

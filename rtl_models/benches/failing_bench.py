@@ -14,18 +14,18 @@ from typing import Any
 import cocotb
 from cocotb.task import bridge, resume
 
-from rtl_models.benches.lane_array import LaneArray
-from rtl_models.benches.protocol import FAILURE, SMALLEST
-from rtl_models.benches.settings import OPERATOR
+from rtl_models.benches.coverage.stimulus import columns
+from rtl_models.benches.driving.lane_array import LaneArray
+from rtl_models.benches.driving.settings import OPERATOR
 from rtl_models.benches.shrinking.simpler import simpler
-from rtl_models.benches.stimulus import columns
 from rtl_models.expected import Expressions
-from sim.check.shrink_hypothesis import smallest_indices
+from rtl_models.tools.protocol import FAILURE, SMALLEST
+from sim.shrink.search import smallest_indices
 
 Row = tuple[int, ...]
 
 
-class Trial:
+class RowTrial:
     """One row of operands on the hardware, against the semantics."""
 
     def __init__(self, dut: Any, width: int) -> None:
@@ -50,7 +50,7 @@ class Trial:
 async def shrink(dut: Any) -> None:
     """Write the simplest row found that fails, with what it gives."""
     failure = json.loads(Path(FAILURE).read_text())
-    trial = Trial(dut, failure["width"])
+    trial = RowTrial(dut, failure["width"])
     smallest = await bridge(_smallest)(trial, tuple(failure["operands"]))
     assert await trial.fails(smallest), f"{smallest} fails only among others"
     Path(SMALLEST).write_text(json.dumps({"width": failure["width"], **await trial.outcome(smallest)}))
@@ -60,12 +60,12 @@ async def shrink(dut: Any) -> None:
 async def show(dut: Any) -> None:
     """The simplest row alone, after a row of zeros, so that the waveform has the change."""
     smallest = json.loads(Path(SMALLEST).read_text())
-    trial = Trial(dut, smallest["width"])
+    trial = RowTrial(dut, smallest["width"])
     await trial.outcome(tuple(0 for _ in smallest["operands"]))
     assert await trial.fails(tuple(smallest["operands"]))
 
 
-def _smallest(trial: Trial, row: Row) -> Row:
+def _smallest(trial: RowTrial, row: Row) -> Row:
     """Simpler numbers in place of each, until nothing simpler fails.  Runs in a thread beside the simulation."""
     fails, before = resume(trial.fails), None
     while row != before:

@@ -14,12 +14,12 @@ from typing import Any
 import cocotb
 from cocotb.task import bridge, resume
 
-from rtl_models.benches.protocol import FAILURE, SMALLEST
+from rtl_models.benches.driving.unit_case import Case, case_of_json, testbench
 from rtl_models.benches.shrinking.simpler_case import failing_in_plain, plainer, simplest
 from rtl_models.benches.shrinking.smaller_case import calmer, smaller
 from rtl_models.benches.shrinking.told_case import told
 from rtl_models.benches.shrinking.trials import Trials
-from rtl_models.benches.unit_case import Case, case_of_json, testbench
+from rtl_models.tools.protocol import FAILURE, SMALLEST
 
 
 @cocotb.test()

@@ -12,11 +12,11 @@ from typing import Any
 
 import cocotb
 
-from rtl_models.benches.frame import frame_of_json, numbers_of
-from rtl_models.benches.stream import Stream, Traffic
-from rtl_models.benches.unit_case import testbench
-from rtl_models.benches.unit_settings import BENCH, LANES
-from rtl_models.frames_run import FRAMES, NUMBERS
+from rtl_models.benches.driving.frame import frame_of_json, numbers_of
+from rtl_models.benches.driving.stream import Stream, StreamDecisions
+from rtl_models.benches.driving.unit_case import testbench
+from rtl_models.benches.driving.unit_settings import BENCH, LANES
+from rtl_models.tools.protocol import FRAMES, NUMBERS
 
 
 @cocotb.test()
@@ -24,7 +24,7 @@ async def send(dut: Any) -> None:
     """Send all frames without stalls, and write the numbers of every result port."""
     bench = testbench(dut)
     await bench.reset()
-    stream = Stream(bench, BENCH.unit, LANES, Traffic(repeat(True), repeat(True)))
+    stream = Stream(bench, BENCH.unit, LANES, StreamDecisions(repeat(True), repeat(True)))
     for frame in map(frame_of_json, json.loads(Path(FRAMES).read_text())):
         await stream.send(frame)
     while bench.beats_inside > 0:

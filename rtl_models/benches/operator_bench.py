@@ -14,33 +14,33 @@ from typing import Any, Final
 
 import cocotb
 
-from rtl_models.benches import stimulus
-from rtl_models.benches.coverage import Coverage
-from rtl_models.benches.lane_array import LaneArray
-from rtl_models.benches.protocol import FAILURE, GOALS, REPORT
-from rtl_models.benches.settings import OPERATOR, WIDTHS
+from rtl_models.benches.coverage import stimulus
+from rtl_models.benches.coverage.operator import OperatorCoverage
+from rtl_models.benches.driving.lane_array import LaneArray
+from rtl_models.benches.driving.settings import OPERATOR, WIDTHS
 from rtl_models.expected import Column, Expressions
-from sim.view.cycles_sentences import counted
+from rtl_models.tools.protocol import COVERPOINTS, FAILURE, REPORT
+from sim.view.sentences import counted
 
 RANDOM_ROWS: Final = 4_000
 SHOWN: Final = 8
-"""Unmet goals that a message names."""
+"""Unmet coverpoints that a message names."""
 
 
 @dataclass
-class Comparison:
+class WidthUnderTest:
     """What the tests of one width share."""
 
     expected: Expressions
-    coverage: Coverage
+    coverage: OperatorCoverage
     rows: int = 0
 
 
 @cache
-def comparison(width: int) -> Comparison:
+def comparison(width: int) -> WidthUnderTest:
     """That of a width, the same one in every test."""
     lanes = Expressions([(OPERATOR.expression(width), OPERATOR.result_of(width))])
-    return Comparison(lanes, Coverage(OPERATOR, width))
+    return WidthUnderTest(lanes, OperatorCoverage(OPERATOR, width))
 
 
 async def compare(dut: Any, width: int, operands: list[Column]) -> None:
@@ -52,15 +52,10 @@ async def compare(dut: Any, width: int, operands: list[Column]) -> None:
     shared.rows += len(operands[0])
     wrong = (observed.result != expected[0]) | (observed.saturated != expected.saturated)
     if wrong.any():
-        _fail(width, [column[wrong] for column in operands])
-
-
-def _fail(width: int, operands: list[Column]) -> None:
-    """Note the simplest of the wrong rows, for it to be shrunk."""
-    rows = [[int(number) for number in row] for row in zip(*operands, strict=True)]
-    simplest = min(rows, key=lambda row: sum(map(abs, row)))
-    Path(FAILURE).write_text(json.dumps({"width": width, "operands": simplest}))
-    raise AssertionError(f"{counted(len(rows), 'row')} of width {width} unlike the semantics, such as {simplest}")
+        rows = [[int(number) for number in row] for row in zip(*(column[wrong] for column in operands), strict=True)]
+        simplest = min(rows, key=lambda row: sum(map(abs, row)))
+        Path(FAILURE).write_text(json.dumps({"width": width, "operands": simplest}))  # for it to be shrunk
+        raise AssertionError(f"{counted(len(rows), 'row')} of width {width} unlike the semantics, such as {simplest}")
 
 
 @cocotb.test()
@@ -101,7 +96,7 @@ async def every_combination(dut: Any, width: int) -> None:
 
 @cocotb.test(stage=1)
 @cocotb.parametrize(width=WIDTHS)
-async def coverage_goals(dut: Any, width: int) -> None:
+async def functional_coverage(dut: Any, width: int) -> None:
     """Every class of every operand with every one of the others, and all that can happen, was met by the others."""
     if unmet := comparison(width).coverage.unmet():
         more = f"; and {len(unmet) - SHOWN} more" if len(unmet) > SHOWN else ""
@@ -112,12 +107,12 @@ async def coverage_goals(dut: Any, width: int) -> None:
 async def report(dut: Any) -> None:
     """Write what was compared; nothing at all is a failure."""
     shared = {width: comparison(width) for width in WIDTHS}
-    goals = {
-        f"{goal}, width {width}": times
+    coverpoints = {
+        f"{coverpoint}, width {width}": times
         for width, each in shared.items()
-        for goal, times in each.coverage.hits().items()
+        for coverpoint, times in each.coverage.hits().items()
     }
-    Path(GOALS).write_text(json.dumps(goals))
+    Path(COVERPOINTS).write_text(json.dumps(coverpoints))
     Path(REPORT).write_text(json.dumps({"lanes_compared": sum(each.rows for each in shared.values())}))
     if not all(each.rows for each in shared.values()):
         raise AssertionError("nothing was compared at some width")

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import count, product
 from random import Random
 from typing import Final
 
 import numpy as np
 
 from isa.lane import S32, constant
-from rtl_models.benches.frame import Frame
-from rtl_models.benches.unit_bench import UnitBench
-from rtl_models.benches.unit_goals import (
+from rtl_models.benches.coverage.unit_coverpoints import (
     INT32,
     Arithmetic,
+    CoveredNumber,
     Lanes,
-    Number,
     broadcast,
     lost,
     of_output,
@@ -25,7 +23,7 @@ from rtl_models.benches.unit_goals import (
     read_byte,
     rescaled,
 )
-from rtl_models.benches.unit_stimulus import (
+from rtl_models.benches.coverage.unit_stimulus import (
     EXACT,
     MULTIPLIERS,
     NEGATES,
@@ -43,12 +41,15 @@ from rtl_models.benches.unit_stimulus import (
     spread,
     wrapped,
 )
+from rtl_models.benches.driving.frame import UnitFrame
+from rtl_models.benches.unit_bench import UnitBench
 from rtl_models.units import UNITS
 
 NUMBERS: Final = (
-    Number("accumulator", *INT32), Number("bias", *INT32), Number("multiplier", *INT32), Number("shift", 0, 31),
-    Number("offset", *INT32), Number("minimum", 0, 255), Number("maximum", 0, 255),
-    Number("signed", 0, 1),
+    CoveredNumber("accumulator", *INT32), CoveredNumber("bias", *INT32), CoveredNumber("multiplier", *INT32),
+    CoveredNumber("shift", 0, 31),
+    CoveredNumber("offset", *INT32), CoveredNumber("minimum", 0, 255), CoveredNumber("maximum", 0, 255),
+    CoveredNumber("signed", 0, 1),
 )  # fmt: skip
 
 
@@ -65,71 +66,64 @@ def events(of: Lanes) -> Lanes:
     }
 
 
-def frames(rng: Random, lanes: int) -> Iterator[Frame]:
+def frames(rng: Random, lanes: int) -> Iterator[UnitFrame]:
     """Corners and small results in turn; every lane gets every corner of the rescaling, with and without a bias."""
     for number in count():
-        settings = (_of_corners, _of_small_results)[number % 2](number // 2)
+        turn = number // 2
+        if number % 2 == 0:
+            settings = {"multiplier": in_turn(MULTIPLIERS, turn), "shift": in_turn(SHIFTS, turn)}
+            settings |= {"offset": in_turn(OFFSETS, turn)} | bounds(turn)
+        else:  # those of small accumulators lie between the bounds, where a wrong rounding shows
+            settings = {"multiplier": in_turn(EXACT, turn), "shift": in_turn((0, 1, 2, 31, 3), turn)}
+            settings |= {"offset": in_turn((100, 128, 7), turn)} | WHOLE_BYTE
         yield _frame(settings, rng, lanes)
 
 
-def long_frame(rng: Random, lanes: int, beats: int) -> Frame:
+def long_frame(rng: Random, lanes: int, beats: int) -> UnitFrame:
     """Settings of a layer."""
     settings = {"multiplier": 1518500250, "shift": 7, "offset": 3}
     return _frame(settings | WHOLE_BYTE, rng, lanes, beats)
 
 
-def rare_frames(rng: Random, lanes: int) -> list[Frame]:
+def rare_frames(rng: Random, lanes: int) -> list[UnitFrame]:
     """What comes close to a tie, every shift, sums far outside of a byte by one bit, and products of all sizes."""
     odd = [_plain(multiplier, 0, 128, beside_product_ties(multiplier, rng), lanes) for multiplier in SMALL_ODD]
     divided = [_plain(NEGATES, shift, 100, beside_division_ties(shift), lanes) for shift in range(32)]
     powers = [-value for value in beside_powers(rng)]
     scaled = [_plain(NEGATES, 0, 0, powers, lanes, some) for some in ((0, 255), (10, 200))]
-    products = [_brought_back(value, multiplier, lanes) for value in OF_HALVES for multiplier in OF_HALVES]
+    products = []
+    for value, multiplier in product(OF_HALVES, repeat=2):
+        offset = min(100 - (value * multiplier >> 31), S32.high)  # makes a byte of the product
+        products.append(_plain(multiplier, 0, offset, [value], lanes))
     return [*odd, *divided, *scaled, *products, *(_plain(NEGATES, 0, value, [0], lanes) for value in powers)]
-
-
-def _brought_back(value: int, multiplier: int, lanes: int) -> Frame:
-    """A product that the offset makes a byte of."""
-    return _plain(multiplier, 0, min(100 - (value * multiplier >> 31), S32.high), [value], lanes)
 
 
 def _plain(
     multiplier: int, shift: int, offset: int, values: Sequence[int], lanes: int, within: tuple[int, int] = (0, 255)
-) -> Frame:
+) -> UnitFrame:
     """The values without a bias, each in every lane."""
     settings = {"multiplier": multiplier, "shift": shift, "offset": offset}
     settings |= {"signed": 0, "minimum": within[0], "maximum": within[1]}
     accumulators = spread(values, len(values), lanes)
-    return Frame(settings, {"accumulator_i": accumulators, "bias_i": np.zeros_like(accumulators)})
+    return UnitFrame(settings, {"accumulator_i": accumulators, "bias_i": np.zeros_like(accumulators)})
 
 
-def _of_corners(number: int) -> dict[str, int]:
-    settings = {"multiplier": in_turn(MULTIPLIERS, number), "shift": in_turn(SHIFTS, number)}
-    return settings | {"offset": in_turn(OFFSETS, number)} | bounds(number)
-
-
-def _of_small_results(number: int) -> dict[str, int]:
-    """Those of small accumulators lie between the bounds, where a wrong rounding shows."""
-    settings = {"multiplier": in_turn(EXACT, number), "shift": in_turn((0, 1, 2, 31, 3), number)}
-    return settings | {"offset": in_turn((100, 128, 7), number)} | WHOLE_BYTE
-
-
-def _frame(settings: dict[str, int], rng: Random, lanes: int, beats: int = 0) -> Frame:
+def _frame(settings: dict[str, int], rng: Random, lanes: int, beats: int = 0) -> UnitFrame:
     """As many beats without a bias as there are values, then as many with one, unless told how many."""
     values = rescaling_values(settings["multiplier"], settings["shift"], rng)
     total = beats or 2 * len(values)
     biased = spread(values, total, lanes)
     biases = spread(rng.sample(values, len(values)), total, lanes)
     biases[: len(values)] = 0
-    return Frame(settings, {"accumulator_i": wrapped(biased - biases), "bias_i": biases})
+    return UnitFrame(settings, {"accumulator_i": wrapped(biased - biases), "bias_i": biases})
 
 
-GOALS: Final = Arithmetic(NUMBERS, events, broadcast, [("accumulator", "multiplier")])
+COVERPOINTS: Final = Arithmetic(NUMBERS, events, broadcast, [("accumulator", "multiplier")])
 BENCH: Final = UnitBench(
-    UNITS["quantize_down"],
-    GOALS,
-    frames,
-    long_frame,
+    unit=UNITS["quantize_down"],
+    coverpoints=COVERPOINTS,
+    frames=frames,
+    long_frame=long_frame,
     round=88,
     rare_frames=rare_frames,
 )

@@ -10,11 +10,8 @@ from typing import Final
 import numpy as np
 
 from isa.lane import S32
-from rtl_models.benches.frame import Frame
-from rtl_models.benches.quantize_down_bench import NUMBERS, events
-from rtl_models.benches.unit_bench import UnitBench
-from rtl_models.benches.unit_goals import Arithmetic, Columns, Met, broadcast, classes
-from rtl_models.benches.unit_stimulus import (
+from rtl_models.benches.coverage.unit_coverpoints import Arithmetic, Columns, Met, broadcast, classes
+from rtl_models.benches.coverage.unit_stimulus import (
     EXACT,
     MULTIPLIERS,
     OFFSETS,
@@ -27,6 +24,9 @@ from rtl_models.benches.unit_stimulus import (
     rescaling_values,
     wrapped,
 )
+from rtl_models.benches.driving.frame import UnitFrame
+from rtl_models.benches.quantize_down_bench import NUMBERS, events
+from rtl_models.benches.unit_bench import UnitBench
 from rtl_models.register_map import CHANNELS
 from rtl_models.unit_values import channel_setting
 from rtl_models.units import UNITS
@@ -39,35 +39,33 @@ _LENGTHS: Final = classes(1, CHANNELS)
 _BEATS: Final = 36
 
 
-def channels_of(frame: Frame, lanes: int) -> Int64Array:
+def channels_of(frame: UnitFrame, lanes: int) -> Int64Array:
     """[beats, lanes]: the channel of each number; from the number of channels on it has none."""
     numbers = np.arange(frame.beats * lanes) % (lanes * beats_of_a_row(frame, lanes))
     return numbers.reshape(-1, lanes)
 
 
-def beats_of_a_row(frame: Frame, lanes: int) -> int:
+def beats_of_a_row(frame: UnitFrame, lanes: int) -> int:
     """A row begins with a beat of its own."""
     return -(-frame.settings["channels"] // lanes)
 
 
-def _columns(frame: Frame, lanes: int) -> Columns:
+def _columns(frame: UnitFrame, lanes: int) -> Columns:
     """The numbers of the tables where they are used; those of channel 0 where a number has no channel."""
-    channels = channels_of(frame, lanes).ravel()
-    own = {field: _of_channels(frame, field) for field in _UNIT.tables}
-    one = {name: frame.settings[name] for name in _UNIT.settings}
+    channels, settings = channels_of(frame, lanes).ravel(), frame.settings
+    own = {
+        field: np.array([settings[channel_setting(field, c)] for c in range(settings["channels"])], np.int64)
+        for field in _UNIT.tables
+    }
+    one = {name: settings[name] for name in _UNIT.settings}
     used = np.where(channels < one["channels"], channels, 0)
-    return {**broadcast(Frame(one, frame.operands), lanes), **{field: table[used] for field, table in own.items()}}
-
-
-def _of_channels(frame: Frame, field: str) -> Int64Array:
-    settings = frame.settings
-    return np.array([settings[channel_setting(field, channel)] for channel in range(settings["channels"])], np.int64)
+    return {**broadcast(UnitFrame(one, frame.operands), lanes), **{field: table[used] for field, table in own.items()}}
 
 
 _ARITHMETIC: Final = Arithmetic(NUMBERS, events, _columns, [("accumulator", "multiplier")])
 
 
-def goals(frame: Frame, lanes: int) -> Met:
+def coverpoints(frame: UnitFrame, lanes: int) -> Met:
     """Those of the arithmetic where there is a channel, and how rows end."""
     channels, row = channels_of(frame, lanes), beats_of_a_row(frame, lanes)
     ends = np.arange(frame.beats)[:, None] % row == row - 1
@@ -82,7 +80,7 @@ def goals(frame: Frame, lanes: int) -> Met:
     }
 
 
-def frames(rng: Random, lanes: int) -> Iterator[Frame]:
+def frames(rng: Random, lanes: int) -> Iterator[UnitFrame]:
     """Rows of every kind in turn, their channels with all corners of the settings, or with small results."""
     for number in count():
         within = bounds(number // 2) if number % 2 else WHOLE_BYTE
@@ -91,17 +89,34 @@ def frames(rng: Random, lanes: int) -> Iterator[Frame]:
         yield _frame(settings, number, rng, lanes, _BEATS + number % 3)
 
 
-def long_frame(rng: Random, lanes: int, beats: int) -> Frame:
+def long_frame(rng: Random, lanes: int, beats: int) -> UnitFrame:
     """Rows of as many channels as there are."""
     settings = {"offset": 3, "channels": CHANNELS} | WHOLE_BYTE
     return _frame(settings, 1, rng, lanes, beats)
 
 
-def _frame(settings: dict[str, int], number: int, rng: Random, lanes: int, beats: int) -> Frame:
-    of_channel = _of_corners if number % 2 else _of_small_results
-    settings |= _tables([of_channel(number + channel) for channel in range(settings["channels"])])
-    blank = Frame(settings, {"accumulator_i": np.zeros((beats, lanes), np.int64)})
-    return Frame(settings, {"accumulator_i": _accumulators(blank, rng, lanes)})
+def _frame(settings: dict[str, int], number: int, rng: Random, lanes: int, beats: int) -> UnitFrame:
+    """All corners of bias, multiplier and shift in the channels of odd numbers; in even ones a wrong rounding shows.
+
+    Each channel has the corners of its own rescaling, row after row: without regard to the bias, then with it.
+    """
+    channels = []
+    for turn in range(number, number + settings["channels"]):
+        if number % 2:
+            channels.append((in_turn(_BIASES, turn), in_turn(MULTIPLIERS, turn), in_turn(SHIFTS, turn)))
+        else:
+            channels.append((in_turn(_BIASES, turn), in_turn(EXACT, turn // 3), in_turn((0, 1, 2, 31, 3), turn)))
+    settings |= _tables(channels)
+    blank = UnitFrame(settings, {"accumulator_i": np.zeros((beats, lanes), np.int64)})
+    columns = _columns(blank, lanes)
+    pairs = list(zip(columns["multiplier"].tolist(), columns["shift"].tolist(), strict=True))
+    pools = {pair: rescaling_values(*pair, rng) for pair in sorted(set(pairs))}
+    own = [pools[pair] for pair in pairs]
+    turns = rng.randrange(99) + np.arange(beats * lanes) // lanes
+    chosen = [in_turn(pool, int(turn)) for pool, turn in zip(own, turns, strict=True)]
+    biases = np.where(turns // np.array(list(map(len, own))) % 2 == 0, columns["bias"], 0)
+    accumulators = wrapped(np.array(chosen, np.int64) - biases).reshape(-1, lanes)
+    return UnitFrame(settings, {"accumulator_i": accumulators})
 
 
 def _tables(channels: Sequence[tuple[int, int, int]]) -> dict[str, int]:
@@ -113,42 +128,28 @@ def _tables(channels: Sequence[tuple[int, int, int]]) -> dict[str, int]:
     }
 
 
-def rare_frames(rng: Random, lanes: int) -> list[Frame]:
+def rare_frames(rng: Random, lanes: int) -> list[UnitFrame]:
     """Products close to ties: every channel has a small odd multiplier."""
     multipliers = [in_turn(SMALL_ODD, channel) for channel in range(CHANNELS)]
     settings = {"offset": 128, "channels": CHANNELS} | WHOLE_BYTE
     settings |= _tables([(0, multiplier, 0) for multiplier in multipliers])
     rows = np.array([beside_product_ties(multiplier, rng) for multiplier in multipliers], np.int64).T
-    return [Frame(settings, {"accumulator_i": rows.reshape(-1, lanes)})]
+    return [UnitFrame(settings, {"accumulator_i": rows.reshape(-1, lanes)})]
 
 
-def _of_corners(number: int) -> tuple[int, int, int]:
-    """Bias, multiplier and shift of a channel."""
-    return in_turn(_BIASES, number), in_turn(MULTIPLIERS, number), in_turn(SHIFTS, number)
-
-
-def _of_small_results(number: int) -> tuple[int, int, int]:
-    """Those that let a wrong rounding show."""
-    return in_turn(_BIASES, number), in_turn(EXACT, number // 3), in_turn((0, 1, 2, 31, 3), number)
-
-
-def _accumulators(frame: Frame, rng: Random, lanes: int) -> Int64Array:
-    """Each channel has the corners of its own rescaling, row after row: without regard to the bias, then with it."""
-    columns = _columns(frame, lanes)
-    pairs = list(zip(columns["multiplier"].tolist(), columns["shift"].tolist(), strict=True))
-    pools = {pair: rescaling_values(*pair, rng) for pair in sorted(set(pairs))}
-    own = [pools[pair] for pair in pairs]
-    turns = rng.randrange(99) + np.arange(frame.beats * lanes) // lanes
-    chosen = [in_turn(pool, int(turn)) for pool, turn in zip(own, turns, strict=True)]
-    biases = np.where(turns // np.array(list(map(len, own))) % 2 == 0, columns["bias"], 0)
-    return wrapped(np.array(chosen, np.int64) - biases).reshape(-1, lanes)
-
-
-def fitted(frame: Frame, lanes: int) -> Frame | None:
+def fitted(frame: UnitFrame, lanes: int) -> UnitFrame | None:
     """Without the tables of channels that there are not."""
     names = {channel_setting(field, k) for field in _UNIT.tables for k in range(frame.settings["channels"])}
     kept = {name: value for name, value in frame.settings.items() if name in names or name in _UNIT.settings}
-    return Frame(kept, frame.operands) if frame.settings["channels"] else None
+    return UnitFrame(kept, frame.operands) if frame.settings["channels"] else None
 
 
-BENCH: Final = UnitBench(_UNIT, goals, frames, long_frame, round=130, fitted=fitted, rare_frames=rare_frames)
+BENCH: Final = UnitBench(
+    unit=_UNIT,
+    coverpoints=coverpoints,
+    frames=frames,
+    long_frame=long_frame,
+    round=130,
+    fitted=fitted,
+    rare_frames=rare_frames,
+)

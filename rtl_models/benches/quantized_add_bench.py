@@ -8,13 +8,11 @@ from random import Random
 from typing import Final
 
 from isa.lane import S32, Lane
-from rtl_models.benches.frame import Frame
-from rtl_models.benches.unit_bench import UnitBench
-from rtl_models.benches.unit_goals import (
+from rtl_models.benches.coverage.unit_coverpoints import (
     INT32,
     Arithmetic,
+    CoveredNumber,
     Lanes,
-    Number,
     broadcast,
     of_output,
     of_rescale,
@@ -22,7 +20,7 @@ from rtl_models.benches.unit_goals import (
     read_byte,
     rescaled,
 )
-from rtl_models.benches.unit_stimulus import (
+from rtl_models.benches.coverage.unit_stimulus import (
     EXACT,
     MULTIPLIERS,
     NEGATES,
@@ -34,13 +32,18 @@ from rtl_models.benches.unit_stimulus import (
     in_turn,
     spread,
 )
+from rtl_models.benches.driving.frame import UnitFrame
+from rtl_models.benches.unit_bench import UnitBench
 from rtl_models.units import UNITS
 
 NUMBERS: Final = (
-    Number("a", 0, 255), Number("b", 0, 255), Number("signed", 0, 1), Number("a_offset", *INT32),
-    Number("b_offset", *INT32), Number("left_shift", 0, 20), Number("a_multiplier", *INT32),
-    Number("a_shift", 0, 31), Number("b_multiplier", *INT32), Number("b_shift", 0, 31), Number("multiplier", *INT32),
-    Number("shift", 0, 31), Number("offset", *INT32), Number("minimum", 0, 255), Number("maximum", 0, 255),
+    CoveredNumber("a", 0, 255), CoveredNumber("b", 0, 255), CoveredNumber("signed", 0, 1),
+    CoveredNumber("a_offset", *INT32),
+    CoveredNumber("b_offset", *INT32), CoveredNumber("left_shift", 0, 20), CoveredNumber("a_multiplier", *INT32),
+    CoveredNumber("a_shift", 0, 31), CoveredNumber("b_multiplier", *INT32), CoveredNumber("b_shift", 0, 31),
+    CoveredNumber("multiplier", *INT32),
+    CoveredNumber("shift", 0, 31), CoveredNumber("offset", *INT32), CoveredNumber("minimum", 0, 255),
+    CoveredNumber("maximum", 0, 255),
 )  # fmt: skip
 _BYTES: Final = (0, 1, 2, 3, 5, 100, 126, 127, 128, 129, 130, 200, 251, 252, 254, 255)
 _ZEROES: Final = (0, -128, 1, S32.high, -256, -1, -255, S32.low, 7, 255, -3)
@@ -67,7 +70,7 @@ def events(of: Lanes) -> Lanes:
     }
 
 
-def frames(rng: Random, lanes: int) -> Iterator[Frame]:
+def frames(rng: Random, lanes: int) -> Iterator[UnitFrame]:
     """All kinds in turn."""
     for number in count():
         which = number // len(_KINDS)
@@ -75,12 +78,12 @@ def frames(rng: Random, lanes: int) -> Iterator[Frame]:
         yield _frame(settings | bounds(which), rng, lanes)
 
 
-def long_frame(rng: Random, lanes: int, beats: int) -> Frame:
+def long_frame(rng: Random, lanes: int, beats: int) -> UnitFrame:
     """A layer of unsigned bytes."""
     return _frame(_of_a_layer(0, rng) | WHOLE_BYTE, rng, lanes, beats)
 
 
-def rare_frames(rng: Random, lanes: int) -> list[Frame]:
+def rare_frames(rng: Random, lanes: int) -> list[UnitFrame]:
     """Halves at every shift before and behind the sum, and sums far outside of a byte by one bit."""
     settings = [_of_shifts(shift, behind) for shift in range(1, 32) for behind in (False, True)]
     offsets = [_of_shifts(0, True) | {"offset": value} for value in beside_powers(rng)]
@@ -151,18 +154,18 @@ _KINDS: Final = (_of_a_layer, _of_exact_products, _of_ties, _of_extremes, _of_co
 """Layers as TFLite makes them, exact products, ties, extremes, corners."""
 
 
-def _frame(settings: dict[str, int], rng: Random, lanes: int, beats: int = 0) -> Frame:
+def _frame(settings: dict[str, int], rng: Random, lanes: int, beats: int = 0) -> UnitFrame:
     """Every byte of the corners in every lane, in two orders."""
     total = beats or len(_BYTES)
     order = [rng.sample(_BYTES, len(_BYTES)), [*rng.sample(_BYTES, len(_BYTES)), rng.randrange(256)]]
-    return Frame(settings, {port: spread(order[k], total, lanes) for k, port in enumerate(("a_i", "b_i"))})
+    return UnitFrame(settings, {port: spread(order[k], total, lanes) for k, port in enumerate(("a_i", "b_i"))})
 
 
 BENCH: Final = UnitBench(
-    UNITS["quantized_add"],
-    Arithmetic(NUMBERS, events, broadcast, [("a", "signed"), ("b", "signed")]),
-    frames,
-    long_frame,
+    unit=UNITS["quantized_add"],
+    coverpoints=Arithmetic(NUMBERS, events, broadcast, [("a", "signed"), ("b", "signed")]),
+    frames=frames,
+    long_frame=long_frame,
     round=360,
     rare_frames=rare_frames,
 )

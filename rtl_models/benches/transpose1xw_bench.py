@@ -9,10 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from rtl_models.benches.frame import Frame
+from rtl_models.benches.coverage.unit_coverpoints import Met
+from rtl_models.benches.coverage.unit_stimulus import in_turn
+from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.benches.unit_bench import UnitBench
-from rtl_models.benches.unit_goals import Met
-from rtl_models.benches.unit_stimulus import in_turn
 from rtl_models.units import UNITS
 
 CHUNK: Final = 16
@@ -34,8 +34,8 @@ def beats_of_a_row(settings: Mapping[str, int], lanes: int) -> int:
     return -(-row_bytes(settings) // (4 * lanes))
 
 
-def goals(frame: Frame, lanes: int) -> Met:
-    """Where rows and frames end, for every size of element; a goal of a frame is met in all its beats."""
+def coverpoints(frame: UnitFrame, lanes: int) -> Met:
+    """Where rows and frames end, for every size of element; a coverpoint of a frame is met in all its beats."""
     settings, a_row = frame.settings, beats_of_a_row(frame.settings, lanes)
     numbers = np.arange(frame.beats)
     ends = numbers % a_row == a_row - 1
@@ -50,21 +50,14 @@ def goals(frame: Frame, lanes: int) -> Met:
         "addresses wrap": ends & (first >> 32 != last >> 32),
     }
     met |= {f"a row ends with chunk {k}": ends & (chunks == k + 1) for k in range(lanes // 4)}
-    return {name: where[:, None] for name, where in (met | _tails(settings, ends)).items()}
-
-
-def _tails(settings: Mapping[str, int], ends: np.ndarray) -> dict[str, np.ndarray]:
-    """Elements of every size, tails of zeros and as they come, rows that leave a tail and that do not."""
     has_tail = row_bytes(settings) % CHUNK != 0
-    return {
-        f"elements of {element} bytes, {'zero' if zero else 'given'} tail, {'one' if tail else 'none'}": (
-            ends & ((settings["element"], settings["zero_tail"], has_tail) == (element, zero, tail))
-        )
-        for element, zero, tail in product(_ELEMENTS, (0, 1), (False, True))
-    }
+    for element, zero, tail in product(_ELEMENTS, (0, 1), (False, True)):
+        name = f"elements of {element} bytes, {'zero' if zero else 'given'} tail, {'one' if tail else 'none'}"
+        met[name] = ends & ((settings["element"], settings["zero_tail"], has_tail) == (element, zero, tail))
+    return {name: where[:, None] for name, where in met.items()}
 
 
-def frames(rng: Random, lanes: int) -> Iterator[Frame]:
+def frames(rng: Random, lanes: int) -> Iterator[UnitFrame]:
     """Shapes and places in turn."""
     for number in count():
         settings = {"destination": in_turn(_DESTINATIONS, number), "width": in_turn(_WIDTHS, number)}
@@ -72,7 +65,7 @@ def frames(rng: Random, lanes: int) -> Iterator[Frame]:
         yield _frame(settings | {"zero_tail": number // 3 % 2}, rng, lanes)
 
 
-def rare_frames(rng: Random, lanes: int) -> list[Frame]:
+def rare_frames(rng: Random, lanes: int) -> list[UnitFrame]:
     """Tall and wide shapes anywhere, the tall among flat ones: their settings come in the middle of one another."""
     shapes = [(1, height, 1) for height in _LARGE] + [
         (8 * width, 1, element) for width in _LARGE for element in _ELEMENTS
@@ -82,18 +75,20 @@ def rare_frames(rng: Random, lanes: int) -> list[Frame]:
     return [_frame(each | {"destination": rng.getrandbits(28) << 4, "zero_tail": 1}, rng, lanes) for each in settings]
 
 
-def long_frame(rng: Random, lanes: int, beats: int) -> Frame:
+def long_frame(rng: Random, lanes: int, beats: int) -> UnitFrame:
     """The widest rows there are."""
     settings = {"destination": 0x1000, "width": 65535, "height": 1, "element": 1, "zero_tail": 1}
     return _frame(settings | {"height": -(-beats // beats_of_a_row(settings, lanes))}, rng, lanes)
 
 
-def _frame(settings: dict[str, int], rng: Random, lanes: int) -> Frame:
+def _frame(settings: dict[str, int], rng: Random, lanes: int) -> UnitFrame:
     beats = settings["height"] * beats_of_a_row(settings, lanes)
-    return Frame(settings, {"data_i": np.random.default_rng(rng.getrandbits(64)).integers(0, 1 << 32, (beats, lanes))})
+    return UnitFrame(
+        settings, {"data_i": np.random.default_rng(rng.getrandbits(64)).integers(0, 1 << 32, (beats, lanes))}
+    )
 
 
-def fitted(frame: Frame, lanes: int) -> Frame | None:
+def fitted(frame: UnitFrame, lanes: int) -> UnitFrame | None:
     """As many whole rows as there are beats for, or the beginning of one; None where the settings make no rows."""
     settings = dict(frame.settings)
     if min(settings["width"], settings["height"], settings["element"]) < 1:
@@ -101,14 +96,14 @@ def fitted(frame: Frame, lanes: int) -> Frame | None:
     settings["width"] = min(settings["width"], frame.beats * 4 * lanes // settings["element"])
     a_row = beats_of_a_row(settings, lanes)
     settings["height"] = min(settings["height"], frame.beats // a_row)
-    return Frame(settings, frame.cut(0, settings["height"] * a_row).operands)
+    return UnitFrame(settings, frame.cut(0, settings["height"] * a_row).operands)
 
 
 BENCH: Final = UnitBench(
-    UNITS["transpose1xw"],
-    goals,
-    frames,
-    long_frame,
+    unit=UNITS["transpose1xw"],
+    coverpoints=coverpoints,
+    frames=frames,
+    long_frame=long_frame,
     round=114,
     fitted=fitted,
     rare_frames=rare_frames,

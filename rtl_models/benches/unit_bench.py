@@ -6,27 +6,27 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from rtl_models.benches.frame import Frame
-from rtl_models.benches.unit_goals import Goals
+from rtl_models.benches.coverage.unit_coverpoints import Coverpoints
+from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.units import Unit
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class UnitBench:
-    """The stimulus and the goals of a unit.
+    """The stimulus and the coverpoints of a unit.
 
     `frames` of a generator of random numbers and the lanes never ends; any `round` of them in succession meets all
-    goals.  `long_frame` has at least so many beats.  `fitted` makes a frame whole again whose settings or beats were
-    changed at will, or says with None that there is none.
+    coverpoints.  `long_frame` has at least so many beats.  `fitted` makes a frame whole again whose settings or beats
+    were changed at will, or says with None that there is none.
     """
 
     unit: Unit
-    goals: Goals
-    frames: Callable[[Random, int], Iterator[Frame]]
-    long_frame: Callable[[Random, int, int], Frame]
+    coverpoints: Coverpoints
+    frames: Callable[[Random, int], Iterator[UnitFrame]]
+    long_frame: Callable[[Random, int, int], UnitFrame]
     round: int
-    fitted: Callable[[Frame, int], Frame | None] = lambda frame, _: frame
-    rare_frames: Callable[[Random, int], list[Frame]] = lambda rng, lanes: []
+    fitted: Callable[[UnitFrame, int], UnitFrame | None] = lambda frame, _: frame
+    rare_frames: Callable[[Random, int], list[UnitFrame]] = lambda rng, lanes: []
     """What shows faults that frames in turn would show too seldom, such as a bit that a carry reaches once in 2^20."""
     samples_settings: bool = False
     """Whether the settings of a frame are those of its first beat, whatever is written after it."""

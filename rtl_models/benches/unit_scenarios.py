@@ -1,6 +1,6 @@
 """The scenarios of every streaming unit, behind its configuration registers.
 
-`rtl_models.unit_run` says in the environment which unit; its stimulus and its goals are in `<unit>_bench`.
+`rtl_models.unit_run` says in the environment which unit; its stimulus and its coverpoints are in `<unit>_bench`.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from typing import Any, Final
 
 import cocotb
 
-from rtl_models.benches.frame import Frame
-from rtl_models.benches.illegal_writes import ILLEGAL, Illegal
-from rtl_models.benches.protocol import FAILURE, GOALS, REPORT
-from rtl_models.benches.stream import Stream, Traffic
-from rtl_models.benches.testbench import Wrong
-from rtl_models.benches.traffic import STALLS, Noted
-from rtl_models.benches.unit_case import Case, Lost, testbench
-from rtl_models.benches.unit_coverage import UnitCoverage
-from rtl_models.benches.unit_settings import BENCH, DEEP, LANES
-from rtl_models.benches.written import goals_of_writes
+from rtl_models.benches.coverage.unit import UnitCoverage
+from rtl_models.benches.driving.frame import UnitFrame
+from rtl_models.benches.driving.illegal_writes import ILLEGAL, Illegal
+from rtl_models.benches.driving.stream import Stream, StreamDecisions
+from rtl_models.benches.driving.testbench import Wrong
+from rtl_models.benches.driving.traffic import STALLS, Noted
+from rtl_models.benches.driving.unit_case import Case, Lost, testbench
+from rtl_models.benches.driving.unit_settings import BENCH, DEEP, LANES
+from rtl_models.benches.driving.written import coverpoints_of_writes
 from rtl_models.register_map import STATUS, TABLES
+from rtl_models.tools.protocol import COVERPOINTS, FAILURE, REPORT
 
 LONG_BEATS: Final = 4_000
 FEW: Final = 40
-"""Frames where goals are not what the scenario is for."""
+"""Frames where coverpoints are not what the scenario is for."""
 SHOWN: Final = 8
-"""Unmet goals that a message names."""
+"""Unmet coverpoints that a message names."""
 LATENCY: Final = BENCH.unit.latency(DEEP)
-COVERAGE: Final = UnitCoverage(BENCH.goals, LANES, tuple(STALLS))
+COVERAGE: Final = UnitCoverage(BENCH.coverpoints, LANES, tuple(STALLS))
 RATES: Final[dict[str, float]] = {}
 COMPARED: Final = {"lanes_compared": 0, "beats": 0, "frames": 0}
 
@@ -43,7 +43,7 @@ def seeded() -> Random:
     return Random(random.random())
 
 
-class Scenario:
+class StreamScenario:
     """A stream under a pattern of stalls, noted so that a failure can be done again."""
 
     def __init__(self, dut: Any, pattern: str, early: bool = False, lost: Lost | None = None) -> None:
@@ -54,9 +54,9 @@ class Scenario:
         self.stream = self._fresh()
 
     def _fresh(self) -> Stream:
-        return Stream(self.bench, BENCH.unit, LANES, Traffic(self._offers, self._takes))
+        return Stream(self.bench, BENCH.unit, LANES, StreamDecisions(self._offers, self._takes))
 
-    async def run(self, frames: Iterable[Frame]) -> None:
+    async def run(self, frames: Iterable[UnitFrame]) -> None:
         """Send the frames from a reset on, compare all results, and count what was covered."""
         async with self:
             await self.stream.send_all(list(frames), self._early)
@@ -64,39 +64,33 @@ class Scenario:
     async def __aenter__(self) -> Stream:
         """Reset; what is then sent is compared at the end.  What is lost to the reset comes before it."""
         if self._lost is not None:
-            await self._lose(self._lost)
+            await self.bench.reset()
+            try:
+                await self._lost.send(self._fresh())
+            except Wrong:
+                self._note((self._lost.frame,), None)
+                raise
         await self.bench.reset()
         return self.stream
-
-    async def _lose(self, lost: Lost) -> None:
-        await self.bench.reset()
-        try:
-            await lost.send(self._fresh())
-        except Wrong:
-            self._note((lost.frame,), None)
-            raise
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             if kind is None:
                 await self.stream.finish()
-                self._count()
+                for frame in self.stream.frames:
+                    COVERAGE.look(self.pattern, frame)
+                for coverpoint, times in coverpoints_of_writes(BENCH.unit, self.bench.written_with_a_beat).items():
+                    COVERAGE.note(coverpoint, times)
+                COMPARED["lanes_compared"] += LANES * len(self.bench.monitor.results)
+                COMPARED["beats"] += len(self.bench.monitor.results)
+                COMPARED["frames"] += len(self.stream.frames)
         except Wrong:
             self._note(self.stream.frames, self._lost)
             raise
         if kind is Wrong:
             self._note(self.stream.frames, self._lost)
 
-    def _count(self) -> None:
-        for frame in self.stream.frames:
-            COVERAGE.look(self.pattern, frame)
-        for goal, times in goals_of_writes(BENCH.unit, self.bench.written_with_a_beat).items():
-            COVERAGE.note(goal, times)
-        COMPARED["lanes_compared"] += LANES * len(self.bench.monitor.results)
-        COMPARED["beats"] += len(self.bench.monitor.results)
-        COMPARED["frames"] += len(self.stream.frames)
-
-    def _note(self, frames: Iterable[Frame], lost: Lost | None) -> None:
+    def _note(self, frames: Iterable[UnitFrame], lost: Lost | None) -> None:
         """Leave the first failure of the run to be shrunk."""
         if not Path(FAILURE).exists():
             decisions = tuple(self._offers.noted), tuple(self._takes.noted)
@@ -104,7 +98,7 @@ class Scenario:
             Path(FAILURE).write_text(json.dumps(case.as_json()))
 
 
-def some_frames(count: int) -> list[Frame]:
+def some_frames(count: int) -> list[UnitFrame]:
     """So many frames of the unit's own stimulus, beginning at any of a round."""
     rng = seeded()
     first = rng.randrange(BENCH.round)
@@ -114,7 +108,7 @@ def some_frames(count: int) -> list[Frame]:
 @cocotb.test()
 async def no_stalls(dut: Any) -> None:
     """Without stalls every cycle takes a beat and gives a result, each the latency of the package after its beat."""
-    scenario = Scenario(dut, "never")
+    scenario = StreamScenario(dut, "never")
     await scenario.run([BENCH.long_frame(seeded(), LANES, LONG_BEATS)])
     accepted, taken = scenario.bench.accepted, scenario.bench.monitor.cycles
     latencies = {last - first for first, last in zip(accepted, taken, strict=True)}
@@ -127,7 +121,7 @@ async def no_stalls(dut: Any) -> None:
 @cocotb.parametrize(pattern=list(STALLS))
 async def frames(dut: Any, pattern: str) -> None:
     """Frames of many settings, which change while older beats are inside."""
-    scenario = Scenario(dut, pattern)
+    scenario = StreamScenario(dut, pattern)
     await scenario.run(some_frames(BENCH.round))
     COVERAGE.note("settings that change while an older beat is inside", scenario.stream.most_inside_at_change > 0)
     COVERAGE.note("a full pipeline", scenario.stream.most_inside >= LATENCY)
@@ -137,10 +131,10 @@ async def frames(dut: Any, pattern: str) -> None:
 @cocotb.parametrize(pattern=("sometimes", "bursts"))
 async def one_beat_frames(dut: Any, pattern: str) -> None:
     """Every beat with settings of its own."""
-    await Scenario(dut, pattern).run(one_beat(frame) for frame in some_frames(FEW))
+    await StreamScenario(dut, pattern).run(one_beat(frame) for frame in some_frames(FEW))
 
 
-def one_beat(frame: Frame) -> Frame:
+def one_beat(frame: UnitFrame) -> UnitFrame:
     """The frame with one beat, where that is one."""
     return BENCH.fitted(frame.cut(0, 1), LANES) or frame
 
@@ -150,13 +144,13 @@ if BENCH.samples_settings:
     @cocotb.test()
     async def settings_of_the_next_frame_come_early(dut: Any) -> None:
         """Settings that are written after the first beat of a frame are those of the next."""
-        await Scenario(dut, "sometimes", early=True).run(some_frames(FEW))
+        await StreamScenario(dut, "sometimes", early=True).run(some_frames(FEW))
 
 
 @cocotb.test()
 async def rare_frames(dut: Any) -> None:
     """Numbers and shapes that hardly any other frame has."""
-    await Scenario(dut, "sometimes", early=BENCH.samples_settings).run(BENCH.rare_frames(seeded(), LANES))
+    await StreamScenario(dut, "sometimes", early=BENCH.samples_settings).run(BENCH.rare_frames(seeded(), LANES))
 
 
 @cocotb.test()
@@ -166,13 +160,13 @@ async def reset_inside(dut: Any, pattern: str) -> None:
     rng = seeded()
     for frame, good in zip(some_frames(FEW), some_frames(FEW), strict=True):
         lost = Lost(frame, rng.randrange(3 * LATENCY))
-        await Scenario(dut, pattern, lost=lost).run([BENCH.fitted(good.cut(0, 3), LANES) or good])
+        await StreamScenario(dut, pattern, lost=lost).run([BENCH.fitted(good.cut(0, 3), LANES) or good])
 
 
 @cocotb.test()
 async def illegal_settings(dut: Any) -> None:
     """A write that is refused sets its sticky error and nothing else: the beats inside and those after it are good."""
-    scenario, frames = Scenario(dut, "sometimes"), some_frames(FEW)
+    scenario, frames = StreamScenario(dut, "sometimes"), some_frames(FEW)
     async with scenario as stream:
         for number, illegal in enumerate(ILLEGAL):
             whole = frames[number % len(frames)]
@@ -199,8 +193,8 @@ async def refused(stream: Stream, illegal: Illegal) -> None:
 
 
 @cocotb.test(stage=1)
-async def coverage_goals(dut: Any) -> None:
-    """Every goal was met under every pattern of stalls; not asked for where something already failed."""
+async def functional_coverage(dut: Any) -> None:
+    """Every coverpoint was met under every pattern of stalls; not asked for where something already failed."""
     unmet = [] if Path(FAILURE).exists() else COVERAGE.unmet()
     more = f"; and {len(unmet) - SHOWN} more" if len(unmet) > SHOWN else ""
     assert not unmet, f"never met: {'; '.join(unmet[:SHOWN])}{more}"
@@ -210,5 +204,5 @@ async def coverage_goals(dut: Any) -> None:
 async def report(dut: Any) -> None:
     """Write what was compared; nothing at all is a failure."""
     Path(REPORT).write_text(json.dumps(COMPARED | RATES | {"latency": LATENCY}))
-    Path(GOALS).write_text(json.dumps(COVERAGE.hits()))
+    Path(COVERPOINTS).write_text(json.dumps(COVERAGE.hits()))
     assert COMPARED["beats"], "nothing was compared"

@@ -14,25 +14,25 @@ from typing import Any, Final
 
 import cocotb
 
-from rtl_models.benches.frame import Difference, Frame
-from rtl_models.benches.protocol import FAILURE, REPORT
-from rtl_models.benches.unit_case import Case
-from rtl_models.benches.unit_settings import BENCH, LANES
+from rtl_models.benches.driving.frame import Difference, UnitFrame
+from rtl_models.benches.driving.unit_case import Case
+from rtl_models.benches.driving.unit_settings import BENCH, LANES
 from rtl_models.bulk.compare import compared_numbers, place_of
 from rtl_models.bulk.harness import BEATS_VARIABLE, BULK_FAILURE, MOST_BEATS
 from rtl_models.bulk.images import parts
 from rtl_models.bulk.stimulus import frames, long_frame
-from rtl_models.bulk.traffic import Counts, Stalls, Traffic, checked
-from sim.view.cycles_sentences import counted
+from rtl_models.bulk.traffic import BulkStalls, BulkTraffic, Counts, checked
+from rtl_models.tools.protocol import FAILURE, REPORT
+from sim.view.sentences import counted
 
 BEATS: Final = int(os.environ[BEATS_VARIABLE])
 FEW: Final = 16
 FIGURES: Final[dict[str, float]] = dict.fromkeys(("beats", "frames", "lanes_compared"), 0)
-NEVER: Final = Stalls(0, 0)
-IN_TURN: Final = tuple(Stalls(offers, takes) for offers in range(4) for takes in range(4) if offers or takes)
+NEVER: Final = BulkStalls(0, 0)
+IN_TURN: Final = tuple(BulkStalls(offers, takes) for offers in range(4) for takes in range(4) if offers or takes)
 
 
-async def compare(traffic: Traffic, part: Sequence[Frame], pattern: Stalls) -> Counts:
+async def compare(traffic: BulkTraffic, part: Sequence[UnitFrame], pattern: BulkStalls) -> Counts:
     """Send frames, under stalls of this pattern, and compare; leave what is wrong to be shown."""
     stalls = pattern._replace(seed=random.randrange(1, (1 << 32) - 1))
     found = await checked(traffic, part, stalls)
@@ -44,19 +44,18 @@ async def compare(traffic: Traffic, part: Sequence[Frame], pattern: Stalls) -> C
     return found.counts
 
 
-def _keep(part: Sequence[Frame], wrong: Difference | None, stalls: Stalls) -> None:
-    """Of the first failure the frame that is wrong with the one before, or all; and few beats of them to be shrunk."""
+def _keep(part: Sequence[UnitFrame], wrong: Difference | None, stalls: BulkStalls) -> None:
+    """Of the first failure the frame that is wrong with the one before, or all.
+
+    To be shrunk, few beats around the one that is wrong, with those before and after its frame, and stalls.
+    """
     if Path(BULK_FAILURE).exists():
         return
     number, beat = place_of(part, wrong.beat) if wrong else (0, 0)
     kept = part[max(0, number - 1) : number + 1] if wrong else part
     Path(BULK_FAILURE).write_text(json.dumps({"frames": [frame.as_json() for frame in kept], "stalls": stalls}))
-    if wrong:
-        _note(part, number, beat)
-
-
-def _note(part: Sequence[Frame], number: int, beat: int) -> None:
-    """Leave few beats around one that is wrong, with those before and after its frame, and stalls: to be shrunk."""
+    if not wrong:
+        return
     before = [frame.cut(max(0, frame.beats - FEW), FEW) for frame in part[max(0, number - 1) : number]]
     after = [frame.cut(0, FEW) for frame in part[number + 1 : number + 2]]
     around = part[number].cut(max(0, beat - FEW), 2 * FEW)
@@ -68,7 +67,7 @@ def _note(part: Sequence[Frame], number: int, beat: int) -> None:
 @cocotb.test()
 async def volume(dut: Any) -> None:
     """Random frames, every combination of patterns of stalls in turn."""
-    traffic = Traffic(dut)
+    traffic = BulkTraffic(dut)
     await traffic.start()
     made = frames(BENCH.unit, LANES, random.getrandbits(32), BEATS)
     for number, part in enumerate(parts(made, min(MOST_BEATS, BEATS // len(IN_TURN) + 1))):
@@ -79,7 +78,7 @@ async def volume(dut: Any) -> None:
 @cocotb.test()
 async def sustained(dut: Any) -> None:
     """Without stalls every cycle accepts a beat."""
-    traffic = Traffic(dut)
+    traffic = BulkTraffic(dut)
     await traffic.start()
     frame = long_frame(BENCH.unit, LANES, random.getrandbits(32), min(MOST_BEATS, max(BEATS // 8, 1)))
     counts = await compare(traffic, [frame], NEVER)

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rtl_models.benches.frame import Difference, Frame, difference
+from rtl_models.benches.driving.frame import Difference, UnitFrame, difference
 from rtl_models.unit_values import UNDEFINED, Results
-from rtl_models.units import Port, Unit
+from rtl_models.units import Unit, UnitPort
 
 
-def expected(unit: Unit, part: Sequence[Frame], lanes: int) -> Results:
+def expected(unit: Unit, part: Sequence[UnitFrame], lanes: int) -> Results:
     """What all beats of the frames must give."""
     each = [unit.expected(frame.settings, frame.operands, lanes) for frame in part]
     return {port.name: np.concatenate([results[port.name] for results in each]) for port in unit.results}
 
 
-def defined(port: Port, due: Results) -> NDArray[np.bool_]:
+def defined(port: UnitPort, due: Results) -> NDArray[np.bool_]:
     """Which numbers of a port must be as expected."""
     return np.full(due[port.name].shape, True) if port.signed else due[port.name] != UNDEFINED
 
@@ -35,25 +35,23 @@ def first_wrong(unit: Unit, given: Results, due: Results) -> Difference | None:
     return difference(unit, *cut)
 
 
-def place_of(part: Sequence[Frame], beat: int) -> tuple[int, int]:
+def place_of(part: Sequence[UnitFrame], beat: int) -> tuple[int, int]:
     """The frame of a beat of the part, and the beat in that frame."""
     ends = np.cumsum([frame.beats for frame in part])
     number = int(np.searchsorted(ends, beat, side="right"))
     return number, beat - int(ends[number]) + part[number].beats
 
 
-def told(part: Sequence[Frame], wrong: Difference) -> str:
+def told(part: Sequence[UnitFrame], wrong: Difference) -> str:
     """The difference with what the beat had as operands and settings."""
     number, beat = place_of(part, wrong.beat)
     frame = part[number]
-    operands = ", ".join(f"{port} {_shown(rows[beat], wrong.number)}" for port, rows in frame.operands.items())
+    operands = []
+    for port, rows in frame.operands.items():  # the number of the lane, or all of a beat where they are not by lane
+        row = rows[beat]
+        operands.append(f"{port} {row[wrong.number] if wrong.number < len(row) else ' '.join(map(str, row))}")
     settings = ", ".join(f"{name} {value}" for name, value in frame.settings.items())
     return (
         f"frame {number}, beat {beat}: number {wrong.number} of {wrong.port} is {wrong.given}, expected "
-        f"{wrong.expected}; operands {operands}; settings {settings}"
+        f"{wrong.expected}; operands {', '.join(operands)}; settings {settings}"
     )
-
-
-def _shown(row: NDArray[np.int64], number: int) -> str:
-    """The number of the lane, or all numbers of a beat where they are not by lane."""
-    return str(row[number]) if number < len(row) else " ".join(map(str, row))

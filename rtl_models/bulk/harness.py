@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from rtl_models import unit_harness
-from rtl_models.build_cache import Design
-from rtl_models.sources import LANES
+from rtl_models.tools.build_cache import TopModule
+from rtl_models.tools.sources import LANES
 from rtl_models.unit_run import Built
-from rtl_models.units import Port
+from rtl_models.units import UnitPort
 
 TOP: Final = "bulk_unit"
 MOST_BEATS: Final = 65_535
@@ -34,28 +34,24 @@ _HANDSHAKE: Final = {"valid_i": "offered", "ready_o": "accepts", "valid_o": "val
 _BUS: Final = {"write": 1, "address": 16, "data": 32}
 
 
-def port_bytes(port: Port, lanes: int) -> int:
+def port_bytes(port: UnitPort, lanes: int) -> int:
     """What a port takes of a word."""
     return -(-port.bits * port.count(lanes) // 8)
 
 
-def design(built_as: Built, *before: Path) -> Design:
+def design(built_as: Built, *before: Path) -> TopModule:
     """The unit, its registers and the traffic; modules in the folders `before` go before the package's."""
     unit, lanes = built_as.unit, built_as.lanes
+    access = [("public_flat_rw", name) for name in _INPUTS] + [("public_flat_rd", name) for name in _OUTPUTS]
+    control = [f'{kind} -module "{TOP}" -var "{name}"' for kind, name in access]
     texts = {
         "bulk_stalls.sv": (_FOLDER / "bulk_stalls.sv").read_text(),
         "bulk_traffic.sv": (_FOLDER / "bulk_traffic.sv").read_text(),
         f"{unit_harness.TOP}.sv": unit_harness.harness(unit, lanes, built_as.profile == "deep"),
         f"{TOP}.sv": _top(built_as),
-        "ports.vlt": _control_file(),
+        "ports.vlt": "\n".join(["`verilator_config", *control, ""]),
     }
-    return Design(TOP, texts, (*before, LANES))
-
-
-def _control_file() -> str:
-    inputs = (f'public_flat_rw -module "{TOP}" -var "{name}"' for name in _INPUTS)
-    outputs = (f'public_flat_rd -module "{TOP}" -var "{name}"' for name in _OUTPUTS)
-    return "\n".join(["`verilator_config", *inputs, *outputs, ""])
+    return TopModule(TOP, texts, (*before, LANES))
 
 
 def _top(built_as: Built) -> str:
@@ -63,37 +59,29 @@ def _top(built_as: Built) -> str:
     widths = {**dict.fromkeys(_HANDSHAKE.values(), 1), **_BUS, "operand": operands[-1][2], "result": results[-1][2]}
     inputs = [f"  input  logic [{bits - 1}:0] {name}" for name, bits in _INPUTS.items()]
     outputs = [f"  output logic [{bits - 1}:0] {name}" for name, bits in _OUTPUTS.items()]
+    streams = [(port.name, f"operand[{low}+:{bits}]") for port, low, _, bits in operands]
+    streams += [(port.name, f"result[{low}+:{bits}]") for port, low, _, bits in results]
+    own = [("clk_i", "clk_i"), ("rst_ni", "rst_ni"), ("bus_error_o", "error_o"), ("bus_read_data_o", "")]
+    bus = [(f"bus_{wire}_i", wire) for wire in _BUS]
+    padding = [(low + bits, end) for _, low, end, bits in results]
     return "\n".join([
         f"module {TOP} (", ",\n".join([*inputs, *outputs]), ");",
         *(f"  logic [{bits - 1}:0] {name};" for name, bits in widths.items()),
-        *_unit(operands, results),
-        *(f"  assign result[{end - 1}:{high}] = '0;" for _, high, end in map(_padding, results) if high < end),
+        *_instanced(unit_harness.TOP, "", [*own, *bus, *_HANDSHAKE.items(), *streams]),
+        *(f"  assign result[{end - 1}:{high}] = '0;" for high, end in padding if high < end),
         *_traffic(widths["operand"], widths["result"]),
         "endmodule", "",
     ])  # fmt: skip
 
 
-_Place = tuple[Port, int, int, int]
+_Place = tuple[UnitPort, int, int, int]
 """A port, and in the word the bits from where it lies, to where its bytes end, and its own bits."""
 
 
-def _places(ports: Sequence[Port], lanes: int) -> list[_Place]:
+def _places(ports: Sequence[UnitPort], lanes: int) -> list[_Place]:
     ends = [8 * sum(port_bytes(port, lanes) for port in ports[: k + 1]) for k in range(len(ports))]
     lows = [end - 8 * port_bytes(port, lanes) for port, end in zip(ports, ends, strict=True)]
     return [(p, low, end, p.bits * p.count(lanes)) for p, low, end in zip(ports, lows, ends, strict=True)]
-
-
-def _padding(place: _Place) -> tuple[Port, int, int]:
-    port, low, end, bits = place
-    return port, low + bits, end
-
-
-def _unit(operands: Sequence[_Place], results: Sequence[_Place]) -> list[str]:
-    streams = [(port.name, f"operand[{low}+:{bits}]") for port, low, _, bits in operands]
-    streams += [(port.name, f"result[{low}+:{bits}]") for port, low, _, bits in results]
-    own = [("clk_i", "clk_i"), ("rst_ni", "rst_ni"), ("bus_error_o", "error_o"), ("bus_read_data_o", "")]
-    bus = [(f"bus_{wire}_i", wire) for wire in _BUS]
-    return _instanced(unit_harness.TOP, "", [*own, *bus, *_HANDSHAKE.items(), *streams])
 
 
 def _traffic(operand_bits: int, result_bits: int) -> list[str]:

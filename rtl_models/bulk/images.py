@@ -10,12 +10,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtl_models.benches.frame import Frame
+from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.bulk.harness import MOST_BEATS, MOST_COMMANDS, port_bytes
-from rtl_models.register_map import REGISTERS, writes
+from rtl_models.register_map import REGISTERS, register_writes
 from rtl_models.unit_values import Results
-from rtl_models.units import Port, Unit
-from sim.golden.fixed_point import Int64Array
+from rtl_models.units import Unit
 
 OPERANDS, COMMANDS, RESULTS = "operands", "commands", "results"
 """The files' names."""
@@ -27,9 +26,9 @@ _Octets = NDArray[np.uint8]
 Command = tuple[int, int, int]
 
 
-def parts(frames: Iterable[Frame], most_beats: int = MOST_BEATS) -> Iterator[list[Frame]]:
+def parts(frames: Iterable[UnitFrame], most_beats: int = MOST_BEATS) -> Iterator[list[UnitFrame]]:
     """Frames together for as long as they fit into the memories and have no more beats than told."""
-    part: list[Frame] = []
+    part: list[UnitFrame] = []
     beats = commands = 0
     for frame in frames:
         beats, commands = beats + frame.beats, commands + len(frame.settings) + 1  # no setting takes two writes
@@ -46,29 +45,26 @@ class Commands:
     def __init__(self) -> None:
         self._written: dict[int, int] = {}
 
-    def image(self, part: Sequence[Frame]) -> bytes:
+    def image(self, part: Sequence[UnitFrame]) -> bytes:
         """Those of some frames, as a file."""
-        commands = [command for frame in part for command in self._of(frame)]
+        commands: list[Command] = []
+        for frame in part:
+            for address, data in register_writes(frame.settings):
+                if self._written.get(address) != data or address == _CHANNELS:  # writing CHANNELS starts a row
+                    self._written[address] = data
+                    commands.append((_WRITE, address, data))
+            commands.append((_BEATS, 0, frame.beats))
         return b"".join(struct.pack(">HHI", *command) for command in [*commands, (0, 0, 0)])
 
-    def _of(self, frame: Frame) -> Iterator[Command]:
-        for address, data in writes(frame.settings):
-            if self._written.get(address) != data or address == _CHANNELS:  # writing CHANNELS starts a row
-                self._written[address] = data
-                yield _WRITE, address, data
-        yield _BEATS, 0, frame.beats
 
-
-def operand_image(unit: Unit, part: Sequence[Frame]) -> bytes:
+def operand_image(unit: Unit, part: Sequence[UnitFrame]) -> bytes:
     """The operands of all beats, as a file: the highest byte of a word first."""
-    numbers = [(port, np.concatenate([frame.operands[port.name] for frame in part])) for port in unit.operands]
-    octets = [_octets(column).reshape(*column.shape, 8)[:, :, : port.bits // 8] for port, column in numbers]
-    words = np.hstack([group.reshape(len(group), -1) for group in octets])
-    return words[:, ::-1].tobytes()
-
-
-def _octets(numbers: Int64Array) -> _Octets:
-    return np.ascontiguousarray(numbers, "<i8").view(np.uint8)
+    groups = []
+    for port in unit.operands:
+        numbers = np.concatenate([frame.operands[port.name] for frame in part])
+        octets = np.ascontiguousarray(numbers, "<i8").view(np.uint8).reshape(*numbers.shape, 8)
+        groups.append(octets[:, :, : port.bits // 8].reshape(len(numbers), -1))
+    return np.hstack(groups)[:, ::-1].tobytes()
 
 
 def results_in(file: Path, unit: Unit, lanes: int) -> Results:
@@ -89,15 +85,12 @@ _MASKED: Final = str.maketrans("0123456789abcdefxz", "0000000000000000ff")
 def _words(digits: str, unit: Unit, lanes: int) -> Results:
     sizes = {port: port_bytes(port, lanes) for port in unit.results}
     octets = np.frombuffer(bytes.fromhex(digits), np.uint8).reshape(-1, sum(sizes.values()))[:, ::-1]
-    ends = np.cumsum(list(sizes.values()))
-    return {
-        port.name: _numbers(port, octets[:, end - sizes[port] : end], lanes)
-        for port, end in zip(sizes, ends, strict=True)
-    }
-
-
-def _numbers(port: Port, octets: _Octets, lanes: int) -> Int64Array:
-    if port.bits < 8:
-        return np.unpackbits(octets, axis=1, count=port.count(lanes), bitorder="little").astype(np.int64)
-    kind = f"<{'i' if port.signed else 'u'}{port.bits // 8}"
-    return np.ascontiguousarray(octets).view(kind).astype(np.int64)
+    numbers = {}
+    for port, end in zip(sizes, np.cumsum(list(sizes.values())), strict=True):
+        own = octets[:, end - sizes[port] : end]
+        if port.bits < 8:
+            values = np.unpackbits(own, axis=1, count=port.count(lanes), bitorder="little")
+        else:
+            values = np.ascontiguousarray(own).view(f"<{'i' if port.signed else 'u'}{port.bits // 8}")
+        numbers[port.name] = values.astype(np.int64)
+    return numbers

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from isa.lane import S32
-from rtl_models.benches.frame import Frame
-from rtl_models.benches.stimulus import edges
+from rtl_models.benches.coverage.stimulus import edges
+from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.register_map import CHANNELS
 from rtl_models.unit_values import channel_setting
 from rtl_models.units import Unit
@@ -22,7 +22,7 @@ _BEATS: Final = (1, 2, 3, 7, 16, 61, 256, 1_000, 2_000)
 _CHUNK_BYTES: Final = 16
 
 
-def frames(unit: Unit, lanes: int, seed: int, beats: int) -> Iterator[Frame]:
+def frames(unit: Unit, lanes: int, seed: int, beats: int) -> Iterator[UnitFrame]:
     """Frames of so many beats in all, or a few more; the same for the same seed."""
     rng, left, longest = np.random.default_rng(seed), beats, max(1, beats // 50)
     while left > 0:
@@ -31,7 +31,7 @@ def frames(unit: Unit, lanes: int, seed: int, beats: int) -> Iterator[Frame]:
         yield frame
 
 
-def long_frame(unit: Unit, lanes: int, seed: int, beats: int) -> Frame:
+def long_frame(unit: Unit, lanes: int, seed: int, beats: int) -> UnitFrame:
     """One frame of about so many beats."""
     return _MAKERS[unit.name](np.random.default_rng(seed), lanes, beats)
 
@@ -79,19 +79,15 @@ def _rescaled_ones(
     return _wrapped(np.choose(rng.integers(0, 4, shape), (near, near, ties, int32_numbers(rng, *shape))))
 
 
-def _biased(rng: Random, total: Int64Array) -> dict[str, Int64Array]:
-    """Accumulators and biases whose sums, wrapped, are the numbers; without any bias in half of the beats."""
-    biases = int32_numbers(rng, *total.shape) * rng.integers(0, 2, (len(total), 1))
-    return {"accumulator_i": _wrapped(total - biases), "bias_i": biases}
-
-
-def _quantize_down(rng: Random, lanes: int, beats: int) -> Frame:
+def _quantize_down(rng: Random, lanes: int, beats: int) -> UnitFrame:
     (multiplier, shift), output = _factors(rng), _output(rng)
     total = _rescaled_ones(rng, (beats, lanes), multiplier, shift, output)
-    return Frame({"multiplier": int(multiplier), "shift": int(shift), **output}, _biased(rng, total))
+    biases = int32_numbers(rng, *total.shape) * rng.integers(0, 2, (len(total), 1))  # none in half of the beats
+    operands = {"accumulator_i": _wrapped(total - biases), "bias_i": biases}
+    return UnitFrame({"multiplier": int(multiplier), "shift": int(shift), **output}, operands)
 
 
-def _quantize_down_channels(rng: Random, lanes: int, beats: int) -> Frame:
+def _quantize_down_channels(rng: Random, lanes: int, beats: int) -> UnitFrame:
     """Rows over all channels; what stands behind the end of one is any number."""
     channels = int(rng.integers(1, CHANNELS, endpoint=True))
     width = -(-channels // lanes) * lanes
@@ -102,16 +98,16 @@ def _quantize_down_channels(rng: Random, lanes: int, beats: int) -> Frame:
     of_channels = {channel_setting(f, c): int(tables[f][c]) for f in tables for c in range(channels)}
     accumulators = _wrapped(total - bias).reshape(-1, lanes)
     settings = {"channels": channels, **output, **of_channels}
-    return Frame(settings, {"accumulator_i": accumulators})
+    return UnitFrame(settings, {"accumulator_i": accumulators})
 
 
-def _offset_contribution(rng: Random, lanes: int, beats: int) -> Frame:
+def _offset_contribution(rng: Random, lanes: int, beats: int) -> UnitFrame:
     settings = {name: int(int32_numbers(rng)) for name in ("a_offset", "b_offset", "constant")}
     operands = {f"{name}_i": int32_numbers(rng, beats, lanes) for name in ("product", "column_sums", "bias")}
-    return Frame(settings, {**operands, "row_sum_i": int32_numbers(rng, beats, 1)})
+    return UnitFrame(settings, {**operands, "row_sum_i": int32_numbers(rng, beats, 1)})
 
 
-def _transpose1xw(rng: Random, lanes: int, beats: int) -> Frame:
+def _transpose1xw(rng: Random, lanes: int, beats: int) -> UnitFrame:
     """Rows of one element up to all of the frame, some ending with a chunk.
 
     Of the longest frames some have far more rows than beats are asked for, of a beat each: all bits of a height count.
@@ -128,28 +124,23 @@ def _transpose1xw(rng: Random, lanes: int, beats: int) -> Frame:
         "destination": _CHUNK_BYTES * int(_one_of(rng, (0, (1 << 28) - 2, int(rng.integers(1 << 28))))),
         "width": width, "height": max(1, beats // a_row), "element": element, "zero_tail": int(rng.integers(2)),
     }  # fmt: skip
-    return Frame(settings, {"data_i": rng.integers(0, 1 << 32, (settings["height"] * a_row, lanes))})
+    return UnitFrame(settings, {"data_i": rng.integers(0, 1 << 32, (settings["height"] * a_row, lanes))})
 
 
-def _quantized_add(rng: Random, lanes: int, beats: int) -> Frame:
-    layer = rng.random() < 1 / 2
-    settings = (_layer_scales(rng) if layer else _any_scales(rng)) | _output(rng)
-    return Frame(settings, {port: rng.integers(0, 256, (beats, lanes)) for port in ("a_i", "b_i")})
-
-
-def _layer_scales(rng: Random) -> dict[str, int]:
-    """Those of operands and results of about the same scale: the sum comes back to bytes."""
-    multipliers = {name: int(rng.integers(1 << 30, 1 << 31)) for name in ("a_multiplier", "b_multiplier", "multiplier")}
-    shifts = {"left_shift": 20, "a_shift": int(rng.integers(3)), "b_shift": int(rng.integers(3))}
-    return multipliers | shifts | _zero_points(rng) | {"shift": int(rng.integers(17, 22))}
-
-
-def _any_scales(rng: Random) -> dict[str, int]:
-    """Also those that wrap, saturate, or make all results the same."""
-    multipliers, shifts = (column.tolist() for column in _factors(rng, 3))
-    factors = dict(zip(("a_multiplier", "b_multiplier", "multiplier"), multipliers, strict=True))
-    factors |= dict(zip(("a_shift", "b_shift", "shift"), shifts, strict=True))
-    return factors | _zero_points(rng) | {"left_shift": int(rng.integers(21))}
+def _quantized_add(rng: Random, lanes: int, beats: int) -> UnitFrame:
+    multipliers = ("a_multiplier", "b_multiplier", "multiplier")
+    if rng.random() < 1 / 2:  # as in a layer, operands and results of about the same scale: the sum comes back to bytes
+        scales = {name: int(rng.integers(1 << 30, 1 << 31)) for name in multipliers}
+        scales |= {"left_shift": 20, "a_shift": int(rng.integers(3)), "b_shift": int(rng.integers(3))}
+        scales |= _zero_points(rng)
+        scales["shift"] = int(rng.integers(17, 22))
+    else:  # also those that wrap, saturate, or make all results the same
+        factors, shifts = (column.tolist() for column in _factors(rng, 3))
+        scales = dict(zip(multipliers, factors, strict=True))
+        scales |= dict(zip(("a_shift", "b_shift", "shift"), shifts, strict=True))
+        scales |= _zero_points(rng)
+        scales["left_shift"] = int(rng.integers(21))
+    return UnitFrame(scales | _output(rng), {port: rng.integers(0, 256, (beats, lanes)) for port in ("a_i", "b_i")})
 
 
 def _zero_points(rng: Random) -> dict[str, int]:
@@ -158,7 +149,7 @@ def _zero_points(rng: Random) -> dict[str, int]:
     return dict(zip(("a_offset", "b_offset"), offsets.tolist(), strict=True))
 
 
-_MAKERS: Final[Mapping[str, Callable[[Random, int, int], Frame]]] = {
+_MAKERS: Final[Mapping[str, Callable[[Random, int, int], UnitFrame]]] = {
     "quantize_down": _quantize_down,
     "quantize_down_channels": _quantize_down_channels,
     "offset_contribution": _offset_contribution,

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, RisingEdge, Timer
 
-from rtl_models.benches.frame import Difference, Frame
-from rtl_models.benches.unit_settings import BENCH, LANES
+from rtl_models.benches.driving.frame import Difference, UnitFrame
+from rtl_models.benches.driving.unit_settings import BENCH, LANES
 from rtl_models.bulk.compare import expected, first_wrong, told
 from rtl_models.bulk.images import COMMANDS, OPERANDS, RESULTS, Commands, operand_image, results_in
 from rtl_models.unit_values import Results
-from sim.view.cycles_sentences import counted
+from sim.view.sentences import counted
 
 
-class Stalls(NamedTuple):
+class BulkStalls(NamedTuple):
     """Numbers of patterns of `bulk_stalls`, and its seed."""
 
     offers: int
@@ -41,7 +41,7 @@ class Counts:
     error: int
 
 
-class Traffic:
+class BulkTraffic:
     """The unit behind its memories, from a reset on."""
 
     def __init__(self, dut: Any) -> None:
@@ -54,26 +54,23 @@ class Traffic:
         await Timer(4, "step")
         self._dut.rst_ni.value = 1
 
-    async def run(self, part: Sequence[Frame], stalls: Stalls) -> tuple[Counts, Results]:
+    async def run(self, part: Sequence[UnitFrame], stalls: BulkStalls) -> tuple[Counts, Results]:
         """Send frames, and wait until all results are in the memory."""
         Path(COMMANDS).write_bytes(self._commands.image(part))
         Path(OPERANDS).write_bytes(operand_image(BENCH.unit, part))
         Path(RESULTS).unlink(missing_ok=True)
         self._dut.offers_i.value, self._dut.takes_i.value, self._dut.seed_i.value = stalls
-        await self._until_done()
-        names = ("cycles", "accepted", "delivered", "unstable", "hung", "error")
-        counts = Counts(*(int(getattr(self._dut, f"{name}_o").value) for name in names))
-        return counts, results_in(Path(RESULTS), BENCH.unit, LANES)
-
-    async def _until_done(self) -> None:
         await FallingEdge(self._dut.clk_i)
         self._dut.start_i.value = 1
         await FallingEdge(self._dut.clk_i)
         self._dut.start_i.value = 0
         await RisingEdge(self._dut.done_o)
+        names = ("cycles", "accepted", "delivered", "unstable", "hung", "error")
+        counts = Counts(*(int(getattr(self._dut, f"{name}_o").value) for name in names))
+        return counts, results_in(Path(RESULTS), BENCH.unit, LANES)
 
 
-class Found(NamedTuple):
+class TrafficResult(NamedTuple):
     """What a run gave: its counts, what it must give, what is wrong in words.
 
     `wrong` is the first number that is, where the handshake was kept.
@@ -85,17 +82,11 @@ class Found(NamedTuple):
     wrong: Difference | None
 
 
-async def checked(traffic: Traffic, part: Sequence[Frame], stalls: Stalls) -> Found:
+async def checked(traffic: BulkTraffic, part: Sequence[UnitFrame], stalls: BulkStalls) -> TrafficResult:
     """Send frames and compare them and the rules of the handshake."""
     counts, given = await traffic.run(part, stalls)
     due = expected(BENCH.unit, part, LANES)
-    problems, wrong = _broken(counts, sum(frame.beats for frame in part)), first_wrong(BENCH.unit, given, due)
-    return Found(counts, due, [*problems, *([told(part, wrong)] if wrong else [])], None if problems else wrong)
-
-
-def _broken(counts: Counts, sent: int) -> list[str]:
-    """The rules of the handshake that were broken."""
-    more = counts.delivered - counts.accepted
+    more, sent = counts.delivered - counts.accepted, sum(frame.beats for frame in part)
     rules = {
         f"{counted(counts.unstable, 'result')} changed or vanished without being taken": counts.unstable,
         f"{-more} of {counted(counts.accepted, 'beat')} lost": more < 0,
@@ -103,4 +94,5 @@ def _broken(counts: Counts, sent: int) -> list[str]:
         f"the unit hangs after {counts.accepted} of {counted(sent, 'beat')}": counts.hung,
         "a legal write of a configuration register is refused": counts.error,
     }
-    return [said for said, broken in rules.items() if broken]
+    problems, wrong = [said for said, broken in rules.items() if broken], first_wrong(BENCH.unit, given, due)
+    return TrafficResult(counts, due, [*problems, *([told(part, wrong)] if wrong else [])], None if problems else wrong)

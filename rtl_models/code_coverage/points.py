@@ -42,11 +42,8 @@ def points_in(text: str, folders: Sequence[Path]) -> Counts:
     for key, times in _COUNT.findall(text):
         fields = dict(part.split("\x02", 1) for part in key.split("\x01") if part)
         if Path(fields["f"]).parent in folders:
-            counts[_point(fields)] += int(times)
+            file, number = Path(fields["f"]), int(fields["l"])
+            line = file.read_text().splitlines()[number - 1].strip()
+            kind, what = cast(Kind, fields["t"]), _SIZE.sub("'", fields["o"])
+            counts[Point(file.stem, number, int(fields["n"]), kind, line, what)] += int(times)
     return counts
-
-
-def _point(fields: dict[str, str]) -> Point:
-    file, number = Path(fields["f"]), int(fields["l"])
-    line = file.read_text().splitlines()[number - 1].strip()
-    return Point(file.stem, number, int(fields["n"]), cast(Kind, fields["t"]), line, _SIZE.sub("'", fields["o"]))

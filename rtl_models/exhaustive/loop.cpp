@@ -40,8 +40,8 @@ struct Expected {
 
 Expected expected_of(uint64_t first, uint64_t second) {
   Expected all;
-  bool clamped[Lanes];
-  for (uint64_t lane = 0; lane < Lanes; ++lane) all.result[lane] = expected(first, second + lane, clamped[lane]);
+  uint8_t clamped[Lanes];
+  for (uint64_t lane = 0; lane < Lanes; ++lane) all.result[lane] = expected(first, second + lane, &clamped[lane]);
   all.saturated = 0;
   for (uint64_t lane = 0; lane < Lanes; ++lane) all.saturated |= uint64_t{clamped[lane]} << lane;
   return all;

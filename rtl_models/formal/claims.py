@@ -1,6 +1,6 @@
 """Claims about signals: a specification asks for the signals that it speaks of, and so names them.
 
-def specification(read: Read) -> Statement:
+def specification(read: ReadSignal) -> Statement:
     return {"ready_o": (read("ready_o", U1), read("ready_i", U1) | ~read("valid_o", U1) & 1)}
 """
 
@@ -12,21 +12,21 @@ from functools import cache
 from typing import Protocol, cast
 
 from isa.lane import Int, Lane, constant
-from rtl_models.formal.unrolling import Signal
-from sim.check.prove import Claim, Range, input_lane
+from rtl_models.formal.equations.unrolling import WireBits
+from sim.prove.claim import Claim, Range, input_lane
 
 Statement = Mapping[str, tuple[Lane, Lane]]
 """What is claimed to be equal, by names."""
 
 
-class Read(Protocol):
+class ReadSignal(Protocol):
     """The number on some bits of a wire, from bit `lsb` on; all of them without it."""
 
     def __call__(self, wire: str, kind: Int, lsb: int | None = None) -> Lane:
         """As a number of this type."""
 
 
-Value = Callable[[Read], Lane]
+Value = Callable[[ReadSignal], Lane]
 """A number that signals make up."""
 
 
@@ -35,9 +35,9 @@ def on(wire: str, kind: Int, lsb: int | None = None) -> Value:
     return lambda read: read(wire, kind, lsb)
 
 
-def signal_of(wire: str, kind: Int, lsb: int | None, edge: int = 0) -> Signal:
+def signal_of(wire: str, kind: Int, lsb: int | None, edge: int = 0) -> WireBits:
     """The signal that is read."""
-    return Signal(wire, edge=edge) if lsb is None else Signal(wire, lsb, kind.bits, edge)
+    return WireBits(wire, edge=edge) if lsb is None else WireBits(wire, lsb, kind.bits, edge)
 
 
 def all_of(conditions: Iterable[Lane]) -> Lane:
@@ -65,7 +65,7 @@ class Signals:
         self.kinds: dict[str, Int] = {} if kinds is None else kinds
 
     def __call__(self, wire: str, kind: Int, lsb: int | None = None) -> Lane:
-        """As `Read`; the type is that of the first time."""
+        """As `ReadSignal`; the type is that of the first time."""
         name = str(signal_of(wire, kind, lsb, self._edge))
         known = self.kinds.setdefault(name, kind)
         return kind.wrap(_leaf(name, known))

@@ -1,4 +1,4 @@
-"""Lemmas about numbers: what lets stages be put together, each with a false twin."""
+"""Lemmas about numbers: what lets stages be put together, each with a false claim."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from isa.lane import S32, S64, U16, U32, Int, Lane
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal.theorem import Lemma
-from sim.check.prove import Claim
+from sim.prove.claim import Claim
 
 _Side = Callable[..., Lane]
 _FACTORS: Mapping[str, Int] = {"a": S32, "b": S32}
@@ -42,13 +42,22 @@ def lemmas() -> list[Lemma]:
     """
     halves, wide = {"a": S32}, dict.fromkeys(_PARTS, S64)
     return [
-        _lemma("a number is its halves", halves, _rejoined, lambda x: x, _rejoined_unsigned),
-        _lemma("four tiles are the product", wide, sum_of_products, product_of_joined, _without_a_tile),
+        _lemma("a number is its halves", halves,
+            lambda x: a.joined(a.high_half(x), a.low_half(x)), lambda x: x,
+            lambda x: a.joined(a.high_half_unsigned(x), a.low_half(x))),
+        _lemma("four tiles are the product", wide, sum_of_products, product_of_joined,
+            lambda a_high, a_low, b_high, b_low: S64.wrap(
+                sum_of_products(a_high, a_low, b_high, b_low) - a_low * b_low)),
         _lemma("three tiles are the lower half of the product",
-            dict.fromkeys(_PARTS, U32), sum_of_low_products, low_product_of_joined, _without_a_low_tile),
-        _lemma("a product by adding", {"x": U32, "height": U32}, _one_more, _next_product, _product),
+            dict.fromkeys(_PARTS, U32), sum_of_low_products, low_product_of_joined,
+            lambda a_high, a_low, b_high, b_low: U32.wrap(
+                sum_of_low_products(a_high, a_low, b_high, b_low) - a_low * b_low)),
+        _lemma("a product by adding", {"x": U32, "height": U32},
+            lambda x, height: U32.wrap(_product(x, height) + height),
+            lambda x, height: U32.wrap(U32.wrap(x + 1) * height), _product),
         _lemma("rounded product", _FACTORS, a.rounded_product, a.sqrdmulh, a.product),
-        _lemma("division in steps", {"a": S32, "n": a.U5}, a.divided_in_steps, a.divided, _ties_up),
+        _lemma("division in steps", {"a": S32, "n": a.U5}, a.divided_in_steps, a.divided,
+            lambda x, n: a.rounded_halves(a.in_halves(x, n))),
     ]  # fmt: skip
 
 
@@ -56,33 +65,5 @@ def _product(x: Lane, height: Lane) -> Lane:
     return U32.wrap(x * height)
 
 
-def _one_more(x: Lane, height: Lane) -> Lane:
-    return U32.wrap(_product(x, height) + height)
-
-
-def _next_product(x: Lane, height: Lane) -> Lane:
-    return U32.wrap(U32.wrap(x + 1) * height)
-
-
 def _lemma(name: str, inputs: Mapping[str, Int], left: _Side, right: _Side, wrong: _Side) -> Lemma:
     return Lemma(Claim(f"lemma: {name}", dict(inputs), left, right), Claim(name, dict(inputs), wrong, right))
-
-
-def _rejoined(x: Lane) -> Lane:
-    return a.joined(a.high_half(x), a.low_half(x))
-
-
-def _rejoined_unsigned(x: Lane) -> Lane:
-    return a.joined(a.high_half_unsigned(x), a.low_half(x))
-
-
-def _without_a_tile(a_high: Lane, a_low: Lane, b_high: Lane, b_low: Lane) -> Lane:
-    return S64.wrap(sum_of_products(a_high, a_low, b_high, b_low) - a_low * b_low)
-
-
-def _without_a_low_tile(a_high: Lane, a_low: Lane, b_high: Lane, b_low: Lane) -> Lane:
-    return U32.wrap(sum_of_low_products(a_high, a_low, b_high, b_low) - a_low * b_low)
-
-
-def _ties_up(x: Lane, n: Lane) -> Lane:
-    return a.rounded_halves(a.in_halves(x, n))

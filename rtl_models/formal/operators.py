@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import cast
+from collections.abc import Callable, Mapping
 
-from isa.lane import S8, S16, S32, U1, Int, Lane, Place, constant
+from isa.lane import S8, S16, S32, U1, Int, Lane, Read, constant, rebuilt
+from rtl_models.formal.equations.written import at_width
+from rtl_models.formal.false_claims import FAULTS
 from rtl_models.formal.theorem import Fault, Lanes, Theorem
-from rtl_models.formal.twins import FAULTS
-from rtl_models.formal.yosys import at_width
 from rtl_models.operators import OPERATORS, Operator
-from sim.check import conventions_as_lanes as convention
-from sim.check.prove import Claim, Range, clamped
+from sim.prove import conventions_as_lanes as convention
+from sim.prove.claim import Claim, Range, clamped
 
 Specification = Callable[..., Lanes]
 """What the outputs that it names are said to be, from the lanes on the input ports."""
@@ -52,11 +51,11 @@ def _operator(operator: Operator, width: int) -> Theorem:
 
 def _on_ports(lane: Lane, ports: tuple[Lane, ...], known: dict[Lane, Lane]) -> Lane:
     """The expression with the lane on port number k in the place of register v<k>."""
-    if isinstance(lane.detail, Place):
-        return ports[cast(int, lane.detail.index)]
+    if isinstance(lane, Read):
+        assert isinstance(lane.place.index, int)
+        return ports[lane.place.index]
     if lane not in known:
-        args = tuple(_on_ports(arg, ports, known) for arg in lane.args)
-        known[lane] = Lane(lane.op, args, lane.low, lane.high, lane.detail)
+        known[lane] = rebuilt(lane, [_on_ports(arg, ports, known) for arg in lane.args])
     return known[lane]
 
 
@@ -111,14 +110,10 @@ def _never_lowest(to: Int) -> Theorem:
     return Theorem(claim, at_width("sqrdmulh", to.bits), lowest_instead)
 
 
-def _of_operators() -> Iterator[Theorem]:
-    return (_operator(operator, width) for operator in OPERATORS.values() for width in operator.widths)
-
-
 def operator_theorems() -> list[Theorem]:
     """The operators by width, then what else is known."""
     return [
-        *_of_operators(),
+        *(_operator(operator, width) for operator in OPERATORS.values() for width in operator.widths),
         *(_ties_away(width) for width in (8, 16, 32, 64)),
         _as_gemmlowp(),
         *(_never_lowest(to) for to in (S8, S16, S32)),

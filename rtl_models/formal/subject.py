@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
-from rtl_models.formal.smt2 import NoSuchSignal
+from rtl_models.formal.equations.smt2 import NoSuchSignal
+from rtl_models.formal.equations.written import Subject
 from rtl_models.formal.theorem import Theorem, refuted
 from rtl_models.formal.theorems import module_theorems
-from rtl_models.formal.yosys import Subject
 
 
 @dataclass(frozen=True)
@@ -56,19 +56,14 @@ def decide(subject: Subject, equations: str, seconds: float) -> Decision:
         raise ValueError(f"there is no theorem about {subject}")
     found = Decision("equivalent")
     for theorem in asked:
-        decision = _asked(theorem, equations, seconds)
-        if decision.outcome == "refuted":
-            return decision
-        found = decision if decision.outcome == "unknown" else found
+        name = theorem.claim.name
+        try:
+            finding = refuted(theorem, equations, seconds)
+        except NoSuchSignal as missing:
+            found = Decision("unknown", name, str(missing))
+            continue
+        if finding.outcome == "counter-example":
+            return Decision("refuted", name, values=finding.values)
+        if finding.outcome != "proved":
+            found = Decision("unknown", name, finding.reason)
     return found
-
-
-def _asked(theorem: Theorem, equations: str, seconds: float) -> Decision:
-    name = theorem.claim.name
-    try:
-        finding = refuted(theorem, equations, seconds)
-    except NoSuchSignal as missing:
-        return Decision("unknown", name, str(missing))
-    if finding.outcome == "counter-example":
-        return Decision("refuted", name, values=finding.values)
-    return Decision("equivalent") if finding.outcome == "proved" else Decision("unknown", name, finding.reason)

@@ -13,19 +13,20 @@ to the others:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from isa.errors import LanewiseError
 from isa.evaluate.smt import Found
-from isa.lane import Lane, walk
-from rtl_models.formal.question import Question
-from rtl_models.formal.yosys import Design, Subject, design_of
-from sim.check.prove import Claim, Finding, Sides, prove_sides, sides_of
+from isa.lane import Lane, Read, walk
+from rtl_models.formal.equations.written import Subject, SubjectSources, design_of
+from rtl_models.formal.question import SolverQuestion
+from sim.prove.claim import Claim, Finding, Sides, prove_sides, sides_of
 
 Lanes = Mapping[str, Lane]
 
 
-class NotPlanted(Exception):
+class NotPlanted(LanewiseError):
     """A fault that has no place in the module as it is now: its text must occur exactly once."""
 
 
@@ -37,7 +38,7 @@ class Fault:
     text: str
     wrong: str
 
-    def planted(self, design: Design) -> Design:
+    def planted(self, design: SubjectSources) -> SubjectSources:
         """The design with the mistake.  Raises NotPlanted."""
         source = design.sources[self.file]
         if source.count(self.text) != 1:
@@ -52,61 +53,59 @@ class Fault:
 class Theorem:
     """A claim about the signals of a module at parameters.
 
-    `twin` is a fault of the module with which the claim must be refuted: a claim that cannot fail says nothing.
+    `fault` is one of the module with which the claim must be refuted: a claim that cannot fail says nothing.
     """
 
     claim: Claim
     subject: Subject
-    twin: Fault
+    fault: Fault
 
     @property
-    def design(self) -> Design:
+    def design(self) -> SubjectSources:
         """The module that is meant."""
         return design_of(self.subject)
 
     @property
-    def wrong_design(self) -> Design:
-        """The module of the twin.  Raises NotPlanted."""
-        return self.twin.planted(self.design)
+    def wrong_design(self) -> SubjectSources:
+        """The module with the fault.  Raises NotPlanted."""
+        return self.fault.planted(self.design)
 
 
 @dataclass(frozen=True)
 class Lemma:
-    """A claim about numbers, on which theorems are composed; `twin` is a false one, which must be refuted."""
+    """A claim about numbers, on which theorems are composed; `false_claim` must be refuted."""
 
     claim: Claim
-    twin: Claim
+    false_claim: Claim
 
 
 def decided(theorem: Theorem, equations: str, seconds: float) -> Finding:
     """The answer, a counter-example as small as the time allows.  Raises NoSuchSignal, Unreadable."""
-    return _found(theorem, equations, seconds, Question.smallest)
+    return _found(theorem, equations, seconds, SolverQuestion.smallest)
 
 
 def refuted(theorem: Theorem, equations: str, seconds: float) -> Finding:
     """As `decided`, for a claim expected to fail: the first counter-example will do."""
-    return _found(theorem, equations, seconds, Question.checked)
+    return _found(theorem, equations, seconds, SolverQuestion.checked)
 
 
-def _found(theorem: Theorem, equations: str, seconds: float, shown: Callable[[Question, Found], Finding]) -> Finding:
+def _found(
+    theorem: Theorem, equations: str, seconds: float, shown: Callable[[SolverQuestion, Found], Finding]
+) -> Finding:
     """Each result of the claim on its own, up to one that is not proved: a solver is quicker with one product."""
     started, finding = time.monotonic(), Finding("proved", 0)
-    for sides in _each(sides_of(theorem.claim)):
-        question = Question(sides, equations, started + seconds)
+    claimed = sides_of(theorem.claim)
+    for name, left in claimed.left.items():
+        right = claimed.right[name]
+        reached = {lane.place for lane in walk([left, right, claimed.given]) if isinstance(lane, Read)}
+        inputs = tuple(lane for lane in claimed.inputs if lane.place in reached)
+        sides = Sides(inputs, {name: left}, {name: right}, claimed.given)
+        question = SolverQuestion(sides, equations, started + seconds)
         answer = question.answer()
         finding = shown(question, answer) if isinstance(answer, Found) else question.without_example(answer)
         if finding.outcome != "proved":
             break
     return replace(finding, seconds=time.monotonic() - started)
-
-
-def _each(sides: Sides) -> Iterator[Sides]:
-    """The results of a claim one by one, with the inputs that each depends on."""
-    for name in sides.left:
-        left, right = sides.left[name], sides.right[name]
-        reached = {lane.detail for lane in walk([left, right, sides.given]) if lane.op == "read"}
-        inputs = tuple(lane for lane in sides.inputs if lane.detail in reached)
-        yield Sides(inputs, {name: left}, {name: right}, sides.given)
 
 
 def decided_lemma(claim: Claim, seconds: float) -> Finding:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from rtl_models.formal.configuration import configuration_theorems
-from rtl_models.formal.frames import frame_lemmas, frame_theorems
-from rtl_models.formal.handshake import handshake_theorems
 from rtl_models.formal.lemmas import lemmas
-from rtl_models.formal.offset_contribution import offset_contribution
 from rtl_models.formal.operators import operator_theorems
-from rtl_models.formal.parts import part_theorems
-from rtl_models.formal.pipelines import Pipeline
-from rtl_models.formal.quantize_down import quantize_down
-from rtl_models.formal.quantized_add import quantized_add
-from rtl_models.formal.streams import composition_lemma, stage_theorems, waiting_theorem
-from rtl_models.formal.tables import table_lemmas, table_theorems
 from rtl_models.formal.theorem import Lemma, Theorem
+from rtl_models.formal.units.configuration import configuration_theorems
+from rtl_models.formal.units.frames import frame_lemmas, frame_theorems
+from rtl_models.formal.units.handshake import handshake_theorems
+from rtl_models.formal.units.offset_contribution import offset_contribution
+from rtl_models.formal.units.parts import part_theorems
+from rtl_models.formal.units.pipelines import Pipeline
+from rtl_models.formal.units.quantize_down import quantize_down
+from rtl_models.formal.units.quantized_add import quantized_add
+from rtl_models.formal.units.streams import composition_lemma, stage_theorems, waiting_theorem
+from rtl_models.formal.units.tables import table_lemmas, table_theorems
 
 LANES = 4
 """The lanes of a beat for which units are proved unless others are asked for, where a lane is one round of a loop.
@@ -47,17 +45,13 @@ def theorems(lanes: int = LANES) -> list[Theorem | Lemma]:
 
 def module_theorems(lanes: int = LANES) -> list[Theorem]:
     """Those about modules."""
+    found = [*operator_theorems(), *part_theorems()]
+    for pipeline in pipelines(lanes):
+        found += [*stage_theorems(pipeline), waiting_theorem(pipeline)]
+        found += handshake_theorems(pipeline.subject, pipeline.handshake, pipeline.latency)
     return [
-        *operator_theorems(),
-        *part_theorems(),
-        *(theorem for pipeline in pipelines(lanes) for theorem in _of_pipeline(pipeline)),
+        *found,
         *frame_theorems(),
         *table_theorems(lanes),
         *configuration_theorems(),
     ]
-
-
-def _of_pipeline(pipeline: Pipeline) -> Iterator[Theorem]:
-    yield from stage_theorems(pipeline)
-    yield waiting_theorem(pipeline)
-    yield from handshake_theorems(pipeline.subject, pipeline.handshake, pipeline.latency)

@@ -6,23 +6,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtl_models.formal.yosys import Subject, design_of
+from isa.errors import MISMATCH, LanewiseError
+from rtl_models.formal.equations.written import Subject, design_of
 from rtl_models.mutation.mutants import Mutant
-from rtl_models.mutation.netlist import Netlist, Origin
-from rtl_models.mutation.scenario import Scenario
+from rtl_models.mutation.netlist import Netlist, NetlistOrigin
+from rtl_models.mutation.scenarios.scenario import Scenario
 from rtl_models.mutation.simulator import Killed, killed_by
 from rtl_models.mutation.survivors import by_proof
 from rtl_models.mutation.targets import Target
-from rtl_models.mutation.verdict import Fate, Verdict
-from rtl_models.scratch import scratch_folder
-from sim.view.cycles_sentences import counted
+from rtl_models.mutation.verdict import Fate, MutantVerdict
+from rtl_models.tools.scratch import scratch_folder
+from sim.view.sentences import counted
 
 
-class WrongModule(Exception):
+class WrongModule(LanewiseError):
     """The bench fails without any mutant: one sentence."""
 
+    exit_code = MISMATCH
 
-class NoSuchMutant(Exception):
+
+class NoSuchMutant(LanewiseError):
     """A module has fewer mutants: one sentence."""
 
 
@@ -32,10 +35,10 @@ class Judgement:
 
     subject: Subject
     rows: int
-    verdicts: tuple[Verdict, ...]
-    origin: Origin
+    verdicts: tuple[MutantVerdict, ...]
+    origin: NetlistOrigin
 
-    def having(self, fate: Fate) -> list[Verdict]:
+    def having(self, fate: Fate) -> list[MutantVerdict]:
         """The verdicts of one kind."""
         return [verdict for verdict in self.verdicts if verdict.fate == fate]
 
@@ -45,7 +48,7 @@ class Judgement:
         return bool(self.verdicts) and not self.having("undecided")
 
 
-def judged(target: Target, count: int, seed: int, seconds: float, cache: Path, number: int | None = None) -> Judgement:
+def judge(target: Target, count: int, seed: int, seconds: float, cache: Path, number: int | None = None) -> Judgement:
     """The verdicts on so many mutants, or on that one of them which has the number alone.
 
     The solver has so many seconds for each question.  Raises NoSuchMutant, WrongModule; YosysMissing, Refused,
@@ -53,7 +56,11 @@ def judged(target: Target, count: int, seed: int, seconds: float, cache: Path, n
     """
     with scratch_folder() as directory:
         netlist = Netlist(design_of(target.subject), directory, cache)
-        mutants = _wanted(target, netlist.mutants(count, seed), number)
+        drawn = netlist.mutants(count, seed)
+        mutants = [mutant for mutant in drawn if number in (None, mutant.number)]
+        if number is not None and not mutants:
+            there = counted(len(drawn), "mutant")
+            raise NoSuchMutant(f"{target.subject} has {there} here: there is no number {number}")
         scenarios = target.scenarios(seed)
         of_bench = dict(_by_bench(target, netlist.simulated(mutants), mutants, scenarios))
         survivors = [mutant for mutant in mutants if mutant not in of_bench]
@@ -62,16 +69,9 @@ def judged(target: Target, count: int, seed: int, seconds: float, cache: Path, n
     return Judgement(target.subject, rows, tuple((of_bench | of_proof)[mutant] for mutant in mutants), netlist.origin)
 
 
-def _wanted(target: Target, mutants: list[Mutant], number: int | None) -> list[Mutant]:
-    wanted = [mutant for mutant in mutants if number in (None, mutant.number)]
-    if number is not None and not wanted:
-        raise NoSuchMutant(f"{target.subject} has {counted(len(mutants), 'mutant')} here: there is no number {number}")
-    return wanted
-
-
 def _by_bench(
     target: Target, netlist: str, mutants: Sequence[Mutant], scenarios: Sequence[Scenario]
-) -> Iterator[tuple[Mutant, Verdict]]:
+) -> Iterator[tuple[Mutant, MutantVerdict]]:
     """The mutants that the bench kills."""
     numbers = [mutant.number for mutant in mutants]
     itself, *others = killed_by(target.subject.module, target.control, netlist, numbers, scenarios)
@@ -79,7 +79,10 @@ def _by_bench(
         raise WrongModule(f"{target.subject} fails its own bench: {_found(itself, scenarios)}")
     for mutant, killed in zip(mutants, others, strict=True):
         if killed is not None:
-            yield mutant, Verdict(mutant, "killed by bench", _found(killed, scenarios), killed.operands(scenarios))
+            yield (
+                mutant,
+                MutantVerdict(mutant, "killed by bench", _found(killed, scenarios), killed.operands(scenarios)),
+            )
 
 
 def _found(killed: Killed, scenarios: Sequence[Scenario]) -> str:

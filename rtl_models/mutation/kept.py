@@ -8,53 +8,47 @@ from dataclasses import asdict
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import isa
 import rtl_models
 import sim
 from isa.evaluate.smt import solver_version
-from rtl_models.formal.yosys import design_of
-from rtl_models.mutation.judgement import Judgement, judged
+from rtl_models.formal.equations.written import design_of
+from rtl_models.mutation.judgement import Judgement, judge
 from rtl_models.mutation.mutants import Mutant
-from rtl_models.mutation.netlist import PASSES, Origin
+from rtl_models.mutation.netlist import PASSES, NetlistOrigin
 from rtl_models.mutation.targets import Target
-from rtl_models.mutation.verdict import Verdict
-from rtl_models.yosys import yosys_version
-from sim.kept import write_whole
+from rtl_models.mutation.verdict import MutantVerdict
+from rtl_models.tools.yosys import yosys_version
+from sim.toolchain.kept import write_whole
 
 _PACKAGES: Final = (isa, rtl_models, sim)
 _CODE: Final = (".py", ".cpp")
 
 
-def kept_or_judged(target: Target, count: int, seed: int, seconds: float, directory: Path) -> Judgement:
-    """`judged`, unless that was asked before; what is undecided is asked again."""
-    file = directory / f"mutation-{_key(target, count, seed)}.json"
+def keep_or_judge(target: Target, count: int, seed: int, seconds: float, directory: Path) -> Judgement:
+    """`judge`, unless that was asked before; what is undecided is asked again.
+
+    What is kept belongs to the module, the tools, and all code of the three packages: stimuli, semantics, golden
+    references, theorems.
+    """
+    module = [str(target.subject), sorted(design_of(target.subject).sources.items())]
+    key = json.dumps([[*tools(), PASSES], module, count, seed, _code()])
+    file = directory / f"mutation-{hashlib.sha256(key.encode()).hexdigest()}.json"
     if file.is_file():
-        return _read(target, json.loads(file.read_text()))
-    judgement = judged(target, count, seed, seconds, directory)
+        found, verdicts = json.loads(file.read_text()), []
+        for value in found["verdicts"]:
+            mutant = value.pop("mutant")
+            mutant["places"] = tuple(mutant["places"])
+            verdicts.append(MutantVerdict(Mutant(**mutant), **value))
+        return Judgement(target.subject, found["rows"], tuple(verdicts), NetlistOrigin(*found["origin"]))
+    judgement = judge(target, count, seed, seconds, directory)
     if judgement.passed:
-        verdicts = [asdict(verdict) for verdict in judgement.verdicts]
-        content = {"rows": judgement.rows, "verdicts": verdicts, "origin": judgement.origin}
+        told = [asdict(verdict) for verdict in judgement.verdicts]
+        content = {"rows": judgement.rows, "verdicts": told, "origin": judgement.origin}
         write_whole(file, json.dumps(content).encode())
     return judgement
-
-
-def _read(target: Target, content: dict[str, Any]) -> Judgement:
-    verdicts = tuple(_verdict(value) for value in content["verdicts"])
-    return Judgement(target.subject, content["rows"], verdicts, Origin(*content["origin"]))
-
-
-def _verdict(value: dict[str, Any]) -> Verdict:
-    mutant = value.pop("mutant")
-    return Verdict(Mutant(**{**mutant, "places": tuple(mutant["places"])}), **value)
-
-
-def _key(target: Target, count: int, seed: int) -> str:
-    """The module, the tools, and all code of the three packages: stimuli, semantics, golden references, theorems."""
-    made_by = [*tools(), PASSES]
-    module = [str(target.subject), sorted(design_of(target.subject).sources.items())]
-    return hashlib.sha256(json.dumps([made_by, module, count, seed, _code()]).encode()).hexdigest()
 
 
 def tools() -> list[str]:

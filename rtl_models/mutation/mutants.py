@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,25 +44,18 @@ class Mutant:
 def mutants_in(listing: str) -> list[Mutant]:
     """The mutants of what `mutate -list` has written."""
     commands = [line for line in listing.splitlines() if line.startswith("mutate ")]
-    return [_mutant(number, command) for number, command in enumerate(commands, 1)]
-
-
-def _mutant(number: int, command: str) -> Mutant:
-    found = _OPTION.findall(command)
-    options, places = dict(found), [value.partition(".sv:") for name, value in found if name == "src"]
-    lines = dict.fromkeys(f"{file}.sv:{at.partition('.')[0]}" for file, _, at in places)
-    return Mutant(number, command, _words(options), tuple(lines))
-
-
-def _words(options: Mapping[str, str]) -> str:
-    wrong = _MODES[options["mode"]].format(control=options.get("ctrlbit"))
-    wire = f" ({options['wire']}[{options['wirebit']}])" if "wire" in options else ""
-    return f"bit {options['portbit']} of port {options['port']}{wire} of {_cell(options['cell'])} {wrong}"
-
-
-def _cell(name: str) -> str:
-    """Such as "the add at sqadd.sv:27", from the name that yosys gave."""
-    if written := _WRITTEN_AT.search(name):
-        return f"the {written[1]} at {written[2]}"
-    made = _MADE_BY_YOSYS.search(name)
-    return f"a {made[1]}" if made else name
+    mutants = []
+    for number, command in enumerate(commands, 1):
+        found = _OPTION.findall(command)
+        options, places = dict(found), [value.partition(".sv:") for name, value in found if name == "src"]
+        lines = dict.fromkeys(f"{file}.sv:{at.partition('.')[0]}" for file, _, at in places)
+        wrong = _MODES[options["mode"]].format(control=options.get("ctrlbit"))
+        wire = f" ({options['wire']}[{options['wirebit']}])" if "wire" in options else ""
+        cell = options["cell"]
+        if written := _WRITTEN_AT.search(cell):  # such as "the add at sqadd.sv:27"
+            cell = f"the {written[1]} at {written[2]}"
+        elif made := _MADE_BY_YOSYS.search(cell):
+            cell = f"a {made[1]}"
+        words = f"bit {options['portbit']} of port {options['port']}{wire} of {cell} {wrong}"
+        mutants.append(Mutant(number, command, words, tuple(lines)))
+    return mutants

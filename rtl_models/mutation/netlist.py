@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from rtl_models.formal.yosys import READ, WRITE, Design
+from rtl_models.formal.equations.written import READ, WRITE, SubjectSources
 from rtl_models.mutation.mutants import Mutant, mutants_in
-from rtl_models.yosys import reading, run_script, seen_by_yosys, yosys_alone
+from rtl_models.tools.yosys import reading, run_script, seen_by_yosys, yosys_alone
 
 SELECT: Final = "mutant_i"
 """The input that a netlist with all mutants has besides its own; 0 selects none."""
@@ -21,7 +21,7 @@ PASSES: Final = (_MUTABLE, WRITE, _FOR_SIMULATION)
 """What yosys does."""
 
 
-class Origin(NamedTuple):
+class NetlistOrigin(NamedTuple):
     """What a netlist without mutants is: the digest of its RTLIL, and the script that makes it of the sources."""
 
     sha256: str
@@ -34,7 +34,7 @@ class Netlist:
     Every method may raise YosysMissing, Refused and OSError.
     """
 
-    def __init__(self, design: Design, directory: Path, cache: Path) -> None:
+    def __init__(self, design: SubjectSources, directory: Path, cache: Path) -> None:
         self._directory, self._scratch, self._cache = directory, seen_by_yosys(directory), cache
         module = design.subject.module
         read = reading(design.sources, module, dict(design.subject.parameters), directory)
@@ -42,7 +42,7 @@ class Netlist:
         self._run([script])
         self.text = self._unplaced((directory / "netlist").read_text())  # names of cells have those of files
         (directory / "netlist").write_text(self.text)
-        self.origin = Origin(hashlib.sha256(self.text.encode()).hexdigest(), self._unplaced(script))
+        self.origin = NetlistOrigin(hashlib.sha256(self.text.encode()).hexdigest(), self._unplaced(script))
 
     def mutants(self, count: int, seed: int) -> list[Mutant]:
         """So many different mutants, or all where there are fewer, chosen by the seed from all parts of the module."""

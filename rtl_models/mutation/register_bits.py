@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
-from rtl_models.formal.smt2 import Equations
+from rtl_models.formal.equations.smt2 import Equations
 
 _IN_EQUATIONS: Final = re.compile(r"next_state\)\) ; (\S+) ")
 """The cell of a register, in the order of `Equations.registers`; a backslash within its name is written as a slash."""
@@ -24,11 +23,7 @@ def register_bits(equations: Equations, netlist: str) -> dict[int, str]:
     cells = _IN_EQUATIONS.findall(equations.text)
     names: dict[int, str] = {}
     for cell, (_, places) in zip(cells, equations.registers, strict=True):
-        names |= zip(places, _bits(cell, signals.get(cell, ""), len(places)), strict=True)
+        named = _SIGNAL.match(signals.get(cell, ""))
+        name, low = (named[1], int(named[2] or 0)) if named else (f"{cell}.Q", 0)
+        names |= {place: f"{name}[{low + bit}]" for bit, place in enumerate(places)}
     return names
-
-
-def _bits(cell: str, signal: str, count: int) -> Iterator[str]:
-    named = _SIGNAL.match(signal)
-    name, low = (named[1], int(named[2] or 0)) if named else (f"{cell}.Q", 0)
-    return (f"{name}[{low + bit}]" for bit in range(count))

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from rtl_models.mutation.judgement import Judgement
-from rtl_models.mutation.verdict import FATES, Fate, Verdict
-from rtl_models.sources import LANES
-from sim.view.cycles_sentences import counted
+from rtl_models.mutation.verdict import FATES, Fate, MutantVerdict
+from rtl_models.tools.sources import LANES
+from sim.view.sentences import counted
 
 TIMEOUT: Final = 60.0
 """Seconds for one question to the solver, where no others are asked for."""
@@ -34,7 +34,7 @@ class Asked:
         words = [str(word) for pair in options.items() if pair not in left_out.items() for word in pair]
         return shlex.join(["lanewise", "rtl", "mutate", *([self.name] if self.name else []), *words])
 
-    def alone(self, judgement: Judgement, verdict: Verdict) -> str:
+    def alone(self, judgement: Judgement, verdict: MutantVerdict) -> str:
         """What asks for one mutant of a module."""
         return replace(self, name=str(judgement.subject), mutant=verdict.mutant.number).command
 
@@ -50,22 +50,14 @@ def details(judgement: Judgement, asked: Asked) -> Iterator[str]:
     for verdict in judgement.verdicts:
         if verdict.fate != "killed by bench":
             yield f"  {verdict.fate}: {verdict.mutant.words}"
-            yield from (f"      {place}: {_text(place)}" for place in verdict.mutant.places)
-            yield from (f"      {said}" for said in _evidence(verdict))
+            for place in verdict.mutant.places:
+                file, _, number = place.partition(":")
+                yield f"      {place}: {(LANES / file).read_text().splitlines()[int(number) - 1].strip()}"
+            if verdict.by:
+                yield f"      {verdict.by}"
+            if verdict.values:
+                yield f"      with {', '.join(f'{name} = {value}' for name, value in verdict.values.items())}"
             yield f"      again: {asked.alone(judgement, verdict)}"
-
-
-def _evidence(verdict: Verdict) -> Iterator[str]:
-    if verdict.by:
-        yield verdict.by
-    if verdict.values:
-        yield "with " + ", ".join(f"{name} = {value}" for name, value in verdict.values.items())
-
-
-def _text(place: str) -> str:
-    """The line of the source."""
-    file, _, number = place.partition(":")
-    return (LANES / file).read_text().splitlines()[int(number) - 1].strip()
 
 
 def summary(judgements: Sequence[Judgement], asked: Asked) -> str:
@@ -112,15 +104,18 @@ def _module(judgement: Judgement, asked: Asked) -> dict[str, Any]:
         "netlist": judgement.origin._asdict(),
         **{fate: len(judgement.having(fate)) for fate in FATES},
         "mutants": [
-            _certificate(verdict) | {"again": asked.alone(judgement, verdict)} for verdict in judgement.verdicts
+            {
+                "number": verdict.mutant.number,
+                "command": verdict.mutant.command,
+                "words": verdict.mutant.words,
+                "places": verdict.mutant.places,
+                "fate": verdict.fate,
+                "by": verdict.by,
+                "values": dict(verdict.values),
+                "evidence": dict(verdict.evidence),
+                "seconds": round(verdict.seconds, 3),
+                "again": asked.alone(judgement, verdict),
+            }
+            for verdict in judgement.verdicts
         ],
     }
-
-
-def _certificate(verdict: Verdict) -> dict[str, Any]:
-    mutant = verdict.mutant
-    return {
-        "number": mutant.number, "command": mutant.command, "words": mutant.words, "places": mutant.places,
-        "fate": verdict.fate, "by": verdict.by, "values": dict(verdict.values),
-        "evidence": dict(verdict.evidence), "seconds": round(verdict.seconds, 3),
-    }  # fmt: skip

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from rtl_models.formal.smt2 import Equations, parsed
+from rtl_models.formal.equations.smt2 import Equations, parsed
 from rtl_models.mutation.copies import MOST_SPOILT, READY, Copies, Late
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rtl_models.build_cache import OPTIMISATION, Design, kept, linked, unity, verilate
-from rtl_models.environment import SimulationUnavailable, execute
 from rtl_models.mutation.netlist import SELECT
-from rtl_models.mutation.scenario import Scenario, Steps
-from rtl_models.mutation.signals import places, word_count
-from rtl_models.scratch import scratch_folder
+from rtl_models.mutation.scenarios.scenario import Scenario, Steps
+from rtl_models.mutation.scenarios.signals import places, word_count
+from rtl_models.tools.build_cache import OPTIMISATION, TopModule, kept, linked, unity, verilate
+from rtl_models.tools.environment import SimulationUnavailable, execute
+from rtl_models.tools.scratch import scratch_folder
 
 REPLAY: Final = Path(__file__).parent / "replay.cpp"
 """The program around the module."""
@@ -50,7 +50,7 @@ def killed_by(
     Raises SimulationUnavailable, ScratchUnusable, and BuildError for a netlist that Verilator refuses.
     """
     texts = {f"{_TOP}.sv": _top(module, control, netlist, max(mutants), scenarios[0].cycles), "netlist.sv": netlist}
-    design = Design(_TOP, {**texts, "quiet.vlt": _QUIET}, ())
+    design = TopModule(_TOP, {**texts, "quiet.vlt": _QUIET}, ())
     program = kept(_KIND, design, ".mutants", lambda scratch: _make(design, scratch))
     with scratch_folder() as folder:
         (folder / "scenarios").write_bytes(b"".join(scenario.image() for scenario in scenarios))
@@ -58,15 +58,11 @@ def killed_by(
     lines = done.output.splitlines()
     if done.status or len(lines) != len(mutants) + 1:
         raise SimulationUnavailable(f"the mutants of {module} ended with status {done.status}: {done.output.strip()}")
-    return [_killed(line) for line in lines]
+    words = [line.split() for line in lines]
+    return [None if rule == "-" else Killed(int(scenario), int(row), rule) for scenario, row, rule in words]
 
 
-def _killed(line: str) -> Killed | None:
-    scenario, row, rule = line.split()
-    return None if rule == "-" else Killed(int(scenario), int(row), rule)
-
-
-def _make(design: Design, scratch: Path) -> tuple[Path, list[Path]]:
+def _make(design: TopModule, scratch: Path) -> tuple[Path, list[Path]]:
     inputs = verilate(design, scratch)
     unity(scratch / "all.cpp", REPLAY)
     return linked(scratch, OPTIMISATION[_KIND]), [*inputs, REPLAY]
@@ -77,7 +73,12 @@ def _top(module: str, control: Sequence[str], netlist: str, highest: int, steps:
     ports = {SELECT: (SELECT, highest.bit_length() - 1, 0)}
     for bus, signals in (("inputs_i", steps.inputs), ("outputs_o", steps.outputs)):
         ports |= {port: (bus, high, low) for port, (high, low) in places(signals).items()}
-    connected = [text for port, bits in ports.items() for text in _connections(netlist, port, *bits)]
+    connected = []
+    for port, (bus, high, low) in ports.items():  # as a whole where the netlist has it, else its bits
+        if re.search(rf"^  (?:input|output) {port};$", netlist, re.MULTILINE):
+            connected.append(f".{port}({bus}[{low}])")
+        else:
+            connected += [f".{port}_{bit}({bus}[{low + bit}])" for bit in range(high - low + 1)]
     unused = [f"  assign {port} = 1'b0;" for port in HANDSHAKE if port.endswith("_o") and port not in control]
     high, used = 32 * word_count(steps.outputs) - 1, sum(signal.port_bits for signal in steps.outputs.values())
     return "\n".join([
@@ -93,10 +94,3 @@ def _top(module: str, control: Sequence[str], netlist: str, highest: int, steps:
         "endmodule",
         "",
     ])  # fmt: skip
-
-
-def _connections(netlist: str, port: str, bus: str, high: int, low: int) -> list[str]:
-    """Of a port as a whole where the netlist has it, else of its bits."""
-    if re.search(rf"^  (?:input|output) {port};$", netlist, re.MULTILINE):
-        return [f".{port}({bus}[{low}])"]
-    return [f".{port}_{bit}({bus}[{low + bit}])" for bit in range(high - low + 1)]

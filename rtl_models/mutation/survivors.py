@@ -6,20 +6,20 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rtl_models.formal.smt2 import Equations, parsed
+from rtl_models.formal.equations.smt2 import Equations, parsed
+from rtl_models.formal.equations.written import Subject
 from rtl_models.formal.subject import about, decide
-from rtl_models.formal.yosys import Subject
 from rtl_models.mutation.mutants import Mutant
 from rtl_models.mutation.netlist import Netlist
 from rtl_models.mutation.register_bits import register_bits
 from rtl_models.mutation.sameness import Sameness, sameness
-from rtl_models.mutation.verdict import Verdict
-from sim.view.cycles_sentences import counted
+from rtl_models.mutation.verdict import MutantVerdict
+from sim.view.sentences import counted
 
 
 def by_proof(
     subject: Subject, netlist: Netlist, survivors: Sequence[Mutant], seconds: float
-) -> Iterator[tuple[Mutant, Verdict]]:
+) -> Iterator[tuple[Mutant, MutantVerdict]]:
     """For each a verdict: that no output can ever differ, else what the theorems about the module say.
 
     Every question has so many seconds.  Raises YosysMissing, Refused, Unreadable, isa.evaluate.smt.SolverMissing.
@@ -35,30 +35,27 @@ def by_proof(
 
 def _verdict(
     subject: Subject, netlist: Netlist, equations: Equations | None, mutant: Mutant, seconds: float
-) -> Verdict:
+) -> MutantVerdict:
     """By equations in which an input selects it; none where they would not show it: they have one clock."""
     same = sameness(equations, mutant.number, seconds) if equations else Sameness("perhaps different")
     if equations and same.outcome == "same":
         names = register_bits(equations, netlist.text)
         relation = {"spoilt": sorted(names[bit] for bit in same.spoilt), "edges": same.edges}
-        return Verdict(mutant, "equivalent", _certificate(same), evidence={"relation": relation})
+        spoilt = f", though {counted(len(same.spoilt), 'bit')} of registers may" if same.spoilt else ""
+        state = "any state after an edge at which no result waits" if same.edges else "any state"
+        said = f"no output ever differs{spoilt}, from {state}"
+        return MutantVerdict(mutant, "equivalent", said, evidence={"relation": relation})
     return _by_theorems(subject, netlist.equations_with(mutant), mutant, seconds)
 
 
-def _certificate(same: Sameness) -> str:
-    spoilt = f", though {counted(len(same.spoilt), 'bit')} of registers may" if same.spoilt else ""
-    state = "any state after an edge at which no result waits" if same.edges else "any state"
-    return f"no output ever differs{spoilt}, from {state}"
-
-
-def _by_theorems(subject: Subject, equations: str, mutant: Mutant, seconds: float) -> Verdict:
+def _by_theorems(subject: Subject, equations: str, mutant: Mutant, seconds: float) -> MutantVerdict:
     theorems = [theorem.claim.name for theorem in about(subject)]
     if not theorems:
-        return Verdict(mutant, "undecided", f"outputs may differ, and there is no theorem about {subject}")
+        return MutantVerdict(mutant, "undecided", f"outputs may differ, and there is no theorem about {subject}")
     decision = decide(subject, equations, seconds)
     if decision.outcome == "refuted":
-        return Verdict(mutant, "killed by proof", decision.theorem, decision.values)
+        return MutantVerdict(mutant, "killed by proof", decision.theorem, decision.values)
     if decision.outcome == "equivalent":
         proved = f"{counted(len(theorems), 'theorem')} proved with it in place"
-        return Verdict(mutant, "equivalent", proved, evidence={"theorems": theorems})
-    return Verdict(mutant, "undecided", f"{decision.theorem}: {decision.reason}")
+        return MutantVerdict(mutant, "equivalent", proved, evidence={"theorems": theorems})
+    return MutantVerdict(mutant, "undecided", f"{decision.theorem}: {decision.reason}")

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from importlib import import_module
 
 from rtl_models.benches.unit_bench import UnitBench
+from rtl_models.formal.equations.written import Subject, at_width
 from rtl_models.formal.subject import subjects
-from rtl_models.formal.yosys import Subject, at_width
-from rtl_models.mutation import lanes, registers
-from rtl_models.mutation.scenario import Scenario
+from rtl_models.mutation.scenarios import lanes, registers
+from rtl_models.mutation.scenarios.scenario import Scenario
+from rtl_models.mutation.scenarios.units import UnitScenarios, within_channels
 from rtl_models.mutation.simulator import CLOCK, HANDSHAKE
-from rtl_models.mutation.units import UnitScenarios, within_channels
-from rtl_models.operators import OPERATORS, Operator
+from rtl_models.operators import OPERATORS
 from rtl_models.units import UNITS
 
 
@@ -33,24 +34,26 @@ class Target:
 def targets() -> list[Target]:
     """The operators, the registers, then the units at the parameters that there are theorems about."""
     return [
-        *(_lane(operator) for operator in OPERATORS.values()),
+        *(
+            Target(at_width(operator.name, lanes.width_of(operator)), (), partial(lanes.scenarios, operator))
+            for operator in OPERATORS.values()
+        ),
         *(
             Target(subject, CLOCK, registers.scenarios)
             for subject in subjects()
             if subject.module == "config_registers"
         ),
-        *(_unit(subject) for subject in subjects() if subject.module in UNITS and not _is_inner(subject)),
+        *(
+            _unit(subject)
+            for subject in subjects()  # but what is for another unit around it, on whose bench it is
+            if subject.module in UNITS and "PerChannel" not in dict(subject.parameters)
+        ),
     ]
 
 
 def targets_named(pattern: str) -> list[Target]:
     """Those of a module, or of all modules that match a glob; all for ""."""
     return [target for target in targets() if fnmatchcase(target.subject.module, pattern or "*")]
-
-
-def _lane(operator: Operator) -> Target:
-    subject = at_width(operator.name, lanes.width_of(operator))
-    return Target(subject, (), lambda seed: lanes.scenarios(operator, seed))
 
 
 def _unit(subject: Subject) -> Target:
@@ -62,8 +65,3 @@ def _unit(subject: Subject) -> Target:
         return UnitScenarios(fitting, given["Lanes"], bool(given["Deep"]), seed).all()
 
     return Target(subject, (*CLOCK, *HANDSHAKE), scenarios)
-
-
-def _is_inner(subject: Subject) -> bool:
-    """Whether it is for another unit around it, on whose bench it is."""
-    return any(name == "PerChannel" for name, _ in subject.parameters)

@@ -13,7 +13,7 @@ FATES: Final[tuple[Fate, ...]] = ("killed by bench", "killed by proof", "equival
 
 
 @dataclass(frozen=True)
-class Verdict:
+class MutantVerdict:
     """What became of a mutant.
 
     `by` is the scenario that kills it and what it finds there, the theorem refuted or the reason; `values` are the

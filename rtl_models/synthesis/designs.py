@@ -8,7 +8,7 @@ from typing import Final, Literal, get_args
 
 from rtl_models.latencies import latency
 from rtl_models.operators import OPERATORS
-from rtl_models.sources import sources_of
+from rtl_models.tools.sources import sources_of
 from rtl_models.units import UNITS
 
 Profile = Literal["shallow", "deep"]

@@ -11,9 +11,9 @@ from rtl_models.synthesis.figures import Figures, figures_of, tools
 from rtl_models.synthesis.nextpnr import PART
 from rtl_models.synthesis.report import megahertz
 from rtl_models.units import LANE_COUNTS
-from sim.kept import write_whole
-from sim.terminal import print_progress
-from sim.toolchain import cache_directory
+from sim.terminal.output import print_progress
+from sim.toolchain.compilers import cache_directory
+from sim.toolchain.kept import write_whole
 
 DOCUMENT: Final = Path(__file__).parents[1] / "SYNTHESIS.md"
 _BEGIN, _END = "<!-- figures -->\n", "<!-- end of figures -->\n"
@@ -27,17 +27,15 @@ def with_figures(document: str, figures: Sequence[Figures]) -> str:
     """The document with these figures in the place of those that it has."""
     before, _, rest = document.partition(_BEGIN)
     _, _, after = rest.partition(_END)
-    lines = [_COLUMNS, ("---",) * 3 + ("---:",) * 7, *(_cells(one) for one in figures)]
+    lines: list[tuple[str, ...]] = [_COLUMNS, ("---",) * 3 + ("---:",) * 7]
+    for one in figures:
+        design, speed = one.design, one.elements_per_second
+        known = (f"`{design.name}`", design.profile or "", str(design.lanes), str(design.latency or ""))
+        size = (f"{number:,}" for number in one.size)
+        lines.append((*known, *size, megahertz(one), f"{speed / 1e6:,.0f}" if speed else "does not fit"))
     table = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
     made_by = f"{tools()}; {PART}; {_CLOCK} MHz asked for, seed 1.\n\n"
     return f"{before}{_BEGIN}{made_by}{table}{_END}{after}"
-
-
-def _cells(figures: Figures) -> tuple[str, ...]:
-    design, speed = figures.design, figures.elements_per_second
-    known = (f"`{design.name}`", design.profile or "", str(design.lanes), str(design.latency or ""))
-    size = (f"{number:,}" for number in figures.size)
-    return *known, *size, megahertz(figures), f"{speed / 1e6:,.0f}" if speed else "does not fit"
 
 
 def _all() -> list[Figures]:

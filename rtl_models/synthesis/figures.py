@@ -10,13 +10,13 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from rtl_models.locks import alone
-from rtl_models.scratch import scratch_folder
 from rtl_models.synthesis.designs import Design
 from rtl_models.synthesis.netlist import NETLIST, Size, synthesize
-from rtl_models.synthesis.nextpnr import Placed, Unplaced, nextpnr_version, place_and_route
-from rtl_models.yosys import yosys_alone, yosys_version
-from sim.kept import write_whole
+from rtl_models.synthesis.nextpnr import PlacedDesign, Unplaced, nextpnr_version, place_and_route
+from rtl_models.tools.locks import alone
+from rtl_models.tools.scratch import scratch_folder
+from rtl_models.tools.yosys import yosys_alone, yosys_version
+from sim.toolchain.kept import write_whole
 
 _MAKERS: Final = ("netlist.py", "nextpnr.py", "wrapper.py")
 """The files of this folder that decide about a figure."""
@@ -29,12 +29,12 @@ class Figures:
 
     design: Design
     size: Size
-    placements: Mapping[int, Placed | str]
+    placements: Mapping[int, PlacedDesign | str]
 
     @property
-    def placed(self) -> list[Placed]:
+    def placed(self) -> list[PlacedDesign]:
         """The placements there are, the slowest first."""
-        return sorted(found for found in self.placements.values() if isinstance(found, Placed))
+        return sorted(found for found in self.placements.values() if isinstance(found, PlacedDesign))
 
     @property
     def refusal(self) -> str | None:
@@ -60,28 +60,27 @@ def tools() -> str:
 def figures_of(design: Design, clock: int, seeds: Sequence[int], cache: Path) -> Figures:
     """The design with a clock of so many MHz to be reached; the directory keeps every seed as soon as it is finished.
 
-    Raises YosysMissing, Refused, NextpnrMissing, ScratchUnusable, rtl_models.environment.SimulationUnavailable, and
-    OSError where the directory cannot be used.
+    Raises YosysMissing, Refused, NextpnrMissing, ScratchUnusable,
+    rtl_models.tools.environment.SimulationUnavailable, and OSError where the directory cannot be used.
     """
-    files = {seed: cache / f"synthesis-{_key(design, clock, seed)}.json" for seed in seeds}
+    makers = [Path(__file__).with_name(name).read_text() for name in _MAKERS]
+    made_from = [sorted(design.sources.items()), design.parameters, design.copies]
+    keys = {seed: json.dumps([tools(), makers, made_from, clock, seed]) for seed in seeds}
+    files = {s: cache / f"synthesis-{hashlib.sha256(key.encode()).hexdigest()}.json" for s, key in keys.items()}
     if _missing(files):
         with alone(cache / "synthesis.lock", _HELD):
             for seed, found in _made(design, clock, _missing(files), cache):
                 write_whole(files[seed], json.dumps(found).encode())
     kept = {seed: json.loads(file.read_bytes()) for seed, file in files.items()}
-    size = Size(*kept[seeds[0]]["size"])
-    return Figures(design, size, {seed: _placement(found["placement"]) for seed, found in kept.items()})
+    placements = {seed: found["placement"] for seed, found in kept.items()}
+    return Figures(design, Size(*kept[seeds[0]]["size"]), {
+        seed: found if isinstance(found, str) else PlacedDesign._make(found) for seed, found in placements.items()
+    })  # fmt: skip
 
 
 def _missing(files: Mapping[int, Path]) -> list[int]:
     """The seeds whose files there are not; asked again when no other process makes them any more."""
     return [seed for seed, file in files.items() if not file.is_file()]
-
-
-def _key(design: Design, clock: int, seed: int) -> str:
-    makers = [Path(__file__).with_name(name).read_text() for name in _MAKERS]
-    made_from = [sorted(design.sources.items()), design.parameters, design.copies]
-    return hashlib.sha256(json.dumps([tools(), makers, made_from, clock, seed]).encode()).hexdigest()
 
 
 def _made(design: Design, clock: int, seeds: Sequence[int], cache: Path) -> Iterator[tuple[int, object]]:
@@ -92,15 +91,9 @@ def _made(design: Design, clock: int, seeds: Sequence[int], cache: Path) -> Iter
         with yosys_alone(cache):
             size = synthesize(design, scratch)
         for seed in seeds:
-            yield seed, {"size": size, "placement": _placed(scratch, clock, seed)}
-
-
-def _placed(directory: Path, clock: int, seed: int) -> Placed | str:
-    try:
-        return place_and_route(NETLIST, directory, clock, seed)
-    except Unplaced as refusal:
-        return str(refusal)
-
-
-def _placement(kept: str | list[object]) -> Placed | str:
-    return kept if isinstance(kept, str) else Placed._make(kept)
+            placement: PlacedDesign | str
+            try:
+                placement = place_and_route(NETLIST, scratch, clock, seed)
+            except Unplaced as refusal:
+                placement = str(refusal)
+            yield seed, {"size": size, "placement": placement}

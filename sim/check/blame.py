@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sim.check.origin import Node, Origin
+from sim.check.origin import LaneOrigin, Node
 
 USUALLY = 0.9
 """Well above the half of the lanes in which a shift that rounds by a correction holds its result before it, and below
@@ -27,7 +27,7 @@ class Lineage:
     """
 
     address: int
-    origin: Origin
+    origin: LaneOrigin
     steps: Mapping[str, int]
     inputs: Mapping[str, int]
 
@@ -125,7 +125,7 @@ def _shares(lineages: Sequence[Lineage], step: str) -> dict[object, float]:
     }
 
 
-def parting(lineage: Lineage, calibration: Calibration) -> Parting | None:
+def find_parting(lineage: Lineage, calibration: Calibration) -> Parting | None:
     """The first golden step that a wrong lane does not reproduce; None where the golden steps are none.
 
     A step that is an input agrees where the lane's own element was read; a step that changes nothing agrees with the
@@ -147,7 +147,13 @@ def parting(lineage: Lineage, calibration: Calibration) -> Parting | None:
     parted = unsettled or next(reversed(computed), "")
     if not parted:
         return None
-    return Parting(parted, computed[parted], _steps_before(lineage, parted), _next_node(lineage, last))
+    if last is not None:
+        changed = [node for node in _followers([last]) if node.value != last.value]
+    else:  # from the inputs, so none that only prepared a parameter
+        readers = [lineage.origin.readers.get(address, frozenset()) for address in lineage.inputs.values()]
+        changed = [*_followers(frozenset().union(*readers))] or [*lineage.origin.nodes]
+    first = min(changed, key=lambda node: node.index, default=None)
+    return Parting(parted, computed[parted], _steps_before(lineage, parted), first)
 
 
 def _steps_before(lineage: Lineage, step: str) -> tuple[str, ...]:
@@ -170,16 +176,3 @@ def _followers(nodes: Iterable[Node]) -> set[Node]:
             found.add(node)
             pending.extend(node.consumers)
     return found
-
-
-def _next_node(lineage: Lineage, last: Node | None) -> Node | None:
-    """The first lane that was computed from the last agreeing value, and is another value.
-
-    Where nothing agreed, the first that was computed from the inputs, so none that only prepared a parameter.
-    """
-    if last is not None:
-        changed = [node for node in _followers([last]) if node.value != last.value]
-    else:
-        readers = [lineage.origin.readers.get(address, frozenset()) for address in lineage.inputs.values()]
-        changed = [*_followers(frozenset().union(*readers))] or [*lineage.origin.nodes]
-    return min(changed, key=lambda node: node.index, default=None)

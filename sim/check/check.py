@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from isa.rows import TABLE
 from isa.table import Table
-from sim.check.call import (
+from sim.call.call import (
     MAX_INSTRUCTIONS,
     CallError,
     CallResult,
@@ -19,21 +19,19 @@ from sim.check.call import (
     Implementation,
     ProgramKernel,
 )
+from sim.call.guards.findings import GuardError, GuardFinding
 from sim.check.compare import Comparison, WrongLane
-from sim.check.coverage import Coverage
-from sim.check.explain.kernel import explain_kernel
-from sim.check.guards.findings import GuardError, GuardFinding
 from sim.check.report import PROGRAM, Mismatch, Outcome
-from sim.check.tracing import Finding, LaneTracer
+from sim.check.tracing import LaneTracer, TracedLane
 from sim.check.vectors import Vectors, call_seed
-from sim.function_types import require_fit
-from sim.image import Image, ImageError
+from sim.explanation.kernel import explain_kernel
 from sim.kernels.kernel import Kernel, KernelError
 from sim.machine.errors import ExecutionError
-from sim.objects import open_image
-from sim.toolchain import ToolchainError, ToolchainUnavailable, is_source
+from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, is_source
+from sim.toolchain.function_types import require_fit
+from sim.toolchain.image import Image, ImageError
+from sim.toolchain.objects import open_image
 
-LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 CANDIDATES = 400
 """At most so many wrong lanes are weighed, from all input sets: the first sets have all the same simple parameters."""
 Advance = Callable[[int], None]
@@ -41,13 +39,14 @@ Advance = Callable[[int], None]
 
 
 class Job(NamedTuple):
-    """One implementation to check: a source and its flags, or the program (no source)."""
+    """One implementation to check: a source and the compiler's flags, such as ("-O2",), or the program (no source)."""
 
     source: Path | None
     flags: tuple[str, ...]
 
     @property
     def name(self) -> str:
+        """The file name of the source, or "program"."""
         return PROGRAM if self.source is None else self.source.name
 
 
@@ -65,12 +64,13 @@ def jobs_of(kernel: Kernel, levels: Sequence[str], flags: Sequence[str] = ()) ->
 
 
 def check_job(
-    kernel: Kernel, job: Job, vectors: Vectors, advance: Advance, table: Table = TABLE, engine: Engine = "lockstep",
-    max_instructions: int = MAX_INSTRUCTIONS,
+    kernel: Kernel, job: Job, vectors: Vectors, advance: Advance = lambda _: None, table: Table = TABLE,
+    engine: Engine = "lockstep", max_instructions: int = MAX_INSTRUCTIONS,
 ) -> Outcome:  # fmt: skip
-    """Run one implementation on all vectors, each call of compiled code up to so many instructions.
+    """Compare one implementation with the golden reference on all vectors.
 
-    Raises ToolchainUnavailable; every other failure is in the outcome.
+    A call of compiled code may take so many instructions; `advance` is told, call by call, that one is done; `table`
+    says what instructions do.  Raises ToolchainUnavailable; every other failure is in the outcome, an interrupt too.
     """
     image: Image | None = None
     try:
@@ -85,7 +85,17 @@ def check_job(
     except ToolchainUnavailable:
         raise
     except (ToolchainError, ImageError) as error:
-        return Outcome(job.name, " ".join(job.flags), 0, 0, 0, frozenset(), 0, "", failure=str(error))
+        return Outcome(
+            implementation=job.name,
+            flags=" ".join(job.flags),
+            vectors=0,
+            lanes_compared=0,
+            instructions=0,
+            forms=frozenset(),
+            qc_events=0,
+            code="",
+            failure=str(error),
+        )
     return _Run(kernel, job, vectors, implementation, image, code).outcome(advance)
 
 
@@ -109,21 +119,19 @@ class _Run:
         mismatch = self._mismatch(comparison)
         failure = "\n".join(str(part) for part in (stopped, self._divergence, mismatch) if part)
         unverified: Counter[str] = sum((Counter(r.unverified) for r in self._results), Counter())
-        return Outcome(
-            self._job.name, " ".join(self._job.flags), comparison.vectors, comparison.lanes,
-            sum(r.instructions for r in self._results), self._implementation.forms,
-            sum(r.qc_events for r in self._results), self._code, failure, self._divergence, mismatch, self._interrupted,
-            dict(unverified), tuple(self._findings.values()), self._coverage(), self._failed_set(stopped, comparison),
-        )  # fmt: skip
-
-    def _coverage(self) -> Coverage | None:
-        """Of compiled code in lockstep only."""
-        return self._implementation.coverage() if isinstance(self._implementation, CompiledKernel) else None
-
-    def _failed_set(self, stopped: str, comparison: Comparison) -> int | None:
+        failed_set = self._number if stopped or self._divergence else None
         if comparison.wrong:
-            return comparison.wrong[0].number
-        return self._number if stopped or self._divergence else None
+            failed_set = comparison.wrong[0].number
+        compiled = self._implementation if isinstance(self._implementation, CompiledKernel) else None
+        return Outcome(
+            implementation=self._job.name, flags=" ".join(self._job.flags), vectors=comparison.vectors,
+            lanes_compared=comparison.lanes,
+            instructions=sum(r.instructions for r in self._results), forms=self._implementation.forms,
+            qc_events=sum(r.qc_events for r in self._results), code=self._code, failure=failure,
+            divergence=self._divergence, mismatch=mismatch, interrupted=self._interrupted,
+            unverified=dict(unverified), findings=tuple(self._findings.values()),
+            coverage=compiled.coverage() if compiled is not None else None, failed_set=failed_set,
+        )  # fmt: skip
 
     def _run(self, advance: Advance) -> str:
         """Make the calls, up to the first divergence, harmful finding or error; returns finding or error as text.
@@ -137,7 +145,9 @@ class _Run:
             except (ExecutionError, CallError, KernelError, TypeError, ValueError) as error:
                 if isinstance(error, GuardError):
                     self._findings[str(error)] = error.finding
-                return f"input set {number}: {error}{self._source_of(error)}"
+                pc = error.pc if isinstance(error, ExecutionError) else None
+                source = f" ({self._image.place_of(pc)})" if self._image is not None and pc is not None else ""
+                return f"input set {number}: {error}{source}"
             except KeyboardInterrupt:
                 self._interrupted = True
                 return ""
@@ -146,20 +156,12 @@ class _Run:
                 return ""
             self._results.append(result)
             advance(1)
-            if harmful := self._noted(result.findings):
+            for finding in result.findings:  # of harmless ones the first of each kind and place
+                key = f"{finding.kind} {finding.where}" if finding.harmless else str(finding)
+                self._findings.setdefault(key, finding)
+            if harmful := [finding for finding in result.findings if not finding.harmless]:
                 return f"input set {number}: " + "\n".join(str(finding) for finding in harmful)
         return ""
-
-    def _noted(self, findings: Sequence[GuardFinding]) -> list[GuardFinding]:
-        """Keep what was found, of harmless findings the first of each kind and place; returns the harmful ones."""
-        for finding in findings:
-            key = f"{finding.kind} {finding.where}" if finding.harmless else str(finding)
-            self._findings.setdefault(key, finding)
-        return [finding for finding in findings if not finding.harmless]
-
-    def _source_of(self, error: Exception) -> str:
-        pc = error.pc if isinstance(error, ExecutionError) else None
-        return f" ({self._image.place_of(pc)})" if self._image is not None and pc is not None else ""
 
     def _mismatch(self, comparison: Comparison) -> Mismatch | None:
         if not comparison.wrong:
@@ -167,6 +169,7 @@ class _Run:
         lane, finding = self._clearest_finding(comparison)
         parted, node = finding.parting, finding.writer if finding.parting is None else finding.parting.node
         pc = node.recorded.pc if node is not None else None
+        outputs = [result.outputs[lane.engine] for result in self._results]
         return Mismatch(
             engine=lane.engine,
             output=lane.output,
@@ -182,16 +185,12 @@ class _Run:
             source=self._image.place_of(pc) if self._image is not None and pc is not None else "intrinsics",
             came_from=finding.came_from,
             conventions=comparison.agreeing_conventions(),
-            explanation=self._explanation(lane.engine),
+            explanation=(
+                tuple(explain_kernel(self._kernel, self._vectors.inputs, outputs)) if self._kernel.conventions else ()
+            ),
         )
 
-    def _explanation(self, engine: str) -> tuple[str, ...]:
-        if not self._kernel.conventions:
-            return ()
-        results = [result.outputs[engine] for result in self._results]
-        return tuple(explain_kernel(self._kernel, self._vectors.inputs, results))
-
-    def _clearest_finding(self, comparison: Comparison) -> tuple[WrongLane, Finding]:
+    def _clearest_finding(self, comparison: Comparison) -> tuple[WrongLane, TracedLane]:
         """The clearest wrong lane that still depends on the inputs.
 
         One that was set to a constant on the way (a bound, chosen by a branch) tells less, so of lanes that became

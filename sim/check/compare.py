@@ -6,28 +6,19 @@ NaN: which NaN is not compared, zeros of different sign differ.  A kernel may gi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from sim.check.call import CallResult
+from sim.call.call import CallResult
 from sim.check.vectors import Vectors
 from sim.kernels.kernel import Inputs, Kernel, Outputs
-from sim.kernels.tolerance import Tolerance
+from sim.kernels.tolerance import agreement
 
 Place = tuple[int, ...]
 Value = int | str
 """An integer; of a floating-point number the shortest text that reads back as it, and its bits."""
-
-
-def agreement(got: np.ndarray, expected: np.ndarray, tolerance: Tolerance | None = None) -> np.ndarray:
-    """Which lanes of two arrays of one shape are equal, or within the tolerance, as bools."""
-    if got.dtype.kind != "f":
-        return np.asarray(got == expected)
-    same_number = (got == expected) & (np.signbit(got) == np.signbit(expected))
-    equal = same_number | (np.isnan(got) & np.isnan(expected))
-    return np.asarray(equal if tolerance is None else equal | tolerance.accepts(got, expected))
 
 
 def as_value(number: np.generic) -> Value:
@@ -51,7 +42,13 @@ class Comparison:
 
     def __init__(self, kernel: Kernel, vectors: Vectors, results: Sequence[CallResult]) -> None:
         self._kernel, self._vectors, self._results = kernel, vectors, results
-        self.wrong = list(self._wrong_lanes())
+        self.wrong = [
+            WrongLane(number, engine, name, tuple(int(i) for i in place))
+            for number, (result, golden) in enumerate(zip(results, vectors.golden, strict=False))
+            for engine, outputs in result.outputs.items()
+            for name, expected in golden.items()
+            for place in np.argwhere(~agreement(outputs[name], expected, kernel.tolerance))
+        ]
 
     @property
     def vectors(self) -> int:
@@ -78,11 +75,15 @@ class Comparison:
     def right_sets(self, lane: WrongLane) -> list[int]:
         """The other input sets in which the same place of the same array exists and no engine has it wrong."""
         bad = {other.number for other in self.wrong if (other.output, other.place) == (lane.output, lane.place)}
-        return [number for number in range(len(self._results)) if number not in bad and self._exists(number, lane)]
-
-    def _exists(self, number: int, lane: WrongLane) -> bool:
-        shape = self._vectors.golden[number][lane.output].shape
-        return len(shape) == len(lane.place) and all(at < size for at, size in zip(lane.place, shape, strict=True))
+        right = []
+        for number in range(len(self._results)):
+            shape = self._vectors.golden[number][lane.output].shape
+            exists = len(shape) == len(lane.place) and all(
+                at < size for at, size in zip(lane.place, shape, strict=True)
+            )
+            if exists and number not in bad:
+                right.append(number)
+        return right
 
     def inputs_of(self, lane: WrongLane) -> str:
         """The arguments as text, of arrays like the output only the lane's own element."""
@@ -100,13 +101,6 @@ class Comparison:
     def _shape(self, lane: WrongLane) -> Place:
         return self._vectors.golden[lane.number][lane.output].shape
 
-    def _wrong_lanes(self) -> Iterator[WrongLane]:
-        for number, (result, golden) in enumerate(zip(self._results, self._vectors.golden, strict=False)):
-            for engine, outputs in result.outputs.items():
-                for name, expected in golden.items():
-                    for place in np.argwhere(~agreement(outputs[name], expected, self._kernel.tolerance)):
-                        yield WrongLane(number, engine, name, tuple(int(i) for i in place))
-
     def _agrees(self, golden: Callable[[Inputs], Outputs]) -> bool:
         for inputs, result in zip(self._vectors.inputs, self._results, strict=False):
             try:
@@ -114,10 +108,7 @@ class Comparison:
             except ValueError:
                 return False
             for outputs in result.outputs.values():
-                if not all(_equal(outputs[name], array) for name, array in expected.items()):
-                    return False
+                for name, array in expected.items():
+                    if outputs[name].shape != array.shape or not agreement(outputs[name], array).all():
+                        return False
         return True
-
-
-def _equal(got: np.ndarray, expected: np.ndarray) -> bool:
-    return got.shape == expected.shape and bool(agreement(got, expected).all())

@@ -6,23 +6,34 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final, Literal
+from typing import Final, Literal, assert_never
 
 from isa.evaluate.exact import Evaluation, Occurrence
 from isa.instruction import Instruction
-from isa.lane import Int, Lane, Write, walk
-from sim.check.call import CompiledKernel
+from isa.lane import (
+    Binary,
+    Constant,
+    Field,
+    Floating,
+    Lane,
+    Load,
+    Pick,
+    Read,
+    Saturate,
+    Write,
+    walk,
+)
+from sim.call.call import CompiledKernel
 from sim.check.vectors import Vectors, call_seed
-from sim.image import Image
 from sim.kernels.kernel import Kernel
+from sim.toolchain.image import Image
 
-_ARITHMETIC: Final = ("add", "subtract", "multiply", "shift_left", "shift_right", "saturate", "minimum", "maximum")
 EXECUTIONS: Final = 256
 """Executions of one instruction whose operands are looked at; the sentence of what was never hit says how many."""
 OperandClass = Literal["min", "max", "zero", "tie", "saturated low", "saturated high", "wrapped"]
 
 
-def operand_classes(image: Image, kernel: Kernel, vectors: Vectors) -> dict[str, bool]:
+def collect_operand_classes(image: Image, kernel: Kernel, vectors: Vectors) -> dict[str, bool]:
     """The classes that the arithmetic vector instructions of a build have, and whether some lane met them.
 
     The calls are repeated on the machine.  Raises what `CompiledKernel.call` raises.
@@ -69,25 +80,39 @@ class OperandCoverage:
         return {
             f"{image.place_of(pc)} {instruction.text} at {pc:#x}: {name}": bool(self.met[pc, name])
             for pc, instruction in sorted(self.instructions.items())
-            for name in _possible(instruction)
+            for name in sorted(
+                {c for w in vector_arithmetic(instruction) for e in w.lanes for c in possible_classes(e)}
+            )
         }
-
-
-def _possible(instruction: Instruction) -> list[OperandClass]:
-    lanes = [lane for write in vector_arithmetic(instruction) for lane in write.lanes]
-    return sorted(frozenset[OperandClass]().union(*(possible_classes(lane) for lane in lanes)))
 
 
 @cache
 def vector_arithmetic(instruction: Instruction) -> tuple[Write, ...]:
     """The writes of vector registers that an instruction computes with integer arithmetic; none for moves and loads."""
-    writes = [write for write in instruction.writes if getattr(write.place, "file", "") == "v"]
-    return tuple(write for write in writes if _is_arithmetic({node.op for node in walk(write.lanes)}))
+    found = []
+    for write in instruction.writes:
+        nodes = list(walk(write.lanes)) if getattr(write.place, "file", "") == "v" else []
+        if any(map(_is_arithmetic, nodes)) and not any(isinstance(node, Load) for node in nodes):
+            found.append(write)
+    return tuple(found)
 
 
-def _is_arithmetic(operations: set[str]) -> bool:
-    """A load computes its address too."""
-    return bool(operations & set(_ARITHMETIC)) and "load" not in operations
+def _is_arithmetic(node: Lane) -> bool:
+    match node:
+        case Saturate():
+            return True
+        case Binary(operator):
+            match operator:
+                case "add" | "subtract" | "multiply" | "shift_left" | "shift_right" | "minimum" | "maximum":
+                    return True
+                case "divide" | "and" | "or" | "xor" | "less" | "equal":
+                    return False
+                case _:
+                    assert_never(operator)
+        case Constant() | Read() | Load() | Field() | Pick() | Floating():
+            return False
+        case _:
+            assert_never(node)
 
 
 @cache
@@ -95,62 +120,68 @@ def possible_classes(lane: Lane) -> frozenset[OperandClass]:
     """The classes that an expression can meet at all."""
     found = set[OperandClass]()
     for node in walk((lane,)):
-        if _is_operand(node):
-            found |= {"min", "max", "zero"}
-        elif node.op == "saturate":
-            found |= _outside(node, "saturated low", "saturated high")
-        elif _wraps(node):
-            found.add("wrapped")
-        elif _rounds(node):
-            found.add("tie")
+        match node:
+            case Field():
+                if _is_operand(node):
+                    found |= {"min", "max", "zero"}
+                elif _wraps(node):
+                    found.add("wrapped")
+            case Saturate(operand, element):
+                if operand.low < element.low:
+                    found.add("saturated low")
+                if operand.high > element.high:
+                    found.add("saturated high")
+            case Binary():
+                if _rounded_sum(node) is not None:
+                    found.add("tie")
+            case Constant() | Read() | Load() | Pick() | Floating():
+                pass
+            case _:
+                assert_never(node)
     return frozenset(found)
-
-
-def _outside(node: Lane, low: OperandClass, high: OperandClass) -> set[OperandClass]:
-    (value,), element = node.args, node.detail
-    assert isinstance(element, Int)
-    return {
-        name for name, is_possible in ((low, value.low < element.low), (high, value.high > element.high)) if is_possible
-    }
 
 
 def _classes(lane: Lane, evaluation: Evaluation) -> Iterator[OperandClass]:
     """The classes that a lane meets in one execution."""
     for node in walk((lane,)):
-        if _is_operand(node):
-            value = evaluation.value(node)
-            yield from (name for name, edge in _edges(node) if value == edge)
-        elif node.op == "saturate":
-            value, result = evaluation.value(node.args[0]), evaluation.value(node)
-            if value != result:
-                yield "saturated low" if value < result else "saturated high"
-        elif _wraps(node) and evaluation.value(node) != evaluation.value(node.args[0]):
-            yield "wrapped"
-        elif _rounds(node) and _is_tie(node, evaluation):
-            yield "tie"
+        match node:
+            case Field():
+                value = evaluation.value(node)
+                if _is_operand(node):
+                    edges: dict[OperandClass, int] = {"min": node.low, "max": node.high, "zero": 0}
+                    yield from (name for name, edge in edges.items() if value == edge)
+                elif _wraps(node) and value != evaluation.value(node.operand):
+                    yield "wrapped"
+            case Saturate(operand):
+                value, result = evaluation.value(operand), evaluation.value(node)
+                if value != result:
+                    yield "saturated low" if value < result else "saturated high"
+            case Binary():
+                total = _rounded_sum(node)
+                if total is not None:
+                    half = (1 << evaluation.value(node.b)) >> 1
+                    rests = [evaluation.value(arg) for arg in total.args]
+                    if half > 0 and half in rests and sum(rests) % (2 * half) == 0:
+                        yield "tie"
+            case Constant() | Read() | Load() | Pick() | Floating():
+                pass
+            case _:
+                assert_never(node)
 
 
-def _edges(node: Lane) -> tuple[tuple[OperandClass, int], ...]:
-    return ("min", node.low), ("max", node.high), ("zero", 0)
-
-
-def _is_operand(node: Lane) -> bool:
+def _is_operand(node: Field) -> bool:
     """A lane of a register, of more than one bit."""
-    return node.op == "field" and node.args[0].op == "read" and node.high - node.low > 1
+    return isinstance(node.operand, Read) and node.high - node.low > 1
 
 
-def _wraps(node: Lane) -> bool:
+def _wraps(node: Field) -> bool:
     """The low bits of a computed number, which may not be all of it."""
-    return node.op == "field" and node.args[0].op not in ("read", "load", "field")
+    return not isinstance(node.operand, (Read, Load, Field))
 
 
-def _rounds(node: Lane) -> bool:
-    """A sum with half of what it is then divided by."""
-    return node.op == "shift_right" and node.args[0].op == "add"
-
-
-def _is_tie(node: Lane, evaluation: Evaluation) -> bool:
-    total, count = node.args
-    half = (1 << evaluation.value(count)) >> 1
-    rests = [evaluation.value(arg) for arg in total.args]
-    return half > 0 and half in rests and sum(rests) % (2 * half) == 0
+def _rounded_sum(node: Binary) -> Binary | None:
+    """The sum with half of what it is then divided by."""
+    match node:
+        case Binary("shift_right", Binary("add") as total):
+            return total
+    return None

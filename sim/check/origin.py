@@ -9,14 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, cast
+from typing import NamedTuple, assert_never
 
 import numpy as np
 
 from isa.evaluate.exact import Evaluation
 from isa.instruction import Instruction
-from isa.lane import Int, Lane, Memory, Place, Write, constant
-from sim.check.call import Recorded
+from isa.lane import (
+    Binary,
+    Constant,
+    Field,
+    Floating,
+    Lane,
+    Load,
+    Memory,
+    Pick,
+    Place,
+    Read,
+    Saturate,
+    Write,
+    constant,
+)
+from sim.call.call import Recorded
 
 MEMORY = "memory"
 
@@ -44,7 +58,7 @@ def bits_of(number: np.generic) -> int:
     return bits
 
 
-class Wanted:
+class WantedBytes:
     """The bytes whose origin is looked for, and the nodes that were computed from each."""
 
     def __init__(self) -> None:
@@ -98,7 +112,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Origin:
+class LaneOrigin:
     """Everything that one output lane came from, earliest first, and the bytes of memory that it started from.
 
     `readers` are the nodes that were computed from each of those bytes.
@@ -109,9 +123,9 @@ class Origin:
     readers: Mapping[int, frozenset[Node]] = field(default_factory=dict)
 
 
-def origin_of(trace: Sequence[Recorded], address: int, size: int, where: Place | str = MEMORY) -> Origin:
+def origin_of(trace: Sequence[Recorded], address: int, size: int, where: Place | str = MEMORY) -> LaneOrigin:
     """Where the bytes at `address`, or those of a register from that byte on, came from."""
-    wanted = Wanted()
+    wanted = WantedBytes()
     for i in range(size):
         wanted.add(Byte(where, address + i), ())
     nodes: list[Node] = []
@@ -120,10 +134,10 @@ def origin_of(trace: Sequence[Recorded], address: int, size: int, where: Place |
             nodes.extend(_producers(index, trace[index], wanted))
     memory = tuple(sorted(wanted.numbers(MEMORY)))
     readers = {address: frozenset(wanted.get(Byte(MEMORY, address)) or ()) for address in memory}
-    return Origin(tuple(reversed(nodes)), memory, readers)
+    return LaneOrigin(tuple(reversed(nodes)), memory, readers)
 
 
-def _producers(index: int, recorded: Recorded, wanted: Wanted) -> list[Node]:
+def _producers(index: int, recorded: Recorded, wanted: WantedBytes) -> list[Node]:
     """The nodes of one executed instruction; `wanted` goes from what it wrote to what it read."""
     evaluation = Evaluation(recorded.occurrence)
     written = [part for write in recorded.occurrence.instruction.writes for part in _parts(write, evaluation)]
@@ -133,10 +147,17 @@ def _producers(index: int, recorded: Recorded, wanted: Wanted) -> list[Node]:
             wanted.remove(byte)
     found = []
     for part, consumers in zip(written, taken, strict=True):
-        if _is_copy(part.lane):
-            _hand_on(part.lane, consumers, evaluation, wanted)
+        copied = _copied_bytes(part.lane, evaluation)
+        if copied is not None:  # who wanted the bytes of a copy wants the bytes it came from
+            for byte, who in zip(copied, consumers, strict=False):
+                if who is not None:
+                    wanted.add(byte, who)
         elif any(who is not None for who in consumers):
-            found.append(_node(index, recorded, part, consumers, evaluation, wanted))
+            value = evaluation.value(part.lane) & (1 << part.bits) - 1
+            node = Node(index, recorded, part.number, part.bits, value, set().union(*filter(None, consumers)))
+            for byte in _sources(part.lane, evaluation):
+                wanted.add(byte, (node,))
+            found.append(node)
     return found
 
 
@@ -150,7 +171,11 @@ class _Part(NamedTuple):
 
 
 def _parts(write: Write, evaluation: Evaluation) -> list[_Part]:
-    where, first = _destination(write, evaluation)
+    where: Place | str
+    if isinstance(write.place, Memory):
+        where, first = MEMORY, evaluation.value(write.place.address)
+    else:
+        where, first = write.place, 0
     bits = write.bits
     parts = [_Part(i, bits, lane, _span(where, first, i * bits, bits)) for i, lane in enumerate(write.lanes)]
     reached = len(parts) * bits
@@ -159,41 +184,18 @@ def _parts(write: Write, evaluation: Evaluation) -> list[_Part]:
     return parts
 
 
-def _is_copy(lane: Lane) -> bool:
-    """Whether the lane is moved unchanged: such instructions are looked through, byte by byte."""
-    if lane.op == "field":
-        lsb, element = cast(tuple[int, Int], lane.detail)
-        return lane.args[0].op in ("read", "load") and lsb % 8 == 0 and element.bits % 8 == 0
-    return lane.op in ("read", "load")
-
-
-def _hand_on(lane: Lane, consumers: Sequence[set[Node] | None], evaluation: Evaluation, wanted: Wanted) -> None:
-    """Those who wanted the bytes of a copy want the bytes it came from."""
-    sources = list(_copied_bytes(lane, evaluation))
-    for byte, who in zip(sources, consumers, strict=False):
-        if who is not None:
-            wanted.add(byte, who)
-
-
-def _node(
-    index: int, recorded: Recorded, part: _Part, consumers: Sequence[set[Node] | None],
-    evaluation: Evaluation, wanted: Wanted,
-) -> Node:  # fmt: skip
-    value = evaluation.value(part.lane) & (1 << part.bits) - 1
-    node = Node(index, recorded, part.number, part.bits, value, set().union(*filter(None, consumers)))
-    for byte in _sources(part.lane, evaluation):
-        wanted.add(byte, (node,))
-    return node
-
-
-def _destination(write: Write, evaluation: Evaluation) -> tuple[Place | str, int]:
-    if isinstance(write.place, Memory):
-        return MEMORY, evaluation.value(write.place.address)
-    return write.place, 0
-
-
 def _span(where: Place | str, first: int, lsb: int, bits: int) -> list[Byte]:
     return [Byte(where, first + i) for i in range(lsb // 8, (lsb + bits + 7) // 8)]
+
+
+def _copied_bytes(lane: Lane, evaluation: Evaluation) -> list[Byte] | None:
+    """The bytes that a lane is moved from unchanged, which is looked through; None where it is computed."""
+    if isinstance(lane, (Read, Load)):
+        return _leaf(lane, 0, lane.high.bit_length(), evaluation)
+    if not isinstance(lane, Field) or not isinstance(lane.operand, (Read, Load)):
+        return None
+    whole_bytes = lane.lsb % 8 == 0 and lane.element.bits % 8 == 0
+    return _leaf(lane.operand, lane.lsb, lane.element.bits, evaluation) if whole_bytes else None
 
 
 def _sources(lane: Lane, evaluation: Evaluation) -> Iterator[Byte]:
@@ -201,36 +203,38 @@ def _sources(lane: Lane, evaluation: Evaluation) -> Iterator[Byte]:
 
     Left out is what only made an address or decided between two values, and what a zero masked away.
     """
-    if lane.op in ("read", "load"):
+    if isinstance(lane, (Read, Load)):
         yield from _leaf(lane, 0, lane.high.bit_length(), evaluation)
-    elif lane.op == "field" and lane.args[0].op in ("read", "load"):
-        lsb, element = cast(tuple[int, Int], lane.detail)
-        yield from _leaf(lane.args[0], lsb, element.bits, evaluation)
-    else:
-        for arg in _used(lane, evaluation):
-            yield from _sources(arg, evaluation)
-
-
-def _used(lane: Lane, evaluation: Evaluation) -> tuple[Lane, ...]:
-    """The operands that the value of a node came from."""
-    if lane.op == "and":
-        return tuple(arg for arg in lane.args if evaluation.value(arg) == 0)[:1] or lane.args
-    if lane.op != "pick":
-        return lane.args
-    index, *items, otherwise = lane.args
-    at = evaluation.value(index)
-    taken = items[at] if 0 <= at < len(items) else otherwise
-    return (taken,) if len(items) == 1 else (taken, index)
-
-
-def _copied_bytes(lane: Lane, evaluation: Evaluation) -> list[Byte]:
-    if lane.op == "field":
-        lsb, element = cast(tuple[int, Int], lane.detail)
-        return _leaf(lane.args[0], lsb, element.bits, evaluation)
-    return _leaf(lane, 0, lane.high.bit_length(), evaluation)
+        return
+    if isinstance(lane, Field) and isinstance(lane.operand, (Read, Load)):
+        yield from _leaf(lane.operand, lane.lsb, lane.element.bits, evaluation)
+        return
+    used: tuple[Lane, ...] = lane.args
+    match lane:
+        case Binary(operator):
+            match operator:
+                case "and":
+                    used = tuple(arg for arg in lane.args if evaluation.value(arg) == 0)[:1] or lane.args
+                case "add" | "subtract" | "multiply" | "divide" | "shift_left" | "shift_right" | "or" | "xor":
+                    pass
+                case "minimum" | "maximum" | "less" | "equal":
+                    pass
+                case _:
+                    assert_never(operator)
+        case Pick(index, items, otherwise):
+            at = evaluation.value(index)
+            taken = items[at] if 0 <= at < len(items) else otherwise
+            used = (taken,) if len(items) == 1 else (taken, index)
+        case Constant() | Field() | Saturate() | Floating():
+            pass
+        case _:
+            assert_never(lane)
+    for arg in used:
+        yield from _sources(arg, evaluation)
 
 
 def _leaf(lane: Lane, lsb: int, bits: int, evaluation: Evaluation) -> list[Byte]:
-    if lane.op == "read":
-        return _span(cast(Place, lane.detail), 0, lsb, bits)
-    return _span(MEMORY, evaluation.value(lane.args[0]), lsb, bits)
+    if isinstance(lane, Read):
+        return _span(lane.place, 0, lsb, bits)
+    assert isinstance(lane, Load)
+    return _span(MEMORY, evaluation.value(lane.address), lsb, bits)

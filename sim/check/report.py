@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from sim.check.call import Engine
+from sim.call.call import Engine
+from sim.call.coverage import Coverage, Share, share_of_branches, share_of_classes, share_of_lines
+from sim.call.guards.findings import GuardFinding
 from sim.check.compare import Value
-from sim.check.coverage import Coverage, Share, share_of_branches, share_of_classes, share_of_lines
-from sim.check.guards.findings import GuardFinding
 from sim.check.separation import Separation
 
 PROGRAM = "program"
 """The name of the program of intrinsics among the implementations."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Mismatch:
     """An output lane that differs from the golden reference; its numbers as `sim.check.compare.Value`.
 
@@ -26,7 +26,7 @@ class Mismatch:
     `came_from` are the array elements that reached the lane ("nothing: it was never written"), "" where the
     implementation has no trace: then nothing is known of the way there.  `conventions` are the
     other arithmetics that give all the outputs of this implementation, `explanation` the sentences of
-    `sim.check.explain` about them or the nearest ones; both are empty for a kernel that names no others.
+    `sim.explanation` about them or the nearest ones; both are empty for a kernel that names no others.
     """
 
     engine: str
@@ -47,25 +47,26 @@ class Mismatch:
 
     def __str__(self) -> str:
         place = "".join(f"[{i}]" for i in self.lane)
+        if self.parted_at is None:
+            last = f"computed last by {self.instruction} ({self.source})" if self.instruction else "nothing computed it"
+            parting = f"no golden step tells where it parts; {last}"
+        else:
+            after = f" after {self.agreed[-1]!r}" if self.agreed else ""
+            at = f"; first different: {self.instruction} ({self.source})" if self.instruction else ""
+            parting = (
+                f"parts from the golden reference at step {self.parted_at!r}{after}, golden {self.golden_step}{at}"
+            )
         lines = [
             f"{self.output}{place}: {self.engine} {self.got}, golden {self.expected}"
             f"  ({self.lanes_different} lanes differ)",
             f"  inputs {self.inputs}",
-            *([f"  {self._parting()}", f"  it came from {self.came_from}"] if self.came_from else []),
+            *([f"  {parting}", f"  it came from {self.came_from}"] if self.came_from else []),
             *(f"  {sentence}" for sentence in self.explanation),
         ]
         return "\n".join(lines)
 
-    def _parting(self) -> str:
-        if self.parted_at is None:
-            last = f"computed last by {self.instruction} ({self.source})" if self.instruction else "nothing computed it"
-            return f"no golden step tells where it parts; {last}"
-        after = f" after {self.agreed[-1]!r}" if self.agreed else ""
-        at = f"; first different: {self.instruction} ({self.source})" if self.instruction else ""
-        return f"parts from the golden reference at step {self.parted_at!r}{after}, golden {self.golden_step}{at}"
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """One implementation against the golden reference.
 
@@ -78,7 +79,7 @@ class Outcome:
     `unverified` counts, by form, those of the `instructions` that the emulator lacks or is known to get wrong: there
     both engines hold the machine's result, and only the golden reference can tell that it is wrong.
     `coverage` is what the calls in lockstep met of the build, `failed_set` the number of the first failing input set.
-    `made_as` says how an implementation was made that was handed in, "" for a build and for intrinsics; `outside`
+    `made_as` says how an external backend was made, "" for a build and for intrinsics; `outside`
     counts, by reason, the vectors that such a one is not made for, which were not compared.
     """
 
@@ -119,7 +120,7 @@ class Outcome:
         return "stopped" if self.interrupted else "agrees"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """A whole check.  It passes only if something was compared, nothing failed and nobody stopped it.
 
@@ -159,26 +160,32 @@ class Report:
 
     @property
     def vectors_compared(self) -> int:
+        """The output lanes whose inputs were run, of the implementation that ran most."""
         return max((outcome.vectors for outcome in self.outcomes), default=0)
 
     @property
     def lanes_compared(self) -> int:
+        """The comparisons of output lanes, of all implementations and engines together."""
         return sum(outcome.lanes_compared for outcome in self.outcomes)
 
     @property
     def failures(self) -> list[Outcome]:
+        """The outcomes that failed, in order."""
         return [outcome for outcome in self.outcomes if outcome.failure]
 
     @property
     def passed(self) -> bool:
+        """Whether something was compared, nothing failed and nobody stopped it."""
         return self.lanes_compared > 0 and not self.failures and not self.interrupted
 
     @property
     def forms(self) -> frozenset[str]:
+        """The names of the instruction forms that were executed."""
         return frozenset().union(*(outcome.forms for outcome in self.outcomes))
 
     @property
     def instructions(self) -> int:
+        """The executed instructions of all implementations."""
         return sum(outcome.instructions for outcome in self.outcomes)
 
     @property
@@ -197,6 +204,7 @@ class Report:
 
     @property
     def distinct_binaries(self) -> int:
+        """How many builds differ in their machine code."""
         return len({outcome.code for outcome in self.outcomes if outcome.code})
 
     @property
@@ -212,10 +220,16 @@ class Report:
 
     @property
     def first_divergence(self) -> str:
+        """The first failure with the implementation that has it; "" where nothing failed."""
         return next((f"{o.title}: {o.failure}" for o in self.failures), "")
 
     def as_json(self) -> dict[str, object]:
         """The report as plain data."""
+        implementations = []
+        for outcome in self.outcomes:
+            data = asdict(replace(outcome, coverage=None))
+            del data["coverage"]
+            implementations.append({**data, "forms": len(outcome.forms), "passed": not outcome.failure})
         return {
             "kernel": self.kernel,
             "mode": self.mode,
@@ -241,11 +255,5 @@ class Report:
             "first_divergence": self.first_divergence,
             "seed": self.seed,
             "reproduce": self.reproduce,
-            "implementations": [_outcome_as_json(outcome) for outcome in self.outcomes],
+            "implementations": implementations,
         }
-
-
-def _outcome_as_json(outcome: Outcome) -> dict[str, object]:
-    data = asdict(replace(outcome, coverage=None))
-    del data["coverage"]
-    return {**data, "forms": len(outcome.forms), "passed": not outcome.failure}

@@ -67,7 +67,11 @@ def separation_of(kernel: Kernel, vectors: Vectors) -> Separation:
     for name in kernel.conventions:
         cases = zip(vectors.inputs, vectors.golden, strict=True)
         results[name] = _results(vectors, [_defined(kernel, name, inputs, golden) for inputs, golden in cases])
-    pairs = [_pair(one, other, results[one], results[other]) for one, other in combinations(results, 2)]
+    pairs = []
+    for one, other in combinations(results, 2):
+        differing = _differing(results[one], results[other])
+        refused = ~(results[one].defined & results[other].defined)
+        pairs.append(Pair(one, other, int(differing.sum()), int(refused.sum())))
     apart = [_differing(results[own], results[name]) for name in kernel.conventions]
     return Separation(own, pairs, int(np.logical_or.reduce(apart).sum()) if apart else 0)
 
@@ -83,14 +87,10 @@ def _defined(kernel: Kernel, name: str, inputs: Inputs, golden: Outputs) -> Outp
         what = f"{type(error).__name__}: {error}".split("\n")[0]
         raise KernelError(f"the convention {name!r} of {kernel.name} fails: {what}") from error
     for output, array in outputs.items():
-        _require_alike(f"the convention {name!r} of {kernel.name}", output, array, golden[output])
+        if (array.dtype, array.shape) != (golden[output].dtype, golden[output].shape):
+            kinds = f"{_kind(array)} as {output!r}: the golden reference returns {_kind(golden[output])}"
+            raise KernelError(f"the convention {name!r} of {kernel.name} returns {kinds}")
     return outputs
-
-
-def _require_alike(who: str, output: str, array: np.ndarray, golden: np.ndarray) -> None:
-    if (array.dtype, array.shape) != (golden.dtype, golden.shape):
-        kinds = f"{_kind(array)} as {output!r}: the golden reference returns {_kind(golden)}"
-        raise KernelError(f"{who} returns {kinds}")
 
 
 def _kind(array: np.ndarray) -> str:
@@ -99,20 +99,14 @@ def _kind(array: np.ndarray) -> str:
 
 def _results(vectors: Vectors, outputs: Sequence[Outputs | None]) -> _Results:
     parts = [golden if own is None else own for own, golden in zip(outputs, vectors.golden, strict=True)]
-    bits = [_bits(array) for part in parts for array in part.values()]
+    bits = []
+    for array in (array for part in parts for array in part.values()):
+        if array.dtype.kind == "f":  # one NaN is as good as another
+            array = np.where(np.isnan(array), np.nan, array).astype(array.dtype)
+        bits.append(array.ravel().view(f"u{array.itemsize}"))
     sizes = [sum(array.size for array in part.values()) for part in parts]
     defined = np.array([own is not None for own in outputs], np.bool_)
     return _Results(np.concatenate([*bits, np.zeros(0, np.uint8)]), np.repeat(defined, np.array(sizes, np.int64)))
-
-
-def _bits(array: np.ndarray) -> npt.NDArray[np.unsignedinteger[Any]]:
-    equal_nans = np.where(np.isnan(array), np.nan, array).astype(array.dtype) if array.dtype.kind == "f" else array
-    return equal_nans.ravel().view(f"u{array.itemsize}")
-
-
-def _pair(one: str, other: str, left: _Results, right: _Results) -> Pair:
-    refused = ~(left.defined & right.defined)
-    return Pair(one, other, int(_differing(left, right).sum()), int(refused.sum()))
 
 
 def _differing(left: _Results, right: _Results) -> npt.NDArray[np.bool_]:

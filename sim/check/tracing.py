@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sim.check.blame import Calibration, Lineage, Parting, parting
-from sim.check.call import Implementation, Recorded
+from sim.call.call import Implementation, Recorded
+from sim.check.blame import Calibration, Lineage, Parting, find_parting
 from sim.check.compare import Value, WrongLane, as_value
-from sim.check.origin import Node, Origin, bits_of, origin_of
+from sim.check.origin import Node, bits_of, origin_of
 from sim.check.vectors import Vectors, call_seed
 from sim.kernels.kernel import Kernel
 from sim.kernels.signature import RETURNED, Pointer, is_given, steps_in_elements
@@ -23,7 +23,7 @@ Position = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Finding:
+class TracedLane:
     """Where the lane parted and the golden value of that step (None: no golden step computes anything), the array
     elements it came from, and what computed it last (None: it was never written).
     """
@@ -54,31 +54,34 @@ class LaneTracer:
 
         A shift by another count makes of one step a number that only its odd part tells from the next.
         """
-        parts = {_odd_part(value) for value in self._steps(number, position).values()}
+        values = self._steps(number, position).values()
+        parts = {value // (value & -value) if value else 0 for value in values}
         return len([part for part in parts if abs(part) > COMMON])
 
-    def trace(self, wrong: WrongLane, right: Sequence[Position], right_sets: Sequence[int]) -> Finding:
+    def trace(self, wrong: WrongLane, right: Sequence[Position], right_sets: Sequence[int]) -> TracedLane:
         """Repeat the call of a wrong lane and trace the lane back.
 
         `right` are the positions of the same array that agree in that call, `right_sets` the input sets in which the
         position of the wrong lane agrees: what the implementation does there says which instruction computes what.
         """
         lineage = self._lineage(wrong.number, wrong.output, wrong.place)
-        chosen = self._chosen(wrong, right, right_sets)
-        calibration = Calibration.of([self._lineage(number, wrong.output, at) for number, at in chosen], lineage)
-        elements = tuple(self._elements(lineage.origin, wrong.number))
-        parted = parting(lineage, calibration)
-        golden = None if parted is None else as_value(self._golden_steps_of(wrong.number)[parted.step][wrong.place])
-        writer = max(lineage.origin.nodes, key=lambda node: node.index, default=None)
-        return Finding(parted, golden, elements, lineage.is_written, writer)
-
-    def _chosen(
-        self, wrong: WrongLane, right: Sequence[Position], right_sets: Sequence[int]
-    ) -> list[tuple[int, Position]]:
-        """The nearest right lanes of the call, and the position of the wrong lane in the clearest other calls."""
         near = sorted(right, key=lambda at: sum(abs(a - b) for a, b in zip(wrong.place, at, strict=True)))
         clear = sorted(right_sets, key=lambda number: -self.distinct_steps(number, wrong.place))
-        return [(wrong.number, at) for at in near[:NEAREST]] + [(number, wrong.place) for number in clear[:CLEAREST]]
+        chosen = [(wrong.number, at) for at in near[:NEAREST]] + [(number, wrong.place) for number in clear[:CLEAREST]]
+        calibration = Calibration.of([self._lineage(number, wrong.output, at) for number, at in chosen], lineage)
+        elements: list[str] = []
+        addresses, _ = self._record(wrong.number)
+        arguments = self._kernel.arguments(self._vectors.inputs[wrong.number])
+        for pointer in self._inputs():
+            array = arguments.get(pointer.name)
+            size = 0 if array is None else array.size
+            offsets = (byte - addresses[pointer.name] for byte in lineage.origin.memory)
+            reached = sorted({offset // _item_size(pointer) for offset in offsets})
+            elements += (f"{pointer.name}[{element}]" for element in reached if 0 <= element < size)
+        parted = find_parting(lineage, calibration)
+        golden = None if parted is None else as_value(self._golden_steps_of(wrong.number)[parted.step][wrong.place])
+        writer = max(lineage.origin.nodes, key=lambda node: node.index, default=None)
+        return TracedLane(parted, golden, tuple(elements), lineage.is_written, writer)
 
     def _record(self, number: int) -> tuple[dict[str, int], list[Recorded]]:
         """The buffers' addresses and all that call `number` executes."""
@@ -114,31 +117,12 @@ class LaneTracer:
         if len(position) == len(pointer.shape):
             strides = steps_in_elements(pointer, arguments)
             return sum(at * stride for at, stride in zip(position, strides, strict=True)) * _item_size(pointer)
-        return _element(position, self._vectors.golden[number][output].shape) * _item_size(pointer)
+        shape = self._vectors.golden[number][output].shape
+        element = int(np.ravel_multi_index(position, shape)) if shape else 0  # the result has no axes
+        return element * _item_size(pointer)
 
     def _inputs(self) -> list[Pointer]:
         return [pointer for pointer in self._kernel.signature.pointers if is_given(pointer)]
-
-    def _elements(self, origin: Origin, number: int) -> Iterator[str]:
-        """The array elements among the bytes that a lane started from."""
-        addresses, _ = self._record(number)
-        arguments = self._kernel.arguments(self._vectors.inputs[number])
-        for pointer in self._inputs():
-            array = arguments.get(pointer.name)
-            size = 0 if array is None else array.size
-            offsets = (byte - addresses[pointer.name] for byte in origin.memory)
-            elements = {offset // _item_size(pointer) for offset in offsets}
-            yield from (f"{pointer.name}[{element}]" for element in sorted(elements) if 0 <= element < size)
-
-
-def _element(position: Position, shape: tuple[int, ...]) -> int:
-    """The number of an element in its array; 0 for the result, which has no axes."""
-    return int(np.ravel_multi_index(position, shape)) if shape else 0
-
-
-def _odd_part(value: int) -> int:
-    """The number without the zeros that it ends in."""
-    return value // (value & -value) if value else 0
 
 
 def _item_size(pointer: Pointer) -> int:

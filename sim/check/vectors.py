@@ -22,11 +22,16 @@ class Vectors:
 
     @property
     def count(self) -> int:
+        """The output lanes of all input sets together."""
         return sum(array.size for outputs in self.golden for array in outputs.values())
 
 
 def make_vectors(kernel: Kernel, random_lanes: int, seed: int) -> Vectors:
-    """The kernel's corners, then random input sets until they have `random_lanes` output lanes."""
+    """The kernel's corners, then random input sets until these have `random_lanes` output lanes, drawn from `seed`.
+
+    With more than `MAX_SETS` input sets the random ones end.  Raises KernelError where the golden reference fails or
+    gives outputs of another dtype or shape than the signature wants.
+    """
     inputs = list(kernel.corners())
     golden = [kernel.expected(case) for case in inputs]
     rng, lanes = np.random.default_rng(seed), 0
@@ -38,5 +43,5 @@ def make_vectors(kernel: Kernel, random_lanes: int, seed: int) -> Vectors:
 
 
 def call_seed(vectors: Vectors, number: int) -> int:
-    """The seed of the junk around one call, so that the call can be repeated alone."""
+    """The seed of the undefined bytes around one call, so that the call can be repeated alone."""
     return vectors.seed * MAX_SETS + number

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-from sim.timing.core import Core
-from sim.timing.core_file import CoreError, core_names, load_core
+from sim.timing.model.core import Core
+from sim.timing.model.core_file import CoreError, core_names, load_core
 
 REAL_CORES: Final = ("cortex-a55", "cortex-a72", "neoverse-n1")
 """Those that can be bought."""
@@ -65,14 +65,12 @@ class Changes:
         core = _changed(core, Core.with_latency, self.latencies, "--latency")
         core = _changed(core, Core.with_uses, self.uses, "--pipe")
         core = _changed(core, Core.with_parameter, self.parameters, "--set")
-        return core if self.l2_latency is None else _with_l2(core, self.l2_latency)
-
-
-def _with_l2(core: Core, cycles: int) -> Core:
-    if not any(level.name == "L2" for level in core.levels):
-        raise CoreError(f"{core.name} has no L2 that --l2-latency could be the latency of")
-    levels = (level._replace(latency=cycles) if level.name == "L2" else level for level in core.levels)
-    return replace(core, levels=tuple(levels))
+        if self.l2_latency is None:
+            return core
+        if not any(level.name == "L2" for level in core.levels):
+            raise CoreError(f"{core.name} has no L2 that --l2-latency could be the latency of")
+        levels = [one._replace(latency=self.l2_latency) if one.name == "L2" else one for one in core.levels]
+        return replace(core, levels=tuple(levels))
 
 
 def _changed(core: Core, change: Callable[[Core, str, str], Core], options: Iterable[str], option: str) -> Core:
@@ -83,13 +81,10 @@ def _changed(core: Core, change: Callable[[Core, str, str], Core], options: Iter
         try:
             core = change(core, name, value)
         except ValueError as error:
-            raise CoreError(f"{option} {text!r} on {core.name}: {error}{_near(core, name)}") from None
+            said = f"{option} {text!r} on {core.name}: {error}"
+            if name not in core.classes:
+                likes = [one for one in core.classes if name.lower() in one.lower()]
+                if near := likes or get_close_matches(name, core.classes):
+                    said += f"; there are {', '.join(near[:_NEAR])}"
+            raise CoreError(said) from None
     return core
-
-
-def _near(core: Core, name: str) -> str:
-    """Some classes with that in their names, or with names like it, where there is no such class."""
-    if name in core.classes:
-        return ""
-    near = [one for one in core.classes if name.lower() in one.lower()] or get_close_matches(name, core.classes)
-    return f"; there are {', '.join(near[:_NEAR])}" if near else ""

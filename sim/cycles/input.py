@@ -9,19 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from isa.instruction import Instruction
-from sim.check.captured import Bytes, CapturedCall, CaptureError, read_line, read_lines
-from sim.check.executed import executed_call, executed_captured, executed_program
-from sim.check.single import open_function, read_arguments
+from sim.call.call import MAX_INSTRUCTIONS
+from sim.call.captured import Bytes, CaptureError, read_line, read_lines
+from sim.call.single import open_function, read_arguments
 from sim.cycles.branches import Branches, branches_of
+from sim.cycles.executed import execute_call, execute_captured, executed_program
 from sim.cycles.runtime import runtime_in_words
 from sim.cycles.typical import output_elements, typical_arguments
-from sim.image import Image
-from sim.kernels.kernel import Kernel, KernelError
-from sim.objects import open_image
-from sim.timing.bare_loop import ASSUMED, BareLoopError, body_in_file, loop_of_body, stream_of_body
-from sim.timing.loop import Loop
-from sim.timing.stream import Executed
-from sim.toolchain import is_source
+from sim.kernels.kernel import Inputs, Kernel, KernelError
+from sim.timing.loops.bare_loop import ASSUMED, BareLoopError, body_in_file, loop_of_body, stream_of_body
+from sim.timing.loops.loop import Loop
+from sim.timing.model.stream import Executed
+from sim.toolchain.compilers import is_source
+from sim.toolchain.image import Image
+from sim.toolchain.objects import open_image
 
 ASSEMBLY = (".s", ".S")
 _LONGEST_STREAM = 1_000_000  # instructions of a loop that is no `Loop`
@@ -91,21 +92,36 @@ def kernel_calls(
     Raises KernelError, and what compiling and calling raise: ToolchainError, ImageError, ExecutionError, CallError.
     """
     arguments = typical_arguments(kernel, length, seed)
-    elements, call = output_elements(kernel.signature, arguments), shown_arguments(arguments)
-    source = kernel.sources[0]
     for level in levels:
-        image = open_image(source, kernel.symbol, level, *kernel.flags, *flags)
-        stream = executed_call(image, kernel, arguments, _SEED, limit)
-        yield TimedCall(f"{source.name} {level}", call, stream, elements, image)
+        yield _compiled_call(kernel, arguments, level, flags, limit)
     if kernel.program is not None:
-        yield TimedCall("program", call, _program(kernel, arguments), elements, None)
+        call, elements = shown_arguments(arguments), output_elements(kernel.signature, arguments)
+        try:
+            stream = executed_program(kernel, arguments, _SEED)
+        except ValueError as error:
+            raise KernelError(f"the program of {kernel.name} has no place in registers: {error}") from None
+        yield TimedCall("program", call, stream, elements, None)
 
 
-def _program(kernel: Kernel, arguments: dict[str, Any]) -> list[Executed]:
-    try:
-        return executed_program(kernel, arguments, _SEED)
-    except ValueError as error:
-        raise KernelError(f"the program of {kernel.name} has no place in registers: {error}") from None
+def kernel_call(
+    kernel: Kernel, inputs: Inputs, level: str = "-O2", flags: Sequence[str] = (), limit: int = MAX_INSTRUCTIONS
+) -> TimedCall:
+    """One call of a kernel's first source, compiled at a level such as -O2, on one input set.
+
+    It may take `limit` instructions.  Raises KernelError for the inputs, and what compiling and calling raise:
+    ToolchainError, ImageError, ExecutionError, CallError.
+    """
+    return _compiled_call(kernel, dict(kernel.arguments(inputs)), level, flags, limit)
+
+
+def _compiled_call(
+    kernel: Kernel, arguments: dict[str, Any], level: str, flags: Sequence[str], limit: int
+) -> TimedCall:
+    source = kernel.sources[0]
+    image = open_image(source, kernel.symbol, level, *kernel.flags, *flags)
+    stream = execute_call(image, kernel, arguments, _SEED, limit)
+    elements = output_elements(kernel.signature, arguments)
+    return TimedCall(f"{source.name} {level}", shown_arguments(arguments), stream, elements, image)
 
 
 def function_call(
@@ -118,8 +134,8 @@ def function_call(
     name, image, prototype = open_function(file, symbol, (level, *flags))
     title = f"{name} {level}" if is_source(file) else name
     signature, values = read_arguments(prototype.signature, texts)
-    kernel = Kernel(name, name, (file,), signature, golden=dict)
-    stream = executed_call(image, kernel, values, _SEED, limit)
+    kernel = Kernel(name=name, symbol=name, sources=(file,), signature=signature, golden=dict)
+    stream = execute_call(image, kernel, values, _SEED, limit)
     return TimedCall(title, shown_arguments(values), stream, output_elements(signature, values), image)
 
 
@@ -140,34 +156,29 @@ def bare_loop(file: Path, label: str | None, count: int, elements: int, flags: S
 
 
 def captured_call(file: Path, name: str | None, limit: int) -> TimedCall:
-    """The call of that id in a file of captured calls, or its only one.
+    """The first call of that id in a file of captured calls, or its only one.
 
     Raises CaptureError, and what executing raises.
     """
-    call = _captured(file, name)
-    title = call.name if call.name.isprintable() else repr(call.name)
-    return TimedCall(title, f"entry {call.entry:#x}", executed_captured(call, limit), 0, None)
-
-
-def shown_arguments(arguments: dict[str, Any]) -> str:
-    """Such as "length=16, a[16], bias=null"."""
-    return ", ".join(f"{name}{_shown(value)}" for name, value in arguments.items())
-
-
-def _shown(value: Any) -> str:
-    shape = getattr(value, "shape", ())
-    return f"[{', '.join(map(str, shape))}]" if shape else "=null" if value is None else f"={value}"
-
-
-def _captured(file: Path, name: str | None) -> CapturedCall:
-    """The first call of that name; without a name there must be one only."""
     texts = list(read_lines(file))
     data = Bytes(file.with_suffix(".npz"))
     lines = [read_line(number, text, data) for number, text in texts]
     calls = [line.call for line in lines if line.call is not None and name in (None, line.call.name)]
-    if len(calls) == 1 or (calls and name is not None):
-        return calls[0]
-    if calls:
+    if not calls:
+        faults = "".join(f"; {line.error}" for line in lines if line.error)
+        raise CaptureError(f"{file} has no call" + (f" {name!r}" if name else "") + faults.split("\n")[0])
+    if len(calls) > 1 and name is None:
         raise CaptureError(f"{file} has {len(calls):,} calls: name one with --call, such as {calls[0].name!r}")
-    faults = "".join(f"; {line.error}" for line in lines if line.error)
-    raise CaptureError(f"{file} has no call" + (f" {name!r}" if name else "") + faults.split("\n")[0])
+    call = calls[0]
+    title = call.name if call.name.isprintable() else repr(call.name)
+    return TimedCall(title, f"entry {call.entry:#x}", execute_captured(call, limit), 0, None)
+
+
+def shown_arguments(arguments: dict[str, Any]) -> str:
+    """Such as "length=16, a[16], bias=null"."""
+    shown = []
+    for name, value in arguments.items():
+        shape = getattr(value, "shape", ())
+        text = f"[{', '.join(map(str, shape))}]" if shape else "=null" if value is None else f"={value}"
+        shown.append(f"{name}{text}")
+    return ", ".join(shown)

@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain
 from typing import Final
 
 from sim.cycles.branches import Branches, branches_in_words
 from sim.cycles.input import ASSEMBLY, Timed, TimedCall, TimedLoop
-from sim.image import Image
-from sim.llvm_mca import Estimate, LlvmMca, LlvmMcaError, LlvmMcaMissing
-from sim.timing.bare_loop import ASSUMED
-from sim.timing.bounds import Bounds, bounds_of_loop
-from sim.timing.core import Core
-from sim.timing.found_loops import found_loops, hottest, steady
-from sim.timing.pipeline import schedule
-from sim.timing.reasons import Lines, no_lines
-from sim.timing.report import CyclesReport, Json
-from sim.timing.reporting import report
-from sim.timing.schedule import Schedule
-from sim.timing.steady import LoopTiming, time_loop
-from sim.timing.stream import Executed
-from sim.toolchain import is_source
+from sim.cycles.llvm_mca import Estimate, LlvmMca, LlvmMcaError, LlvmMcaMissing
+from sim.timing.analysis.bounds import Bounds, bounds_of_loop
+from sim.timing.analysis.reasons import Lines, no_lines
+from sim.timing.analysis.report import CyclesReport, Json
+from sim.timing.analysis.reporting import report
+from sim.timing.loops.bare_loop import ASSUMED
+from sim.timing.loops.found_loops import find_loops, hottest, steady
+from sim.timing.loops.steady import LoopTiming, time_loop
+from sim.timing.model.core import Core
+from sim.timing.model.pipeline import schedule
+from sim.timing.model.schedule import Schedule
+from sim.toolchain.compilers import is_source
+from sim.toolchain.image import Image
 
 MOST_SCHEDULED: Final = 20_000
 """Instructions of a loop of which every cycle is accounted for; what comes after them repeats them."""
@@ -48,7 +46,7 @@ class Conditions:
         return ["untrained branches"] * (not self.warm) + ["empty caches"] * self.caches
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LoopResult:
     """A loop: the cycles of all `count` bodies, of which each does `copies` iterations; bounds and instructions of one.
 
@@ -104,8 +102,8 @@ class LoopResult:
         }
 
 
-@dataclass(frozen=True)
-class Result:
+@dataclass(frozen=True, kw_only=True)
+class TimedResult:
     """What was timed on a core.  Of a loop, schedule and report are those of its first iterations.
 
     `branches` are those of a call, `notes` what must be known to read the figures, in sentences.  `llvm_mca` is what it
@@ -143,8 +141,14 @@ class Result:
         made["microseconds"] = None if self.microseconds is None else float(self.microseconds)
         made["branches"] = self.branches._asdict() if self.branches else None
         made["notes"] = list(self.notes)
-        if self.llvm_mca is not None:
-            made["llvm-mca"] = _as_json(self.llvm_mca, self.loop.copies if self.loop else 1)
+        said = self.llvm_mca
+        if isinstance(said, str):
+            made["llvm-mca"] = {"error": said}
+        elif said is not None:
+            copies = self.loop.copies if self.loop else 1
+            each = None if said.per_iteration is None else float(said.per_iteration / copies)
+            made["llvm-mca"] = {"version": said.version, "model": said.model, "cycles": said.cycles,
+                                "cycles_per_iteration": each}  # fmt: skip
         return made
 
     def _reported(self) -> Json:
@@ -158,8 +162,12 @@ class Result:
         return {**named, **self.loop.figures, "loop": loop, "sample": sample}
 
 
-def time_on(timed: Timed, core: Core, conditions: Conditions) -> Result:
-    """A call under these conditions; a loop is always warm.
+USUAL: Final = Conditions()
+"""Branches that were seen before, and data in the first cache."""
+
+
+def time_on(timed: Timed, core: Core, conditions: Conditions = USUAL) -> TimedResult:
+    """Time a call on a core under these conditions; a loop is always warm.
 
     Raises ValueError for a call that executes nothing, a loop that is too long to be simulated, and caches that the
     core does not have or of which a latency is not known.
@@ -167,30 +175,54 @@ def time_on(timed: Timed, core: Core, conditions: Conditions) -> Result:
     return _loop_on(timed, core) if isinstance(timed, TimedLoop) else _call_on(timed, core, conditions)
 
 
-def _call_on(timed: TimedCall, core: Core, conditions: Conditions) -> Result:
+def _call_on(timed: TimedCall, core: Core, conditions: Conditions) -> TimedResult:
     found = schedule(timed.stream, core, warm=conditions.warm, caches=conditions.caches)
     made = report(timed.title, found, _lines(timed), timed.elements or None)
     branches = timed.branches if conditions.warm else timed.branches.untrained
     said = (branches_in_words(branches, conditions.warm),) if branches.executed else ()
     source = source_of(timed.image)
-    return Result(timed.title, timed.call, found, made, source, branches=branches, notes=(*said, *timed.notes))
+    return TimedResult(
+        title=timed.title,
+        call=timed.call,
+        schedule=found,
+        report=made,
+        source=source,
+        branches=branches,
+        notes=(*said, *timed.notes),
+    )
 
 
-def _loop_on(timed: TimedLoop, core: Core) -> Result:
+def _loop_on(timed: TimedLoop, core: Core) -> TimedResult:
     timing = time_loop(timed.loop, core, timed.count)
     some, size = _reported(timed, timing), len(timed.loop.body)
-    first = schedule(_iterations(timed, some), core)
+    first = schedule([one for number in range(some) for one in timed.loop.iteration(number)], core)
     bounds, elements = bounds_of_loop(timed.loop, core), timed.count * timed.elements or None
-    loop = LoopResult(timing, bounds, timed.count, size, some, elements, timed.copies)
+    loop = LoopResult(
+        timing=timing,
+        bounds=bounds,
+        count=timed.count,
+        instructions=size,
+        reported=some,
+        elements=elements,
+        copies=timed.copies,
+    )
     made = report(timed.title, first, _lines(timed), some * timed.elements or None)
-    return Result(timed.title, "", first, made, source_of(timed.image), loop, notes=(ASSUMED,))
+    return TimedResult(
+        title=timed.title,
+        call="",
+        schedule=first,
+        report=made,
+        source=source_of(timed.image),
+        loop=loop,
+        notes=(ASSUMED,),
+    )
 
 
 def _lines(timed: Timed) -> Lines:
     return lines_of(timed.image) if timed.image else no_lines
 
 
-def beside(result: Result, timed: Timed, tool: LlvmMca) -> Result:
+def beside(result: TimedResult, timed: Timed, tool: LlvmMca) -> TimedResult:
     """The result with what llvm-mca says of the same instructions on that core.  Raises LlvmMcaMissing."""
     core = result.report.core
     try:
@@ -203,9 +235,9 @@ def beside(result: Result, timed: Timed, tool: LlvmMca) -> Result:
         return replace(result, llvm_mca=str(error))
 
 
-def steady_start(result: Result) -> int:
+def steady_start(result: TimedResult) -> int:
     """The number of the instruction with which a steady iteration of the hottest loop begins; 0 without one."""
-    loop = hottest(found_loops(result.schedule.stream))
+    loop = hottest(find_loops(result.schedule.stream))
     part = steady(loop.longest) if loop else None
     return part.first + 1 if part else 0
 
@@ -236,17 +268,6 @@ def _reported(timed: TimedLoop, timing: LoopTiming) -> int:
     """Iterations that show the steady state, if they are not too many."""
     wanted = max(_FEW, timing.warm_up + _PERIODS * timing.period)
     return max(1, min(timed.count, wanted, MOST_SCHEDULED // len(timed.loop.body)))
-
-
-def _iterations(timed: TimedLoop, count: int) -> list[Executed]:
-    return list(chain.from_iterable(timed.loop.iteration(number) for number in range(count)))
-
-
-def _as_json(said: Estimate | str, copies: int) -> Json:
-    if isinstance(said, str):
-        return {"error": said}
-    each = None if said.per_iteration is None else float(said.per_iteration / copies)
-    return {"version": said.version, "model": said.model, "cycles": said.cycles, "cycles_per_iteration": each}
 
 
 def _number(key: str, value: Fraction | None) -> Json:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import sim
-from sim.image import Image
-from sim.timing.stream import Executed
+from sim.timing.model.stream import Executed
+from sim.toolchain import compilers
+from sim.toolchain.image import Image
 
-_RUNTIME: Final = Path(sim.__file__).parent / "runtime"
+_RUNTIME: Final = Path(compilers.__file__).parent / "runtime"
 
 
 def runtime_in_words(stream: Sequence[Executed], image: Image) -> str:
@@ -19,21 +19,13 @@ def runtime_in_words(stream: Sequence[Executed], image: Image) -> str:
     executed = Counter(one.pc for one in stream if one.pc is not None)
     functions: Counter[str] = Counter()
     for pc, times in executed.items():
-        if _is_of_runtime(image, pc):
-            functions[_function(image, pc)] += times
+        line = image.source_line(pc)
+        if line is not None and Path(line.file).is_relative_to(_RUNTIME):
+            # The function is the nearest name before the address, local labels left out.
+            before = (one for name, one in image.symbols.items() if one.address <= pc and not name.startswith("."))
+            functions[max(before, key=lambda one: one.address).name] += times
     if not functions:
         return ""
     names = ", ".join(name for name, _ in functions.most_common())
     share = f"{functions.total():,} of {len(stream):,} instructions are in {names}"
     return f"{share} of lanewise's runtime; the library of your platform is another"
-
-
-def _is_of_runtime(image: Image, pc: int) -> bool:
-    line = image.source_line(pc)
-    return line is not None and Path(line.file).is_relative_to(_RUNTIME)
-
-
-def _function(image: Image, pc: int) -> str:
-    """The nearest name before the address, local labels left out."""
-    before = (one for name, one in image.symbols.items() if one.address <= pc and not name.startswith("."))
-    return max(before, key=lambda one: one.address).name

@@ -10,7 +10,7 @@ import numpy as np
 
 from sim.kernels.domain import Domain
 from sim.kernels.kernel import Kernel, KernelError
-from sim.kernels.signature import Pointer, Signature, extents
+from sim.kernels.signature import Signature, extents
 
 USUAL_LENGTH: Final = 256
 """Elements of a row, where the kernel takes any number."""
@@ -69,19 +69,21 @@ def _allowed(kernel: Kernel, name: str, wanted: int) -> int:
 
 
 def _one_row(kernel: Kernel, arguments: Arguments, axis: str, length: int) -> dict[str, Any]:
-    """The call with so many elements in a row, its numbers repeated, and one of everything else."""
+    """The call with so many elements in a row, the first row over and over, and one of everything else.
+
+    Raises KernelError for a call without elements, which has nothing to repeat.
+    """
     pointers = kernel.signature.pointers
     extents_named = {extent for pointer in pointers for extent in pointer.shape if isinstance(extent, str)}
     sizes = {name: length if name == axis else _allowed(kernel, name, 1) for name in extents_named}
     sized = {**arguments, **sizes}
-    return {**sized, **{p.name: _repeated(arguments[p.name], p, sized) for p in pointers if p.name in arguments}}
-
-
-def _repeated(array: Any, pointer: Pointer, arguments: Arguments) -> Any:
-    """The first row over and over.  Raises KernelError for a call without elements, which has nothing to repeat."""
-    if array is None:
-        return None
-    shape = extents(pointer, arguments)
-    if not array.size:
-        raise KernelError(f"the array {pointer.name!r} of the largest of {_DRAWN} random calls is empty")
-    return np.resize(array.reshape(-1, array.shape[-1])[0], shape).astype(pointer.dtype)
+    repeated = dict(sized)
+    for pointer in pointers:
+        array = arguments.get(pointer.name)
+        if array is None:
+            continue
+        shape = extents(pointer, sized)
+        if not array.size:
+            raise KernelError(f"the array {pointer.name!r} of the largest of {_DRAWN} random calls is empty")
+        repeated[pointer.name] = np.resize(array.reshape(-1, array.shape[-1])[0], shape).astype(pointer.dtype)
+    return repeated

@@ -1,1 +1,195 @@
-"""Fixed-point and quantization arithmetic from its definition: every rounding convention under its own name."""
+"""Fixed-point and quantization arithmetic, every rounding convention of real systems under its name.
+
+Written from the arithmetic alone, in numpy: it knows no instruction, so it can disagree with them.  `CONVENTIONS` has
+the conventions by name, each with its formula, its users and its rows in the table of known differences.
+"""
+
+from sim.golden.addition import (
+    AddParameters,
+    Quantization,
+    add_avx2,
+    add_base,
+    add_base_x86,
+    add_neon_ties_away,
+    add_neon_ties_away_unfused,
+    add_neon_ties_even,
+    add_neon_ties_even_unfused,
+    add_page,
+    add_tflite,
+    add_tflite_single_rounding,
+)
+from sim.golden.bounds import (
+    bounded_then_low_byte,
+    bounded_unless_equal,
+    bounded_unless_whole_range,
+)
+from sim.golden.byte_rounding import (
+    offset_then_round_even,
+    offset_then_round_even_fused,
+    offset_then_truncate,
+    round_away_then_offset,
+    round_even_then_offset,
+)
+from sim.golden.derivation import (
+    Derived,
+    derive_acl_19_08,
+    derive_acl_20_02,
+    derive_acl_20_05_ignoring_epsilon,
+    derive_armnn,
+    derive_tflite,
+    derive_tflite_single_rounding,
+)
+from sim.golden.factor_product import (
+    product_acl_19_08,
+    product_acl_20_02,
+    product_armnn,
+    product_armnn_count_mod_32,
+    product_in_float,
+    product_tflite,
+    product_tflite_single_rounding,
+    product_xnnpack,
+)
+from sim.golden.fixed_point import (
+    INT32_MAX,
+    INT32_MIN,
+    clamp,
+    divide_by_power_of_two_ties_away,
+    divide_by_power_of_two_ties_up,
+    doubling_high_multiply,
+    doubling_high_multiply_unsaturated,
+    shift_left_saturate,
+    shift_left_wrap,
+    shift_right_floor,
+    tail_shift,
+    vector_shift,
+    wrap_int32,
+)
+from sim.golden.floating_point import (
+    fused_multiply_add,
+)
+from sim.golden.gemm_lowp import (
+    interleave4x4,
+    multiply_blocks,
+    sums_of_columns,
+    sums_of_rows,
+)
+from sim.golden.gemm_offsets import (
+    column_sums_by_batch,
+    column_sums_of_first_batch,
+    offsets_added,
+    zero_points_subtracted,
+)
+from sim.golden.registry.conventions import (
+    CONVENTIONS,
+    convention_named,
+)
+from sim.golden.registry.record import (
+    Convention,
+    Family,
+    Operand,
+)
+from sim.golden.scaling import (
+    double_rounding,
+    double_rounding_floor,
+    double_rounding_saturating_left,
+    double_rounding_ties_up,
+    double_rounding_unsaturated,
+    integer_scale_floor,
+    integer_scale_ties_away,
+    shift_after_rounding_in_lanes,
+    shift_after_rounding_in_tail,
+    single_rounding,
+    single_rounding_by_vector,
+    single_rounding_narrowed,
+    single_rounding_of_long,
+)
+from sim.golden.shift_direction import (
+    shift_counts_left,
+    shift_counts_right,
+)
+from sim.golden.tail_lanes import (
+    completed_by_padding,
+    completed_by_zeros,
+)
+
+__all__ = [
+    "CONVENTIONS",
+    "INT32_MAX",
+    "INT32_MIN",
+    "AddParameters",
+    "Convention",
+    "Derived",
+    "Family",
+    "Operand",
+    "Quantization",
+    "add_avx2",
+    "add_base",
+    "add_base_x86",
+    "add_neon_ties_away",
+    "add_neon_ties_away_unfused",
+    "add_neon_ties_even",
+    "add_neon_ties_even_unfused",
+    "add_page",
+    "add_tflite",
+    "add_tflite_single_rounding",
+    "bounded_then_low_byte",
+    "bounded_unless_equal",
+    "bounded_unless_whole_range",
+    "clamp",
+    "column_sums_by_batch",
+    "column_sums_of_first_batch",
+    "completed_by_padding",
+    "completed_by_zeros",
+    "convention_named",
+    "derive_acl_19_08",
+    "derive_acl_20_02",
+    "derive_acl_20_05_ignoring_epsilon",
+    "derive_armnn",
+    "derive_tflite",
+    "derive_tflite_single_rounding",
+    "divide_by_power_of_two_ties_away",
+    "divide_by_power_of_two_ties_up",
+    "double_rounding",
+    "double_rounding_floor",
+    "double_rounding_saturating_left",
+    "double_rounding_ties_up",
+    "double_rounding_unsaturated",
+    "doubling_high_multiply",
+    "doubling_high_multiply_unsaturated",
+    "fused_multiply_add",
+    "integer_scale_floor",
+    "integer_scale_ties_away",
+    "interleave4x4",
+    "multiply_blocks",
+    "offset_then_round_even",
+    "offset_then_round_even_fused",
+    "offset_then_truncate",
+    "offsets_added",
+    "product_acl_19_08",
+    "product_acl_20_02",
+    "product_armnn",
+    "product_armnn_count_mod_32",
+    "product_in_float",
+    "product_tflite",
+    "product_tflite_single_rounding",
+    "product_xnnpack",
+    "round_away_then_offset",
+    "round_even_then_offset",
+    "shift_after_rounding_in_lanes",
+    "shift_after_rounding_in_tail",
+    "shift_counts_left",
+    "shift_counts_right",
+    "shift_left_saturate",
+    "shift_left_wrap",
+    "shift_right_floor",
+    "single_rounding",
+    "single_rounding_by_vector",
+    "single_rounding_narrowed",
+    "single_rounding_of_long",
+    "sums_of_columns",
+    "sums_of_rows",
+    "tail_shift",
+    "vector_shift",
+    "wrap_int32",
+    "zero_points_subtracted",
+]

@@ -3,13 +3,14 @@
 A rule of a version has a `..._fault`, the sentence with which it refuses the two numbers or None, and gives the
 (lower, upper) that it applies; the conventions `bounded_...` apply it to int32 values and give the output byte.
 Their operands broadcast; `TypeError` and `ValueError` as in `sim.golden.fixed_point`.
-Sources: spec/quantize_down.md, "Bounds"; spec/neighbours.md, "AArch64 fused assembly path".
+Sources: docs/spec/quantize_down.md section 6; docs/spec/neighbours.md section 5.
 """
 
 from typing import Final
 
 import numpy as np
 
+from sim.golden.declaration import convention
 from sim.golden.fixed_point import Int32Array, Integers, as_int32, clamp, int32_operand
 
 UINT8_MAX: Final = 255
@@ -66,12 +67,13 @@ def low_byte(values: Int32Array) -> Int32Array:
     return np.asarray(values & np.int32(UINT8_MAX))
 
 
+@convention(
+    formula="min(max(min(max(x, 0), 255), minimum), maximum) where minimum < maximum, else min(max(x, 0), 255)",
+    users="the ACL 19.08 kernel and its reference, which refuse all but 0 <= minimum <= maximum <= 255",
+    rows=("9", "9b", "9c"),
+)
 def bounded_unless_equal(values: Integers, minimum: int, maximum: int) -> Int32Array:
     """Saturate to 0..255, then limit to minimum..maximum, but not where these are equal.
-
-    Formula: min(max(min(max(x, 0), 255), minimum), maximum) where minimum < maximum, else min(max(x, 0), 255).
-    Used by the ACL 19.08 kernel and its reference, which refuse all but 0 <= minimum <= maximum <= 255 (rows 9, 9b,
-    9c).
 
     >>> bounded_unless_equal(np.array([50, 300]), 0, 0), bounded_unless_equal(np.array([50, 300]), 7, 7)
     (array([ 50, 255], dtype=int32), array([ 50, 255], dtype=int32))
@@ -80,11 +82,13 @@ def bounded_unless_equal(values: Integers, minimum: int, maximum: int) -> Int32A
     return clamp(clamp(values, 0, UINT8_MAX), *bounds_19_08(minimum, maximum))
 
 
+@convention(
+    formula="min(max(min(max(x, 0), 255), minimum), maximum) unless minimum <= 0 and maximum >= 255",
+    users="ACL 20.05 and later, which refuse only minimum > maximum",
+    rows=("9", "9b"),
+)
 def bounded_unless_whole_range(values: Integers, minimum: int, maximum: int) -> Int32Array:
     """Saturate to 0..255, then limit to minimum..maximum, but not where these cover 0..255.
-
-    Formula: min(max(min(max(x, 0), 255), minimum), maximum) unless minimum <= 0 and maximum >= 255.
-    Used by ACL 20.05 and later, which refuse only minimum > maximum (rows 9, 9b).
 
     >>> bounded_unless_whole_range(50, 0, 0), bounded_unless_whole_range(50, 7, 7)
     (array(0, dtype=int32), array(7, dtype=int32))
@@ -93,11 +97,13 @@ def bounded_unless_whole_range(values: Integers, minimum: int, maximum: int) -> 
     return clamp(clamp(values, 0, UINT8_MAX), *bounds_20_05(minimum, maximum))
 
 
+@convention(
+    formula="min(max(x, minimum), maximum) mod 256",
+    users="ACL 19.08's fused AArch64 path, which checks nothing",
+    rows=("9", "9b", "9c"),
+)
 def bounded_then_low_byte(values: Integers, minimum: int, maximum: int) -> Int32Array:
     """Limit to minimum..maximum, any int32 numbers, then keep the low byte.
-
-    Formula: min(max(x, minimum), maximum) mod 256.
-    Used by ACL 19.08's fused AArch64 path, which checks nothing (rows 9, 9b, 9c).
 
     >>> bounded_then_low_byte(300, 0, 300), bounded_then_low_byte(50, 0, 0), bounded_then_low_byte(-5, -5, 200)
     (array(44, dtype=int32), array(0, dtype=int32), array(251, dtype=int32))

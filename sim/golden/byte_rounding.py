@@ -4,7 +4,7 @@ Every function takes `values`, float32 of any shape; `scale`, a float32 that is 
 in 0..255; and returns a new uint8 array of that shape.  `TypeError`: values or scale are not float32 (a Python float is
 taken as the float32 nearest to it), zero_point is no int.  `ValueError`: scale or zero_point is outside of what is
 stated; a value is NaN where the convention does not say what becomes of it.  Infinities saturate.
-Source: spec/known_differences.md, rows 12 and 16; spec/neighbours.md, "ACL NEArithmeticAddition QASYMM8".
+Source: docs/spec/known_differences.md rows 12 and 16; docs/spec/neighbours.md section 14.
 """
 
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sim.golden.declaration import convention
 from sim.golden.fixed_point import Int32Array, clamp
 from sim.golden.floating_point import (
     Float32Array,
@@ -25,10 +26,15 @@ from sim.golden.floating_point import (
 Uint8Array = npt.NDArray[np.uint8]
 
 
+@convention(
+    formula="clamp(rint(float32(v / s)) + z, 0, 255)",
+    users="ONNX QuantizeLinear",
+    rows=("12",),
+)
 def round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
     """Round v / scale to nearest, ties to even, then add the zero point and saturate.
 
-    Formula: clamp(rint(float32(v / s)) + z, 0, 255).  Used by ONNX QuantizeLinear (row 12).  NaN is not defined.
+    NaN is not defined.
 
     >>> round_even_then_offset(np.array([0.5, 1.5, -0.5], np.float32), 1.0, 1)
     array([1, 3, 1], dtype=uint8)
@@ -36,11 +42,17 @@ def round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_poi
     return _offset_exactly(np.rint(_quotient(values, scale)), zero_point)
 
 
+@convention(
+    formula="clamp(round(float32(v / s)) + z, 0, 255)",
+    users=(
+        "the scalar code of ACL, by ArmNN, and by ArmNN's float reference, which so differs from its fixed-point class"
+    ),
+    rows=("12", "16"),
+)
 def round_away_then_offset(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
     """Round v / scale to nearest, ties away from zero, then add the zero point and saturate.
 
-    Formula: clamp(round(float32(v / s)) + z, 0, 255).  Used by the scalar code of ACL, by ArmNN, and by ArmNN's float
-    reference, which so differs from its fixed-point class (rows 12 and 16).  NaN is not defined.
+    NaN is not defined.
 
     >>> round_away_then_offset(np.array([0.5, 1.5, -0.5], np.float32), 1.0, 1)
     array([2, 3, 0], dtype=uint8)
@@ -49,11 +61,13 @@ def round_away_then_offset(values: Float32s, scale: np.float32 | float, zero_poi
     return _offset_exactly(np.sign(quotient) * np.floor(np.abs(quotient) + 0.5), zero_point)
 
 
+@convention(
+    formula="clamp(rint(float32(z + float32(v * float32(1 / s)))), 0, 255)",
+    users="the vectors of ACL on AArch64 where product and sum are not contracted",
+    rows=("12",),
+)
 def offset_then_round_even(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
     """Add the zero point to v times the reciprocal of the scale, then round ties to even and saturate; NaN gives 0.
-
-    Formula: clamp(rint(float32(z + float32(v * float32(1 / s)))), 0, 255).  Used by the vectors of ACL on AArch64
-    where product and sum are not contracted (row 12).
 
     >>> offset_then_round_even(np.array([0.5, 1.5, -0.5], np.float32), 1.0, 1)
     array([2, 2, 0], dtype=uint8)
@@ -61,11 +75,13 @@ def offset_then_round_even(values: Float32s, scale: np.float32 | float, zero_poi
     return _saturated(to_int32_ties_even(_placed(values, scale, zero_point)))
 
 
+@convention(
+    formula="clamp(rint(float32(z + v * float32(1 / s))), 0, 255), the inner sum rounded once",
+    users="the vectors of ACL on AArch64 in a build that contracts, as compilers do by default",
+    rows=("12",),
+)
 def offset_then_round_even_fused(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
     """As `offset_then_round_even`, with product and sum contracted to one FMLA.
-
-    Formula: clamp(rint(float32(z + v * float32(1 / s))), 0, 255), the inner sum rounded once.  Used by the vectors of
-    ACL on AArch64 in a build that contracts, as compilers do by default (row 12).
 
     >>> value = np.array([-0.95], np.float32)
     >>> offset_then_round_even(value, 0.1, 10), offset_then_round_even_fused(value, 0.1, 10)
@@ -75,11 +91,13 @@ def offset_then_round_even_fused(values: Float32s, scale: np.float32 | float, ze
     return _saturated(to_int32_ties_even(fused_multiply_add(_float32(values), reciprocal, zero)))
 
 
+@convention(
+    formula="clamp(trunc(float32(z + float32(v * float32(1 / s)))), 0, 255)",
+    users="the vectors of ACL on AArch32",
+    rows=("12",),
+)
 def offset_then_truncate(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
     """Add the zero point to v times the reciprocal of the scale, then truncate and saturate; NaN gives 0.
-
-    Formula: clamp(trunc(float32(z + float32(v * float32(1 / s)))), 0, 255).  Used by the vectors of ACL on AArch32
-    (row 12).
 
     >>> offset_then_truncate(np.array([0.5, 1.5, -0.5], np.float32), 1.0, 1)
     array([1, 2, 0], dtype=uint8)

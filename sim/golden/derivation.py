@@ -3,13 +3,15 @@
 All give `Derived(multiplier, left_shift)`, the factor being multiplier * 2^(left_shift - 31): the shift counts to the
 left, although ACL and ArmNN store it to the right. ACL and ArmNN take a float32, so the factor is first rounded to one;
 TFLite takes a double. `TypeError`: not a real number. `ValueError`: a factor that the system refuses or leaves
-undefined. Source: spec/quantized_multiplier.md; the rows are those of spec/known_differences.md.
+undefined. Source: docs/spec/quantized_multiplier.md sections 2 and 6.
 """
 
 from math import frexp, isfinite, ldexp
 from typing import Final, NamedTuple
 
 import numpy as np
+
+from sim.golden.declaration import convention
 
 Real = float | np.floating
 EPSILON: Final = float(np.float32(1e-5))  # ACL's constant is a float32
@@ -26,12 +28,16 @@ class Derived(NamedTuple):
     left_shift: int
 
 
+@convention(
+    formula="0 for 0 (-0.0 too), else factor = f * 2^e, 1/2 <= f < 1: (f * 2^31, e), exact",
+    users="ArmNN",
+    rows=("6", "6b", "6c", "6d"),
+)
 def derive_armnn(factor: Real) -> Derived:
     """ArmNN 24.08's constructor of QuantizedMultiplierSmallerThanOne.
 
-    Formula: 0 for 0 (-0.0 too), else factor = f * 2^e, 1/2 <= f < 1: (f * 2^31, e), exact.
     Refused unless 0 <= factor < 1, upstream with InvalidArgumentException; NaN too. Factors below 2^-32 give e below
-    -31, which the product leaves undefined. Used by ArmNN. Rows 6, 6b, 6c, 6d.
+    -31, which the product leaves undefined.
 
     >>> derive_armnn(0.1)
     Derived(multiplier=1717986944, left_shift=-3)
@@ -42,11 +48,15 @@ def derive_armnn(factor: Real) -> Derived:
     return _nearest(real)
 
 
+@convention(
+    formula="(1, 0), which is 2^-31, within 1e-5 of 1; 0 within 1e-5 of 0; else as `derive_armnn`",
+    users="ACL 19.08",
+    rows=("6", "6b"),
+)
 def derive_acl_19_08(factor: Real) -> Derived:
     """ACL 19.08's calculate_quantized_multiplier_less_than_one.
 
-    Formula: (1, 0), which is 2^-31, within 1e-5 of 1; 0 within 1e-5 of 0; else as `derive_armnn`. Refused below -1e-5
-    and from 1 + 1e-5 on. Used by ACL 19.08. Rows 6 and 6b.
+    Refused below -1e-5 and from 1 + 1e-5 on.
 
     >>> derive_acl_19_08(1.0), derive_acl_19_08(9e-6)
     (Derived(multiplier=1, left_shift=0), Derived(multiplier=0, left_shift=0))
@@ -62,11 +72,15 @@ def derive_acl_19_08(factor: Real) -> Derived:
     return derived
 
 
+@convention(
+    formula="0 within 1e-5 of 0; else factor = f * 2^e, 1/2 <= |f| < 1: (f * 2^31, e)",
+    users="ACL 20.02 and later",
+    rows=("6", "6b", "6d"),
+)
 def derive_acl_20_02(factor: Real) -> Derived:
     """ACL 20.02's calculate_quantized_multiplier.
 
-    Formula: 0 within 1e-5 of 0; else factor = f * 2^e, 1/2 <= |f| < 1: (f * 2^31, e). Refused below -1e-5.
-    Used by ACL 20.02 and later. Rows 6, 6b, 6d.
+    Refused below -1e-5.
 
     >>> derive_acl_20_02(1.0)
     Derived(multiplier=1073741824, left_shift=1)
@@ -74,11 +88,15 @@ def derive_acl_20_02(factor: Real) -> Derived:
     return _flushed(_acl_factor(factor))
 
 
+@convention(
+    formula="factor = f * 2^e, 1/2 <= f < 1: (f * 2^31, e), but 0 for e below -31",
+    users="the layers of ACL 20.05 that ask for it",
+    rows=("6b", "6c"),
+)
 def derive_acl_20_05_ignoring_epsilon(factor: Real) -> Derived:
     """ACL 20.05's calculate_quantized_multiplier when its caller sets ignore_epsilon.
 
-    Formula: factor = f * 2^e, 1/2 <= f < 1: (f * 2^31, e), but 0 for e below -31. Negative factors are refused.
-    Used by the layers of ACL 20.05 that ask for it. Rows 6b and 6c.
+    Negative factors are refused.
 
     >>> derive_acl_20_05_ignoring_epsilon(9e-6), derive_acl_20_05_ignoring_epsilon(2.0**-33)
     (Derived(multiplier=1266637440, left_shift=-16), Derived(multiplier=0, left_shift=0))
@@ -89,11 +107,16 @@ def derive_acl_20_05_ignoring_epsilon(factor: Real) -> Derived:
     return _zero_below_range(_nearest(real))
 
 
+@convention(
+    formula=(
+        "factor = f * 2^e, 1/2 <= |f| < 1: (f * 2^31 to nearest, ties away, e); 2^31 becomes 2^30 with e + 1; 0 "
+        "for e below -31"
+    ),
+    users="TFLite's default build, and by those who prepare CMSIS-NN's parameters",
+    rows=("6", "6c", "6d"),
+)
 def derive_tflite(factor: Real) -> Derived:
     """TFLite's QuantizeMultiplier, from a double.
-
-    Formula: factor = f * 2^e, 1/2 <= |f| < 1: (f * 2^31 to nearest, ties away, e); 2^31 becomes 2^30 with e + 1; 0 for
-    e below -31. Used by TFLite's default build, and by those who prepare CMSIS-NN's parameters. Rows 6, 6c, 6d.
 
     >>> derive_tflite(0.1)
     Derived(multiplier=1717986918, left_shift=-3)
@@ -101,10 +124,12 @@ def derive_tflite(factor: Real) -> Derived:
     return _zero_below_range(_nearest(_finite(factor)))
 
 
+@convention(
+    formula="as `derive_tflite`, but e above 30 becomes (2^31 - 1, 30)",
+    users="TFLite's single-rounding build",
+)
 def derive_tflite_single_rounding(factor: Real) -> Derived:
     """TFLite's QuantizeMultiplier in the single-rounding build.
-
-    Formula: as `derive_tflite`, but e above 30 becomes (2^31 - 1, 30). Used by TFLite's single-rounding build.
 
     >>> derive_tflite_single_rounding(2.0**40)
     Derived(multiplier=2147483647, left_shift=30)

@@ -2,11 +2,11 @@
 
 Operands: `values` as in `sim.golden.fixed_point`, and one real `factor`; the result is a new int32 array. `TypeError`
 and `ValueError` as in the derivation and the scaling, a factor that the system refuses among them.
-The rows are those of spec/known_differences.md.
 """
 
 import numpy as np
 
+from sim.golden.declaration import convention
 from sim.golden.derivation import (
     Real,
     derive_acl_19_08,
@@ -24,11 +24,13 @@ from sim.golden.scaling import (
 )
 
 
+@convention(
+    formula="double_rounding(x, derive_armnn(factor)), 0 <= factor < 1",
+    users="ArmNN's QuantizedMultiplierSmallerThanOne",
+    rows=("6", "6b", "6c", "6d", "16"),
+)
 def product_armnn(values: Integers, factor: Real) -> Int32Array:
     """Multiply by a factor as ArmNN's class does; a factor in (0, 2^-32) is refused, upstream leaves it undefined.
-
-    Formula: double_rounding(x, derive_armnn(factor)), 0 <= factor < 1.
-    Used by ArmNN's QuantizedMultiplierSmallerThanOne. Rows 6, 6b, 6c, 6d, 16.
 
     >>> product_armnn(1, 0.25)
     array(1, dtype=int32)
@@ -36,11 +38,13 @@ def product_armnn(values: Integers, factor: Real) -> Int32Array:
     return double_rounding(values, *derive_armnn(factor))
 
 
+@convention(
+    formula="shift_after_rounding_in_tail(x, derive_armnn(factor)), 0 <= factor < 1",
+    users="ArmNN's QuantizedMultiplierSmallerThanOne, compiled",
+    rows=("6c",),
+)
 def product_armnn_count_mod_32(values: Integers, factor: Real) -> Int32Array:
     """Multiply by a factor as ArmNN's class does in a build for x86, where a shift counts modulo 32.
-
-    Formula: shift_after_rounding_in_tail(x, derive_armnn(factor)), 0 <= factor < 1.
-    Used by ArmNN's QuantizedMultiplierSmallerThanOne, compiled. Row 6c.
 
     >>> product_armnn_count_mod_32(1000, 2.0**-33)
     array(500, dtype=int32)
@@ -48,11 +52,13 @@ def product_armnn_count_mod_32(values: Integers, factor: Real) -> Int32Array:
     return shift_after_rounding_in_tail(values, *derive_armnn(factor))
 
 
+@convention(
+    formula="double_rounding(x, derive_acl_19_08(factor))",
+    users="ACL 19.08",
+    rows=("6", "6b"),
+)
 def product_acl_19_08(values: Integers, factor: Real) -> Int32Array:
     """Multiply by a factor as the layers of ACL 19.08 do: near 1 it becomes 2^-31, near 0 it becomes 0.
-
-    Formula: double_rounding(x, derive_acl_19_08(factor)).
-    Used by ACL 19.08. Rows 6, 6b.
 
     >>> product_acl_19_08(100, 1.0), product_acl_19_08(10**7, 9e-6)
     (array(0, dtype=int32), array(0, dtype=int32))
@@ -60,11 +66,13 @@ def product_acl_19_08(values: Integers, factor: Real) -> Int32Array:
     return double_rounding(values, *derive_acl_19_08(factor))
 
 
+@convention(
+    formula="double_rounding(x, derive_acl_20_02(factor))",
+    users="ACL 20.02 and later",
+    rows=("6", "6b", "6d"),
+)
 def product_acl_20_02(values: Integers, factor: Real) -> Int32Array:
     """Multiply by a factor as the layers of ACL 20.02 do: near 0 it becomes 0, from 1 on there is a left shift.
-
-    Formula: double_rounding(x, derive_acl_20_02(factor)).
-    Used by ACL 20.02 and later. Rows 6, 6b, 6d.
 
     >>> product_acl_20_02(100, 1.0), product_acl_20_02(10**7, 9e-6)
     (array(100, dtype=int32), array(0, dtype=int32))
@@ -72,11 +80,13 @@ def product_acl_20_02(values: Integers, factor: Real) -> Int32Array:
     return double_rounding(values, *derive_acl_20_02(factor))
 
 
+@convention(
+    formula="double_rounding(x, derive_tflite(factor))",
+    users="TFLite's default build",
+    rows=("6", "6b", "6c", "6d"),
+)
 def product_tflite(values: Integers, factor: Real) -> Int32Array:
     """Multiply by a factor as TFLite's default build does; a factor below 2^-32 becomes 0.
-
-    Formula: double_rounding(x, derive_tflite(factor)).
-    Used by TFLite's default build. Rows 6, 6b, 6c, 6d.
 
     >>> product_tflite(np.array([100, 1000]), 1.0), product_tflite(1000, 2.0**-33)
     (array([ 100, 1000], dtype=int32), array(0, dtype=int32))
@@ -84,11 +94,13 @@ def product_tflite(values: Integers, factor: Real) -> Int32Array:
     return double_rounding(values, *derive_tflite(factor))
 
 
+@convention(
+    formula="single_rounding(x, derive_tflite_single_rounding(factor)), factor >= 0",
+    users="TFLite's single-rounding build",
+    rows=("1", "1b"),
+)
 def product_tflite_single_rounding(values: Integers, factor: Real) -> Int32Array:
     """Multiply by a factor as TFLite's single-rounding build does.
-
-    Formula: single_rounding(x, derive_tflite_single_rounding(factor)), factor >= 0.
-    Used by TFLite's single-rounding build. Rows 1, 1b.
 
     >>> product_tflite_single_rounding(1, 0.25)
     array(0, dtype=int32)
@@ -96,11 +108,13 @@ def product_tflite_single_rounding(values: Integers, factor: Real) -> Int32Array
     return single_rounding(values, *derive_tflite_single_rounding(factor))
 
 
+@convention(
+    formula="saturate(round(float32(float32(x) * float32(factor))))",
+    users="ArmNN's float reference of quantized layers, before its zero point",
+    rows=("16",),
+)
 def product_in_float(values: Integers, factor: Real) -> Int32Array:
     """Multiply by a factor in float32 and round to nearest, ties away from zero; int32 saturates.
-
-    Formula: saturate(round(float32(float32(x) * float32(factor)))).
-    Used by ArmNN's float reference of quantized layers, before its zero point. Row 16.
 
     >>> product_in_float(np.array([1, 2, -2]), 0.25)
     array([ 0,  1, -1], dtype=int32)
@@ -112,11 +126,12 @@ def product_in_float(values: Integers, factor: Real) -> Int32Array:
     return as_int32(np.clip(rounded, INT32_MIN, INT32_MAX).astype(np.int64))
 
 
+@convention(
+    formula="scale_float_ties_even(x, float32(factor)), factor 2^-32 up to but not 256",
+    users="XNNPACK's fp32 requantization, before its zero point",
+)
 def product_xnnpack(values: Integers, factor: Real) -> Int32Array:
     """Multiply by a factor in float32 and round to nearest, ties to even; int32 saturates.
-
-    Formula: scale_float_ties_even(x, float32(factor)), factor 2^-32 up to but not 256.
-    Used by XNNPACK's fp32 requantization, before its zero point.
 
     >>> product_xnnpack(np.array([1, 2, 6]), 0.25)
     array([0, 0, 2], dtype=int32)

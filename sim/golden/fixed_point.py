@@ -13,7 +13,7 @@ The contract of every function:
 
 Two operations differ only where the exact quotient lies half-way between two integers, a *tie*: "ties up" takes the
 larger one, "ties away" the one farther from zero, "floor" is no rounding to nearest at all.
-Sources: spec/quantize_down.md; spec/known_differences.md for who else uses which convention.
+Sources: docs/spec/quantize_down.md; docs/spec/known_differences.md for who else uses which convention.
 """
 
 from typing import Any, Final
@@ -21,12 +21,16 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from sim.golden.declaration import convention
+
 Int32Array = npt.NDArray[np.int32]
 Int64Array = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.integer[Any]] | int
 
 INT32_MIN: Final = -(2**31)
+"""The lowest int32."""
 INT32_MAX: Final = 2**31 - 1
+"""The highest int32."""
 WORD_BITS: Final = 32
 
 
@@ -43,12 +47,13 @@ def wrap_int32(values: Integers) -> Int32Array:
     return as_int32((low_word ^ sign) - sign)
 
 
+@convention(
+    formula="min(floor((x * m + 2^30) / 2^31), 2^31 - 1); only INT32_MIN * INT32_MIN saturates",
+    users="ACL, gemmlowp (scalar), ArmNN and CMSIS-NN's MVE form; its C form does not saturate",
+    rows=("5", "19"),
+)
 def doubling_high_multiply(values: Integers, multiplier: Integers) -> Int32Array:
     """Multiply by a Q0.31 multiplier, rounded to nearest, ties up, saturated: what SQRDMULH is defined to give.
-
-    Formula: min(floor((x * m + 2^30) / 2^31), 2^31 - 1); only INT32_MIN * INT32_MIN saturates.
-    Used by ACL, gemmlowp (scalar), ArmNN and CMSIS-NN's MVE form; its C form does not saturate
-    (spec/known_differences.md, rows 5 and 19).
 
     >>> doubling_high_multiply(np.array([1, -1]), 2**30)
     array([1, 0], dtype=int32)
@@ -60,11 +65,13 @@ def doubling_high_multiply(values: Integers, multiplier: Integers) -> Int32Array
     return as_int32(np.minimum(rounded, INT32_MAX))
 
 
+@convention(
+    formula="wrap_int32(floor((x * m + 2^30) / 2^31)); only INT32_MIN * INT32_MIN differs from the saturated form",
+    users="CMSIS-NN's `..._no_sat` in C and gemmlowp's SSE4 form",
+    rows=("5", "19"),
+)
 def doubling_high_multiply_unsaturated(values: Integers, multiplier: Integers) -> Int32Array:
     """Multiply by a Q0.31 multiplier, rounded to nearest, ties up, wrapped: no instruction gives this.
-
-    Formula: wrap_int32(floor((x * m + 2^30) / 2^31)); only INT32_MIN * INT32_MIN differs from the saturated form.
-    Used by CMSIS-NN's `..._no_sat` in C and gemmlowp's SSE4 form (spec/known_differences.md, rows 5 and 19).
 
     >>> int(doubling_high_multiply_unsaturated(INT32_MIN, INT32_MIN))
     -2147483648
@@ -73,10 +80,13 @@ def doubling_high_multiply_unsaturated(values: Integers, multiplier: Integers) -
     return wrap_int32((product + (1 << (WORD_BITS - 2))) >> (WORD_BITS - 1))
 
 
+@convention(
+    formula="sign(x) * floor(|x| / 2^n + 1/2)",
+    users="the code of ACL, gemmlowp and ArmNN",
+    rows=("2", "3", "3b", "4"),
+)
 def divide_by_power_of_two_ties_away(values: Integers, exponent: Integers) -> Int32Array:
     """Divide by 2^exponent, exponent 0..31, to the nearest integer, ties away from zero: the RDP of the spec.
-
-    Formula: sign(x) * floor(|x| / 2^n + 1/2). Used by the code of ACL, gemmlowp and ArmNN. Rows 2, 3, 3b, 4.
 
     >>> divide_by_power_of_two_ties_away(np.array([1, -1, -3]), 1)
     array([ 1, -1, -2], dtype=int32)
@@ -85,11 +95,13 @@ def divide_by_power_of_two_ties_away(values: Integers, exponent: Integers) -> In
     return as_int32(np.sign(wide) * ((np.abs(wide) + _half(count)) >> count))
 
 
+@convention(
+    formula="floor(x / 2^n + 1/2)",
+    users="TFLite's NEON 4-row helper, ruy, and the comment of gemmlowp's stage",
+    rows=("2", "3", "4"),
+)
 def divide_by_power_of_two_ties_up(values: Integers, exponent: Integers) -> Int32Array:
     """Divide by 2^exponent, exponent 0..31, to the nearest integer, ties up: a plain rounding shift, SRSHL.
-
-    Formula: floor(x / 2^n + 1/2). Used by TFLite's NEON 4-row helper, ruy, and the comment of gemmlowp's stage.
-    Rows 2, 3, 4.
 
     >>> divide_by_power_of_two_ties_up(np.array([1, -1, -3]), 1)
     array([ 1,  0, -1], dtype=int32)
@@ -98,10 +110,13 @@ def divide_by_power_of_two_ties_up(values: Integers, exponent: Integers) -> Int3
     return as_int32((wide + _half(count)) >> count)
 
 
+@convention(
+    formula="floor(x / 2^n)",
+    users="ACL's public page and by ACL's QuantizeDownInt32ToUint8Scale",
+    rows=("3b", "4"),
+)
 def shift_right_floor(values: Integers, exponent: Integers) -> Int32Array:
     """Divide by 2^exponent, exponent 0..31, rounding down: the literal `>>`.
-
-    Formula: floor(x / 2^n). Used by ACL's public page and by ACL's QuantizeDownInt32ToUint8Scale. Rows 3b and 4.
 
     >>> shift_right_floor(np.array([1, -1, -3]), 1)
     array([ 0, -1, -2], dtype=int32)
@@ -109,11 +124,13 @@ def shift_right_floor(values: Integers, exponent: Integers) -> Int32Array:
     return as_int32(int32_operand(values, "values") >> count_operand(exponent, "exponent"))
 
 
+@convention(
+    formula="wrap_int32(x * 2^n)",
+    users="ACL 20.02 and later, TFLite (double rounding) and CMSIS-NN, before the multiply",
+    rows=("8",),
+)
 def shift_left_wrap(values: Integers, exponent: Integers) -> Int32Array:
     """Multiply by 2^exponent, exponent 0..31, and wrap.
-
-    Formula: wrap_int32(x * 2^n). Used by ACL 20.02 and later, TFLite (double rounding) and CMSIS-NN, before the
-    multiply. Row 8.
 
     >>> shift_left_wrap(np.array([1, 2**30]), 1)
     array([          2, -2147483648], dtype=int32)
@@ -121,10 +138,13 @@ def shift_left_wrap(values: Integers, exponent: Integers) -> Int32Array:
     return wrap_int32(int32_operand(values, "values") << count_operand(exponent, "exponent"))
 
 
+@convention(
+    formula="min(max(x * 2^n, -2^31), 2^31 - 1)",
+    users="gemmlowp's scalar code, before the multiply",
+    rows=("8",),
+)
 def shift_left_saturate(values: Integers, exponent: Integers) -> Int32Array:
     """Multiply by 2^exponent, exponent 0..31, and limit to int32.
-
-    Formula: min(max(x * 2^n, -2^31), 2^31 - 1). Used by gemmlowp's scalar code, before the multiply (row 8).
 
     >>> shift_left_saturate(np.array([1, 2**30, -(2**31)]), 1)
     array([          2,  2147483647, -2147483648], dtype=int32)
@@ -147,14 +167,19 @@ def clamp(values: Integers, lower: int, upper: int) -> Int32Array:
     return as_int32(np.minimum(at_least, int32_operand(upper, "upper")))
 
 
+@convention(
+    formula=(
+        "y = saturate(x - 1) where x and c are both negative, else x; then y moved by the low byte of c taken as "
+        "signed: left with wrap when >= 0, right with ties up when negative, with c = wrap_int32(-shift)"
+    ),
+    users="the 16-column blocks of quantize_down in ACL 19.08",
+    rows=("8b",),
+)
 def vector_shift(values: Integers, shift: Integers) -> Int32Array:
     """Shift right as ACL 19.08's vector RDP does, defined for every int32 `shift`.
 
-    Formula, with c = wrap_int32(-shift): y = saturate(x - 1) where x and c are both negative, else x; then y moved by
-    the low byte of c taken as signed: left with wrap when >= 0, right with ties up when negative.
     It equals `divide_by_power_of_two_ties_away` for shift 0..31. Outside, the low byte decides: -31..-1 shift left,
     32..224 give 0, 225..255 shift left again, and 256 moves nothing, though a negative x has still lost its 1.
-    Used by the 16-column blocks of quantize_down in ACL 19.08. Row 8b.
 
     >>> vector_shift(np.array([5, 5, 5, 5, -5]), np.array([1, -1, 32, 256, 256]))
     array([ 3, 10,  0,  5, -6], dtype=int32)
@@ -165,13 +190,16 @@ def vector_shift(values: Integers, shift: Integers) -> Int32Array:
     return _round_or_shift_left(np.maximum(wide + fix, INT32_MIN), ((count & 255) ^ 128) - 128)
 
 
+@convention(
+    formula="(x >> n) + (1 if (x AND mask) > floor(mask / 2) + (x < 0)), with n = shift mod 32 and mask = 2^n - 1",
+    users="the last N mod 16 columns of quantize_down in ACL 19.08",
+    rows=("6c", "8b"),
+)
 def tail_shift(values: Integers, shift: Integers) -> Int32Array:
     """Shift right as ACL 19.08's scalar RDP does in an AArch64 build at -O2, defined for every int32 `shift`.
 
-    Formula, with n = shift mod 32 and mask = 2^n - 1: (x >> n) + (1 if (x AND mask) > floor(mask / 2) + (x < 0)).
     It equals `divide_by_power_of_two_ties_away` for shift 0..31; outside, C leaves the count undefined and the machine
-    takes it modulo 32. Used by the last N mod 16 columns of quantize_down in ACL 19.08.
-    Rows 6c and 8b.
+    takes it modulo 32.
 
     >>> tail_shift(np.array([5, 5, 5, -5]), np.array([1, -1, 32, 1]))
     array([ 3,  0,  5, -3], dtype=int32)

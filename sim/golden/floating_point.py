@@ -26,7 +26,7 @@ def fused_multiply_add(a: Float32s, b: Float32s, c: Float32s) -> Float32Array:
 
     Formula: float32(a * b + c) of the exact sum.  The product of two float32 is exact in float64; the sum may need
     more bits, so it is rounded to odd there, after which rounding to float32 rounds as if from the exact sum.
-    Used by NEON, AVX2 and AVX-512 where the compiler contracts (spec/quantized_add.md).
+    Used by NEON, AVX2 and AVX-512 where the compiler contracts (docs/spec/quantized_add.md).
 
     >>> third = np.float32(1 / 3)
     >>> float(fused_multiply_add(third, np.float32(3), np.float32(-1))), float(third * np.float32(3) - np.float32(1))
@@ -67,7 +67,7 @@ def to_int32_ties_even_indefinite(values: Float32s) -> Int32Array:
     """To the nearest int32, ties to even; -2^31 for NaN and whatever lies outside: CVTPS2DQ, nearbyint on x86.
 
     Formula: rint(v) where it lies in int32, else -2^31.  Used by Simd's Base, SSE4.1, AVX2 and AVX-512 on x86
-    (spec/known_differences.md, row 10e).
+    (docs/spec/known_differences.md row 10e).
 
     >>> to_int32_ties_even_indefinite(np.array([0.5, 1.5, 3e9], np.float32))
     array([          0,           2, -2147483648], dtype=int32)
@@ -80,7 +80,7 @@ def to_int32_ties_even_indefinite(values: Float32s) -> Int32Array:
 def to_int32_truncated(values: Float32s) -> Int32Array:
     """To int32 towards zero; saturates, NaN gives 0: FCVTZS and VCVT.
 
-    Formula: clamp(trunc(v), -2^31, 2^31 - 1).  Used by ACL on AArch32 (spec/known_differences.md, row 12).
+    Formula: clamp(trunc(v), -2^31, 2^31 - 1).  Used by ACL on AArch32 (docs/spec/known_differences.md row 12).
 
     >>> to_int32_truncated(np.array([0.75, -1.75, -3e9, np.nan], np.float32))
     array([          0,          -1, -2147483648,           0], dtype=int32)
@@ -92,7 +92,7 @@ def away_by_half(values: Float32s) -> Float32Array:
     """A half added to what is above 0, subtracted from all else, in float32: the first half of Simd's NEON Round.
 
     Formula: float32(v + 1/2) if v > 0, else float32(v - 1/2).  Truncated it rounds ties away, but the sum is itself
-    rounded: 0.49999997 becomes 1 (spec/known_differences.md, row 10c).
+    rounded: 0.49999997 becomes 1 (docs/spec/known_differences.md row 10c).
 
     >>> away_by_half(np.array([0.49999997, -0.25, 0], np.float32))
     array([ 1.  , -0.75, -0.5 ], dtype=float32)

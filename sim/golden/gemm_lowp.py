@@ -3,7 +3,7 @@
 With the kernels transpose1xw (which cuts B), offset_contribution and quantize_down it is a whole layer. Matrices are in
 numpy order, [..., rows, columns], of uint8 or int8; sums and products are int32, wrapped.
 `TypeError`: another dtype. `ValueError`: shapes that do not fit.
-Source: spec/neighbours.md, "NEGEMMInterleave4x4", "NEGEMMLowpMatrixMultiplyKernel" and "NEGEMMLowpReduction".
+Source: docs/spec/neighbours.md sections 1, 2 and 3.
 """
 
 from typing import Any, Final

@@ -4,19 +4,22 @@ A product of (A + a) and (B + b) is the product of A and B, plus a * the column 
 plus K * a * b, where K is the number of columns of A. Every multiplication and addition wraps in 32 bits.
 The contract of fixed_point.py holds: integer operands in int32 that broadcast, new int32 arrays, `TypeError` for
 another dtype, `ValueError` for a number outside int32.
-Sources: spec/offset_contribution.md; spec/known_differences.md, rows 14 and 15.
+Sources: docs/spec/offset_contribution.md; docs/spec/known_differences.md rows 14 and 15.
 """
 
 import numpy as np
 
+from sim.golden.declaration import convention
 from sim.golden.fixed_point import Int32Array, Integers, int32_operand, wrap_int32
 
 
+@convention(
+    formula="wrap_int32((a + a_offset) * (b + b_offset))",
+    users="ACL and gemmlowp, whose callers pass the negated zero points",
+    rows=("14",),
+)
 def offsets_added(a: Integers, b: Integers, a_offset: Integers, b_offset: Integers) -> Int32Array:
     """One product of a quantized matrix multiplication, its offsets added to the numbers.
-
-    Formula: wrap_int32((a + a_offset) * (b + b_offset)). Used by ACL and gemmlowp, whose callers pass the negated zero
-    points (spec/known_differences.md, row 14).
 
     >>> int(offsets_added(5, 7, 2, 3))
     70
@@ -24,10 +27,13 @@ def offsets_added(a: Integers, b: Integers, a_offset: Integers, b_offset: Intege
     return wrapped_product(_sum(a, a_offset), _sum(b, b_offset))
 
 
+@convention(
+    formula="wrap_int32((a - a_zero) * (b - b_zero))",
+    users="ArmNN and ONNX",
+    rows=("14",),
+)
 def zero_points_subtracted(a: Integers, b: Integers, a_zero: Integers, b_zero: Integers) -> Int32Array:
     """One product of a quantized matrix multiplication, the zero points subtracted from the numbers.
-
-    Formula: wrap_int32((a - a_zero) * (b - b_zero)). Used by ArmNN and ONNX (spec/known_differences.md, row 14).
 
     >>> int(zero_points_subtracted(5, 7, 2, 3))
     12
@@ -35,13 +41,16 @@ def zero_points_subtracted(a: Integers, b: Integers, a_zero: Integers, b_zero: I
     return wrapped_product(_difference(a, a_zero), _difference(b, b_zero))
 
 
+@convention(
+    formula="sums[batch], or sums[0] where b = 1",
+    users="ACL on OpenCL, and on the CPU in later versions",
+    rows=("15",),
+)
 def column_sums_by_batch(column_sums: Integers, batches: int) -> Int32Array:
     """The column sums that each of `batches` batches uses: its own.
 
     `column_sums` is [columns], shared by all, or [b, columns], where b is 1 or at least `batches`; the result is
     [batches, columns]. `ValueError`: fewer sums than batches, or another rank.
-    Formula: sums[batch], or sums[0] where b = 1. Used by ACL on OpenCL, and on the CPU in later versions
-    (spec/known_differences.md, row 15).
 
     >>> column_sums_by_batch(np.array([[1], [2]]), 2).tolist()
     [[1], [2]]
@@ -54,11 +63,15 @@ def column_sums_by_batch(column_sums: Integers, batches: int) -> Int32Array:
     return np.array(np.broadcast_to(sums[:batches], (batches, sums.shape[1])))
 
 
+@convention(
+    formula="sums[0]",
+    users="ACL on NEON in 19.08 to 20.11, where the step from batch to batch is a stride that the tensor does not have",
+    rows=("15",),
+)
 def column_sums_of_first_batch(column_sums: Integers, batches: int) -> Int32Array:
     """The column sums that each of `batches` batches uses: those of batch 0, however many there are.
 
-    Arrays as in `column_sums_by_batch`. Formula: sums[0]. Used by ACL on NEON in 19.08 to 20.11, where the step from
-    batch to batch is a stride that the tensor does not have (spec/known_differences.md, row 15).
+    Arrays as in `column_sums_by_batch`.
 
     >>> column_sums_of_first_batch(np.array([[1], [2]]), 2).tolist()
     [[1], [1]]

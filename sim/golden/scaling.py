@@ -1,15 +1,17 @@
 """Multiply by a real factor kept as integers: every rule by which the known systems scale an int32 accumulator.
 
 The factor is multiplier * 2^(left_shift - 31): a Q0.31 multiplier, and a shift that counts to the left where positive
-and to the right where negative, here and in `sim.golden.derivation`, whatever a system does (row 7). The contract is
-that of `sim.golden.fixed_point`: integer operands in int32 broadcast, the result is a new int32 array, `TypeError` for
-another dtype, `ValueError` for a number that the rule does not define. The rows are those of spec/known_differences.md.
+and to the right where negative, here and in `sim.golden.derivation`, whatever a system does. The contract is that of
+`sim.golden.fixed_point`: integer operands in int32 broadcast, the result is a new int32 array, `TypeError` for another
+dtype, `ValueError` for a number that the rule does not define.
+Sources: docs/spec/neighbours.md sections 6, 10, 11, 12 and 15; docs/spec/known_differences.md row 7.
 """
 
 from typing import Final
 
 import numpy as np
 
+from sim.golden.declaration import convention
 from sim.golden.fixed_point import (
     INT32_MAX,
     INT32_MIN,
@@ -35,12 +37,15 @@ HIGHEST_LEFT_SHIFT: Final = 30  # of the single-rounding rules: their 64-bit sum
 LONG_BITS: Final = 48  # of the int64 overload: 48 bits times a 15-bit multiplier stay within 64
 
 
+@convention(
+    formula="RDP(min(floor((wrap(x * 2^max(e, 0)) * q + 2^30) / 2^31), 2^31 - 1), max(-e, 0)), e -31..31",
+    users="TFLite's default build, ACL 20.02 and later, gemmlowp's SIMD code",
+    rows=("1", "1b", "2", "3", "3b", "8", "8b", "13"),
+)
 def double_rounding(values: Integers, multiplier: Integers, left_shift: Integers) -> Int32Array:
     """Scale with two roundings: the multiply (ties up), then the right shift (ties away from zero).
 
-    Formula: RDP(min(floor((wrap(x * 2^max(e, 0)) * q + 2^30) / 2^31), 2^31 - 1), max(-e, 0)), e -31..31.
-    Used by TFLite's default build, ACL 20.02 and later, gemmlowp's SIMD code; ArmNN and ACL 19.08 for e <= 0 only.
-    Rows 1, 1b, 2, 3, 3b, 8, 8b, 13.
+    ArmNN and ACL 19.08 use it for e <= 0 only.
 
     >>> double_rounding(np.array([1, -2, 2**30]), 2**30, np.array([-1, -1, 1]))
     array([          1,          -1, -1073741824], dtype=int32)
@@ -49,11 +54,13 @@ def double_rounding(values: Integers, multiplier: Integers, left_shift: Integers
     return divide_by_power_of_two_ties_away(doubling_high_multiply(shift_left_wrap(values, left), multiplier), right)
 
 
+@convention(
+    formula="as `double_rounding` with floor(y / 2^n + 1/2) for RDP(y, n); e -31..31",
+    users="TFLite's NEON helper for four rows, and by the comment of gemmlowp's stage",
+    rows=("2", "3"),
+)
 def double_rounding_ties_up(values: Integers, multiplier: Integers, left_shift: Integers) -> Int32Array:
     """Scale with two roundings, both ties up.
-
-    Formula: as `double_rounding` with floor(y / 2^n + 1/2) for RDP(y, n); e -31..31.
-    Used by TFLite's NEON helper for four rows, and by the comment of gemmlowp's stage. Rows 2 and 3.
 
     >>> double_rounding_ties_up(np.array([1, -2]), 2**30, -1)
     array([1, 0], dtype=int32)
@@ -62,11 +69,13 @@ def double_rounding_ties_up(values: Integers, multiplier: Integers, left_shift: 
     return divide_by_power_of_two_ties_up(doubling_high_multiply(shift_left_wrap(values, left), multiplier), right)
 
 
+@convention(
+    formula="floor(min(floor((x * q + 2^30) / 2^31), 2^31 - 1) / 2^-e), e -31..0",
+    users="ACL's public page of 19.08, not by its code",
+    rows=("3b",),
+)
 def double_rounding_floor(values: Integers, multiplier: Integers, left_shift: Integers) -> Int32Array:
     """Scale with the rounded multiply and a literal `>>`; the page has no left shift.
-
-    Formula: floor(min(floor((x * q + 2^30) / 2^31), 2^31 - 1) / 2^-e), e -31..0.
-    Used by ACL's public page of 19.08, not by its code. Row 3b.
 
     >>> double_rounding_floor(np.array([1, -2]), 2**30, -1)
     array([ 0, -1], dtype=int32)
@@ -75,11 +84,13 @@ def double_rounding_floor(values: Integers, multiplier: Integers, left_shift: In
     return shift_right_floor(doubling_high_multiply(values, multiplier), right)
 
 
+@convention(
+    formula="as `double_rounding` with the left shift limited to int32 instead of wrapped; e -31..31",
+    users="gemmlowp's scalar code (its SIMD code wraps)",
+    rows=("8",),
+)
 def double_rounding_saturating_left(values: Integers, multiplier: Integers, left_shift: Integers) -> Int32Array:
     """Scale with two roundings after a left shift that saturates.
-
-    Formula: as `double_rounding` with the left shift limited to int32 instead of wrapped; e -31..31.
-    Used by gemmlowp's scalar code (its SIMD code wraps). Row 8.
 
     >>> double_rounding_saturating_left(2**30, 2**30, 1)
     array(1073741824, dtype=int32)
@@ -89,11 +100,15 @@ def double_rounding_saturating_left(values: Integers, multiplier: Integers, left
     return divide_by_power_of_two_ties_away(doubling_high_multiply(shifted, multiplier), right)
 
 
+@convention(
+    formula="as `double_rounding` with wrap(...) for min(..., 2^31 - 1); e -31..31",
+    users="CMSIS-NN's default build in C (its MVE form saturates)",
+    rows=("5", "19"),
+)
 def double_rounding_unsaturated(values: Integers, multiplier: Integers, left_shift: Integers) -> Int32Array:
     """Scale with two roundings; the one product that does not fit wraps.
 
-    Formula: as `double_rounding` with wrap(...) for min(..., 2^31 - 1); e -31..31. They differ for q = -2^31 only.
-    Used by CMSIS-NN's default build in C (its MVE form saturates). Rows 5 and 19.
+    They differ for q = -2^31 only.
 
     >>> double_rounding_unsaturated(-(2**31), -(2**31), 0)
     array(-2147483648, dtype=int32)
@@ -103,11 +118,13 @@ def double_rounding_unsaturated(values: Integers, multiplier: Integers, left_shi
     return divide_by_power_of_two_ties_away(high, right)
 
 
+@convention(
+    formula="wrap(floor((x * q + 2^(30 - e)) / 2^(31 - e))), q >= 0, e -31..30; upstream asserts that nothing wraps",
+    users="TFLite's single-rounding build and ruy (e -31..7)",
+    rows=("1", "1b", "2", "8", "13", "17"),
+)
 def single_rounding(values: Integers, multiplier: Integers, left_shift: Integers) -> Int32Array:
     """Scale the 64-bit product with one rounding, ties up.
-
-    Formula: wrap(floor((x * q + 2^(30 - e)) / 2^(31 - e))), q >= 0, e -31..30; upstream asserts that nothing wraps.
-    Used by TFLite's single-rounding build and ruy (e -31..7). Rows 1, 1b, 2, 8, 13, 17.
 
     >>> single_rounding(np.array([1, -2, 2**30]), 2**30, np.array([-1, -1, 1]))
     array([         0,          0, 1073741824], dtype=int32)
@@ -117,12 +134,17 @@ def single_rounding(values: Integers, multiplier: Integers, left_shift: Integers
     return wrap_int32((product + (1 << (30 - shift))) >> (31 - shift))
 
 
+@convention(
+    formula=(
+        "floor((wrap(floor(x * q / 2^(30 - e))) + 1) / 2), q of either sign, e -31..30; the sum wraps too, though "
+        "C leaves that undefined"
+    ),
+    users="CMSIS-NN's single-rounding build",
+)
 def single_rounding_narrowed(values: Integers, multiplier: Integers, left_shift: Integers) -> Int32Array:
     """Scale the 64-bit product with one rounding, ties up, after cutting twice the result to int32.
 
-    Formula: floor((wrap(floor(x * q / 2^(30 - e))) + 1) / 2), q of either sign, e -31..30; the sum wraps too, though C
-    leaves that undefined.
-    It equals `single_rounding` while the result lies in -2^30..2^30 - 1. Used by CMSIS-NN's single-rounding build.
+    It equals `single_rounding` while the result lies in -2^30..2^30 - 1.
 
     >>> single_rounding_narrowed(np.array([-2, 2**31 - 1]), np.array([2**30, 2**31 - 1]), np.array([-1, 0]))
     array([ 0, -2], dtype=int32)
@@ -133,12 +155,15 @@ def single_rounding_narrowed(values: Integers, multiplier: Integers, left_shift:
     return as_int32(wrap_int32(doubled + 1) >> 1)
 
 
+@convention(
+    formula="r = max(-e, 1); floor(floor(wrap(x * 2^(e + r)) * q / 2^31) / 2^r + 1/2), q >= 0, e -31..30",
+    users="TFLite's and ruy's NEON code",
+    rows=("17",),
+)
 def single_rounding_by_vector(values: Integers, multiplier: Integers, left_shift: Integers) -> Int32Array:
     """Scale with one rounding in 32-bit lanes: left shift, high multiply rounded down, right shift with ties up.
 
-    Formula: r = max(-e, 1); floor(floor(wrap(x * 2^(e + r)) * q / 2^31) / 2^r + 1/2), q >= 0, e -31..30.
-    It equals `single_rounding` for e <= -1; above, the left shift may wrap. Used by TFLite's and ruy's NEON code.
-    Row 17.
+    It equals `single_rounding` for e <= -1; above, the left shift may wrap.
 
     >>> single_rounding_by_vector(2**30, 2**30, 0)
     array(-536870912, dtype=int32)
@@ -149,11 +174,16 @@ def single_rounding_by_vector(values: Integers, multiplier: Integers, left_shift
     return divide_by_power_of_two_ties_up((shifted * _positive(multiplier)) >> 31, right)
 
 
+@convention(
+    formula=(
+        "m = min(floor((q + 2^15) / 2^16), 2^15 - 1); wrap(floor((x * m + 2^(14 - e)) / 2^(15 - e))), q >= 0, e "
+        "-31..7, x -2^47..2^47 - 1"
+    ),
+    users="TFLite's overload for int64, of the same name as that for int32",
+    rows=("13",),
+)
 def single_rounding_of_long(values: Integers, multiplier: Integers, left_shift: Integers) -> Int32Array:
     """Scale a 48-bit integer by a multiplier cut to 15 bits, with one rounding, ties up.
-
-    Formula: m = min(floor((q + 2^15) / 2^16), 2^15 - 1); wrap(floor((x * m + 2^(14 - e)) / 2^(15 - e))), q >= 0,
-    e -31..7, x -2^47..2^47 - 1. Used by TFLite's overload for int64, of the same name as that for int32. Row 13.
 
     >>> single_rounding_of_long(np.array([5, -65536]), 1717986918, -3)
     array([    0, -6553], dtype=int32)
@@ -163,11 +193,13 @@ def single_rounding_of_long(values: Integers, multiplier: Integers, left_shift: 
     return wrap_int32((_long(values) * reduced + (1 << (14 - shift))) >> (15 - shift))
 
 
+@convention(
+    formula="`vector_shift` of the saturated multiply by -e, any int32 e; a positive e moves the product to the left",
+    users="the 16-column blocks of ACL 19.08, which supports e -31..0 only",
+    rows=("8b",),
+)
 def shift_after_rounding_in_lanes(values: Integers, multiplier: Integers, left_shift: Integers) -> Int32Array:
     """Scale as the vector code does that shifts after the multiply, whatever the shift.
-
-    Formula: `vector_shift` of the saturated multiply by -e, any int32 e; a positive e moves the product to the left.
-    Used by the 16-column blocks of ACL 19.08, which supports e -31..0 only. Row 8b.
 
     >>> shift_after_rounding_in_lanes(1, 2**30, 1)
     array(2, dtype=int32)
@@ -175,12 +207,16 @@ def shift_after_rounding_in_lanes(values: Integers, multiplier: Integers, left_s
     return vector_shift(doubling_high_multiply(values, multiplier), _negated(left_shift))
 
 
+@convention(
+    formula="`tail_shift` of the saturated multiply by -e, any int32 e",
+    users=(
+        "the last columns of ACL 19.08 on AArch64, and by ArmNN where C leaves the count undefined, -e above 31, "
+        "on x86 and AArch64"
+    ),
+    rows=("6c", "8b"),
+)
 def shift_after_rounding_in_tail(values: Integers, multiplier: Integers, left_shift: Integers) -> Int32Array:
     """Scale as the scalar code does whose right shift counts modulo 32, whatever the shift.
-
-    Formula: `tail_shift` of the saturated multiply by -e, any int32 e.
-    Used by the last columns of ACL 19.08 on AArch64, and by ArmNN where C leaves the count undefined, -e above 31, on
-    x86 and AArch64. Rows 6c and 8b.
 
     >>> shift_after_rounding_in_tail(np.array([1, 1000]), 2**30, np.array([1, -32]))
     array([  0, 500], dtype=int32)
@@ -205,11 +241,13 @@ def scale_float_ties_even(values: Integers, scale: np.float32) -> Int32Array:
     return as_int32(np.clip(scaled.astype(np.float64), INT32_MIN, INT32_MAX).astype(np.int64))
 
 
+@convention(
+    formula="floor(wrap(wrap(x + o) * m) / 2^s), s 0..31",
+    users="ACL's QuantizeDownInt32ToUint8Scale, before the clamp to 0..255",
+    rows=("4",),
+)
 def integer_scale_floor(values: Integers, offset: Integers, multiplier: Integers, right_shift: Integers) -> Int32Array:
     """Add an offset, multiply by an integer, shift right and round down; what overflows wraps.
-
-    Formula: floor(wrap(wrap(x + o) * m) / 2^s), s 0..31. Used by ACL's QuantizeDownInt32ToUint8Scale, before the
-    clamp to 0..255. Row 4.
 
     >>> integer_scale_floor(np.array([1, -1, 3]), 0, 1, 1)
     array([ 0, -1,  1], dtype=int32)
@@ -217,13 +255,15 @@ def integer_scale_floor(values: Integers, offset: Integers, multiplier: Integers
     return shift_right_floor(_scaled_by_integer(values, offset, multiplier), right_shift)
 
 
+@convention(
+    formula="RDP(wrap(wrap(x + o) * m), s), s 0..31",
+    users="gemmlowp's QuantizeDownInt32ToUint8Scale, before its clamp (its comment says ties up)",
+    rows=("4",),
+)
 def integer_scale_ties_away(
     values: Integers, offset: Integers, multiplier: Integers, right_shift: Integers
 ) -> Int32Array:
     """Add an offset, multiply by an integer, shift right to nearest, ties away from zero; what overflows wraps.
-
-    Formula: RDP(wrap(wrap(x + o) * m), s), s 0..31. Used by gemmlowp's QuantizeDownInt32ToUint8Scale, before its
-    clamp (its comment says ties up). Row 4.
 
     >>> integer_scale_ties_away(np.array([1, -1, 3]), 0, 1, 1)
     array([ 1, -1,  2], dtype=int32)

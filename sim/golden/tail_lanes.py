@@ -1,8 +1,9 @@
-"""What stands in the lanes behind the end of a row whose length is no multiple of a register's (row 18).
+"""What stands in the lanes behind the end of a row whose length is no multiple of a register's.
 
 `row` has its elements on the last axis, `padding` those of the same dtype that lie behind it in memory, as many as the
 last register lacks; `lanes` is the elements of a register.  The result is a new array of whole registers.
-`ValueError`: `padding` has another length.  Source: spec/transpose1xw.md, "Right edge"; spec/known_differences.md.
+`ValueError`: `padding` has another length.  Source: docs/spec/transpose1xw.md section 3;
+docs/spec/known_differences.md row 18.
 """
 
 from typing import Any
@@ -10,14 +11,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sim.golden.declaration import convention
+
 AnyArray = npt.NDArray[Any]
 
 
+@convention(
+    formula="row[k] for k < w, else padding[k - w]",
+    users="ACL 19.08's Transpose1xW kernel, which copies whole registers",
+    rows=("18",),
+)
 def completed_by_padding(row: AnyArray, padding: AnyArray, lanes: int = 16) -> AnyArray:
     """The row, then whatever lies behind it.
-
-    Formula: row[k] for k < w, else padding[k - w].
-    Used by ACL 19.08's Transpose1xW kernel, which copies whole registers. Row 18.
 
     >>> completed_by_padding(np.array([1, 2, 3]), np.array([9]), 4)
     array([1, 2, 3, 9])
@@ -26,11 +31,13 @@ def completed_by_padding(row: AnyArray, padding: AnyArray, lanes: int = 16) -> A
     return np.concatenate([row, padding], axis=-1)
 
 
+@convention(
+    formula="row[k] for k < w, else 0",
+    users="ACL's reference of Transpose1xW, and by its kernel from 20.11 on",
+    rows=("18",),
+)
 def completed_by_zeros(row: AnyArray, padding: AnyArray, lanes: int = 16) -> AnyArray:
     """The row, then zeros, whatever lies behind it.
-
-    Formula: row[k] for k < w, else 0.
-    Used by ACL's reference of Transpose1xW, and by its kernel from 20.11 on. Row 18.
 
     >>> completed_by_zeros(np.array([1, 2, 3]), np.array([9]), 4)
     array([1, 2, 3, 0])

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from sim.kernels.signature import Pointer, Scalar, Signature, Struct, extents, is_given
+from sim.kernels.signature import Pointer, ScalarArgument, Signature, Struct, extents, is_given
 
 LENGTHS: Final = range(49)
 """Every tail length behind none, one and two steps of sixteen lanes, and the next whole step."""
@@ -85,7 +85,13 @@ def check_domains(signature: Signature, domains: Domains) -> None:
     for name, domain in domains.items():
         if name not in types:
             raise ValueError(f"there is a domain of {name!r}, which is no argument: they are {', '.join(types)}")
-        _check_fits(name, domain, types[name])
+        if types[name].kind == "f":
+            continue
+        low, high = _limits(types[name])
+        numbers = (*domain.choices, *domain.corners, domain.low, domain.high)
+        if wrong := [n for n in numbers if n is not None and not (isinstance(n, int) and low <= n <= high)]:
+            what = f"has {wrong[0]}, which is no {types[name]}"
+            raise ValueError(f"the domain of {name!r} {what}: give integers in {low}..{high}")
 
 
 def corner_sets(signature: Signature, domains: Domains) -> Iterator[dict[str, Any]]:
@@ -125,10 +131,14 @@ def _input_set(
     arguments = _sizes(signature, domains, length, rows)
     for argument in signature.by_value:
         if isinstance(argument, Struct):
-            arguments[argument.name] = _fields(argument, pick)
+            types = {name: np.dtype(dtype) for name, dtype in argument.fields}
+            fields = {name: pick(f"{argument.name}.{name}", dtype.base, dtype.shape) for name, dtype in types.items()}
+            arguments[argument.name] = {
+                name: _read_only(values) if values.shape else values.item() for name, values in fields.items()
+            }
         elif argument.name not in arguments:
             values = pick(argument.name, argument.type.base, argument.type.shape)
-            arguments[argument.name] = values.item() if isinstance(argument, Scalar) else _read_only(values)
+            arguments[argument.name] = values.item() if isinstance(argument, ScalarArgument) else _read_only(values)
     for pointer in signature.pointers:
         if nulls and pointer.nullable:
             arguments[pointer.name] = None
@@ -144,19 +154,16 @@ def _read_only(array: Array) -> Array:
     return array
 
 
-def _fields(struct: Struct, pick: Pick) -> dict[str, Any]:
-    types = {name: np.dtype(dtype) for name, dtype in struct.fields}
-    fields = {name: pick(f"{struct.name}.{name}", dtype.base, dtype.shape) for name, dtype in types.items()}
-    return {name: _read_only(values) if values.shape else values.item() for name, values in fields.items()}
-
-
 def _sizes(signature: Signature, domains: Domains, length: int, rows: int) -> dict[str, Any]:
     """The scalars that shapes and strides name: lengths of rows, numbers of rows, then distances that suffice."""
     types, sizes = dict(_types(signature)), dict[str, Any]()
     for pointer in signature.pointers:
         for axis, extent in enumerate(pointer.shape):
             if isinstance(extent, str):
-                wanted = length if _is_length(pointer, axis) else rows
+                # Kernels go in vectors along the innermost axis, or along the one outside of small fixed extents.
+                inner = [size for size in pointer.shape[axis + 1 :] if isinstance(size, int)]
+                is_length = len(inner) == len(pointer.shape) - axis - 1 and prod(inner) <= LARGEST_ELEMENT
+                wanted = length if is_length else rows
                 sizes.setdefault(extent, _nearest(_domain(domains, extent), types[extent], wanted))
     for pointer in signature.pointers:
         shape = [sizes[extent] if isinstance(extent, str) else extent for extent in pointer.shape]
@@ -166,12 +173,6 @@ def _sizes(signature: Signature, domains: Domains, length: int, rows: int) -> di
                 least = max(needed, sizes.get(stride, 0))
                 sizes[stride] = _nearest(_domain(domains, stride), types[stride], least)
     return sizes
-
-
-def _is_length(pointer: Pointer, axis: int) -> bool:
-    """Whether kernels go along this axis in vectors: the innermost one, or the one outside of small fixed extents."""
-    inner = [extent for extent in pointer.shape[axis + 1 :] if isinstance(extent, int)]
-    return len(inner) == len(pointer.shape) - axis - 1 and prod(inner) <= LARGEST_ELEMENT
 
 
 def _nearest(domain: Domain, dtype: np.dtype[Any], wanted: int) -> int:
@@ -193,15 +194,6 @@ def _types(signature: Signature) -> Iterator[tuple[str, np.dtype[Any]]]:
 
 def _domain(domains: Domains, name: str) -> Domain:
     return domains.get(name, Domain())
-
-
-def _check_fits(name: str, domain: Domain, dtype: np.dtype[Any]) -> None:
-    if dtype.kind == "f":
-        return
-    low, high = _limits(dtype)
-    numbers = (*domain.choices, *domain.corners, domain.low, domain.high)
-    if wrong := [n for n in numbers if n is not None and not (isinstance(n, int) and low <= n <= high)]:
-        raise ValueError(f"the domain of {name!r} has {wrong[0]}, which is no {dtype}: give integers in {low}..{high}")
 
 
 def _limits(dtype: np.dtype[Any]) -> tuple[Number, Number]:

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from isa.errors import LanewiseError
 from sim.kernels.domain import Domains, check_domains, corner_sets, sample_set
+from sim.kernels.operator import OperatorInterface
 from sim.kernels.signature import RETURNED, Signature, extents
 from sim.kernels.tolerance import Tolerance
 
@@ -22,7 +24,7 @@ Outputs = Mapping[str, np.ndarray]
 """The output arrays by name."""
 
 
-class KernelError(Exception):
+class KernelError(LanewiseError):
     """A kernel that cannot be used; the message is one sentence."""
 
 
@@ -35,7 +37,7 @@ def _not_given(*inputs: Any) -> Any:
     raise NotImplementedError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Kernel:
     """One kernel, in all the ways it is run.
 
@@ -48,9 +50,9 @@ class Kernel:
     `mode` names the arithmetic where a folder has several, each with a record of its own.  `conventions` are the other
     arithmetics under their names: to name the one that a wrong result agrees with, and to count the vectors that tell
     them apart; one that does not define an input set raises ValueError.  `tolerance` is that of floating-point outputs,
-    None where every bit counts.  `flags` are those that its sources need, such as "-march=armv8.2-a+dotprod".  Raises
-    ValueError for a domain that does not
-    fit the signature.
+    None where every bit counts.  `flags` are those that its sources need, such as "-march=armv8.2-a+dotprod".
+    `summary` says in one line what is modelled in this mode.  Raises ValueError for a domain that does not fit the
+    signature.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Kernel:
     domain: Domains = field(default_factory=dict)
     tolerance: Tolerance | None = None
     flags: tuple[str, ...] = ()
+    summary: str = ""
 
     def __post_init__(self) -> None:
         check_domains(self.signature, self.domain)
@@ -88,10 +91,24 @@ class Kernel:
             raise KernelError(f"the golden reference of {self.name} fails: {what}") from error
         if not isinstance(given, Mapping):
             raise KernelError(f"the golden reference of {self.name} must return its outputs by name, not {given!r:.60}")
-        wanted = _output_types(self.signature, self.arguments(inputs))
+        arguments = self.arguments(inputs)
+        # Dtype and shape of each output; none for a null pointer.
+        pointers = [p for p in self.signature.outputs if p.direction == "out" or arguments.get(p.name) is not None]
+        wanted = {pointer.name: (pointer.dtype, extents(pointer, arguments)) for pointer in pointers}
+        if self.signature.returns:
+            wanted[RETURNED] = (self.signature.returns, ())
         if strangers := set(given) - set(wanted):
             raise KernelError(f"the golden reference of {self.name} returns {min(strangers)!r}, which is no output")
-        return {name: _output(self.name, name, given, *kind) for name, kind in wanted.items()}
+        outputs = {}
+        for name, (dtype, shape) in wanted.items():
+            must = f"it must be {dtype}{list(shape)}"
+            if name not in given:
+                raise KernelError(f"the golden reference of {self.name} does not return {name!r}: {must}")
+            array = outputs[name] = np.asarray(given[name])
+            if array.dtype != np.dtype(dtype) or array.shape != shape:
+                made = f"{array.dtype}{list(array.shape)}"
+                raise KernelError(f"the golden reference of {self.name} returns {made} as {name!r}: {must}")
+        return outputs
 
     @property
     def title(self) -> str:
@@ -99,27 +116,8 @@ class Kernel:
         return f"{self.name}, mode {self.mode}" if self.mode else self.name
 
 
-def _output_types(signature: Signature, arguments: Inputs) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """Dtype and shape of each output; none for a null pointer."""
-    pointers = [p for p in signature.outputs if p.direction == "out" or arguments.get(p.name) is not None]
-    types = {pointer.name: (pointer.dtype, extents(pointer, arguments)) for pointer in pointers}
-    return types | ({RETURNED: (signature.returns, ())} if signature.returns else {})
-
-
-def _output(kernel: str, name: str, given: Outputs, dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    if name not in given:
-        raise KernelError(f"the golden reference of {kernel} does not return {name!r}: it must be {dtype}{list(shape)}")
-    array = np.asarray(given[name])
-    if array.dtype != np.dtype(dtype) or array.shape != shape:
-        made = f"{array.dtype}{list(array.shape)}"
-        raise KernelError(
-            f"the golden reference of {kernel} returns {made} as {name!r}: it must be {dtype}{list(shape)}"
-        )
-    return array
-
-
 def kernel_names() -> tuple[str, ...]:
-    """The built-in kernels."""
+    """The names of the built-in kernels, sorted."""
     folder = Path(__file__).parent
     return tuple(sorted(module.name for module in iter_modules([str(folder)]) if module.ispkg))
 
@@ -137,6 +135,13 @@ def built_in_kernel(name: str, mode: str | None = None) -> Kernel:
     if mode not in modes:
         raise KernelError(f"the kernel {name!r} has no mode {mode!r}: its modes are {', '.join(modes)}")
     return modes[mode]
+
+
+def operator_interface(name: str) -> OperatorInterface:
+    """The operator of the built-in kernel of that name, with examples.  Raises KernelError."""
+    _modes(name)
+    interface: OperatorInterface = import_module(f"sim.kernels.{name}.interface").INTERFACE
+    return interface
 
 
 def _modes(name: str) -> Mapping[str, Kernel]:

@@ -2,17 +2,20 @@
 
 The operators model a build with asserts, in which configure() refuses what validate() refuses. In upstream's release
 builds the macro that does so is empty: they configure nonsense silently, and only a call of `validate` tells.
-Source: spec/quantize_down.md, spec/offset_contribution.md, spec/transpose1xw.md.
+Source: docs/spec/quantize_down.md, docs/spec/offset_contribution.md, docs/spec/transpose1xw.md.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from enum import Enum
 from math import prod
-from typing import Any, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from isa.errors import LanewiseError
 
 AnyArray = npt.NDArray[Any]
 Shape = tuple[int, ...]
@@ -46,7 +49,7 @@ class Status:
         return self.code is ErrorCode.OK
 
 
-class ConfigurationError(ValueError):
+class ConfigurationError(LanewiseError, ValueError):
     """configure() was given what validate() refuses; the message is the status text."""
 
 
@@ -62,6 +65,7 @@ class TensorInfo:
 
     shape: Shape | None = None
     data_type: str = "UNKNOWN"
+    _: KW_ONLY
     channels: int = 1
     quantization: tuple[float, int] | None = None
     right_padding: int = 0
@@ -112,6 +116,91 @@ class TensorInfo:
             self.bottom_padding = max(self.bottom_padding, bottom)
 
 
+class BorderSize(NamedTuple):
+    """Elements around a tensor that a kernel reads beside those of its window."""
+
+    top: int = 0
+    right: int = 0
+    bottom: int = 0
+    left: int = 0
+
+
+class AclKernel(ABC):
+    """What every kernel of ACL tells of itself besides configure(), validate() and run()."""
+
+    @abstractmethod
+    def name(self) -> str:
+        """Upstream's name of the kernel."""
+
+    @abstractmethod
+    def window(self) -> Window:
+        """The largest window that `run` takes, one slice for each axis in numpy order.
+
+        Its steps are elements of one step of the kernel, and the last axis ends with a whole step, in the padding.
+        `ConfigurationError`: not configured.
+        """
+
+    def is_parallelisable(self) -> bool:
+        """Whether `window` may be cut in parts that run at once: all kernels here can."""
+        return True
+
+    def border_size(self) -> BorderSize:
+        """None of the kernels here has a border: what they read beside the window is padding."""
+        return BorderSize()
+
+
+class AclFunction(AclKernel):
+    """A function of ACL that has one kernel, for which it answers."""
+
+    def prepare(self) -> None:
+        """What upstream's run() does once before its first run: nothing for these functions."""
+
+
+def maximum_window(shape: Shape, step: int = 1) -> Window:
+    """The whole of a tensor of that shape in steps along the last axis, the last of them a whole one."""
+    *outer, last = shape or (0,)
+    return (*(slice(0, size, 1) for size in outer), slice(0, -(-last // step) * step, step))
+
+
+class OperatorInterface(ABC):
+    """An operator, with calls that show what it accepts and refuses.
+
+    `models` names system, version and operator, `spec` the page of its arithmetic; `operator` is the class, whose
+    `validate` is static.
+    """
+
+    models: ClassVar[str]
+    spec: ClassVar[str]
+    operator: ClassVar[Any]
+
+    @property
+    def validate(self) -> Callable[..., Status]:
+        """The operator's."""
+        validate: Callable[..., Status] = self.operator.validate
+        return validate
+
+    @abstractmethod
+    def accepted(self, mode: str) -> Mapping[str, Any]:
+        """Arguments of `validate` that the mode accepts."""
+
+    @abstractmethod
+    def faulty(self, mode: str) -> Sequence[Mapping[str, Any]]:
+        """Changes of them, in the order in which validate() finds the faults.
+
+        Those of what the mode does not judge are accepted.
+        """
+
+    @abstractmethod
+    def configured(self, mode: str) -> Any:
+        """An operator of the mode."""
+
+    def faults(self, mode: str) -> list[tuple[Mapping[str, Any], Status]]:
+        """Each change that the mode refuses, with the answer of validate()."""
+        accepted = self.accepted(mode)
+        found = [(change, self.validate(**{**accepted, **change})) for change in self.faulty(mode)]
+        return [(change, status) for change, status in found if not status]
+
+
 def status_of(faults: Iterator[str]) -> Status:
     """The status of the first fault, or the one that is all well."""
     fault = next(faults, None)
@@ -122,6 +211,13 @@ def require_valid(status: Status) -> None:
     """Raise `ConfigurationError` with the status text, unless all is well."""
     if not status:
         raise ConfigurationError(status.description)
+
+
+def auto_init_if_empty(output: TensorInfo, input: TensorInfo, data_type: str) -> None:
+    """Give an empty output the input's shape, channels and quantization, and this type: upstream's name."""
+    if output.is_empty:
+        output.shape, output.data_type = input.shape, data_type
+        output.channels, output.quantization = input.channels, input.quantization
 
 
 def require_info(name: str, info: object) -> None:
@@ -169,24 +265,36 @@ def require_array(name: str, array: AnyArray, shape: Shape, dtype: np.dtype[np.g
         raise ValueError(f"{name} has shape {array.shape}: it was configured as {shape}")
 
 
-def region_of(window: Window | None, shape: Shape) -> Window:
+def require_bias(bias: AnyArray | None, shape: Shape | None) -> None:
+    """As `require_array` for an int32 bias; `ValueError` too where only one of bias and configured shape is None."""
+    if (bias is None) != (shape is None):
+        raise ValueError("bias was given to one of configure() and run() only: give it to both or to neither")
+    if bias is not None and shape is not None:
+        require_array("bias", bias, shape, np.dtype(np.int32))
+
+
+def region_of(window: Window | None, shape: Shape, step: int = 1) -> Window:
     """The window with every start and stop filled in; None is the whole tensor.
 
-    A window holds one slice for each axis, in numpy order, within the axis, step 1.
+    A window holds one slice for each axis, in numpy order, within the axis, step 1. That of the last axis may have
+    `step` instead, as `maximum_window` has, and then may end with the last whole step; the region ends with the axis.
     `ValueError` for any other, `TypeError` for one not made of slices.
     """
     if window is None:
         return tuple(slice(0, size) for size in shape)
     if len(window) != len(shape):
         raise ValueError(f"window has {len(window)} slices: the tensor has {len(shape)} axes")
-    return tuple(_axis_range(axis, part, size) for axis, (part, size) in enumerate(zip(window, shape, strict=True)))
-
-
-def _axis_range(axis: int, part: slice, size: int) -> slice:
-    if not isinstance(part, slice):
-        raise TypeError(f"window has {part!r} for axis {axis}: give a slice")
-    start = 0 if part.start is None else part.start
-    stop = size if part.stop is None else part.stop
-    if not 0 <= start <= stop <= size or part.step not in (None, 1):
-        raise ValueError(f"window has {part} for axis {axis}: give 0 <= start <= stop <= {size} and step 1")
-    return slice(start, stop)
+    if window and isinstance(window[-1], slice) and step > 1 and window[-1].step == step:
+        *outer, last = window
+        within = last.stop is not None and last.stop == maximum_window(shape, step)[-1].stop
+        window = (*outer, slice(last.start, shape[-1] if within else last.stop))
+    region = []
+    for axis, (part, size) in enumerate(zip(window, shape, strict=True)):
+        if not isinstance(part, slice):
+            raise TypeError(f"window has {part!r} for axis {axis}: give a slice")
+        start = 0 if part.start is None else part.start
+        stop = size if part.stop is None else part.stop
+        if not 0 <= start <= stop <= size or part.step not in (None, 1):
+            raise ValueError(f"window has {part} for axis {axis}: give 0 <= start <= stop <= {size} and step 1")
+        region.append(slice(start, stop))
+    return tuple(region)

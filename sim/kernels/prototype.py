@@ -12,7 +12,16 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from sim.kernels.signature import Argument, Direction, Pointer, Scalar, Signature, Struct, Vector
+from isa.errors import LanewiseError
+from sim.kernels.signature import (
+    Argument,
+    Direction,
+    Pointer,
+    ScalarArgument,
+    Signature,
+    Struct,
+    VectorArgument,
+)
 
 LONGEST: Final = 10_000
 """Characters of a prototype."""
@@ -43,7 +52,7 @@ _QUALIFIERS = (
 _DIRECTIONS: Final[dict[str, Direction]] = {"in": "in", "out": "out", "inout": "inout", "scratch": "scratch"}
 
 
-class PrototypeError(ValueError):
+class PrototypeError(LanewiseError, ValueError):
     """A text that is no prototype; the message is one sentence."""
 
 
@@ -55,7 +64,12 @@ class Prototype(NamedTuple):
 
 
 def parse_prototype(text: str) -> Prototype:
-    """The function that a prototype declares.  Raises PrototypeError."""
+    """The function that a C prototype declares: its name, and the signature by which it is called.
+
+    Arrays have their extents in brackets: `const int8_t a[rows][length]`.  `const` ones are inputs; `inout` stands
+    before one that is both, `_Nullable` behind the star of one that may be null, [rows:stride] where rows lie apart.
+    Raises PrototypeError.
+    """
     reader = _Reader(text)
     returns = reader.result()
     name = reader.word("the name of the function")
@@ -150,7 +164,7 @@ class _Reader:
             return self._pointer(name, kind, _DIRECTIONS.get(direction) or ("in" if "const" in seen else "out"), seen)
         if direction:
             raise PrototypeError(f"{name!r} is passed by value: only a pointer can be {direction!r}")
-        return Scalar(name, kind) if isinstance(kind, str) else Vector(name, *kind)
+        return ScalarArgument(name, kind) if isinstance(kind, str) else VectorArgument(name, *kind)
 
     def _pointer(self, name: str, kind: str | tuple[str, int], direction: Direction, seen: set[str]) -> Pointer:
         if not isinstance(kind, str):
@@ -165,7 +179,9 @@ class _Reader:
             raise PrototypeError(f"the pointer {name!r} has no extent: give one, as in {name}[length]")
         if strides and len(strides) == len(shape) - 1:
             strides.append(1)
-        return Pointer(name, kind, tuple(shape), direction, "_Nullable" in seen, tuple(strides))
+        return Pointer(
+            name, kind, tuple(shape), direction=direction, nullable="_Nullable" in seen, strides=tuple(strides)
+        )
 
     def _extent(self) -> int | str:
         token = self._next
@@ -181,18 +197,15 @@ class _Reader:
         self.expect("{")
         fields = list[tuple[str, str]]()
         while not self.accept("}"):
-            fields.append(self._field())
+            kind, name = self._type(), self.word("the name of a field")
+            if not isinstance(kind, str):
+                raise PrototypeError(f"the field {name!r} is a vector: give an array of its lanes' type")
+            if self.accept("["):
+                kind = f"({self._extent()},){kind}"
+                self.expect("]")
+            self.expect(";")
+            fields.append((name, kind))
         return Struct(self.word("the name of an argument"), tuple(fields))
-
-    def _field(self) -> tuple[str, str]:
-        kind, name = self._type(), self.word("the name of a field")
-        if not isinstance(kind, str):
-            raise PrototypeError(f"the field {name!r} is a vector: give an array of its lanes' type")
-        if self.accept("["):
-            kind = f"({self._extent()},){kind}"
-            self.expect("]")
-        self.expect(";")
-        return name, kind
 
     def _qualifiers(self, seen: set[str]) -> None:
         while found := self.accept(*_QUALIFIERS):

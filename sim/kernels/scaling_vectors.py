@@ -4,8 +4,6 @@ Random values almost never meet a tie, so for a given multiplier and shift the v
 multiply and of the shift, around the edges of int32 before and after, and around the edges of the left shift.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array
@@ -19,7 +17,13 @@ ANY_SIGN_MULTIPLIERS = (INT32_MIN, -HALF, -3 * HALF // 2, -5)
 
 def separating_values(multiplier: int, left_shift: int) -> Int32Array:
     """int32[n]: ties of both roundings, edges of int32, wraps of the left shift; each with its neighbours."""
-    middles = [*_before_multiply(multiplier, left_shift), *_before_left_shift(left_shift)]
+    left, right = max(left_shift, 0), max(-left_shift, 0)
+    halves = [odd << right >> 1 for odd in (-5, -3, -1, 1, 3, 5)]
+    edges = [sign * (HALF << bit) for sign in (1, -1) for bit in (0, 1)]
+    doubled = [2 * product + step for product in (*halves, *edges, 0, 1, -1, 2, 3) for step in (-1, 0, 1)]
+    # What the left shift and the multiply take to a tie or next to one, then what the left shift takes past the edges.
+    middles = [(twice * HALF // multiplier) >> left for twice in doubled] if multiplier else []
+    middles += [sign * ((quarters << 29) >> left) for quarters in (1, 2, 3, 4, 5, 6, 8) for sign in (1, -1)]
     near = [middle + step for middle in middles for step in (-1, 0, 1)]
     return np.array([x for x in dict.fromkeys((*EXTREMES, *near)) if INT32_MIN <= x <= INT32_MAX], np.int32)
 
@@ -29,22 +33,3 @@ def random_multiplier(rng: np.random.Generator, negative: bool) -> int:
     pools = [TIED_MULTIPLIERS, TIED_MULTIPLIERS, (int(rng.integers(HALF, INT32_MAX)), INT32_MAX, 1, 0)]
     pools += [ANY_SIGN_MULTIPLIERS] if negative else []
     return int(rng.choice(pools[int(rng.integers(len(pools)))]))
-
-
-def _before_multiply(multiplier: int, left_shift: int) -> Iterator[int]:
-    """Values that the left shift and the multiply take to a product that is a tie, or next to one."""
-    if multiplier == 0:
-        return
-    left, right = max(left_shift, 0), max(-left_shift, 0)
-    halves = [odd << right >> 1 for odd in (-5, -3, -1, 1, 3, 5)]
-    edges = [sign * (HALF << bit) for sign in (1, -1) for bit in (0, 1)]
-    for product in (*halves, *edges, 0, 1, -1, 2, 3):
-        for doubled in (2 * product - 1, 2 * product, 2 * product + 1):
-            yield (doubled * HALF // multiplier) >> left
-
-
-def _before_left_shift(left_shift: int) -> Iterator[int]:
-    """Values that the left shift takes to the edges of int32, and past them."""
-    for quarters in (1, 2, 3, 4, 5, 6, 8):
-        edge = (quarters << 29) >> max(left_shift, 0)
-        yield from (edge, -edge)

@@ -7,7 +7,7 @@ rule numbers are cited below; section 6.9 for results.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from math import prod
 from typing import Any, Final, Literal, TypeGuard
 
@@ -38,6 +38,7 @@ class Pointer:
     name: str
     dtype: str
     shape: tuple[int | str, ...]
+    _: KW_ONLY
     direction: Direction = "in"
     nullable: bool = False
     strides: tuple[int | str, ...] = ()
@@ -45,7 +46,7 @@ class Pointer:
 
 
 @dataclass(frozen=True)
-class Scalar:
+class ScalarArgument:
     """A number passed by value; the bits above its dtype are not specified, so callees must not rely on them."""
 
     name: str
@@ -53,11 +54,12 @@ class Scalar:
 
     @property
     def type(self) -> np.dtype[Any]:
+        """Its dtype as numpy's."""
         return np.dtype(self.dtype)
 
 
 @dataclass(frozen=True)
-class Vector:
+class VectorArgument:
     """A vector of 8 or 16 bytes passed by value, such as int32x4_t; its value is an array of `lanes` numbers."""
 
     name: str
@@ -66,6 +68,7 @@ class Vector:
 
     @property
     def type(self) -> np.dtype[Any]:
+        """Its dtype as numpy's, an array of `lanes` numbers."""
         return np.dtype((self.dtype, (self.lanes,)))
 
 
@@ -81,6 +84,7 @@ class Struct:
 
     @property
     def type(self) -> np.dtype[Any]:
+        """Its dtype as numpy's, with the padding that C has."""
         return np.dtype([(name, np.dtype(dtype)) for name, dtype in self.fields], align=True)
 
     @property
@@ -92,7 +96,7 @@ class Struct:
         return count if alike and count <= 4 else 0
 
 
-ByValue = Scalar | Vector | Struct
+ByValue = ScalarArgument | VectorArgument | Struct
 Argument = Pointer | ByValue
 
 
@@ -107,7 +111,7 @@ Location = Place | Stack
 
 
 @dataclass(frozen=True)
-class Piece:
+class ArgumentPiece:
     """`size` bytes of an argument, from byte `start` on, and where they travel."""
 
     location: Location
@@ -122,7 +126,7 @@ class Passed:
     Where `copy` is given, the argument lies there in memory, and the one piece is its address.
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ArgumentPiece, ...]
     copy: Stack | None = None
 
 
@@ -144,20 +148,31 @@ class Signature:
             raise ValueError(f"no argument can be named {RETURNED!r}: that is the name of the result")
         for argument in self.arguments:
             _check_type(argument)
-        scalars = {a.name for a in self.arguments if isinstance(a, Scalar) and a.type.kind in "iu"}
+        scalars = {a.name for a in self.arguments if isinstance(a, ScalarArgument) and a.type.kind in "iu"}
         for pointer in self.pointers:
-            _check_pointer(pointer, scalars)
+            for what, extents in (("shape", pointer.shape), ("strides", pointer.strides)):
+                if unknown := {extent for extent in extents if isinstance(extent, str)} - scalars:
+                    raise ValueError(f"the {what} of {pointer.name!r} names {sorted(unknown)[0]!r}, which is no scalar")
+                if any(isinstance(extent, int) and extent < 0 for extent in extents):
+                    raise ValueError(f"the {what} of {pointer.name!r} is {extents}: no number may be negative")
+            if pointer.strides and len(pointer.strides) != len(pointer.shape):
+                raise ValueError(f"{pointer.name!r} has {len(pointer.shape)} axes and {len(pointer.strides)} strides")
+            if pointer.over_read < 0:
+                raise ValueError(f"{pointer.name!r} cannot over-read {pointer.over_read} bytes: give 0 or more")
 
     @property
     def pointers(self) -> tuple[Pointer, ...]:
+        """The arrays among the arguments, in order."""
         return tuple(a for a in self.arguments if isinstance(a, Pointer))
 
     @property
     def by_value(self) -> tuple[ByValue, ...]:
+        """The other arguments, in order."""
         return tuple(a for a in self.arguments if not isinstance(a, Pointer))
 
     @property
     def outputs(self) -> tuple[Pointer, ...]:
+        """The arrays that the function writes, "inout" ones among them, in order."""
         return tuple(p for p in self.pointers if p.direction in ("out", "inout"))
 
     @property
@@ -183,20 +198,22 @@ class _Allocation:
         self.stack = 0
         self.passed = {argument.name: self._place(argument) for argument in arguments}
         for argument in arguments:
-            if _is_indirect(argument):
-                self.passed[argument.name] = self._with_copy(argument)
+            if _is_indirect(argument):  # rule B.4: the caller's copy of it lies above the stacked arguments
+                at = _aligned(self.stack, 16)
+                self.stack = at + argument.type.itemsize
+                self.passed[argument.name] = Passed(self.passed[argument.name].pieces, Stack(at))
 
     def _place(self, argument: Argument) -> Passed:
         if isinstance(argument, Pointer) or _is_indirect(argument):
             return Passed(tuple(self._in_general(8, 8)))
         size = argument.type.itemsize
-        if isinstance(argument, Vector) or (isinstance(argument, Scalar) and argument.type.kind == "f"):
+        if isinstance(argument, VectorArgument) or (isinstance(argument, ScalarArgument) and argument.type.kind == "f"):
             return Passed(tuple(self._in_vectors(1, size, size)))
         if isinstance(argument, Struct) and argument.homogeneous_floats:
             return Passed(tuple(self._in_vectors(argument.homogeneous_floats, size, argument.type.alignment)))
         return Passed(tuple(self._in_general(size, argument.type.alignment)))
 
-    def _in_vectors(self, count: int, size: int, alignment: int) -> Iterator[Piece]:
+    def _in_vectors(self, count: int, size: int, alignment: int) -> Iterator[ArgumentPiece]:
         """Rules C.1 to C.6: one register for each member, or the stack for all."""
         first = self._next["v"]
         if first + count > REGISTERS:
@@ -205,9 +222,9 @@ class _Allocation:
             return
         self._next["v"] += count
         each = size // count
-        yield from (Piece(Place("v", first + i), i * each, each) for i in range(count))
+        yield from (ArgumentPiece(Place("v", first + i), i * each, each) for i in range(count))
 
-    def _in_general(self, size: int, alignment: int) -> Iterator[Piece]:
+    def _in_general(self, size: int, alignment: int) -> Iterator[ArgumentPiece]:
         """Rules C.9 to C.17: as many registers as it has double-words, or the stack for all."""
         first, count = self._next["x"], (size + 7) // 8
         if first + count > REGISTERS:
@@ -215,18 +232,12 @@ class _Allocation:
             yield self._on_stack(size, alignment)
             return
         self._next["x"] += count
-        yield from (Piece(Place("x", first + i), 8 * i, min(8, size - 8 * i)) for i in range(count))
+        yield from (ArgumentPiece(Place("x", first + i), 8 * i, min(8, size - 8 * i)) for i in range(count))
 
-    def _on_stack(self, size: int, alignment: int) -> Piece:
+    def _on_stack(self, size: int, alignment: int) -> ArgumentPiece:
         at = _aligned(self.stack, max(8, alignment))
         self.stack = at + _aligned(size, 8)
-        return Piece(Stack(at), 0, size)
-
-    def _with_copy(self, argument: Struct) -> Passed:
-        """Rule B.4: the caller's copy of a large structure lies above the stacked arguments."""
-        at = _aligned(self.stack, 16)
-        self.stack = at + argument.type.itemsize
-        return Passed(self.passed[argument.name].pieces, Stack(at))
+        return ArgumentPiece(Stack(at), 0, size)
 
 
 def is_given(pointer: Pointer) -> bool:
@@ -268,39 +279,24 @@ def _aligned(size: int, alignment: int) -> int:
     return -(-size // alignment) * alignment
 
 
-def _check_pointer(pointer: Pointer, scalars: set[str]) -> None:
-    for what, extents in (("shape", pointer.shape), ("strides", pointer.strides)):
-        if unknown := {extent for extent in extents if isinstance(extent, str)} - scalars:
-            raise ValueError(f"the {what} of {pointer.name!r} names {sorted(unknown)[0]!r}, which is no scalar")
-        if any(isinstance(extent, int) and extent < 0 for extent in extents):
-            raise ValueError(f"the {what} of {pointer.name!r} is {extents}: no number may be negative")
-    if pointer.strides and len(pointer.strides) != len(pointer.shape):
-        raise ValueError(f"{pointer.name!r} has {len(pointer.shape)} axes and {len(pointer.strides)} strides")
-    if pointer.over_read < 0:
-        raise ValueError(f"{pointer.name!r} cannot over-read {pointer.over_read} bytes: give 0 or more")
-
-
 def _check_type(argument: Argument) -> None:
     """Numbers of 1 to 8 bytes only; vectors of 8 or 16 bytes; structures of up to a page."""
     kinds = [dtype for _, dtype in argument.fields] if isinstance(argument, Struct) else [argument.dtype]
-    types = [_dtype(argument.name, kind).base for kind in kinds]
+    for kind in kinds:
+        try:
+            np.dtype(kind)
+        except (TypeError, ValueError):
+            fault = f"{argument.name!r} has the unknown dtype {kind!r}"
+            raise ValueError(f"{fault}: give one such as int32 or float32") from None
+    types = [np.dtype(kind).base for kind in kinds]
     if not types or any(kind.kind not in "iufb" or kind.itemsize > 8 or not kind.isnative for kind in types):
         raise ValueError(f"{argument.name!r} has no type that can be passed: give integers or floats of 1 to 8 bytes")
-    if isinstance(argument, Vector) and argument.type.itemsize not in (8, 16):
+    if isinstance(argument, VectorArgument) and argument.type.itemsize not in (8, 16):
         raise ValueError(f"the vector {argument.name!r} has {argument.type.itemsize} bytes: it must have 8 or 16")
-    if isinstance(argument, Struct) and not 0 < _struct_size(argument) <= LARGEST_STRUCT:
-        raise ValueError(f"the structure {argument.name!r} must have 1 to {LARGEST_STRUCT} bytes")
-
-
-def _struct_size(struct: Struct) -> int:
-    try:
-        return struct.type.itemsize
-    except ValueError as error:  # repeated names
-        raise ValueError(f"the structure {struct.name!r} cannot be laid out: {error}") from None
-
-
-def _dtype(name: str, dtype: str) -> np.dtype[Any]:
-    try:
-        return np.dtype(dtype)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name!r} has the unknown dtype {dtype!r}: give one such as int32 or float32") from None
+    if isinstance(argument, Struct):
+        try:
+            size = argument.type.itemsize
+        except ValueError as error:  # repeated names
+            raise ValueError(f"the structure {argument.name!r} cannot be laid out: {error}") from None
+        if not 0 < size <= LARGEST_STRUCT:
+            raise ValueError(f"the structure {argument.name!r} must have 1 to {LARGEST_STRUCT} bytes")

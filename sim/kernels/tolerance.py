@@ -41,13 +41,17 @@ class Tolerance:
 
 def _distance(got: Array, expected: Array) -> Array:
     """How many representable numbers lie from one to the other; zeros of both signs are the same place."""
-    places = [_place(array) for array in (got, expected)]
+    lowest = -(1 << 8 * got.itemsize - 1)
+    bits = [array.view(f"i{array.itemsize}").astype(np.int64) for array in (got, expected)]
+    places = [np.where(each < 0, lowest - each, each) for each in bits]  # numbers in order: -0.0 and 0.0 are one
     low, high = np.minimum(*places), np.maximum(*places)
     return np.asarray((high - low).view(np.uint64) if low.ndim else np.uint64(int(high) - int(low)))
 
 
-def _place(array: Array) -> Array:
-    """The numbers in order, as int64: the bits of positive ones, minus those of negative ones."""
-    bits = array.view(f"i{array.itemsize}").astype(np.int64)
-    lowest = -(1 << 8 * array.itemsize - 1)
-    return np.asarray(np.where(bits < 0, lowest - bits, bits))
+def agreement(got: Array, expected: Array, tolerance: Tolerance | None = None) -> Array:
+    """Which lanes of two arrays of one shape are equal, or within the tolerance, as bools."""
+    if got.dtype.kind != "f":
+        return np.asarray(got == expected)
+    same_number = (got == expected) & (np.signbit(got) == np.signbit(expected))
+    equal = same_number | (np.isnan(got) & np.isnan(expected))
+    return np.asarray(equal if tolerance is None else equal | tolerance.accepts(got, expected))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple, SupportsIndex
 
@@ -20,7 +21,7 @@ from isa.instruction import FEATURES, Instruction
 from isa.refusals import TRAP_REASONS
 from isa.rows import TABLE
 from isa.table import Table, UnknownInstruction
-from sim.machine.batch_group import Frame, Group, Members, Run, Touched, bound, touched_by
+from sim.machine.batch_group import GroupFrame, MemberGroup, Members, Run, TouchedRegisters, bound, touched_by
 from sim.machine.batch_memory import BatchMemory, MemberFaults
 from sim.machine.batch_registers import Array, BatchRegisters, GeneralFile, VectorFile, column_of, read_only
 from sim.machine.errors import ExecutionError, MemoryFault, Trap, UnsupportedInstruction
@@ -29,12 +30,12 @@ from sim.machine.registers import SP
 _MAX_BLOCK = 512
 
 
-class Block(NamedTuple):
+class BatchBlock(NamedTuple):
     """Instructions that run one after the other; only the last one may be a branch."""
 
     instructions: list[Instruction]
     runs: list[Run]
-    touched: Touched
+    touched: TouchedRegisters
 
 
 class Batch:
@@ -59,7 +60,7 @@ class Batch:
         self.instructions_executed = np.zeros(members, np.int64)
         self._pc: Array = np.zeros((members, 1), "u8")
         self._table = table
-        self._blocks: dict[int, Block] = {}
+        self._blocks: dict[int, BatchBlock] = {}
         self._decoded: dict[tuple[int, int], Instruction] = {}
         self._code_version = 0
         self._stops: set[int] = set()
@@ -75,6 +76,7 @@ class Batch:
 
     @property
     def sp(self) -> NDArray[np.uint64]:
+        """The stack pointer of each member, uint64 [members]."""
         return read_only(self.registers.general[SP])[:, 0]
 
     @sp.setter
@@ -92,6 +94,7 @@ class Batch:
 
     @property
     def fpsr(self) -> NDArray[np.uint32]:
+        """The floating-point status register of each member, uint32 [members]: QC is bit 27."""
         return read_only(self.registers.flags[1])[:, 0]
 
     @fpsr.setter
@@ -100,6 +103,7 @@ class Batch:
 
     @property
     def fpcr(self) -> NDArray[np.uint32]:
+        """The floating-point control register of each member, uint32 [members]."""
         return read_only(self.registers.flags[2])[:, 0]
 
     @fpcr.setter
@@ -137,12 +141,15 @@ class Batch:
         here = counters == np.uint64(pc)
         rows, ahead = going[here], counters[~here]
         if not self.memory.same_code(pc):
-            rows, most = self._with_the_same_word(pc, rows), 1
+            most = 1
+            with suppress(MemoryFault):  # the members that have the same instruction here as the first
+                words = self.memory.words(pc, rows)
+                rows = rows[words == words[0]]
         else:
             most = limit - int((self.instructions_executed - before)[rows].max())
         if ahead.size:
             most = min(most, (int(ahead.min()) - pc + 3) // 4)
-        goes = Group(rows, pc, most, until, alone=not ahead.size)
+        goes = MemberGroup(rows, pc, most, until, alone=not ahead.size)
         try:
             while goes.on:
                 self._run_block(self._block(goes.pc, rows), goes)
@@ -151,9 +158,9 @@ class Batch:
         self._pc[rows] = np.uint64(goes.pc) if goes.targets is None else goes.targets
         self.instructions_executed[rows] += goes.executed
 
-    def _run_block(self, block: Block, goes: Group) -> None:
+    def _run_block(self, block: BatchBlock, goes: MemberGroup) -> None:
         """A block, or as many instructions of it as are left to do; where members fault, those before."""
-        frame = Frame(self.registers, self.memory, goes.rows, block.touched)
+        frame = GroupFrame(self.registers, self.memory, goes.rows, block.touched)
         targets, done, pc = None, 0, goes.pc
         try:
             for run in block.runs[: goes.left]:
@@ -161,27 +168,16 @@ class Batch:
                 targets = run(frame)
                 done += 1
         except MemberFaults as found:
-            self._note(found, block.instructions[done], (pc + 4 * done) % 2**64, goes.rows)
+            for row, fault in found.faults.items():
+                text = block.instructions[done].text
+                self.faults[int(goes.rows[row])] = replace(fault, pc=(pc + 4 * done) % 2**64, disassembly=text)
             goes.alone = False
         frame.put_back()
         if self.memory.code_version != self._code_version:
             goes.alone = False
         goes.advance(done, targets)
 
-    def _note(self, found: MemberFaults, instruction: Instruction, pc: int, rows: Members) -> None:
-        for row, fault in found.faults.items():
-            self.faults[int(rows[row])] = replace(fault, pc=pc, disassembly=instruction.text)
-
-    def _with_the_same_word(self, pc: int, rows: Members) -> Members:
-        """Those of the members that have the same instruction here as the first."""
-        try:
-            words = self.memory.words(pc, rows)
-        except MemoryFault:
-            return rows
-        same: Members = rows[words == words[0]]
-        return same
-
-    def _block(self, pc: int, rows: Members) -> Block:
+    def _block(self, pc: int, rows: Members) -> BatchBlock:
         if self._code_version != self.memory.code_version:
             self._blocks.clear()
             self._code_version = self.memory.code_version
@@ -220,14 +216,14 @@ class Batch:
             instruction = decode(word.to_bytes(4, "little"), pc, self._table)
         except UnknownInstruction as unknown:
             raise UnsupportedInstruction(pc, 4, unknown.reason, pc, unknown.text) from None
-        feature = instruction.form.feature
-        if feature is not None and feature not in self.features:
-            reason = f"this machine lacks the feature {feature!r}"
-            raise UnsupportedInstruction(pc, 4, reason, pc, instruction.text)
+        for feature in instruction.form.features:
+            if feature not in self.features:
+                reason = f"this machine lacks the feature {feature!r}"
+                raise UnsupportedInstruction(pc, 4, reason, pc, instruction.text)
         if instruction.traps:
             raise Trap(pc, 4, TRAP_REASONS[instruction.form.mnemonic], pc, instruction.text)
         return instruction
 
 
-def _block_of(instructions: list[Instruction]) -> Block:
-    return Block(instructions, [bound(i) for i in instructions], touched_by(instructions))
+def _block_of(instructions: list[Instruction]) -> BatchBlock:
+    return BatchBlock(instructions, [bound(i) for i in instructions], touched_by(instructions))

@@ -18,38 +18,36 @@ from sim.machine.errors import AlignmentFault, MemoryFault
 from sim.machine.registers import SP
 
 Members = NDArray[np.intp]
-Run = Callable[["Frame"], Array | None]
+Run = Callable[["GroupFrame"], Array | None]
 
 
-class Touched(NamedTuple):
+class TouchedRegisters(NamedTuple):
     """The numbers of the registers that a block reads or writes."""
 
     vectors: frozenset[int]
     general: frozenset[int]
 
 
-def touched_by(instructions: Iterable[Instruction]) -> Touched:
+def touched_by(instructions: Iterable[Instruction]) -> TouchedRegisters:
     """The registers that the instructions read or write."""
     places = {place for i in instructions for place in (*i.places_read, *i.places_written)}
-    return Touched(_numbers(places, "v"), _general(places))
+    stack = {SP} if any(place.file == "sp" for place in places) else set[int]()
+    return TouchedRegisters(_numbers(places, "v"), _numbers(places, "x") | stack)
 
 
 def _numbers(places: Iterable[Place], file: str) -> frozenset[int]:
     return frozenset(int(place.index) for place in places if place.file == file)  # type: ignore[arg-type]
 
 
-def _general(places: Iterable[Place]) -> frozenset[int]:
-    places = list(places)
-    return _numbers(places, "x") | ({SP} if any(place.file == "sp" for place in places) else frozenset[int]())
-
-
-class Frame:
+class GroupFrame:
     """The registers of one group while it runs: see `isa.evaluate.batch.Frame`.
 
     A group of all members has the registers themselves, a smaller one copies of those that its block touches.
     """
 
-    def __init__(self, registers: BatchRegisters, memory: BatchMemory, rows: Members, touched: Touched) -> None:
+    def __init__(
+        self, registers: BatchRegisters, memory: BatchMemory, rows: Members, touched: TouchedRegisters
+    ) -> None:
         self.members = len(rows)
         self.address = 0
         self.aligned = False
@@ -105,7 +103,7 @@ def bound(instruction: Instruction) -> Run:
     if not must_be_aligned(instruction):
         return run
 
-    def run_aligned(frame: Frame) -> Array | None:
+    def run_aligned(frame: GroupFrame) -> Array | None:
         frame.aligned = True
         try:
             return run(frame)
@@ -127,7 +125,7 @@ def _require_aligned(addresses: Array, size: int) -> None:
         raise MemberFaults(faults)
 
 
-class Group:
+class MemberGroup:
     """Members at one place in the code, while they stay together."""
 
     def __init__(self, rows: Members, pc: int, left: int, until: int | None, alone: bool) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from isa.errors import LanewiseError
 from sim.machine.errors import MemoryFault
 from sim.machine.memory import Memory, Region
 
@@ -16,7 +17,7 @@ Bytes = NDArray[np.uint8]
 Numbers = NDArray[Any]
 
 
-class MemberFaults(Exception):
+class MemberFaults(LanewiseError):
     """The faults of some members, by their row in what was accessed; the others did nothing yet."""
 
     def __init__(self, faults: dict[int, MemoryFault]) -> None:
@@ -107,13 +108,11 @@ class BatchMemory:
         if contents is None:
             return self._load_apart(addresses, size, members)
         if isinstance(offsets, int):
-            return self._copied(contents.rows[:, offsets : offsets + size], members)
+            rows = contents.rows[:, offsets : offsets + size]
+            if len(rows) == len(members):
+                return rows.copy()
+            return np.repeat(rows, len(members), axis=0) if len(rows) == 1 else rows[members]
         return np.asarray(contents.windows(size)[0 if contents.shared else members, offsets])
-
-    def _copied(self, rows: Bytes, members: NDArray[np.intp]) -> Bytes:
-        if len(rows) == len(members):
-            return rows.copy()
-        return np.repeat(rows, len(members), axis=0) if len(rows) == 1 else rows[members]
 
     def writable(self, addresses: Numbers, size: int, members: NDArray[np.intp]) -> Any:
         """What stores rows of bytes; raises `MemberFaults` where a member must not write all of them."""

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from isa.acle.program import Program
 from isa.evaluate.batch import bind
 from isa.instruction import Instruction
-from isa.program import Program
-from sim.machine.batch_group import Frame, touched_by
+from sim.machine.batch_group import GroupFrame, touched_by
 from sim.machine.batch_memory import BatchMemory, MemberFaults
 from sim.machine.batch_registers import BatchRegisters, GeneralFile, VectorFile
 from sim.machine.errors import MemoryFault
@@ -18,9 +18,10 @@ from sim.machine.errors import MemoryFault
 class ProgramBatch:
     """The instructions that a `Program` recorded, for `members` sets of inputs.
 
-    `v` and `x` are its virtual registers by number (see `isa.program`), as arrays of members.  At first they hold what
-    the program ended with: registers that no instruction writes hold its inputs, and can be set to others.  `memory` is
-    empty at first.  `faults` has what stopped a member, by member: the instructions after that change nothing of it.
+    `v` and `x` are its virtual registers by number (see `isa.acle.program`), as arrays of members.  At first they hold
+    what the program ended with: registers that no instruction writes hold its inputs, and can be set to others.
+    `memory` is empty at first.  `faults` has what stopped a member, by member: the instructions after that
+    change nothing of it.
     """
 
     def __init__(self, program: Program, members: int) -> None:
@@ -53,7 +54,7 @@ class ProgramBatch:
         rows = np.flatnonzero(goes)
         if not rows.size:
             return
-        frame = Frame(self.registers, self.memory, rows, touched_by([instruction]))
+        frame = GroupFrame(self.registers, self.memory, rows, touched_by([instruction]))
         frame.address = 4 * number
         try:
             bind(instruction)(frame)

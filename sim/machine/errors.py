@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from isa.errors import MISMATCH, LanewiseError
+
 
 @dataclass
-class ExecutionError(Exception):
+class ExecutionError(LanewiseError):
     """An instruction that could not be executed.
 
     `pc` is its address and `disassembly` its text (None and "" where memory was accessed from outside of a run);
     `address` and `size` are the bytes concerned: the access, or the instruction itself.
     """
+
+    exit_code = MISMATCH
 
     address: int
     size: int

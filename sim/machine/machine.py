@@ -17,7 +17,7 @@ from isa.table import Table, UnknownInstruction
 from sim.machine.alignment import aligned_load, aligned_store, must_be_aligned
 from sim.machine.errors import ExecutionError, MemoryFault, Trap, UnsupportedInstruction
 from sim.machine.memory import Memory
-from sim.machine.registers import SP, RegisterFile, Registers, as_register
+from sim.machine.registers import SP, RegisterFile, RegisterStorage, as_register
 from sim.machine.trace import Step
 
 _MAX_BLOCK = 512
@@ -49,7 +49,7 @@ class Machine:
         self.features = frozenset(features)
         if unknown := self.features.difference(FEATURES):
             raise ValueError(f"unknown feature {sorted(unknown)[0]!r}: the features are {', '.join(FEATURES)}")
-        self.registers = Registers()
+        self.registers = RegisterStorage()
         self.memory = Memory()
         self.v = RegisterFile(self.registers, "v", 32)
         self.x = RegisterFile(self.registers, "x", 31)
@@ -71,6 +71,7 @@ class Machine:
 
     @property
     def sp(self) -> int:
+        """The stack pointer, 64 bits."""
         return self.registers.general[SP]
 
     @sp.setter
@@ -88,6 +89,7 @@ class Machine:
 
     @property
     def fpsr(self) -> int:
+        """The floating-point status register, 32 bits: QC is bit 27."""
         return self.registers.flags[1]
 
     @fpsr.setter
@@ -96,6 +98,7 @@ class Machine:
 
     @property
     def fpcr(self) -> int:
+        """The floating-point control register, 32 bits: rounding mode, flush to zero, default NaN."""
         return self.registers.flags[2]
 
     @fpcr.setter
@@ -107,6 +110,7 @@ class Machine:
         return self.pc if place.file == "pc" else self.registers.read(place)
 
     def write(self, place: Place, value: int) -> None:
+        """Set one register, the program counter included."""
         if place.file == "pc":
             self.pc = value
         else:
@@ -133,21 +137,19 @@ class Machine:
     def follow(self, until: int | None = None, max_instructions: int | None = None) -> Iterator[int]:
         """Execute as `run` does; yields where each branch leads, taken or not, as soon as it is executed."""
         until = None if until is None else as_register(until, 64)
-        self._stop_blocks_at(until)
+        if until is not None and until not in self._stops:
+            self._stops.add(until)
+            self._blocks.clear()
         self.pc = as_register(self.pc, 64)
         left = sys.maxsize if max_instructions is None else max_instructions
         while self.pc != until and left > 0:
-            block = self._block()
+            if self._code_version != self.memory.code_version:
+                self._forget_code()
+            block = self._blocks.get(self.pc) or self._translate(self.pc)
             branches = block.branch is not None and block.length <= left
             left -= self._run_block(block, left)
             if branches:
                 yield self.pc
-
-    def _block(self) -> Block:
-        """The block at the program counter."""
-        if self._code_version != self.memory.code_version:
-            self._forget_code()
-        return self._blocks.get(self.pc) or self._translate(self.pc)
 
     def _run_block(self, block: Block, limit: int) -> int:
         """Execute a block, or the first `limit` instructions of it."""
@@ -157,7 +159,11 @@ class Machine:
             for execute in pending:
                 execute()
         except MemoryFault as fault:
-            raise self._placed(fault, len(body) - length_hint(pending) - 1) from None
+            done = len(body) - length_hint(pending) - 1
+            self.instructions_executed += done
+            self.pc += 4 * done
+            fault.pc, fault.disassembly = self.pc, self.instruction_at(self.pc).text
+            raise fault from None
         if block.length <= limit:
             target = block.branch() if block.branch is not None else None
             self.pc = block.next_pc if target is None else target
@@ -167,19 +173,6 @@ class Machine:
         self.instructions_executed += count
         return count
 
-    def _placed(self, fault: MemoryFault, done: int) -> MemoryFault:
-        """The fault with its instruction, and the state that instruction left: its own address as pc."""
-        self.instructions_executed += done
-        self.pc += 4 * done
-        fault.pc = self.pc
-        fault.disassembly = self.instruction_at(self.pc).text
-        return fault
-
-    def _stop_blocks_at(self, until: int | None) -> None:
-        if until is not None and until not in self._stops:
-            self._stops.add(until)
-            self._blocks.clear()
-
     def _forget_code(self) -> None:
         self._blocks.clear()
         self._recorded.clear()
@@ -187,12 +180,9 @@ class Machine:
         self._code_version = self.memory.code_version
 
     def _translate(self, start: int) -> Block:
-        block = self._blocks[start] = self._new_block(start)
-        return block
-
-    def _new_block(self, start: int) -> Block:
+        """The block at an address, which is kept."""
         body: list[Run] = []
-        pc = start
+        branch, pc = None, start
         while len(body) < _MAX_BLOCK:
             try:
                 instruction = self.instruction_at(pc)
@@ -203,11 +193,13 @@ class Machine:
             run = self._bound(instruction, self.memory.load, self.memory.store, pc)
             pc += 4
             if instruction.is_branch:
-                return Block(body, run, pc % 2**64)
+                branch = run
+                break
             body.append(run)
             if pc in self._stops:
                 break
-        return Block(body, None, pc % 2**64)
+        block = self._blocks[start] = Block(body, branch, pc % 2**64)
+        return block
 
     def _bound(self, instruction: Instruction, load: Load, store: Store, pc: int) -> Run:
         if must_be_aligned(instruction):
@@ -233,16 +225,13 @@ class Machine:
             instruction = decode(word, pc, self._table)
         except UnknownInstruction as unknown:
             raise UnsupportedInstruction(pc, 4, unknown.reason, pc, unknown.text) from None
-        self._check_feature(instruction, pc)
+        for feature in instruction.form.features:
+            if feature not in self.features:
+                reason = f"this machine lacks the feature {feature!r}"
+                raise UnsupportedInstruction(pc, 4, reason, pc, instruction.text)
         if instruction.traps:
             raise Trap(pc, 4, TRAP_REASONS[instruction.form.mnemonic], pc, instruction.text)
         return instruction
-
-    def _check_feature(self, instruction: Instruction, pc: int) -> None:
-        feature = instruction.form.feature
-        if feature is not None and feature not in self.features:
-            reason = f"this machine lacks the feature {feature!r}"
-            raise UnsupportedInstruction(pc, 4, reason, pc, instruction.text)
 
     def disassembly_at(self, pc: int) -> str:
         """The text of the instruction at an address, supported or not; "" where there is no code."""
@@ -256,7 +245,12 @@ class Machine:
         if self._code_version != self.memory.code_version:
             self._forget_code()
         pc = self.pc % 2**64
-        instruction, execute = self._recorded.get(pc) or self._bind_recorded(pc)
+        known = self._recorded.get(pc)
+        if known is None:
+            instruction = self.instruction_at(pc)
+            run = self._bound(instruction, self._load_recorded, self._store_recorded, pc)
+            known = self._recorded[pc] = instruction, run
+        instruction, execute = known
         places = instruction.places_written
         old = [self.read(place) for place in places]
         fpsr = self.fpsr
@@ -273,12 +267,6 @@ class Machine:
         index = self.instructions_executed
         self.instructions_executed += 1
         return Step(index, pc, instruction, tuple(writes), tuple(self._stores), tuple(self._loads), self.pc)
-
-    def _bind_recorded(self, pc: int) -> tuple[Instruction, Run]:
-        instruction = self.instruction_at(pc)
-        run = self._bound(instruction, self._load_recorded, self._store_recorded, pc)
-        self._recorded[pc] = instruction, run
-        return instruction, run
 
     def _load_recorded(self, address: int, size: int) -> bytes:
         data = bytes(self.memory.load(address, size))

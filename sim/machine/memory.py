@@ -47,13 +47,20 @@ class Memory:
         not, or where a region overlaps.
         """
         address, size = index(address), index(size)
-        _check_range(address, size)
+        if address % PAGE or size % PAGE or size <= 0:
+            given = f"address {address:#x} and size {size:#x}"
+            raise ValueError(f"{given} must be multiples of {PAGE}, and the size positive")
+        if address < 0 or address + size > 2**64:
+            raise ValueError(f"{address:#x}..{address + size:#x} is not inside of the 64-bit address space")
         if not permissions or set(permissions) - set("rwx") or len(set(permissions)) < len(permissions):
             raise ValueError(f"permissions are some of 'rwx', not {permissions!r}")
         for other in self._regions:
             if address < other.end and other.start < address + size:
                 raise ValueError(f"{address:#x}..{address + size:#x} overlaps {other.start:#x}..{other.end:#x}")
-        buffer = _allocated(size)
+        try:
+            buffer = mmap(-1, size)
+        except (OSError, OverflowError):
+            raise ValueError(f"{size:#x} bytes are more than this computer can map") from None
         ordered = "".join(letter for letter in "rwx" if letter in permissions)
         region = Region(address, address + size, ordered, buffer, memoryview(buffer))
         insort(self._regions, region)
@@ -107,7 +114,9 @@ class Memory:
         while at < end:
             region = self._find(at)
             if region is None or (permission is not None and permission not in region.permissions):
-                reason = _reason(address, size, at, permission, region)
+                verb = _VERBS[permission] if permission else "access"
+                bad = "is not mapped" if region is None else f"is mapped {region.permissions!r} only"
+                reason = f"cannot {verb} {size} bytes at {address:#x}: {at:#x} {bad}"
                 raise MemoryFault(address, size, reason, writes=permission == "w")
             stop = min(end, region.end)
             parts.append(region.view[at - region.start : stop - region.start])
@@ -138,23 +147,3 @@ class Memory:
         if at >= 0 and address < self._regions[at].end:
             return self._regions[at]
         return None
-
-
-def _allocated(size: int) -> mmap:
-    try:
-        return mmap(-1, size)
-    except (OSError, OverflowError):
-        raise ValueError(f"{size:#x} bytes are more than this computer can map") from None
-
-
-def _check_range(address: int, size: int) -> None:
-    if address % PAGE or size % PAGE or size <= 0:
-        raise ValueError(f"address {address:#x} and size {size:#x} must be multiples of {PAGE}, and the size positive")
-    if address < 0 or address + size > 2**64:
-        raise ValueError(f"{address:#x}..{address + size:#x} is not inside of the 64-bit address space")
-
-
-def _reason(address: int, size: int, at: int, permission: Permission | None, region: Region | None) -> str:
-    verb = _VERBS[permission] if permission else "access"
-    bad = "is not mapped" if region is None else f"is mapped {region.permissions!r} only"
-    return f"cannot {verb} {size} bytes at {address:#x}: {at:#x} {bad}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Protocol, SupportsIndex, cast
+from typing import Final, Protocol, SupportsIndex, cast
 
 from isa.lane import Place
 
@@ -11,7 +11,7 @@ _FLAG_INDEX = {"nzcv": 0, "fpsr": 1, "fpcr": 2, "monitor": 3}
 SP = 31
 
 
-class Registers:
+class RegisterStorage:
     """Storage in the layout that generated code works on.
 
     `vectors` holds v0..v31, 16 bytes each, little-endian; `general` x0..x30 and sp; `flags` nzcv, fpsr, fpcr, and
@@ -23,13 +23,13 @@ class Registers:
         self.general = [0] * 32
         self.flags = [0, 0, 0, 0]
 
-    def copy(self, other: Registers) -> None:
+    def copy(self, other: RegisterStorage) -> None:
         """Take over the values of another set of registers."""
         self.vectors[:] = other.vectors
         self.general[:] = other.general
         self.flags[:] = other.flags
 
-    def equal(self, other: Registers) -> bool:
+    def equal(self, other: RegisterStorage) -> bool:
         """Whether every register holds what that of another set does."""
         return self.general == other.general and self.flags == other.flags and self.vectors == other.vectors
 
@@ -53,7 +53,15 @@ class Registers:
             self.general[SP if place.file == "sp" else number] = value
 
 
-class Readable(Protocol):
+VISIBLE_PLACES: Final = (
+    *(Place("v", i) for i in range(32)),
+    *(Place("x", i) for i in range(31)),
+    *(Place(file) for file in ("sp", "nzcv", "fpsr", "fpcr")),
+)
+"""Every register that a program sees but the program counter."""
+
+
+class RegisterAccess(Protocol):
     def read(self, place: Place) -> int: ...
 
     def write(self, place: Place, value: int) -> None: ...
@@ -70,7 +78,7 @@ def as_register(value: SupportsIndex, bits: int) -> int:
 class RegisterFile:
     """`m.v` or `m.x`: the registers of one file by number.  A value is taken modulo the register's width."""
 
-    def __init__(self, registers: Readable, file: str, count: int) -> None:
+    def __init__(self, registers: RegisterAccess, file: str, count: int) -> None:
         self._registers = registers
         self._file = file
         self._count = count

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from collections.abc import Generator
-from pathlib import Path
 
 import pytest
 
@@ -38,8 +37,28 @@ def _seed(text: str) -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the fixture.  Raises UsageError for a kernel that cannot be used."""
-    config.pluginmanager.register(_fixtures(_kernels(config)), "lanewise kernels")
+    """Make the fixture.  Raises UsageError for a kernel that cannot be used.
+
+    It is that of a plugin of this run's own: what a fixture is parametrised over cannot be told later.
+    """
+    here, beside_ini = config.invocation_params.dir, (config.inipath or config.rootpath / "pytest.ini").parent
+    given: list[str] = config.getoption("lanewise_kernel") or []
+    listed: list[str] = config.getini("lanewise_kernels")
+    kernels: dict[str, Kernel | None] = {}
+    try:
+        for text in given or listed:
+            kernels[text] = kernel_of(text, here if given else beside_ini)
+    except KernelError as error:
+        raise pytest.UsageError(f"lanewise: {error}") from error
+    kernels = kernels or dict.fromkeys(kernel_names())  # the built-in ones are loaded when they are used
+
+    class Fixtures:
+        @pytest.fixture(params=kernels)
+        def kernel(self, request: pytest.FixtureRequest) -> Kernel:
+            """Each kernel that the run is about."""
+            return kernels[request.param] or kernel_of(request.param)
+
+    config.pluginmanager.register(Fixtures(), "lanewise kernels")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -52,32 +71,3 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Let the assertion know which test it is in."""
     with running(item):
         return (yield)
-
-
-def _kernels(config: pytest.Config) -> dict[str, Kernel | None]:
-    """The kernels by the texts that name them; where none is given, the built-in ones, which are loaded when used."""
-    here, beside_ini = config.invocation_params.dir, (config.inipath or config.rootpath / "pytest.ini").parent
-    given: list[str] = config.getoption("lanewise_kernel") or []
-    listed: list[str] = config.getini("lanewise_kernels")
-    if not given and not listed:
-        return dict.fromkeys(kernel_names())
-    return {text: _loaded(text, here if given else beside_ini) for text in given or listed}
-
-
-def _loaded(text: str, folder: Path) -> Kernel:
-    try:
-        return kernel_of(text, folder)
-    except KernelError as error:
-        raise pytest.UsageError(f"lanewise: {error}") from error
-
-
-def _fixtures(kernels: dict[str, Kernel | None]) -> object:
-    """A plugin of this run's own: what a fixture is parametrised over cannot be told later."""
-
-    class Fixtures:
-        @pytest.fixture(params=kernels)
-        def kernel(self, request: pytest.FixtureRequest) -> Kernel:
-            """Each kernel that the run is about."""
-            return kernels[request.param] or kernel_of(request.param)
-
-    return Fixtures()

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from sim.check.call import Engine
-from sim.check.check import LEVELS, Job, check_job, jobs_of
+from sim.call.call import Engine
+from sim.check.check import Job, check_job, jobs_of
 from sim.check.report import Outcome, Report
-from sim.check.shrink import Shrunk, shrink
-from sim.check.shrink_database import Kept
-from sim.check.shrink_trial import Failure, Trial, alone
 from sim.check.vectors import Vectors, make_vectors
-from sim.image import ImageError
 from sim.kernels.kernel import Inputs, Kernel
 from sim.pytest_plugin.message import Request, failed, nothing_compared
 from sim.pytest_plugin.naming import kernel_of, name_of
 from sim.pytest_plugin.running import record, session_seed
-from sim.toolchain import ToolchainError, compiler_version
+from sim.shrink.database import Kept
+from sim.shrink.failing import Shrunk, shrink
+from sim.shrink.trial import Failure, Trial, alone
+from sim.toolchain.compilers import LEVELS, ToolchainError, compiler_version
+from sim.toolchain.image import ImageError
 from sim.view.junit import PROPERTIES
 
 
@@ -45,20 +45,15 @@ def assert_kernel_equal(
     __tracebackhide__ = True
     chosen = kernel if isinstance(kernel, Kernel) else kernel_of(str(kernel))
     request = Request(chosen, name_of(chosen), tuple(levels), vectors, session_seed() if seed is None else seed, engine)
-    _refuse(request)
-    text = _Assertion(request).given(inputs) if inputs is not None else _Assertion(request).drawn()
-    if text:
-        raise AssertionError(text)
-
-
-def _refuse(request: Request) -> None:
-    """Raises ValueError for arguments that no check has."""
     if unknown := [level for level in request.levels if level not in LEVELS]:
         raise ValueError(f"levels takes some of {', '.join(LEVELS)}, not {unknown[0]!r}")
     if request.engine not in get_args(Engine):
         raise ValueError(f"engine takes one of {', '.join(get_args(Engine))}, not {request.engine!r}")
     if request.vectors < 0 or request.seed < 0:
         raise ValueError(f"vectors and seed take 0 or more, not {min(request.vectors, request.seed)}")
+    text = _Assertion(request).given(inputs) if inputs is not None else _Assertion(request).drawn()
+    if text:
+        raise AssertionError(text)
 
 
 class _Compared(NamedTuple):
@@ -91,7 +86,9 @@ class _Assertion:
         for inputs in self._kept.inputs():
             compared = self._compare(self._alone(inputs))
             if compared.failing is not None:
-                return self._replayed(compared, compared.failing)
+                outcome = compared.outcomes[compared.failing]
+                shrunk = Shrunk(compared.vectors.inputs[0], outcome, "run first, as they have failed before")
+                return self._failed(compared, self._first_failure(compared), shrunk)
             self._kept.forget(inputs)
         compared = self._compare(make_vectors(self._request.kernel, self._request.vectors, self._request.seed))
         return self._agreed(compared) if compared.failing is None else self._shrunk(compared, self._kept)
@@ -100,22 +97,18 @@ class _Assertion:
         return alone(self._request.kernel, inputs, self._request.seed)
 
     def _compare(self, vectors: Vectors) -> _Compared:
-        return _Compared(vectors, [self._outcome(job, vectors) for job in self._jobs])
-
-    def _outcome(self, job: Job, vectors: Vectors) -> Outcome:
-        outcome = check_job(self._request.kernel, job, vectors, lambda _: None, engine=self._request.engine)
-        if outcome.interrupted:
-            raise KeyboardInterrupt
-        return outcome
+        outcomes = []
+        for job in self._jobs:
+            outcome = check_job(self._request.kernel, job, vectors, lambda _: None, engine=self._request.engine)
+            if outcome.interrupted:
+                raise KeyboardInterrupt
+            outcomes.append(outcome)
+        return _Compared(vectors, outcomes)
 
     def _agreed(self, compared: _Compared, inputs: Inputs | None = None) -> str:
         lines = self._request.lines(inputs=inputs)
         report = self._record(compared, lines)
         return "" if report.passed else nothing_compared(self._request, lines)
-
-    def _replayed(self, compared: _Compared, failing: int) -> str:
-        shrunk = Shrunk(compared.vectors.inputs[0], compared.outcomes[failing], "run first, as they have failed before")
-        return self._failed(compared, self._first_failure(compared), shrunk)
 
     def _shrunk(self, compared: _Compared, kept: Kept | None = None) -> str:
         request, failure = self._request, self._first_failure(compared)
@@ -150,7 +143,8 @@ class _Assertion:
         """The report, with its figures among the properties of the test."""
         request = self._request
         report = Report(
-            request.kernel.title, compiler_version(), request.seed, compared.outcomes, "; ".join(lines),
+            kernel=request.kernel.title, compiler=compiler_version(), seed=request.seed, outcomes=compared.outcomes,
+            reproduce="; ".join(lines),
             engine=request.engine,
         )  # fmt: skip
         data = report.as_json()

@@ -6,14 +6,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sim.check.call import Engine
-from sim.check.check import LEVELS, Job
+from sim.call.call import Engine
+from sim.check.check import Job
 from sim.check.report import Outcome
-from sim.check.shrink import Shrunk
-from sim.check.shrink_literal import is_literal, literal
-from sim.check.shrink_trial import MISMATCH, Failure
 from sim.check.vectors import Vectors
 from sim.kernels.kernel import Inputs, Kernel
+from sim.shrink.failing import Shrunk
+from sim.shrink.literal import is_literal, literal
+from sim.shrink.trial import MISMATCH, Failure
+from sim.toolchain.compilers import LEVELS
 from sim.view.lanes import lane_table
 
 _IMPORT = "from sim.pytest_plugin import assert_kernel_equal"
@@ -35,7 +36,10 @@ class Request:
         set that can be written down.
         """
         made = literal(inputs) if inputs is not None and is_literal(inputs) else None
-        levels = self.levels if job is None else _levels(job)
+        levels = self.levels
+        if job is not None:  # those of the program of intrinsics are none
+            compiled = (job.flags[0].removeprefix("-"),) if job.flags else LEVELS[:1]
+            levels = () if job.source is None else compiled
         parts = [
             "kernel" if self.name is None else json.dumps(self.name),
             *([f"levels={literal(levels).text}"] if levels != LEVELS else []),
@@ -44,13 +48,6 @@ class Request:
             *([f'engine="{self.engine}"'] if self.engine != "lockstep" else []),
         ]
         return (*(made.imports if made is not None else ()), _IMPORT, f"assert_kernel_equal({', '.join(parts)})")
-
-
-def _levels(job: Job) -> tuple[str, ...]:
-    """The levels at which one implementation is checked; those of the program of intrinsics are none."""
-    if job.source is None:
-        return ()
-    return (job.flags[0].removeprefix("-"),) if job.flags else LEVELS[:1]
 
 
 def nothing_compared(request: Request, lines: Sequence[str]) -> str:
@@ -65,18 +62,14 @@ def failed(
     """The first failing one of the outcomes: its lanes, its text, the shrunk inputs, and the lines that repeat it."""
     failing = [outcome for outcome in outcomes if outcome.failure]
     parts = [f"{request.kernel.title}: {len(failing)} of {len(outcomes)} implementations fail"]
-    parts += [failing[0].title, *_table(request.kernel, failure, vectors), failing[0].failure]
+    parts.append(failing[0].title)
+    if failure is not None and failure.kind == MISMATCH and failure.result is not None:
+        arguments = request.kernel.arguments(vectors.inputs[failure.number])
+        parts.append(lane_table(arguments, vectors.golden[failure.number], failure.result.outputs))
+    parts.append(failing[0].failure)
     parts += [shrunk.told(failing[0])] if shrunk is not None else []
     return "\n".join([*parts, *_repeat(request, lines)])
 
 
 def _repeat(request: Request, lines: Sequence[str]) -> list[str]:
     return ["reproduce:", *(f"    {line}" for line in lines), f"seed {request.seed}"]
-
-
-def _table(kernel: Kernel, failure: Failure | None, vectors: Vectors) -> list[str]:
-    """The lanes of the failing call, where it came to its end with wrong ones."""
-    if failure is None or failure.kind != MISMATCH or failure.result is None:
-        return []
-    arguments = kernel.arguments(vectors.inputs[failure.number])
-    return [lane_table(arguments, vectors.golden[failure.number], failure.result.outputs)]

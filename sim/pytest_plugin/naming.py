@@ -14,7 +14,9 @@ _named: list[tuple[Kernel, str]] = []
 
 def kernel_of(text: str, folder: Path = Path()) -> Kernel:
     """The kernel of that name; a path is one in the folder.  Raises KernelError."""
-    name, mode = _parts(text, folder)
+    name, mode = text, None
+    if ":" in text and not (folder / text).is_file():
+        name, _, mode = text.rpartition(":")
     path = os.path.relpath(folder / name)
     kernel = load_kernel(Path(path), mode) if _is_path(name) else built_in_kernel(name, mode)
     whole = path if _is_path(name) else name
@@ -24,10 +26,9 @@ def kernel_of(text: str, folder: Path = Path()) -> Kernel:
 
 def name_of(kernel: Kernel) -> str | None:
     """The text that names the kernel; None for one that was made otherwise."""
-    return next((text for known, text in _named if known is kernel), None) or _built_in_name(kernel)
-
-
-def _built_in_name(kernel: Kernel) -> str | None:
+    for known, text in _named:
+        if known is kernel:
+            return text
     modes = kernel_modes(kernel.name) if kernel.name in kernel_names() else ()
     if kernel.mode not in modes or built_in_kernel(kernel.name, kernel.mode) is not kernel:
         return None
@@ -36,8 +37,3 @@ def _built_in_name(kernel: Kernel) -> str | None:
 
 def _is_path(name: str) -> bool:
     return name.endswith(".py") or os.sep in name
-
-
-def _parts(text: str, folder: Path) -> tuple[str, str | None]:
-    name, colon, mode = text.rpartition(":")
-    return (text, None) if not colon or (folder / text).is_file() else (name, mode)

@@ -1,1 +1,33 @@
-"""How results look: tables, pictures."""
+"""Results shown to people, on a terminal and in notebooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isa.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from sim.view.conventions import show_conventions, show_separated
+    from sim.view.cycles.report import show_results
+    from sim.view.lane_table import LaneTable
+    from sim.view.report import show_report
+
+__all__ = [
+    "LaneTable",
+    "show_conventions",
+    "show_report",
+    "show_results",
+    "show_separated",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "LaneTable": "sim.view.lane_table",
+            "show_conventions": "sim.view.conventions",
+            "show_report": "sim.view.report",
+            "show_results": "sim.view.cycles.report",
+            "show_separated": "sim.view.conventions",
+        },
+    )

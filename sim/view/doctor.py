@@ -18,14 +18,10 @@ def show_tools(tools: Sequence[Tool], console: Console) -> None:
     for column in ("tool", "", "version or place; what its lack costs"):
         table.add_column(column, overflow="fold")
     for tool in tools:
-        table.add_row(tool.name, _state(tool), escape(tool.found or f"{tool.cost}: {tool.remedy}"))
+        lack = "[red]missing[/red]" if tool.required else "[yellow]missing[/yellow]"
+        state = "[green]found[/green]" if tool.found else lack
+        table.add_row(tool.name, state, escape(tool.found or f"{tool.cost}: {tool.remedy}"))
     console.print(table)
     missing = [tool.name for tool in tools if tool.required and not tool.found]
     verdict = f"[red]MISSING[/red] for lanewise check: {', '.join(missing)}" if missing else "lanewise check can run"
     console.print(verdict, highlight=False)
-
-
-def _state(tool: Tool) -> str:
-    if tool.found:
-        return "[green]found[/green]"
-    return "[red]missing[/red]" if tool.required else "[yellow]missing[/yellow]"

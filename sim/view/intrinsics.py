@@ -19,10 +19,7 @@ def show_intrinsics(functions: Sequence[Intrinsic], console: Console) -> None:
     table.add_column("instructions", overflow="fold")
     table.add_column("extension", no_wrap=True)
     for function in functions:
-        table.add_row(escape(str(function)), escape(_instructions(function)), ", ".join(function.features) or "base")
+        instructions = "\n".join(one.text for one in function.instructions) or "none: the same register"
+        table.add_row(escape(str(function)), escape(instructions), ", ".join(function.features) or "base")
     console.print(table)
     console.print(f"{len(functions):,} intrinsic{'s' if len(functions) > 1 else ''}", highlight=False)
-
-
-def _instructions(function: Intrinsic) -> str:
-    return "\n".join(instruction.text for instruction in function.instructions) or "none: the same register"

@@ -13,13 +13,13 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from isa.catalogue import Alike, alike, description
+from isa.catalogue import alike, description
 from isa.instruction import Form, Instruction
-from isa.lane import walk
+from isa.lane import Load, walk
 from isa.refusals import TRAP_REASONS
-from isa.statements import Statement
-from sim.check.definitions import EMULATOR_FAULTS
-from sim.check.verification import Verification, reproduce_command
+from isa.text.statements import Statement
+from sim.call.definitions import EMULATOR_FAULTS
+from sim.verify.verification import Verification, reproduce_command
 
 _LONGEST = 1000
 """Characters of a statement that are shown."""
@@ -33,9 +33,9 @@ def show_forms(forms: Sequence[Form], console: Console) -> None:
     table.add_column("forms", overflow="fold")
     rows: dict[tuple[str, str], list[str]] = {}
     for form in forms:
-        rows.setdefault((form.mnemonic, form.feature or "base"), []).append(form.shape)
-    for (mnemonic, feature), shapes in rows.items():
-        table.add_row(mnemonic, feature, escape("  ".join(shapes)))
+        rows.setdefault((form.mnemonic, form.extension), []).append(form.shape)
+    for (mnemonic, extension), shapes in rows.items():
+        table.add_row(mnemonic, extension, escape("  ".join(shapes)))
     console.print(table)
     console.print(f"{len(forms):,} form{'s' if len(forms) > 1 else ''}", highlight=False)
 
@@ -44,15 +44,20 @@ def show_instruction(instruction: Instruction, lines: Sequence[Statement], conso
     """One instruction: its statements, what it reads and writes, whether it can set QC."""
     console.print(Text(f"  {instruction.text}", style="bold"))
     for line in lines:
-        _print_indented(console, _with_range(line), 4)
+        text = line.text if len(line.text) <= _LONGEST else f"{line.text[:_LONGEST]} ..."
+        _print_indented(console, f"{text}  (i=0..{line.lanes - 1})" if line.lanes > 1 else text, 4)
         for definition in line.where:
             _print_indented(console, f"where {definition}", 8)
-    _print_indented(console, _effects(instruction), 4)
-
-
-def _with_range(line: Statement) -> str:
-    text = line.text if len(line.text) <= _LONGEST else f"{line.text[:_LONGEST]} ..."
-    return f"{text}  (i=0..{line.lanes - 1})" if line.lanes > 1 else text
+    if instruction.traps:
+        effects = f"ends the run: {TRAP_REASONS[instruction.form.mnemonic]}"
+    else:
+        reads = [str(place) for place in instruction.places_read]
+        reads += ["memory"] if any(isinstance(node, Load) for node in walk(instruction.lanes)) else []
+        writes = [str(place) for place in instruction.places_written if place.file != "zr"]
+        writes += ["memory"] if instruction.stores else []
+        saturates = "sets QC where it saturates" if instruction.can_saturate else "never sets QC"
+        effects = f"reads {', '.join(reads) or 'nothing'}; writes {', '.join(writes) or 'nothing'}; {saturates}"
+    _print_indented(console, effects, 4)
 
 
 def _print_indented(console: Console, text: str, indent: int) -> None:
@@ -62,56 +67,68 @@ def _print_indented(console: Console, text: str, indent: int) -> None:
         console.print(Text(" " * indent + line), soft_wrap=True)
 
 
-def _effects(instruction: Instruction) -> str:
-    if instruction.traps:
-        return f"ends the run: {TRAP_REASONS[instruction.form.mnemonic]}"
-    reads = [str(place) for place in instruction.places_read]
-    reads += ["memory"] if any(node.op == "load" for node in walk(instruction.lanes)) else []
-    writes = [str(place) for place in instruction.places_written if place.file != "zr"]
-    writes += ["memory"] if instruction.stores else []
-    parts = [f"reads {', '.join(reads) or 'nothing'}", f"writes {', '.join(writes) or 'nothing'}"]
-    return "; ".join([*parts, "sets QC where it saturates" if instruction.can_saturate else "never sets QC"])
-
-
 def show_mnemonics(forms: Sequence[Form], console: Console) -> None:
     """Every distinct behaviour of the forms once, with the forms that share it."""
-    groups: dict[tuple[str, str | None, str], list[Form]] = {}
+    groups: dict[tuple[str, str, str], list[Form]] = {}
     for form in forms:
-        groups.setdefault((form.mnemonic, form.feature, description(form)), []).append(form)
+        groups.setdefault((form.mnemonic, form.extension, description(form)), []).append(form)
     for members in groups.values():
         show_heading(members[0], console)
         for group in alike(members):
             show_instruction(group.example, group.statements, console)
-            _show_others(group, console)
+            if others := [form.shape for form in group.forms if form is not group.example.form]:
+                _print_indented(console, f"the same for  {'  '.join(others)}", 4)
             console.print()
 
 
 def show_heading(form: Form, console: Console) -> None:
     """Mnemonic, extension, and what the semantics say of themselves."""
-    extension = f"extension {form.feature}" if form.feature else "base"
+    extension = f"extension {form.extension}" if form.features else "base"
     console.print(Text.assemble((form.mnemonic, "bold"), f"  ({extension})"))
     if text := description(form):
         _print_indented(console, text, 2)
     console.print()
 
 
-def _show_others(group: Alike, console: Console) -> None:
-    others = [form.shape for form in group.forms if form is not group.example.form]
-    if others:
-        _print_indented(console, f"the same for  {'  '.join(others)}", 4)
-
-
 def show_verification(report: Verification, console: Console) -> None:
     """The counts, the forms that are missing, every difference, the verdict and the command that repeats it."""
-    console.print(_counts(_figures(report)))
-    for name, forms in _lists(report):
-        console.print(f"[bold]{name}[/bold]", highlight=False)
-        _print_indented(console, "  ".join(forms), 2)
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column()
+    table.add_column(justify="right")
+    for name, figure in _figures(report):
+        table.add_row(name, f"{figure:,}")
+    console.print(table)
+    lists: dict[str, Sequence[str]] = {}
+    for name, rows in (("refused by name", report.rows_of("refused")), ("not supported", report.unsupported_rows)):
+        mnemonics = Counter(row.name.split()[0] for row in rows)
+        lists[name] = [f"{mnemonic} ({n})" if n > 1 else mnemonic for mnemonic, n in mnemonics.items()]
+    lists["compared with the exact evaluator only"] = [
+        result.form for result in report.results if result.evidence == "two evaluators"
+    ]
+    lists["the emulator is known to be wrong in a part of the result"] = [
+        f.form for f in report.results if any(re.fullmatch(k.pattern, f.form) for k in EMULATOR_FAULTS)
+    ]
+    lists["not compared"] = list(report.uncompared)
+    for name, forms in lists.items():
+        if forms:
+            console.print(f"[bold]{name}[/bold]", highlight=False)
+            _print_indented(console, "  ".join(forms), 2)
     for result in report.differences:
         console.print("[red]DIFFERENCE[/red]", escape(result.difference), highlight=False, soft_wrap=True)
         again = reproduce_command(result.form, report.seed, report.vectors)
         console.print(f"  reproduce: {escape(again)}", highlight=False, soft_wrap=True)
-    console.print(_verdict(report), highlight=False)
+    if report.differences:
+        verdict = f"[red]FAILED[/red]: {len(report.differences)} of {len(report.results)} forms differ"
+    elif report.interrupted:
+        verdict = f"[yellow]INTERRUPTED[/yellow]: the {len(report.results)} forms compared until then agree"
+    elif report.vectors_compared == 0:
+        verdict = "[red]FAILED[/red]: nothing was compared"
+    elif report.uncompared:
+        verdict = f"[red]FAILED[/red]: of {len(report.uncompared)} forms nothing was compared"
+    else:
+        forms = f"{len(report.results):,} form{'s' * (len(report.results) > 1)}"
+        verdict = f"[green]PASSED[/green]: no difference in {forms}"
+    console.print(verdict, highlight=False)
     console.print(f"reproduce: {escape(report.reproduce)}", highlight=False, soft_wrap=True)
 
 
@@ -138,41 +155,3 @@ def _figures(report: Verification) -> Iterable[tuple[str, int]]:
     yield "lanes compared", report.lanes_compared
     yield "forms with a difference", len(report.differences)
     yield "seed", report.seed
-
-
-def _counts(figures: Iterable[tuple[str, int]]) -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column()
-    table.add_column(justify="right")
-    for name, figure in figures:
-        table.add_row(name, f"{figure:,}")
-    return table
-
-
-def _lists(report: Verification) -> Iterable[tuple[str, list[str]]]:
-    """What is missing, by name: mnemonics with the number of their rows."""
-    for name, rows in (
-        ("refused by name", report.rows_of("refused")),
-        ("not supported", report.unsupported_rows),
-    ):
-        if rows:
-            counted = Counter(row.name.split()[0] for row in rows)
-            yield name, [f"{mnemonic} ({n})" if n > 1 else mnemonic for mnemonic, n in counted.items()]
-    if unverified := [result.form for result in report.results if result.evidence == "two evaluators"]:
-        yield "compared with the exact evaluator only", unverified
-    if faults := [f.form for f in report.results if any(re.fullmatch(k.pattern, f.form) for k in EMULATOR_FAULTS)]:
-        yield "the emulator is known to be wrong in a part of the result", faults
-    if report.uncompared:
-        yield "not compared", list(report.uncompared)
-
-
-def _verdict(report: Verification) -> str:
-    if report.differences:
-        return f"[red]FAILED[/red]: {len(report.differences)} of {len(report.results)} forms differ"
-    if report.interrupted:
-        return f"[yellow]INTERRUPTED[/yellow]: the {len(report.results)} forms compared until then agree"
-    if report.vectors_compared == 0:
-        return "[red]FAILED[/red]: nothing was compared"
-    if report.uncompared:
-        return f"[red]FAILED[/red]: of {len(report.uncompared)} forms nothing was compared"
-    return f"[green]PASSED[/green]: no difference in {len(report.results):,} form{'s' * (len(report.results) > 1)}"

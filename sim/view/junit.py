@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from sim.check.report import Outcome, Report
+from sim.check.report import Report
 
 PROPERTIES = (
     "vectors_compared", "lanes_compared", "instruction_forms", "first_divergence", "seed", "reproduce",
 )  # fmt: skip
 
 
-def junit(report: Report) -> bytes:
+def render_junit(report: Report) -> bytes:
     """The XML document, in UTF-8."""
     suites = Element("testsuites", name="lanewise")
     failures = len(report.failures)
@@ -28,7 +28,13 @@ def junit(report: Report) -> bytes:
     for name in PROPERTIES:
         SubElement(properties, "property", name=name, value=_text(str(data[name])))
     for outcome in report.outcomes:
-        suite.append(_case(report.title, outcome))
+        case = SubElement(suite, "testcase", classname=report.title, name=outcome.title)
+        properties = SubElement(case, "properties")
+        SubElement(properties, "property", name="vectors_compared", value=str(outcome.vectors))
+        SubElement(properties, "property", name="lanes_compared", value=str(outcome.lanes_compared))
+        if outcome.failure:
+            failure = SubElement(case, "failure", message=_text(outcome.failure.split("\n")[0]))
+            failure.text = _text(outcome.failure)
     if errors:
         nothing = SubElement(suite, "testcase", classname=report.title, name="the whole check")
         reason = "it was interrupted" if report.interrupted else "nothing was compared"
@@ -36,17 +42,6 @@ def junit(report: Report) -> bytes:
     indent(suites)
     document: bytes = tostring(suites, "utf-8", xml_declaration=True)
     return document + b"\n"
-
-
-def _case(kernel: str, outcome: Outcome) -> Element:
-    case = Element("testcase", classname=kernel, name=outcome.title)
-    properties = SubElement(case, "properties")
-    SubElement(properties, "property", name="vectors_compared", value=str(outcome.vectors))
-    SubElement(properties, "property", name="lanes_compared", value=str(outcome.lanes_compared))
-    if outcome.failure:
-        failure = SubElement(case, "failure", message=_text(outcome.failure.split("\n")[0]))
-        failure.text = _text(outcome.failure)
-    return case
 
 
 def _text(text: str) -> str:

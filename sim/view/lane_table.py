@@ -11,15 +11,15 @@ _HEADS: Final = ("source", "instruction", "lanes before", "lanes after", "emulat
 Lanes = tuple[int | float, ...]
 
 
-class Operand(NamedTuple):
+class NamedLanes(NamedTuple):
     """A register or memory by name, such as v3, v2.s[0] or output, and its lanes, the lowest first."""
 
     name: str
     lanes: Lanes
 
 
-@dataclass(frozen=True)
-class Row:
+@dataclass(frozen=True, kw_only=True)
+class LaneRow:
     """One executed instruction, and one register or piece of memory that it wrote.
 
     `emulator` are the lanes that the emulator wrote, `marked` the numbers of those through which the wrong lane came.
@@ -29,8 +29,8 @@ class Row:
 
     source: str
     instruction: str
-    reads: tuple[Operand, ...]
-    written: Operand
+    reads: tuple[NamedLanes, ...]
+    written: NamedLanes
     emulator: Lanes
     marked: frozenset[int]
     golden: str = ""
@@ -41,7 +41,7 @@ class Row:
 class LaneTable:
     """The rows of one call in order.  str() is a table for terminals, with the marked lanes in brackets."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[LaneRow, ...]
 
     @property
     def engines_agree(self) -> bool:
@@ -49,7 +49,7 @@ class LaneTable:
         return all(map(_is_the_same, self.rows))
 
     @property
-    def parting(self) -> Row | None:
+    def parting(self) -> LaneRow | None:
         """The row in which the kernel parts from the golden reference."""
         return next((row for row in self.rows if row.parts), None)
 
@@ -61,16 +61,16 @@ class LaneTable:
     def _repr_html_(self) -> str:
         """The table for a notebook: marked lanes bold, the row that parts shaded."""
         heads = "".join(f'<th style="text-align:left">{head}</th>' for head in _HEADS)
-        return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(map(_html, self.rows))}</tbody></table>"
-
-
-def _html(row: Row) -> str:
-    cells = "".join(f'<td style="text-align:left">{cell}</td>' for cell in _cells(row, "<b>{}</b>".format, escape))
-    return f'<tr style="background:#fff2cc;color:#000">{cells}</tr>' if row.parts else f"<tr>{cells}</tr>"
+        body = ""
+        for row in self.rows:
+            style = ' style="background:#fff2cc;color:#000"' if row.parts else ""
+            cells = (f'<td style="text-align:left">{cell}</td>' for cell in _cells(row, "<b>{}</b>".format, escape))
+            body += f"<tr{style}>{''.join(cells)}</tr>"
+        return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _cells(
-    row: Row, mark: Callable[[float], str], shown: Callable[[str], str] = str
+    row: LaneRow, mark: Callable[[float], str], shown: Callable[[str], str] = str
 ) -> tuple[str, str, str, str, str, str]:
     after = " ".join(mark(lane) if i in row.marked else str(lane) for i, lane in enumerate(row.written.lanes))
     before = "; ".join(f"{name}: {_spaced(lanes)}" for name, lanes in row.reads)
@@ -79,7 +79,7 @@ def _cells(
     return shown(row.source), shown(row.instruction), before, f"{row.written.name}: {after}", emulator, shown(golden)
 
 
-def _is_the_same(row: Row) -> bool:
+def _is_the_same(row: LaneRow) -> bool:
     """By their text, in which one NaN is as good as another."""
     return _spaced(row.emulator) == _spaced(row.written.lanes)
 

@@ -9,9 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sim.check.coverage import Share
-from sim.check.report import Outcome, Report
-from sim.check.separation import Pair
+from sim.check.report import Report
 
 _COLUMNS = ("lanes", "instructions", "forms", "QC events", "code", "golden?")
 _DROPPED_FIRST = ("code", "forms", "instructions", "QC events", "lanes")
@@ -25,7 +23,12 @@ def show_report(report: Report, console: Console) -> None:
 
     A table wider than the console loses columns, never the names and verdicts.
     """
-    console.print(_implementations(report, console))
+    unlimited = console.options.update_width(10_000)
+    for dropped in range(len(_DROPPED_FIRST) + 1):
+        table = _table(report, without=_DROPPED_FIRST[:dropped])
+        if console.measure(table, options=unlimited).maximum <= console.width:
+            break
+    console.print(table)
     for outcome in report.failures:
         console.print(f"[red]FAILED[/red] [bold]{escape(outcome.title)}[/bold]", highlight=False)
         console.print(escape(outcome.failure) + "\n", highlight=False, soft_wrap=True)
@@ -34,7 +37,18 @@ def show_report(report: Report, console: Console) -> None:
     for note in _notes(report):
         console.print(f"note: {escape(note)}\n", highlight=False, soft_wrap=True)
     console.print(_totals(report))
-    console.print(_verdict(report), highlight=False)
+    count = len(report.outcomes)
+    if report.failures:
+        verdict = f"[red]FAILED[/red]: {len(report.failures)} of {count} implementations"
+    elif report.interrupted:
+        verdict = "[yellow]INTERRUPTED[/yellow]: what was compared until then agrees"
+    elif report.lanes_compared == 0:
+        verdict = "[red]FAILED[/red]: nothing was compared"
+    else:
+        agree = f"{count} implementations agree" if count > 1 else "the implementation agrees"
+        compared = " that was compared" if any(outcome.outside for outcome in report.outcomes) else ""
+        verdict = f"[green]PASSED[/green]: {agree} on every lane{compared}"
+    console.print(verdict, highlight=False)
     console.print(f"reproduce: {escape(report.reproduce)}", highlight=False, soft_wrap=True)
 
 
@@ -56,16 +70,6 @@ def _notes(report: Report) -> list[str]:
     )
 
 
-def _implementations(report: Report, console: Console) -> Table:
-    """The table with as many columns as fit."""
-    unlimited = console.options.update_width(10_000)
-    for dropped in range(len(_DROPPED_FIRST)):
-        table = _table(report, without=_DROPPED_FIRST[:dropped])
-        if console.measure(table, options=unlimited).maximum <= console.width:
-            return table
-    return _table(report, without=_DROPPED_FIRST)
-
-
 def _table(report: Report, without: Collection[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(escape(report.kernel), overflow="fold")
@@ -73,29 +77,23 @@ def _table(report: Report, without: Collection[str]) -> Table:
     for name in shown:
         table.add_column(name, justify="left" if name in ("code", "golden?") else "right", no_wrap=True)
     for outcome in report.outcomes:
-        cells = _cells(outcome)
+        colour = _COLOURS[outcome.verdict]
+        cells = dict.fromkeys(_COLUMNS, "-")
+        cells |= {"lanes": f"{outcome.lanes_compared:,}", "golden?": f"[{colour}]{outcome.verdict}[/{colour}]"}
+        if not outcome.made_as:  # else it executes no instructions
+            cells |= {
+                "instructions": f"{outcome.instructions:,}",
+                "forms": f"{len(outcome.forms):,}",
+                "QC events": f"{outcome.qc_events:,}",
+                "code": (outcome.code[:8] or "intrinsics") if outcome.built else "-",
+            }
         table.add_row(escape(outcome.title), *(cells[name] for name in shown))
     return table
 
 
-def _cells(outcome: Outcome) -> dict[str, str]:
-    colour = _COLOURS[outcome.verdict]
-    cells = {"lanes": f"{outcome.lanes_compared:,}", "golden?": f"[{colour}]{outcome.verdict}[/{colour}]"}
-    if outcome.made_as:  # it executes no instructions
-        return {**dict.fromkeys(_COLUMNS, "-"), **cells}
-    return cells | {
-        "instructions": f"{outcome.instructions:,}",
-        "forms": f"{len(outcome.forms):,}",
-        "QC events": f"{outcome.qc_events:,}",
-        "code": (outcome.code[:8] or "intrinsics") if outcome.built else "-",
-    }
-
-
 def _totals(report: Report) -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(style="bold", overflow="fold")
-    table.add_column(overflow="fold")
-    for name, value in (
+    """What ran, what was compared, what the vectors tell apart and what they never reached."""
+    rows = [
         *([("mode", report.mode)] if report.mode else []),
         ("compiler", report.compiler),
         *([("flags", " ".join(report.flags))] if report.flags else []),
@@ -105,60 +103,33 @@ def _totals(report: Report) -> Table:
         ("lanes compared", f"{report.lanes_compared:,}"),
         ("distinct binaries", f"{report.distinct_binaries}"),
         ("instruction forms", f"{len(report.forms)}"),
-        _instructions(report),
-        *_unverified(report),
-        *_separation(report),
-        *((name, _share(share)) for name, share in report.coverage.items()),
-        *([("tolerance", report.tolerance)] if report.tolerance else []),
-        ("seed", f"{report.seed}"),
-    ):
+    ]
+    if report.engine == "lockstep":
+        rows.append(("instructions in lockstep", f"{report.instructions_in_lockstep:,}"))
+    else:
+        rows.append(("instructions", f"{report.instructions:,} on the machine alone"))
+    if counts := report.unverified:
+        total, forms = f"{sum(counts.values()):,}", f"{len(counts)} form{'s' if len(counts) > 1 else ''}"
+        rows.append(("unverified by emulation", f"{total} instructions of {forms}: {'; '.join(counts)}"))
+    if pairs := report.separation.of_own if report.separation is not None else []:
+        apart = [f"{pair.other} {pair.lanes:,} lanes" for pair in pairs if pair.lanes]
+        nothing = "nothing: these vectors cannot tell it from another convention"
+        rows.append(("separated from", ", ".join(apart) or nothing))
+        alike = [
+            f"{pair.other} (refuses {pair.lanes_refused:,} lanes)" if pair.lanes_refused else pair.other
+            for pair in pairs
+            if not pair.lanes
+        ]
+        rows += [("not separated from", ", ".join(alike))] if alike else []
+    for name, share in report.coverage.items():
+        never, more = ", ".join(share.never[:_NEVER_SHOWN]), len(share.never) - _NEVER_SHOWN
+        rest = f" and {more:,} more" if more > 0 else ""
+        rows.append((name, f"{share.met:,} of {share.of:,}" + (f"; never {never}{rest}" if never else "")))
+    rows += [("tolerance", report.tolerance)] if report.tolerance else []
+    rows.append(("seed", f"{report.seed}"))
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="bold", overflow="fold")
+    table.add_column(overflow="fold")
+    for name, value in rows:
         table.add_row(name, escape(value))
     return table
-
-
-def _instructions(report: Report) -> tuple[str, str]:
-    if report.engine == "lockstep":
-        return "instructions in lockstep", f"{report.instructions_in_lockstep:,}"
-    return "instructions", f"{report.instructions:,} on the machine alone"
-
-
-def _unverified(report: Report) -> list[tuple[str, str]]:
-    """The line of what the emulator could not check, where there is something."""
-    counts = report.unverified
-    if not counts:
-        return []
-    total, forms = f"{sum(counts.values()):,}", f"{len(counts)} form{'s' if len(counts) > 1 else ''}"
-    return [("unverified by emulation", f"{total} instructions of {forms}: {'; '.join(counts)}")]
-
-
-def _separation(report: Report) -> list[tuple[str, str]]:
-    """The lines of what the vectors tell apart from the checked arithmetic, where the kernel has conventions."""
-    pairs = report.separation.of_own if report.separation is not None else []
-    apart = [f"{pair.other} {pair.lanes:,} lanes" for pair in pairs if pair.lanes]
-    alike = [_alike(pair) for pair in pairs if not pair.lanes]
-    shown = [("separated from", ", ".join(apart) or "nothing: these vectors cannot tell it from another convention")]
-    return (shown if pairs else []) + ([("not separated from", ", ".join(alike))] if alike else [])
-
-
-def _share(share: Share) -> str:
-    """Such as "41 of 42; never kernel.c:50"; of many that never were, the first."""
-    shown, more = share.never[:_NEVER_SHOWN], len(share.never) - _NEVER_SHOWN
-    rest = f" and {more:,} more" if more > 0 else ""
-    return f"{share.met:,} of {share.of:,}" + (f"; never {', '.join(shown)}{rest}" if shown else "")
-
-
-def _alike(pair: Pair) -> str:
-    return f"{pair.other} (refuses {pair.lanes_refused:,} lanes)" if pair.lanes_refused else pair.other
-
-
-def _verdict(report: Report) -> str:
-    if report.failures:
-        return f"[red]FAILED[/red]: {len(report.failures)} of {len(report.outcomes)} implementations"
-    if report.interrupted:
-        return "[yellow]INTERRUPTED[/yellow]: what was compared until then agrees"
-    if report.lanes_compared == 0:
-        return "[red]FAILED[/red]: nothing was compared"
-    count = len(report.outcomes)
-    agree = f"{count} implementations agree" if count > 1 else "the implementation agrees"
-    compared = " that was compared" if any(outcome.outside for outcome in report.outcomes) else ""
-    return f"[green]PASSED[/green]: {agree} on every lane{compared}"

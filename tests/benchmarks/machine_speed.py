@@ -14,12 +14,12 @@ from time import perf_counter
 import numpy as np
 
 from sim import Emulator, Machine
-from sim.check.call import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, map_image
-from sim.check.check import LEVELS, Job, check_job
+from sim.call.call import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, map_image
+from sim.check.check import Job, check_job
 from sim.check.vectors import make_vectors
-from sim.image import Image
 from sim.kernels.kernel import built_in_kernel
-from sim.toolchain import build
+from sim.toolchain.compilers import LEVELS, build
+from sim.toolchain.image import Image
 
 LENGTH, RUNS = 4096, 7
 ACCUMULATORS, OUTPUT = 0x1000_0000, 0x2000_0000

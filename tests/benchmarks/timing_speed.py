@@ -9,11 +9,11 @@ from __future__ import annotations
 from statistics import median
 from time import process_time
 
-from sim.timing.bare_loop import body_in_text, loop_of_body
-from sim.timing.core_file import load_core
-from sim.timing.loop import Loop
-from sim.timing.pipeline import schedule
-from sim.timing.steady import time_loop
+from sim.timing.loops.bare_loop import body_in_text, loop_of_body
+from sim.timing.loops.loop import Loop
+from sim.timing.loops.steady import time_loop
+from sim.timing.model.core_file import load_core
+from sim.timing.model.pipeline import schedule
 
 REQUANTIZE = """
 loop:

@@ -14,10 +14,10 @@ import numpy as np
 
 from isa.evaluate.batch.arithmetic import Array
 from isa.evaluate.batch.narrowing import BOUNDS, Narrowed
-from isa.evaluate.batch.rolling import Rolled, Roller
 from isa.evaluate.batch.source import Source, columns, register_text
+from isa.evaluate.rolling import Rolled, Roller
 from isa.instruction import Instruction, Pattern
-from isa.lane import Int, Memory, Place, Write
+from isa.lane import Field, Load, Memory, Place, Read, Write
 from isa.semantics.elementwise import Writes
 
 
@@ -84,14 +84,11 @@ def _small(writes: Writes) -> tuple[list[str], dict[str, object]]:
         narrowed = Narrowed(writes, bound)
         function = _Function(narrowed.writes, Source("s"))
         if not function.source.exact_steps and narrowed.leaves:
-            tests = ", ".join(sorted(_leaf_text(place, element) for place, element in narrowed.leaves))
+            kinds = [(place, "i8" if element.signed else "u8") for place, element in narrowed.leaves]
+            tests = ", ".join(sorted(f"{register_text(place)}.view({kind!r})" for place, kind in kinds))
             lines = [f" {line}" for line in (*function.lines, "return")]
             return [f"if below({bound}, {tests}):", *lines], function.source.constants
     return [], {}
-
-
-def _leaf_text(place: Place, element: Int) -> str:
-    return f"{register_text(place)}.view('{'i' if element.signed else 'u'}8')"
 
 
 def column(value: Any, kind: str, members: int) -> Array:
@@ -171,29 +168,27 @@ class _Function:
         return f".view({lane!r}){columns(positions)} = {value}"
 
     def _halves(self, node: Rolled) -> str:
-        if node.op in ("read", "load"):
+        if isinstance(node.node, (Read, Load)):
             return f"{self.source.data(node)}.view('u8')"
-        if node.op == "field" and node.args[0].op in ("read", "load"):
-            lsb = cast("tuple[int, object]", node.detail)[0]
-            return f"{self.source.data(node.args[0])}.view('u8')[:, {lsb // 64}:{lsb // 64 + 2}]"
+        if isinstance(node.node, Field) and isinstance(node.args[0].node, (Read, Load)):
+            word = node.node.lsb // 64
+            return f"{self.source.data(node.args[0])}.view('u8')[:, {word}:{word + 2}]"
         return f"halves({self.source.value(node)})"
 
     def _low_bits(self, node: Rolled, bits: int) -> str:
-        if node.op == "constant" and node.width == 1:
-            return str(node.low & (1 << bits) - 1)
+        if node.number is not None:
+            return str(node.number & (1 << bits) - 1)
         value = self.source.value(node)
         return value if node.carrier is not None or bits > 64 else f"field({value}, 0, {bits}, False)"
 
     def _number(self, write: Write) -> str:
         """The lanes of a write as a fresh column of the register's type."""
         kind = _COLUMNS.get(cast(Place, write.place).file, "u8")
+        bits, parts = write.bits, []
         nodes = [self._roller.fold((lane,)) for lane in write.lanes]
-        parts = [self._shifted(node, kind, write.bits, i * write.bits) for i, node in enumerate(nodes)]
+        for i, node in enumerate(nodes):
+            text = self._low_bits(node, bits)
+            if node.low < 0 or node.high >> bits:
+                text = f"column({text}, 'u{bits // 8}', members)"
+            parts.append(f"column({text}, {kind!r}, members)" + (f" << {i * bits}" if i else ""))
         return " | ".join(parts)
-
-    def _shifted(self, node: Rolled, kind: str, bits: int, by: int) -> str:
-        """The low bits of a node as a column, shifted to their place."""
-        text = self._low_bits(node, bits)
-        if node.low < 0 or node.high >> bits:
-            text = f"column({text}, 'u{bits // 8}', members)"
-        return f"column({text}, {kind!r}, members)" + (f" << {by}" if by else "")

@@ -6,18 +6,16 @@ may need less.  Where it does not, numpy's object arrays hold Python integers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import add, and_, lshift, mul, or_, rshift, sub, xor
-from typing import Any
+from typing import Any, Final, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.evaluate.batch.narrowing import GROW
-from isa.evaluate.batch.rolling import carrier
+from isa.evaluate.batch.narrowing import grown
 from isa.evaluate.exact import QC
 from isa.evaluate.exact import divided as divided_exactly
-from isa.lane import Int, Lane
+from isa.evaluate.rolling import carrier
+from isa.lane import Int, Operator, Place, Read
 
 Array = NDArray[Any]
 _LOW = (1 << 64) - 1
@@ -39,20 +37,49 @@ def divided(dividend: Array | int, divisor: Array | int) -> Array:
     return np.where(b == 0, 0, quotient).astype(a.dtype)
 
 
-_COMPUTE: dict[str, Callable[[Any, Any], Any]] = {
-    "add": add, "subtract": sub, "multiply": mul, "shift_left": lshift, "shift_right": rshift, "and": and_, "or": or_,
-    "xor": xor, "minimum": np.minimum, "maximum": np.maximum, "divide": divided, "less": np.less, "equal": np.equal,
-}  # fmt: skip
+def _compute(operator: Operator, a: Array, b: Array) -> Any:
+    """The operation on arrays of one type, which the result fits; comparisons give booleans."""
+    match operator:
+        case "add":
+            return a + b
+        case "subtract":
+            return a - b
+        case "multiply":
+            return a * b
+        case "divide":
+            return divided(a, b)
+        case "shift_left":
+            return a << b
+        case "shift_right":
+            return a >> b
+        case "and":
+            return a & b
+        case "or":
+            return a | b
+        case "xor":
+            return a ^ b
+        case "minimum":
+            return np.minimum(a, b)
+        case "maximum":
+            return np.maximum(a, b)
+        case "less":
+            return np.less(a, b)
+        case "equal":
+            return np.equal(a, b)
+        case _:
+            assert_never(operator)
 
 
-def wide(operation: str, a: Array | int, b: Array | int) -> Array:
-    """The operation named as in `isa.lane.Op`, exact: in a type that holds it for the numbers that are there."""
+_ANY: Final = Place("x", 0)
+
+
+def wide(operator: Operator, a: Array | int, b: Array | int) -> Array:
+    """The operation, exact: in a type that holds it for the numbers that are there."""
     operands = [np.array([[value]], dtype=object) if isinstance(value, int) else value for value in (a, b)]
-    ranges = [Lane("read", (), int(value.min()), int(value.max())) for value in operands]
-    result = GROW[operation](*ranges)
-    of = [result, *ranges]
+    ranges = [Read(_ANY, int(value.min()), int(value.max())) for value in operands]
+    of = [grown(operator, *ranges), *ranges]
     kind = carrier(min(lane.low for lane in of), max(lane.high for lane in of)) or "O"
-    computed = _COMPUTE[operation](*(value.astype(kind) for value in operands))
+    computed = _compute(operator, *(value.astype(kind) for value in operands))
     return np.asarray(computed.view("u1") if computed.dtype == bool else computed)
 
 

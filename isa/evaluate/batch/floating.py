@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.evaluate.batch.arithmetic import Array
-from isa.evaluate.batch.rolling import carrier
 from isa.evaluate.floating import compute
 from isa.evaluate.floating.formats import AHP, DN, FZ, FZ16, IXC
+from isa.evaluate.rolling import carrier
 from isa.floating import F16, F32, F64, Float, FloatOperation
 from isa.lane import Int
 
@@ -61,17 +61,13 @@ def _on_host(operation: FloatOperation, operands: tuple[Array, ...]) -> tuple[Ar
     if format not in _TYPES or operation.to != format or operation.rounding != "fpcr":
         return None
     with np.errstate(all="ignore"):
-        values = [_reals(operand, _TYPES[format]) for operand in operands]
+        bits = [operand.astype(f"u{format.bits // 8}", copy=False) for operand in operands]
+        values = [np.ascontiguousarray(each).view(_TYPES[format]).astype("f8") for each in bits]
         found = _arithmetic(operation.name, values, format)
         if found is None:
             return None
         rounded = found[0].astype(_TYPES[format])
     return rounded.view(f"u{format.bits // 8}"), found[1]
-
-
-def _reals(operand: Array, kind: str) -> Reals:
-    bits = operand.astype(f"u{kind[1]}", copy=False)
-    return np.ascontiguousarray(bits).view(kind).astype("f8")
 
 
 def _arithmetic(name: str, values: list[Reals], format: Float) -> tuple[Reals, Mask] | None:

@@ -7,21 +7,66 @@ range of its result grows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from operator import add, and_, lshift, mul, or_, rshift, sub, xor
-from typing import cast
+from collections.abc import Sequence
+from typing import assert_never
 
-from isa.lane import Int, Lane, Place, Write, divide, maximum, minimum, pick
+from isa.lane import (
+    U64,
+    Binary,
+    Constant,
+    Field,
+    Floating,
+    Int,
+    Lane,
+    Load,
+    Operator,
+    Pick,
+    Place,
+    Read,
+    Saturate,
+    Write,
+    divide,
+    maximum,
+    minimum,
+    pick,
+)
 from isa.semantics.elementwise import Writes
 
-GROW: dict[str, Callable[[Lane, Lane], Lane]] = {
-    "add": add, "subtract": sub, "multiply": mul, "shift_left": lshift, "shift_right": rshift, "and": and_, "or": or_,
-    "xor": xor, "minimum": minimum, "maximum": maximum, "divide": divide,
-    "less": lambda a, b: a < b, "equal": lambda a, b: a.equals(b),
-}  # fmt: skip
-"""What makes a node of each operation, with its range."""
 BOUNDS = (1 << 62, 1 << 31)
 """Bounds to try: for sums, and for products."""
+
+
+def grown(operator: Operator, a: Lane, b: Lane) -> Lane:
+    """A node of that operation, with the range that its operands give it."""
+    match operator:
+        case "add":
+            return a + b
+        case "subtract":
+            return a - b
+        case "multiply":
+            return a * b
+        case "divide":
+            return divide(a, b)
+        case "shift_left":
+            return a << b
+        case "shift_right":
+            return a >> b
+        case "and":
+            return a & b
+        case "or":
+            return a | b
+        case "xor":
+            return a ^ b
+        case "minimum":
+            return minimum(a, b)
+        case "maximum":
+            return maximum(a, b)
+        case "less":
+            return a < b
+        case "equal":
+            return a.equals(b)
+        case _:
+            assert_never(operator)
 
 
 class Narrowed:
@@ -46,26 +91,26 @@ class Narrowed:
         return self._built[lane]
 
     def _build(self, lane: Lane) -> Lane:
-        leaf = _leaf(lane)
-        if leaf is not None:
-            self.leaves.add(leaf)
-            return Lane(lane.op, lane.args, max(lane.low, -self._bound), min(lane.high, self._bound - 1), lane.detail)
-        args = self._all(lane.args) if lane.op != "load" else []
-        if lane.op in GROW:
-            return GROW[lane.op](*args)
-        if lane.op == "field":
-            lsb, element = cast("tuple[int, Int]", lane.detail)
-            return element.field(args[0], lsb) if lsb else element.wrap(args[0])
-        if lane.op == "saturate":
-            return cast(Int, lane.detail).saturate(args[0])
-        return pick(args[0], args[1:-1], args[-1]) if lane.op == "pick" else lane
-
-
-def _leaf(lane: Lane) -> tuple[Place, Int] | None:
-    """The register and the type of its lanes, if a node is a whole general register or a 64-bit lane."""
-    if lane.op == "read" and cast(Place, lane.detail).file in ("x", "sp"):
-        return cast(Place, lane.detail), Int(64, False)
-    if lane.op == "field" and lane.args[0].op == "read" and cast(Place, lane.args[0].detail).file == "v":
-        lsb, element = cast("tuple[int, Int]", lane.detail)
-        return (cast(Place, lane.args[0].detail), element) if element.bits == 64 and lsb % 64 == 0 else None
-    return None
+        low, high = max(lane.low, -self._bound), min(lane.high, self._bound - 1)
+        match lane:
+            case Constant() | Load() | Floating():
+                return lane
+            case Read(place):
+                if place.file not in ("x", "sp"):
+                    return lane
+                self.leaves.add((place, U64))
+                return Read(place, low, high)
+            case Field(Read(Place("v") as place) as register, lsb, element) if element.bits == 64 and lsb % 64 == 0:
+                self.leaves.add((place, element))
+                return Field(register, lsb, element, low, high)
+            case Field(operand, lsb, element):
+                source = self._lane(operand)
+                return element.field(source, lsb) if lsb else element.wrap(source)
+            case Saturate(operand, element):
+                return element.saturate(self._lane(operand))
+            case Pick(index, items, otherwise):
+                return pick(self._lane(index), self._all(items), self._lane(otherwise))
+            case Binary(operator, a, b):
+                return grown(operator, self._lane(a), self._lane(b))
+            case _:
+                assert_never(lane)

@@ -8,24 +8,73 @@ Every step is computed in one integer type that holds its operands and its resul
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import assert_never
 
 from isa.evaluate.batch import arithmetic
 from isa.evaluate.batch.floating import computed
-from isa.evaluate.batch.rolling import VIEWED, Rolled, carrier
-from isa.floating import FloatOperation
-from isa.lane import Int, Place, Slot
+from isa.evaluate.rolling import VIEWED, Rolled, Values, View, carrier
+from isa.lane import (
+    Binary,
+    Constant,
+    Field,
+    Floating,
+    FloatOperation,
+    Int,
+    Load,
+    Operator,
+    Pick,
+    Place,
+    Read,
+    Saturate,
+    Slot,
+)
 
 _FLAGS = {"nzcv": "F[0]", "fpsr": "F[1]", "fpcr": "F[2]", "monitor": "F[3]"}
-_OPERATORS = {
-    "add": "({} + {})", "subtract": "({} - {})", "multiply": "({} * {})", "shift_left": "({} << {})",
-    "shift_right": "({} >> {})", "and": "({} & {})", "or": "({} | {})", "xor": "({} ^ {})",
-    "minimum": "minimum({}, {})", "maximum": "maximum({}, {})", "divide": "divided({}, {})",
-    "less": "({} < {}).view('u1')", "equal": "({} == {}).view('u1')",
-}  # fmt: skip
-_RING = ("add", "subtract", "multiply", "and", "or", "xor", "shift_left")
-"""The low 64 bits of their results need no more than the low 64 bits of what they work on."""
 _MASK = (1 << 64) - 1
+
+
+def _template(operator: Operator) -> str:
+    """The text of an operation on arrays of one type, which the result fits."""
+    match operator:
+        case "add":
+            return "({} + {})"
+        case "subtract":
+            return "({} - {})"
+        case "multiply":
+            return "({} * {})"
+        case "divide":
+            return "divided({}, {})"
+        case "shift_left":
+            return "({} << {})"
+        case "shift_right":
+            return "({} >> {})"
+        case "and":
+            return "({} & {})"
+        case "or":
+            return "({} | {})"
+        case "xor":
+            return "({} ^ {})"
+        case "minimum":
+            return "minimum({}, {})"
+        case "maximum":
+            return "maximum({}, {})"
+        case "less":
+            return "({} < {}).view('u1')"
+        case "equal":
+            return "({} == {}).view('u1')"
+        case _:
+            assert_never(operator)
+
+
+def _needs_low_bits_only(operator: Operator) -> bool:
+    """Whether the low 64 bits of the result need no more than the low 64 bits of the operands."""
+    match operator:
+        case "add" | "subtract" | "multiply" | "and" | "or" | "xor" | "shift_left":
+            return True
+        case "divide" | "shift_right" | "minimum" | "maximum" | "less" | "equal":
+            return False
+        case _:
+            assert_never(operator)
 
 
 def register_text(place: Place) -> str:
@@ -34,6 +83,10 @@ def register_text(place: Place) -> str:
     if place.file in ("v", "x"):
         return f"{place.file.upper()}[{number}]"
     return {"sp": "X[31]", "pc": "S.pc"}.get(place.file) or _FLAGS[place.file]
+
+
+def _number(value: int) -> str:
+    return f"({value})" if value < 0 else str(value)
 
 
 def columns(numbers: Sequence[int]) -> str:
@@ -76,74 +129,71 @@ class Source:
         """The value of a node: a number, or a local variable of `node.width` columns."""
         if node not in self._names:
             text = self._compute(node)
-            self._names[node] = text if node.op == "constant" and node.width == 1 else self.name(text)
+            self._names[node] = text if node.number is not None else self.name(text)
         return self._names[node]
 
     def data(self, node: Rolled) -> str:
         """The bytes of a vector register or of loaded memory."""
-        if node.op == "read":
-            return register_text(cast(Place, node.detail))
-        return self.name(f"S.load({self.column(node.args[0], 'u8')}, {node.detail})")
+        if isinstance(node.node, Read):
+            return register_text(node.node.place)
+        assert isinstance(node.node, Load)
+        return self.name(f"S.load({self.column(node.args[0], 'u8')}, {node.node.size})")
 
     def column(self, node: Rolled, kind: str) -> str:
         """A node of width 1 as an array of one column of that type."""
-        if node.op != "constant" and node.carrier == kind:
+        if not isinstance(node.node, Values) and node.carrier == kind:
             return self.value(node)
         return f"column({self.value(node)}, {kind!r}, members)"
 
     def operand(self, node: Rolled, width: int, kind: str | None) -> str:
         """A node as an operand: a number, or an array of `width` columns; of type `kind` where that is given."""
-        if node.op == "constant" and node.width == 1:
-            return f"({node.low})" if node.low < 0 else str(node.low)
+        if node.number is not None:
+            return _number(node.number)
         text = self.value(node)
         if node.width < width:
             text = self.name(f"repeat({text}, {width}, axis=1)")
         return text if kind is None or node.carrier == kind else self.name(f"{text}.astype({kind!r})")
 
     def _compute(self, node: Rolled) -> str:
-        if node.op in _OPERATORS:
-            return self._binary(node)
-        if node.op == "constant":
-            return self._constant(node)
-        if node.op == "read":
-            place = cast(Place, node.detail)
-            return f"whole({register_text(place)})" if place.file == "v" else register_text(place)
-        if node.op == "load":
-            size = cast(int, node.detail)
-            return f"{self.data(node)}.view('u{size}')" if size in (1, 2, 4, 8) else f"whole({self.data(node)})"
-        if node.op == "view":
-            return self.view(node)
-        if node.op == "field":
-            return self._field(node)
-        if node.op == "saturate":
-            return self._saturate(node)
-        return self._pick(node) if node.op == "pick" else self._floating(node)
+        match node.node:
+            case Values(numbers):
+                if node.number is not None:
+                    return _number(node.number)
+                return f"{self.constant(arithmetic.Row(numbers, node.carrier or 'O'))}(members)"
+            case View(numbers, element):  # not a copy
+                viewed = f"{self.data(node.args[0])}.view('{'i' if element.signed else 'u'}{element.bits // 8}')"
+                return f"{viewed}{columns(numbers)}"
+            case Constant(number):
+                return _number(number)
+            case Read(place):
+                return f"whole({register_text(place)})" if place.file == "v" else register_text(place)
+            case Load(_, size):
+                return f"{self.data(node)}.view('u{size}')" if size in (1, 2, 4, 8) else f"whole({self.data(node)})"
+            case Field(_, lsb, element):
+                return self._field(node, lsb, element)
+            case Saturate(_, element):
+                return self._saturate(node, element)
+            case Pick():
+                return self._pick(node)
+            case Binary(operator):
+                return self._binary(node, operator)
+            case Floating(operation):
+                return self._floating(node, operation)
+            case _:
+                assert_never(node.node)
 
-    def _constant(self, node: Rolled) -> str:
-        if node.width == 1:
-            return f"({node.low})" if node.low < 0 else str(node.low)
-        row = arithmetic.Row(cast("tuple[int, ...]", node.detail), node.carrier or "O")
-        return f"{self.constant(row)}(members)"
-
-    def _binary(self, node: Rolled) -> str:
+    def _binary(self, node: Rolled, operator: Operator) -> str:
         of = (node, *node.args)
         kind = carrier(min(n.low for n in of), max(n.high for n in of))
         if kind is None:
             a, b = (self.operand(arg, node.width, None) for arg in node.args)
             self.exact_steps += 1
-            computed_wide = f"wide({node.op!r}, {a}, {b})"
+            computed_wide = f"wide({operator!r}, {a}, {b})"
             return computed_wide if node.carrier is None else f"{computed_wide}.astype({node.carrier!r})"
-        text = _OPERATORS[node.op].format(*(self.operand(arg, node.width, kind) for arg in node.args))
-        return text if node.op in ("less", "equal") or node.carrier == kind else f"{text}.astype({node.carrier!r})"
+        text = _template(operator).format(*(self.operand(arg, node.width, kind) for arg in node.args))
+        return text if operator in ("less", "equal") or node.carrier == kind else f"{text}.astype({node.carrier!r})"
 
-    def view(self, node: Rolled) -> str:
-        """Elements of bytes: not a copy."""
-        numbers, element = cast("tuple[tuple[int, ...], Int]", node.detail)
-        viewed = f"{self.data(node.args[0])}.view('{'i' if element.signed else 'u'}{element.bits // 8}')"
-        return f"{viewed}{columns(numbers)}"
-
-    def _field(self, node: Rolled) -> str:
-        lsb, element = cast("tuple[int, Int]", node.detail)
+    def _field(self, node: Rolled, lsb: int, element: Int) -> str:
         source = node.args[0]
         if source.carrier is not None and element.bits in VIEWED:
             shifted = f"({self.value(source)} >> {lsb})" if lsb else self.value(source)
@@ -154,21 +204,23 @@ class Source:
         return f"field({self.value(source)}, {lsb}, {element.bits}, {element.signed})"
 
     def _is_ring(self, node: Rolled) -> bool:
-        if node.carrier is not None or node.op == "constant":
+        if node.carrier is not None or isinstance(node.node, Values):
             return True
-        return node.op in _RING and all(self._is_ring(arg) for arg in node.args)
+        is_low = isinstance(node.node, Binary) and _needs_low_bits_only(node.node.operator)
+        return is_low and all(self._is_ring(arg) for arg in node.args)
 
     def _ring(self, node: Rolled, width: int) -> str:
-        """A node modulo 2^64."""
-        if node.op == "constant" and node.width == 1:
-            return str(node.low & _MASK)
+        """A node for which `_is_ring`, modulo 2^64."""
+        if node.number is not None:
+            return str(node.number & _MASK)
         if node.carrier is not None:
             return self.operand(node, width, "u8")
+        assert isinstance(node.node, Binary)
         a, b = (self._ring(arg, width) for arg in node.args)
-        return self.name(_OPERATORS[node.op].format(a, b))
+        return self.name(_template(node.node.operator).format(a, b))
 
-    def _saturate(self, node: Rolled) -> str:
-        element, value = cast(Int, node.detail), self.value(node.args[0])
+    def _saturate(self, node: Rolled, element: Int) -> str:
+        value = self.value(node.args[0])
         text, note = self.name(f"saturated({value}, {element.low}, {element.high}, {node.carrier!r})"), ""
         note = self.name(f"{text}[1]")
         self.notes.append(note)
@@ -186,7 +238,7 @@ class Source:
 
     def _items(self, items: list[Rolled], kind: str) -> str:
         """The table that a pick looks up, with `otherwise` at its end."""
-        if all(item.op == "constant" and item.width == 1 for item in items):
+        if all(item.number is not None for item in items):
             return self.name(f"{self.constant(arithmetic.Row(tuple(item.low for item in items), kind))}(1)")
         width = max(item.width for item in items)
         if width == 1:
@@ -199,8 +251,8 @@ class Source:
         """A node as an array, a constant too."""
         return self.column(node, kind) if node.width == 1 else self.operand(node, node.width, kind)
 
-    def _floating(self, node: Rolled) -> str:
-        operation, (*operands, fpcr) = cast(FloatOperation, node.detail), node.args
+    def _floating(self, node: Rolled, operation: FloatOperation) -> str:
+        *operands, fpcr = node.args
         values = "".join(f"{self._floating_operand(operand, node.width)}, " for operand in operands)
         control = self.column(fpcr, "u4")
         pair = self.name(f"computed({self.constant(operation)}, ({values}), {control}, F[1])")
@@ -208,6 +260,6 @@ class Source:
         return f"{pair}[0]"
 
     def _floating_operand(self, node: Rolled, width: int) -> str:
-        if node.op == "constant" and node.width == 1:
+        if node.number is not None:
             return self.name(f"repeat({self.column(node, node.carrier or 'O')}, {width}, axis=1)")
         return self.operand(node, width, None)

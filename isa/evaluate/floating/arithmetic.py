@@ -32,18 +32,6 @@ def _packed(value: Real, to: Float, context: Context) -> int:
     return zero(to, value.sign) if value.is_zero else rounded(value, to, context)
 
 
-def _sign_of_zero(a: Number, b: Number, context: Context) -> int:
-    """The sign of a sum that is exactly zero."""
-    return a.sign if a.is_zero and b.is_zero and a.sign == b.sign else int(context.rounding == "down")
-
-
-def _exact_sum(a: Number, b: Number) -> Number:
-    exponent = min(a.exponent, b.exponent)
-    terms = [number.significand << number.exponent - exponent for number in (a, b)]
-    total = sum(-term if number.sign else term for term, number in zip(terms, (a, b), strict=True))
-    return Number(int(total < 0), abs(total), exponent)
-
-
 def add(to: Float, context: Context, a: Real, b: Real) -> int:
     """The sum, rounded; infinities of different signs have none."""
     if isinstance(a, Infinity) and isinstance(b, Infinity) and a.sign != b.sign:
@@ -52,8 +40,13 @@ def add(to: Float, context: Context, a: Real, b: Real) -> int:
         if isinstance(value, Infinity):
             return infinity(to, value.sign)
     x, y = cast(Number, a), cast(Number, b)
-    total = _exact_sum(x, y)
-    return zero(to, _sign_of_zero(x, y, context)) if total.is_zero else rounded(total, to, context)
+    exponent = min(x.exponent, y.exponent)
+    terms = [number.significand << number.exponent - exponent for number in (x, y)]
+    total = sum(-term if number.sign else term for term, number in zip(terms, (x, y), strict=True))
+    if total == 0:
+        alike = x.is_zero and y.is_zero and x.sign == y.sign
+        return zero(to, x.sign if alike else int(context.rounding == "down"))
+    return rounded(Number(int(total < 0), abs(total), exponent), to, context)
 
 
 def _subtract(to: Float, context: Context, a: Real, b: Real) -> int:

@@ -160,7 +160,11 @@ def rounded(number: Number, to: Float, context: Context, alternative: bool = Fal
     kept = _rounded_integer(kept, lost, half, sign, context.rounding)
     biased = (kept_exponent - to.lowest_exponent << to.fraction_bits) + kept  # the leading 1 adds 1 to the exponent
     if biased >= (to.sign_bit if alternative else to.infinity):
-        return _overflow(to, sign, context, alternative)
+        if alternative:
+            context.raised |= IOC
+            return zero(to, sign) | to.sign_bit - 1
+        context.raised |= OFC | IXC
+        return overflowed(to, sign, context)
     if lost:
         context.raised |= IXC
     return zero(to, sign) | biased
@@ -184,14 +188,6 @@ def _rounded_integer(kept: int, lost: int, half: int, sign: int, rounding: Round
         "zero": False,
     }
     return kept + away[rounding]
-
-
-def _overflow(to: Float, sign: int, context: Context, alternative: bool) -> int:
-    if alternative:
-        context.raised |= IOC
-        return zero(to, sign) | to.sign_bit - 1
-    context.raised |= OFC | IXC
-    return overflowed(to, sign, context)
 
 
 def overflowed(to: Float, sign: int, context: Context) -> int:

@@ -5,14 +5,13 @@ Few stalls of a long run matter, and shortening the run moves all of them: to se
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Final
 
+from rtl_models.benches.driving.stream import Different
+from rtl_models.benches.driving.unit_case import Case
 from rtl_models.benches.shrinking.trials import Trials
-from rtl_models.benches.stream import Different
-from rtl_models.benches.unit_case import Case
 
 _BEATS: Final = (1, 2, 3, 4)
 _LENGTHS: Final = (1, 2, 6)
@@ -22,18 +21,15 @@ _STARTS: Final = range(40)
 
 def failing_with_one_pause(case: Case, trials: Trials) -> Case | None:
     """The frame that differs, or it with its neighbour, cut short; without a pause, then with one."""
-    short = list(_short(case, trials))
-    pauses = ((), *((True,) * start + (False,) * length for length, start in product(_LENGTHS, _STARTS)))
-    paused = (replace(each, offers=(), takes=takes) for takes in pauses for each in short)
-    return next(filter(trials.fails, paused), None)
-
-
-def _short(case: Case, trials: Trials) -> Iterator[Case]:
     wrong = trials.problem(case)
     at, beat = (wrong.frame, wrong.difference.beat) if isinstance(wrong, Different) else (0, 0)
+    short: list[Case] = []
     for beats in _BEATS:
         before = [frame.cut(max(0, frame.beats - beats), beats) for frame in case.frames[:at][-1:]]
         around = [case.frames[at].cut(max(0, beat - (beats - 1) // 2), beats)]
         after = [frame.cut(0, beats) for frame in case.frames[at + 1 :][:1]]
         runs = (around, [*around, *after], [*before, *around])
-        yield from filter(None, map(case.with_frames, runs))
+        short += filter(None, map(case.with_frames, runs))
+    pauses = ((), *((True,) * start + (False,) * length for length, start in product(_LENGTHS, _STARTS)))
+    paused = (replace(each, offers=(), takes=takes) for takes in pauses for each in short)
+    return next(filter(trials.fails, paused), None)

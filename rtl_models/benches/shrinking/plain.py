@@ -5,18 +5,18 @@ Plain are the settings after a reset, and multipliers that negate: a number then
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Final
 
 import numpy as np
 
 from isa.lane import Int
-from rtl_models.benches.frame import Frame
-from rtl_models.benches.stimulus import edges
-from rtl_models.benches.unit_stimulus import NEGATES
+from rtl_models.benches.coverage.stimulus import edges
+from rtl_models.benches.coverage.unit_stimulus import NEGATES
+from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.register_map import REGISTERS
-from rtl_models.units import Port, Unit
+from rtl_models.units import Unit, UnitPort
 from sim.golden.fixed_point import Int64Array
 
 Settings = dict[str, int]
@@ -44,27 +44,41 @@ def plain_sets(settings: Mapping[str, int]) -> list[Settings]:
     """All plain; then all but one kind of setting: that as little otherwise as can be, then a group as it is given."""
     plain = {name: plain_setting(name) for name in settings}
     kinds = dict.fromkeys(map(_kind, settings))
-    others = [{name: _other(name) for name in settings if _kind(name) == kind} for kind in kinds]
+    others = [
+        {n: HALVES if kind.endswith("multiplier") else value + 1 for n, value in plain.items() if _kind(n) == kind}
+        for kind in kinds
+    ]
     given = [{name: settings[name] for name in names} for names in groups(settings)]
     sets = [plain | changed for changed in ({}, *others, *given)]
     return [one for number, one in enumerate(sets) if one not in sets[:number]]
 
 
-def plain_frame(unit: Unit, lanes: int, settings: Settings, failing: Frame) -> Frame:
+def plain_frame(unit: Unit, lanes: int, settings: Settings, failing: UnitFrame) -> UnitFrame:
     """Every port's plain numbers, the other ports being 0; then those of all ports; then the failing operands."""
-    rows = {port.name: _rows(plain_numbers(port), port.count(lanes)) for port in unit.operands}
-    shown = dict.fromkeys([*(frozenset({name}) for name in rows), frozenset(rows)])
-    parts = [*(_shown(rows, names) for names in shown), failing.operands]
-    return Frame(settings, {name: np.concatenate([part[name] for part in parts]) for name in rows})
+    rows = {}
+    for port in unit.operands:  # each number once; the last beat is filled up with the first ones
+        numbers, count = plain_numbers(port), port.count(lanes)
+        rows[port.name] = np.resize(np.array(numbers, np.int64), (-(-len(numbers) // count), count))
+    parts: list[Mapping[str, Int64Array]] = []
+    for shown in dict.fromkeys([*(frozenset({name}) for name in rows), frozenset(rows)]):
+        beats = max(len(rows[name]) for name in shown)  # what needs fewer is repeated
+        parts.append({name: np.resize(own, (beats, own.shape[1])) * (name in shown) for name, own in rows.items()})
+    parts.append(failing.operands)
+    return UnitFrame(settings, {name: np.concatenate([part[name] for part in parts]) for name in rows})
 
 
-def counting(unit: Unit, frame: Frame) -> Frame:
+def counting(unit: Unit, frame: UnitFrame) -> UnitFrame:
     """Plain settings, and operands that differ: -1, -2 and so on where there are negative ones, as they are negated."""
     settings = {name: plain_setting(name) for name in frame.settings}
-    return Frame(settings, {port.name: _counted(port, frame.operands[port.name].shape) for port in unit.operands})
+    operands = {}
+    for port in unit.operands:
+        shape = frame.operands[port.name].shape
+        numbers = 1 + np.arange(np.prod(shape), dtype=np.int64) % _COUNTED
+        operands[port.name] = (-numbers if port.signed else numbers).reshape(shape)
+    return UnitFrame(settings, operands)
 
 
-def plain_numbers(port: Port) -> list[int]:
+def plain_numbers(port: UnitPort) -> list[int]:
     """All small numbers and the edges of its type, the smallest first."""
     kind = Int(port.bits, port.signed)
     small = range(max(-SMALL, kind.low), min(SMALL, kind.high) + 1)
@@ -77,23 +91,3 @@ def _kind(name: str) -> str:
 
 def _group(name: str) -> str:
     return _kind(name) if "[" in name else _REGISTER[name] + " register"
-
-
-def _other(name: str) -> int:
-    return HALVES if _kind(name).endswith("multiplier") else plain_setting(name) + 1
-
-
-def _rows(numbers: Sequence[int], count: int) -> Int64Array:
-    """[beats, count]: each number once; the last beat is filled up with the first ones."""
-    return np.resize(np.array(numbers, np.int64), (-(-len(numbers) // count), count))
-
-
-def _counted(port: Port, shape: tuple[int, ...]) -> Int64Array:
-    numbers = 1 + np.arange(np.prod(shape), dtype=np.int64) % _COUNTED
-    return (-numbers if port.signed else numbers).reshape(shape)
-
-
-def _shown(rows: Mapping[str, Int64Array], names: frozenset[str]) -> dict[str, Int64Array]:
-    """As many beats as the longest of these ports needs, the shorter ones repeated, and the other ports 0."""
-    beats = max(len(rows[name]) for name in names)
-    return {name: np.resize(own, (beats, own.shape[1])) * (name in names) for name, own in rows.items()}

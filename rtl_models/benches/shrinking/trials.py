@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Final
 
-from rtl_models.benches.testbench import Wrong
+from rtl_models.benches.driving.testbench import Wrong
 
 if TYPE_CHECKING:
-    from rtl_models.benches.unit_case import Case
+    from rtl_models.benches.driving.unit_case import Case
 CYCLES: Final = 200_000
 """Simulated in all trials of one failure, of which a beat alone takes some twenty: tens of seconds."""
 QUESTIONS: Final = 5_000

@@ -3,13 +3,13 @@
     mm + column sums * a_offset + row sums * b_offset + K * a_offset * b_offset (+ bias)
 
 All in int32 with wrap, so that the order of the additions cannot be seen. A *mode* names the kernel: see `MODES`.
-Source: spec/offset_contribution.md; conventions of spec/known_differences.md, row 15.
+Source: docs/spec/offset_contribution.md; conventions of docs/spec/known_differences.md row 15.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,11 @@ class Parameters:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            _require_int32(field.name, getattr(self, field.name))
+            name, value = field.name, getattr(self, field.name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise TypeError(f"{name} is {value!r}: give an int")
+            if not INT32_MIN <= value <= INT32_MAX:
+                raise ValueError(f"{name} is {value}: it must lie in int32, {INT32_MIN}..{INT32_MAX}")
 
     @property
     def k_term(self) -> int:
@@ -48,7 +52,8 @@ class Mode:
 
     `columns_per_step` columns are computed at once, the last step writing into the padding of the rows; 1 where there
     is a tail loop. `column_sums` chooses those of each batch. `loses_outer_batches`: with a_offset 0, row sums are
-    chosen by dimension 2 alone, dimension 3 and up being ignored.
+    chosen by dimension 2 alone, dimension 3 and up being ignored. `sums_from_window_start`: in a window that does not
+    begin with the first row or plane, sums are counted from its start, so that they are those of row and batch 0 on.
     """
 
     source: str
@@ -56,18 +61,32 @@ class Mode:
     has_bias: bool
     column_sums: Callable[[Int32Array, int], Int32Array]
     loses_outer_batches: bool
+    sums_from_window_start: bool = False
 
 
 MODES: Final[dict[str, Mode]] = {
     "acl_19_08_cl": Mode(
-        source="v19.08, CLGEMMLowpOffsetContributionKernel; without bias also the CPU kernel of later years (row 15)",
+        source=(
+            "v19.08, CLGEMMLowpOffsetContributionKernel; without bias also the CPU kernel of later years "
+            "(docs/spec/known_differences.md row 15)"
+        ),
         columns_per_step=4,
         has_bias=True,
         column_sums=column_sums_by_batch,
         loses_outer_batches=False,
     ),
+    "acl_19_08_cl_window": Mode(
+        source="v19.08, the same kernel in a window: sums of row and batch 0 on, wherever the window starts",
+        columns_per_step=4,
+        has_bias=True,
+        column_sums=column_sums_by_batch,
+        loses_outer_batches=False,
+        sums_from_window_start=True,
+    ),
     "acl_19_08_neon": Mode(
-        source="v19.08, NEGEMMLowpOffsetContributionKernel with its three faults (row 15)",
+        source=(
+            "v19.08, NEGEMMLowpOffsetContributionKernel with its three faults (docs/spec/known_differences.md row 15)"
+        ),
         columns_per_step=16,
         has_bias=False,
         column_sums=column_sums_of_first_batch,
@@ -102,17 +121,24 @@ def steps(
     b_offset is not 0. `bias` is [columns] or None. Sums that are not needed are taken as absent, as upstream's
     callers leave them out. Keys: mm, column term, row term, k term, bias term, result.
     `TypeError`: not an int32 array. `ValueError`: a shape, sums missing, a bias where the mode has none, a mode's name.
-    Source: spec/offset_contribution.md, "Function" and "Shapes".
+    Source: docs/spec/offset_contribution.md sections 2 and 3.
     """
     rule = mode_named(mode)
     _require_operands(mm, column_sums, row_sums, bias, parameters, rule)
-    shape = folded(mm.shape)
-    column_sums = column_sums if parameters.a_offset else None
-    row_sums = row_sums if parameters.b_offset else None
+    outer, planes, rows, columns = shape = folded(mm.shape)
+    column_term = row_term = np.zeros(1, np.int32)
+    if column_sums is not None and parameters.a_offset:
+        depth = depth_of(mm.shape, row_sums if parameters.b_offset else None)
+        chosen = np.repeat(rule.column_sums(column_sums, outer * planes // depth), depth, axis=0)
+        column_term = wrapped_product(chosen.reshape(outer, planes, 1, columns), parameters.a_offset)
+    if row_sums is not None and parameters.b_offset:
+        sums = row_sums.reshape(outer, planes, rows, 1)
+        loses_outer = rule.loses_outer_batches and parameters.a_offset == 0
+        row_term = wrapped_product(sums[:1] if loses_outer else sums, parameters.b_offset)
     terms = {
         "mm": mm.reshape(shape),
-        "column term": _column_term(shape, column_sums, depth_of(mm.shape, row_sums), parameters.a_offset, rule),
-        "row term": _row_term(shape, row_sums, parameters, rule),
+        "column term": column_term,
+        "row term": row_term,
         "k term": np.array(parameters.k_term, np.int32),
         "bias term": np.array(0, np.int32) if bias is None else bias,
     }
@@ -135,6 +161,57 @@ def offset_contribution(
     return steps(mm, column_sums, row_sums, bias, parameters, mode)["result"]
 
 
+class Box(NamedTuple):
+    """Planes (dimension 2 and up as one axis) and rows of a product, each from a first one to one behind the last."""
+
+    first_plane: int
+    end_plane: int
+    first_row: int
+    end_row: int
+
+    @property
+    def place(self) -> tuple[slice, slice]:
+        """Where it lies in [planes, rows, columns]."""
+        return slice(self.first_plane, self.end_plane), slice(self.first_row, self.end_row)
+
+    @property
+    def beginning(self) -> tuple[slice, slice]:
+        """Planes and rows of the same number at the beginning of the product."""
+        return slice(0, self.end_plane - self.first_plane), slice(0, self.end_row - self.first_row)
+
+
+def boxes(window: tuple[slice, ...], shape: tuple[int, ...], mode: str) -> Iterator[Box]:
+    """What `mode` computes of a window, a slice with start and stop for each axis of `shape`, box by box.
+
+    Without `sums_from_window_start` the boxes are the window itself. With it they are the launches of the OpenCL
+    kernel: where the window is whole in dimension 3 and up, planes are counted through those dimensions up to their
+    number times the window's last plane, which is another region when the window ends before the last plane.
+    """
+    *outer, planes, rows, _ = (slice(0, 1),) * (4 - len(shape)) + window
+    sizes = (1,) * (4 - len(shape)) + shape
+    is_whole = all((part.start, part.stop) == (0, size) for part, size in zip(outer, sizes, strict=False))
+    if is_whole and mode_named(mode).sums_from_window_start:
+        yield Box(planes.start, planes.stop * prod(sizes[: len(outer)]), rows.start, rows.stop)
+        return
+    numbers = np.arange(prod(sizes[: len(outer)])).reshape(sizes[: len(outer)])[tuple(outer)]
+    for number in numbers.ravel().tolist():
+        first = number * sizes[-3]
+        yield Box(first + planes.start, first + planes.stop, rows.start, rows.stop)
+
+
+def in_boxes(terms: Steps, found: Iterator[Box], mode: str) -> Steps:
+    """The terms of `steps` where only these boxes are computed; elsewhere they are 0, and the product stays."""
+    *outer, rows, columns = (1, 1, *terms["mm"].shape)
+    planes = prod(outer), rows, columns
+    kept = {name: np.zeros(planes, np.int32) for name in terms if name not in ("mm", "result")}
+    for box in found:
+        source = box.beginning if mode_named(mode).sums_from_window_start else box.place
+        for name, values in kept.items():
+            values[box.place] = terms[name].reshape(planes)[source]
+    shaped = {"mm": terms["mm"]} | {name: values.reshape(terms["mm"].shape) for name, values in kept.items()}
+    return shaped | {"result": wrap_int32(np.sum([*shaped.values()], axis=0, dtype=np.int64))}
+
+
 def folded(shape: tuple[int, ...]) -> tuple[int, int, int, int]:
     """The shape of a product as (outer, planes, rows, columns): dimensions 3 and up, 2, 1 and 0 of ACL."""
     *outer, planes, rows, columns = (1, 1, 1, *shape)
@@ -147,33 +224,6 @@ def depth_of(shape: tuple[int, ...], row_sums: Int32Array | None) -> int:
     return max(planes, 1) if row_sums is not None and row_sums.shape[-1] != rows else 1
 
 
-def _column_term(
-    shape: tuple[int, int, int, int], column_sums: Int32Array | None, depth: int, a_offset: int, rule: Mode
-) -> Int32Array:
-    outer, planes, _, columns = shape
-    if column_sums is None:
-        return np.zeros(1, np.int32)
-    chosen = rule.column_sums(column_sums, outer * planes // depth)
-    return wrapped_product(np.repeat(chosen, depth, axis=0).reshape(outer, planes, 1, columns), a_offset)
-
-
-def _row_term(
-    shape: tuple[int, int, int, int], row_sums: Int32Array | None, parameters: Parameters, rule: Mode
-) -> Int32Array:
-    if row_sums is None:
-        return np.zeros(1, np.int32)
-    sums = row_sums.reshape(*shape[:3], 1)
-    loses_outer = rule.loses_outer_batches and parameters.a_offset == 0
-    return wrapped_product(sums[:1] if loses_outer else sums, parameters.b_offset)
-
-
-def _require_int32(name: str, value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name} is {value!r}: give an int")
-    if not INT32_MIN <= value <= INT32_MAX:
-        raise ValueError(f"{name} is {value}: it must lie in int32, {INT32_MIN}..{INT32_MAX}")
-
-
 def _require_operands(
     mm: Int32Array, column_sums: Int32Array | None, row_sums: Int32Array | None, bias: Int32Array | None,
     parameters: Parameters, rule: Mode,
@@ -184,12 +234,17 @@ def _require_operands(
     if parameters.a_offset:
         _require_row_of_columns("column_sums", _present("column_sums", column_sums), mm)
     if parameters.b_offset:
-        _require_row_sums(_present("row_sums", row_sums), mm)
+        sums = _present("row_sums", row_sums)
+        _require_int32_array("row_sums", sums)
+        outer, planes, rows, _ = folded(mm.shape)
+        if sums.shape[-1:] not in ((rows,), (planes * rows,)) or sums.size != outer * planes * rows:
+            raise ValueError(f"row_sums has shape {sums.shape}: give one sum for each row of mm, {mm.shape}")
     if bias is not None and not rule.has_bias:
         raise ValueError("bias was given: this mode has none")
     if bias is not None:
         _require_row_of_columns("bias", bias, mm)
-        _require_rank_1(bias)
+        if bias.ndim != 1:
+            raise ValueError(f"bias has rank {bias.ndim}: it must have rank 1")
 
 
 def _present(name: str, array: Int32Array | None) -> Int32Array:
@@ -202,19 +257,6 @@ def _require_row_of_columns(name: str, array: Int32Array, mm: Int32Array) -> Non
     _require_int32_array(name, array)
     if array.shape[-1:] != mm.shape[-1:]:
         raise ValueError(f"{name} has shape {array.shape}: its last axis must be the columns of mm, {mm.shape[-1]}")
-
-
-def _require_rank_1(bias: Int32Array) -> None:
-    if bias.ndim != 1:
-        raise ValueError(f"bias has rank {bias.ndim}: it must have rank 1")
-
-
-def _require_row_sums(row_sums: Int32Array, mm: Int32Array) -> None:
-    _require_int32_array("row_sums", row_sums)
-    outer, planes, rows, _ = folded(mm.shape)
-    length = row_sums.shape[-1:]
-    if length not in ((rows,), (planes * rows,)) or row_sums.size != outer * planes * rows:
-        raise ValueError(f"row_sums has shape {row_sums.shape}: give one sum for each row of mm, {mm.shape}")
 
 
 def _require_int32_array(name: str, array: npt.NDArray[Any]) -> None:

@@ -1,7 +1,8 @@
 /* offset_contribution with NEON intrinsics: what the offsets add to a product of matrices, in place, all in int32.
  *
  * Arithmetic of Arm Compute Library 19.08: offset_contribution_cl is that of CLGEMMLowpOffsetContributionKernel, four
- * columns a step; offset_contribution_neon that of NEGEMMLowpOffsetContributionKernel, sixteen. The last step of a row
+ * columns a step, offset_contribution_cl_window one launch of it on a window of planes and rows;
+ * offset_contribution_neon is that of NEGEMMLowpOffsetContributionKernel, sixteen columns a step. The last step of a row
  * goes on into its padding: stride is the length of a row of mm, of column_sums and of bias with their padding, and at
  * least columns rounded up to a step. Null pointers stand for what an offset of 0 or a missing bias makes needless.
  */
@@ -42,6 +43,30 @@ void offset_contribution_cl(int32_t *mm, const int32_t *column_sums, const int32
         for (size_t x = 0; x < columns; x += 4) {
             const int32x4_t offsets = with_column_terms(terms, sums ? sums + x : NULL, a_offset);
             add_to_four(mm + row * stride + x, bias ? vaddq_s32(offsets, vld1q_s32(bias + x)) : offsets);
+        }
+    }
+}
+
+/* A launch counts rows and planes from the window's start, and takes the sums by that count: those of row and batch 0 on.
+ * Planes are dimension 2 and up as one, depth of them to a batch. */
+void offset_contribution_cl_window(int32_t *mm, const int32_t *column_sums, const int32_t *row_sums,
+                                   const int32_t *bias, size_t columns, size_t stride, size_t rows, size_t depth,
+                                   size_t batches, size_t column_batches, int32_t k, int32_t a_offset,
+                                   int32_t b_offset, size_t first_plane, size_t end_plane, size_t first_row,
+                                   size_t end_row)
+{
+    const int32_t k_term = wrapped_product(wrapped_product(k, a_offset), b_offset);
+    const size_t batch_step = column_batches > 1 ? stride : 0;
+    (void)batches;
+    for (size_t z = 0; z + first_plane < end_plane; ++z) {
+        const int32_t *sums = column_sums ? column_sums + z / depth * batch_step : NULL;
+        for (size_t y = 0; y + first_row < end_row; ++y) {
+            const int32x4_t terms = row_terms(k_term, row_sums ? row_sums + z * rows + y : NULL, b_offset);
+            int32_t *row = mm + ((first_plane + z) * rows + first_row + y) * stride;
+            for (size_t x = 0; x < columns; x += 4) {
+                const int32x4_t offsets = with_column_terms(terms, sums ? sums + x : NULL, a_offset);
+                add_to_four(row + x, bias ? vaddq_s32(offsets, vld1q_s32(bias + x)) : offsets);
+            }
         }
     }
 }

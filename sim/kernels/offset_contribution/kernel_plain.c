@@ -35,6 +35,28 @@ void offset_contribution_cl(int32_t *restrict mm, const int32_t *restrict column
     }
 }
 
+void offset_contribution_cl_window(int32_t *restrict mm, const int32_t *restrict column_sums,
+                                   const int32_t *restrict row_sums, const int32_t *restrict bias,
+                                   size_t columns, size_t stride, size_t rows, size_t depth, size_t batches,
+                                   size_t column_batches, int32_t k, int32_t a_offset, int32_t b_offset,
+                                   size_t first_plane, size_t end_plane, size_t first_row, size_t end_row)
+{
+    const uint32_t a = (uint32_t)a_offset, b = (uint32_t)b_offset, k_term = (uint32_t)k * a * b;
+    const size_t touched = rounded_up(columns, 4);
+    (void)batches;
+    for (size_t plane = first_plane; plane < end_plane; ++plane) {
+        const size_t z = plane - first_plane; /* from the window's start, as the sums are taken */
+        const int32_t *sums = column_sums && column_batches > 1 ? column_sums + z / depth * stride : column_sums;
+        for (size_t y = first_row; y < end_row; ++y) {
+            const uint32_t row_term = row_sums ? (uint32_t)row_sums[z * rows + y - first_row] * b : 0u;
+            int32_t *row = mm + (plane * rows + y) * stride;
+            add_to_row(row, touched, k_term + row_term, sums, a);
+            if (bias)
+                add_to_row(row, touched, 0u, bias, 1u);
+        }
+    }
+}
+
 void offset_contribution_neon(int32_t *restrict mm, const int32_t *restrict column_sums,
                               const int32_t *restrict row_sums,
                               size_t columns, size_t stride, size_t rows, size_t planes, size_t outer, size_t depth,

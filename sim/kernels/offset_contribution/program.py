@@ -1,13 +1,14 @@
 """offset_contribution as a sequence of intrinsics, step by step what kernel.c does.
 
-Arithmetic and faults: spec/offset_contribution.md. The arguments are those of kernel.c; pointers are to int32, None for
-null. Both raise TypeError for pointers of other dtypes and what the memory raises for an access it does not allow.
+Arithmetic and faults: docs/spec/offset_contribution.md sections 2 and 4. The arguments are those of kernel.c; pointers
+are to int32, None for null. Both raise TypeError for pointers of other dtypes and what the memory raises for an
+access it does not allow.
 """
 
 from __future__ import annotations
 
 from isa.intrinsics import (
-    Pointer,
+    ElementPointer,
     VectorValue,
     vaddq_s32,
     vdupq_n_s32,
@@ -28,23 +29,24 @@ def k_terms(k: int, a_offset: int, b_offset: int) -> VectorValue:
     return terms
 
 
-def with_row_term(terms: VectorValue, row_sum: Pointer | None, b_offset: int) -> VectorValue:
+def with_row_term(terms: VectorValue, row_sum: ElementPointer | None, b_offset: int) -> VectorValue:
     """int32x4 plus one row sum times b_offset."""
     return terms if row_sum is None else vmlaq_n_s32(terms, vld1q_dup_s32(row_sum), b_offset)
 
 
-def with_column_terms(terms: VectorValue, column_sums: Pointer | None, a_offset: int) -> VectorValue:
+def with_column_terms(terms: VectorValue, column_sums: ElementPointer | None, a_offset: int) -> VectorValue:
     """int32x4 plus four column sums times a_offset."""
     return terms if column_sums is None else vmlaq_n_s32(terms, vld1q_s32(column_sums), a_offset)
 
 
-def add_to_four(mm: Pointer, terms: VectorValue) -> None:
+def add_to_four(mm: ElementPointer, terms: VectorValue) -> None:
     """Four columns of one row, in place."""
     vst1q_s32(mm, vaddq_s32(vld1q_s32(mm), terms))
 
 
 def add_like_cl(
-    mm: Pointer, column_sums: Pointer | None, row_sums: Pointer | None, bias: Pointer | None,
+    mm: ElementPointer, column_sums: ElementPointer | None, row_sums: ElementPointer | None,
+    bias: ElementPointer | None,
     columns: int, stride: int, rows: int, depth: int, batches: int, column_batches: int,
     k: int, a_offset: int, b_offset: int,
 ) -> None:  # fmt: skip
@@ -58,8 +60,26 @@ def add_like_cl(
             add_to_four(mm + (row * stride + x), vaddq_s32(offsets, vld1q_s32(bias + x)) if bias else offsets)
 
 
+def add_like_cl_in_window(
+    mm: ElementPointer, column_sums: ElementPointer | None, row_sums: ElementPointer | None,
+    bias: ElementPointer | None,
+    columns: int, stride: int, rows: int, depth: int, batches: int, column_batches: int,
+    k: int, a_offset: int, b_offset: int, first_plane: int, end_plane: int, first_row: int, end_row: int,
+) -> None:  # fmt: skip
+    """offset_contribution_cl_window, inside of a `Program`."""
+    constant, batch_step = k_terms(k, a_offset, b_offset), stride if column_batches > 1 else 0
+    for z in range(end_plane - first_plane):
+        sums = column_sums and column_sums + z // depth * batch_step
+        for y in range(end_row - first_row):
+            terms = with_row_term(constant, row_sums and row_sums + (z * rows + y), b_offset)
+            row = mm + ((first_plane + z) * rows + first_row + y) * stride
+            for x in range(0, columns, CL_STEP):
+                offsets = with_column_terms(terms, sums and sums + x, a_offset)
+                add_to_four(row + x, vaddq_s32(offsets, vld1q_s32(bias + x)) if bias else offsets)
+
+
 def add_like_neon(
-    mm: Pointer, column_sums: Pointer | None, row_sums: Pointer | None,
+    mm: ElementPointer, column_sums: ElementPointer | None, row_sums: ElementPointer | None,
     columns: int, stride: int, rows: int, planes: int, outer: int, depth: int,
     column_batches: int, column_z_stride: int, k: int, a_offset: int, b_offset: int,
 ) -> None:  # fmt: skip

@@ -1,6 +1,6 @@
 """validate() of the operator as ACL exposes it, for the OpenCL and the NEON kernel.
 
-Source: spec/offset_contribution.md, "Shapes" and "validate() errors".
+Source: docs/spec/offset_contribution.md sections 3 and 5.
 """
 
 from collections.abc import Iterator
@@ -46,57 +46,37 @@ def _faults(
         return
     yield from format_faults("mm", mm, "S32")
     if bias is not None:
-        yield from _bias_faults(mm, bias)
-    if a_offset:
-        yield from _column_sum_faults(mm, column_sums)
-    if b_offset:
-        yield from _row_sum_faults(mm, row_sums, column_sums if a_offset else None)
-    for name, info, right, bottom in paddings(mm, column_sums if a_offset else None, bias, mode):
-        yield from padding_faults(name, info, right, bottom)
-
-
-def _bias_faults(mm: TensorInfo, bias: TensorInfo) -> Iterator[str]:
-    yield from format_faults("bias", bias, "S32")
-    if len(bias.dimensions) > 1:
-        yield f"bias has rank {len(bias.dimensions)}, shape {bias.shape}: it must have rank 1"
-    yield from _length_faults("bias", bias, mm)
-
-
-def _column_sum_faults(mm: TensorInfo, column_sums: TensorInfo | None) -> Iterator[str]:
-    if column_sums is None:
+        yield from format_faults("bias", bias, "S32")
+        if len(bias.dimensions) > 1:
+            yield f"bias has rank {len(bias.dimensions)}, shape {bias.shape}: it must have rank 1"
+        yield from _length_faults("bias", bias, mm)
+    needed = column_sums if a_offset else None
+    if needed is not None:
+        yield from format_faults("column_sums", needed, "S32")
+        yield from _length_faults("column_sums", needed, mm)
+    elif a_offset:
         yield "column_sums is null: it is needed where a_offset is not 0"
-        return
-    yield from format_faults("column_sums", column_sums, "S32")
-    yield from _length_faults("column_sums", column_sums, mm)
+    if b_offset and row_sums is None:
+        yield "row_sums is null: it is needed where b_offset is not 0"
+    elif b_offset and row_sums is not None:
+        yield from format_faults("row_sums", row_sums, "S32")
+        is_3d = is_reinterpreted(mm, row_sums)
+        rows = mm.dimension(1) * (mm.dimension(2) if is_3d else 1)
+        if row_sums.dimension(0) != rows:
+            yield f"row_sums: shape {row_sums.shape}, whose last axis must be the rows of mm, {rows}"
+        batches, of_mm = prod(row_sums.dimensions[1:]), prod(mm.dimensions[3 if is_3d else 2 :])
+        if len(mm.dimensions) > 1 and batches != of_mm:
+            yield f"row_sums has {batches} batches: mm has {of_mm}"
+        of_columns = 1 if needed is None else prod(needed.dimensions[1:])
+        if len(mm.dimensions) > 1 and of_columns not in (1, batches):
+            yield f"column_sums has {of_columns} batches: it must have 1, or those of row_sums, {batches}"
+    for name, info, right, bottom in paddings(mm, needed, bias, mode):
+        yield from padding_faults(name, info, right, bottom)
 
 
 def _length_faults(name: str, info: TensorInfo, mm: TensorInfo) -> Iterator[str]:
     if info.dimension(0) != mm.dimension(0):
         yield f"{name}: shape {info.shape}, whose last axis must be the columns of mm, {mm.dimension(0)}"
-
-
-def _row_sum_faults(mm: TensorInfo, row_sums: TensorInfo | None, column_sums: TensorInfo | None) -> Iterator[str]:
-    if row_sums is None:
-        yield "row_sums is null: it is needed where b_offset is not 0"
-        return
-    yield from format_faults("row_sums", row_sums, "S32")
-    is_3d = is_reinterpreted(mm, row_sums)
-    rows = mm.dimension(1) * (mm.dimension(2) if is_3d else 1)
-    if row_sums.dimension(0) != rows:
-        yield f"row_sums: shape {row_sums.shape}, whose last axis must be the rows of mm, {rows}"
-    if len(mm.dimensions) > 1:
-        yield from _batch_faults(mm, row_sums, column_sums, 3 if is_3d else 2)
-
-
-def _batch_faults(
-    mm: TensorInfo, row_sums: TensorInfo, column_sums: TensorInfo | None, first_batch_dimension: int
-) -> Iterator[str]:
-    batches, of_mm = prod(row_sums.dimensions[1:]), prod(mm.dimensions[first_batch_dimension:])
-    if batches != of_mm:
-        yield f"row_sums has {batches} batches: mm has {of_mm}"
-    of_columns = 1 if column_sums is None else prod(column_sums.dimensions[1:])
-    if of_columns not in (1, batches):
-        yield f"column_sums has {of_columns} batches: it must have 1, or those of row_sums, {batches}"
 
 
 def paddings(

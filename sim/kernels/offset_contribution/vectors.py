@@ -3,7 +3,8 @@
 Random sums wrap somewhere in nearly every lane or never, so the products are computed backwards: what is added to them
 is subtracted from results around the ends of int32, and the sums of every batch and row are different ones.
 An input set holds `mm` (int32, rows padded), `column_sums`, `row_sums`, `bias` (int32, padded likewise, or None),
-`columns` (the length of a row without its padding) and `parameters`.
+`columns` (the length of a row without its padding) and `parameters`; for the mode that launches on a window also `box`,
+the planes and rows of it.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import numpy as np
 
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, wrap_int32
 from sim.kernels.kernel import Inputs
-from sim.kernels.offset_contribution.golden import Parameters, folded, mode_named, steps
+from sim.kernels.offset_contribution.golden import Box, Parameters, folded, in_boxes, mode_named, steps
 
 Shape = tuple[int, ...]
 
@@ -61,7 +62,7 @@ def _input_set(rng: np.random.Generator, shape: Shape, is_3d: bool, parameters: 
     *lead, columns = shape
     step, has_bias = mode_named(mode).columns_per_step, mode_named(mode).has_bias
     stride = -(-columns // step) * step + int(rng.choice((0, 0, 1, 5)))
-    needless = mode != "acl_19_08_cl" and rng.random() < 0.3  # sums whose offset is 0, which OpenCL cannot be given
+    needless = not has_bias and rng.random() < 0.3  # sums whose offset is 0, which OpenCL cannot be given
     outer, planes, rows, _ = folded(shape)
     shows_depth = is_3d and (parameters.b_offset != 0 or needless)  # only the row sums do
     depth = max(planes, 1) if shows_depth else 1
@@ -71,16 +72,22 @@ def _input_set(rng: np.random.Generator, shape: Shape, is_3d: bool, parameters: 
     row_sums = _numbers(rng, (batches, depth * rows)) if parameters.b_offset or needless else None
     bias = _numbers(rng, (stride,)) if has_bias and rng.random() < 0.25 else None
     padded = (*lead, stride)
-    terms = steps(np.zeros(padded, np.int32), column_sums, row_sums, bias, parameters, mode)["result"]
-    mm = np.where(rng.random(padded) < 0.6, _edges(rng, terms), _numbers(rng, padded)).astype(np.int32)
+    terms = steps(np.zeros(padded, np.int32), column_sums, row_sums, bias, parameters, mode)
+    launched = {}
+    if mode_named(mode).sums_from_window_start:
+        launched = {"box": Box(*_span(rng, outer * planes), *_span(rng, rows))}
+        terms = in_boxes(terms, iter(launched.values()), mode)
+    directed = rng.random(padded) < 0.6  # so that the sum is a number around the ends of int32, or 0
+    sums = rng.choice(np.array((INT32_MIN, INT32_MAX, 0)), padded) + rng.integers(-2, 3, padded)
+    mm = np.where(directed, wrap_int32(sums - terms["result"]), _numbers(rng, padded)).astype(np.int32)
     return {"mm": mm, "column_sums": column_sums, "row_sums": row_sums, "bias": bias, "columns": columns,
-            "parameters": parameters}  # fmt: skip
+            "parameters": parameters} | launched  # fmt: skip
 
 
-def _edges(rng: np.random.Generator, terms: Int32Array) -> Int32Array:
-    """Products that become a number around the ends of int32, or 0, when the terms are added."""
-    wanted = rng.choice(np.array((INT32_MIN, INT32_MAX, 0)), terms.shape) + rng.integers(-2, 3, terms.shape)
-    return wrap_int32(wanted - terms)
+def _span(rng: np.random.Generator, size: int) -> tuple[int, int]:
+    """A first number and one behind the last, of `size` numbers; now and then none or all of them."""
+    first, end = sorted(int(number) for number in rng.integers(0, size + 1, 2))
+    return (0, size) if rng.random() < 0.2 else (first, end)
 
 
 def _numbers(rng: np.random.Generator, shape: Shape) -> Int32Array:

@@ -1,16 +1,17 @@
 """quantize_down: int32 accumulators to uint8, as NEGEMMLowpQuantizeDownInt32ToUint8ScaleByFixedPoint of ACL 19.08.
 
-Source: spec/quantize_down.md.  The compiled function takes one row and the bounds that `effective_bounds` gives; that
-of 20.05 is the one of 20.02, since only the caller's bounds differ.
+Source: docs/spec/quantize_down.md.  The compiled function takes one row and the bounds that `effective_bounds` gives;
+that of 20.05 is the one of 20.02, since only the caller's bounds differ.
 """
 
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from sim.kernels.domain import Domain
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.quantize_down import golden, program, vectors
-from sim.kernels.signature import Pointer, Scalar, Signature
+from sim.kernels.signature import Pointer, ScalarArgument, Signature
 
 _FOLDER = Path(__file__).parent
 
@@ -18,19 +19,19 @@ SIGNATURE = Signature(
     (
         Pointer("accumulators", "int32", ("length",)),
         Pointer("bias", "int32", ("length",), nullable=True),
-        Pointer("output", "uint8", ("length",), "out"),
-        Scalar("length", "uint64"),
-        Scalar("multiplier", "int32"),
-        Scalar("shift", "int32"),
-        Scalar("offset", "int32"),
-        Scalar("lower", "uint8"),
-        Scalar("upper", "uint8"),
+        Pointer("output", "uint8", ("length",), direction="out"),
+        ScalarArgument("length", "uint64"),
+        ScalarArgument("multiplier", "int32"),
+        ScalarArgument("shift", "int32"),
+        ScalarArgument("offset", "int32"),
+        ScalarArgument("lower", "uint8"),
+        ScalarArgument("upper", "uint8"),
     )
 )
 
 
 FUSED_SIGNATURE = Signature(
-    (*SIGNATURE.arguments[:-2], Scalar("lower", "int32"), Scalar("upper", "int32")),
+    (*SIGNATURE.arguments[:-2], ScalarArgument("lower", "int32"), ScalarArgument("upper", "int32")),
 )
 """The fused path's bounds are the operator's own, of 32 bits."""
 
@@ -62,6 +63,7 @@ def _arguments(inputs: Inputs, mode: str) -> Inputs:
 
 
 def _kernel(mode: str, function: str, row: Callable[..., None], sources: str = "modes") -> Kernel:
+    shifts = golden.MODES[mode].shifts
     return Kernel(
         name="quantize_down",
         symbol=function,
@@ -75,6 +77,8 @@ def _kernel(mode: str, function: str, row: Callable[..., None], sources: str = "
         program=row,
         conventions={other: partial(_golden, mode=other) for other in golden.MODES if other != mode},
         mode=mode,
+        summary=golden.MODES[mode].source,
+        domain={"shift": Domain(shifts[0], shifts[-1])} if len(shifts) < 2**32 else {},
     )
 
 

@@ -1,7 +1,7 @@
 """The operator as ACL exposes it: validate(), configure(), run().
 
 It models a build with asserts: see sim/kernels/operator.py.
-Source: spec/quantize_down.md, "validate() — every error" and "Shapes, padding, edges".
+Source: docs/spec/quantize_down.md sections 7 and 8.
 """
 
 from collections.abc import Iterator
@@ -11,16 +11,20 @@ import numpy as np
 
 from sim.golden.fixed_point import Int32Array
 from sim.kernels.operator import (
+    AclFunction,
     ConfigurationError,
     Shape,
     Status,
     TensorInfo,
     Window,
+    auto_init_if_empty,
     bias_faults,
     format_faults,
+    maximum_window,
     output_shape_faults,
     region_of,
     require_array,
+    require_bias,
     require_info,
     require_valid,
     status_of,
@@ -68,8 +72,10 @@ class _Configured:
     mode: str
 
 
-class QuantizeDown:
+class QuantizeDown(AclFunction):
     """The operator: `configure` once, then `run` on arrays of the configured shapes, whole or window by window."""
+
+    validate = staticmethod(validate)
 
     def __init__(self) -> None:
         self._configured: _Configured | None = None
@@ -90,10 +96,18 @@ class QuantizeDown:
         """
         require_info("input", input)
         require_info("output", output)
-        _initialise_if_empty(output, input)
+        auto_init_if_empty(output, input, "QASYMM8")
         require_valid(validate(input, bias, output, parameters.minimum, parameters.maximum, mode))
         bias_shape = None if bias is None else bias.shape or ()
         self._configured = _Configured(input.shape or (), bias_shape, output.shape or (), parameters, mode)
+
+    def name(self) -> str:
+        """Upstream's name of the kernel that the function runs, configured or not."""
+        return "NEGEMMLowpQuantizeDownInt32ToUint8ScaleByFixedPointKernel"
+
+    def window(self) -> Window:
+        """The whole input in steps of one: a tail loop inside of the kernel covers what is no whole step of 16."""
+        return maximum_window(self._require_configured().input_shape)
 
     def run(
         self,
@@ -110,7 +124,9 @@ class QuantizeDown:
         `ValueError`: shape, window, or not configured. `TypeError`: dtype, or a window not made of slices.
         """
         made = self._require_configured()
-        _require_arrays(made, accumulators, bias, output)
+        require_array("accumulators", accumulators, made.input_shape, np.dtype(np.int32))
+        require_array("output", output, made.output_shape, np.dtype(np.uint8))
+        require_bias(bias, made.bias_shape)
         region = region_of(window, made.input_shape)
         columns = None if bias is None else bias.reshape(-1)[region[-1:]]
         view = output.reshape(made.input_shape)  # only axes of size 1 come or go, so this never copies
@@ -120,18 +136,3 @@ class QuantizeDown:
         if self._configured is None:
             raise ConfigurationError("the operator is not configured: call configure() before run()")
         return self._configured
-
-
-def _initialise_if_empty(output: TensorInfo, input: TensorInfo) -> None:
-    if output.is_empty:
-        output.shape, output.data_type = input.shape, "QASYMM8"
-        output.channels, output.quantization = input.channels, input.quantization
-
-
-def _require_arrays(made: _Configured, accumulators: Int32Array, bias: Int32Array | None, output: Uint8Array) -> None:
-    require_array("accumulators", accumulators, made.input_shape, np.dtype(np.int32))
-    require_array("output", output, made.output_shape, np.dtype(np.uint8))
-    if (bias is None) != (made.bias_shape is None):
-        raise ValueError("bias was given to one of configure() and run() only: give it to both or to neither")
-    if bias is not None and made.bias_shape is not None:
-        require_array("bias", bias, made.bias_shape, np.dtype(np.int32))

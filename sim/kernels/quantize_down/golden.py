@@ -3,7 +3,7 @@
     accumulator + bias -> multiply (Q0.31, ties up) -> shift (rounded) -> + offset -> clamp 0..255 -> bounds
 
 One function, several conventions: a *mode* names what one version, page or code path does (see `MODES`).
-Source: spec/quantize_down.md; the rows of spec/known_differences.md that a mode reproduces are cited at the mode.
+Source: docs/spec/quantize_down.md; what a mode reproduces is cited at the mode.
 """
 
 from collections.abc import Callable
@@ -62,7 +62,11 @@ class Parameters:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            _require_int32(field.name, getattr(self, field.name))
+            name, value = field.name, getattr(self, field.name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise TypeError(f"{name} is {value!r}: give an int")
+            if not INT32_MIN <= value <= INT32_MAX:
+                raise ValueError(f"{name} is {value}: it must lie in int32, {INT32_MIN}..{INT32_MAX}")
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ class Mode:
 def shift_lanes_and_tail(values: Int32Array, shift: int) -> Int32Array:
     """Shift the columns of whole 16-blocks by `vector_shift` and the last N mod 16 by `tail_shift`.
 
-    int32 of any rank from 1, last axis N; any int32 shift. Source: spec/quantize_down.md, "Lanes against tail".
+    int32 of any rank from 1, last axis N; any int32 shift. Source: docs/spec/quantize_down.md section 3.
     """
     split = values.shape[-1] // BLOCK_COLUMNS * BLOCK_COLUMNS
     lanes, tail = values[..., :split], values[..., split:]
@@ -100,10 +104,11 @@ def saturate_then_bound(values: Int32Array, bounds: tuple[int, int]) -> Steps:
 
 
 def bound_then_low_byte(values: Int32Array, bounds: tuple[int, int]) -> Steps:
-    """The steps bounds, max then min on int32, so that the upper wins where it is the smaller, and low byte (row 9c).
+    """The steps bounds, max then min on int32, so that the upper wins where it is the smaller, and low byte.
 
-    Source: spec/neighbours.md, "AArch64 fused assembly path". Upstream leaves the fix-up of the shift out when
-    the lower bound reaches the offset; that shows only where the offset addition wraps, and is not modelled.
+    Source: docs/spec/neighbours.md section 5; docs/spec/known_differences.md row 9c. Upstream leaves the fix-up of
+    the shift out when the lower bound reaches the offset; that shows only where the offset addition wraps, and is
+    not modelled.
     """
     bounded = limit_on_int32(values, *bounds)
     return {"bounds": bounded, "low byte": low_byte(bounded)}
@@ -124,7 +129,10 @@ MODES: Final[dict[str, Mode]] = {
         narrowing=saturate_then_bound,
     ),
     "acl_20_02_left_shift": Mode(
-        source="v20.02: as 19.08, and a negative shift is a wrapping left shift before the multiply (rows 7, 8, 8b)",
+        source=(
+            "v20.02: as 19.08, and a negative shift is a wrapping left shift before the multiply "
+            "(docs/spec/known_differences.md rows 7, 8, 8b)"
+        ),
         shifts=_SHIFTS_WITH_LEFT,
         right_shift=divide_by_power_of_two_ties_away,
         left_shift=shift_left_wrap,
@@ -133,7 +141,9 @@ MODES: Final[dict[str, Mode]] = {
         narrowing=saturate_then_bound,
     ),
     "acl_20_05_bounds": Mode(
-        source="v20.05: as 20.02, left shift included, with the new rule for bounds (row 9)",
+        source=(
+            "v20.05: as 20.02, left shift included, with the new rule for bounds (docs/spec/known_differences.md row 9)"
+        ),
         shifts=_SHIFTS_WITH_LEFT,
         right_shift=divide_by_power_of_two_ties_away,
         left_shift=shift_left_wrap,
@@ -142,7 +152,10 @@ MODES: Final[dict[str, Mode]] = {
         narrowing=saturate_then_bound,
     ),
     "page": Mode(
-        source="the public page of 19.08: a literal >> (row 3b); all else as 19.08, the page being silent there",
+        source=(
+            "the public page of 19.08: a literal >> "
+            "(docs/spec/known_differences.md row 3b); all else as 19.08, the page being silent there"
+        ),
         shifts=_ROUNDED_SHIFTS,
         right_shift=shift_right_floor,
         left_shift=None,
@@ -151,7 +164,10 @@ MODES: Final[dict[str, Mode]] = {
         narrowing=saturate_then_bound,
     ),
     "acl_19_08_lanes_and_tail": Mode(
-        source="v19.08 kernel for any shift, supported or not: 16-column blocks and tail shift apart (row 8b)",
+        source=(
+            "v19.08 kernel for any shift, supported or not: 16-column blocks and tail shift apart "
+            "(docs/spec/known_differences.md row 8b)"
+        ),
         shifts=_ALL_SHIFTS,
         right_shift=shift_lanes_and_tail,
         left_shift=None,
@@ -160,7 +176,10 @@ MODES: Final[dict[str, Mode]] = {
         narrowing=saturate_then_bound,
     ),
     "acl_19_08_fused": Mode(
-        source="v19.08 fused AArch64 path: always bounded, on int32, then the low byte (rows 9, 9b, 9c)",
+        source=(
+            "v19.08 fused AArch64 path: always bounded, on int32, then the low byte "
+            "(docs/spec/known_differences.md rows 9, 9b, 9c)"
+        ),
         shifts=_ROUNDED_SHIFTS,
         right_shift=divide_by_power_of_two_ties_away,
         left_shift=None,
@@ -181,7 +200,7 @@ def mode_named(name: str) -> Mode:
 def effective_bounds(parameters: Parameters, mode: str = "acl_19_08") -> tuple[int, int]:
     """The (lower, upper) that the step bounds applies: in 0..255, (0, 255) when not bounded; fused, as they are given.
 
-    `ValueError` when the mode refuses (minimum, maximum). Source: spec/quantize_down.md, "Bounds".
+    `ValueError` when the mode refuses (minimum, maximum). Source: docs/spec/quantize_down.md section 6.
     """
     rule = mode_named(mode)
     fault = rule.bounds_fault(parameters.minimum, parameters.maximum)
@@ -198,16 +217,26 @@ def steps(accumulators: Int32Array, bias: Int32Array | None, parameters: Paramet
     path ends in bounds, low byte. Each value is a new int32 array of the shape of `accumulators`, as it stands after
     that step.
     `TypeError`: not an int32 array. `ValueError`: rank, bias shape, or a shift, bound or mode name the mode refuses.
-    Source: spec/quantize_down.md, "Function".
+    Source: docs/spec/quantize_down.md section 2.
     """
     _require_tensor(accumulators, bias)
-    _require_shift(parameters, mode)
+    rule, shift = mode_named(mode), parameters.shift
+    if shift not in rule.shifts:
+        able = ", ".join(name for name, other in MODES.items() if shift in other.shifts)
+        legal = f"{rule.shifts[0]}..{rule.shifts[-1]}"
+        raise ValueError(f"shift is {shift}: mode {mode} defines {legal}; modelled by: {able}")
     bounds = effective_bounds(parameters, mode)
-    scaled = _scale(_add_bias(accumulators, bias), parameters, mode_named(mode))
+    biased = accumulators.copy() if bias is None else wrap_int32(accumulators.astype(np.int64) + bias)
+    if shift < 0 and rule.left_shift is not None:
+        shifted = rule.left_shift(biased, -shift)
+        scaled = {"shift": shifted, "multiply": doubling_high_multiply(shifted, parameters.multiplier)}
+    else:
+        multiplied = doubling_high_multiply(biased, parameters.multiplier)
+        scaled = {"multiply": multiplied, "shift": rule.right_shift(multiplied, shift)}
     *_, last = scaled.values()
     placed = wrap_int32(last.astype(np.int64) + parameters.offset)
-    narrowed = mode_named(mode).narrowing(placed, bounds)
-    return {"accumulator": accumulators.copy()} | scaled | {"offset": placed} | narrowed
+    narrowed = rule.narrowing(placed, bounds)
+    return {"accumulator": accumulators.copy(), "bias": biased, **scaled, "offset": placed, **narrowed}
 
 
 def quantize_down(
@@ -220,26 +249,6 @@ def quantize_down(
     """
     *_, last = steps(accumulators, bias, parameters, mode).values()
     return last.astype(np.uint8)
-
-
-def _add_bias(accumulators: Int32Array, bias: Int32Array | None) -> Int32Array:
-    return accumulators.copy() if bias is None else wrap_int32(accumulators.astype(np.int64) + bias)
-
-
-def _scale(biased: Int32Array, parameters: Parameters, mode: Mode) -> Steps:
-    """The steps bias, multiply and shift, the last two in the order the mode executes them."""
-    if parameters.shift < 0 and mode.left_shift is not None:
-        shifted = mode.left_shift(biased, -parameters.shift)
-        return {"bias": biased, "shift": shifted, "multiply": doubling_high_multiply(shifted, parameters.multiplier)}
-    multiplied = doubling_high_multiply(biased, parameters.multiplier)
-    return {"bias": biased, "multiply": multiplied, "shift": mode.right_shift(multiplied, parameters.shift)}
-
-
-def _require_int32(name: str, value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name} is {value!r}: give an int")
-    if not INT32_MIN <= value <= INT32_MAX:
-        raise ValueError(f"{name} is {value}: it must lie in int32, {INT32_MIN}..{INT32_MAX}")
 
 
 def _require_tensor(accumulators: Int32Array, bias: Int32Array | None) -> None:
@@ -258,11 +267,3 @@ def _require_int32_array(name: str, array: AnyArray) -> None:
         raise TypeError(f"{name} is a {type(array).__name__}: give a numpy array of dtype int32")
     if array.dtype != np.int32:
         raise TypeError(f"{name} has dtype {array.dtype}: give int32, nothing is cast silently")
-
-
-def _require_shift(parameters: Parameters, mode: str) -> None:
-    legal = mode_named(mode).shifts
-    if parameters.shift in legal:
-        return
-    able = ", ".join(name for name, rule in MODES.items() if parameters.shift in rule.shifts)
-    raise ValueError(f"shift is {parameters.shift}: mode {mode} defines {legal[0]}..{legal[-1]}; modelled by: {able}")

@@ -1,7 +1,7 @@
 """quantize_down as a sequence of intrinsics, step by step what kernel.c and modes.c do.
 
 Sixteen lanes a step; the last (length mod 16) elements go one at a time, each in every lane of a vector.
-Arithmetic: spec/quantize_down.md, "Lanes against tail".
+Arithmetic: docs/spec/quantize_down.md section 3.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from isa.intrinsics import (
-    Pointer,
+    ElementPointer,
     Program,
     ProgramMemory,
     VectorValue,
@@ -100,20 +100,20 @@ def bound(values: VectorValue, lower: int, upper: int) -> VectorValue:
     return bounded
 
 
-def load_biased(accumulators: Pointer, bias: Pointer | None) -> VectorValue:
+def load_biased(accumulators: ElementPointer, bias: ElementPointer | None) -> VectorValue:
     """Four accumulators, each with its bias, wrapped."""
     value: VectorValue = vld1q_s32(accumulators)
     return value if bias is None else vaddq_s32(value, vld1q_s32(bias))
 
 
-def load_one_biased(accumulator: Pointer, bias: Pointer | None) -> VectorValue:
+def load_one_biased(accumulator: ElementPointer, bias: ElementPointer | None) -> VectorValue:
     """One accumulator with its bias, in every lane."""
     value: VectorValue = vld1q_dup_s32(accumulator)
     return value if bias is None else vaddq_s32(value, vld1q_dup_s32(bias))
 
 
 def quantize_row(
-    accumulators: Pointer, bias: Pointer | None, output: Pointer, length: int,
+    accumulators: ElementPointer, bias: ElementPointer | None, output: ElementPointer, length: int,
     multiplier: int, shift: int, offset: int, lower: int, upper: int,
 ) -> None:  # fmt: skip
     """One row of int32 accumulators to uint8, inside of a `Program`; the arguments are those of kernel.c.
@@ -132,7 +132,7 @@ def quantize_row(
 
 
 def quantize_row_left_shift(
-    accumulators: Pointer, bias: Pointer | None, output: Pointer, length: int,
+    accumulators: ElementPointer, bias: ElementPointer | None, output: ElementPointer, length: int,
     multiplier: int, shift: int, offset: int, lower: int, upper: int,
 ) -> None:  # fmt: skip
     """`quantize_row` of ACL 20.02 and 20.05: `shift` is -31..31, a negative one shifts left before the multiply."""
@@ -147,7 +147,7 @@ def quantize_row_left_shift(
 
 
 def quantize_row_page(
-    accumulators: Pointer, bias: Pointer | None, output: Pointer, length: int,
+    accumulators: ElementPointer, bias: ElementPointer | None, output: ElementPointer, length: int,
     multiplier: int, shift: int, offset: int, lower: int, upper: int,
 ) -> None:  # fmt: skip
     """`quantize_row` of the public page: the shift rounds down."""
@@ -161,7 +161,7 @@ def quantize_row_page(
 
 
 def quantize_row_lanes_and_tail(
-    accumulators: Pointer, bias: Pointer | None, output: Pointer, length: int,
+    accumulators: ElementPointer, bias: ElementPointer | None, output: ElementPointer, length: int,
     multiplier: int, shift: int, offset: int, lower: int, upper: int,
 ) -> None:  # fmt: skip
     """`quantize_row` for any int32 `shift`: the lanes take its low byte, the tail takes it modulo 32."""
@@ -177,7 +177,7 @@ def quantize_row_lanes_and_tail(
 
 
 def quantize_row_fused(
-    accumulators: Pointer, bias: Pointer | None, output: Pointer, length: int,
+    accumulators: ElementPointer, bias: ElementPointer | None, output: ElementPointer, length: int,
     multiplier: int, shift: int, offset: int, lower: int, upper: int,
 ) -> None:  # fmt: skip
     """`quantize_row` of ACL 19.08's fused path: always bounded, by int32 `lower` and `upper`, then the low byte."""
@@ -194,7 +194,8 @@ def quantize_row_fused(
 
 
 def run(
-    memory: ProgramMemory, accumulators: Pointer, bias: Pointer | None, output: Pointer, shape: Sequence[int],
+    memory: ProgramMemory, accumulators: ElementPointer, bias: ElementPointer | None, output: ElementPointer,
+    shape: Sequence[int],
     multiplier: int, shift: int, offset: int, lower: int, upper: int,
 ) -> Program:  # fmt: skip
     """`quantize_row` on every row of a contiguous array of this shape; the program that ran, for listing and trace.
@@ -213,7 +214,7 @@ def run(
 
 
 def _each_column(
-    accumulators: Pointer, bias: Pointer | None, output: Pointer, length: int,
+    accumulators: ElementPointer, bias: ElementPointer | None, output: ElementPointer, length: int,
     scale: Scale, scale_tail: Scale, narrowed: Narrow,
 ) -> None:  # fmt: skip
     """Sixteen columns a step by `scale`, then one at a time, in every lane of a vector, by `scale_tail`."""

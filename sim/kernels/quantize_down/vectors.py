@@ -65,32 +65,21 @@ def corner_accumulators(parameters: Parameters) -> Int32Array:
     Where the shift is to the left, those around the wraps too; one beyond 31 bits counts modulo 32.
     """
     after_shift = [edge - parameters.offset for edge in (-1, 0, 1, parameters.minimum, parameters.maximum, 255, 256)]
-    right, left = _right_and_left(parameters.shift)
+    shift = parameters.shift
+    right, left = (shift & 31, 0) if shift >= 0 else (0, -shift & 31)
     half = (1 << right) >> 1
     after_multiply = [scaled << right for scaled in after_shift]
     after_multiply += [sign * odd * half for sign in (1, -1) for odd in (1, 3, 5)]
-    before = [edge for wanted in after_multiply for edge in _before_multiply(wanted, parameters.multiplier)]
+    before = list[int]()
+    for wanted in after_multiply if parameters.multiplier else ():  # what the multiply takes to it and to the next tie
+        exact, tie = (wanted << 31) // parameters.multiplier, ((2 * wanted + 1) << 30) // parameters.multiplier
+        before += [middle + step for middle in (exact, tie) for step in (-1, 0, 1)]
     extremes = [INT32_MIN, INT32_MIN + 1, INT32_MAX, INT32_MAX - 1, 0, 1, -1, 2, -2]
-    shifted = [edge for value in before for edge in _before_left_shift(value, left)] if left else before
-    values = dict.fromkeys(min(max(value, INT32_MIN), INT32_MAX) for value in (*extremes, *shifted))
+    if left:  # what the left shift takes near to them, and the same a wrap away
+        wraps = (0, 1 << (31 - left), -1 << (32 - left))
+        before = [(value >> left) + step + wrap for value in before for step in (0, 1) for wrap in wraps]
+    values = dict.fromkeys(min(max(value, INT32_MIN), INT32_MAX) for value in (*extremes, *before))
     return np.array(list(values), np.int32)
-
-
-def _right_and_left(shift: int) -> tuple[int, int]:
-    return (shift & 31, 0) if shift >= 0 else (0, -shift & 31)
-
-
-def _before_left_shift(value: int, left: int) -> list[int]:
-    """What a left shift takes near to `value`, and the same a wrap away."""
-    return [(value >> left) + step + wrap for step in (0, 1) for wrap in (0, 1 << (31 - left), -1 << (32 - left))]
-
-
-def _before_multiply(wanted: int, multiplier: int) -> list[int]:
-    """Accumulators around those that the multiply takes to `wanted` and to the tie next to it."""
-    if multiplier == 0:
-        return []
-    exact, tie = (wanted << 31) // multiplier, ((2 * wanted + 1) << 30) // multiplier
-    return [middle + step for middle in (exact, tie) for step in (-1, 0, 1)]
 
 
 def _row(values: Int32Array, length: int, first: int) -> Int32Array:
@@ -119,7 +108,12 @@ def corners(mode: str = "acl_19_08") -> Iterator[Inputs]:
 
 def sample(rng: np.random.Generator, mode: str = "acl_19_08") -> Inputs:
     """A random row of up to 64 accumulators: corners of its parameters, small ones, and any."""
-    parameters = _random_parameters(rng)
+    multiplier = int(rng.integers(HALF, INT32_MAX) if rng.random() < 0.7 else rng.integers(INT32_MIN, INT32_MAX))
+    offset = int(rng.integers(-256, 512) if rng.random() < 0.9 else rng.integers(INT32_MIN, INT32_MAX))
+    minimum, maximum = sorted(int(bound) for bound in rng.integers(0, 256, 2))
+    bounds = (minimum, maximum) if rng.random() < 0.5 else (0, 0)
+    shift = int(rng.integers(0, 12) if rng.random() < 0.7 else rng.integers(0, 32))
+    parameters = Parameters(multiplier, shift, offset, *bounds)
     if mode in MODE_VARIATIONS and rng.random() < 0.8:
         parameters = MODE_VARIATIONS[mode](parameters, rng)
     length = int(rng.integers(0, 65))
@@ -131,15 +125,6 @@ def sample(rng: np.random.Generator, mode: str = "acl_19_08") -> Inputs:
     biased = np.choose(rng.integers(0, 3, length), pools).astype(np.int32)
     bias = None if rng.random() < 0.3 else rng.choice(np.array(BIASES, np.int32), length)
     return _input_set(biased, bias, parameters)
-
-
-def _random_parameters(rng: np.random.Generator) -> Parameters:
-    multiplier = int(rng.integers(HALF, INT32_MAX) if rng.random() < 0.7 else rng.integers(INT32_MIN, INT32_MAX))
-    offset = int(rng.integers(-256, 512) if rng.random() < 0.9 else rng.integers(INT32_MIN, INT32_MAX))
-    minimum, maximum = sorted(int(bound) for bound in rng.integers(0, 256, 2))
-    bounded = rng.random() < 0.5
-    shift = int(rng.integers(0, 12) if rng.random() < 0.7 else rng.integers(0, 32))
-    return Parameters(multiplier, shift, offset, minimum if bounded else 0, maximum if bounded else 0)
 
 
 def _with_left_shift(parameters: Parameters, rng: np.random.Generator) -> Parameters:

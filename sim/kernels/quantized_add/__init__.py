@@ -4,20 +4,28 @@ The modes of uint8 + uint8 -> uint8 are named by the backend (see `golden.FOLDED
 `page` is what the public page says for the same types.  The other modes are named by their types, such as
 `f32_u8_to_u8`; they take the quantization itself, and whether ReLU is asked for.  Apart from them stands `tflite`, the
 integer add of TFLite and CMSIS-NN, which takes multipliers and shifts.
-Sources: spec/quantized_add.md; spec/neighbours.md, "Integer quantized add"; what Init accepts is in
+Sources: docs/spec/quantized_add.md; docs/spec/neighbours.md section 13; what Init accepts is in
 `sim.kernels.quantized_add.configure`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
 
+from sim.golden.addition import LEFT_SHIFT
+from sim.kernels.domain import Domain
 from sim.kernels.kernel import Inputs, Kernel
-from sim.kernels.quantized_add import conventions, golden, program, program_tflite, vectors, vectors_tflite
-from sim.kernels.quantized_add.golden import Steps
-from sim.kernels.signature import Pointer, Scalar, Signature
+from sim.kernels.quantized_add import (
+    conventions,
+    golden,
+    program,
+    program_tflite,
+    vectors,
+    vectors_tflite,
+)
+from sim.kernels.signature import Pointer, ScalarArgument, Signature
 
 _FOLDER = Path(__file__).parent
 _TYPES = {"u8": "uint8", "f32": "float32"}
@@ -26,11 +34,11 @@ _FOLDED_SIGNATURE = Signature(
     (
         Pointer("a", "uint8", ("length",)),
         Pointer("b", "uint8", ("length",)),
-        Pointer("output", "uint8", ("length",), "out"),
-        Scalar("length", "uint64"),
-        Scalar("a_factor", "float32"),
-        Scalar("b_factor", "float32"),
-        Scalar("constant", "float32"),
+        Pointer("output", "uint8", ("length",), direction="out"),
+        ScalarArgument("length", "uint64"),
+        ScalarArgument("a_factor", "float32"),
+        ScalarArgument("b_factor", "float32"),
+        ScalarArgument("constant", "float32"),
     )
 )
 
@@ -40,34 +48,44 @@ def _generic_signature(a_type: str, b_type: str, output_type: str) -> Signature:
         (
             Pointer("a", a_type, ("length",)),
             Pointer("b", b_type, ("length",)),
-            Pointer("output", output_type, ("length",), "out"),
-            Scalar("length", "uint64"),
-            Scalar("a_zero", "int32"),
-            Scalar("a_scale", "float32"),
-            Scalar("b_zero", "int32"),
-            Scalar("b_scale", "float32"),
-            Scalar("output_zero", "int32"),
-            Scalar("output_scale", "float32"),
-            Scalar("relu", "uint8"),
+            Pointer("output", output_type, ("length",), direction="out"),
+            ScalarArgument("length", "uint64"),
+            ScalarArgument("a_zero", "int32"),
+            ScalarArgument("a_scale", "float32"),
+            ScalarArgument("b_zero", "int32"),
+            ScalarArgument("b_scale", "float32"),
+            ScalarArgument("output_zero", "int32"),
+            ScalarArgument("output_scale", "float32"),
+            ScalarArgument("relu", "uint8"),
         )
     )
 
 
+_PAGE_SIGNATURE = Signature(
+    (
+        *_generic_signature("uint8", "uint8", "uint8").arguments[:-1],
+        ScalarArgument("activation", "uint8"),
+        ScalarArgument("parameter_0", "float32"),
+        ScalarArgument("parameter_1", "float32"),
+    )
+)
+ACTIVATION_NUMBERS = {"Identity": 0, "ReLU": 1, "LeakyRelu": 2, "RestrictRange": 3, "Hswish": 6, "HardSigmoid": 8}
+"""Those of Simd, which numbers the others between them."""
 _TFLITE_SIGNATURE = Signature(
     (
         *_FOLDED_SIGNATURE.arguments[:4],
-        Scalar("a_offset", "int32"),
-        Scalar("a_multiplier", "int32"),
-        Scalar("a_shift", "int32"),
-        Scalar("b_offset", "int32"),
-        Scalar("b_multiplier", "int32"),
-        Scalar("b_shift", "int32"),
-        Scalar("left_shift", "int32"),
-        Scalar("offset", "int32"),
-        Scalar("multiplier", "int32"),
-        Scalar("shift", "int32"),
-        Scalar("lower", "uint8"),
-        Scalar("upper", "uint8"),
+        ScalarArgument("a_offset", "int32"),
+        ScalarArgument("a_multiplier", "int32"),
+        ScalarArgument("a_shift", "int32"),
+        ScalarArgument("b_offset", "int32"),
+        ScalarArgument("b_multiplier", "int32"),
+        ScalarArgument("b_shift", "int32"),
+        ScalarArgument("left_shift", "int32"),
+        ScalarArgument("offset", "int32"),
+        ScalarArgument("multiplier", "int32"),
+        ScalarArgument("shift", "int32"),
+        ScalarArgument("lower", "uint8"),
+        ScalarArgument("upper", "uint8"),
     )
 )
 
@@ -100,6 +118,14 @@ def _generic_arguments(inputs: Inputs) -> Inputs:
     }
 
 
+def _page_arguments(inputs: Inputs) -> Inputs:
+    arguments, activation = dict(_generic_arguments(inputs)), inputs["parameters"].activation
+    del arguments["relu"]
+    first, second = activation.parameters
+    number = ACTIVATION_NUMBERS[activation.name]
+    return arguments | {"activation": number, "parameter_0": first, "parameter_1": second}
+
+
 def _tflite_arguments(inputs: Inputs) -> Inputs:
     by = inputs["parameters"]
     return {
@@ -121,7 +147,7 @@ def _tflite_arguments(inputs: Inputs) -> Inputs:
     }
 
 
-_PROGRAMS: Mapping[str, tuple[program.Sum, program.Round]] = {
+_FOLDED_PROGRAMS: Mapping[str, tuple[program.Sum, program.Round]] = {
     "neon_ties_away": (program.sum_fused, program.round_ties_away),
     "neon_ties_away_unfused": (program.sum_unfused, program.round_ties_away),
     "neon_ties_even": (program.sum_fused, program.round_ties_even),
@@ -130,9 +156,8 @@ _PROGRAMS: Mapping[str, tuple[program.Sum, program.Round]] = {
 }
 
 
-def _folded_kernel(mode: str) -> Kernel:
-    total, to_integers = _PROGRAMS[mode]
-    return Kernel(
+_FOLDED = [
+    Kernel(
         name="quantized_add",
         symbol=f"quantized_add_{mode}",
         sources=(_FOLDER / "kernel.c", _FOLDER / "kernel_plain.c"),
@@ -145,28 +170,17 @@ def _folded_kernel(mode: str) -> Kernel:
         program=partial(program.add_row, total=total, to_integers=to_integers),
         conventions={name: convention for name, convention in conventions.BACKENDS.items() if name != mode},
         mode=mode,
+        summary=f"three uint8 tensors: {golden.FOLDED[mode].source}; no activation is applied",
     )
+    for mode, (total, to_integers) in _FOLDED_PROGRAMS.items()
+]
 
 
-def _page_kernel() -> Kernel:
-    types = ("uint8", "uint8", "uint8")
-    kernel = _generic_kernel("page", types, conventions.page_steps, program.store_page_bytes)
-    return replace(kernel, conventions=conventions.of_page())
-
-
-def _typed_kernel(a: str, b: str, output: str) -> Kernel:
-    """Of one combination with a float32 tensor in it."""
-    types = (_TYPES[a], _TYPES[b], _TYPES[output])
-    store = program.store_bytes if output == "u8" else program.store_floats
+def _generic_kernel(a: str, b: str, output: str) -> Kernel:
+    """Of one combination of types."""
+    mode, types = f"{a}_{b}_to_{output}", (_TYPES[a], _TYPES[b], _TYPES[output])
     steps = partial(conventions.generic_steps, output_type=types[2])
-    kernel = _generic_kernel(f"{a}_{b}_to_{output}", types, steps, store)
-    return replace(kernel, conventions=conventions.of_types(*types))
-
-
-def _generic_kernel(
-    mode: str, types: tuple[str, str, str], steps: Callable[[Inputs], Steps], store: program.Store
-) -> Kernel:
-    a_type, b_type, _ = types
+    store = program.store_bytes if output == "u8" else program.store_floats
     return Kernel(
         name="quantized_add",
         symbol=f"quantized_add_{mode}",
@@ -175,11 +189,32 @@ def _generic_kernel(
         golden=partial(conventions.output_of, steps=steps),
         steps=steps,
         arguments=_generic_arguments,
-        corners=partial(vectors.generic_corners, a_type, b_type),
-        sample=partial(vectors.generic_sample, a_type=a_type, b_type=b_type),
+        corners=partial(vectors.generic_corners, types[0], types[1]),
+        sample=partial(vectors.generic_sample, a_type=types[0], b_type=types[1]),
         program=partial(program.add_generic_row, store=store),
+        conventions=conventions.of_types(*types),
         mode=mode,
+        summary=f"Base, which every backend runs for {types[0]} + {types[1]} -> {types[2]}; ReLU is applied",
+        domain={"relu": Domain(0, 1)},
     )
+
+
+_TYPED = [_generic_kernel(*types) for types in product(_TYPES, repeat=3) if "f32" in types]
+_PAGE = replace(
+    _generic_kernel("u8", "u8", "u8"),
+    symbol="quantized_add_page",
+    signature=_PAGE_SIGNATURE,
+    golden=partial(conventions.output_of, steps=conventions.page_steps),
+    steps=conventions.page_steps,
+    arguments=_page_arguments,
+    corners=vectors.page_corners,
+    sample=vectors.page_sample,
+    program=program.add_page_row,
+    conventions=conventions.of_page(),
+    mode="page",
+    summary="three uint8 tensors as the public page says, step by step in float32, the activation applied",
+    domain={"activation": Domain(choices=tuple(ACTIVATION_NUMBERS.values()))},
+)
 
 
 _TFLITE = Kernel(
@@ -195,8 +230,13 @@ _TFLITE = Kernel(
     program=program_tflite.add_row_in_integers,
     conventions=conventions.INTEGER,
     mode="tflite",
+    summary="TFLite's and CMSIS-NN's integer add in their default builds: three rescalings with double rounding",
+    domain={
+        **dict.fromkeys(("a_offset", "b_offset"), Domain(-255, 0)),
+        **dict.fromkeys(("a_shift", "b_shift", "shift"), Domain(-31, 0)),
+        "left_shift": Domain(0, LEFT_SHIFT),
+        "offset": Domain(0, 255),
+    },
 )
-_FOLDED = [_folded_kernel(mode) for mode in golden.FOLDED]
-_TYPED = [_typed_kernel(*types) for types in product(_TYPES, repeat=3) if "f32" in types]
-MODES = {kernel.mode: kernel for kernel in (*_FOLDED, _page_kernel(), *_TYPED, _TFLITE)}
+MODES = {kernel.mode: kernel for kernel in (*_FOLDED, _PAGE, *_TYPED, _TFLITE)}
 KERNEL = MODES["neon_ties_away"]

@@ -4,6 +4,7 @@ Each is a function of one input set, for the `conventions` of the modes' records
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -64,23 +65,36 @@ def _added(inputs: Inputs, add: Callable[..., addition.Uint8Array]) -> Outputs:
     return {"output": add(inputs["a"], inputs["b"], inputs["parameters"])}
 
 
-def _without_relu(inputs: Inputs, steps: Callable[[Inputs], Steps]) -> Outputs:
+def _without_activation(inputs: Inputs, steps: Callable[[Inputs], Steps]) -> Outputs:
     given = inputs["parameters"]
     return output_of({**inputs, "parameters": AddParameters(given.a, given.b, given.output)}, steps)
 
 
+def _contracted_activation(inputs: Inputs) -> Outputs:
+    """The page, the product of HardSigmoid contracted with its sum, as compilers do by default."""
+    parameters: AddParameters = inputs["parameters"]
+    if parameters.activation.name != "HardSigmoid":
+        return output_of(inputs, page_steps)
+    scale, shift = (np.float32(number) for number in parameters.activation.parameters)
+    line = fused_multiply_add(page_steps(inputs)["sum"], scale, shift)
+    active = addition.larger(np.float32(0), addition.smaller(line, np.float32(1)))
+    plain = replace(parameters, activation=addition.IDENTITY)
+    return output_of({"a": active, "b": np.full_like(active, -0.0), "parameters": plain}, page_steps)
+
+
 def of_page() -> Mapping[str, Convention]:
-    """What a port of the page may do instead: the library's Base, and forgetting the activation."""
+    """What a port of the page may do instead: the library's Base, a fused line of HardSigmoid, no activation."""
     return {
         "base": partial(_added, add=addition.add_base),
-        "without_relu": partial(_without_relu, steps=page_steps),
+        "contracted": _contracted_activation,
+        "without_activation": partial(_without_activation, steps=page_steps),
     }
 
 
 def of_types(a_type: str, b_type: str, output_type: str) -> Mapping[str, Convention]:
     """What a port of a float32 path may do instead."""
     found: dict[str, Convention] = {
-        "without_relu": partial(_without_relu, steps=partial(generic_steps, output_type=output_type))
+        "without_relu": partial(_without_activation, steps=partial(generic_steps, output_type=output_type))
     }
     if "uint8" in (a_type, b_type):
         found["contracted"] = partial(_contracted, output_type=output_type)
@@ -140,15 +154,13 @@ def _in_integers(inputs: Inputs, rescale: addition.Rescale) -> Outputs:
 def _in_reals(inputs: Inputs, add: Callable[..., addition.Uint8Array]) -> Outputs:
     """By the factors that the integers stand for, to the nearest float32."""
     by: Parameters = inputs["parameters"]
-    scales = (_factor(scale, by) for scale in (by.a, by.b))
-    a, b = (Quantization(scale, zero) for scale, zero in zip(scales, (by.a_zero, by.b_zero), strict=True))
+    operands = []
+    for scale, zero in ((by.a, by.a_zero), (by.b, by.b_zero)):
+        power = by.left_shift + scale.shift + by.total.shift - 62
+        operands.append(Quantization(float(scale.multiplier) * by.total.multiplier * 2.0**power, zero))
+    a, b = operands
     result = add(inputs["a"], inputs["b"], AddParameters(a, b, Quantization(1.0, by.output_zero)))
     return {"output": np.clip(result, by.lower, by.upper)}
-
-
-def _factor(scale: Scale, by: Parameters) -> float:
-    product = float(scale.multiplier) * by.total.multiplier
-    return product * 2.0 ** (by.left_shift + scale.shift + by.total.shift - 62)
 
 
 INTEGER: Mapping[str, Convention] = {

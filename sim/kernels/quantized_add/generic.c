@@ -107,6 +107,49 @@ static inline float32x4_t activate(float32x4_t value, uint32x4_t relu)
     return vbslq_f32(dropped, vdupq_n_f32(0.0f), value);
 }
 
+static inline float32x4_t larger(float32x4_t x, float32x4_t y)
+{
+    return vbslq_f32(vcgtq_f32(x, y), x, y);
+}
+
+static inline float32x4_t smaller(float32x4_t x, float32x4_t y)
+{
+    return vbslq_f32(vcltq_f32(x, y), x, y);
+}
+
+/* as Simd numbers its activations */
+enum { RELU = 1, LEAKY_RELU = 2, RESTRICT_RANGE = 3, HARD_SWISH = 6, HARD_SIGMOID = 8 };
+
+typedef struct {
+    uint8_t kind;
+    float32x4_t first, second;
+} activation_t;
+
+static inline float32x4_t activate_as_page(float32x4_t value, activation_t by)
+{
+    const float32x4_t zero = vdupq_n_f32(0.0f), one = vdupq_n_f32(1.0f);
+    switch (by.kind) {
+    case RELU:
+        return larger(zero, value);
+    case LEAKY_RELU:
+        return vaddq_f32(larger(zero, value), vmulq_f32(by.first, smaller(zero, value)));
+    case RESTRICT_RANGE:
+        return smaller(larger(by.first, value), by.second);
+    case HARD_SWISH:
+        return vmulq_f32(vmulq_f32(larger(vaddq_f32(smaller(value, by.first), by.first), zero), by.second), value);
+    case HARD_SIGMOID:
+        return larger(zero, smaller(vaddq_f32(vmulq_f32(value, by.first), by.second), one));
+    default:
+        return value;
+    }
+}
+
+static inline float32x4x2_t add_as_page(float32x4x2_t a, float32x4x2_t b, activation_t by)
+{
+    const float32x4_t low = vaddq_f32(a.val[0], b.val[0]), high = vaddq_f32(a.val[1], b.val[1]);
+    return (float32x4x2_t){{activate_as_page(low, by), activate_as_page(high, by)}};
+}
+
 static inline float32x4x2_t add(float32x4x2_t a, float32x4x2_t b, uint32x4_t relu)
 {
     const float32x4_t low = vaddq_f32(a.val[0], b.val[0]), high = vaddq_f32(a.val[1], b.val[1]);
@@ -139,4 +182,17 @@ DEFINE_ADD(quantized_add_f32_u8_to_u8, float, load_float, uint8_t, load_byte, ui
 DEFINE_ADD(quantized_add_f32_u8_to_f32, float, load_float, uint8_t, load_byte, float, store_float)
 DEFINE_ADD(quantized_add_f32_f32_to_u8, float, load_float, float, load_float, uint8_t, store_byte)
 DEFINE_ADD(quantized_add_f32_f32_to_f32, float, load_float, float, load_float, float, store_float)
-DEFINE_ADD(quantized_add_page, uint8_t, load_byte, uint8_t, load_byte, uint8_t, store_page_byte)
+
+void quantized_add_page(const uint8_t *a, const uint8_t *b, uint8_t *output, size_t length, int32_t a_zero,
+                        float a_scale, int32_t b_zero, float b_scale, int32_t output_zero, float output_scale,
+                        uint8_t activation, float parameter_0, float parameter_1)
+{
+    const quantization_t by_a = quantization(a_zero, a_scale), by_b = quantization(b_zero, b_scale);
+    const quantization_t by_output = quantization(output_zero, output_scale);
+    const activation_t by = {activation, vdupq_n_f32(parameter_0), vdupq_n_f32(parameter_1)};
+    size_t i = 0;
+    for (; i + 8 <= length; i += 8)
+        store_page_bytes(output, i, add_as_page(load_bytes(a, i, by_a), load_bytes(b, i, by_b), by), by_output);
+    for (; i < length; ++i)
+        store_page_byte(output, i, add_as_page(load_byte(a, i, by_a), load_byte(b, i, by_b), by), by_output);
+}

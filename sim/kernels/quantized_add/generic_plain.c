@@ -28,6 +28,37 @@ static inline float activate(float value, uint8_t relu)
     return relu && value < 0.0f ? 0.0f : value;
 }
 
+static inline float larger(float x, float y)
+{
+    return x > y ? x : y;
+}
+
+static inline float smaller(float x, float y)
+{
+    return x < y ? x : y;
+}
+
+/* as Simd numbers its activations */
+enum { RELU = 1, LEAKY_RELU = 2, RESTRICT_RANGE = 3, HARD_SWISH = 6, HARD_SIGMOID = 8 };
+
+static inline float activate_as_page(float value, uint8_t kind, float first, float second)
+{
+    switch (kind) {
+    case RELU:
+        return larger(0.0f, value);
+    case LEAKY_RELU:
+        return larger(0.0f, value) + first * smaller(0.0f, value);
+    case RESTRICT_RANGE:
+        return smaller(larger(first, value), second);
+    case HARD_SWISH:
+        return larger(smaller(value, first) + first, 0.0f) * second * value;
+    case HARD_SIGMOID:
+        return larger(0.0f, smaller(value * first + second, 1.0f));
+    default:
+        return value;
+    }
+}
+
 /* to the nearest int32, ties to even; saturates, NaN gives 0: C leaves the conversion itself undefined there */
 static inline int32_t to_integer(float value)
 {
@@ -78,4 +109,15 @@ DEFINE_ADD(quantized_add_f32_u8_to_u8, float, load_float, uint8_t, load_byte, ui
 DEFINE_ADD(quantized_add_f32_u8_to_f32, float, load_float, uint8_t, load_byte, float, store_float)
 DEFINE_ADD(quantized_add_f32_f32_to_u8, float, load_float, float, load_float, uint8_t, store_byte)
 DEFINE_ADD(quantized_add_f32_f32_to_f32, float, load_float, float, load_float, float, store_float)
-DEFINE_ADD(quantized_add_page, uint8_t, load_byte, uint8_t, load_byte, uint8_t, store_page_byte)
+
+void quantized_add_page(const uint8_t *restrict a, const uint8_t *restrict b, uint8_t *restrict output, size_t length,
+                        int32_t a_zero, float a_scale, int32_t b_zero, float b_scale, int32_t output_zero,
+                        float output_scale, uint8_t activation, float parameter_0, float parameter_1)
+{
+    const quantization_t by_a = {a_zero, a_scale}, by_b = {b_zero, b_scale};
+    const quantization_t by_output = {output_zero, output_scale};
+    for (size_t i = 0; i < length; ++i) {
+        const float total = load_byte(a[i], by_a) + load_byte(b[i], by_b);
+        output[i] = store_page_byte(activate_as_page(total, activation, parameter_0, parameter_1), by_output);
+    }
+}

@@ -4,7 +4,7 @@
     a float32 tensor involved  dequantize, add, activate, quantize by the reciprocal of the output's scale (`generic`)
 
 ad, bd and t are inputs, so that nothing here depends on how t was made (see `sim.golden.addition.fold`).
-Source: spec/quantized_add.md.
+Source: docs/spec/quantized_add.md.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from sim.golden.addition import (
     dequantize,
     fold,
     fold_contracted,
-    rectify,
+    require_identity_or_relu,
     sum_a_first_fused,
     sum_a_first_unfused,
     sum_b_first_in_double,
@@ -83,13 +83,12 @@ def generic_steps(a: Tensor, b: Tensor, parameters: AddParameters, output: str) 
     `a` and `b` are uint8 or float32 of one shape, `output` is "float32" or "uint8".  A float32 tensor ignores its
     quantization.  Keys: a, b, difference and real (of the first uint8 operand: each step follows from the one before),
     sum, relu (where asked for), and for uint8: scale, round, offset, output.  The offset is added in int32 and wraps,
-    as on AArch64.
+    as on AArch64.  `ValueError`: an activation but Identity and ReLU, for which upstream calls a NULL pointer.
     """
-    first, second = real(a, parameters.a), real(b, parameters.b)
-    with np.errstate(all="ignore"):
-        steps: Steps = {"a": a, "b": b, **_dequantized_first(a, b, parameters), "sum": np.asarray(first + second)}
+    require_identity_or_relu(parameters.activation, "the library")
+    steps = _summed(a, b, parameters)
     if parameters.relu:
-        steps["relu"] = rectify(steps["sum"])
+        steps["relu"] = parameters.activation.of(steps["sum"])
     if output == "float32":
         return steps | {"output": steps.get("relu", steps["sum"])}
     with np.errstate(all="ignore"):
@@ -101,25 +100,32 @@ def generic_steps(a: Tensor, b: Tensor, parameters: AddParameters, output: str) 
 def page_steps(a: Tensor, b: Tensor, parameters: AddParameters, output: str = "uint8") -> Steps:
     """Every intermediate value of what the page says; of three uint8 tensors the result is `addition.add_page`'s.
 
-    Operands and `output` as in `generic_steps`.  Keys: a, b, difference, real, sum, relu (where asked for), and for
-    uint8: quotient, round, output.  The offset is added exactly.
+    Operands and `output` as in `generic_steps`.  Keys: a, b, difference, real, sum, that of the activation where one is
+    asked for (relu, leakyrelu, ...), and for uint8: quotient, round, output.  The offset is added exactly.
     """
-    steps = generic_steps(a, b, parameters, "float32")
+    steps = _summed(a, b, parameters)
+    active = parameters.activation.of(steps["sum"])
+    if parameters.activation.name != "Identity":
+        steps[parameters.activation.name.lower()] = active
     if output == "float32":
-        return steps
+        return steps | {"output": active}
     with np.errstate(all="ignore"):
-        steps["quotient"] = np.asarray(steps.pop("output") / np.float32(parameters.output.scale))
+        steps["quotient"] = np.asarray(active / np.float32(parameters.output.scale))
     steps["round"] = to_int32_ties_even(steps["quotient"])
     placed = steps["round"].astype(np.int64) + parameters.output.zero_point
     return steps | {"output": np.asarray(np.clip(placed, 0, 255)).astype(np.uint8)}
 
 
-def _dequantized_first(a: Tensor, b: Tensor, parameters: AddParameters) -> Steps:
-    for values, quantization in ((a, parameters.a), (b, parameters.b)):
+def _summed(a: Tensor, b: Tensor, parameters: AddParameters) -> Steps:
+    """Operands, the dequantization of the first uint8 one, and the sum."""
+    with np.errstate(all="ignore"):
+        total = np.asarray(real(a, parameters.a) + real(b, parameters.b))
+    dequantized: Steps = {}
+    for values, quantization in ((b, parameters.b), (a, parameters.a)):
         if values.dtype == np.uint8:
             difference = wrap_int32(values.astype(np.int64) - quantization.zero_point)
-            return {"difference": difference, "real": dequantize(values, quantization)}
-    return {}
+            dequantized = {"difference": difference, "real": dequantize(values, quantization)}
+    return {"a": a, "b": b, **dequantized, "sum": total}
 
 
 def real(values: Tensor, quantization: Quantization) -> Float32Array:

@@ -4,14 +4,14 @@
     M: multiply (Q0.31, ties up), then shift to the right (ties away from zero)
 
 Of the integers that `derived` makes, the output is that of `sim.golden.addition.add_tflite`.
-Source: spec/neighbours.md, "Integer quantized add"; row 11 of spec/known_differences.md.
+Source: docs/spec/neighbours.md section 13; docs/spec/known_differences.md row 11.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from sim.golden.addition import LEFT_SHIFT, AddParameters, Quantization, Uint8Array, to_bytes
+from sim.golden.addition import LEFT_SHIFT, AddParameters, Uint8Array, to_bytes
 from sim.golden.derivation import derive_tflite
 from sim.golden.fixed_point import (
     INT32_MAX,
@@ -40,7 +40,7 @@ class Scale:
         _require("shift", self.shift, -31, 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Parameters:
     """The integers of the add: how each operand and the sum are scaled, the zero points 0..255, the bounds.
 
@@ -76,19 +76,22 @@ def derived(parameters: AddParameters) -> Parameters:
     `ValueError`: a scale that is not above 0 and finite, a zero point outside 0..255, and 2 max(sa, sb) from 2^20 sd
     on, where the sum would be shifted to the left.
     """
-    scales = [_positive(quantization) for quantization in (parameters.a, parameters.b, parameters.output)]
+    scales = [float(quantization.scale) for quantization in (parameters.a, parameters.b, parameters.output)]
+    for scale in scales:
+        if not 0 < scale < np.inf:
+            raise ValueError(f"the scale is {scale}: the integer add takes finite ones above 0")
     twice_largest, zero = 2 * max(scales[:2]), parameters.output.zero_point
     factors = (scales[0] / twice_largest, scales[1] / twice_largest, twice_largest / (2**LEFT_SHIFT * scales[2]))
     a, b, total = (Scale(*derive_tflite(factor)) for factor in factors)
-    zeros = (parameters.a.zero_point, parameters.b.zero_point, zero)
-    return Parameters(a, b, total, *zeros, lower=zero if parameters.relu else 0)
-
-
-def _positive(quantization: Quantization) -> float:
-    scale = float(quantization.scale)
-    if not 0 < scale < np.inf:
-        raise ValueError(f"the scale is {scale}: the integer add takes finite ones above 0")
-    return scale
+    return Parameters(
+        a=a,
+        b=b,
+        total=total,
+        a_zero=parameters.a.zero_point,
+        b_zero=parameters.b.zero_point,
+        output_zero=zero,
+        lower=zero if parameters.relu else 0,
+    )
 
 
 def steps(a: Uint8Array, b: Uint8Array, parameters: Parameters) -> Steps:
@@ -97,22 +100,18 @@ def steps(a: Uint8Array, b: Uint8Array, parameters: Parameters) -> Steps:
     `a` and `b` are uint8 of one shape.  Keys: a, b, the int32 a offset, a left shift, a multiply, a shift (those of b
     are left out: each step follows from the one before), sum, multiply, shift, offset, and output, uint8.
     """
-    first, second = (
-        _operand_steps(values, zero, parameters.left_shift, scale)
-        for values, zero, scale in ((a, parameters.a_zero, parameters.a), (b, parameters.b_zero, parameters.b))
-    )
+    operands = []
+    for values, zero, scale in ((a, parameters.a_zero, parameters.a), (b, parameters.b_zero, parameters.b)):
+        difference = values.astype(np.int32) - np.int32(zero)
+        shifted = shift_left_wrap(difference, parameters.left_shift)
+        operands.append({"offset": difference, "left shift": shifted, **_scaled(shifted, scale)})
+    first, second = operands
     total = first["shift"] + second["shift"]
     scaled = _scaled(total, parameters.total)
     placed = scaled["shift"] + np.int32(parameters.output_zero)
     output = to_bytes(clamp(placed, parameters.lower, parameters.upper))
     opened = {f"a {name}": values for name, values in first.items()}
     return {"a": a, "b": b, **opened, "sum": total, **scaled, "offset": placed, "output": output}
-
-
-def _operand_steps(values: Uint8Array, zero: int, left_shift: int, scale: Scale) -> dict[str, Int32Array]:
-    difference = values.astype(np.int32) - np.int32(zero)
-    shifted = shift_left_wrap(difference, left_shift)
-    return {"offset": difference, "left shift": shifted, **_scaled(shifted, scale)}
 
 
 def _scaled(values: Int32Array, scale: Scale) -> dict[str, Int32Array]:

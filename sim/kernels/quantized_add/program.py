@@ -1,7 +1,7 @@
 """quantized_add in intrinsics, step by step what kernel.c and generic.c do.
 
 Whole steps of 16 lanes (uint8 only) or 8, then one element at a time, each in every lane of a vector.
-Arithmetic: spec/quantized_add.md.
+Arithmetic: docs/spec/quantized_add.md sections 2 and 3.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from isa import intrinsics as neon
-from isa.intrinsics import Pointer, VectorValue
+from isa.intrinsics import ElementPointer, VectorValue
 
 Pair = tuple[VectorValue, VectorValue]
 """Eight numbers: two float32x4 or two int32x4."""
@@ -86,7 +86,8 @@ def _widened(values: VectorValue) -> Pair:
 
 
 def add_row(
-    a: Pointer, b: Pointer, output: Pointer, length: int, a_factor: float, b_factor: float, constant: float,
+    a: ElementPointer, b: ElementPointer, output: ElementPointer, length: int, a_factor: float, b_factor: float,
+    constant: float,
     *, total: Sum, to_integers: Round,
 ) -> None:  # fmt: skip
     """uint8[length] of a * a_factor + b * b_factor + constant, inside of a `Program`; arguments as in kernel.c."""
@@ -106,21 +107,21 @@ def add_row(
         neon.vst1_lane_u8(output + i, add_eight(neon.vld1_dup_u8(a + i), neon.vld1_dup_u8(b + i)), 0)
 
 
-class Quantization(NamedTuple):
+class QuantizationVectors(NamedTuple):
     """A zero point as int32x4 and a scale as float32x4, the same in every lane."""
 
     zero: VectorValue
     scale: VectorValue
 
     @classmethod
-    def of(cls, zero: int, scale: float) -> Quantization:
+    def of(cls, zero: int, scale: float) -> QuantizationVectors:
         return cls(neon.vdupq_n_s32(zero), neon.vdupq_n_f32(float(scale)))
 
 
-Store = Callable[[Pointer, Pair, Quantization, bool], None]
+Store = Callable[[ElementPointer, Pair, QuantizationVectors, bool], None]
 
 
-def load(pointer: Pointer, by: Quantization, whole: bool) -> Pair:
+def load(pointer: ElementPointer, by: QuantizationVectors, whole: bool) -> Pair:
     """Eight reals from a pointer to uint8, which are dequantized, or to float32; of one element, eight times it."""
     if pointer.dtype == "float32":
         if whole:
@@ -130,26 +131,26 @@ def load(pointer: Pointer, by: Quantization, whole: bool) -> Pair:
     return _dequantized(low, by), _dequantized(high, by)
 
 
-def _dequantized(values: VectorValue, by: Quantization) -> VectorValue:
+def _dequantized(values: VectorValue, by: QuantizationVectors) -> VectorValue:
     difference = neon.vsubq_s32(neon.vreinterpretq_s32_u32(values), by.zero)
     real: VectorValue = neon.vmulq_f32(neon.vcvtq_f32_s32(difference), by.scale)
     return real
 
 
-def quantize(values: VectorValue, to: Quantization) -> VectorValue:
+def quantize(values: VectorValue, to: QuantizationVectors) -> VectorValue:
     """int32x4: times the reciprocal of the scale, ties to even, plus the zero point, which wraps."""
     reciprocal = neon.vdivq_f32(neon.vdupq_n_f32(1.0), to.scale)
     placed: VectorValue = neon.vaddq_s32(round_ties_even(neon.vmulq_f32(values, reciprocal)), to.zero)
     return placed
 
 
-def quantize_as_page(values: VectorValue, to: Quantization) -> VectorValue:
+def quantize_as_page(values: VectorValue, to: QuantizationVectors) -> VectorValue:
     """int32x4: divided by the scale, ties to even, plus the zero point, which saturates."""
     placed: VectorValue = neon.vqaddq_s32(round_ties_even(neon.vdivq_f32(values, to.scale)), to.zero)
     return placed
 
 
-def store_floats(pointer: Pointer, values: Pair, to: Quantization, whole: bool) -> None:
+def store_floats(pointer: ElementPointer, values: Pair, to: QuantizationVectors, whole: bool) -> None:
     """Eight float32, or the first of them."""
     if whole:
         neon.vst1q_f32(pointer, values[0])
@@ -158,17 +159,17 @@ def store_floats(pointer: Pointer, values: Pair, to: Quantization, whole: bool) 
         neon.vst1q_lane_f32(pointer, values[0], 0)
 
 
-def store_bytes(pointer: Pointer, values: Pair, to: Quantization, whole: bool) -> None:
+def store_bytes(pointer: ElementPointer, values: Pair, to: QuantizationVectors, whole: bool) -> None:
     """Eight uint8 of `quantize`, or the first of them."""
     _store_narrowed(pointer, (quantize(values[0], to), quantize(values[1], to)), whole)
 
 
-def store_page_bytes(pointer: Pointer, values: Pair, to: Quantization, whole: bool) -> None:
+def store_page_bytes(pointer: ElementPointer, values: Pair, to: QuantizationVectors, whole: bool) -> None:
     """Eight uint8 of `quantize_as_page`, or the first of them."""
     _store_narrowed(pointer, (quantize_as_page(values[0], to), quantize_as_page(values[1], to)), whole)
 
 
-def _store_narrowed(pointer: Pointer, integers: Pair, whole: bool) -> None:
+def _store_narrowed(pointer: ElementPointer, integers: Pair, whole: bool) -> None:
     packed = narrow(*integers)
     if whole:
         neon.vst1_u8(pointer, packed)
@@ -184,13 +185,62 @@ def activate(values: VectorValue, relu: VectorValue) -> VectorValue:
     return active
 
 
+def larger(x: VectorValue, y: VectorValue) -> VectorValue:
+    """float32x4 of x where x > y, else y."""
+    chosen: VectorValue = neon.vbslq_f32(neon.vcgtq_f32(x, y), x, y)
+    return chosen
+
+
+def smaller(x: VectorValue, y: VectorValue) -> VectorValue:
+    """float32x4 of x where x < y, else y."""
+    chosen: VectorValue = neon.vbslq_f32(neon.vcltq_f32(x, y), x, y)
+    return chosen
+
+
+def activate_as_page(values: VectorValue, kind: int, first: VectorValue, second: VectorValue) -> VectorValue:
+    """float32x4 activated by the function that Simd numbers so; any other number is none."""
+    zero = neon.vdupq_n_f32(0.0)
+    active = values
+    if kind == 1:  # ReLU
+        active = larger(zero, values)
+    elif kind == 2:  # LeakyRelu
+        active = neon.vaddq_f32(larger(zero, values), neon.vmulq_f32(first, smaller(zero, values)))
+    elif kind == 3:  # RestrictRange
+        active = smaller(larger(first, values), second)
+    elif kind == 6:  # Hswish
+        positive = larger(neon.vaddq_f32(smaller(values, first), first), zero)
+        active = neon.vmulq_f32(neon.vmulq_f32(positive, second), values)
+    elif kind == 8:  # HardSigmoid
+        line = neon.vaddq_f32(neon.vmulq_f32(values, first), second)
+        active = larger(zero, smaller(line, neon.vdupq_n_f32(1.0)))
+    return active
+
+
+def add_page_row(
+    a: ElementPointer, b: ElementPointer, output: ElementPointer, length: int,
+    a_zero: int, a_scale: float, b_zero: int, b_scale: float,
+    output_zero: int, output_scale: float, activation: int, parameter_0: float, parameter_1: float,
+) -> None:  # fmt: skip
+    """A row of uint8 as the page has it, inside of a `Program`; arguments as in generic.c."""
+    by_a, by_b = QuantizationVectors.of(a_zero, a_scale), QuantizationVectors.of(b_zero, b_scale)
+    to = QuantizationVectors.of(output_zero, output_scale)
+    first, second = neon.vdupq_n_f32(float(parameter_0)), neon.vdupq_n_f32(float(parameter_1))
+    end = length - length % 8
+    for i in (*range(0, end, 8), *range(end, length)):
+        whole = i < end
+        parts = zip(load(a + i, by_a, whole), load(b + i, by_b, whole), strict=True)
+        low, high = (activate_as_page(neon.vaddq_f32(x, y), activation, first, second) for x, y in parts)
+        store_page_bytes(output + i, (low, high), to, whole)
+
+
 def add_generic_row(
-    a: Pointer, b: Pointer, output: Pointer, length: int, a_zero: int, a_scale: float, b_zero: int, b_scale: float,
-    output_zero: int, output_scale: float, relu: int, *, store: Store,
+    a: ElementPointer, b: ElementPointer, output: ElementPointer, length: int,
+    a_zero: int, a_scale: float, b_zero: int, b_scale: float, output_zero: int, output_scale: float, relu: int,
+    *, store: Store,
 ) -> None:  # fmt: skip
     """A row of the types of the pointers, inside of a `Program`; arguments as in generic.c."""
-    by_a, by_b = Quantization.of(a_zero, a_scale), Quantization.of(b_zero, b_scale)
-    to, active = Quantization.of(output_zero, output_scale), neon.vdupq_n_u32(0xFFFFFFFF if relu else 0)
+    by_a, by_b = QuantizationVectors.of(a_zero, a_scale), QuantizationVectors.of(b_zero, b_scale)
+    to, active = QuantizationVectors.of(output_zero, output_scale), neon.vdupq_n_u32(0xFFFFFFFF if relu else 0)
     end = length - length % 8
     for i in (*range(0, end, 8), *range(end, length)):
         whole = i < end

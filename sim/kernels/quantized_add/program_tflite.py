@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from isa import intrinsics as neon
-from isa.intrinsics import Pointer, VectorValue
+from isa.intrinsics import ElementPointer, VectorValue
 from sim.kernels.quantized_add.program import narrow
 
 
-class Scale(NamedTuple):
+class ScaleVectors(NamedTuple):
     """A multiplier, and in every lane of an int32x4 a shift, -31..0, and the offset that goes with them."""
 
     offset: VectorValue
@@ -17,11 +17,11 @@ class Scale(NamedTuple):
     shift: VectorValue
 
     @classmethod
-    def of(cls, offset: int, multiplier: int, shift: int) -> Scale:
+    def of(cls, offset: int, multiplier: int, shift: int) -> ScaleVectors:
         return cls(neon.vdupq_n_s32(offset), multiplier, neon.vdupq_n_s32(shift))
 
 
-def rescale(value: VectorValue, by: Scale) -> VectorValue:
+def rescale(value: VectorValue, by: ScaleVectors) -> VectorValue:
     """int32x4 times the multiplier, ties up, then shifted to the right, ties away from zero."""
     high = neon.vqrdmulhq_n_s32(value, by.multiplier)
     fix = neon.vshrq_n_s32(neon.vandq_s32(high, by.shift), 31)
@@ -29,20 +29,21 @@ def rescale(value: VectorValue, by: Scale) -> VectorValue:
     return scaled
 
 
-def place(values: VectorValue, by: Scale, left_shift: VectorValue) -> VectorValue:
+def place(values: VectorValue, by: ScaleVectors, left_shift: VectorValue) -> VectorValue:
     """uint16x4 less the zero point, shifted to the left and rescaled."""
     difference = neon.vaddq_s32(neon.vreinterpretq_s32_u32(neon.vmovl_u16(values)), by.offset)
     return rescale(neon.vshlq_s32(difference, left_shift), by)
 
 
 def add_row_in_integers(
-    a: Pointer, b: Pointer, output: Pointer, length: int, a_offset: int, a_multiplier: int, a_shift: int,
+    a: ElementPointer, b: ElementPointer, output: ElementPointer, length: int, a_offset: int, a_multiplier: int,
+    a_shift: int,
     b_offset: int, b_multiplier: int, b_shift: int, left_shift: int, offset: int, multiplier: int, shift: int,
     lower: int, upper: int,
 ) -> None:  # fmt: skip
     """uint8[length], inside of a `Program`; arguments as in tflite.c."""
-    by_a, by_b = Scale.of(a_offset, a_multiplier, a_shift), Scale.of(b_offset, b_multiplier, b_shift)
-    by_total, left = Scale.of(offset, multiplier, shift), neon.vdupq_n_s32(left_shift)
+    by_a, by_b = ScaleVectors.of(a_offset, a_multiplier, a_shift), ScaleVectors.of(b_offset, b_multiplier, b_shift)
+    by_total, left = ScaleVectors.of(offset, multiplier, shift), neon.vdupq_n_s32(left_shift)
     lowest, highest = neon.vdup_n_u8(lower), neon.vdup_n_u8(upper)
 
     def add_four(x: VectorValue, y: VectorValue) -> VectorValue:

@@ -6,11 +6,21 @@ rounding decides a byte.  For a float32 operand the elements that bring the scal
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from sim.golden.addition import AddParameters, Folded, Quantization, fold, fold_contracted
+from sim.golden.addition import (
+    ACTIVATIONS,
+    Activation,
+    AddParameters,
+    Folded,
+    Quantization,
+    fold,
+    fold_contracted,
+    relu_if,
+)
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN
 from sim.kernels.kernel import Inputs
 from sim.kernels.quantized_add.golden import Tensor, real
@@ -46,7 +56,9 @@ CORNER_PARAMETERS: Final = (
     _parameters((1.0, 1.0, 1.0), (0, 0, INT32_MAX)),
     _parameters((TINY, TINY, TINY), (0, 3, 2**24 + 1)),
 )
-"""Those of spec/known_differences.md, rows 10 to 10f, upstream's test, then scales and zero points at the edges."""
+"""Those of docs/spec/known_differences.md rows 10, 10b, 10c, 10d, 10e and 10f, upstream's test, then scales and zero
+points at the edges.
+"""
 
 
 def folded_corners() -> Iterator[Inputs]:
@@ -63,8 +75,17 @@ def folded_corners() -> Iterator[Inputs]:
 def folded_sample(rng: np.random.Generator) -> Inputs:
     """A random row of up to 96 pairs of bytes, most of them on or next to a tie."""
     length = int(rng.integers(0, 97))
-    if rng.random() < 0.2:
-        return _half_way(rng, length)
+    if rng.random() < 0.2:  # lanes with a = 0 show whether a product, or a float64 sum, was rounded by itself
+        byte, factor, sign = HALF_WAY_FACTORS[rng.integers(len(HALF_WAY_FACTORS))]
+        constant = np.float32(sign * 2.0 ** -int(rng.integers(30, 90)))
+        a, b = random_bytes(rng, length), random_bytes(rng, length)
+        directed = rng.random(length) < 0.7
+        return {
+            "a": np.where(directed, 0, a).astype(np.uint8),
+            "b": np.where(directed, byte, b).astype(np.uint8),
+            "parameters": AddParameters(Quantization(0.5), Quantization(factor), Quantization(1.0)),
+            "folded": Folded(np.float32(0.5), factor, constant),
+        }
     parameters = _random_parameters(rng)
     made: Folded = (fold, fold_contracted)[rng.integers(2)](parameters)
     return {"a": random_bytes(rng, length), "b": random_bytes(rng, length), "parameters": parameters, "folded": made}
@@ -89,28 +110,13 @@ def _half_way_factors() -> list[tuple[int, np.float32, int]]:
 HALF_WAY_FACTORS: Final = _half_way_factors()
 
 
-def _half_way(rng: np.random.Generator, length: int) -> Inputs:
-    """A row of which the lanes with a = 0 show whether a product, or a float64 sum, was rounded by itself."""
-    byte, factor, sign = HALF_WAY_FACTORS[rng.integers(len(HALF_WAY_FACTORS))]
-    parameters = AddParameters(Quantization(0.5), Quantization(factor), Quantization(1.0))
-    constant = np.float32(sign * 2.0 ** -int(rng.integers(30, 90)))
-    a, b = random_bytes(rng, length), random_bytes(rng, length)
-    directed = rng.random(length) < 0.7
-    return {
-        "a": np.where(directed, 0, a).astype(np.uint8),
-        "b": np.where(directed, byte, b).astype(np.uint8),
-        "parameters": parameters,
-        "folded": Folded(np.float32(0.5), factor, constant),
-    }
-
-
 def generic_corners(a_type: str, b_type: str) -> Iterator[Inputs]:
     """Every corner parameter on corner elements of these types, with and without ReLU; then every length."""
     a, b = pairs()
     for number, parameters in enumerate(CORNER_PARAMETERS):
         for relu in (False, True):
             rng = np.random.default_rng(number)
-            chosen = AddParameters(parameters.a, parameters.b, parameters.output, relu)
+            chosen = replace(parameters, activation=relu_if(relu))
             yield _generic_inputs(rng, _corner(a, a_type, rng), _corner(b, b_type, rng), chosen)
     for length in range(24):
         yield {"a": _resized(a, a_type, length), "b": _resized(b, b_type, length), "parameters": CORNER_PARAMETERS[7]}
@@ -122,6 +128,60 @@ def generic_sample(rng: np.random.Generator, a_type: str, b_type: str) -> Inputs
     length = int(rng.integers(0, 65))
     a, b = (_corner(random_bytes(rng, length), kind, rng) for kind in (a_type, b_type))
     return _generic_inputs(rng, a, b, parameters)
+
+
+ACTIVATION_CORNERS: Final = (
+    *(Activation("LeakyRelu", (slope,)) for slope in (0.0, 0.1, -0.5, 1.0, 3.0, np.nan, np.inf)),
+    *(Activation("RestrictRange", pair) for pair in ((0, 6), (-1, 2.5), (3, -3), (-0.0, np.nan), (np.nan, 1), (-1, 0))),
+    *(Activation("Hswish", pair) for pair in ((3, 1 / 6), (-1, 1), (0, 1), (HUGE, 1), (3, -0.0))),
+    *(Activation("HardSigmoid", pair) for pair in ((1 / 6, 0.5), (-1, 3), (0, np.nan), (np.inf, 1), (TINY, 0.25))),
+)
+"""Usual parameters, bounds the wrong way round, and those at the edges of float32."""
+
+
+def page_corners() -> Iterator[Inputs]:
+    """Every corner activation on two of the corner parameters, then those of `generic_corners` for bytes."""
+    a, b = pairs()
+    for number, activation in enumerate(ACTIVATION_CORNERS):
+        for parameters in (CORNER_PARAMETERS[6], CORNER_PARAMETERS[number % len(CORNER_PARAMETERS)]):
+            yield {"a": a, "b": b, "parameters": replace(parameters, activation=activation)}
+    yield from generic_corners("uint8", "uint8")
+
+
+def page_sample(rng: np.random.Generator) -> Inputs:
+    """A random row as `generic_sample` makes it, with any activation, its bounds where the sums are."""
+    if rng.random() < 0.1:  # HardSigmoid, whose product cancels in most lanes, so that its rounding decides at a tie
+        byte, slope = int(rng.integers(3, 256)), np.float32(rng.uniform(0.3, 3))
+        tie = (int(rng.integers(0, 255)) + 0.5) / 256
+        line = Activation("HardSigmoid", (float(slope), tie - byte * float(slope)))
+        length = int(rng.integers(0, 65))
+        a = np.where(rng.random(length) < 0.7, byte, random_bytes(rng, length)).astype(np.uint8)
+        parameters = AddParameters(Quantization(1.0), Quantization(1.0), Quantization(1 / 256), line)
+        return {"a": a, "b": np.zeros(length, np.uint8), "parameters": parameters}
+    inputs = generic_sample(rng, "uint8", "uint8")
+    parameters = inputs["parameters"]
+    name = str(rng.choice(list(ACTIVATIONS)))
+    return {
+        **inputs,
+        "parameters": replace(parameters, activation=Activation(name, _two_numbers(rng, name, parameters))),
+    }
+
+
+def _two_numbers(rng: np.random.Generator, name: str, parameters: AddParameters) -> tuple[float, float]:
+    """Parameters of the activation of that name, now and then special ones."""
+    if rng.random() < RARELY:
+        first, second = rng.choice(np.array(SPECIAL_REALS, np.float32), 2)
+        return float(first), float(second)
+    unit = abs(float(parameters.output.scale))
+    width = unit * 128 if 0 < unit < HUGE / 256 else 1.0
+    if name == "RestrictRange":
+        low, high = sorted(rng.uniform(-width, 2 * width, 2))
+        return float(low), float(high)
+    if name == "Hswish":
+        return float(rng.uniform(0, width)), float(rng.choice([1 / 6, 0.25, rng.random() / width]))
+    if name == "HardSigmoid":
+        return float(rng.choice([1 / 6, 0.2, 1 / width])), float(rng.choice([0.5, rng.random()]))
+    return float(rng.choice([0.01, 0.1, 0.5, rng.random()])), 0.0
 
 
 def _generic_inputs(rng: np.random.Generator, a: Tensor, b: Tensor, parameters: AddParameters) -> Inputs:
@@ -172,8 +232,13 @@ def _random_parameters(rng: np.random.Generator) -> AddParameters:
     output = np.float32(rng.choice([0.015, 0.02, 0.1, 1.0, 3.0, rng.random() + 0.01]))
     scales = np.append(_moved(rng, output * np.array([_factor(rng), _factor(rng)])), output)
     zeros = rng.integers(0, 256, 3) * (rng.random(3) < 0.7)
-    a, b, to = (_quantization(rng, scale, int(zero)) for scale, zero in zip(scales, zeros, strict=True))
-    return AddParameters(a, b, to, relu=bool(rng.random() < 0.5))
+    made = []
+    for scale, zero in zip(scales, zeros, strict=True):
+        chosen = np.float32(rng.choice(SPECIAL_SCALES)) if rng.random() < RARELY else scale
+        placed = rng.choice(SPECIAL_ZEROS) if rng.random() < RARELY / 4 else zero
+        made.append(Quantization(chosen, int(placed)))
+    a, b, to = made
+    return AddParameters(a, b, to, relu_if(rng.random() < 0.5))
 
 
 def _factor(rng: np.random.Generator) -> float:
@@ -181,11 +246,3 @@ def _factor(rng: np.random.Generator) -> float:
         return float(2**31 / rng.integers(1, 256))
     odd, power = 2 * int(rng.integers(0, 6)) + 1, int(rng.integers(1, 4))
     return float(rng.choice([1, 1, 1, -1]) * odd / 2**power)
-
-
-def _quantization(rng: np.random.Generator, scale: np.float32, zero: int) -> Quantization:
-    if rng.random() < RARELY:
-        scale = np.float32(rng.choice(SPECIAL_SCALES))
-    if rng.random() < RARELY / 4:
-        zero = int(rng.choice(SPECIAL_ZEROS))
-    return Quantization(scale, zero)

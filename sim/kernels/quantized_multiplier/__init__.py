@@ -1,6 +1,6 @@
 """quantized_multiplier: int32 values times a real factor, as QuantizedMultiplierSmallerThanOne of ArmNN 24.08.
 
-Source: spec/quantized_multiplier.md.  The compiled functions take the multiplier and the shift that the mode's
+Source: docs/spec/quantized_multiplier.md.  The compiled functions take the multiplier and the shift that the mode's
 constructor makes of the factor.
 """
 
@@ -10,9 +10,10 @@ from pathlib import Path
 
 from sim.golden import scaling
 from sim.golden.fixed_point import Int32Array, Integers
+from sim.kernels.domain import Domain
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.quantized_multiplier import golden, program, vectors
-from sim.kernels.signature import Pointer, Scalar, Signature
+from sim.kernels.signature import Pointer, ScalarArgument, Signature
 
 _FOLDER = Path(__file__).parent
 _LEFT = ("acl_20_02", "tflite")
@@ -29,30 +30,12 @@ MISREADINGS: dict[str, Rule] = {
 """How the product of one and the same multiplier and shift is often computed instead."""
 
 
-def _signature(shift: str) -> Signature:
-    return Signature(
-        (
-            Pointer("values", "int32", ("length",)),
-            Pointer("products", "int32", ("length",), "out"),
-            Scalar("length", "uint64"),
-            Scalar("multiplier", "int32"),
-            Scalar(shift, "int32"),
-        )
-    )
-
-
 def _golden(inputs: Inputs, mode: str) -> Outputs:
     return {"products": golden.quantized_multiplier(inputs["values"], inputs["factor"], mode)}
 
 
 def _misread(inputs: Inputs, mode: str, rule: Rule) -> Outputs:
     return {"products": rule(inputs["values"], *golden.defined_parameters(inputs["factor"], mode))}
-
-
-def _conventions(mode: str) -> dict[str, Callable[[Inputs], Outputs]]:
-    found: dict[str, Callable[[Inputs], Outputs]] = {}
-    found |= {other: partial(_golden, mode=other) for other in golden.MODES if other != mode}
-    return found | {name: partial(_misread, mode=mode, rule=rule) for name, rule in MISREADINGS.items()}
 
 
 def _steps(inputs: Inputs, mode: str) -> golden.Steps:
@@ -66,19 +49,35 @@ def _arguments(inputs: Inputs, mode: str) -> Inputs:
 
 
 def _kernel(mode: str) -> Kernel:
+    shifts = golden.MODES[mode].left_shifts
+    shift, domain = "right_shift", Domain(-shifts[-1], -shifts[0])
+    if mode in _LEFT:
+        shift, domain = "left_shift", Domain(shifts[0], shifts[-1])
+    arguments = (
+        Pointer("values", "int32", ("length",)),
+        Pointer("products", "int32", ("length",), direction="out"),
+        ScalarArgument("length", "uint64"),
+        ScalarArgument("multiplier", "int32"),
+        ScalarArgument(shift, "int32"),
+    )
     return Kernel(
         name="quantized_multiplier",
         symbol=_SYMBOLS.get(mode, "quantized_multiplier"),
         sources=(_FOLDER / "kernel.c", _FOLDER / "kernel_plain.c"),
-        signature=_signature("left_shift" if mode in _LEFT else "right_shift"),
+        signature=Signature(arguments),
         golden=partial(_golden, mode=mode),
         steps=partial(_steps, mode=mode),
         arguments=partial(_arguments, mode=mode),
         corners=partial(vectors.corners, mode),
         sample=partial(vectors.sample, mode=mode),
         program=_PROGRAMS.get(mode, program.with_right_shift),
-        conventions=_conventions(mode),
+        conventions={
+            **{other: partial(_golden, mode=other) for other in golden.MODES if other != mode},
+            **{name: partial(_misread, mode=mode, rule=rule) for name, rule in MISREADINGS.items()},
+        },
         mode=mode,
+        summary=golden.MODES[mode].source,
+        domain={shift: domain},
     )
 
 

@@ -1,16 +1,15 @@
 """The operator: validate() and configure() stand for upstream's constructor, run() for its operator*.
 
-Source: spec/quantized_multiplier.md, "Constructor, float m" and "Sibling derivations".
+Source: docs/spec/quantized_multiplier.md sections 2 and 6.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from sim.golden.derivation import Derived, Real
 from sim.golden.fixed_point import Int32Array
-from sim.kernels.operator import ConfigurationError, Shape, Status, Window, region_of, require_array, status_of
+from sim.kernels.operator import ConfigurationError, ErrorCode, Shape, Status, Window, region_of, require_array
 from sim.kernels.quantized_multiplier.golden import mode_named, quantized_multiplier
 
 ARMNN_MODES = ("armnn_24_08", "x86_count_mod_32")
@@ -26,15 +25,12 @@ def validate(factor: Real, mode: str = "armnn_24_08") -> Status:
     A shift that the product then leaves undefined passes, as upstream. `TypeError`: not a real number. `ValueError`: an
     unknown mode.
     """
-    return status_of(_faults(factor, mode))
-
-
-def _faults(factor: Real, mode: str) -> Iterator[str]:
     derive = mode_named(mode).derive
     try:
         derive(factor)
     except ValueError as refusal:
-        yield str(refusal)
+        return Status(ErrorCode.RUNTIME_ERROR, str(refusal))
+    return Status()
 
 
 @dataclass(frozen=True)
@@ -46,6 +42,8 @@ class _Configured:
 
 class QuantizedMultiplier:
     """The operator: `configure` once, then `run` on int32 arrays of that shape, whole or window by window."""
+
+    validate = staticmethod(validate)
 
     def __init__(self) -> None:
         self._configured: _Configured | None = None

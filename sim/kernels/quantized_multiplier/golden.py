@@ -3,15 +3,14 @@
     factor -> (multiplier, left shift);  value -> left shift (wraps) -> multiply (ties up) -> right shift (ties away)
 
 One function, several conventions: a *mode* names the system whose constructor and product these are (see `MODES`).
-Source: spec/quantized_multiplier.md; the rows cited are those of spec/known_differences.md.
+Source: docs/spec/quantized_multiplier.md sections 2, 3 and 6.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from sim.golden.derivation import (
     Derived,
@@ -50,23 +49,35 @@ MODES: Final[dict[str, Mode]] = {
         left_shifts=range(-31, 1),
     ),
     "x86_count_mod_32": Mode(
-        source="ArmNN 24.08 below 2^-32, where C leaves the shift undefined: x86 counts modulo 32 (row 6c)",
+        source=(
+            "ArmNN 24.08 below 2^-32, where C leaves the shift undefined: x86 counts modulo 32 "
+            "(docs/spec/known_differences.md row 6c)"
+        ),
         derive=derive_armnn,
         left_shifts=range(LOWEST_EXPONENT, 1),
         right_shift=tail_shift,
     ),
     "acl_19_08": Mode(
-        source="ACL 19.08: calculate_quantized_multiplier_less_than_one and its output stage (rows 6 and 6b)",
+        source=(
+            "ACL 19.08: calculate_quantized_multiplier_less_than_one and its output stage "
+            "(docs/spec/known_differences.md rows 6 and 6b)"
+        ),
         derive=derive_acl_19_08,
         left_shifts=range(-31, 1),
     ),
     "acl_20_02": Mode(
-        source="ACL 20.02: calculate_quantized_multiplier and its output stage, left shifts included (rows 6, 7, 8)",
+        source=(
+            "ACL 20.02: calculate_quantized_multiplier and its output stage, left shifts included "
+            "(docs/spec/known_differences.md rows 6, 7, 8)"
+        ),
         derive=derive_acl_20_02,
         left_shifts=range(-31, 32),
     ),
     "tflite": Mode(
-        source="TFLite, double rounding: QuantizeMultiplier, MultiplyByQuantizedMultiplier (rows 6, 6c, 6d, 8)",
+        source=(
+            "TFLite, double rounding: QuantizeMultiplier, MultiplyByQuantizedMultiplier "
+            "(docs/spec/known_differences.md rows 6, 6c, 6d, 8)"
+        ),
         derive=derive_tflite,
         left_shifts=range(-31, 32),
     ),
@@ -87,7 +98,10 @@ def steps(values: Int32Array, factor: Real, mode: str = "armnn_24_08") -> Steps:
     `TypeError`: another dtype, or a factor that is no real number. `ValueError`: a factor that the constructor refuses,
     or whose shift the product leaves undefined.
     """
-    _require_int32_array(values)
+    if not isinstance(values, np.ndarray):
+        raise TypeError(f"values is a {type(values).__name__}: give a numpy array of dtype int32")
+    if values.dtype != np.int32:
+        raise TypeError(f"values has dtype {values.dtype}: give int32, nothing is cast silently")
     multiplier, left_shift = defined_parameters(factor, mode)
     shifted = shift_left_wrap(values, max(left_shift, 0))
     multiplied = doubling_high_multiply(shifted, multiplier)
@@ -112,10 +126,3 @@ def defined_parameters(factor: Real, mode: str = "armnn_24_08") -> Derived:
         legal = f"the product of mode {mode} defines {rule.left_shifts[0]}..{rule.left_shifts[-1]}"
         raise ValueError(f"the factor {factor} gives a left shift of {derived.left_shift}: {legal}")
     return derived
-
-
-def _require_int32_array(values: npt.NDArray[Any]) -> None:
-    if not isinstance(values, np.ndarray):
-        raise TypeError(f"values is a {type(values).__name__}: give a numpy array of dtype int32")
-    if values.dtype != np.int32:
-        raise TypeError(f"values has dtype {values.dtype}: give int32, nothing is cast silently")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from isa.intrinsics import (
-    Pointer,
+    ElementPointer,
     VectorValue,
     vandq_s32,
     vdupq_n_s32,
@@ -28,7 +28,9 @@ def divide_by_power_of_two(value: VectorValue, minus_shift: VectorValue) -> Vect
     return quotient
 
 
-def multiply_row(values: Pointer, products: Pointer, length: int, multiplier: int, left: int, right: int) -> None:
+def multiply_row(
+    values: ElementPointer, products: ElementPointer, length: int, multiplier: int, left: int, right: int
+) -> None:
     """Inside of a `Program`: shift left by `left` and wrap, multiply, shift right by `right`; both 0..31.
 
     Raises TypeError for pointers of other dtypes, ValueError for a number out of range.
@@ -45,19 +47,25 @@ def multiply_row(values: Pointer, products: Pointer, length: int, multiplier: in
         vst1q_lane_s32(products + i, product(vld1q_dup_s32(values + i)), 0)
 
 
-def with_right_shift(values: Pointer, products: Pointer, length: int, multiplier: int, right_shift: int) -> None:
+def with_right_shift(
+    values: ElementPointer, products: ElementPointer, length: int, multiplier: int, right_shift: int
+) -> None:
     """ArmNN's product, `right_shift` 0..31; the arguments are those of kernel.c.  Raises as `multiply_row`."""
     _require(right_shift in range(32), "right_shift", right_shift, "0..31")
     multiply_row(values, products, length, multiplier, 0, right_shift)
 
 
-def with_count_mod_32(values: Pointer, products: Pointer, length: int, multiplier: int, right_shift: int) -> None:
+def with_count_mod_32(
+    values: ElementPointer, products: ElementPointer, length: int, multiplier: int, right_shift: int
+) -> None:
     """ArmNN's product where a shift counts modulo 32, `right_shift` 0 or more.  Raises as `multiply_row`."""
     _require(right_shift >= 0, "right_shift", right_shift, "0 or more")
     multiply_row(values, products, length, multiplier, 0, right_shift % 32)
 
 
-def with_left_shift(values: Pointer, products: Pointer, length: int, multiplier: int, left_shift: int) -> None:
+def with_left_shift(
+    values: ElementPointer, products: ElementPointer, length: int, multiplier: int, left_shift: int
+) -> None:
     """The product of ACL 20.02 and TFLite, `left_shift` -31..31.  Raises as `multiply_row`."""
     _require(left_shift in range(-31, 32), "left_shift", left_shift, "-31..31")
     multiply_row(values, products, length, multiplier, max(left_shift, 0), max(-left_shift, 0))

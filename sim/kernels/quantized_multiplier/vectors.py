@@ -47,15 +47,12 @@ def corners(mode: str) -> Iterator[Inputs]:
 
 def sample(rng: np.random.Generator, mode: str) -> Inputs:
     """Up to 64 values for a random factor of the mode: seven of eight are ties, edges or their neighbours."""
-    factor = _random_factor(rng, mode)
+    if rng.random() < 1 / 4:
+        factor = float(rng.choice(FACTORS[mode]))
+    else:
+        fraction = rng.integers(8, 16) / 8 if rng.random() < 1 / 2 else rng.uniform(1, 2)
+        factor = float(fraction * 2.0 ** int(rng.choice(EXPONENTS[mode])))
     length = int(rng.integers(0, 65))
     directed = rng.choice(separating_values(*defined_parameters(factor, mode)), length)
     plain = rng.integers(INT32_MIN, INT32_MAX, length, endpoint=True)
     return {"values": np.where(rng.random(length) < 7 / 8, directed, plain).astype(np.int32), "factor": factor}
-
-
-def _random_factor(rng: np.random.Generator, mode: str) -> float:
-    if rng.random() < 1 / 4:
-        return float(rng.choice(FACTORS[mode]))
-    fraction = rng.integers(8, 16) / 8 if rng.random() < 1 / 2 else rng.uniform(1, 2)
-    return float(fraction * 2.0 ** int(rng.choice(EXPONENTS[mode])))

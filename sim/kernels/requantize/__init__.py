@@ -1,6 +1,6 @@
 """requantize: int32 accumulators scaled to the output's unit, as TFLite, ruy, CMSIS-NN, XNNPACK, ACL and gemmlowp do.
 
-Source: spec/neighbours.md.
+Source: docs/spec/neighbours.md sections 6, 10, 11, 12 and 15.
 """
 
 from sim.kernels.requantize import fixed_point, float_scale, integer_scale

@@ -1,7 +1,7 @@
 """The operator: validate(), configure() and run() for every mode, in the form of ACL's output stages.
 
 Of the systems named only ACL has such a validate(); the faults of its integer scale come in its order, and the other
-modes follow it. Source: spec/neighbours.md, "NEGEMMLowpQuantizeDownInt32ToUint8Scale".
+modes follow it. Source: docs/spec/neighbours.md section 6.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,11 +18,13 @@ from sim.kernels.operator import (
     Status,
     TensorInfo,
     Window,
+    auto_init_if_empty,
     bias_faults,
     format_faults,
     output_shape_faults,
     region_of,
     require_array,
+    require_bias,
     require_info,
     require_valid,
     status_of,
@@ -76,7 +78,16 @@ def validate(
     require_info("input", input)
     require_info("output", output)
     wanted = output_type(mode)
-    return status_of(_faults(input, bias, output, _parameter_faults(input, parameters, mode), wanted, mode))
+    if isinstance(parameters, Channels) and mode in FIXED_POINT:
+        faults = fixed_point_faults(parameters, (input.shape or (1,))[-1], mode)
+    elif isinstance(parameters, FloatScale) and mode in FLOAT_SCALE:
+        faults = float_scale_faults(parameters, mode)
+    elif isinstance(parameters, IntegerScale) and mode in INTEGER_SCALE:
+        faults = integer_scale_faults(parameters, mode)
+    else:
+        what = f"parameters of mode {mode} are not a {type(parameters).__name__}"
+        raise TypeError(f"{what}: see sim.kernels.requantize.golden")
+    return status_of(_faults(input, bias, output, faults, wanted, mode))
 
 
 def _faults(
@@ -85,28 +96,12 @@ def _faults(
     yield from format_faults("input", input, "S32")
     yield from parameters
     if bias is not None:
-        yield from _bias_faults(input, bias, mode)
+        if mode not in INTEGER_SCALE:
+            yield f"mode {mode} has no bias: give None"
+        yield from bias_faults(input, bias)
     if not output.is_empty:
         yield from format_faults("output", output, wanted)
         yield from output_shape_faults(input, output)
-
-
-def _parameter_faults(input: TensorInfo, parameters: Parameters, mode: str) -> Sequence[str]:
-    if isinstance(parameters, Channels) and mode in FIXED_POINT:
-        return fixed_point_faults(parameters, (input.shape or (1,))[-1], mode)
-    if isinstance(parameters, FloatScale) and mode in FLOAT_SCALE:
-        return float_scale_faults(parameters, mode)
-    if isinstance(parameters, IntegerScale) and mode in INTEGER_SCALE:
-        return integer_scale_faults(parameters, mode)
-    raise TypeError(
-        f"parameters of mode {mode} are not a {type(parameters).__name__}: see sim.kernels.requantize.golden"
-    )
-
-
-def _bias_faults(input: TensorInfo, bias: TensorInfo, mode: str) -> Iterator[str]:
-    if mode not in INTEGER_SCALE:
-        yield f"mode {mode} has no bias: give None"
-    yield from bias_faults(input, bias)
 
 
 @dataclass(frozen=True)
@@ -120,6 +115,8 @@ class _Configured:
 
 class Requantize:
     """The operator: `configure` once, then `run` on arrays of the configured shapes, whole or window by window."""
+
+    validate = staticmethod(validate)
 
     def __init__(self) -> None:
         self._configured: _Configured | None = None
@@ -139,7 +136,7 @@ class Requantize:
         """
         require_info("input", input)
         require_info("output", output)
-        _initialise_if_empty(output, input, output_type(mode))
+        auto_init_if_empty(output, input, output_type(mode))
         require_valid(validate(input, bias, output, parameters, mode))
         bias_shape = None if bias is None else bias.shape or ()
         self._configured = _Configured(input.shape or (), bias_shape, output.shape or (), parameters, mode)
@@ -154,37 +151,19 @@ class Requantize:
         if self._configured is None:
             raise ConfigurationError("the operator is not configured: call configure() before run()")
         made = self._configured
-        _require_arrays(made, values, bias, output)
+        require_array("values", values, made.input_shape, np.dtype(np.int32))
+        require_array("output", output, made.output_shape, _DTYPES[output_type(made.mode)])
+        require_bias(bias, made.bias_shape)
         region = region_of(window, made.input_shape)
         view = output.reshape(made.input_shape)  # only axes of size 1 come or go, so this never copies
-        view[region] = _computed(made, np.asarray(values[region]), bias, region[-1:])
-
-
-def _computed(made: _Configured, values: Int32Array, bias: Int32Array | None, columns: Window) -> AnyArray:
-    parameters = made.parameters
-    if isinstance(parameters, Channels):
-        return requantize(values, _channels_within(parameters, columns), made.mode)
-    if isinstance(parameters, FloatScale):
-        return requantize_float(values, parameters, made.mode)
-    return requantize_integer(values, None if bias is None else bias.reshape(-1)[columns], parameters, made.mode)
-
-
-def _channels_within(channels: Channels, columns: Window) -> Channels:
-    if len(channels.multipliers) == 1 or not columns:
-        return channels
-    return Channels(channels.multipliers[columns[0]], channels.left_shifts[columns[0]])
-
-
-def _initialise_if_empty(output: TensorInfo, input: TensorInfo, data_type: str) -> None:
-    if output.is_empty:
-        output.shape, output.data_type = input.shape, data_type
-        output.channels, output.quantization = input.channels, input.quantization
-
-
-def _require_arrays(made: _Configured, values: Int32Array, bias: Int32Array | None, output: AnyArray) -> None:
-    require_array("values", values, made.input_shape, np.dtype(np.int32))
-    require_array("output", output, made.output_shape, _DTYPES[output_type(made.mode)])
-    if (bias is None) != (made.bias_shape is None):
-        raise ValueError("bias was given to one of configure() and run() only: give it to both or to neither")
-    if bias is not None and made.bias_shape is not None:
-        require_array("bias", bias, made.bias_shape, np.dtype(np.int32))
+        inside, columns, parameters = np.asarray(values[region]), region[-1:], made.parameters
+        if isinstance(parameters, Channels):
+            if len(parameters.multipliers) != 1 and columns:
+                part = columns[0]
+                parameters = Channels(parameters.multipliers[part], parameters.left_shifts[part])
+            view[region] = requantize(inside, parameters, made.mode)
+        elif isinstance(parameters, FloatScale):
+            view[region] = requantize_float(inside, parameters, made.mode)
+        else:
+            biases = None if bias is None else bias.reshape(-1)[columns]
+            view[region] = requantize_integer(inside, biases, parameters, made.mode)

@@ -11,9 +11,10 @@ import numpy as np
 
 from sim.golden import scaling
 from sim.golden.fixed_point import Int32Array, Integers
+from sim.kernels.domain import Domain
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.requantize import golden, program, vectors
-from sim.kernels.signature import Pointer, Scalar, Signature
+from sim.kernels.signature import Pointer, ScalarArgument, Signature
 
 _FOLDER = Path(__file__).parent
 _FUNCTIONS = {
@@ -41,9 +42,9 @@ SIGNATURE = Signature(
         Pointer("values", "int32", ("rows", "columns")),
         Pointer("multipliers", "int32", ("columns",)),
         Pointer("left_shifts", "int32", ("columns",)),
-        Pointer("output", "int32", ("rows", "columns"), "out"),
-        Scalar("rows", "uint64"),
-        Scalar("columns", "uint64"),
+        Pointer("output", "int32", ("rows", "columns"), direction="out"),
+        ScalarArgument("rows", "uint64"),
+        ScalarArgument("columns", "uint64"),
     )
 )
 
@@ -73,14 +74,9 @@ def _arguments(inputs: Inputs) -> Inputs:
     }
 
 
-def _conventions(mode: str) -> dict[str, Callable[[Inputs], Outputs]]:
-    found: dict[str, Callable[[Inputs], Outputs]] = {}
-    found |= {other: partial(_golden, mode=other) for other in golden.FIXED_POINT if other != mode}
-    return found | {name: partial(_misread, rule=rule) for name, rule in MISREADINGS.items()}
-
-
 def kernel(mode: str) -> Kernel:
     """The kernel of one fixed-point mode."""
+    rule = golden.FIXED_POINT[mode]
     return Kernel(
         name="requantize",
         symbol=f"requantize_{_FUNCTIONS[mode]}",
@@ -92,6 +88,14 @@ def kernel(mode: str) -> Kernel:
         corners=partial(vectors.corners, mode),
         sample=partial(vectors.sample, mode=mode),
         program=program.PROGRAMS[_FUNCTIONS[mode]],
-        conventions=_conventions(mode),
+        conventions={
+            **{other: partial(_golden, mode=other) for other in golden.FIXED_POINT if other != mode},
+            **{name: partial(_misread, rule=rule) for name, rule in MISREADINGS.items()},
+        },
         mode=mode,
+        summary=rule.source,
+        domain={
+            "multipliers": Domain(rule.multipliers[0], rule.multipliers[-1]),
+            "left_shifts": Domain(rule.left_shifts[0], rule.left_shifts[-1]),
+        },
     )

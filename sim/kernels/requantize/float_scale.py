@@ -9,9 +9,10 @@ import numpy as np
 from sim.golden import scaling
 from sim.golden.derivation import derive_tflite
 from sim.golden.fixed_point import Int32Array
+from sim.kernels.domain import Domain
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.requantize import golden, program_bytes, vectors_bytes
-from sim.kernels.signature import Pointer, Scalar, Signature
+from sim.kernels.signature import Pointer, ScalarArgument, Signature
 
 _FOLDER = Path(__file__).parent
 _PROGRAMS = {
@@ -30,19 +31,15 @@ def _in_double(values: Int32Array, scale: np.float32) -> golden.AnyArray:
     return np.rint(values * np.float64(scale))
 
 
-def _in_two_roundings(values: Int32Array, scale: np.float32) -> golden.AnyArray:
-    return scaling.double_rounding(values, *derive_tflite(float(scale)))
-
-
-def _in_one_rounding(values: Int32Array, scale: np.float32) -> golden.AnyArray:
-    return scaling.single_rounding(values, *derive_tflite(float(scale)))
+def _in_fixed_point(values: Int32Array, scale: np.float32, rule: Callable[..., Int32Array]) -> golden.AnyArray:
+    return rule(values, *derive_tflite(float(scale)))
 
 
 MISREADINGS: dict[str, Rule] = {
     "float_ties_away": _rounded_away,
     "double_ties_even": _in_double,
-    "double_rounding": _in_two_roundings,
-    "single_rounding": _in_one_rounding,
+    "double_rounding": partial(_in_fixed_point, rule=scaling.double_rounding),
+    "single_rounding": partial(_in_fixed_point, rule=scaling.single_rounding),
 }
 """How the product by the same scale is computed elsewhere, before the zero point and the bounds."""
 
@@ -73,27 +70,23 @@ def _arguments(inputs: Inputs) -> Inputs:
     }
 
 
-def _signature(dtype: str) -> Signature:
-    return Signature(
-        (
-            Pointer("values", "int32", ("length",)),
-            Pointer("output", dtype, ("length",), "out"),
-            Scalar("length", "uint64"),
-            Scalar("scale", "float32"),
-            Scalar("zero_point", dtype),
-            Scalar("lower", dtype),
-            Scalar("upper", dtype),
-        )
-    )
-
-
 def kernel(mode: str) -> Kernel:
     """The kernel of one float-scale mode."""
+    dtype = golden.FLOAT_SCALE[mode].name
+    arguments = (
+        Pointer("values", "int32", ("length",)),
+        Pointer("output", dtype, ("length",), direction="out"),
+        ScalarArgument("length", "uint64"),
+        ScalarArgument("scale", "float32"),
+        ScalarArgument("zero_point", dtype),
+        ScalarArgument("lower", dtype),
+        ScalarArgument("upper", dtype),
+    )
     return Kernel(
         name="requantize",
         symbol=_PROGRAMS[mode].__name__,
         sources=(_FOLDER / "kernel_bytes.c", _FOLDER / "kernel_bytes_plain.c"),
-        signature=_signature(golden.FLOAT_SCALE[mode].name),
+        signature=Signature(arguments),
         golden=partial(_golden, mode=mode),
         steps=partial(_steps, mode=mode),
         arguments=_arguments,
@@ -102,4 +95,6 @@ def kernel(mode: str) -> Kernel:
         program=_PROGRAMS[mode],
         conventions={name: partial(_misread, mode=mode, rule=rule) for name, rule in MISREADINGS.items()},
         mode=mode,
+        summary=f"XNNPACK, the fp32 requantization of its {mode[-3:]} operators: scaled in float32, ties to even",
+        domain={"scale": Domain(2.0**-32, float(np.nextafter(np.float32(256), np.float32(0))))},
     )

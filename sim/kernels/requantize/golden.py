@@ -1,12 +1,10 @@
 """Golden reference of requantize: int32 accumulators scaled by a real factor, in the form each system keeps it.
 
-Three families, each with modes that name a system (spec/neighbours.md):
+Three families, each with modes that name a system (docs/spec/neighbours.md sections 6, 10, 11, 12 and 15):
 
 * fixed point: a Q0.31 multiplier and a left shift for each column, int32 to int32 (TFLite, ruy, CMSIS-NN);
 * float scale: a float32 scale, a zero point and bounds, int32 to int8 or uint8 (XNNPACK's fp32 requantization);
 * integer scale: an offset, an integer multiplier, a right shift and bounds, int32 to uint8 (ACL, gemmlowp).
-
-The rows cited are those of spec/known_differences.md.
 """
 
 from collections.abc import Callable, Sequence
@@ -129,25 +127,28 @@ _NOT_NEGATIVE: Final = range(INT32_MAX + 1)
 
 FIXED_POINT: Final[dict[str, FixedPointMode]] = {
     "tflite_double_rounding": FixedPointMode(
-        "TFLite's default build: MultiplyByQuantizedMultiplier on int32 (rows 1, 2, 8)",
+        "TFLite's default build: MultiplyByQuantizedMultiplier on int32 (docs/spec/known_differences.md rows 1, 2, 8)",
         _in_two_roundings(doubling_high_multiply, divide_by_power_of_two_ties_away),
     ),
     "tflite_single_rounding": FixedPointMode(
-        "TFLite built with TFLITE_SINGLE_ROUNDING (rows 1, 8)",
+        "TFLite built with TFLITE_SINGLE_ROUNDING (docs/spec/known_differences.md rows 1, 8)",
         _in_one_rounding(single_rounding),
         multipliers=_NOT_NEGATIVE,
     ),
     "tflite_neon_helper": FixedPointMode(
-        "TFLite's NEON helper for four rows, default build: SRSHL without a fix-up (row 2)",
+        "TFLite's NEON helper for four rows, default build: SRSHL without a fix-up "
+        "(docs/spec/known_differences.md row 2)",
         _in_two_roundings(doubling_high_multiply, divide_by_power_of_two_ties_up),
     ),
     "tflite_single_rounding_neon": FixedPointMode(
-        "TFLite's NEON code built with TFLITE_SINGLE_ROUNDING: SQDMULH, then SRSHL (row 17)",
+        "TFLite's NEON code built with TFLITE_SINGLE_ROUNDING: SQDMULH, then SRSHL "
+        "(docs/spec/known_differences.md row 17)",
         _in_one_rounding(single_rounding_by_vector),
         multipliers=_NOT_NEGATIVE,
     ),
     "cmsis_double_rounding": FixedPointMode(
-        "CMSIS-NN's default build in C, documented for multipliers above -2^31 only (rows 5, 8, 19)",
+        "CMSIS-NN's default build in C, documented for multipliers above -2^31 only "
+        "(docs/spec/known_differences.md rows 5, 8, 19)",
         _in_two_roundings(doubling_high_multiply_unsaturated, divide_by_power_of_two_ties_away),
     ),
     "cmsis_single_rounding": FixedPointMode(
@@ -155,7 +156,8 @@ FIXED_POINT: Final[dict[str, FixedPointMode]] = {
         _in_one_rounding(single_rounding_narrowed),
     ),
     "ruy": FixedPointMode(
-        "ruy's MultiplyByQuantizedMultiplier: TFLite's single rounding on fewer shifts (row 1)",
+        "ruy's MultiplyByQuantizedMultiplier: TFLite's single rounding on fewer shifts "
+        "(docs/spec/known_differences.md row 1)",
         _in_one_rounding(single_rounding),
         left_shifts=range(-31, 8),
         multipliers=_NOT_NEGATIVE,
@@ -169,9 +171,10 @@ INTEGER_SCALE: Final[dict[str, Divide]] = {
     "acl_integer_scale": shift_right_floor,
     "gemmlowp_integer_scale": divide_by_power_of_two_ties_away,
 }
-"""The modes of the integer scale and their shift: QuantizeDownInt32ToUint8Scale of both (row 4).
+"""The modes of the integer scale and their shift: QuantizeDownInt32ToUint8Scale of both.
 
 Ties up, which gemmlowp's comment says, would give the same bytes: it differs on negative numbers only, which become 0.
+Source: docs/spec/neighbours.md section 6; docs/spec/known_differences.md row 4.
 """
 
 
@@ -263,7 +266,12 @@ def integer_scale_steps(
     `TypeError`: not an int32 array. `ValueError`: bias shape, what `integer_scale_faults` names, or an unknown mode.
     """
     _require_int32_array("values", values)
-    _refuse([*_bias_faults(values, bias), *integer_scale_faults(parameters, mode)])
+    faults = []
+    if bias is not None:
+        _require_int32_array("bias", bias)
+        if bias.shape != values.shape[-1:]:
+            faults.append(f"bias has shape {bias.shape}: it must be {values.shape[-1:]}, one for each column")
+    _refuse([*faults, *integer_scale_faults(parameters, mode)])
     biased = values.copy() if bias is None else wrap_int32(values.astype(np.int64) + bias)
     placed = wrap_int32(biased.astype(np.int64) + parameters.offset)
     multiplied = wrap_int32(placed.astype(np.int64) * parameters.multiplier)
@@ -318,14 +326,6 @@ def _mode(modes: dict[str, T], mode: str) -> T:
 def _refuse(faults: Sequence[str]) -> None:
     if faults:
         raise ValueError(faults[0])
-
-
-def _bias_faults(values: Int32Array, bias: Int32Array | None) -> Sequence[str]:
-    if bias is None:
-        return []
-    _require_int32_array("bias", bias)
-    wrong = bias.shape != values.shape[-1:]
-    return [f"bias has shape {bias.shape}: it must be {values.shape[-1:]}, one for each column"] if wrong else []
 
 
 def _require_integers(name: str, *numbers: object) -> None:

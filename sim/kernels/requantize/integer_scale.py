@@ -3,14 +3,19 @@
 from functools import partial
 from pathlib import Path
 
+from sim.kernels.domain import Domain
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.requantize import golden, program_bytes, vectors_bytes
-from sim.kernels.signature import Pointer, Scalar, Signature
+from sim.kernels.signature import Pointer, ScalarArgument, Signature
 
 _FOLDER = Path(__file__).parent
 _SYMBOLS = {
     "acl_integer_scale": "requantize_integer_floor",
     "gemmlowp_integer_scale": "requantize_integer_ties_away",
+}
+_SUMMARIES = {
+    "acl_integer_scale": "ACL 19.08, QuantizeDownInt32ToUint8Scale: the shift rounds down (row 4)",
+    "gemmlowp_integer_scale": "gemmlowp, the stage of the same name: ties away from zero (row 4)",
 }
 _PROGRAMS = {
     "acl_integer_scale": program_bytes.requantize_integer_floor,
@@ -21,13 +26,13 @@ SIGNATURE = Signature(
     (
         Pointer("values", "int32", ("length",)),
         Pointer("bias", "int32", ("length",), nullable=True),
-        Pointer("output", "uint8", ("length",), "out"),
-        Scalar("length", "uint64"),
-        Scalar("offset", "int32"),
-        Scalar("multiplier", "int32"),
-        Scalar("right_shift", "int32"),
-        Scalar("lower", "uint8"),
-        Scalar("upper", "uint8"),
+        Pointer("output", "uint8", ("length",), direction="out"),
+        ScalarArgument("length", "uint64"),
+        ScalarArgument("offset", "int32"),
+        ScalarArgument("multiplier", "int32"),
+        ScalarArgument("right_shift", "int32"),
+        ScalarArgument("lower", "uint8"),
+        ScalarArgument("upper", "uint8"),
     )
 )
 
@@ -73,4 +78,6 @@ def kernel(mode: str) -> Kernel:
         program=_PROGRAMS[mode],
         conventions={other: partial(_golden, mode=other) for other in golden.INTEGER_SCALE if other != mode},
         mode=mode,
+        summary=_SUMMARIES[mode],
+        domain={"right_shift": Domain(0, 31)},
     )

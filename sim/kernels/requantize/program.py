@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from isa.intrinsics import (
-    Pointer,
+    ElementPointer,
     VectorValue,
     vaddq_s32,
     vandq_s32,
@@ -109,7 +109,13 @@ def single_rounding_by_vector(value: VectorValue, multiplier: VectorValue, shift
 
 
 def each(
-    rule: Rule, values: Pointer, multipliers: Pointer, left_shifts: Pointer, output: Pointer, rows: int, columns: int
+    rule: Rule,
+    values: ElementPointer,
+    multipliers: ElementPointer,
+    left_shifts: ElementPointer,
+    output: ElementPointer,
+    rows: int,
+    columns: int,
 ) -> None:
     """Every value of int32[rows][columns] by its column's int32 multiplier and left shift, inside of a `Program`.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from isa.intrinsics import (
-    Pointer,
+    ElementPointer,
     VectorValue,
     vaddq_s32,
     vandq_s32,
@@ -70,7 +70,7 @@ def bound_unsigned(values: VectorValue, lower: int, upper: int) -> VectorValue:
 
 
 def requantize_fp32_qs8(
-    values: Pointer, output: Pointer, length: int, scale: float, zero_point: int, lower: int, upper: int
+    values: ElementPointer, output: ElementPointer, length: int, scale: float, zero_point: int, lower: int, upper: int
 ) -> None:
     """XNNPACK's fp32 requantization of int32[length] to int8; the arguments are those of kernel_bytes.c.
 
@@ -86,7 +86,7 @@ def requantize_fp32_qs8(
 
 
 def requantize_fp32_qu8(
-    values: Pointer, output: Pointer, length: int, scale: float, zero_point: int, lower: int, upper: int
+    values: ElementPointer, output: ElementPointer, length: int, scale: float, zero_point: int, lower: int, upper: int
 ) -> None:
     """XNNPACK's fp32 requantization of int32[length] to uint8, otherwise as `requantize_fp32_qs8`."""
     end = length - length % BLOCK
@@ -111,12 +111,14 @@ def ties_away(value: VectorValue, minus_shift: VectorValue) -> VectorValue:
     return quotient
 
 
-def _biased(load: Callable[[Pointer], VectorValue], values: Pointer, bias: Pointer | None, i: int) -> VectorValue:
+def _biased(
+    load: Callable[[ElementPointer], VectorValue], values: ElementPointer, bias: ElementPointer | None, i: int
+) -> VectorValue:
     return load(values + i) if bias is None else vaddq_s32(load(values + i), load(bias + i))
 
 
 def by_integers(
-    divide: Divide, values: Pointer, bias: Pointer | None, output: Pointer, length: int,
+    divide: Divide, values: ElementPointer, bias: ElementPointer | None, output: ElementPointer, length: int,
     offset: int, multiplier: int, right_shift: int, lower: int, upper: int,
 ) -> None:  # fmt: skip
     """QuantizeDownInt32ToUint8Scale of one row; the arguments after the first are those of kernel_bytes.c.

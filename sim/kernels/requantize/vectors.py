@@ -45,21 +45,17 @@ def sample(rng: np.random.Generator, mode: str) -> Inputs:
     Negative multipliers and far shifts, which some conventions refuse, keep to some of the sets.
     """
     columns, rows = int(rng.integers(1, 13)), int(rng.integers(1, 33))
-    channels = _random_channels(rng, mode, 1 if rng.random() < 1 / 4 else columns)
+    count, rule = 1 if rng.random() < 1 / 4 else columns, FIXED_POINT[mode]
+    negative = INT32_MIN in rule.multipliers and rng.random() < 1 / 4
+    shifts = list(rule.left_shifts) if rng.random() < 1 / 4 else range(-8, 4)
+    multipliers = tuple(random_multiplier(rng, negative) for _ in range(count))
+    channels = Channels(multipliers, tuple(int(shift) for shift in rng.choice(shifts, count)))
     directed = _columns(channels, columns, lambda values: rng.choice(values, rows))
     extreme = rng.choice(EXTREMES, (rows, columns))
     plain = rng.integers(INT32_MIN, INT32_MAX, (rows, columns), endpoint=True)
     kind = rng.integers(0, 8, (rows, columns))
     values = np.where(kind == 0, plain, np.where(kind == 1, extreme, directed))
     return {"values": values.astype(np.int32), "channels": channels}
-
-
-def _random_channels(rng: np.random.Generator, mode: str, channels: int) -> Channels:
-    rule = FIXED_POINT[mode]
-    negative = INT32_MIN in rule.multipliers and rng.random() < 1 / 4
-    shifts = list(rule.left_shifts) if rng.random() < 1 / 4 else range(-8, 4)
-    multipliers = tuple(random_multiplier(rng, negative) for _ in range(channels))
-    return Channels(multipliers, tuple(int(shift) for shift in rng.choice(shifts, channels)))
 
 
 def _repeated(numbers: Sequence[int], count: int) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """transpose1xw: rows cut in chunks of 16 bytes and stacked, as NEGEMMTranspose1xW of ACL does it.
 
 Modes: `acl_19_08`, which copies the padding behind the rows, and `acl_20_11`, which writes zeros and needs no padding.
-Source: spec/transpose1xw.md. The compiled functions move bytes, whatever the type of the elements.
+Source: docs/spec/transpose1xw.md. The compiled functions move bytes, whatever the type of the elements.
 """
 
 from functools import partial
@@ -10,16 +10,18 @@ from pathlib import Path
 import numpy as np
 
 from sim.kernels.kernel import Inputs, Kernel, Outputs
-from sim.kernels.signature import Pointer, Scalar, Signature
+from sim.kernels.signature import Pointer, ScalarArgument, Signature
 from sim.kernels.transpose1xw import golden, program, vectors
 
 _FOLDER = Path(__file__).parent
 DEFAULT, ZEROS = "acl_19_08", "acl_20_11"
 POINTERS = (
     Pointer("input", "uint8", ("planes", "rows", "input_stride")),
-    Pointer("output", "uint8", ("planes", "chunks", "output_stride"), "inout"),
+    Pointer("output", "uint8", ("planes", "chunks", "output_stride"), direction="inout"),
 )
-SIZES = tuple(Scalar(name, "uint64") for name in ("width", "chunks", "rows", "planes", "input_stride", "output_stride"))
+SIZES = tuple(
+    ScalarArgument(name, "uint64") for name in ("width", "chunks", "rows", "planes", "input_stride", "output_stride")
+)
 
 
 def _golden(inputs: Inputs, mode: str) -> Outputs:
@@ -70,6 +72,7 @@ def _kernel(mode: str) -> Kernel:
         program=program.stack_chunks_and_zeros if zeros else program.stack_whole_chunks,
         conventions={other: partial(_golden, mode=other) for other in golden.MODES if other != mode},
         mode=mode,
+        summary=golden.MODES[mode],
     )
 
 

@@ -1,7 +1,7 @@
 """The operator as ACL exposes it: validate(), configure(), run().
 
 It models a build with asserts: see sim/kernels/operator.py.
-Source: spec/transpose1xw.md, "Types", "validate()" and "Right edge".
+Source: docs/spec/transpose1xw.md sections 3, 4 and 5.
 """
 
 from collections.abc import Iterator
@@ -11,12 +11,14 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from sim.kernels.operator import (
+    AclFunction,
     AnyArray,
     ConfigurationError,
     Status,
     TensorInfo,
     Window,
     format_faults,
+    maximum_window,
     padding_faults,
     region_of,
     require_array,
@@ -51,7 +53,11 @@ def _faults(input: TensorInfo, output: TensorInfo, mode: str) -> Iterator[str]:
     if output.data_type != input.data_type:
         yield f"output has data type {output.data_type}: it must be the input's, {input.data_type}"
     if not output.is_empty:
-        yield from _output_faults(input, output)
+        stacked = _stacked(input)
+        if output.dimensions != stacked.dimensions:
+            yield f"output has shape {output.shape}: it must be {stacked.shape}"
+        if input.data_type.startswith("Q") and output.quantization != input.quantization:
+            yield f"output has quantization {output.quantization}: it must be the input's, {input.quantization}"
     if mode == DEFAULT_MODE:
         yield from padding_faults("input", input, _missing(input))
 
@@ -61,14 +67,6 @@ def _input_faults(input: TensorInfo, mode: str) -> Iterator[str]:
         yield from format_faults("input", input, *TYPES_19_08)
     elif input.data_type == "UNKNOWN":
         yield "input has data type UNKNOWN: it must be any other"
-
-
-def _output_faults(input: TensorInfo, output: TensorInfo) -> Iterator[str]:
-    stacked = _stacked(input)
-    if output.dimensions != stacked.dimensions:
-        yield f"output has shape {output.shape}: it must be {stacked.shape}"
-    if input.data_type.startswith("Q") and output.quantization != input.quantization:
-        yield f"output has quantization {output.quantization}: it must be the input's, {input.quantization}"
 
 
 def _stacked(input: TensorInfo) -> TensorInfo:
@@ -88,8 +86,10 @@ class _Configured(NamedTuple):
     mode: str
 
 
-class Transpose1xW:
+class Transpose1xW(AclFunction):
     """The operator: `configure` once, then `run` on arrays of the configured shapes, whole or window by window."""
+
+    validate = staticmethod(validate)
 
     def __init__(self) -> None:
         self._configured: _Configured | None = None
@@ -104,11 +104,23 @@ class Transpose1xW:
         require_info("input", input)
         require_info("output", output)
         require_valid(status_of(_input_faults(input, mode)))  # without its size there is no shape to initialise
-        _initialise_if_empty(output, input)
+        if output.is_empty:
+            stacked = _stacked(input)
+            output.shape, output.data_type = stacked.shape, stacked.data_type
+            output.channels, output.quantization = 1, None
         require_valid(validate(input, output, mode))
         if mode == DEFAULT_MODE:
             input.extend_padding(_missing(input))
         self._configured = _Configured(replace(input), replace(output), mode)
+
+    def name(self) -> str:
+        """Upstream's name of the kernel that the function runs, configured or not."""
+        return "NEGEMMTranspose1xWKernel"
+
+    def window(self) -> Window:
+        """The whole input in steps of a chunk.  `ConfigurationError`: not configured."""
+        info = self._require_configured().input
+        return maximum_window(info.shape or (0,), chunk_width(info.element_size))
 
     def run(self, input: AnyArray, output: AnyArray, window: Window | None = None) -> None:
         """Copy the chunks of `input` inside `window` to `output`, in place, leaving the rest of it untouched.
@@ -119,12 +131,15 @@ class Transpose1xW:
         `ConfigurationError`: not configured. `ValueError`: shape or window. `TypeError`: dtype.
         """
         made = self._require_configured()
-        _require_elements(made.input, input)
+        info = made.input
+        if not isinstance(input, np.ndarray) or input.itemsize != info.element_size:
+            what = f"elements of {info.element_size} bytes, as {info.data_type} has"
+            raise TypeError(f"input is not a numpy array of {what}")
         require_array("input", input, made.input.padded_shape, input.dtype)
         require_array("output", output, made.output.padded_shape, input.dtype)
         shape, width = made.input.shape or (0,), chunk_width(input.itemsize)
         stacked = transpose1xw(input[..., : shape[-1]], input[..., shape[-1] :], made.mode)
-        region = _written(region_of(window, shape), shape[-1], width)
+        region = _written(region_of(window, shape, width), shape[-1], width)
         view = output.reshape(*stacked.shape[:-1], output.shape[-1])
         view[region] = stacked[region]
 
@@ -132,18 +147,6 @@ class Transpose1xW:
         if self._configured is None:
             raise ConfigurationError("the operator is not configured: call configure() before run()")
         return self._configured
-
-
-def _initialise_if_empty(output: TensorInfo, input: TensorInfo) -> None:
-    if output.is_empty:
-        stacked = _stacked(input)
-        output.shape, output.data_type = stacked.shape, stacked.data_type
-        output.channels, output.quantization = 1, None
-
-
-def _require_elements(info: TensorInfo, array: AnyArray) -> None:
-    if not isinstance(array, np.ndarray) or array.itemsize != info.element_size:
-        raise TypeError(f"input is not a numpy array of elements of {info.element_size} bytes, as {info.data_type} has")
 
 
 def _written(region: Window, columns: int, width: int) -> Window:

@@ -4,7 +4,7 @@
 
 It does not transpose: chunk `block` of all rows, in row order, becomes output row `block`. Elements are copied, so that
 only their size counts. A *mode* names what stands behind the end of a row: see `MODES`.
-Source: spec/transpose1xw.md; conventions of spec/known_differences.md, row 18.
+Source: docs/spec/transpose1xw.md; conventions of docs/spec/known_differences.md row 18.
 """
 
 from typing import Any, Final
@@ -39,7 +39,7 @@ def transpose1xw(values: AnyArray, padding: AnyArray | None = None, mode: str = 
     [..., ceil(w / W), h * W]. `padding` is [..., h, p] of the same dtype, p >= -w mod W: what lies behind each row;
     None stands for zeros. Mode acl_20_11 does not read it.
     `TypeError`: the dtype of padding. `ValueError`: its shape, another element size, or an unknown mode.
-    Source: spec/transpose1xw.md, "Function" and "Right edge".
+    Source: docs/spec/transpose1xw.md sections 2 and 3.
 
     >>> transpose1xw(np.arange(6, dtype=np.int32).reshape(1, 6), np.full((1, 2), 90, np.int32)).tolist()
     [[0, 1, 2, 3], [4, 5, 90, 90]]
@@ -47,25 +47,17 @@ def transpose1xw(values: AnyArray, padding: AnyArray | None = None, mode: str = 
     [[0, 1, 2, 3], [4, 5, 0, 0]]
     """
     width, rows = chunk_width(values.dtype.itemsize), np.atleast_2d(values)
-    tail = _tail(rows, padding, -rows.shape[-1] % width, mode)
+    missing = -rows.shape[-1] % width
+    if mode not in MODES:
+        raise ValueError(f"unknown mode {mode!r}: give one of {', '.join(MODES)}")
+    tail = np.zeros((*rows.shape[:-1], missing), rows.dtype)
+    if padding is not None and mode != "acl_20_11":
+        behind = np.atleast_2d(padding)
+        if behind.dtype != rows.dtype:
+            raise TypeError(f"padding has dtype {behind.dtype}: it must be that of the values, {rows.dtype}")
+        if behind.shape[:-1] != rows.shape[:-1] or behind.shape[-1] < missing:
+            raise ValueError(f"padding has shape {behind.shape}: give {tail.shape}, or more on the last axis")
+        tail = behind[..., :missing]
     *planes, height, columns = whole = (*rows.shape[:-1], rows.shape[-1] + tail.shape[-1])
     chunks = np.concatenate([rows, tail], axis=-1).reshape(*whole[:-1], columns // width, width)
     return np.swapaxes(chunks, -3, -2).reshape(*planes, columns // width, height * width)
-
-
-def _tail(rows: AnyArray, padding: AnyArray | None, missing: int, mode: str) -> AnyArray:
-    """The elements that complete the last chunk of each row."""
-    if mode not in MODES:
-        raise ValueError(f"unknown mode {mode!r}: give one of {', '.join(MODES)}")
-    if padding is None or mode == "acl_20_11":
-        return np.zeros((*rows.shape[:-1], missing), rows.dtype)
-    _require_padding(rows, np.atleast_2d(padding), missing)
-    return np.atleast_2d(padding)[..., :missing]
-
-
-def _require_padding(rows: AnyArray, padding: AnyArray, missing: int) -> None:
-    if padding.dtype != rows.dtype:
-        raise TypeError(f"padding has dtype {padding.dtype}: it must be that of the values, {rows.dtype}")
-    if padding.shape[:-1] != rows.shape[:-1] or padding.shape[-1] < missing:
-        wanted = (*rows.shape[:-1], missing)
-        raise ValueError(f"padding has shape {padding.shape}: give {wanted}, or more on the last axis")

@@ -1,18 +1,24 @@
 """transpose1xw as a sequence of intrinsics, step by step what kernel.c does.
 
 The arguments are those of kernel.c: pointers to uint8, sizes and strides in bytes. Both raise TypeError for pointers of
-other dtypes and what the memory raises for an access it does not allow. Source: spec/transpose1xw.md.
+other dtypes and what the memory raises for an access it does not allow. Source: docs/spec/transpose1xw.md section 2.
 """
 
 from __future__ import annotations
 
-from isa.intrinsics import Pointer, vdupq_n_u8, vld1q_dup_u8, vld1q_u8, vst1q_lane_u8, vst1q_u8
+from isa.intrinsics import ElementPointer, vdupq_n_u8, vld1q_dup_u8, vld1q_u8, vst1q_lane_u8, vst1q_u8
 
 CHUNK = 16
 
 
 def stack_whole_chunks(
-    input: Pointer, output: Pointer, chunks: int, rows: int, planes: int, input_stride: int, output_stride: int
+    input: ElementPointer,
+    output: ElementPointer,
+    chunks: int,
+    rows: int,
+    planes: int,
+    input_stride: int,
+    output_stride: int,
 ) -> None:
     """transpose1xw_19_08, inside of a `Program`."""
     for plane in range(planes):
@@ -23,7 +29,7 @@ def stack_whole_chunks(
 
 
 def stack_chunks_and_zeros(
-    input: Pointer, output: Pointer, width: int, chunks: int, rows: int, planes: int, input_stride: int,
+    input: ElementPointer, output: ElementPointer, width: int, chunks: int, rows: int, planes: int, input_stride: int,
     output_stride: int,
 ) -> None:  # fmt: skip
     """transpose1xw_20_11, inside of a `Program`."""
@@ -35,7 +41,7 @@ def stack_chunks_and_zeros(
                 copy_chunk(source + chunk * CHUNK, place, min(CHUNK, width - chunk * CHUNK))
 
 
-def copy_chunk(source: Pointer, place: Pointer, size: int) -> None:
+def copy_chunk(source: ElementPointer, place: ElementPointer, size: int) -> None:
     """`size` bytes of a chunk, 1 to 16, and zeros for the rest."""
     if size == CHUNK:
         vst1q_u8(place, vld1q_u8(source))

@@ -1,6 +1,6 @@
 """Upstream's two helpers for the shape of the output, which disagree for elements wider than a byte.
 
-Shapes are in numpy order. Source: spec/transpose1xw.md, "Shape helper trap".
+Shapes are in numpy order. Source: docs/spec/transpose1xw.md section 6.
 """
 
 from math import ceil

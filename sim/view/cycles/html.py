@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final, NamedTuple
 
-from sim.timing.schedule import Schedule
+from sim.timing.model.schedule import Schedule
 from sim.view.cycles.html_style import STYLE
-from sim.view.cycles.timeline_svg import LEGEND, names, timeline_svg
+from sim.view.cycles.timeline_svg import LEGEND, draw_timeline, names
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 """A browser loads nothing for the page, whatever is in it."""
@@ -24,7 +24,8 @@ class Measure(NamedTuple):
     sentence: str = ""
 
 
-class Line(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListingLine:
     """A row of the listing: an instruction, or the source line (`source`) of those that follow it.
 
     `executions` and `slack` are numbers as text, "" where there is nothing to say.
@@ -39,7 +40,7 @@ class Line(NamedTuple):
     source: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Section:
     """What a page says of one core.
 
@@ -55,12 +56,12 @@ class Section:
     stalls: Sequence[Measure]
     pipes: Sequence[Measure]
     path: Sequence[Measure]
-    listing: Sequence[Line]
+    listing: Sequence[ListingLine]
     schedule: Schedule
     shown: range
 
 
-def page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
+def render_page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     """The whole document, a section for each core."""
     links = "".join(f'<a href="#core-{n}">{escape(one.name)}</a>' for n, one in enumerate(sections))
     body = "\n".join(_section(n, one) for n, one in enumerate(sections))
@@ -75,7 +76,24 @@ def page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
 
 
 def _section(place: int, one: Section) -> str:
-    figures = "".join(_figure(name, value) for name, value in one.figures)
+    """Figures, notes, tables, the listing with the hottest lines marked, the timeline."""
+    figures = "".join(
+        f'<div><span class="soft">{escape(name)}</span><b>{escape(value)}</b></div>' for name, value in one.figures
+    )
+    legend = "".join(f'<span><i class="{look}"></i>{escape(meaning)}</span>' for look, meaning in LEGEND)
+    rows = "".join(f"<div>{name}</div>" for name in names(one.schedule, one.shown))
+    most = max((line.cycles for line in one.listing if not line.source), default=0) or 1
+    listing = []
+    for line in one.listing:
+        row = '<tr class="source">' if line.source else "<tr>"
+        cycles, heat = _number(line.cycles) if line.cycles else "", 0 if line.source else line.cycles / most
+        hot = f'<td class="number heat" style="--heat:{heat:.3f}">{cycles}</td>'
+        numbers = "".join(f'<td class="number soft">{escape(number)}</td>' for number in (line.executions, line.slack))
+        code = f'<td class="place">{escape(line.place)}</td><td>{escape(line.text)}</td>'
+        listing.append(f'{row}{hot}{numbers}{code}<td class="why">{escape(line.why)}</td></tr>')
+    heads = "<tr>" + "".join(f"<th>{name}</th>" for name in _COLUMNS) + "</tr>"
+    lines = "\n".join(listing)
+    timeline = draw_timeline(one.schedule, one.shown)
     return f"""<section id="core-{place}"><h2>{escape(one.name)}</h2>
 <div class="figures">{figures}</div>
 {"".join(f'<p class="soft note">{escape(note)}</p>' for note in one.notes)}
@@ -85,53 +103,23 @@ def _section(place: int, one: Section) -> str:
 {_table("Pipes", one.pipes)}
 {_table("Critical path", one.path)}
 </div>
-<h3>Listing</h3><div class="scroll"><table class="listing">{_listing(one.listing)}</table></div>
-<h3>Timeline</h3><p class="legend">{_legend()}</p>
-{_timeline(one.schedule, one.shown)}
+<h3>Listing</h3><div class="scroll"><table class="listing">{heads}{lines}</table></div>
+<h3>Timeline</h3><p class="legend">{legend}</p>
+<div class="scroll"><div class="rows"><div class="names">{rows}</div>{timeline}</div></div>
 </section>"""
-
-
-def _figure(name: str, value: str) -> str:
-    return f'<div><span class="soft">{escape(name)}</span><b>{escape(value)}</b></div>'
 
 
 def _table(title: str, rows: Sequence[Measure], *, binding: bool = False) -> str:
     """The bars are relative to the largest, which binds where these are bounds."""
     most = max((row.cycles for row in rows), default=0) or 1
-    body = "\n".join(_measure(row, row.cycles / most, binding and row.cycles == most) for row in rows)
+    lines = []
+    for row in rows:
+        look = "measure binding" if binding and row.cycles == most else "measure"
+        sentence = f'<br><span class="soft">{escape(row.sentence)}</span>' if row.sentence else ""
+        name = f'<td class="{look}" style="--share:{row.cycles / most:.3f}">{escape(row.name)}{sentence}</td>'
+        lines.append(f'<tr>{name}<td class="number">{_number(row.cycles)}</td></tr>')
+    body = "\n".join(lines)
     return f"<div><h3>{escape(title)}</h3><table>{body}</table></div>"
-
-
-def _measure(row: Measure, share: float, binding: bool) -> str:
-    look = "measure binding" if binding else "measure"
-    sentence = f'<br><span class="soft">{escape(row.sentence)}</span>' if row.sentence else ""
-    name = f'<td class="{look}" style="--share:{share:.3f}">{escape(row.name)}{sentence}</td>'
-    return f'<tr>{name}<td class="number">{_number(row.cycles)}</td></tr>'
-
-
-def _listing(lines: Sequence[Line]) -> str:
-    most = max((line.cycles for line in lines if not line.source), default=0) or 1
-    head = "<tr>" + "".join(f"<th>{name}</th>" for name in _COLUMNS) + "</tr>"
-    return head + "\n".join(_line(line, 0 if line.source else line.cycles / most) for line in lines)
-
-
-def _line(line: Line, heat: float) -> str:
-    row = '<tr class="source">' if line.source else "<tr>"
-    cycles = _number(line.cycles) if line.cycles else ""
-    hot = f'<td class="number heat" style="--heat:{heat:.3f}">{cycles}</td>'
-    numbers = "".join(f'<td class="number soft">{escape(number)}</td>' for number in (line.executions, line.slack))
-    code = f'<td class="place">{escape(line.place)}</td><td>{escape(line.text)}</td>'
-    return f'{row}{hot}{numbers}{code}<td class="why">{escape(line.why)}</td></tr>'
-
-
-def _legend() -> str:
-    return "".join(f'<span><i class="{look}"></i>{escape(meaning)}</span>' for look, meaning in LEGEND)
-
-
-def _timeline(schedule: Schedule, shown: range) -> str:
-    rows = "".join(f"<div>{name}</div>" for name in names(schedule, shown))
-    beside = f'<div class="names">{rows}</div>{timeline_svg(schedule, shown)}'
-    return f'<div class="scroll"><div class="rows">{beside}</div></div>'
 
 
 def _number(cycles: float) -> str:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim.timing.schedule import Schedule
-from sim.view.cycles.tracks import Slice, tracks
+from isa.errors import MISSING, LanewiseError
+from sim.timing.model.schedule import Schedule
+from sim.view.cycles.tracks import tracks
 
 NANOSECONDS = 1000
 """A cycle is shown as a microsecond; time stamps are nanoseconds."""
@@ -16,28 +17,32 @@ _SEQUENCE = 1
 _CORE = 1
 
 
-class PerfettoMissing(Exception):
+class PerfettoMissing(LanewiseError):
     """The wheel `perfetto` is not installed; the message is one sentence."""
 
+    exit_code = MISSING
 
-def perfetto(schedule: Schedule) -> bytes:
+
+def render_perfetto(schedule: Schedule) -> bytes:
     """The trace: `sim.view.cycles.tracks` below one track named after the core.  Raises PerfettoMissing."""
-    builder = _builder()
-    _describe(builder, _CORE, schedule.core.title)
-    for uuid, (name, slices) in enumerate(tracks(schedule).items(), _CORE + 1):
-        _describe(builder, uuid, name, _CORE)
-        for piece in slices:
-            _begin(builder, uuid, piece)
-            _end(builder, uuid, piece)
-    return bytes(builder.serialize())
-
-
-def _builder() -> Any:
     try:
         from perfetto.trace_builder.proto_builder import TraceProtoBuilder
     except ImportError:
         raise PerfettoMissing("a Perfetto trace needs the package perfetto: pip install perfetto") from None
-    return TraceProtoBuilder()
+    builder = TraceProtoBuilder()
+    _describe(builder, _CORE, schedule.core.title)
+    for uuid, (name, slices) in enumerate(tracks(schedule).items(), _CORE + 1):
+        _describe(builder, uuid, name, _CORE)
+        for piece in slices:
+            begin = _event(builder, uuid, piece.start)
+            begin.type, begin.name = begin.TYPE_SLICE_BEGIN, piece.name
+            begin.flow_ids.extend(piece.arrows)
+            for key, value in (("instruction", f"[{piece.number}]"), ("waited", piece.note)):
+                if value:
+                    begin.debug_annotations.add(name=key, string_value=value)
+            end = _event(builder, uuid, piece.end)
+            end.type = end.TYPE_SLICE_END
+    return bytes(builder.serialize())
 
 
 def _describe(builder: Any, uuid: int, name: str, parent: int = 0) -> None:
@@ -49,20 +54,6 @@ def _describe(builder: Any, uuid: int, name: str, parent: int = 0) -> None:
     descriptor.child_ordering = descriptor.EXPLICIT
     if parent:
         descriptor.parent_uuid = parent
-
-
-def _begin(builder: Any, uuid: int, piece: Slice) -> None:
-    event = _event(builder, uuid, piece.start)
-    event.type, event.name = event.TYPE_SLICE_BEGIN, piece.name
-    event.flow_ids.extend(piece.arrows)
-    for name, value in (("instruction", f"[{piece.number}]"), ("waited", piece.note)):
-        if value:
-            event.debug_annotations.add(name=name, string_value=value)
-
-
-def _end(builder: Any, uuid: int, piece: Slice) -> None:
-    event = _event(builder, uuid, piece.end)
-    event.type = event.TYPE_SLICE_END
 
 
 def _event(builder: Any, uuid: int, cycle: int) -> Any:

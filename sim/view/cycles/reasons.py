@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from sim.timing.reasons import RESULTS
-from sim.timing.schedule import Kind, Schedule, Stall
+from sim.timing.analysis.reasons import RESULTS
+from sim.timing.model.schedule import Schedule, Stall, StallKind
 
-_DEPENDENCES = RESULTS | {Kind.STORE}
-UNHINDERED = frozenset({Kind.NONE, Kind.WIDTH})
+_DEPENDENCES = RESULTS | {StallKind.STORE}
+UNHINDERED = frozenset({StallKind.NONE, StallKind.WIDTH})
 """The kinds that are no delay: the next cycle is the first that has a free slot."""
 
 _WORDS = {
-    Kind.OPERAND: "{what} from {cause}",
-    Kind.ACCUMULATOR: "accumulator {what} from {cause}",
-    Kind.ADDRESS: "address {what} from {cause}",
-    Kind.FLAGS: "flags from {cause}",
-    Kind.STORE: "bytes stored by {cause}",
-    Kind.PIPE: "{what} busy with {cause}",
-    Kind.WIDTH: "no slot left",
-    Kind.PAIRING: "must be first of its cycle",
-    Kind.ORDER: "behind {cause}",
-    Kind.QUEUE: "queue of {what} full",
-    Kind.REORDER: "reorder buffer full",
-    Kind.MISPREDICT: "mispredicted {cause}",
-    Kind.BRANCH: "next taken branch",
-    Kind.MEMORY: "cache miss",
-    Kind.NONE: "",
+    StallKind.OPERAND: "{what} from {cause}",
+    StallKind.ACCUMULATOR: "accumulator {what} from {cause}",
+    StallKind.ADDRESS: "address {what} from {cause}",
+    StallKind.FLAGS: "flags from {cause}",
+    StallKind.STORE: "bytes stored by {cause}",
+    StallKind.PIPE: "{what} busy with {cause}",
+    StallKind.WIDTH: "no slot left",
+    StallKind.PAIRING: "must be first of its cycle",
+    StallKind.ORDER: "behind {cause}",
+    StallKind.QUEUE: "queue of {what} full",
+    StallKind.REORDER: "reorder buffer full",
+    StallKind.MISPREDICT: "mispredicted {cause}",
+    StallKind.BRANCH: "next taken branch",
+    StallKind.MEMORY: "cache miss",
+    StallKind.NONE: "",
 }
 
 
@@ -36,9 +36,10 @@ def producers(schedule: Schedule, number: int) -> list[int]:
 
 def reason_text(schedule: Schedule, number: int, stall: Stall) -> str:
     """What the instruction of that number waited for, as `v3 from [12] sqrdmulh`; "" where it did not wait."""
-    cause = "itself" if stall.cause == number else _named(schedule, stall.cause)
+    if stall.cause == number:
+        cause = "itself"
+    elif stall.cause >= 0:
+        cause = f"[{stall.cause}] {schedule.stream[stall.cause].instruction.form.mnemonic}"
+    else:
+        cause = "others"
     return _WORDS[stall.kind].format(what=stall.what, cause=cause)
-
-
-def _named(schedule: Schedule, number: int) -> str:
-    return f"[{number}] {schedule.stream[number].instruction.form.mnemonic}" if number >= 0 else "others"

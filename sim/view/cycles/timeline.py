@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import ceil
 from textwrap import wrap
 from typing import Final, NamedTuple
@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 from rich.console import Console
 from rich.text import Text
 
-from sim.timing.schedule import Schedule
-from sim.view.cycles.timeline_row import LEGENDS, REASONS, Row, row_of
+from sim.timing.model.schedule import Schedule
+from sim.view.cycles.timeline_row import LEGENDS, REASONS, TimelineRow, row_of
 from sim.view.cycles.window import window
-from sim.view.cycles_sentences import counted
+from sim.view.sentences import counted
 
 ROWS: Final = 40
 _COLOURS: Final = {"s": "red", "=": "yellow", "D": "bold cyan", "e": "green", "E": "bold green", "R": "blue"}
@@ -35,77 +35,60 @@ class _Layout(NamedTuple):
     scale: int
 
 
-def show_timeline(schedule: Schedule, console: Console, *, first: int = 0, rows: int = ROWS) -> None:
+def show_timeline(schedule: Schedule, console: Console, *, first: int = 0, rows: int = ROWS, title: str = "") -> None:
     """Print `rows` instructions from number `first` on: a column for each cycle; what held them up at the right.
 
+    A title stands above, after an empty line.
     Where the cycles are more than the console has columns, a new block starts at a later cycle; where few instructions
     already take more, a column is several cycles, and its letter the most telling of them.
     Raises ValueError where there is nothing to show.
     """
     shown = [row_of(schedule, number) for number in window(schedule, first, rows)]
-    layout = _layout(shown, console.width)
-    _show_head(schedule, shown, layout, console)
-    for block in _blocks(shown, layout.columns * layout.scale):
-        _show_block(block, layout, console)
-
-
-def _show_head(schedule: Schedule, shown: Sequence[Row], layout: _Layout, console: Console) -> None:
+    label, text, reason = (max(len(getattr(row, part)) for row in shown) for part in ("label", "text", "reason"))
+    free = max(console.width - label - _GAPS, 3)
+    # reasons and texts leave the cycles a third of a narrow terminal
+    columns = min(_cycles(shown), max(free - text - reason, free // 3))
+    text = min(text, (free - columns) // 2 if reason else free - columns)
+    together = max(_cycles(shown[k : k + _TOGETHER]) for k in range(max(len(shown) - _TOGETHER, 0) + 1))
+    layout = _Layout(label, columns, text, free - columns - text, ceil(together / columns))
+    if title:
+        console.print(f"\n{title}", style="bold", highlight=False, markup=False)
     total = f"of {counted(len(schedule.stream), 'instruction')} in {counted(schedule.cycles, 'cycle')}"
     console.print(Text(f"{schedule.core.title}: {shown[0].label} to {shown[-1].label} {total}", style="bold"))
     scale = (f"a column is {layout.scale} cycles",) if layout.scale > 1 else ()
     legend = "   ".join(piece.replace(" ", _KEPT) for piece in (*LEGENDS[schedule.core.order], REASONS, *scale))
     for line in wrap(legend, console.width):
         console.print(Text(line.replace(_KEPT, " "), style="dim"))
+    block: list[TimelineRow] = []
+    for row in shown:
+        if block and _cycles([*block, row]) > layout.columns * layout.scale:
+            _show_block(block, layout, console)
+            block = []
+        block.append(row)
+    _show_block(block, layout, console)
 
 
-def _layout(rows: Sequence[Row], width: int) -> _Layout:
-    """Reasons and texts leave the cycles a third of a narrow terminal."""
-    label, text, reason = (max(len(getattr(row, part)) for row in rows) for part in ("label", "text", "reason"))
-    free = max(width - label - _GAPS, 3)
-    columns = min(_cycles(rows), max(free - text - reason, free // 3))
-    text = min(text, (free - columns) // 2 if reason else free - columns)
-    together = max(_cycles(rows[k : k + _TOGETHER]) for k in range(max(len(rows) - _TOGETHER, 0) + 1))
-    return _Layout(label, columns, text, free - columns - text, ceil(together / columns))
-
-
-def _cycles(rows: Sequence[Row]) -> int:
+def _cycles(rows: Sequence[TimelineRow]) -> int:
     return max(row.end for row in rows) - min(row.start for row in rows)
 
 
-def _blocks(rows: Sequence[Row], cycles: int) -> Iterator[list[Row]]:
-    """As many rows each as so many cycles can show."""
-    block: list[Row] = []
-    for row in rows:
-        if block and _cycles([*block, row]) > cycles:
-            yield block
-            block = []
-        block.append(row)
-    yield block
-
-
-def _show_block(rows: Sequence[Row], layout: _Layout, console: Console) -> None:
+def _show_block(rows: Sequence[TimelineRow], layout: _Layout, console: Console) -> None:
+    """Rows below one ruler."""
     start, step = min(row.start for row in rows), _RULE * layout.scale
     ruler = " " * (layout.label + 1)
     for cycle in range(start - start % -step, start + layout.columns * layout.scale, step):
         ruler = ruler.ljust(layout.label + 1 + (cycle - start) // layout.scale) + str(cycle)
     console.print(Text(f"\n{ruler}", style="dim"), no_wrap=True)
     for row in rows:
-        console.print(_line(row, start, layout), no_wrap=True)
-
-
-def _line(row: Row, start: int, layout: _Layout) -> Text:
-    line = Text(f"{row.label:>{layout.label}} ")
-    for cycle in range(start, start + layout.columns * layout.scale, layout.scale):
-        letter = row.letter(cycle, layout.scale)
-        line.append(letter or _background(cycle // layout.scale), style=_COLOURS.get(letter, "dim"))
-    line.append(f"  {_cut(row.text, layout.text):<{layout.text}}  ")
-    line.append(_cut(row.reason, layout.reason), style="red" if "s" in row.letters else "yellow")
-    line.rstrip()
-    return line
-
-
-def _background(column: int) -> str:
-    return " " if column % _TICK else "."
+        line = Text(f"{row.label:>{layout.label}} ")
+        for cycle in range(start, start + layout.columns * layout.scale, layout.scale):
+            letter = row.letter(cycle, layout.scale)
+            background = " " if cycle // layout.scale % _TICK else "."
+            line.append(letter or background, style=_COLOURS.get(letter, "dim"))
+        line.append(f"  {_cut(row.text, layout.text):<{layout.text}}  ")
+        line.append(_cut(row.reason, layout.reason), style="red" if "s" in row.letters else "yellow")
+        line.rstrip()
+        console.print(line, no_wrap=True)
 
 
 def _cut(text: str, width: int) -> str:

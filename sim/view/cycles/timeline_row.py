@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from sim.timing.attribution import Segment, life
-from sim.timing.reasons import Activity
-from sim.timing.schedule import Schedule
+from sim.timing.analysis.attribution import life
+from sim.timing.analysis.reasons import Activity
+from sim.timing.model.schedule import Schedule
 from sim.view.cycles.reasons import UNHINDERED, reason_text
 
 LEGENDS: Final = {
@@ -21,7 +20,7 @@ _STRONGEST: Final = "DREes=-"
 _WAITS: Final = {Activity.ENTRY: "", Activity.OPERANDS: "=", Activity.ISSUE: "=", Activity.RETIREMENT: "-"}
 
 
-class Row(NamedTuple):
+class TimelineRow(NamedTuple):
     """An instruction: a letter for each cycle from `start` on."""
 
     label: str
@@ -42,31 +41,27 @@ class Row(NamedTuple):
         return min(letters, key=_STRONGEST.index, default="")
 
 
-def row_of(schedule: Schedule, number: int) -> Row:
+def row_of(schedule: Schedule, number: int) -> TimelineRow:
     """The row of the instruction of that number; what it waited for longest comes first."""
-    parts = [part for part in life(schedule, number) if not _only_next(part)]
+    parts = [
+        part
+        for part in life(schedule, number)
+        # to enter in a later cycle because the slots of one are taken is no delay
+        if part.activity is not Activity.ENTRY or part.stall.kind not in UNHINDERED
+    ]
     start = parts[0].start if parts else schedule.entered[number]
     longest_first = sorted(parts, key=lambda part: -part.cycles)
     waits = [(part.cycles, reason_text(schedule, number, part.stall)) for part in longest_first]
     reasons = "; ".join(f"{cycles}: {reason}" for cycles, reason in waits if reason)
-    text = schedule.stream[number].instruction.text
-    return Row(f"[{number}]", start, _letters(parts, schedule.core.order == "in"), text, reasons)
-
-
-def _only_next(part: Segment) -> bool:
-    """To enter in a later cycle because the slots of one are taken is no delay."""
-    return part.activity is Activity.ENTRY and part.stall.kind in UNHINDERED
-
-
-def _letters(parts: Sequence[Segment], in_order: bool) -> str:
-    """The cycle of entry has its own letter, whatever begins in it; in order nothing is said of retirement."""
-    held = "".join("s" * part.cycles for part in parts if part.activity is Activity.ENTRY)
-    shown = [part for part in parts if not (in_order and part.activity is Activity.RETIREMENT)]
-    inside = "".join(_inside(part) for part in shown) + "R" * (not in_order)
-    return f"{held}D{inside[1:]}"
-
-
-def _inside(part: Segment) -> str:
-    if part.activity is Activity.EXECUTION:
-        return "e" * (part.cycles - 1) + "E"
-    return _WAITS[part.activity] * part.cycles
+    held, inside, in_order = "", "", schedule.core.order == "in"
+    for part in parts:
+        if part.activity is Activity.ENTRY:
+            held += "s" * part.cycles
+        if part.activity is Activity.EXECUTION:
+            inside += "e" * (part.cycles - 1) + "E"
+        elif not (in_order and part.activity is Activity.RETIREMENT):
+            inside += _WAITS[part.activity] * part.cycles
+    inside += "" if in_order else "R"
+    # the cycle of entry has its own letter, whatever begins in it; in order nothing is said of retirement
+    letters = f"{held}D{inside[1:]}"
+    return TimelineRow(f"[{number}]", start, letters, schedule.stream[number].instruction.text, reasons)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from sim.timing.found_loops import found_loops, hottest
-from sim.timing.schedule import Schedule
+from sim.timing.loops.found_loops import find_loops, hottest
+from sim.timing.model.schedule import Schedule
 
 STEADY: Final = 40
 """Rows of a steady state that are readable at a glance."""
@@ -24,7 +24,7 @@ def steady_window(schedule: Schedule, rows: int = STEADY) -> range:
 
     Raises ValueError for an empty stream.
     """
-    loop = hottest(found_loops(schedule.stream))
+    loop = hottest(find_loops(schedule.stream))
     if loop is None:
         return window(schedule, 0, rows)
     iterations = loop.longest.iterations

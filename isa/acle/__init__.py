@@ -1,0 +1,1 @@
+"""ACLE intrinsics and the programs that they record."""

@@ -1,0 +1,1 @@
+"""Forms and expressions as text that people read."""

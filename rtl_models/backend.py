@@ -1,0 +1,103 @@
+"""The hardware as an external backend of a kernel: what `lanewise check --rtl` compares with the others.
+
+`build_hardware` is registered as the entry point `rtl` of the group `lanewise.backends`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import mkdtemp
+
+from rtl_models.frames_run import FramesRun, WentWrong
+from rtl_models.host import HOSTS, Host, outside
+from rtl_models.tools.build_cache import BuildError
+from rtl_models.tools.environment import SimulationUnavailable, tool_versions
+from rtl_models.tools.own_modules import NothingReplaced, own_modules
+from rtl_models.unit_run import PROFILES, Built
+from rtl_models.units import LANE_COUNTS, UNITS
+from sim.check.external import BackendFault, BackendMissing, NotMadeFor, Outside
+from sim.kernels.kernel import Inputs, Kernel, Outputs, built_in_kernel, kernel_modes, kernel_names
+
+
+def build_hardware(kernel: Kernel, options: Mapping[str, str] | None = None) -> Hardware:
+    """The unit of a built-in kernel, in a simulator that is built unless it is kept.
+
+    It is one more implementation of the kernel: `sim.check.check_kernel(kernel, external=[hardware(kernel)])`.
+    Options: lanes ("4", "8", "16"), profile ("shallow", "deep"), modules (a folder whose modules go before those of the
+    package).  Raises NotMadeFor for a kernel, a mode, an option, and for a design that the simulator refuses;
+    BackendMissing where the environment lacks something.
+    """
+    host, options = _host(kernel), options or {}
+    lanes = _chosen("lanes", options, [str(count) for count in LANE_COUNTS])
+    profile = _chosen("profile", options, PROFILES)
+    try:
+        unit = Built(UNITS[kernel.name], int(lanes), profile)
+        before = [own_modules(Path(options["modules"]))] if "modules" in options else []
+        return Hardware(kernel, host, unit, FramesRun(unit, before))
+    except (BuildError, NothingReplaced) as error:
+        raise NotMadeFor(str(error)) from error
+    except SimulationUnavailable as missing:
+        raise BackendMissing(str(missing)) from missing
+
+
+class Hardware:
+    """A unit, its simulator, and the host around it."""
+
+    name = "rtl"
+
+    def __init__(self, kernel: Kernel, host: Host, unit: Built, simulator: FramesRun) -> None:
+        self._kernel, self._host, self._unit, self._simulator = kernel, host, unit, simulator
+
+    @property
+    def made_as(self) -> str:
+        """Such as "quantize_down Lanes=4 shallow, verilator 5.48"."""
+        (simulator,) = tool_versions("verilator")
+        return f"{self._unit.unit.name} Lanes={self._unit.lanes} {self._unit.profile}, {simulator}"
+
+    def run(self, inputs: Sequence[Inputs]) -> list[Outputs | Outside]:
+        """All of them in one run of the simulator.  Raises BackendFault."""
+        frames = [self._host.frames(self._kernel, each, self._unit.lanes) for each in inputs]
+        reasons = [next(filter(None, (outside(frame.settings) for frame in some)), "") for some in frames]
+        sent = [frame for some, reason in zip(frames, reasons, strict=True) for frame in some if not reason]
+        try:
+            results = iter(self._simulator.results(sent) if sent else [])
+            return [
+                Outside(reason)
+                if reason
+                else self._host.outputs(self._kernel.arguments(each), [next(results) for _ in some])
+                for each, some, reason in zip(inputs, frames, reasons, strict=True)
+            ]
+        except (WentWrong, SimulationUnavailable) as fault:
+            raise BackendFault(str(fault)) from fault
+
+    def show(self, inputs: Inputs) -> str:
+        """Write the waveform of an input set; "" where its run does not come to its end."""
+        file = Path(mkdtemp(prefix=f"lanewise-{self._unit.unit.name}-")) / "waves.vcd"
+        try:
+            self._simulator.waves(self._host.frames(self._kernel, inputs, self._unit.lanes), file)
+        except (WentWrong, SimulationUnavailable):
+            return ""
+        return f"waveform: {file}"
+
+
+def _host(kernel: Kernel) -> Host:
+    """Raises NotMadeFor, also for a user's kernel: its inputs may have any form."""
+    host = HOSTS.get(kernel.name)
+    if host is None or kernel.mode not in host.modes or not _is_built_in(kernel):
+        known = "; ".join(f"{name} ({', '.join(HOSTS[name].modes)})" for name in HOSTS)
+        instead = f"; try --mode {host.modes[0]}" if host is not None and _is_built_in(kernel) else ""
+        raise NotMadeFor(f"there is no hardware for {kernel.title}: there is for the built-in {known}{instead}")
+    return host
+
+
+def _is_built_in(kernel: Kernel) -> bool:
+    known = kernel.name in kernel_names() and kernel.mode in kernel_modes(kernel.name)
+    return known and kernel.arguments is built_in_kernel(kernel.name, kernel.mode).arguments
+
+
+def _chosen(name: str, options: Mapping[str, str], allowed: Sequence[str]) -> str:
+    value = options.get(name, allowed[0])
+    if value not in allowed:
+        raise NotMadeFor(f"--{name} takes {', '.join(allowed)}, not {value!r}")
+    return value

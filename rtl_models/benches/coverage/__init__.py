@@ -1,0 +1,1 @@
+"""Functional coverage and the stimulus that reaches it."""

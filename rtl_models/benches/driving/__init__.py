@@ -1,0 +1,1 @@
+"""Driving a module in the simulator: frames, beats, bus, pauses."""

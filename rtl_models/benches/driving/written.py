@@ -1,0 +1,43 @@
+"""Writes that meet a beat: which of those that are due, and what the functional coverage wants of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from rtl_models.benches.driving.testbench import Write
+from rtl_models.register_map import CHANNELS, REGISTERS, TABLES
+from rtl_models.units import Unit
+
+_CHANNEL_BYTES: Final = 16
+
+
+def chosen_in_turn(writes: Sequence[Write], turn: int) -> Write:
+    """One of the writes: every register in turn, all channels counting as one, and of these every one in turn."""
+    kinds = list(dict.fromkeys(_kind(address) for address, _ in writes))
+    alike = [write for write in writes if _kind(write[0]) == kinds[turn % len(kinds)]]
+    return alike[turn // len(kinds) % len(alike)]
+
+
+def _kind(address: int) -> int:
+    """The register, of channel 0 where it is one of a table."""
+    return address if address < TABLES else TABLES + address % _CHANNEL_BYTES
+
+
+def coverpoints_of_writes(unit: Unit, written_with_a_beat: Mapping[int, int]) -> Mapping[str, int]:
+    """By coverpoint its hits, given those of addresses: each register of the unit in the cycle of an accepted beat."""
+    registers = {
+        register.name: {register.address}
+        for register in REGISTERS
+        if any(field.setting in unit.settings for field in register.fields)
+    }
+    tables = {
+        f"{field} of a channel": {TABLES + _CHANNEL_BYTES * channel + 4 * number for channel in range(CHANNELS)}
+        for number, field in enumerate(unit.tables)
+    }
+    return {
+        f"{name} written in the cycle of an accepted beat": sum(
+            times for address, times in written_with_a_beat.items() if address in addresses
+        )
+        for name, addresses in (registers | tables).items()
+    }

@@ -1,7 +1,0 @@
-"""`python -m rtl_models.bulk`."""
-
-import sys
-
-from rtl_models.bulk.run import main
-
-sys.exit(main())

@@ -1,0 +1,45 @@
+"""`lanewise rtl bulk`: many beats of a unit under random stalls against the goldens."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from isa.errors import MISMATCH
+from rtl_models.bulk.run import BEATS, Volume, all_volumes, run_volume
+from rtl_models.command.options import Modules, Simulator, chosen_modules, chosen_simulator
+from rtl_models.unit_run import PROFILES, Built
+from rtl_models.units import LANE_COUNTS, UNITS
+from sim.terminal.output import fail, print_text, require_one_of
+
+
+def bulk(
+    unit: Annotated[str, typer.Argument(help=f"One of {', '.join(UNITS)}.")] = "",
+    all_units: Annotated[bool, typer.Option("--all", help="Every unit with all lanes in both profiles.")] = False,
+    beats: Annotated[int, typer.Option(min=1, help="Beats, each of so many numbers as there are lanes.")] = BEATS,
+    lanes: Annotated[int, typer.Option(help=f"One of {', '.join(map(str, LANE_COUNTS))}.")] = LANE_COUNTS[0],
+    profile: Annotated[str, typer.Option(help=f"One of {', '.join(PROFILES)}.")] = PROFILES[0],
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 1,
+    simulator: Simulator = "verilator",
+    modules: Modules = None,
+) -> None:
+    """Run a unit under random stalls against the goldens, beats and results in memories of the simulator."""
+    if all_units == bool(unit):
+        fail(f"give --all or a unit, one of {', '.join(UNITS)}")
+    if unit and unit not in UNITS:
+        fail(f"there is no unit {unit!r}: give one of {', '.join(UNITS)}")
+    if lanes not in LANE_COUNTS:
+        fail(f"--lanes takes one of {', '.join(map(str, LANE_COUNTS))}, not {lanes}")
+    require_one_of("--profile", profile, PROFILES)
+    volumes = all_volumes(seed) if all_units else [Volume(Built(UNITS[unit], lanes, profile), beats, seed)]
+    chosen, before = chosen_simulator(simulator), chosen_modules(modules)
+    started, agreeing = time.monotonic(), 0
+    for volume in volumes:
+        begun = time.monotonic()
+        outcome = run_volume(volume, chosen, before)
+        agreeing += outcome.passed
+        print_text(f"{outcome.told()} ({time.monotonic() - begun:.0f} s)")
+    print_text(f"{agreeing} of {len(volumes)} agree, {time.monotonic() - started:.0f} s")
+    raise typer.Exit(0 if agreeing == len(volumes) else MISMATCH)

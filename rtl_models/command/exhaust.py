@@ -1,0 +1,40 @@
+"""`lanewise rtl exhaust`: every pair of operands of a lane."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Final
+
+import typer
+
+from isa.errors import MISMATCH
+from rtl_models.exhaustive.run import can_be_exhausted, compare_every_pair
+from rtl_models.operators import OPERATORS
+from sim.terminal.output import fail, print_text
+
+_WIDTH: Final = 16
+"""The widest that seconds are enough for."""
+
+
+def exhaust(
+    names: Annotated[list[str] | None, typer.Argument(help="Lanes with two operands.")] = None,
+    all_lanes: Annotated[bool, typer.Option("--all", help="Every lane that can be exhausted.")] = False,
+) -> None:
+    """Compare all 2^32 pairs of 16-bit operands of a lane with its expression in the isa semantics."""
+    possible = [name for name, operator in OPERATORS.items() if can_be_exhausted(operator, _WIDTH)]
+    if all_lanes == bool(names):
+        fail(f"give --all or some of {', '.join(possible)}")
+    if unknown := [name for name in names or () if name not in possible]:
+        fail(f"{', '.join(unknown)} cannot be exhausted; give --all or some of {', '.join(possible)}")
+    started, agreeing, wanted = time.monotonic(), 0, names or possible
+    for name in wanted:
+        begun = time.monotonic()
+        exhausted = compare_every_pair(OPERATORS[name], _WIDTH)
+        wrong, said = exhausted.disagreement, "all agree"
+        if wrong is not None:
+            said = f"{wrong.operands} give {wrong.given}, expected {wrong.expected}; again: lanewise rtl exhaust {name}"
+        agreeing += wrong is None
+        seconds = time.monotonic() - begun
+        print_text(f"{name}, {_WIDTH} bits: {exhausted.pairs:,} pairs compared, {said} ({seconds:.0f} s)")
+    print_text(f"{agreeing} of {len(wanted)} agree, {time.monotonic() - started:.0f} s")
+    raise typer.Exit(0 if agreeing == len(wanted) else MISMATCH)

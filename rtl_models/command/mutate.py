@@ -1,0 +1,63 @@
+"""The command that plants mistakes in the hardware and says which are noticed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE
+from rtl_models.mutation.judgement import Judgement, judge
+from rtl_models.mutation.kept import keep_or_judge, tools
+from rtl_models.mutation.report import TIMEOUT, Asked, as_json, details, line, summary
+from rtl_models.mutation.targets import targets, targets_named
+from sim.terminal.output import fail, print_json, print_progress, print_text, write_file
+from sim.terminal.writable import require_writable
+from sim.toolchain.compilers import cache_directory
+from sim.view.sentences import counted
+
+
+def mutate(
+    name: Annotated[str, typer.Argument(help="A module, also at parameters, or a glob; default: all.")] = "",
+    count: Annotated[int, typer.Option(min=1, help="Mutants of each module; fewer where it has no more.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Chooses the mutants and draws the operands.")] = 1,
+    json_wanted: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    certificates: Annotated[Path | None, typer.Option(help="Write what became of each mutant to this file.")] = None,
+    timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for one question to the solver.")] = TIMEOUT,
+    mutant: Annotated[int | None, typer.Option(min=1, help="Only that one of the mutants, by its number.")] = None,
+) -> None:
+    """Plant one wrong bit at a time in the modules: benches must notice it, or proofs that it changes nothing.
+
+    Exit code 1 where a mutant is neither killed nor proved to be equivalent, 2 for a name that no module has and for
+    a number that no mutant has.
+    """
+    asked = Asked(name, count, seed, timeout, mutant)
+    wanted = targets_named(name) or [target for target in targets() if str(target.subject) == name]
+    if not wanted:
+        fail(f"there is no module {name!r} to mutate; try one of lanewise rtl list", USAGE)
+    require_writable("--certificates", certificates)
+    found: list[Judgement] = []
+    interrupted = False
+    try:
+        for target in wanted:
+            how = (target, asked.count, asked.seed, asked.timeout, cache_directory())
+            # one mutant alone is always judged anew
+            found.append(keep_or_judge(*how) if asked.mutant is None else judge(*how, asked.mutant))
+            print_progress(line(found[-1]))
+    except OSError as error:
+        fail(f"cannot keep what is found: {error}; name a directory in LANEWISE_CACHE", MISSING)
+    except KeyboardInterrupt:
+        interrupted = True
+    report = as_json(found, asked, tools())
+    if certificates is not None:
+        write_file(certificates, json.dumps(report, indent=1).encode())
+    if json_wanted:
+        print_json(report)
+    elif found:
+        told = [text for judgement in found for text in (line(judgement), *details(judgement, asked))]
+        print_text("\n".join([*told, summary(found, asked)]))
+    if interrupted:
+        fail(f"interrupted after {len(found)} of {counted(len(wanted), 'module')}", INTERRUPTED)
+    raise typer.Exit(0 if report["passed"] else MISMATCH)

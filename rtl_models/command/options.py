@@ -1,0 +1,32 @@
+"""What several commands about hardware take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rtl_models.tools.environment import SIMULATORS, SimulatorName
+from rtl_models.tools.own_modules import NothingReplaced, own_modules
+from sim.terminal.output import fail
+
+Simulator = Annotated[str, typer.Option(help=f"One of {', '.join(SIMULATORS)}.")]
+Modules = Annotated[
+    Path | None, typer.Option(help="A folder with modules of your own, each in the place of the one of its name.")
+]
+
+
+def chosen_simulator(name: str) -> SimulatorName:
+    """The simulator of that name; ends the command where there is none."""
+    if name not in SIMULATORS:
+        fail(f"--simulator takes one of {', '.join(SIMULATORS)}, not {name!r}")
+    return name
+
+
+def chosen_modules(folder: Path | None) -> list[Path]:
+    """The folders whose modules go before those here; ends the command where one replaces nothing."""
+    try:
+        return [own_modules(folder)] if folder else []
+    except NothingReplaced as nothing:
+        fail(f"--modules: {nothing}")

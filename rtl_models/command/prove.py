@@ -1,0 +1,61 @@
+"""The command that proves theorems about lane modules."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE
+from isa.evaluate.smt import solver_version
+from rtl_models.formal.report import as_json, details, line, summary
+from rtl_models.formal.run import TheoremVerdict, theorems_named, verdicts
+from rtl_models.formal.theorems import LANES
+from rtl_models.tools.yosys import yosys_version
+from rtl_models.units import LANE_COUNTS
+from sim.terminal.output import fail, print_json, print_progress, print_text
+from sim.toolchain.compilers import cache_directory
+from sim.view.sentences import counted
+
+
+def prove(
+    what: Annotated[str, typer.Argument(help="Part of a theorem's name, or a glob; default: all theorems.")] = "",
+    list_only: Annotated[bool, typer.Option("--list", help="Name the theorems, prove nothing.")] = False,
+    json_wanted: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    lanes: Annotated[int, typer.Option(help="4, 8 or 16 lanes of the units that are not proved at all three.")] = LANES,
+    timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for one question to the solver.")] = 60,
+) -> None:
+    """Prove for all inputs that the lane modules compute what the isa semantics say.
+
+    Each theorem has a false claim, a fault in the module, which must be refuted.  Exit code 1 where a theorem is not
+    proved or a false claim not refuted, 2 for a name that no theorem has and for a module that yosys refuses.
+    """
+    if lanes not in LANE_COUNTS:
+        fail(f"a beat of {lanes} lanes: give {', '.join(map(str, LANE_COUNTS))}", USAGE)
+    asked = theorems_named(what, lanes)
+    if not asked:
+        fail(f"no theorem is called {what!r}; --list names them", USAGE)
+    if list_only:
+        print_text("\n".join(theorem.claim.name for theorem in asked))
+        return
+    found: list[TheoremVerdict] = []
+    interrupted = False
+    try:
+        for verdict in verdicts(asked, cache_directory(), timeout):
+            print_progress(line(verdict))
+            found.append(verdict)
+    except OSError as error:
+        fail(f"cannot keep what yosys writes: {error}; name a directory in LANEWISE_CACHE", MISSING)
+    except KeyboardInterrupt:
+        interrupted = True
+    tools = f"{yosys_version()}, {solver_version()}"
+    if json_wanted:
+        print_json(as_json(found, tools))
+    else:
+        for verdict in found:
+            if not verdict.holds:
+                print_text("\n".join(details(verdict, lanes)))
+        print_text(summary(found, tools))
+    if interrupted:
+        fail(f"interrupted after {len(found)} of {counted(len(asked), 'theorem')}", INTERRUPTED)
+    raise typer.Exit(0 if all(verdict.holds for verdict in found) else MISMATCH)

@@ -1,0 +1,96 @@
+"""The command that says how large and how fast the units are on an FPGA."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from isa.errors import INTERRUPTED, MISSING, USAGE
+from rtl_models.synthesis.designs import PROFILES, Design, designs
+from rtl_models.synthesis.figures import Figures, figures_of, tools
+from rtl_models.synthesis.plot import ENDINGS, drawn
+from rtl_models.synthesis.report import SynthesisReport, megahertz, show
+from rtl_models.tools.yosys import Refused
+from rtl_models.units import LANE_COUNTS
+from sim.terminal.output import fail, print_json, print_progress, print_shown, write_file
+from sim.terminal.writable import require_writable
+from sim.toolchain.compilers import cache_directory
+
+T = TypeVar("T")
+
+
+def synth(
+    what: Annotated[list[str] | None, typer.Argument(help="Units or lanes; default: all units, some lanes.")] = None,
+    lanes: Annotated[str, typer.Option(help="Numbers a beat, with commas.")] = ",".join(map(str, LANE_COUNTS)),
+    profile: Annotated[str, typer.Option(help="Of the pipeline, with commas.")] = ",".join(PROFILES),
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="Placements of each; their median counts.")] = 1,
+    clock: Annotated[int, typer.Option(min=1, max=1000, help="MHz that nextpnr is to reach.")] = 200,
+    json_wanted: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw elements a second against cells: .png or .svg.")] = None,
+) -> None:
+    """Synthesize, place and route the units for an ECP5: cells, multipliers, registers, highest clock.
+
+    Half a minute for each design; what is finished is kept until a source or a tool changes.  Exit code 2 for a name
+    that no design has, for a module that yosys refuses, and where nextpnr can place none of the designs.
+    """
+    try:
+        numbers, profiles = _chosen(lanes, LANE_COUNTS, "--lanes"), _chosen(profile, PROFILES, "--profile")
+        wanted = designs(what or [], numbers, profiles)
+    except ValueError as error:
+        fail(str(error), USAGE)
+    _require_drawable(plot)
+    asked = [*(what or ()), "--lanes", lanes, "--profile", profile]
+    report = _filled(SynthesisReport([], asked, tools(), clock, range(1, seeds + 1)), wanted)
+    if json_wanted:
+        print_json(report.as_json())
+    else:
+        print_shown(partial(show, report))
+    if report.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if not any(one.placed for one in report.figures):
+        fail("nextpnr places none of the designs", USAGE)
+    if plot is not None:
+        write_file(plot, drawn(report.figures, plot))
+        print_progress(f"wrote {plot}")
+
+
+def _chosen(text: str, known: Sequence[T], option: str) -> list[T]:
+    """Those of the values that the text names, with commas.  Raises ValueError."""
+    by_name = {str(value): value for value in known}
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in by_name:
+            raise ValueError(f"{option} takes {', '.join(by_name)}, with commas, not {name!r}")
+    return [by_name[name] for name in dict.fromkeys(names)]
+
+
+def _require_drawable(file: Path | None) -> None:
+    if file is None:
+        return
+    if file.suffix not in ENDINGS:
+        fail(f"--plot writes {' and '.join(ENDINGS)}, not {file}", USAGE)
+    require_writable("--plot", file)
+    if find_spec("matplotlib") is None:
+        fail("a plot needs matplotlib; run: pip install matplotlib", MISSING)
+
+
+def _filled(report: SynthesisReport, wanted: Sequence[Design]) -> SynthesisReport:
+    """With all that is wanted, or with what was finished before an interruption."""
+    found: list[Figures] = []
+    try:
+        for design in wanted:
+            found.append(figures_of(design, report.clock, report.seeds, cache_directory()))
+            print_progress(f"{len(found)}/{len(wanted)} {design.title}: {megahertz(found[-1])} MHz")
+    except Refused as refused:
+        fail(f"{design.title}: yosys refuses it: {refused}", USAGE)
+    except KeyboardInterrupt:
+        return replace(report, figures=found, interrupted=True)
+    except OSError as error:
+        fail(f"cannot keep what is synthesized: {error}; name a directory in LANEWISE_CACHE", MISSING)
+    return replace(report, figures=found)

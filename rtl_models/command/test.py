@@ -1,0 +1,126 @@
+"""`lanewise rtl test`: the benches of operators and units, one after the other."""
+
+# ruff: noqa: PT028  (`test` is a command, no test of pytest)
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import filter as matching
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple, TypeVar
+
+import typer
+
+from isa.errors import INTERRUPTED, MISMATCH, USAGE
+from rtl_models.command.junit import render_junit
+from rtl_models.command.options import Modules, Simulator, chosen_modules, chosen_simulator
+from rtl_models.operators import OPERATORS
+from rtl_models.outcome import BenchOutcome
+from rtl_models.run import SEED, run
+from rtl_models.tools.environment import SimulatorName
+from rtl_models.unit_run import PROFILES, Built, run_unit
+from rtl_models.units import LANE_COUNTS, UNITS
+from sim.terminal.output import fail, print_json, print_progress, print_text, write_file
+from sim.terminal.writable import require_writable
+from sim.view.sentences import counted
+
+_Choice = TypeVar("_Choice", int, str)
+_WIDTHS: Final = (8, 16, 32, 64)
+
+
+class DueRun(NamedTuple):
+    """A run that is due."""
+
+    title: str
+    run: Callable[[int, SimulatorName, Sequence[Path]], BenchOutcome]
+
+
+def test(
+    names: Annotated[list[str] | None, typer.Argument(help="Operators and units, or globs; default: all.")] = None,
+    widths: Annotated[str | None, typer.Option(help="Of the operators, such as 8,16; default: all of each.")] = None,
+    lanes: Annotated[str | None, typer.Option(help="Of the units, such as 4,8; default: all.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Of the units, shallow or deep; default: both.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = SEED,
+    simulator: Simulator = "verilator",
+    modules: Modules = None,
+    junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the outcomes as JUnit XML too.")] = None,
+    coverpoints: Annotated[
+        Path | None, typer.Option(help="Write how often each coverpoint of each run was met, as JSON.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON.")] = False,
+) -> None:
+    """Simulate operators against the isa semantics, and units against the golden references.
+
+    A unit runs behind its configuration registers, under every pattern of stalls, with coverpoints.
+    With --modules they are the golden model of your own hardware: its modules need the ports and latencies of these.
+    A failure shows the shrunk case, a waveform, the seed, and the command that gives it again.
+    """
+    require_writable("--junit", junit_file)
+    require_writable("--coverpoints", coverpoints)
+    jobs, before = jobs_of(names or [], widths, lanes, profile), chosen_modules(modules)
+    outcomes: list[BenchOutcome] = []
+    chosen, interrupted = chosen_simulator(simulator), False
+    try:
+        for job in jobs:
+            outcomes.append(job.run(seed, chosen, before))
+            print_progress(f"{outcomes[-1].title}: {'agrees' if outcomes[-1].passed else 'fails'}")
+    except KeyboardInterrupt:
+        interrupted = True
+    if junit_file is not None:
+        write_file(junit_file, render_junit(outcomes))
+    if coverpoints is not None:
+        hits = {outcome.title: dict(outcome.coverpoints) for outcome in outcomes}
+        write_file(coverpoints, json.dumps(hits, indent=1).encode())
+    if as_json:
+        print_json([outcome.as_json() for outcome in outcomes])
+    elif outcomes:
+        print_text("\n".join(outcome.told() for outcome in outcomes))
+    if interrupted:
+        fail(f"interrupted after {len(outcomes)} of {counted(len(jobs), 'run')}", INTERRUPTED)
+    raise typer.Exit(0 if all(outcome.passed for outcome in outcomes) else MISMATCH)
+
+
+def jobs_of(names: Sequence[str], widths: str | None, lanes: str | None, profile: str | None) -> list[DueRun]:
+    """The runs of some names, or of all; what is not possible ends the command."""
+    chosen: dict[str, None] = {}
+    for name in names or ["*"]:
+        if not (found := matching([*OPERATORS, *UNITS], name)):
+            fail(f"there is no operator or unit {name!r}: see lanewise rtl list", USAGE)
+        chosen |= dict.fromkeys(found)
+    if not set(chosen) & set(OPERATORS):
+        _refuse({"--widths": widths}, "operator")
+    if not set(chosen) & set(UNITS):
+        _refuse({"--lanes": lanes, "--profile": profile}, "unit")
+    some_widths = () if widths is None else _chosen("widths", widths, _WIDTHS)
+    parameters = list(product(_chosen("lanes", lanes, LANE_COUNTS), _chosen("profile", profile, PROFILES)))
+    operators = [OPERATORS[name] for name in chosen if name in OPERATORS]
+    for operator in operators:
+        if missing := [width for width in some_widths if width not in operator.widths]:
+            has = ", ".join(map(str, operator.widths))
+            fail(f"{operator.name} has the widths {has}, not {missing[0]}", USAGE)
+    units = [Built(UNITS[name], *each) for name in chosen if name in UNITS for each in parameters]
+    return [
+        *(DueRun(operator.name, partial(run, operator, some_widths)) for operator in operators),
+        *(DueRun(built.title, partial(run_unit, built)) for built in units),
+    ]
+
+
+def _refuse(options: Mapping[str, str | None], kind: str) -> None:
+    """End the command where one of the options is given, all of them for a kind of module that is not tested."""
+    for option, given in options.items():
+        if given is not None:
+            fail(f"{option} is for {kind}s, and no {kind} is named", USAGE)
+
+
+def _chosen(option: str, text: str | None, possible: Sequence[_Choice]) -> Sequence[_Choice]:
+    """Those that a list names, each once, or all where there is none."""
+    if text is None:
+        return possible
+    by_text = {str(choice): choice for choice in possible}
+    given = [part.strip() for part in text.split(",")]
+    if unknown := [part for part in given if part not in by_text]:
+        fail(f"--{option} takes some of {','.join(by_text)}, not {unknown[0]!r}", USAGE)
+    return [by_text[part] for part in dict.fromkeys(given)]

@@ -1,0 +1,1 @@
+"""Modules as equations: written by yosys, read, unrolled over time, replayed."""

@@ -1,0 +1,83 @@
+"""Modules as equations in SMT-LIB, written by yosys and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rtl_models.tools.scratch import scratch_folder
+from rtl_models.tools.sources import sources_of
+from rtl_models.tools.yosys import reading, run_script, seen_by_yosys, yosys_alone, yosys_version
+from sim.toolchain.kept import write_whole
+
+READ: Final = "proc; flatten; memory_map; opt_clean; check -assert"
+"""From sources to a flat netlist: the solver can do without yosys's optimizations.
+
+A loop or a wire with two drivers is refused.
+"""
+_ON_THE_EDGE: Final = "i:clk_i %co1:+[CLK] r:CLK_POLARITY=1 r:CLK_POLARITY=1'1 %u %i"
+WRITE: Final = (
+    f"delete t:$*dff* {_ON_THE_EDGE} %d; async2sync; dffunmap; setundef -undriven -anyconst; write_smt2 -stbv -wires"
+)
+"""From that netlist to equations, in a file that follows.
+
+Equations have one clock, and do not say which: a register that does not move with the rising edge of `clk_i` is taken
+out, so that its value is unknown.
+A reset that acts at once becomes one that masks its register.  What nothing drives, and what is unknown in
+SystemVerilog, such as a bit beyond the end of a vector, becomes a free value: left to itself, yosys would choose 0.
+"""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a theorem is about: a module at parameters, such as ("sqadd", (("Width", 8),))."""
+
+    module: str
+    parameters: tuple[tuple[str, int], ...]
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{name} {value}" for name, value in self.parameters)
+        return f"{self.module} at {at}" if at else self.module
+
+
+@dataclass(frozen=True)
+class SubjectSources:
+    """A subject with the text of every file that it needs, by file name."""
+
+    subject: Subject
+    sources: Mapping[str, str]
+
+
+def at_width(module: str, width: int) -> Subject:
+    """An operator, which has one parameter."""
+    return Subject(module, (("Width", width),))
+
+
+def design_of(subject: Subject) -> SubjectSources:
+    """A lane module of this package.  Raises ValueError where there is none of that name."""
+    return SubjectSources(subject, sources_of(subject.module))
+
+
+def derive_equations(design: SubjectSources, cache: Path) -> str:
+    """What `write_smt2 -stbv` says of the module; kept in the directory for as long as the sources are the same.
+
+    Raises YosysMissing, Refused, ScratchUnusable, and OSError where the directory cannot be used.
+    """
+    asked = [design.subject.module, design.subject.parameters, sorted(design.sources.items())]
+    key = hashlib.sha256(json.dumps([yosys_version(), READ, WRITE, asked]).encode()).hexdigest()
+    kept = cache / f"equations-{key}.smt2"
+    with yosys_alone(cache):
+        if not kept.is_file():
+            write_whole(kept, _written(design).encode())
+    return kept.read_text()
+
+
+def _written(design: SubjectSources) -> str:
+    with scratch_folder() as scratch:
+        read = reading(design.sources, design.subject.module, dict(design.subject.parameters), scratch)
+        run_script(f'{read}; {READ}; {WRITE} "{seen_by_yosys(scratch)}/equations.smt2"', scratch)
+        return (scratch / "equations.smt2").read_text()

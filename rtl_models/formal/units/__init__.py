@@ -1,0 +1,1 @@
+"""Models of the streaming units and of their parts, and theorems about them."""

@@ -1,0 +1,145 @@
+"""Theorems about the parts of units, each a module of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from isa.lane import S32, U1, U8, U32, Int, Lane, select
+from rtl_models.formal import arithmetic as a
+from rtl_models.formal.claims import Signals, Specification, Statement, claim, on
+from rtl_models.formal.equations.written import Subject, at_width
+from rtl_models.formal.theorem import Fault, Theorem
+from rtl_models.formal.units.handshake import handshake_theorems
+from rtl_models.formal.units.pieces import multiply_high, multiply_low, output_stages, rescale
+from rtl_models.formal.units.registers import PipelinePiece, becomes, delay_line
+
+WIDTHS = (8, 16, 32)
+DEPTH = 9
+"""Of the handshake that is proved on its own; the units have theirs proved with them."""
+
+
+def part_theorems() -> Iterator[Theorem]:
+    """All of them."""
+    for width in WIDTHS:
+        wide = _Wide(width)
+        of_width = (
+            ("rounding_doubling_high", wide.rounded_high, "<< (Width - 2)", "<< (Width - 3)"),
+            ("multiply_tiles", wide.tiles, "a_low * b_low", "a_low * b_high"),
+            ("sum_of_tiles", wide.total, "{{(Half-1){crossed[Width]}}", "{{(Half-1){1'b0}}"),
+            ("shift_right_to_halves", wide.in_halves, ">>> shift_i", ">> shift_i"),
+            ("round_halves", wide.rounded_halves, "halves_i[0]}", "1'b0}"),
+        )
+        for module, what, text, wrong in of_width:
+            yield _part(module, at_width(module, width).parameters, what, Fault(f"{module}.sv", text, wrong))
+    yield _part(
+        "clamp_to_byte",
+        (),
+        lambda read: {"result_o": (read("result_o", U8), a.bounded(read("value_i", S32), *_bounds(read)))},
+        Fault("clamp_to_byte.sv", "$signed(value_i) > maximum", "value_i > maximum"),
+    )
+    yield _part("requantize_output", (), _requantized, Fault("requantize_output.sv", "+ offset_i", "| offset_i"))
+    yield _part(
+        "place_byte",
+        (),
+        _placed,
+        Fault("place_byte.sv", "difference << left_shift_i", "{difference[30:0], 1'b0} << left_shift_i"),
+    )
+    for deep in (False, True):
+        yield from _pipelined(deep)
+    line = delay_line("", [(U8, on("data_i", U8))], 3)
+    yield _staged(Subject("delay_line", (("Width", 8), ("Depth", 3))), line, U8, "data_o")
+    yield from handshake_theorems(Subject("valid_pipeline", (("Depth", DEPTH),)), "", DEPTH)
+
+
+def _part(module: str, parameters: tuple[tuple[str, int], ...], what: Specification, fault: Fault) -> Theorem:
+    """A module without registers is what a specification says."""
+    subject = Subject(module, parameters)
+    return Theorem(claim(f"{subject}: its outputs are what they should be", what), subject, fault)
+
+
+class _Wide:
+    """What the parts compute at a width."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._signed, self._unsigned = (Int(width, signed) for signed in (True, False))
+
+    def rounded_high(self, read: Signals) -> Statement:
+        """Also of numbers that no product is: there the two upper bits of the rounded one say what happens."""
+        total = self._signed.wide.wrap(read("product_i", self._signed.wide) + (1 << self._width - 2))
+        differ = (total >> 2 * self._width - 2).equals(0) | (total >> 2 * self._width - 2).equals(-1)
+        saturated = differ.equals(0)
+        high = select(saturated, self._signed.high, self._signed.field(total, self._width - 1))
+        return {
+            "result_o": (read("result_o", self._signed), high),
+            "saturated_o": (read("saturated_o", U1), saturated),
+        }
+
+    def tiles(self, read: Signals) -> Statement:
+        """The products of the halves."""
+        half = self._width // 2
+        high, low = Int(half, signed=True), Int(half, signed=False)
+        x, y = (read(port, self._signed) for port in ("a_i", "b_i"))
+        (a_high, a_low), (b_high, b_low) = ((high.field(n, half), low.field(n, 0)) for n in (x, y))
+        return {
+            "high_o": (read("high_o", self._signed), a_high * b_high),
+            "high_low_o": (read("high_low_o", self._signed), a_high * b_low),
+            "low_high_o": (read("low_high_o", self._signed), a_low * b_high),
+            "low_o": (read("low_o", self._unsigned), a_low * b_low),
+        }
+
+    def total(self, read: Signals) -> Statement:
+        """The tiles at their places."""
+        half = self._width // 2
+        high, high_low, low_high = (read(f"{port}_i", self._signed) for port in ("high", "high_low", "low_high"))
+        exact = (high << self._width) + ((high_low + low_high) << half) + read("low_i", self._unsigned)
+        return {"product_o": (read("product_o", self._signed.wide), self._signed.wide.wrap(exact))}
+
+    def in_halves(self, read: Signals) -> Statement:
+        """For every count, rounded down."""
+        count = read("shift_i", Int((self._width - 1).bit_length(), signed=False))
+        exact = (read("a_i", self._signed) << 1) >> count
+        return {"halves_o": (read("halves_o", Int(self._width + 1, signed=True)), exact)}
+
+    def rounded_halves(self, read: Signals) -> Statement:
+        """Ties up."""
+        exact = (read("halves_i", Int(self._width + 1, signed=True)) + 1) >> 1
+        return {"result_o": (read("result_o", self._signed), self._signed.wrap(exact))}
+
+
+def _bounds(read: Signals) -> tuple[Lane, Lane, Lane]:
+    return read("minimum_i", U8), read("maximum_i", U8), read("signed_i", U1)
+
+
+def _requantized(read: Signals) -> Statement:
+    placed = a.added(read("value_i", S32), read("offset_i", S32))
+    return {"result_o": (read("result_o", U8), a.bounded(placed, *_bounds(read)))}
+
+
+def _placed(read: Signals) -> Statement:
+    ports = read("byte_i", U8), read("signed_i", U1), read("offset_i", S32), read("left_shift_i", a.U5)
+    return {"result_o": (read("result_o", S32), a.placed(*ports))}
+
+
+def _pipelined(deep: bool) -> Iterator[Theorem]:
+    """The parts that are stages of one lane."""
+    value, multiplier, count = on("value_i", S32), on("multiplier_i", S32), on("shift_i", a.U5)
+    settings = (on("offset_i", S32), on("minimum_i", U8), on("maximum_i", U8), on("signed_i", U1))
+    deepness = (("Deep", int(deep)),)
+    yield _staged(Subject("multiply_high", deepness), multiply_high("", deep, value, multiplier), S32)
+    yield _staged(Subject("rescale", deepness), rescale("", deep, value, multiplier, count), S32)
+    yield _staged(Subject("output_stages", deepness), output_stages("", deep, value, settings), U8)
+    low = multiply_low("", deep, on("a_i", U32), on("b_i", U32))
+    yield _staged(Subject("multiply_low", (("Width", 32), *deepness)), low, U32)
+
+
+def _staged(subject: Subject, piece: PipelinePiece, kind: Int, port: str = "result_o") -> Theorem:
+    """A part with an enable of its own: its registers, all at once, and its result."""
+    registers = [replace(register, enable=on("enable_i", U1)) for register in piece.registers]
+
+    def specification(read: Signals) -> Statement:
+        return {**becomes(registers)(read), port: (read(port, kind), piece.results[0](read))}
+
+    name = f"{subject}: its registers become what they should, or wait"
+    return Theorem(claim(name, specification), subject, registers[-1].fault)

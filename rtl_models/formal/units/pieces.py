@@ -1,0 +1,160 @@
+"""The parts that units are made of, as registers and what these become: each a model of one file in `lanes/`.
+
+`name` is what stands before the names of the part's signals: "u_rescale.", or nothing for the module itself.
+"""
+
+from __future__ import annotations
+
+from isa.lane import S32, S64, U1, U8, U16, U32, Int
+from rtl_models.formal import arithmetic as a
+from rtl_models.formal.claims import Value
+from rtl_models.formal.theorem import Fault
+from rtl_models.formal.units.registers import PipelinePiece, RegisterUpdate, Rewritten, all_registers, delay_line
+from rtl_models.latencies import package_constants
+
+_TILE = Fault("multiply_tiles.sv", "a_low * b_low", "a_low * b_high")
+_SUM = Fault("sum_of_tiles.sv", "{{(Half-1){crossed[Width]}}", "{{(Half-1){1'b0}}")
+_HIGH = Fault("rounding_doubling_high.sv", "<< (Width - 2)", "<< (Width - 3)")
+_FIX_UP = Fault("rescale.sv", "high[31] & (|shift)", "high[31]")
+_SHIFTED = Fault("shift_right_to_halves.sv", ">>> shift_i", ">> shift_i")
+_ROUNDED = Fault("round_halves.sv", "halves_i[0]}", "1'b0}")
+_PLACED = Fault("output_stages.sv", "value_i + offset_i", "value_i | offset_i")
+_BOUNDED = Fault("clamp_to_byte.sv", "$signed(value_i) < minimum", "value_i < minimum")
+
+
+def multiply_high(name: str, deep: bool, value: Value, multiplier: Value) -> PipelinePiece:
+    """`multiply_high.sv`: SQRDMULH, 1 stage or 3."""
+    wire = f"{name}result_q"
+    if not deep:
+        high = RegisterUpdate(wire=wire, kind=S32, following=lambda r: a.sqrdmulh(value(r), multiplier(r)), fault=_HIGH)
+        return PipelinePiece((high,), (high.value,))
+    tiles = _tiles(f"{name}gen_deep.", value, multiplier)
+    of_tiles = [tile.value for tile in tiles]
+    whole = Rewritten("product", a.tiled, a.product, (value, multiplier))
+    total = RegisterUpdate(
+        wire=f"{name}gen_deep.product_q",
+        kind=S64,
+        following=lambda r: a.sum_of_tiles(*(t(r) for t in of_tiles)),
+        fault=_SUM,
+        shown=whole,
+    )
+    rounded = Rewritten("rounded product", a.rounded_product, a.sqrdmulh, (value, multiplier))
+    high = RegisterUpdate(
+        wire=wire, kind=S32, following=lambda r: a.rounded_high(total.value(r)), fault=_HIGH, shown=rounded
+    )
+    return PipelinePiece((*tiles, total, high), (high.value,))
+
+
+def _tiles(name: str, value: Value, multiplier: Value) -> list[RegisterUpdate]:
+    high, low = a.high_half, a.low_half
+    return [
+        RegisterUpdate(
+            wire=f"{name}high_q", kind=S32, following=lambda r: high(value(r)) * high(multiplier(r)), fault=_TILE
+        ),
+        RegisterUpdate(
+            wire=f"{name}high_low_q", kind=S32, following=lambda r: high(value(r)) * low(multiplier(r)), fault=_TILE
+        ),
+        RegisterUpdate(
+            wire=f"{name}low_high_q", kind=S32, following=lambda r: low(value(r)) * high(multiplier(r)), fault=_TILE
+        ),
+        RegisterUpdate(
+            wire=f"{name}low_q", kind=U32, following=lambda r: low(value(r)) * low(multiplier(r)), fault=_TILE
+        ),
+    ]
+
+
+def rescale(name: str, deep: bool, value: Value, multiplier: Value, count: Value) -> PipelinePiece:
+    """`rescale.sv`: SQRDMULH, then a division with ties away, 2 stages or 5."""
+    product = multiply_high(f"{name}u_multiply_high.", deep, value, multiplier)
+    depth = package_constants()["MultiplyHighDeep" if deep else "MultiplyHighShallow"]
+    line = delay_line(f"{name}u_shift.", [(a.U5, count)], depth)
+    (high,), (by,) = product.results, line.results
+    if deep:
+        divided = _divided_in_steps(name, high, by)
+    else:
+        result = RegisterUpdate(
+            wire=f"{name}result_q", kind=S32, following=lambda r: a.divided(high(r), by(r)), fault=_FIX_UP
+        )
+        divided = PipelinePiece((result,), (result.value,))
+    return PipelinePiece(all_registers([line, product, divided]), divided.results)
+
+
+def _divided_in_steps(name: str, high: Value, count: Value) -> PipelinePiece:
+    fixed = RegisterUpdate(
+        wire=f"{name}gen_deep.fixed_q", kind=S32, following=lambda r: a.fixed_up(high(r), count(r)), fault=_FIX_UP
+    )
+    by = RegisterUpdate(wire=f"{name}gen_deep.shift_q", kind=a.U5, following=count, fault=_FIX_UP)
+    halves = RegisterUpdate(
+        wire=f"{name}gen_deep.halves_q",
+        kind=a.S33,
+        following=lambda r: a.in_halves(fixed.value(r), by.value(r)),
+        fault=_SHIFTED,
+    )
+    shown = Rewritten("division in steps", a.divided_in_steps, a.divided, (high, count))
+    rounded = RegisterUpdate(
+        wire=f"{name}result_q",
+        kind=S32,
+        following=lambda r: a.rounded_halves(halves.value(r)),
+        fault=_ROUNDED,
+        shown=shown,
+    )
+    return PipelinePiece((fixed, by, halves, rounded), (rounded.value,))
+
+
+def output_stages(name: str, deep: bool, value: Value, settings: tuple[Value, ...]) -> PipelinePiece:
+    """`output_stages.sv`: an offset and bounds, 1 stage or 2; settings offset, minimum, maximum, signed."""
+    offset, *bounds = settings
+    if not deep:
+        return _bounded(name, lambda r: a.added(value(r), offset(r)), bounds)
+    placed = RegisterUpdate(
+        wire=f"{name}gen_deep.placed_q", kind=S32, following=lambda r: a.added(value(r), offset(r)), fault=_PLACED
+    )
+    names, kinds = ("minimum_q", "maximum_q", "signed_q"), (U8, U8, U1)
+    kept = [
+        RegisterUpdate(wire=f"{name}gen_deep.{n}", kind=kind, following=v, fault=_PLACED)
+        for n, kind, v in zip(names, kinds, bounds, strict=True)
+    ]
+    result = _bounded(name, placed.value, [register.value for register in kept])
+    return PipelinePiece((placed, *kept, *result.registers), result.results)
+
+
+def _bounded(name: str, value: Value, bounds: list[Value]) -> PipelinePiece:
+    result = RegisterUpdate(
+        wire=f"{name}result_q",
+        kind=U8,
+        following=lambda r: a.bounded(value(r), *(b(r) for b in bounds)),
+        fault=_BOUNDED,
+    )
+    return PipelinePiece((result,), (result.value,))
+
+
+def multiply_low(name: str, deep: bool, x: Value, y: Value) -> PipelinePiece:
+    """`multiply_low.sv`: the lower 32 bits of a product, 1 stage or 2."""
+    if not deep:
+        fault = Fault("multiply_low.sv", "<= a_i * b_i", "<= a_i * ~b_i")
+        result = RegisterUpdate(
+            wire=f"{name}gen_shallow.result_q", kind=U32, following=lambda r: a.product_low(x(r), y(r)), fault=fault
+        )
+        return PipelinePiece((result,), (result.value,))
+    high, low = a.high_half_unsigned, a.low_half
+    products: tuple[tuple[str, Int, Value], ...] = (
+        ("low_q", U32, lambda r: low(x(r)) * low(y(r))),
+        ("cross_ab_q", U16, lambda r: low(x(r)) * high(y(r))),
+        ("cross_ba_q", U16, lambda r: high(x(r)) * low(y(r))),
+    )
+    fault = Fault("multiply_low.sv", "<= a_low * b_high", "<= a_low * b_low")
+    tiles = [
+        RegisterUpdate(wire=f"{name}gen_deep.{wire}", kind=kind, following=following, fault=fault)
+        for wire, kind, following in products
+    ]
+    of_tiles = [tile.value for tile in tiles]
+    fault = Fault("multiply_low.sv", "{cross_ab_q + cross_ba_q,", "{cross_ab_q - cross_ba_q,")
+    shown = Rewritten("low product", a.tiled_low, a.product_low, (x, y))
+    result = RegisterUpdate(
+        wire=f"{name}gen_deep.result_q",
+        kind=U32,
+        following=lambda r: a.sum_of_low_tiles(*(t(r) for t in of_tiles)),
+        fault=fault,
+        shown=shown,
+    )
+    return PipelinePiece((*tiles, result), (result.value,))

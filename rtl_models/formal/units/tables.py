@@ -1,0 +1,142 @@
+"""The models of `channel_tables.sv` and `quantize_down_channels.sv`, and theorems about how they step along a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from isa.lane import S32, U1, U32, Int, Lane, pick, select
+from rtl_models.formal.arithmetic import U5
+from rtl_models.formal.claims import ReadSignal, Signals, Statement, Value, claim, on
+from rtl_models.formal.equations.written import Subject
+from rtl_models.formal.theorem import Fault, Lemma, Theorem
+from rtl_models.formal.units.handshake import handshake_theorems
+from rtl_models.formal.units.pipelines import Pipeline, subject
+from rtl_models.formal.units.quantize_down import parts
+from rtl_models.formal.units.registers import RegisterUpdate, becomes
+from rtl_models.formal.units.streams import composition_lemma, stage_theorems, waiting_theorem
+from rtl_models.units import LANE_COUNTS
+
+BEATS = 2
+"""The least that a row may have in the tables: the first beat and the last."""
+_U2, _U12 = Int(2, signed=False), Int(12, signed=False)
+_FIELDS = (("bias", S32), ("multiplier", S32), ("shift", U5))
+_FILE = "channel_tables.sv"
+_WRITTEN = Fault(_FILE, "write_i && written_lane", "write_i && ~written_lane")
+_STEPS = Fault(_FILE, "following >= 32'(channels_i)", "following > 32'(channels_i)")
+_READ = Fault(_FILE, "= bias_q[beat_q]", "= bias_q[~beat_q]")
+
+
+@dataclass(frozen=True)
+class _Ports:
+    """What moves the tables, as the module itself has it or the unit around it."""
+
+    advance: Value
+    restart: str
+    write: str
+    channel: str
+    field: str
+    data: str
+
+
+_OWN = _Ports(on("advance_i", U1), "restart_i", "write_i", "channel_i", "field_i", "data_i")
+_OF_UNIT = _Ports(
+    lambda r: r("valid_i", U1) & r("ready_o", U1),
+    "table_restart_i", "table_write_i", "table_channel_i", "table_field_i", "table_data_i",
+)  # fmt: skip
+
+
+class _Tables:
+    """The tables, before the names of whose signals stands `name`; what they give is on wires after `results`."""
+
+    def __init__(self, name: str, lanes: int, ports: _Ports, results: tuple[str, str]) -> None:
+        self._name, self._lanes, self._ports, self._results = name, lanes, ports, results
+        self._beat_kind = Int((BEATS - 1).bit_length(), signed=False)
+
+    def _beat(self, read: ReadSignal) -> Lane:
+        return read(f"{self._name}beat_q", self._beat_kind)
+
+    def steps(self, read: Signals) -> Statement:
+        """A restart and a reset lead to the first beat; an accepted beat to the next, or there after a row's last."""
+        later = read.after(1)
+        following = (self._beat(read) + 1) * self._lanes
+        ends = (following < read("channels_i", _U12)).equals(0)
+        onward = select(ends, 0, self._beat_kind.wrap(self._beat(read) + 1))
+        moved = select(self._ports.advance(read), onward, self._beat(read))
+        resets = (read("rst_ni", U1) & later("rst_ni", U1)).equals(0)
+        return {"beat_q": (self._beat(later), select(resets | read(self._ports.restart, U1), 0, moved))}
+
+    def entries(self) -> list[RegisterUpdate]:
+        """Every number of the tables."""
+        return [
+            RegisterUpdate(
+                wire=self._wire(lane, field, beat),
+                kind=kind,
+                following=lambda read: read(self._ports.data, U32),
+                fault=_WRITTEN,
+                enable=self._is(lane, k, beat),
+            )
+            for lane in range(self._lanes)
+            for k, (field, kind) in enumerate(_FIELDS)
+            for beat in range(BEATS)
+        ]
+
+    def _wire(self, lane: int, field: str, beat: int) -> str:
+        return f"{self._name}gen_lanes[{lane}].{field}_q[{beat}]"
+
+    def _is(self, lane: int, field: int, beat: int) -> Value:
+        """Whether that number is written."""
+
+        def written(read: ReadSignal) -> Lane:
+            channel = read(self._ports.channel, _U12)
+            here = self._beat_kind.wrap(channel >> (self._lanes - 1).bit_length()).equals(beat)
+            this = (channel & (self._lanes - 1)).equals(lane) & read(self._ports.field, _U2).equals(field)
+            return read(self._ports.write, U1) & here & this
+
+        return written
+
+    def given(self, read: Signals) -> Statement:
+        """The operands of each lane are those of the channel that is its turn."""
+        prefix, suffix = self._results
+        statement = {}
+        for lane in range(self._lanes):
+            for field, kind in _FIELDS:
+                operand = read(f"{prefix}{field}{suffix}", kind, kind.bits * lane)
+                *items, last = (read(self._wire(lane, field, beat), kind) for beat in range(BEATS))
+                statement[f"{field} of lane {lane}"] = operand, pick(self._beat(read), items, last)
+        return statement
+
+
+def quantize_down_channels(lanes: int, deep: bool) -> Pipeline:
+    """The unit's pipeline, behind the tables."""
+    name = "u_quantize_down."
+    registers, results = parts(name, lanes, deep, per_channel=True)
+    whole = subject("quantize_down_channels", lanes, deep, Channels=BEATS * lanes)
+    return Pipeline(whole, registers, results, f"{name}u_valid_pipeline")
+
+
+def table_theorems(lanes: int) -> Iterator[Theorem]:
+    """Of the tables on their own for every number of lanes, the length of a step; and of the unit, shallow and deep."""
+    for count in LANE_COUNTS:
+        own = _Tables("", count, _OWN, ("", "_o"))
+        yield from _of_tables(Subject("channel_tables", (("Lanes", count), ("Channels", BEATS * count))), own)
+    for deep in (False, True):
+        pipeline = quantize_down_channels(lanes, deep)
+        yield from _of_tables(
+            pipeline.subject, _Tables("u_channel_tables.", lanes, _OF_UNIT, ("u_quantize_down.", "_i"))
+        )
+        yield from stage_theorems(pipeline)
+        yield waiting_theorem(pipeline)
+        yield from handshake_theorems(pipeline.subject, pipeline.handshake, pipeline.latency)
+
+
+def _of_tables(whole: Subject, tables: _Tables) -> Iterator[Theorem]:
+    yield Theorem(claim(f"{whole}: the tables step along the row", tables.steps), whole, _STEPS)
+    entries = claim(f"{whole}: the tables keep what is written, or wait", becomes(tables.entries()))
+    yield Theorem(entries, whole, _WRITTEN)
+    yield Theorem(claim(f"{whole}: each lane has the numbers of its channel", tables.given), whole, _READ)
+
+
+def table_lemmas(lanes: int) -> list[Lemma]:
+    """The stages behind the tables put together."""
+    return [composition_lemma(quantize_down_channels(lanes, deep)) for deep in (False, True)]

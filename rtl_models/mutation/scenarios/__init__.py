@@ -1,0 +1,1 @@
+"""What the benches put a mutant through."""

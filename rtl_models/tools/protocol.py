@@ -1,0 +1,18 @@
+"""What the runs outside and the benches inside agree on: environment variables, files where the simulator runs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+OPERATOR_VARIABLE, WIDTHS_VARIABLE = "LANEWISE_OPERATOR", "LANEWISE_WIDTHS"
+UNIT_VARIABLE, LANES_VARIABLE, PROFILE_VARIABLE = "LANEWISE_UNIT", "LANEWISE_LANES", "LANEWISE_PROFILE"
+FAILURE: Final = "failure.json"
+"""What failed first: a row of operands, or the frames and the traffic of a unit; for what shrinks it."""
+SMALLEST: Final = "smallest.json"
+"""The shrunk case, and what it gives."""
+REPORT: Final = "report.json"
+"""What was compared."""
+COVERPOINTS: Final = "coverpoints.json"
+"""How often each coverpoint was met."""
+FRAMES, NUMBERS = "frames.json", "numbers.json"
+"""What a unit is sent from outside, and what it gave."""

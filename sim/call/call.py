@@ -1,0 +1,244 @@
+"""Calling one implementation of a kernel: compiled code in lockstep, or its program of intrinsics.
+
+A compiled function gets its arguments by AAPCS64 (`sim.call.caller`) and is guarded.  In lockstep every access to
+memory is checked byte by byte, and sp where memory is accessed through it.  On the machine alone and in a program of
+intrinsics only the mappings guard.  Registers are checked at every return.  Whether undefined bytes reached anything is
+found by repeating the call: each call in lockstep (about a tenth of its time), every eighth on the machine alone, where
+it doubles the time; programs of intrinsics have no registers or stack of their own, and are not repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from isa.evaluate.exact import Occurrence
+from isa.instruction import Instruction
+from isa.intrinsics import ElementPointer as TypedPointer
+from isa.intrinsics import Program
+from isa.rows import TABLE
+from isa.table import Table
+from sim.call.buffers import Buffers, PlacedArray
+from sim.call.caller import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, Call, Caller, map_image
+from sim.call.capture import Capture
+from sim.call.coverage import Coverage, code_coverage
+from sim.call.guards.bounds import AccessBounds, StackFrame
+from sim.call.guards.convention import Traits
+from sim.call.guards.findings import CallError, GuardError, GuardFinding
+from sim.call.guards.influence import Influence, ObservedCall
+from sim.call.guards.undefined_bytes import SeededBytes
+from sim.call.guards.watch import Watch
+from sim.call.lockstep import Divergence, Lockstep
+from sim.emulator import Emulator
+from sim.kernels.kernel import Inputs, Kernel
+from sim.kernels.signature import Signature
+from sim.machine.errors import MemoryFault
+from sim.machine.machine import Machine
+from sim.machine.memory import Memory
+from sim.toolchain.image import Image
+
+__all__ = [
+    "MAX_INSTRUCTIONS", "RETURN_ADDRESS", "STACK_SIZE", "STACK_TOP", "CallError", "CallResult", "CompiledKernel",
+    "Engine", "Implementation", "ProgramKernel", "Recorded", "map_image",
+]  # fmt: skip
+
+Engine = Literal["lockstep", "machine"]
+MAX_INSTRUCTIONS = 20_000_000
+"""Of one call: minutes in lockstep, far above any kernel on a row of test vectors."""
+REPEATED_ALONE = 8
+"""On the machine alone, of so many seeds one is repeated."""
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """What one call did: the output arrays by engine ("machine", "emulator" or "program"), then by name.
+
+    `qc_events` counts the executed instructions that saturated, `unverified` by form those that
+    the emulator could not check.  `findings` are what guards found in a call that came back, harmless ones among them.
+    """
+
+    outputs: Mapping[str, Mapping[str, np.ndarray[Any, Any]]]
+    instructions: int
+    qc_events: int
+    divergence: Divergence | None = None
+    unverified: Mapping[str, int] = field(default_factory=dict)
+    findings: Sequence[GuardFinding] = ()
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One executed instruction of a recorded call, and its address (None in a program of intrinsics)."""
+
+    pc: int | None
+    occurrence: Occurrence
+
+
+class Implementation(Protocol):
+    """One way to run a kernel.  Both methods take the arguments of its signature by name, and a seed for
+    undefined bytes.
+    """
+
+    @property
+    def forms(self) -> frozenset[str]: ...
+
+    def call(self, arguments: Inputs, seed: int) -> CallResult: ...
+
+    def record(self, arguments: Inputs, seed: int) -> tuple[dict[str, int], list[Recorded]]: ...
+
+
+class CompiledKernel:
+    """One function of an image, on a machine and an emulator of its own in lockstep, or on the machine alone.
+
+    The machine alone is some twenty times faster; it counts no QC events.  A call that has executed `max_instructions`
+    is given up.
+    """
+
+    def __init__(
+        self, image: Image, kernel: Kernel, table: Table = TABLE, engine: Engine = "lockstep",
+        max_instructions: int = MAX_INSTRUCTIONS,
+    ) -> None:  # fmt: skip
+        self._machine, self._emulator = Machine(table=table), Emulator()
+        self._caller = Caller(image, kernel, self._machine, [self._emulator.memory])
+        self._influence = Influence(Caller(image, kernel, Machine(table=table)))
+        self._lockstep = Lockstep(self._machine, self._emulator, image)
+        self._image, self._engine, self._limit = image, engine, max_instructions
+        self._traits: dict[Instruction, Traits] = {}
+
+    @property
+    def forms(self) -> frozenset[str]:
+        """The instruction forms executed so far."""
+        return frozenset(self._lockstep.forms) if self._engine == "lockstep" else self._machine.forms
+
+    def call(self, arguments: Inputs, seed: int) -> CallResult:
+        """Run one call.  Raises CallError, MemoryFault, Trap, UnsupportedInstruction; KernelError for the arguments."""
+        call, undefined = Call(arguments, seed), SeededBytes(seed)
+        placed = self._caller.prepare(call, undefined)
+        bounds = AccessBounds(placed.values(), self._image.segments, self._caller.stack)
+        watch = Watch(self._machine, self._image, bounds, self._traits)
+        start, events = self._machine.instructions_executed, self._lockstep.qc_events
+        unverified = self._lockstep.unverified.copy()
+        divergence = self._run(watch)
+        executed = self._machine.instructions_executed - start
+        outputs = {"machine": self._caller.outputs(self._machine, self._machine.memory, placed)}
+        if self._engine == "lockstep":
+            outputs["emulator"] = self._caller.outputs(self._emulator, self._emulator.memory, placed)
+        unverified = self._lockstep.unverified - unverified
+        events = self._lockstep.qc_events - events
+        findings: list[GuardFinding] = []
+        if divergence is None:
+            parts, seen = undefined.parts, ObservedCall(outputs["machine"], watch.branches, executed)
+            findings += watch.at_return(lambda: self._influence.steps(call, parts, executed))
+            if self._engine == "lockstep" or seed % REPEATED_ALONE == 0:
+                findings += self._influence.findings(call, parts, seen, watch.bounds.declared)
+        return CallResult(outputs, executed, events, divergence, unverified, tuple(findings))
+
+    def _run(self, watch: Watch) -> Divergence | None:
+        """Run the prepared call to its return, guarded."""
+        divergence = None
+        try:
+            if self._engine == "lockstep":
+                divergence = self._lockstep.run(RETURN_ADDRESS, self._limit, watch.check)
+            else:
+                watch.branches.extend(self._machine.follow(RETURN_ADDRESS, self._limit))
+        except MemoryFault as fault:
+            if STACK_TOP - 64 * STACK_SIZE < fault.address < STACK_TOP - STACK_SIZE:
+                raise CallError(f"the stack of {STACK_SIZE} bytes is too small: {fault}") from None
+            finding = watch.of_fault(fault)
+            if finding is None:
+                raise
+            raise GuardError(finding) from None
+        if divergence is None and self._machine.pc != RETURN_ADDRESS:
+            raise GuardError(watch.of_limit(self._limit))
+        return divergence
+
+    def record(self, arguments: Inputs, seed: int) -> tuple[dict[str, int], list[Recorded]]:
+        """Run one call on the machine alone; returns the buffers' addresses and all that was executed."""
+        placed = self._caller.prepare(Call(arguments, seed), SeededBytes(seed))
+        machine, trace = self._machine, list[Recorded]()
+        while machine.pc != RETURN_ADDRESS and len(trace) < self._limit:
+            instruction = machine.instruction_at(machine.pc)
+            registers = {place: machine.read(place) for place in instruction.places_read}
+            step = machine.step()
+            trace.append(Recorded(step.pc, Occurrence(instruction, registers, dict(step.reads_memory))))
+        return _addresses(self._caller.signature, placed), trace
+
+    def capture(self, arguments: Inputs, seed: int, name: str, calls: Capture) -> None:
+        """Run one call on the machine alone and add it to the captured ones.  Raises as `call`.
+
+        All that is mapped is captured, so a kernel that has been called with larger arrays brings them along.
+        """
+        placed = self._caller.prepare(Call(arguments, seed), SeededBytes(seed))
+        before = calls.before(self._machine)
+        executed = self._machine.run(RETURN_ADDRESS, self._limit)
+        if self._machine.pc != RETURN_ADDRESS:
+            raise CallError(f"the kernel did not return within {self._limit:,} instructions")
+        written = [placed[p.name] for p in self._caller.signature.outputs if p.name in placed]
+        calls.add(name, before, self._machine, executed, [(array.address, array.size) for array in written])
+
+    def coverage(self) -> Coverage | None:
+        """The source lines and branch outcomes of the calls so far; None on the machine alone."""
+        if self._engine == "machine":
+            return None
+        return code_coverage(self._image, self._lockstep.went, self._machine.instruction_at)
+
+
+def _addresses(signature: Signature, placed: Mapping[str, PlacedArray]) -> dict[str, int]:
+    """The address of each pointer argument, 0 for a null pointer."""
+    return {p.name: placed[p.name].address if p.name in placed else 0 for p in signature.pointers}
+
+
+_NO_STACK = StackFrame(0, 0)
+
+
+class ProgramKernel:
+    """The kernel's program of intrinsics, run on the lane model."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        if kernel.program is None:
+            raise ValueError(f"the kernel {kernel.name!r} has no program of intrinsics")
+        self._program = kernel.program
+        self._signature = kernel.signature
+        self._memory = Memory()
+        self._buffers = Buffers(kernel.signature, [self._memory])
+        self._forms: set[str] = set()
+
+    @property
+    def forms(self) -> frozenset[str]:
+        """The instruction forms executed so far."""
+        return frozenset(self._forms)
+
+    def call(self, arguments: Inputs, seed: int) -> CallResult:
+        """Run the program once.  Raises CallError, MemoryFault; KernelError for the arguments."""
+        placed, program = self._run(arguments, seed)
+        self._forms.update(instruction.form.name for instruction in program.instructions)
+        outputs = {"program": self._buffers.outputs(self._memory, placed)}
+        return CallResult(outputs, len(program.instructions), program.saturations)
+
+    def record(self, arguments: Inputs, seed: int) -> tuple[dict[str, int], list[Recorded]]:
+        """Run the program once; returns the buffers' addresses and all that was executed."""
+        placed, program = self._run(arguments, seed)
+        return _addresses(self._signature, placed), [Recorded(None, occurrence) for occurrence in program.trace]
+
+    def _run(self, arguments: Inputs, seed: int) -> tuple[dict[str, PlacedArray], Program]:
+        call = Call(arguments, seed)
+        placed = self._buffers.place(arguments, SeededBytes(seed), call.at_end)
+        pointers = {
+            pointer.name: TypedPointer(placed[pointer.name].address, pointer.dtype) if pointer.name in placed else None
+            for pointer in self._signature.pointers
+        }
+        try:
+            with Program(self._memory) as program:
+                self._program(**{**arguments, **pointers})
+        except MemoryFault as fault:
+            breach = AccessBounds(placed.values(), (), _NO_STACK).breach(fault.address, fault.size, fault.writes, 0)
+            if breach is None:
+                raise
+            raise GuardError(
+                GuardFinding(
+                    kind=breach.kind, says=breach.says, where=breach.where, first=breach.first, last=breach.last
+                )
+            ) from None
+        return placed, program

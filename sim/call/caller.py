@@ -1,0 +1,131 @@
+"""The state in which a compiled function is called, by AAPCS64.
+
+What a caller does not define is undefined bytes: other registers, the stack, the upper bits of narrow arguments,
+the flags, the old content of outputs, what lies around arrays and between their rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from isa.lane import Place
+from sim.call.buffers import Buffers, PlacedArray, whole_pages
+from sim.call.guards.bounds import StackFrame
+from sim.call.guards.undefined_bytes import UndefinedBytes
+from sim.kernels.kernel import Inputs, Kernel, KernelError
+from sim.kernels.signature import RETURNED, Pointer, as_bytes
+from sim.machine.machine import Machine
+from sim.machine.memory import PAGE, Memory
+from sim.toolchain.image import Image
+
+RETURN_ADDRESS = 0x7FFF_0000_0000
+STACK_TOP, STACK_SIZE = 0x7FFE_0000_0000, 16 * PAGE
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+class Mappable(Protocol):
+    """Memory that a program can be put into: of one machine or of a batch."""
+
+    def map(self, address: int, size: int, permissions: str, /) -> object: ...
+
+    def write(self, address: int, data: bytes, /) -> None: ...
+
+
+class RegisterReader(Protocol):
+    def read(self, place: Place, /) -> int: ...
+
+
+def map_image(memory: Mappable, image: Image) -> None:
+    """Map the segments of an image, whole pages each."""
+    for segment in image.segments:
+        start = segment.address // PAGE * PAGE
+        memory.map(start, whole_pages(segment.address + segment.size - start), segment.permissions)
+        memory.write(segment.address, segment.data)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: its arguments; the seed of its undefined bytes and of the sides at which arrays touch mappings."""
+
+    arguments: Inputs
+    seed: int
+
+    @property
+    def at_end(self) -> bool:
+        """Whether arrays end where their mappings end; else they begin where those begin."""
+        return self.seed % 2 == 0
+
+
+class Caller:
+    """Makes calls of one kernel ready on a machine, in its memory and in others that must be alike."""
+
+    def __init__(self, image: Image, kernel: Kernel, machine: Machine, others: Sequence[Memory] = ()) -> None:
+        self.machine, self.image, self.signature = machine, image, kernel.signature
+        self._entry = image.symbol(kernel.symbol).address
+        self._passed = kernel.signature.passed()
+        self._memories = [machine.memory, *others]
+        for memory in self._memories:
+            map_image(memory, image)
+            memory.map(STACK_TOP - STACK_SIZE, STACK_SIZE, "rw")
+        self.buffers = Buffers(kernel.signature, self._memories)
+        self.stack = StackFrame(STACK_TOP - self.signature.stack_bytes, self.signature.stack_bytes)
+
+    def prepare(self, call: Call, undefined: UndefinedBytes) -> dict[str, PlacedArray]:
+        """Set registers and memory for a call as if it were the first; returns where the arrays lie.
+
+        Raises KernelError for arguments that are none of the signature's.
+        """
+        registers = self.machine.registers
+        registers.vectors[:] = undefined.bytes(512)
+        registers.general[:] = np.frombuffer(undefined.bytes(256), "<u8").tolist()
+        registers.flags[:] = [undefined.bytes(1)[0] % 16, 0, 0, 0]
+        self._write(STACK_TOP - STACK_SIZE, undefined.bytes(STACK_SIZE))
+        for segment in self.image.segments:
+            if "w" in segment.permissions:
+                self._write(segment.address, segment.data.ljust(segment.size, b"\0"))
+        placed = self.buffers.place(call.arguments, undefined, call.at_end)
+        for argument in self.signature.arguments:
+            if isinstance(argument, Pointer):
+                address = placed[argument.name].address if argument.name in placed else 0
+                self._pass(argument.name, address.to_bytes(8, "little"), undefined)
+                continue
+            if argument.name not in call.arguments:
+                raise KernelError(f"the argument {argument.name!r} is missing")
+            try:
+                value = as_bytes(argument, call.arguments[argument.name])
+            except (TypeError, ValueError, OverflowError, KeyError) as error:
+                raise KernelError(f"the argument {argument.name!r} is no {argument.type}: {error}") from None
+            self._pass(argument.name, value, undefined)
+        self.machine.sp, self.machine.x[30], self.machine.pc = self.stack.sp, RETURN_ADDRESS, self._entry
+        return placed
+
+    def outputs(self, cpu: RegisterReader, memory: Memory, placed: Mapping[str, PlacedArray]) -> Arrays:
+        """The output arrays and the result, as they are now."""
+        outputs = self.buffers.outputs(memory, placed)
+        if self.signature.returns:
+            content = cpu.read(self.signature.result).to_bytes(16, "little")
+            outputs[RETURNED] = np.frombuffer(content, self.signature.returns, 1).reshape(()).copy()
+        return outputs
+
+    def _pass(self, name: str, value: bytes, undefined: UndefinedBytes) -> None:
+        """Put an argument where it travels, with undefined bits above it."""
+        passed, sp = self._passed[name], self.stack.sp
+        if passed.copy is not None:
+            self._write(sp + passed.copy.offset, value)
+            value = (sp + passed.copy.offset).to_bytes(8, "little")
+        for piece in passed.pieces:
+            part = value[piece.start : piece.start + piece.size]
+            if isinstance(piece.location, Place):
+                room = 16 if piece.location.file == "v" else 8
+                whole = part + undefined.bytes(room - len(part))
+                self.machine.write(piece.location, int.from_bytes(whole, "little"))
+            else:
+                self._write(sp + piece.location.offset, part)
+
+    def _write(self, address: int, data: bytes) -> None:
+        for memory in self._memories:
+            memory.write(address, data)

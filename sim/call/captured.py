@@ -1,0 +1,240 @@
+"""Captured calls: one JSON object a line, and beside it an .npz with the bytes that the objects name by key.
+
+    {"id": ..., "entry": address, "ret": address, "maps": [[address, size, "rwx"], ...], "mem": [[address, key], ...],
+     "regs": {"x0": ..., "sp": ...}, "vregs": {"v0": "32 hex digits", ...}, "fpcr": 0, "nzcv": 0,
+     "outputs": [[address, length, key], ...], "insns": 120,
+     "final": {"x": [31 numbers], "sp": ..., "v": ["32 hex digits", ... 32 of them], "nzcv": 4 bits, "fpsr": ...}}
+
+`id`, `entry`, `ret`, `maps` and `mem` must be there.  `outputs` are what memory held at the end, `final` what the
+registers held, as far as it says.  A number is a JSON integer or text such as "0x10000".  Nothing here is executed
+or unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from isa.errors import LanewiseError
+from sim.machine.memory import PAGE
+
+MAX_CALL_BYTES = 1 << 30
+"""Memory that one call may map."""
+MAX_LINE = 1 << 26
+"""Characters of one line."""
+_FINAL_LENGTHS = {"x": 31, "v": 32}
+
+
+class CaptureError(LanewiseError):
+    """A file, a line or a key that cannot be used; the message is one sentence."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Bytes that memory held at the end of the captured call."""
+
+    address: int
+    data: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapturedCall:
+    """One call: where it starts and ends, the memory and the registers before it, and what was recorded after it.
+
+    Registers that are not named held zero; of the flags, None says that they are not known.
+
+    `regs` and `vregs` have numbers by name ("x0", "sp"; "v0"); `final` by place name, with "nzcv" and "fpsr".
+    """
+
+    name: str
+    entry: int
+    ret: int
+    maps: tuple[tuple[int, int, str], ...]
+    memory: tuple[tuple[int, bytes], ...]
+    registers: Mapping[str, int]
+    fpcr: int
+    nzcv: int | None
+    outputs: tuple[Expected, ...]
+    final: Mapping[str, int]
+    instructions: int | None
+
+
+@dataclass(frozen=True)
+class CapturedLine:
+    """A line of a file: its call, or the sentence that says why there is none."""
+
+    number: int
+    call: CapturedCall | None
+    error: str = ""
+
+
+class Bytes:
+    """The arrays of an .npz by key.  Raises CaptureError."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._sizes = {info.filename: info.file_size for info in zipfile.ZipFile(path).infolist()}
+            self._arrays = np.load(path, allow_pickle=False)
+        except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
+            raise CaptureError(f"cannot read {path}: {_reason(error)}; it must be the .npz beside the calls") from None
+
+    def __getitem__(self, key: str) -> bytes:
+        if key not in self._arrays.files:
+            raise CaptureError(f"{self._path.name} has no key {key!r}")
+        if self._sizes.get(f"{key}.npy", 0) > MAX_CALL_BYTES:
+            raise CaptureError(f"the key {key!r} of {self._path.name} has more than {MAX_CALL_BYTES} bytes")
+        try:
+            return np.ascontiguousarray(self._arrays[key]).tobytes()
+        except Exception as error:  # a damaged member raises whatever zipfile, zlib or numpy met first
+            raise CaptureError(f"the key {key!r} of {self._path.name} cannot be read: {_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error).split("\n")[0] or type(error).__name__
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file that are not blank, with their numbers from 1.  Raises CaptureError."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            yield from ((number, text) for number, text in enumerate(file, 1) if text.strip())
+    except OSError as error:
+        raise CaptureError(f"cannot read {path}: {error.strerror}") from None
+
+
+def read_line(number: int, text: str, data: Bytes) -> CapturedLine:
+    """The call on one line; what is wrong with it is said in the line, not raised."""
+    try:
+        if len(text) > MAX_LINE:
+            raise CaptureError(f"it has more than {MAX_LINE} characters")
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise CaptureError(f"this is no JSON: {_reason(error)}") from None
+        if not isinstance(found, dict):
+            raise CaptureError(f"a call is a JSON object, not {type(found).__name__}")
+        return CapturedLine(number, _call(found, data))
+    except CaptureError as error:
+        return CapturedLine(number, None, f"line {number}: {error}")
+
+
+def _call(found: dict[str, Any], data: Bytes) -> CapturedCall:
+    for key in ("id", "entry", "ret", "maps", "mem"):
+        if key not in found:
+            raise CaptureError(f"the call has no {key!r}")
+    entry, ret = _number(found["entry"], "entry", 64), _number(found["ret"], "ret", 64)
+    maps = _maps(found["maps"])
+    rows = _rows(found["mem"], "mem", 2)
+    memory = tuple((_number(at, "an address of mem", 64), data[str(key)]) for at, key in rows)
+    registers = _registers(found)
+    fpcr = _number(found.get("fpcr", 0), "fpcr", 32)
+    nzcv = _flags(found["nzcv"]) if found.get("nzcv") is not None else None
+    outputs = []
+    for at, size, key in _rows(found.get("outputs", []), "outputs", 3):
+        address, length = _number(at, "an address of outputs", 64), _number(size, "a length of outputs", 64)
+        content = data[str(key)]
+        if len(content) != length:
+            raise CaptureError(f"the output at {address:#x} has {length} bytes, its key {key!r} has {len(content)}")
+        outputs.append(Expected(address, content))
+    final = _final(found.get("final") or {})
+    instructions = _number(found["insns"], "insns", 64) if found.get("insns") is not None else None
+    return CapturedCall(
+        name=str(found["id"]), entry=entry, ret=ret, maps=maps, memory=memory, registers=registers, fpcr=fpcr,
+        nzcv=nzcv, outputs=tuple(outputs), final=final, instructions=instructions,
+    )  # fmt: skip
+
+
+def _number(value: Any, what: str, bits: int) -> int:
+    """A number of so many bits, negative ones in two's complement."""
+    try:
+        number = int(value, 0) if isinstance(value, str) else value
+    except ValueError:
+        raise CaptureError(f"{what} must be a number, not {value!r:.80}") from None
+    if isinstance(number, bool) or not isinstance(number, int) or not -(1 << bits - 1) <= number < 1 << bits:
+        raise CaptureError(f"{what} must be a number of {bits} bits, not {value!r:.80}")
+    return number % (1 << bits)
+
+
+def _flags(value: Any) -> int:
+    """N, Z, C, V as four bits; a whole NZCV register has them in bits 31 to 28."""
+    number = _number(value, "nzcv", 32)
+    return number if number < 16 else number >> 28
+
+
+def _rows(value: Any, what: str, width: int) -> list[list[Any]]:
+    if not isinstance(value, list) or not all(isinstance(row, list) and len(row) == width for row in value):
+        raise CaptureError(f"{what} must be a list of lists of {width}")
+    return value
+
+
+def _maps(value: Any) -> tuple[tuple[int, int, str], ...]:
+    maps = []
+    for address, size, permissions in _rows(value, "maps", 3):
+        start, length = _number(address, "an address of maps", 64), _number(size, "a size of maps", 64)
+        if start % PAGE or length % PAGE or not length:
+            raise CaptureError(f"maps must be of whole pages of {PAGE} bytes, not {length:#x} bytes at {start:#x}")
+        letters = str(permissions).replace("-", "")
+        if not letters or set(letters) - set("rwx") or len(set(letters)) < len(letters):
+            raise CaptureError(f"the permissions of a map are some of 'rwx', not {permissions!r:.80}")
+        maps.append((start, length, letters))
+    if sum(length for _, length, _ in maps) > MAX_CALL_BYTES:
+        raise CaptureError(f"the maps have more than {MAX_CALL_BYTES} bytes together")
+    return tuple(maps)
+
+
+def _registers(found: dict[str, Any]) -> dict[str, int]:
+    registers: dict[str, int] = {}
+    for key, names, read in (("regs", _GENERAL, _general), ("vregs", _VECTORS, _vector)):
+        given = found.get(key) or {}
+        if not isinstance(given, dict):
+            raise CaptureError(f"{key} must be an object")
+        if unknown := sorted(set(given) - names):
+            raise CaptureError(f"{key} has no register {unknown[0]!r:.80}")
+        registers |= {name: read(value, name) for name, value in given.items()}
+    return registers
+
+
+_GENERAL = frozenset([*(f"x{i}" for i in range(31)), "sp"])
+_VECTORS = frozenset(f"v{i}" for i in range(32))
+
+
+def _general(value: Any, name: str) -> int:
+    return _number(value, name, 64)
+
+
+def _vector(value: Any, name: str) -> int:
+    """32 hexadecimal digits, the most significant first."""
+    try:
+        if isinstance(value, str) and len(value) == 32:
+            return int.from_bytes(bytes.fromhex(value), "big")
+    except ValueError:
+        pass
+    raise CaptureError(f"{name} must have 32 hexadecimal digits, not {value!r:.80}")
+
+
+def _final(found: Any) -> dict[str, int]:
+    """The recorded registers by the names of places: x0 to x30, sp, v0 to v31, nzcv, fpsr."""
+    if not isinstance(found, dict):
+        raise CaptureError("final must be an object")
+    final: dict[str, int] = {}
+    for key, read in (("x", _general), ("v", _vector)):
+        values = found.get(key, [])
+        if not isinstance(values, list) or len(values) not in (0, _FINAL_LENGTHS[key]):
+            raise CaptureError(f"{key} of final must be a list of {_FINAL_LENGTHS[key]}")
+        final |= {f"{key}{i}": read(value, f"{key}{i} of final") for i, value in enumerate(values)}
+    if "sp" in found:
+        final["sp"] = _general(found["sp"], "sp of final")
+    if "nzcv" in found:
+        final["nzcv"] = _flags(found["nzcv"])
+    if "fpsr" in found:
+        final["fpsr"] = _number(found["fpsr"], "fpsr of final", 32)
+    return final

@@ -1,0 +1,62 @@
+"""What AAPCS64 asks of a function besides its arguments and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from isa.instruction import Instruction
+from isa.lane import Load, Memory, Place, Read, walk
+from sim.machine.registers import RegisterStorage
+from sim.machine.trace import Step
+
+SP, FPCR = Place("sp"), Place("fpcr")
+PLATFORM_REGISTER = Place("x", 18)
+"""A temporary register on Linux, where compilers use it; others reserve it, Apple's, Windows and Android among them
+(AAPCS64 6.1.1)."""
+ALIGNMENT = 16
+"""Of sp where memory is accessed through it, which hardware checks, and at calls (AAPCS64 6.4.5.1 and 6.4.5.2)."""
+_LOW_HALF = (1 << 64) - 1
+_PRESERVED = (
+    *(Place("x", number) for number in range(19, 30)),
+    *(Place("v", number) for number in range(8, 16)),
+    SP,
+    FPCR,
+)
+"""x19 to x28 and the frame pointer x29 (AAPCS64 6.1.1), d8 to d15 (6.1.2), sp, and the modes in FPCR (6.1.3)."""
+
+
+def not_preserved(before: RegisterStorage, after: RegisterStorage) -> Iterator[tuple[Place, int, int]]:
+    """The registers that a function must give back as they were and has not, with both values."""
+    for place in _PRESERVED:
+        kept = _LOW_HALF if place.file == "v" else -1
+        was, now = before.read(place) & kept, after.read(place) & kept
+        if was != now:
+            yield place, was, now
+
+
+def name_of(place: Place) -> str:
+    """The register as the rule names it, d8 to d15 where only the low half counts."""
+    return f"d{place.index}" if place.file == "v" else str(place)
+
+
+def last_writes(steps: Iterable[Step]) -> dict[Place, Step]:
+    """The last step that wrote each register."""
+    return {place: step for step in steps for place, _, _ in step.writes}
+
+
+class Traits(NamedTuple):
+    """What of an instruction guards ask at every step."""
+
+    is_branch: bool
+    needs_aligned_sp: bool
+    writes_platform_register: bool
+
+
+def traits_of(instruction: Instruction) -> Traits:
+    """Those of one instruction: whether it accesses memory through sp or calls, and whether it writes x18."""
+    loads = [node.address for node in walk(instruction.lanes) if isinstance(node, Load)]
+    stores = [write.place.address for write in instruction.writes if isinstance(write.place, Memory)]
+    through_sp = any(isinstance(node, Read) and node.place == SP for node in walk([*loads, *stores]))
+    needs_aligned_sp = through_sp or instruction.form.mnemonic in ("bl", "blr")
+    return Traits(instruction.is_branch, needs_aligned_sp, PLATFORM_REGISTER in instruction.places_written)

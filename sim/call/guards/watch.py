@@ -1,0 +1,134 @@
+"""Watching one call: every step in lockstep, and the registers when it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+from isa.instruction import Instruction
+from sim.call.guards.bounds import AccessBounds, Breach
+from sim.call.guards.convention import ALIGNMENT, Traits, last_writes, name_of, not_preserved, traits_of
+from sim.call.guards.findings import GuardFinding
+from sim.machine.errors import AlignmentFault, ExecutionError, MemoryFault
+from sim.machine.machine import Machine
+from sim.machine.registers import RegisterStorage
+from sim.machine.trace import Step
+from sim.toolchain.image import Image
+
+Repeat = Callable[[], Iterable[Step]]
+"""Makes the call once more, step by step."""
+_LOOP = 2000
+"""Steps in which an endless loop shows its lines."""
+_LINES = 8
+
+
+class Watch:
+    """Guards one call of a machine that is ready for it; `branches` is where each branch led, in order."""
+
+    def __init__(self, machine: Machine, image: Image, bounds: AccessBounds, known: dict[Instruction, Traits]) -> None:
+        self.branches: list[int] = []
+        self.bounds = bounds
+        self._machine, self._image = machine, image
+        self._entry = RegisterStorage()
+        self._entry.copy(machine.registers)
+        self._traits = known
+        self._platform_register: Step | None = None
+        self._seen, self._seen_at, self._changed_memory = RegisterStorage(), -1, False
+
+    def check(self, step: Step, sp: int) -> GuardFinding | None:
+        """What a step did wrong; `sp` is that before it."""
+        traits = self._traits.get(step.instruction)
+        if traits is None:
+            traits = self._traits[step.instruction] = traits_of(step.instruction)
+        self._changed_memory |= any(old != new for _, old, new in step.memory)
+        if traits.is_branch:
+            self.branches.append(step.next_pc)
+            if self._is_again():
+                return self._of_loop(self._next_steps(), "registers and memory are again as they were")
+        if traits.writes_platform_register:
+            self._platform_register = self._platform_register or step
+        if sp % ALIGNMENT and traits.needs_aligned_sp:
+            said = f"uses sp = {sp:#x}, which is no multiple of {ALIGNMENT}"
+            return self._placed(step, Breach("misaligned sp", said, "sp"))
+        if step.reads_memory or step.memory:
+            found = self.bounds.check(step, min(sp, self._machine.sp))
+            return None if found is None else self._placed(step, found)
+        return None
+
+    def _is_again(self) -> bool:
+        """Whether the machine is behind a branch in a state in which it was before: then it goes round for ever.
+
+        The state is compared with that behind the latest branch whose number is a power of two (Brent's algorithm).
+        """
+        machine, count = self._machine, len(self.branches)
+        if machine.pc == self._seen_at and not self._changed_memory and machine.registers.equal(self._seen):
+            return True
+        if not count & (count - 1):
+            self._seen.copy(machine.registers)
+            self._seen_at, self._changed_memory = machine.pc, False
+        return False
+
+    def of_fault(self, fault: MemoryFault) -> GuardFinding | None:
+        """The finding that a fault is; None for a fetch, and for the stack when it is too small."""
+        if fault.pc is None or not fault.disassembly:
+            return None
+        if isinstance(fault, AlignmentFault):
+            found: Breach | None = Breach("misaligned access", fault.reason, "")
+        else:
+            found = self.bounds.breach(fault.address, fault.size, fault.writes, self._machine.sp)
+        return None if found is None else self._finding(found, fault.disassembly, fault.pc)
+
+    def of_limit(self, limit: int) -> GuardFinding:
+        """The finding that a call is which has not returned."""
+        return self._of_loop(self._next_steps(), f"the kernel did not return within {limit:,} instructions")
+
+    def _next_steps(self) -> list[Step]:
+        """The machine goes on for a while, and back again."""
+        steps: list[Step] = []
+        with suppress(ExecutionError):
+            steps.extend(self._machine.step() for _ in range(_LOOP))
+        for step in reversed(steps):
+            for address, old, _ in reversed(step.memory):
+                self._machine.memory.write(address, old)
+        return steps
+
+    def _of_loop(self, steps: list[Step], reason: str) -> GuardFinding:
+        places = [self._image.source_line(pc) for pc in sorted({step.pc for step in steps})]
+        lines = list(dict.fromkeys(str(place) for place in places if place is not None)) or ["no source line"]
+        shown = ", ".join(lines[:_LINES]) + (", ..." if len(lines) > _LINES else "")
+        said = f"is executed still: {reason}, and it goes round {shown}"
+        pc = steps[0].pc if steps else self._machine.pc
+        return self._finding(Breach("instruction limit", said, ""), self._machine.disassembly_at(pc), pc)
+
+    def at_return(self, repeat: Repeat) -> Iterator[GuardFinding]:
+        """What the function did not preserve, with the instructions that wrote it last; its use of x18 as a note."""
+        broken = list(not_preserved(self._entry, self._machine.registers))
+        writes = last_writes(repeat()) if broken else {}
+        for place, was, now in broken:
+            name = name_of(place)
+            values = f"{name}: {was:#x} at the call, {now:#x} at return (AAPCS64 6.1)"
+            if place in writes:
+                said = f"is the last to write {values}"
+                yield self._placed(writes[place], Breach("register not preserved", said, name))
+            else:
+                yield GuardFinding(kind="register not preserved", says=values, where=name)
+        if self._platform_register is not None:
+            said = "writes x18, a temporary register on Linux, which other platforms reserve (AAPCS64 6.1.1)"
+            note = self._placed(self._platform_register, Breach("platform register", said, "x18"))
+            yield replace(note, harmless=True)
+
+    def _placed(self, step: Step, breach: Breach) -> GuardFinding:
+        return self._finding(breach, step.instruction.text, step.pc)
+
+    def _finding(self, breach: Breach, instruction: str, pc: int) -> GuardFinding:
+        return GuardFinding(
+            kind=breach.kind,
+            says=breach.says,
+            instruction=instruction,
+            pc=pc,
+            source=self._image.place_of(pc),
+            where=breach.where,
+            first=breach.first,
+            last=breach.last,
+        )

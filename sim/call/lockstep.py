@@ -1,0 +1,263 @@
+"""Machine and emulator run the same program from the same state, compared after every instruction.
+
+Registers, flags, the sticky bits of FPSR and the modes of FPCR are compared as a whole after each instruction, and so
+is the memory it wrote; all writable memory is compared after every branch.  The first divergence stops the run.
+
+An instruction that the emulator lacks is executed by the machine alone: its result is copied into the emulator, and it
+is counted as unverified.  So is one that the emulator is known to get wrong (`sim.call.definitions`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from isa.evaluate.exact import QC
+from isa.evaluate.floating.formats import EXCEPTIONS, MODES
+from isa.instruction import Instruction
+from isa.lane import Memory as MemoryPlace
+from sim.call.definitions import is_emulated_wrongly
+from sim.call.guards.findings import GuardError, GuardFinding
+from sim.emulator import Emulator
+from sim.machine.errors import AlignmentFault, ExecutionError, MemoryFault, UnsupportedInstruction
+from sim.machine.machine import Machine
+from sim.machine.registers import SP, VISIBLE_PLACES, RegisterStorage
+from sim.machine.trace import Step
+from sim.toolchain.image import Image
+
+FPSR_STICKY = QC | EXCEPTIONS
+"""The bits of FPSR that instructions set (Arm ARM C5.2.9)."""
+Watch = Callable[[Step, int], GuardFinding | None]
+"""Told each step of the machine and sp before it; what it finds stops the run."""
+_COMPARED = {"fpsr": FPSR_STICKY, "fpcr": MODES}
+
+
+class Input(NamedTuple):
+    """A register that the divergent instruction read, before it ran."""
+
+    place: str
+    value: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Divergence:
+    """The first instruction after which the two machines differ.
+
+    `where` is the register, memory byte, "pc" or "fault" that differs and `lane` the number of the first lane that
+    does (None where there are no lanes); `machine` and `emulator` are the two values of that lane, as text.
+    """
+
+    index: int
+    pc: int
+    disassembly: str
+    form: str
+    source: str
+    where: str
+    lane: int | None
+    machine: str
+    emulator: str
+    inputs: tuple[Input, ...]
+
+    def __str__(self) -> str:
+        lane = "" if self.lane is None else f" lane {self.lane}"
+        lines = [
+            f"instruction {self.index} diverges: {self.pc:#x} {self.disassembly}  ({self.source})",
+            f"  {self.where}{lane}: machine {self.machine}, emulator {self.emulator}",
+            *(f"  input {item.place} = {item.value:#x}" for item in self.inputs),
+        ]
+        return "\n".join(lines)
+
+
+class Lockstep:
+    """One machine and one emulator, prepared alike by the caller (memory mapped and filled, registers set).
+
+    `forms` are the instruction forms executed so far, `went` the addresses of instructions, each with where it went on,
+    `unverified` counts by form the executions that the emulator
+    could not check: it lacks them, or is known to get them wrong.
+    """
+
+    def __init__(self, machine: Machine, emulator: Emulator, image: Image | None = None) -> None:
+        self.machine = machine
+        self.emulator = emulator
+        self.forms: set[str] = set()
+        self.went: set[tuple[int, int]] = set()
+        self.unverified: Counter[str] = Counter()
+        self.qc_events = 0
+        self._image = image
+        self._before = RegisterStorage()
+        self._last: Step | None = None
+        self._fault: ExecutionError | None = None
+        self._divergence: Divergence | None = None
+        self._watch: Watch | None = None
+        self._finding: GuardFinding | None = None
+
+    def run(self, until: int, max_instructions: int, watch: Watch | None = None) -> Divergence | None:
+        """Run both from the machine's state until `until`; returns the first divergence, if there is one.
+
+        Where both stop on the same fault or trap, that is raised.  An instruction that the machine does not have is
+        raised as UnsupportedInstruction; one that only the emulator does not have is counted in `unverified`.  What
+        `watch` finds is raised as GuardError; memory is then as before the step that it was found in.  An access that
+        is not aligned is raised as the machine's AlignmentFault: the emulator lets some of them pass.
+        """
+        mine, theirs = (
+            [(region.start, region.end, region.permissions) for region in memory.regions]
+            for memory in (self.machine.memory, self.emulator.memory)
+        )
+        if mine != theirs:
+            raise ValueError("machine and emulator must have the same regions of memory mapped")
+        self.emulator.load_registers(self.machine.registers)
+        self.emulator.pc = self.machine.pc
+        self._last = self._fault = self._divergence = self._finding = None
+        self._watch = watch
+        emulator_fault = None
+        try:
+            self.emulator.run(until, max_instructions, self._advance, self._stand_in)
+        except ExecutionError as error:
+            emulator_fault = error
+        if self._finding is not None:
+            raise GuardError(self._finding)
+        for fault in (self._fault, emulator_fault):
+            if isinstance(fault, UnsupportedInstruction | AlignmentFault):
+                raise fault
+        if self._divergence is None:
+            self._compare_ends(emulator_fault)
+        return self._divergence
+
+    def _advance(self, pc: int) -> bool:
+        """Before the emulator executes the instruction at `pc`: compare, then let the machine execute it."""
+        self._compare(pc)
+        if self._divergence is not None or self._fault is not None:
+            return False
+        machine = self.machine
+        self._before.copy(machine.registers)
+        try:
+            if machine.instruction_at(machine.pc).can_saturate:  # counted whether QC was set before or not
+                sticky = machine.fpsr & QC
+                machine.fpsr &= ~QC
+                try:
+                    step = machine.step()
+                finally:
+                    self.qc_events += bool(machine.fpsr & QC)
+                    machine.fpsr |= sticky
+            else:
+                step = machine.step()
+        except ExecutionError as fault:
+            self._fault = fault
+            return not isinstance(fault, AlignmentFault)
+        self._last = step
+        self.forms.add(step.instruction.form.name)
+        self.went.add((pc, step.next_pc))
+        if self._watch is None:
+            return True
+        self._finding = self._watch(step, self._before.general[SP])
+        if self._finding is None:
+            return True
+        for address, old, _ in reversed(step.memory):  # of a step in which something is found
+            machine.memory.write(address, old)
+        return False
+
+    def _stand_in(self, pc: int) -> bool:
+        """Give the emulator the machine's result of an instruction that it lacks; False if the machine has none."""
+        step = self._last
+        if step is None or self._fault is not None or step.pc != pc:
+            return False
+        self._hand_over(step)
+        self.emulator.pc = step.next_pc
+        return True
+
+    def _hand_over(self, step: Step) -> None:
+        """Copy the machine's registers, and the memory that this step wrote, into the emulator; unverified."""
+        self.emulator.load_registers(self.machine.registers)
+        for address, _, new in step.memory:
+            self.emulator.memory.write(address, new)
+        self.unverified[step.instruction.form.name] += 1
+
+    def _compare(self, emulator_pc: int) -> None:
+        """Compare everything the last instruction could have changed; finds `self._divergence`."""
+        step = self._last
+        if step is None or self._fault is not None:
+            return
+        if is_emulated_wrongly(step.instruction.form.name):
+            self._hand_over(step)
+        if emulator_pc != self.machine.pc:
+            self._diverge(step, "pc", None, hex(self.machine.pc), hex(emulator_pc))
+        elif not self.emulator.agrees(self.machine.registers, FPSR_STICKY, MODES):
+            self._find_register(step)
+        else:
+            for address, _, new in step.memory:
+                other = self.emulator.memory.read(address, len(new))
+                if other != new:
+                    self._diverge(step, *_first_byte(address, new, other))
+                    return
+            if step.instruction.is_branch:
+                for mine, theirs in zip(self.machine.memory.regions, self.emulator.memory.regions, strict=True):
+                    if "w" in mine.permissions and mine.buffer[:] != theirs.buffer[:]:
+                        self._diverge(step, *_first_byte(mine.start, mine.buffer[:], theirs.buffer[:]))
+                        return
+
+    def _find_register(self, step: Step) -> None:
+        theirs = self.emulator.registers()
+        written = (place for place in step.instruction.places_written if place.file != "pc")
+        for place in (*written, *VISIBLE_PLACES):
+            mask = _COMPARED.get(place.file, (1 << 128) - 1)
+            mine, other = self.machine.read(place) & mask, theirs.read(place) & mask
+            if mine != other:
+                writes = step.instruction.writes
+                widths = (w.bits for w in writes if not isinstance(w.place, MemoryPlace) and w.place == place)
+                bits = next(widths, place.bits)
+                lane = next(i for i in range(place.bits // bits) if (mine ^ other) >> i * bits & (1 << bits) - 1)
+                values = (f"{value >> lane * bits & (1 << bits) - 1:#x}" for value in (mine, other))
+                self._diverge(step, str(place), lane if place.bits > bits else None, *values)
+                return
+
+    def _compare_ends(self, theirs: ExecutionError | None) -> None:
+        """Compare how both stopped; raises the fault that both stopped on.
+
+        Class, instruction and place must agree; the emulator names the part of an access that failed first.
+        """
+        if isinstance(theirs, MemoryFault) and self._fault is None and theirs.pc == self.machine.pc:
+            self._advance(self.machine.pc)
+        mine = self._fault
+        if mine is None and theirs is None:
+            self._compare(self.emulator.pc)
+            return
+        if mine is not None and theirs is not None:
+            inside = (theirs.address - mine.address) % 2**64 < mine.size
+            if type(mine) is type(theirs) and mine.pc == theirs.pc and inside:
+                raise mine
+        pc = self.machine.pc if mine is not None or self._last is None else self._last.pc
+        index, text, source = self.machine.instructions_executed, self.machine.disassembly_at(pc), self._source(pc)
+        try:
+            instruction = self.machine.instruction_at(pc)
+            form, inputs = instruction.form.name, self._inputs(instruction, pc)
+        except ExecutionError:  # the machine has no instruction there
+            form, inputs = "", ()
+        self._divergence = Divergence(
+            index=index, pc=pc, disassembly=text, form=form, source=source, where="fault", lane=None,
+            machine=str(mine or "no fault"), emulator=str(theirs or "no fault"), inputs=inputs,
+        )  # fmt: skip
+
+    def _diverge(self, step: Step, where: str, lane: int | None, machine: str, emulator: str) -> None:
+        instruction = step.instruction
+        inputs = self._inputs(instruction, step.pc)
+        loaded = tuple(Input(f"memory {a:#x}", int.from_bytes(data, "little")) for a, data in step.reads_memory)
+        self._divergence = Divergence(
+            index=step.index, pc=step.pc, disassembly=instruction.text, form=instruction.form.name,
+            source=self._source(step.pc),
+            where=where, lane=lane, machine=machine, emulator=emulator, inputs=inputs + loaded,
+        )  # fmt: skip
+
+    def _inputs(self, instruction: Instruction, pc: int) -> tuple[Input, ...]:
+        """What the registers that an instruction reads held before it ran."""
+        places = instruction.places_read
+        return tuple(Input(str(p), pc if p.file == "pc" else self._before.read(p)) for p in places)
+
+    def _source(self, pc: int) -> str:
+        return self._image.place_of(pc) if self._image is not None else "no source line"
+
+
+def _first_byte(address: int, mine: bytes, theirs: bytes) -> tuple[str, None, str, str]:
+    at = next(i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b)
+    return f"memory byte {address + at:#x}", None, f"{mine[at]:#04x}", f"{theirs[at]:#04x}"

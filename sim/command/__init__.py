@@ -1,0 +1,1 @@
+"""The `lanewise` command, a file for each subcommand."""

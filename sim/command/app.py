@@ -1,0 +1,111 @@
+"""The `lanewise` command and its subcommands.
+
+Results go to stdout, progress to stderr.  Exit codes: 0 all agree, 1 a mismatch, 2 wrong usage, 3 something is
+missing from the environment, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points, version
+from typing import Annotated, Any, ClassVar
+
+import typer
+
+from sim.terminal.on_demand import NUMBERS_BELOW_ZERO, EdgeGroup, OnDemand
+from sim.terminal.output import print_text
+
+
+class Lanewise(EdgeGroup):
+    """lanewise's own commands, then those of other installed packages (entry points `lanewise.commands`)."""
+
+    COMMANDS: ClassVar[Mapping[str, OnDemand]] = {
+        "check": OnDemand(
+            "sim.command.check:check",
+            "Compile a kernel at every level and compare it, lane by lane, with its golden reference.",
+        ),
+        "capture": OnDemand(
+            "sim.command.capture:capture_calls",
+            "Call a kernel with the input sets of a check, on the lane machine, and write every call with "
+            "what it left.",
+        ),
+        "replay": OnDemand(
+            "sim.command.replay:replay_calls",
+            "Run captured calls again and compare memory and registers with what was recorded.",
+        ),
+        "prove": OnDemand(
+            "sim.command.prove:prove",
+            "Decide claims for all inputs: that instructions compute what Arm's manual says, and how "
+            "conventions relate.",
+        ),
+        "cycles": OnDemand(
+            "sim.command.cycles:cycles",
+            "Time what is executed on named cores, and say why it takes so long.",
+            NUMBERS_BELOW_ZERO,
+        ),
+        "conventions": OnDemand(
+            "sim.command.conventions:conventions",
+            "List the conventions that systems are known to use, by family: formula, who uses it, rows of the "
+            "differences.",
+        ),
+        "explain": OnDemand(
+            "sim.command.explain:explain_output",
+            "Say which rounding convention made a quantized output, or which come near and where they part.",
+        ),
+        "run": OnDemand(
+            "sim.command.run:run_function",
+            "Call a function once, in lockstep; print its result, the arrays that it may change, and the "
+            "instruction count.",
+            NUMBERS_BELOW_ZERO,
+        ),
+        "doctor": OnDemand(
+            "sim.command.doctor:doctor", "Say what is installed, what each missing tool costs, and how to get it."
+        ),
+        "kernels": OnDemand("sim.command.kernels:kernels", "The built-in kernels: list them, show what one models."),
+        "init": OnDemand(
+            "sim.command.init:init",
+            "Write files to begin with.",
+        ),
+        "isa": OnDemand(
+            "sim.command.isa:isa",
+            "The instruction table: list its forms, show what one does, verify it.",
+        ),
+    }
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*self.COMMANDS, *foreign_commands()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return self.find(ctx, cmd_name) if cmd_name in foreign_commands() else super().get_command(ctx, cmd_name)
+
+    def find(self, ctx: Any, name: str) -> Any:
+        if name not in foreign_commands():
+            return super().find(ctx, name)
+        command = typer.main.get_group(foreign_commands()[name].load())
+        command.name = name
+        return command
+
+
+@cache
+def foreign_commands() -> dict[str, EntryPoint]:
+    """By name the commands of other installed packages."""
+    return {entry.name: entry for entry in entry_points(group="lanewise.commands")}
+
+
+app = typer.Typer(cls=Lanewise, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print_text(f"lanewise {version('lanewise')}")
+        raise typer.Exit
+
+
+@app.callback()
+def lanewise(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Simulate and verify quantized kernels on NEON-style 128-bit lanes."""

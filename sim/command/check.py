@@ -1,0 +1,215 @@
+"""`lanewise check`: a kernel at every optimisation level against its golden reference."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, cast, get_args
+
+import typer
+
+from isa.errors import INTERRUPTED, MISMATCH, USAGE
+from sim.call.call import MAX_INSTRUCTIONS, Engine
+from sim.check.check import Advance, Job, check_job, jobs_of
+from sim.check.external import (
+    ExternalBackend,
+    check_external_backend,
+    load_backend,
+)
+from sim.check.operand_classes import collect_operand_classes
+from sim.check.report import Outcome, Report
+from sim.check.separation import separation_of
+from sim.check.vectors import Vectors
+from sim.command.options import (
+    Cflags,
+    Include,
+    March,
+    Mode,
+    RandomLanes,
+    Seed,
+    chosen_kernel,
+    chosen_vectors,
+    compile_flags,
+)
+from sim.kernels.kernel import Kernel, kernel_names
+from sim.shrink.external import shrink_external_backend
+from sim.shrink.failing import shrink
+from sim.terminal.output import (
+    fail,
+    print_json,
+    print_progress,
+    print_shown,
+    progress_bar,
+    require_one_of,
+    write_file,
+)
+from sim.terminal.writable import require_writable
+from sim.toolchain.compilers import LEVELS, compiler_version, fixed_flags, is_source
+from sim.toolchain.function_types import require_fit
+from sim.toolchain.objects import open_image
+from sim.view.junit import render_junit
+from sim.view.report import show_report
+
+_USUAL = (("engine", "lockstep"), ("limit", MAX_INSTRUCTIONS))
+
+
+def check(
+    kernel: Annotated[
+        str, typer.Argument(help=f"A kernel, one of {', '.join(kernel_names())}, or the path of a kernel file (.py).")
+    ],
+    seed: Seed = 1,
+    vectors: RandomLanes = 2000,
+    opt: Annotated[str, typer.Option(help="Optimisation levels, separated by commas.")] = ",".join(LEVELS),
+    mode: Mode = None,
+    engine: Annotated[str, typer.Option(help="lockstep, or machine: without the emulator, some 20 times faster.")] = (
+        "lockstep"
+    ),
+    limit: Annotated[int, typer.Option(min=1, help="Instructions that one call may take.")] = MAX_INSTRUCTIONS,
+    object_file: Annotated[
+        Path | None, typer.Option("--object", help="Check this object, library, lib.a(member.o) or linked program.")
+    ] = None,
+    symbol: Annotated[str | None, typer.Option(help="The function in it; default: the kernel's.")] = None,
+    march: March = None,
+    cflags: Cflags = "",
+    include: Include = None,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Say too which operand classes no lane met: minimum, tie, saturated...")
+    ] = False,
+    rtl: Annotated[bool, typer.Option("--rtl", help="Compare the hardware too, on the same vectors.")] = False,
+    lanes: Annotated[int | None, typer.Option(help="Of the hardware: 4, 8 or 16 numbers a beat.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Of the hardware: shallow or deep pipeline.")] = None,
+    modules: Annotated[
+        Path | None,
+        typer.Option(help="Of the hardware: a folder of modules of your own in the place of its."),
+    ] = None,
+    junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the report as JUnit XML too.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Compile a kernel at every level and compare it, lane by lane, with its golden reference.
+
+    Each build runs on the lane machine and in the emulator, instruction by instruction in lockstep; the kernel's
+    program of intrinsics runs on the lane machine, the hardware in a simulator.  Corner cases come first, then seeded
+    random vectors.  A kernel file is imported, so it runs as your own Python does.
+    """
+    flags = compile_flags(march, cflags, include)
+    require_writable("--junit", junit_file)
+    chosen = chosen_kernel(kernel, mode)
+    levels = list(dict.fromkeys(level.strip().removeprefix("-") for level in opt.split(",") if level.strip()))
+    if not levels or not set(levels) <= set(LEVELS):
+        fail(f"--opt takes some of {','.join(LEVELS)}, not {opt!r}", USAGE)
+    require_one_of("--engine", engine, get_args(Engine))
+    runner = cast(Engine, engine)
+    if object_file is not None or symbol is not None:  # only that code is checked, not the program of intrinsics
+        sources = chosen.sources if object_file is None else (object_file,)
+        chosen = replace(chosen, sources=sources, symbol=symbol or chosen.symbol, program=None)
+    of_hardware = {"lanes": lanes, "profile": profile, "modules": modules}
+    given = {name: str(value) for name, value in of_hardware.items() if value is not None}
+    if given and not rtl:
+        fail(f"--{next(iter(given))} is about the hardware: give --rtl too", USAGE)
+    try:
+        hardware = load_backend("rtl", chosen, given) if rtl else None
+        made = chosen_vectors(chosen, vectors, seed)
+        separation = separation_of(chosen, made)
+    except KeyboardInterrupt:
+        fail("interrupted before anything was compared", INTERRUPTED)
+    options = {
+        "mode": mode, "seed": seed, "vectors": vectors, "opt": ",".join(levels), "engine": runner,
+        "limit": limit, "object": object_file, "symbol": symbol, "march": march, "cflags": cflags or None,
+        **of_hardware,
+    }  # fmt: skip
+    words = ["lanewise", "check", kernel]
+    for name, value in options.items():
+        if value is not None and (name, value) not in _USUAL:
+            words += [f"--{name}", str(value)]
+    for folder in include or []:
+        words += ["--include", str(folder)]
+    reproduce = shlex.join([*words, "--rtl"] if rtl else words)
+    jobs = jobs_of(chosen, levels, flags)
+    compiler = compiler_version()
+    for source, of_build in jobs[:1]:
+        if source is not None:  # what cannot be built or called is a fault of what was given, no result
+            require_fit(open_image(source, chosen.symbol, *of_build), chosen.symbol, chosen.signature)
+    outcomes, stopped = _run(chosen, jobs, made, runner, limit, hardware)
+    common_flags = fixed_flags(*filter(is_source, chosen.sources))
+    report = Report(
+        kernel=chosen.name, compiler=compiler, seed=seed, outcomes=outcomes, reproduce=reproduce, stopped=stopped,
+        common_flags=common_flags, engine=runner, separation=separation,
+        tolerance=str(chosen.tolerance or ""), mode=chosen.mode,
+    )  # fmt: skip
+    if coverage:
+        report = _with_operand_classes(report, chosen, jobs, made)
+    if report.failures and not report.interrupted:
+        report = replace(report, shrunk=_shrunk(report, chosen, jobs, made, hardware))
+    if junit_file is not None:
+        write_file(junit_file, render_junit(report))
+    if as_json:
+        print_json(report.as_json())
+    else:
+        print_shown(partial(show_report, report))
+    raise typer.Exit(INTERRUPTED if report.interrupted else 0 if report.passed else MISMATCH)
+
+
+def _run(
+    kernel: Kernel, jobs: Sequence[Job], vectors: Vectors, engine: Engine, limit: int, hardware: ExternalBackend | None
+) -> tuple[list[Outcome], bool]:
+    """The outcomes of every job, then of the hardware; an interrupt keeps those that are finished.
+
+    Progress is a bar where stderr is a terminal, else a line for every finished check.
+    """
+    checks: list[tuple[str, Callable[[Advance], Outcome]]] = [
+        (" ".join((job.name, *job.flags)),
+         partial(check_job, kernel, job, vectors, engine=engine, max_instructions=limit))
+        for job in jobs
+    ]  # fmt: skip
+    if hardware is not None:
+        checks.append((hardware.name, lambda _: check_external_backend(kernel, hardware, vectors)))
+    outcomes: list[Outcome] = []
+    sets = len(vectors.inputs)
+    with progress_bar() as progress:
+        task = progress.add_task("", total=len(checks) * sets)
+        try:
+            for number, (title, check_one) in enumerate(checks):
+                progress.update(task, description=title)
+                outcome = check_one(partial(progress.advance, task))
+                outcomes.append(outcome)
+                progress.update(task, completed=(number + 1) * sets)
+                if progress.disable:
+                    print_progress(f"{outcome.title}: {outcome.lanes_compared:,} lanes, {outcome.verdict}")
+                if outcome.interrupted:
+                    break
+        except KeyboardInterrupt:
+            return outcomes, True
+    return outcomes, False
+
+
+def _with_operand_classes(report: Report, kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> Report:
+    """With the operand classes of the builds that agree; an interrupt leaves the others without them."""
+    outcomes = list(report.outcomes)
+    try:
+        for number, (job, outcome) in enumerate(zip(jobs, outcomes, strict=False)):
+            if job.source is not None and outcome.coverage is not None and not outcome.failure:
+                classes = collect_operand_classes(open_image(job.source, kernel.symbol, *job.flags), kernel, vectors)
+                outcomes[number] = replace(outcome, coverage=replace(outcome.coverage, classes=classes))
+    except KeyboardInterrupt:
+        return replace(report, outcomes=outcomes, stopped=True)
+    return replace(report, outcomes=outcomes)
+
+
+def _shrunk(
+    report: Report, kernel: Kernel, jobs: Sequence[Job], vectors: Vectors, hardware: ExternalBackend | None
+) -> str:
+    """The first failing input set made small; an interrupt leaves it as it is."""
+    number = next(i for i, outcome in enumerate(report.outcomes) if outcome.failure)
+    outcome = report.outcomes[number]
+    if outcome.failed_set is None:
+        return ""
+    try:
+        if outcome.made_as and hardware is not None:
+            small = shrink_external_backend(kernel, hardware, vectors, outcome.failed_set)
+            return f"{small.told(outcome)}\n  {hardware.show(small.inputs)}".rstrip()
+        return shrink(kernel, jobs[number], vectors, outcome.failed_set, report.engine).told(outcome)
+    except KeyboardInterrupt:
+        return f"not shrunk, as it was interrupted: input set {outcome.failed_set}"

@@ -1,0 +1,168 @@
+"""`lanewise cycles`: how long a kernel, a function, a loop or a captured call takes on named cores, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from isa.errors import INTERRUPTED, MISMATCH, USAGE
+from sim.call.call import CallError
+from sim.call.guards.findings import GuardError
+from sim.command.options import Cflags, Include, March, Mode, compile_flags, optimisation_flag
+from sim.cycles.cores import REAL_CORES, Changes, chosen_cores, named_core
+from sim.cycles.input import TimedLoop
+from sim.cycles.llvm_mca import LlvmMca, find_llvm_mca
+from sim.cycles.options import TimedGroup, TimingRequest, find_timed
+from sim.cycles.result import Conditions, TimedResult, beside, steady_start, time_on
+from sim.cycles.typical import LARGEST_LENGTH
+from sim.kernels.kernel import kernel_names
+from sim.machine.errors import ExecutionError
+from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar, write_file
+from sim.terminal.writable import require_writable
+from sim.timing.model.core import Core
+from sim.view.cycles.about import about_as_json, show_about
+from sim.view.cycles.html import render_page
+from sim.view.cycles.html_report import section_of_result
+from sim.view.cycles.kanata import render_kanata
+from sim.view.cycles.perfetto import render_perfetto
+from sim.view.cycles.report import show_results
+from sim.view.cycles.timeline import show_timeline
+
+LIMIT: Final = 200_000
+"""Instructions of a call; so many already take a minute on every core."""
+_OTHERS: Final = ("llvm-mca",)
+_WHAT = (
+    f"A kernel ({', '.join(kernel_names())}), a kernel file (.py), a source or object, a loop in assembly, or captured "
+    "calls (.jsonl)."
+)
+_Number = int | None
+_Text = str | None
+_Several = list[str] | None
+
+
+def cycles(
+    what: Annotated[_Text, typer.Argument(metavar="FILE|KERNEL", help=_WHAT)] = None,
+    symbol: Annotated[_Text, typer.Argument(help="The function of a file, or its prototype.")] = None,
+    arguments: Annotated[_Several, typer.Argument(help="Its arguments, as lanewise run takes them.")] = None,
+    core: Annotated[str, typer.Option(help="Cores and core files (.toml), with commas.")] = ",".join(REAL_CORES),
+    mode: Mode = None,
+    length: Annotated[_Number, typer.Option(min=1, max=LARGEST_LENGTH, help="Elements of a kernel's row: 256.")] = None,
+    seed: Annotated[_Number, typer.Option(min=0, help="Of a kernel's random call; default 1.")] = None,
+    opt: Annotated[str, typer.Option(help="Optimisation levels of a source, with commas.")] = "O2",
+    march: March = None,
+    cflags: Cflags = "",
+    include: Include = None,
+    limit: Annotated[int, typer.Option(min=1, help="Instructions that a call may take.")] = LIMIT,
+    elements: Annotated[_Number, typer.Option(min=1, help="What a call, or an iteration, works on.")] = None,
+    loop: Annotated[_Text, typer.Option(metavar="LABEL", help="Of an assembly file; default: its last loop.")] = None,
+    count: Annotated[_Number, typer.Option(min=1, max=10**15, help="Iterations of that loop; default 1000.")] = None,
+    unroll: Annotated[_Number, typer.Option(min=1, max=64, help="That loop so often in a row, beside it.")] = None,
+    interleave: Annotated[_Number, typer.Option(min=1, max=64, help="So many copies of it at once, beside it.")] = None,
+    call: Annotated[_Text, typer.Option(metavar="ID", help="Which one of the captured calls.")] = None,
+    compare: Annotated[_Text, typer.Option(help="llvm-mca: what it says of the same instructions.")] = None,
+    latency: Annotated[_Several, typer.Option(metavar="CLASS=N", help="What if: another latency.")] = None,
+    pipe: Annotated[_Several, typer.Option(metavar="CLASS=USES", help="What if: other pipes, as F0|F1*2.")] = None,
+    parameter: Annotated[_Several, typer.Option("--set", metavar="NAME=N", help="What if: another width...")] = None,
+    cold: Annotated[bool, typer.Option("--cold", help="No branch of the call was seen before.")] = False,
+    caches: Annotated[bool, typer.Option("--caches", help="The call's caches, empty at first; else all hits.")] = False,
+    l2_latency: Annotated[_Number, typer.Option(min=1, max=1000, help="Cycles of a hit in L2; means --caches.")] = None,
+    timeline: Annotated[bool, typer.Option("--timeline", help="Show the pipeline cycle by cycle.")] = False,
+    kanata_file: Annotated[Path | None, typer.Option("--kanata", help="Write a log for Konata.")] = None,
+    perfetto_file: Annotated[Path | None, typer.Option("--perfetto", help="Write a trace for ui.perfetto.dev.")] = None,
+    html_file: Annotated[Path | None, typer.Option("--html", help="Write a page for a browser.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    about: Annotated[_Text, typer.Option(metavar="CORE", help="Only say how good a core's figures are.")] = None,
+) -> None:
+    """Time what is executed on named cores, and say why it takes so long.
+
+    A kernel is called with a row of its domain, compiled and as its program of intrinsics, side by side; a function
+    as by lanewise run.  A kernel file is imported, so it runs as your own Python does.
+    """
+    for word in (what or "", symbol or "", *(arguments or ())):
+        if word.startswith("--"):  # words that begin with one dash are numbers
+            fail(f"no such option: {word.partition('=')[0]}", USAGE)
+    if about is not None:
+        described = named_core(about)
+        if as_json:
+            print_json(about_as_json(described))
+        else:
+            print_shown(partial(show_about, described))
+        return
+    if what is None:
+        fail("name a kernel or a file to time, or a core with --about", USAGE)
+    levels = tuple(dict.fromkeys(optimisation_flag(level.strip()) for level in opt.split(",")))
+    wanted = TimingRequest(
+        what=what, symbol=symbol, arguments=tuple(arguments or ()), levels=levels,
+        flags=compile_flags(march, cflags, include), limit=limit, elements=elements,
+        mode=mode, length=length, seed=seed, loop=loop, count=count, unroll=unroll, interleave=interleave, call=call,
+    )  # fmt: skip
+    changes = Changes(tuple(latency or ()), tuple(pipe or ()), tuple(parameter or ()), l2_latency)
+    cores = [changes.made_to(one) for one in chosen_cores(core)]
+    conditions = Conditions(warm=not cold, caches=caches or l2_latency is not None)
+    for option, file in (("--kanata", kanata_file), ("--perfetto", perfetto_file), ("--html", html_file)):
+        require_writable(option, file)
+    if len(cores) > 1 and (kanata_file or perfetto_file):
+        fail("--kanata and --perfetto draw one core: name it with --core", USAGE)
+    if compare not in (None, *_OTHERS):
+        fail(f"--compare takes {', '.join(_OTHERS)}, not {compare!r}", USAGE)
+    try:
+        tool = find_llvm_mca() if compare else None
+        found, groups = _timed(wanted, cores, conditions, tool)
+    except KeyboardInterrupt:
+        fail("interrupted before everything was timed", INTERRUPTED)
+    title = "; ".join([found.title, *changes.texts, *conditions.texts])
+    first = groups[0][0]
+    only = f", which shows {first.title} only," if len(groups) > 1 else ""
+    _draw(kanata_file, lambda: render_kanata(first.schedule).encode(), only, "Konata")
+    _draw(perfetto_file, lambda: render_perfetto(first.schedule), only, "ui.perfetto.dev")
+    every = [result for group in groups for result in group]
+    heading = f"{title}: {', '.join(group[0].title for group in groups)}"
+    calls = "; ".join(dict.fromkeys(group[0].call for group in groups if group[0].call))
+    _draw(html_file, lambda: render_page(heading, calls, list(map(section_of_result, every))).encode(), "", "a browser")
+    if as_json:
+        print_json({"title": title, "results": [{**one.as_json(), "changes": changes.texts} for one in every]})
+        return
+    print_shown(partial(show_results, title, groups))
+    for one in every if timeline else ():
+        print_shown(partial(show_timeline, one.schedule, first=steady_start(one), title=one.title))
+
+
+def _timed(
+    wanted: TimingRequest, cores: Sequence[Core], conditions: Conditions, tool: LlvmMca | None
+) -> tuple[TimedGroup, list[list[TimedResult]]]:
+    """What is to be timed, and its results on each core."""
+    try:
+        found = find_timed(wanted)
+    except (ExecutionError, CallError) as error:
+        limited = isinstance(error, GuardError) and error.finding.kind == "instruction limit"
+        fail(f"the call stops: {error}{'; --limit lets it take more' if limited else ''}", MISMATCH)
+    if conditions != Conditions() and any(isinstance(one, TimedLoop) for one in found.timed):
+        fail("--cold, --caches and --l2-latency are for calls: a loop alone is warm", USAGE)
+    groups: list[list[TimedResult]] = []
+    with progress_bar() as progress:
+        task = progress.add_task("", total=len(found.timed) * len(cores))
+        for timed in found.timed:
+            groups.append([])
+            for core in cores:
+                progress.update(task, description=f"{timed.title} on {core.name}")
+                try:
+                    result = time_on(timed, core, conditions)
+                    groups[-1].append(beside(result, timed, tool) if tool else result)
+                except ValueError as error:
+                    unknown = any(level.name == "L2" and level.latency is None for level in core.levels)
+                    option = " with --l2-latency" if conditions.caches and unknown else ""
+                    fail(f"{timed.title} cannot be timed on {core.name}: {error}{option}", USAGE)
+                progress.advance(task)
+    return found, groups
+
+
+def _draw(file: Path | None, draw: Callable[[], bytes], only: str, reader: str) -> None:
+    """Write what was asked for; `only` says what is not in it."""
+    if file is None:
+        return
+    write_file(file, draw())
+    print_progress(f"wrote {file}{only or ';'} open it in {reader}")

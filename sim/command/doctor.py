@@ -1,0 +1,27 @@
+"""`lanewise doctor`: what is installed, what each missing tool costs, how to get it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from isa.errors import MISSING
+from sim.doctor import examine
+from sim.terminal.output import print_json, print_shown
+from sim.view.doctor import show_tools
+
+
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the tools as JSON.")] = False) -> None:
+    """Say what is installed, what each missing tool costs, and how to get it.
+
+    The exit code is 3 where something is missing that `lanewise check` needs.
+    """
+    tools = examine()
+    if as_json:
+        print_json([asdict(tool) for tool in tools])
+    else:
+        print_shown(partial(show_tools, tools))
+    raise typer.Exit(MISSING if any(tool.required and not tool.found for tool in tools) else 0)

@@ -1,0 +1,172 @@
+"""`lanewise isa`: the instruction table listed, explained and verified."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from isa.catalogue import UnknownForm, alike, description, forms_called, forms_matching, instruction_of
+from isa.encodings import rows, space
+from isa.errors import INTERRUPTED, MISMATCH
+from isa.instruction import FEATURES, Form
+from isa.intrinsics import intrinsics_matching
+from isa.rows import TABLE
+from isa.text.statements import statements
+from sim.processes import processors
+from sim.terminal.output import print_json, print_progress, print_shown, progress_bar, require_one_of
+from sim.verify.verification import Verification
+from sim.verify.verify import FormResult, verify_all
+from sim.view.intrinsics import show_intrinsics
+from sim.view.isa import show_forms, show_heading, show_instruction, show_mnemonics, show_verification
+
+MAX_VECTORS = 1_000_000
+"""Lane vectors a form that --vectors takes; so many already run for half a day."""
+_FORMS_A_LINE = 100
+"""So many forms give one line of progress where stderr is no terminal."""
+
+isa = typer.Typer(help="The instruction table: list its forms, show what one does, verify it.", no_args_is_help=True)
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+@isa.command("list")
+def list_forms(
+    pattern: Annotated[str, typer.Argument(help="Part of a form's name, or a glob: sqrdmulh, ld1*.")] = "",
+    feature: Annotated[str | None, typer.Option(help=f"Only what needs this extension: {', '.join(FEATURES)}.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the instruction forms that the machine has, with the extensions that each needs."""
+    if feature is not None:
+        require_one_of("--feature", feature, FEATURES)
+    forms = forms_matching(pattern, feature)
+    listed = [{"form": form.name, "extension": form.extension} for form in forms]
+    if as_json:
+        print_json(listed)
+    else:
+        print_shown(partial(show_forms, forms))
+
+
+@isa.command()
+def show(
+    name: Annotated[str, typer.Argument(help="A mnemonic, a form, or an instruction: 'sqadd v0.4s, v1.4s, v2.4s'.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show what an instruction does, in statements derived from the semantics that the machine runs.
+
+    v1.s[2] is an unsigned element, s32 v1.s[2] a signed one; wrap keeps the low bits, saturate clamps and sets QC.
+    """
+    forms = forms_called(name)
+    if as_json:
+        shown = []
+        for form in forms:
+            examples = [
+                {
+                    "instruction": group.example.text,
+                    "statements": [
+                        {"text": line.text, "where": line.where, "lanes": line.lanes} for line in group.statements
+                    ],
+                    "reads": [str(place) for place in group.example.places_read],
+                    "writes": [str(place) for place in group.example.places_written],
+                    "can_saturate": group.example.can_saturate,
+                }
+                for group in alike([form])
+            ]
+            shown.append(
+                {
+                    "form": form.name,
+                    "extension": form.extension,
+                    "description": description(form),
+                    "examples": examples,
+                }
+            )
+        print_json(shown)
+    elif (instruction := instruction_of(name)) is not None:
+        print_shown(partial(show_heading, instruction.form))
+        print_shown(partial(show_instruction, instruction, statements(instruction)))
+    else:
+        print_shown(partial(show_mnemonics, forms))
+
+
+@isa.command()
+def verify(
+    name: Annotated[str, typer.Argument(help="A mnemonic, a form, a glob; default: the whole table.")] = "",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random states.")] = 1,
+    vectors: Annotated[int, typer.Option(min=0, max=MAX_VECTORS, help="Lane vectors for each form.")] = 2000,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes; default: one for each processor.")] = processors(),
+    as_json: AsJson = False,
+) -> None:
+    """Compare the machine with the exact evaluator and the emulator, form by form, on corner and random states.
+
+    Without a name the whole encoding space of AdvSIMD data processing is walked as the denominator.
+    """
+    forms = tuple(form.name for form in forms_to_verify(name))
+    table = frozenset(form.name for form in TABLE.forms.values())
+    space_rows = () if name else tuple(rows(space()))
+    results: list[FormResult] = []
+    with progress_bar() as progress:
+        task = progress.add_task("forms", total=len(forms))
+
+        def finished(result: FormResult) -> None:
+            results.append(result)
+            progress.advance(task)
+            many = len(results) % _FORMS_A_LINE == 0 or len(results) == len(forms)
+            if progress.disable and (many or result.difference):
+                done, differing = sum(one.vectors for one in results), sum(bool(one.difference) for one in results)
+                counts = f"{done:,} lane vectors, {differing} forms with a difference"
+                print_progress(f"{len(results):,} of {len(forms):,} forms: {counts}")
+
+        interrupted = verify_all(forms, seed, vectors, jobs, finished)
+    ordered = tuple(sorted(results, key=lambda result: forms.index(result.form)))
+    report = Verification(
+        asked=forms,
+        results=ordered,
+        rows=space_rows,
+        supported=table,
+        seed=seed,
+        vectors=vectors,
+        name=name,
+        interrupted=interrupted,
+    )
+    if as_json:
+        print_json(report.as_json())
+    else:
+        print_shown(partial(show_verification, report))
+    raise typer.Exit(INTERRUPTED if interrupted else 0 if report.passed else MISMATCH)
+
+
+def forms_to_verify(name: str) -> list[Form]:
+    """The forms of that name or mnemonic, else those that match it as a pattern.  Raises UnknownForm."""
+    try:
+        return forms_called(name) if name else forms_matching("")
+    except UnknownForm:
+        return forms_matching(name)
+
+
+@isa.command("intrinsics")
+def list_intrinsics(
+    pattern: Annotated[
+        str, typer.Argument(help="Part of a name, or a glob of names or mnemonics: vqrdmulh, fml*.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List the ACLE intrinsics by name, with their C prototype, their instructions and the extension these need.
+
+    Registers are numbered as the result and the arguments are; immediates and lanes are the least allowed.
+    """
+    found = intrinsics_matching(pattern)
+    if as_json:
+        print_json(
+            [
+                {
+                    "name": function.name,
+                    "result": function.result.c_type,
+                    "parameters": [parameter.c_type for parameter in function.parameters],
+                    "instructions": [instruction.text for instruction in function.instructions],
+                    "extensions": list(function.features),
+                }
+                for function in found
+            ]
+        )
+    else:
+        print_shown(partial(show_intrinsics, found))

@@ -1,0 +1,77 @@
+"""What several commands share: the kernel and its vectors, the compiler's options, captured calls that they write."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isa.errors import MISSING
+from sim.call.capture import Capture
+from sim.check.vectors import MAX_SETS, Vectors, make_vectors
+from sim.kernels.kernel import Kernel, built_in_kernel
+from sim.kernels.kernel_file import load_kernel
+from sim.terminal.output import fail
+from sim.toolchain.compilers import LEVELS
+
+MAX_LANES = 10_000_000
+"""Random ones that --vectors takes; so many already run for hours."""
+
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the random vectors.")]
+RandomLanes = Annotated[int, typer.Option(min=0, help="Random output lanes, after the corner cases.")]
+Mode = Annotated[str | None, typer.Option(help="Which of the kernel's arithmetics; default: the first.")]
+March = Annotated[str | None, typer.Option(help="Compile for it, such as armv8.2-a+dotprod.")]
+Cflags = Annotated[str, typer.Option(help="More flags of the compiler, as in a shell.")]
+Include = Annotated[
+    list[Path] | None, typer.Option(exists=True, file_okay=False, help="A folder of headers; may be repeated.")
+]
+
+
+def chosen_kernel(name: str, mode: str | None) -> Kernel:
+    """A built-in kernel, or that of a file where the name is a path.  Raises KernelError."""
+    if Path(name).suffix or os.sep in name:
+        return load_kernel(Path(name), mode)
+    return built_in_kernel(name, mode)
+
+
+def chosen_vectors(kernel: Kernel, random_lanes: int, seed: int) -> Vectors:
+    """The vectors, refused where they are too many, in lanes or in input sets.  Raises KernelError."""
+    if random_lanes > MAX_LANES:
+        fail(f"--vectors takes at most {MAX_LANES:,} lanes, not {random_lanes:,}")
+    made = make_vectors(kernel, random_lanes, seed)
+    if random_lanes and len(made.inputs) >= MAX_SETS:
+        fail(f"--vectors {random_lanes:,} needs more than the {MAX_SETS:,} input sets of a check: give fewer")
+    return made
+
+
+def optimisation_flag(level: str) -> str:
+    """The flag of --opt with one level, such as -O2; ends the command where it is none."""
+    name = level.removeprefix("-")
+    if name not in LEVELS:
+        fail(f"--opt takes one of {', '.join(LEVELS)}, not {level!r}")
+    return f"-{name}"
+
+
+def compile_flags(march: str | None, cflags: str, include: Sequence[Path] | None) -> tuple[str, ...]:
+    """The flags of --march, --include and --cflags; ends the command where the last one is no shell text."""
+    try:
+        more = shlex.split(cflags)
+    except ValueError as error:
+        fail(f"--cflags cannot be split as a shell does: {error}")
+    folders = (f"-I{folder.absolute()}" for folder in include or ())
+    return (*([f"-march={march}"] if march else []), *folders, *more)
+
+
+def save_calls(calls: Capture, file: Path) -> None:
+    """Write captured calls and say what to do with them; ends the command where that cannot be."""
+    if file.suffix != ".jsonl":
+        fail(f"captured calls are written to a file that ends in .jsonl, not to {file}")
+    try:
+        calls.save(file)
+    except OSError as error:
+        fail(f"cannot write {file}: {error.strerror}", MISSING)
+    typer.echo(f"wrote {len(calls)} calls to {file}; next: lanewise replay {file}")

@@ -1,0 +1,87 @@
+"""`lanewise replay`: captured calls run again and compared with what was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, cast, get_args
+
+import typer
+
+from isa.errors import INTERRUPTED, MISMATCH, USAGE
+from sim.call.captured import Bytes, read_line, read_lines
+from sim.processes import processors, spread
+from sim.replay.report import ReplayReport
+from sim.replay.run import Engine, Replayed, replay
+from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar, require_one_of
+from sim.view.replay import show_replay
+
+_CHUNK = 16
+"""Lines that a process gets at a time."""
+_MOST_INSTRUCTIONS = 10**9
+
+Lines = Sequence[tuple[int, str]]
+
+
+def replay_calls(
+    file: Annotated[Path, typer.Argument(help="Captured calls, one JSON object a line; the .npz lies beside it.")],
+    engine: Annotated[str, typer.Option(help=f"One of {', '.join(get_args(Engine))}.")] = "lockstep",
+    limit: Annotated[
+        int, typer.Option(min=1, max=_MOST_INSTRUCTIONS, help="Instructions that a call may take.")
+    ] = 20_000_000,
+    line: Annotated[int | None, typer.Option(min=1, help="Only the call on this line.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes; default: one for each processor.")] = processors(),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Run captured calls again and compare memory and registers with what was recorded.
+
+    A bad line does not stop the others.  Nothing of the file is executed natively or unpickled.
+    """
+    require_one_of("--engine", engine, get_args(Engine))
+    lines = [item for item in read_lines(file) if line in (None, item[0])]
+    Bytes(file.with_suffix(".npz"))
+    if line is not None and not lines:
+        fail(f"{file} has no call on line {line}", USAGE)
+    chosen = cast(Engine, engine)
+    work, results, interrupted = _Work(file.with_suffix(".npz"), chosen, limit), list[Replayed](), False
+    chunks = [lines[at : at + _CHUNK] for at in range(0, len(lines), _CHUNK)]
+    with progress_bar() as progress:
+        task = progress.add_task("calls", total=len(lines))
+        try:
+            for some in spread(work, chunks, min(jobs, max(2, len(chunks))), work.crashed):
+                results.extend(some)
+                progress.advance(task, len(some))
+                if progress.disable and len(results) * 10 // len(lines) > (len(results) - len(some)) * 10 // len(lines):
+                    failed = sum(result.kind != "passed" for result in results)
+                    print_progress(f"{len(results):,} of {len(lines):,} calls, {failed:,} failed")
+        except KeyboardInterrupt:
+            interrupted = True
+    report = ReplayReport(str(file), chosen, limit, sorted(results, key=lambda result: result.line), interrupted)
+    if as_json:
+        print_json(report.as_json())
+    else:
+        print_shown(partial(show_replay, report))
+    raise typer.Exit(INTERRUPTED if interrupted else 0 if report.passed else MISMATCH)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Replays some lines; made once, sent to every process."""
+
+    data: Path
+    engine: Engine
+    limit: int
+
+    def __call__(self, lines: Lines) -> list[Replayed]:
+        data = Bytes(self.data)
+        return [replay(read_line(number, text, data), self.engine, self.limit) for number, text in lines]
+
+    def crashed(self, lines: Lines) -> list[Replayed]:
+        """What is said of lines that ended their process; only the one at fault, if they are many."""
+        if len(lines) == 1:
+            return [
+                Replayed(line=lines[0][0], name="", kind="crash", detail="the emulator ended its process on this call")
+            ]
+        return [result for item in lines for (result,) in spread(self, [[item]], 2, self.crashed)]

@@ -1,0 +1,55 @@
+"""A kernel timed by one function: what `lanewise cycles KERNEL` does, for programs and notebooks; and loops to time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sim.call.call import MAX_INSTRUCTIONS
+from sim.cycles.cores import REAL_CORES
+from sim.cycles.input import kernel_calls
+from sim.cycles.result import TimedResult, time_on
+from sim.kernels.kernel import Kernel
+from sim.timing.analysis.loop_report import uniform_loop
+from sim.timing.loops.bare_loop import body_in_file, loop_of_body
+from sim.timing.loops.found_loops import find_loops, hottest
+from sim.timing.loops.loop import Loop
+from sim.timing.model.core import Core
+from sim.timing.model.core_file import load_core
+from sim.timing.model.stream import Executed
+
+
+def time_kernel(
+    kernel: Kernel,
+    cores: Sequence[str | Core] = REAL_CORES,
+    *,
+    levels: Sequence[str] = ("-O2",),
+    flags: Sequence[str] = (),
+    length: int | None = None,
+    seed: int = 1,
+) -> list[TimedResult]:
+    """Time a typical call of a kernel on each core: its first source at each of the levels, then its program.
+
+    The call is the largest of a hundred random ones, drawn from `seed`; where the kernel has rows of any length, one
+    row of `length` elements (256).  Results are in the order of the calls, for each in that of the cores, in cycles.
+    Raises KernelError, CoreError, and what compiling and calling raise: ToolchainError, ImageError, ExecutionError,
+    CallError.
+    """
+    chosen = [load_core(core) if isinstance(core, str) else core for core in cores]
+    calls = kernel_calls(kernel, levels, flags, length, seed, MAX_INSTRUCTIONS)
+    return [time_on(call, core) for call in calls for core in chosen]
+
+
+def loop_in_file(file: Path, label: str | None = None, *flags: str) -> Loop:
+    """The loop of a source, or of compiled code, that stands behind a label or in a function, without its caller.
+
+    Without a label it is the last loop of a source.  Raises BareLoopError for code that is no loop or whose iterations
+    differ, and what compiling raises: ToolchainError, ImageError.
+    """
+    return loop_of_body(body_in_file(file, label, *flags))
+
+
+def hottest_loop(stream: Sequence[Executed]) -> Loop | None:
+    """The loop in which a stream executes most, from its longest run; None without one, or if its iterations differ."""
+    loop = hottest(find_loops(stream))
+    return uniform_loop(stream, loop.longest) if loop else None

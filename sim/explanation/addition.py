@@ -1,0 +1,90 @@
+"""Quantized addition as rules: the conventions of sim.golden.addition with their parameters.
+
+Source: docs/spec/known_differences.md rows 10, 10b, 10c, 10d, 10e, 10f and 11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.explanation.candidates import used_by
+from sim.explanation.rule import CandidateRule, Integers, Operands, RuleStep, is_tie, only
+from sim.golden import addition
+from sim.golden.addition import AddParameters, Quantization
+
+AddConvention = Callable[[Any, Any, AddParameters], npt.NDArray[np.uint8]]
+_EVERYWHERE: Final[tuple[AddConvention, ...]] = (
+    addition.add_tflite,
+    addition.add_tflite_single_rounding,
+    addition.add_page,
+)
+_FOLDED: Final[tuple[AddConvention, ...]] = (
+    addition.add_base,
+    addition.add_base_x86,
+    addition.add_avx2,
+    addition.add_neon_ties_away,
+    addition.add_neon_ties_away_unfused,
+    addition.add_neon_ties_even,
+    addition.add_neon_ties_even_unfused,
+)
+_NEAR: Final = Fraction(1, 1 << 16)
+
+
+@dataclass(frozen=True, eq=False)
+class Addition:
+    """One convention of adding bytes; int8 bytes and zero points are moved by 128 into uint8 and back."""
+
+    convention: AddConvention
+    parameters: AddParameters
+    lowest: int
+    rises: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.convention.__name__
+
+    @property
+    def note(self) -> str:
+        return used_by(self.convention)
+
+    def run(self, operands: Operands) -> Integers:
+        a, b = (operands[name] - self.lowest for name in ("a", "b"))
+        given = {name: getattr(self.parameters, name) for name in ("a", "b", "output")}
+        moved = {name: replace(one, zero_point=one.zero_point - self.lowest) for name, one in given.items()}
+        return self.convention(a, b, replace(self.parameters, **moved)).astype(np.int64) + self.lowest
+
+    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
+        result = int(self.run(only(element, ("a", "b")))[0])
+        exact = exact_sum(element["a"], element["b"], self.parameters)
+        event = ""
+        if not self.lowest <= exact <= self.lowest + 255:
+            event = f"saturates at {result}"
+        elif is_tie(exact):
+            event = "tie"
+        elif abs(exact % 1 - Fraction(1, 2)) < _NEAR:
+            event = "nearly a tie"
+        return [RuleStep("sum", result, exact, event)]
+
+
+def addition_rules(parameters: AddParameters, dtype: np.dtype[Any]) -> Iterator[CandidateRule]:
+    """Those that are defined for int8 too, and for uint8 the others, whose folded constant no move can keep."""
+    lowest = int(np.iinfo(dtype).min)
+    for convention in _EVERYWHERE + (() if lowest else _FOLDED):
+        yield Addition(convention, parameters, lowest)
+
+
+def exact_sum(a: int, b: int, parameters: AddParameters) -> Fraction:
+    """The real sum in units of the output, its zero point and ReLU included; scales as their float32 numbers."""
+    total = _real(a, parameters.a) + _real(b, parameters.b)
+    active = max(total, Fraction(0)) if parameters.relu else total
+    return active / Fraction(float(parameters.output.scale)) + parameters.output.zero_point
+
+
+def _real(number: int, quantization: Quantization) -> Fraction:
+    return (number - quantization.zero_point) * Fraction(float(quantization.scale))

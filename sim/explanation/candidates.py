@@ -1,0 +1,179 @@
+"""The pipelines that an output of requantization may come from: every convention with the parameters given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.explanation.rule import CandidateRule
+from sim.explanation.scaling import (
+    ByteRounding,
+    FixedPoint,
+    FixedPointConvention,
+    FloatScaling,
+    IntegerScaling,
+    LanesAndTail,
+)
+from sim.golden import byte_rounding, derivation, scaling
+from sim.golden.derivation import Derived
+from sim.golden.factor_product import product_in_float, product_xnnpack
+from sim.golden.registry.conventions import CONVENTIONS
+
+Int64Array = npt.NDArray[np.int64]
+Float64Array = npt.NDArray[np.float64]
+
+_TWICE: Final[tuple[FixedPointConvention, ...]] = (
+    scaling.double_rounding,
+    scaling.double_rounding_ties_up,
+    scaling.double_rounding_floor,
+    scaling.double_rounding_saturating_left,
+    scaling.double_rounding_unsaturated,
+    scaling.shift_after_rounding_in_lanes,
+    scaling.shift_after_rounding_in_tail,
+)
+_ONCE: Final[tuple[FixedPointConvention, ...]] = (
+    scaling.single_rounding,
+    scaling.single_rounding_narrowed,
+    scaling.single_rounding_by_vector,
+    scaling.single_rounding_of_long,
+)
+_INTEGER: Final = (scaling.integer_scale_floor, scaling.integer_scale_ties_away)
+_ROUND_FIRST: Final = (byte_rounding.round_even_then_offset, byte_rounding.round_away_then_offset)
+_OFFSET_FIRST: Final = (
+    byte_rounding.offset_then_round_even,
+    byte_rounding.offset_then_round_even_fused,
+    byte_rounding.offset_then_truncate,
+)
+_DERIVATIONS: Final[tuple[Callable[[float], Derived], ...]] = (
+    derivation.derive_tflite,
+    derivation.derive_tflite_single_rounding,
+    derivation.derive_acl_20_02,
+    derivation.derive_acl_20_05_ignoring_epsilon,
+    derivation.derive_acl_19_08,
+    derivation.derive_armnn,
+)
+LANES_AND_TAIL: Final = "shift_after_rounding_in_lanes_and_tail"
+_IN_BOTH: Final = "ACL 19.08: whole blocks of 16 columns, and the last columns"
+SHIFT_READ_OTHERWISE: Final = "(shift negated)"
+
+
+@dataclass(frozen=True)
+class Multiplier:
+    """Q0.31 multipliers and left shifts, as many of these: one, or one for each channel."""
+
+    multiplier: Int64Array
+    left_shift: Int64Array
+
+    @property
+    def factors(self) -> tuple[Fraction, ...]:
+        pairs = zip(self.multiplier.tolist(), self.left_shift.tolist(), strict=True)
+        return tuple(multiplier * Fraction(2) ** (left_shift - 31) for multiplier, left_shift in pairs)
+
+
+@dataclass(frozen=True)
+class RealFactor:
+    """A real factor, one number or one for each channel."""
+
+    scale: Float64Array
+
+    @property
+    def factors(self) -> tuple[Fraction, ...]:
+        return tuple(Fraction(float(number)) for number in self.scale)
+
+
+Factor = Multiplier | RealFactor
+Refusals = list[tuple[str, str]]
+Derivation = tuple[tuple[str, ...], Multiplier]
+"""The derivations that make the same of a real factor, and what they make of it."""
+
+
+def requantization_rules(
+    factor: Factor, derived: Sequence[Derivation], zero_point: int, dtype: np.dtype[Any]
+) -> Iterator[CandidateRule]:
+    """Every rule with these parameters; `derived` is what the derivations made of a real factor.
+
+    Shifts are tried with the other sign too.
+    """
+    sources = [(f"of {names[0]}" if len(derived) > 1 else "", multiplier) for names, multiplier in derived]
+    given = [("", factor)] if isinstance(factor, Multiplier) else sources
+    negated = [
+        (f"{source} {SHIFT_READ_OTHERWISE}".strip(), Multiplier(one.multiplier, -one.left_shift))
+        for source, one in given
+        if one.left_shift.any()
+    ]
+    for source, one in (*given, *negated):
+        for conventions, twice in ((_TWICE[:1], True), (_ONCE[:1], False), (_TWICE[1:], True), (_ONCE[1:], False)):
+            for convention in conventions:
+                yield FixedPoint(
+                    name=f"{convention.__name__} {source}".rstrip(),
+                    note=used_by(convention),
+                    convention=convention,
+                    rounds_twice=twice,
+                    multiplier=one.multiplier,
+                    left_shift=one.left_shift,
+                    zero_point=zero_point,
+                )
+        yield LanesAndTail(
+            name=f"{LANES_AND_TAIL} {source}".rstrip(),
+            note=_IN_BOTH,
+            convention=scaling.shift_after_rounding_in_lanes,
+            rounds_twice=True,
+            multiplier=one.multiplier,
+            left_shift=one.left_shift,
+            zero_point=zero_point,
+        )
+    if isinstance(factor, Multiplier):
+        for integer in _INTEGER:
+            yield IntegerScaling(
+                name=integer.__name__,
+                note=used_by(integer),
+                convention=integer,
+                multiplier=factor.multiplier,
+                right_shift=-factor.left_shift,
+                zero_point=zero_point,
+            )
+    yield from _floating(factor, zero_point, dtype)
+
+
+def derivations(scale: RealFactor, refused: Refusals) -> list[Derivation]:
+    """What each derivation makes of the factors; those that refuse them are appended to `refused`."""
+    found: dict[tuple[Derived, ...], list[str]] = {}
+    for derive in _DERIVATIONS:
+        try:
+            found.setdefault(tuple(derive(float(number)) for number in scale.scale), []).append(derive.__name__)
+        except ValueError as error:
+            refused.append((derive.__name__, str(error)))
+    return [(tuple(names), Multiplier(*np.array(derived, np.int64).T)) for derived, names in found.items()]
+
+
+def _floating(factor: Factor, zero_point: int, dtype: np.dtype[Any]) -> Iterator[CandidateRule]:
+    factors = factor.factors
+    with np.errstate(over="ignore", under="ignore"):
+        scale = np.array([np.float32(float(number)) for number in factors], np.float32)
+    # of bytes round_away_then_offset is the same as product_in_float
+    for convention in (product_xnnpack, product_in_float)[: 1 if dtype.itemsize == 1 else 2]:
+        yield FloatScaling(convention.__name__, used_by(convention), convention, scale, factors, zero_point)
+    if dtype.itemsize > 1:
+        return
+    lowest = int(np.iinfo(dtype).min)
+    # the order of the first two lets an int8 zero point be moved by 128 into uint8; the others would round elsewhere
+    for rounding in _ROUND_FIRST + (() if lowest else _OFFSET_FIRST):
+        yield ByteRounding(
+            name=rounding.__name__,
+            note=used_by(rounding),
+            convention=rounding,
+            scale=scale,
+            factor=factors,
+            zero_point=zero_point,
+            lowest=lowest,
+        )
+
+
+def used_by(convention: Callable[..., Any]) -> str:
+    """Who uses a convention, as the registry says."""
+    return CONVENTIONS[convention.__name__].users

@@ -1,0 +1,80 @@
+"""What the outputs of a wrong implementation of a kernel come from: the kernel's other conventions, and one element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from sim.explanation.explanation import place_of
+from sim.kernels.kernel import Inputs, Kernel, Outputs
+from sim.kernels.tolerance import agreement
+
+GOLDEN: Final = "the golden reference"
+_NEAREST: Final = 3
+
+
+@dataclass(frozen=True)
+class _Count:
+    """How many output lanes a convention gives otherwise; None where it refuses an input set."""
+
+    name: str
+    golden: Callable[[Inputs], Outputs]
+    differing: int | None
+
+
+def explain_kernel(kernel: Kernel, inputs: Sequence[Inputs], results: Sequence[Outputs]) -> list[str]:
+    """Say which conventions give the results of an implementation, or come near, and trace one element.
+
+    `results` are the outputs for the first of `inputs`.  Sentences; none where there are no results.
+    """
+    lanes = sum(array.size for outputs in results for array in outputs.values())
+    if not lanes:
+        return []
+    counts = []
+    for name, golden in {GOLDEN: kernel.golden, **kernel.conventions}.items():
+        differing: int | None
+        try:
+            differing = sum(
+                int((~agreement(outputs[output], array)).sum())
+                for case, outputs in zip(inputs, results, strict=False)
+                for output, array in golden(case).items()
+            )
+        except ValueError:
+            differing = None
+        counts.append(_Count(name, golden, differing))
+    agreeing = [count.name for count in counts if count.differing == 0]
+    if agreeing:
+        titles = [name if name == GOLDEN else f"the convention {name}" for name in agreeing]
+        rest = ", which these vectors do not tell apart" if len(agreeing) > 1 else ""
+        told = [f"all {lanes:,} lanes agree with {' and '.join(titles)}{rest}"]
+    else:
+        able = sorted((one for one in counts if one.differing is not None), key=lambda one: one.differing or 0)
+        refusing = [count.name for count in counts if count.differing is None]
+        told = [f"none of {len(counts)} conventions gives all {lanes:,} lanes"]
+        told += [f"{count.name} gives {count.differing:,} lanes otherwise" for count in able[:_NEAREST]]
+        told += [f"not defined for all of these inputs: {', '.join(refusing)}"] if refusing else []
+    return [*told, *_traced(kernel, counts, inputs, results)]
+
+
+def _traced(
+    kernel: Kernel, counts: Sequence[_Count], inputs: Sequence[Inputs], results: Sequence[Outputs]
+) -> Iterator[str]:
+    """The first lane that differs from the golden reference, through its steps, and what the conventions give."""
+    for number, (case, outputs) in enumerate(zip(inputs, results, strict=False)):
+        for name, expected in kernel.golden(case).items():
+            wrong = np.argwhere(~agreement(outputs[name], expected))
+            if wrong.size:
+                place = tuple(int(at) for at in wrong[0])
+                made = [(step, array) for step, array in kernel.steps(case).items() if array.ndim == len(place)]
+                steps = ", ".join(f"{step} {array[place]}" for step, array in made)
+                yield f"input set {number}, {name}{place_of(place)}: {steps}"
+                found: dict[str, list[str]] = {}
+                for count in counts:
+                    if count.differing is not None:
+                        found.setdefault(str(count.golden(case)[name][place]), []).append(count.name)
+                given = "; ".join(f"{value} by {', '.join(names)}" for value, names in found.items())
+                yield f"  it is {outputs[name][place]}; {given}"
+                return

@@ -1,0 +1,1 @@
+"""Every convention by its name: the families, what each declares of itself."""

@@ -1,0 +1,36 @@
+"""The operators of all built-in kernels with what their calls take: the documented interfaces made executable.
+
+Each has `validate`, a configure step and a run on arrays, whole or window by window: see docs/operators.md.
+"""
+
+from sim.kernels.offset_contribution.configure import OffsetContribution
+from sim.kernels.offset_contribution.golden import Parameters as OffsetParameters
+from sim.kernels.operator import BorderSize, ConfigurationError, ErrorCode, Status, TensorInfo
+from sim.kernels.quantize_down.configure import QuantizeDown
+from sim.kernels.quantize_down.golden import Parameters as QuantizeDownParameters
+from sim.kernels.quantized_add.configure import InputTensor, QuantizedAdd
+from sim.kernels.quantized_multiplier.configure import InvalidArgumentException, QuantizedMultiplier
+from sim.kernels.requantize.configure import Requantize
+from sim.kernels.requantize.golden import Channels, FloatScale, IntegerScale
+from sim.kernels.transpose1xw.configure import Transpose1xW
+
+__all__ = [
+    "BorderSize",
+    "Channels",
+    "ConfigurationError",
+    "ErrorCode",
+    "FloatScale",
+    "InputTensor",
+    "IntegerScale",
+    "InvalidArgumentException",
+    "OffsetContribution",
+    "OffsetParameters",
+    "QuantizeDown",
+    "QuantizeDownParameters",
+    "QuantizedAdd",
+    "QuantizedMultiplier",
+    "Requantize",
+    "Status",
+    "TensorInfo",
+    "Transpose1xW",
+]

@@ -1,0 +1,116 @@
+"""A roofline: what kernels attain on cores, below what the pipes of each core allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from matplotlib.figure import Figure
+
+from sim.plots.style import legend_beside, looks, number, percent, picture
+from sim.timing.analysis.bounds import Bounds
+from sim.timing.model.stream import Executed
+
+_ROOM = 4.0
+"""How much wider than the points the picture is, to either side."""
+
+
+class Roof(NamedTuple):
+    """The limits of a core's pipes, in operations and in bytes a cycle."""
+
+    core: str
+    operations_per_cycle: float
+    bytes_per_cycle: float
+
+    def limit(self, intensity: float) -> float:
+        """Operations per cycle that are possible at so many operations per byte."""
+        return min(self.operations_per_cycle, self.bytes_per_cycle * intensity)
+
+
+class Attained(NamedTuple):
+    """What a kernel did on a core: operations and bytes moved in so many cycles."""
+
+    kernel: str
+    core: str
+    operations: float
+    bytes: float
+    cycles: float
+
+    @property
+    def intensity(self) -> float:
+        """Operations per byte moved."""
+        return self.operations / self.bytes
+
+    @property
+    def operations_per_cycle(self) -> float:
+        """How fast it was."""
+        return self.operations / self.cycles
+
+
+def roof_of(core: str, bounds: Bounds, operations: float, moved: float) -> Roof:
+    """What the pipes of a core allow code that does so many operations and moves so many bytes, by its bounds.
+
+    Operations are limited by the slots and the pipes that the code needs, bytes by its loads and stores; latencies and
+    branches by neither.  Raises ValueError where the code needs no pipe or moves nothing.
+    """
+    work = max((one.cycles for one in bounds.all if one.name == "issue" or one.name.startswith("pipe ")), default=0)
+    memory = max((one.cycles for one in bounds.all if one.name == "memory"), default=0)
+    if not work or not memory:
+        raise ValueError(f"there is no roof on {core} for code without instructions, loads or stores")
+    return Roof(core, operations / float(work), moved / float(memory))
+
+
+def bytes_moved(stream: Iterable[Executed]) -> int:
+    """The bytes that a stream loads and stores."""
+    return sum(size for one in stream for _, size in (*one.loads, *one.stores))
+
+
+def plot_roofline(roofs: Sequence[Roof], attained: Sequence[Attained]) -> Figure:
+    """Operations per cycle against operations per byte, both logarithmic: a roof for each core, a point for each run.
+
+    Raises ValueError where there is no point, where a core has no roof, or where a figure is not above 0.
+    """
+    if not attained:
+        raise ValueError("a roofline needs at least one kernel")
+    for one in attained:
+        if one.core not in (roof.core for roof in roofs):
+            raise ValueError(f"{one.core!r} has no roof")
+        if min(one.operations, one.bytes, one.cycles) <= 0:
+            raise ValueError(f"{one.kernel!r} on {one.core!r} needs operations, bytes and cycles above 0")
+    figure, axes = picture(_finding(roofs, attained), "operations per cycle against operations per byte moved")
+    ridges = [roof.operations_per_cycle / roof.bytes_per_cycle for roof in roofs]
+    places = sorted([*ridges, *(one.intensity for one in attained)])
+    across = [places[0] / _ROOM, *places, places[-1] * _ROOM]
+    for place, (roof, look) in enumerate(zip(roofs, looks(len(roofs)), strict=True)):
+        limits = f"{number(roof.operations_per_cycle)} operations, {number(roof.bytes_per_cycle)} bytes a cycle"
+        heights = [roof.limit(intensity) for intensity in across]
+        width = 2 + 1.5 * (len(roofs) - 1 - place)  # so that those that lie upon each other are all seen
+        axes.plot(across, heights, color=look.colour, linewidth=width, label=f"{roof.core}\n{limits}")
+        for one in attained:
+            if one.core != roof.core:
+                continue
+            at, top, reached = one.intensity, roof.limit(one.intensity), one.operations_per_cycle
+            axes.plot([at] * 2, [reached, top], color=look.colour, linewidth=1, linestyle=":")
+            axes.plot([at], [reached], look.marker, color=look.colour, markersize=9, markeredgecolor="white")
+            text = f"{one.kernel} {percent(reached / top)}"
+            axes.annotate(
+                text, (at, reached), (8, -3), textcoords="offset points", fontsize=9, backgroundcolor="#ffffffcc"
+            )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda value, _: number(value))
+    axes.set_xlabel("operations per byte")
+    axes.set_ylabel("operations per cycle")
+    axes.grid(color="#e6e6e6")
+    legend_beside(axes)
+    return figure
+
+
+def _finding(roofs: Sequence[Roof], attained: Sequence[Attained]) -> str:
+    """The run that is nearest to its roof, and the one that is farthest."""
+    limits = {roof.core: roof for roof in roofs}
+    shares = sorted((one.operations_per_cycle / limits[one.core].limit(one.intensity), one) for one in attained)
+    (low, worst), (high, best) = shares[0], shares[-1]
+    first = f"{best.kernel} reaches {percent(high)} of what the pipes of {best.core} allow"
+    return first if best is worst else f"{first}, {percent(low)} on {worst.core}"

@@ -1,0 +1,101 @@
+"""What a run of claims has found."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from sim.prove.claim import Claim, Finding, sides_of
+from sim.prove.conventions import CONVENTION_CLAIMS
+from sim.prove.forms import form_claims
+from sim.prove.steps import steps
+
+
+@dataclass(frozen=True)
+class ProofReport:
+    """The findings in the order of the claims; `asked` is what the user named, "" for everything."""
+
+    findings: tuple[tuple[Claim, Finding], ...]
+    asked: str
+    claims: int
+    solver: str
+    timeout: float
+    interrupted: bool
+
+    @property
+    def passed(self) -> bool:
+        """Whether every claim was decided as claimed; no claim at all is no pass."""
+        return bool(self.findings) and len(self.findings) == self.claims and not self.refuted
+
+    @property
+    def refuted(self) -> list[tuple[Claim, Finding]]:
+        """The claims that are not as claimed, or not known to be."""
+        return [(claim, finding) for claim, finding in self.findings if not finding.supports(claim)]
+
+    @property
+    def outcomes(self) -> Mapping[str, int]:
+        """How often each outcome occurred."""
+        return Counter(finding.outcome for _, finding in self.findings)
+
+    @property
+    def forms(self) -> int:
+        """Instruction forms whose arithmetic was proved, in every lane."""
+        return len({form for claim, finding in self.findings if finding.supports(claim) for form in claim.covers})
+
+    def as_json(self) -> dict[str, object]:
+        """The report for machines."""
+        findings = []
+        for claim, finding in self.findings:
+            left, right = computations(claim, finding)
+            findings.append(
+                {
+                    "claim": claim.name,
+                    "relation": claim.relation,
+                    "outcome": finding.outcome,
+                    "as_claimed": finding.supports(claim),
+                    "seconds": round(finding.seconds, 3),
+                    "cached": finding.cached,
+                    "reason": finding.reason,
+                    "inputs": dict(finding.values),
+                    "smallest": finding.smallest,
+                    "left": left,
+                    "right": right,
+                    "covers": claim.covers,
+                }
+            )
+        return {
+            "passed": self.passed,
+            "claims": self.claims,
+            "outcomes": dict(self.outcomes),
+            "instruction_forms": self.forms,
+            "solver": self.solver,
+            "timeout": self.timeout,
+            "findings": findings,
+        }
+
+
+def computations(claim: Claim, finding: Finding) -> tuple[Sequence[str], Sequence[str]]:
+    """How the left and the right side compute on a counter-example; nothing for another outcome."""
+    if finding.outcome != "counter-example":
+        return (), ()
+    sides = sides_of(claim)
+    return steps(sides.left, finding.values), steps(sides.right, finding.values)
+
+
+def built_in_claims() -> list[Claim]:
+    """Every claim of lanewise itself: the conventions, then the instruction forms."""
+    return [*CONVENTION_CLAIMS, *form_claims()]
+
+
+def named(claims: Iterable[Claim], pattern: str) -> list[Claim]:
+    """The claims with a word of their name starting with the pattern, matching it as a glob, or covering that form."""
+    wanted = pattern.lower()
+    at_a_word = re.compile(rf"(?<!\w){re.escape(wanted)}")
+    return [
+        claim
+        for claim in claims
+        if at_a_word.search(claim.name.lower()) or fnmatchcase(claim.name.lower(), wanted) or wanted in claim.covers
+    ]

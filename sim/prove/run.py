@@ -1,0 +1,96 @@
+"""Many claims at once: a process for each, as many at a time as there are jobs, each stopped when its time is over."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import NamedTuple
+
+from isa.evaluate.smt import solver_version
+from sim.prove.cache import entry_of, keep, kept
+from sim.prove.claim import Claim, Finding, Sides, prove_sides, sides_of
+
+_GRACE = 2.0
+"""Seconds after its time limit in which the solver should notice that it is over; then its process is killed."""
+
+Report = Callable[[Claim, Finding], None]
+
+
+class _Running(NamedTuple):
+    claim: Claim
+    process: BaseProcess
+    answer: Connection
+    until: float
+
+
+def prove_all(claims: Sequence[Claim], seconds: float, jobs: int, cache: Path | None, report: Report) -> bool:
+    """Prove claims; `report` gets each finding as it comes.  Whether it was interrupted.
+
+    `seconds` is the time limit of one claim, `cache` a directory of answers, or None to ask for each anew.
+    Raises BrokenClaim before anything is asked, and SolverMissing.
+    """
+    solver_version()
+    waiting = [(claim, sides_of(claim)) for claim in reversed(claims)]
+    context = get_context("fork")  # a user's functions are not importable by name
+    running: list[_Running] = []
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                claim, sides = waiting.pop()
+                ours, theirs = context.Pipe(duplex=False)
+                process = context.Process(target=_answer, args=(sides, seconds, cache, theirs), daemon=True)
+                process.start()
+                theirs.close()
+                running.append(_Running(claim, process, ours, time.monotonic() + seconds + _GRACE))
+            soonest = min(one.until for one in running)
+            ready = wait([one.answer for one in running], max(0.0, soonest - time.monotonic()))
+            for done in [one for one in running if one.answer in ready or time.monotonic() > one.until]:
+                running.remove(done)
+                report(done.claim, _finding(done, seconds))
+    except KeyboardInterrupt:
+        return True
+    finally:
+        for one in running:
+            _stop(one)
+    return False
+
+
+def _answer(sides: Sides, seconds: float, cache: Path | None, to: Connection) -> None:
+    """What the process of one claim does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    to.send(cached_finding(sides, seconds, cache))
+
+
+def cached_finding(sides: Sides, seconds: float, cache: Path | None) -> Finding:
+    """The answer kept in the directory, else a new one, which is kept there.  Raises SolverMissing."""
+    entry = entry_of(sides, cache) if cache is not None else None
+    found = kept(entry, sides) if entry is not None else None
+    if found is not None:
+        return found
+    finding = prove_sides(sides, seconds)
+    if entry is not None:
+        keep(entry, finding)
+    return finding
+
+
+def _finding(done: _Running, seconds: float) -> Finding:
+    try:
+        if done.answer.poll():
+            finding: Finding = done.answer.recv()
+            return finding
+        return Finding("unknown", seconds, reason="the time limit was reached, and the solver had to be stopped")
+    except EOFError:
+        return Finding("unknown", 0, reason="the solver's process ended without an answer; it may lack memory")
+    finally:
+        _stop(done)
+
+
+def _stop(one: _Running) -> None:
+    one.process.kill()
+    one.process.join()
+    one.answer.close()

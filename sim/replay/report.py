@@ -1,0 +1,80 @@
+"""What became of a file of captured calls, as data."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sim.replay.run import Engine, Kind, Replayed
+
+
+@dataclass(frozen=True)
+class ReplayReport:
+    """All the calls of a file.  It passes only if there is one, and every one passed."""
+
+    file: str
+    engine: Engine
+    limit: int
+    results: Sequence[Replayed]
+    interrupted: bool = False
+
+    @property
+    def reproduce(self) -> str:
+        """The command that runs the first failing call alone, or all of them."""
+        command = ["lanewise", "replay", self.file, "--engine", self.engine, "--limit", str(self.limit)]
+        return shlex.join(command + [part for r in self.failures[:1] for part in ("--line", str(r.line))])
+
+    @property
+    def kinds(self) -> Counter[Kind]:
+        """How many calls ended how."""
+        return Counter(result.kind for result in self.results)
+
+    @property
+    def failures(self) -> list[Replayed]:
+        return [result for result in self.results if result.kind != "passed"]
+
+    @property
+    def passed(self) -> bool:
+        return bool(self.results) and not self.failures and not self.interrupted
+
+    @property
+    def instructions(self) -> int:
+        return sum(result.instructions for result in self.results)
+
+    @property
+    def forms(self) -> frozenset[str]:
+        return frozenset().union(*(result.forms for result in self.results))
+
+    @property
+    def unsupported(self) -> Counter[str]:
+        """Unsupported instructions by mnemonic: how many calls each stopped."""
+        return Counter(result.form for result in self.results if result.kind == "unsupported instruction")
+
+    @property
+    def unverified(self) -> Counter[str]:
+        """Executions by form that the emulator could not check."""
+        return sum((result.unverified for result in self.results), Counter())
+
+    def as_json(self) -> dict[str, object]:
+        """The report as plain data."""
+        return {
+            "file": self.file,
+            "engine": self.engine,
+            "passed": self.passed,
+            "interrupted": self.interrupted,
+            "calls": len(self.results),
+            "kinds": dict(self.kinds),
+            "instructions": self.instructions,
+            "values_compared": sum(result.values for result in self.results),
+            "instruction_forms": len(self.forms),
+            "forms": sorted(self.forms),
+            "unsupported": dict(self.unsupported),
+            "unverified": dict(self.unverified),
+            "reproduce": self.reproduce,
+            "failures": [
+                {"line": r.line, "id": r.name, "kind": r.kind, "detail": r.detail, "form": r.form}
+                for r in self.failures
+            ],
+        }

@@ -1,0 +1,159 @@
+"""Input sets as trees of numbers: cut to fewer lanes, and with simpler numbers.
+
+An input set holds arrays, numbers, tuples, mappings and dataclasses, each of any depth; what else it holds stays as it
+is.  Nothing is changed in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from sim.kernels.domain import Domain, Number
+from sim.kernels.kernel import Inputs, Kernel, Outputs
+
+Where = tuple[str | int, ...]
+"""Where a number stands: names of fields, then indices."""
+Edit = Callable[[Where, Any], Any]
+LARGEST_HALVED: Final = 2.0**64
+"""Floats beyond are only tried as they are."""
+_NUMBERS: Final = (bool, int, float, np.bool_, np.integer, np.floating)
+
+
+def sizes_of(outputs: Outputs, inputs: Inputs) -> list[int]:
+    """The extents of the outputs, then of the inputs, that can shrink, the last axes first, each once."""
+    arrays = [*outputs.values(), *(value for value in inputs.values() if isinstance(value, np.ndarray))]
+    return list(dict.fromkeys(extent for array in arrays for extent in array.shape[::-1] if extent > 0))
+
+
+def cut(inputs: Inputs, size: int, start: int, length: int) -> Inputs:
+    """The inputs with so many elements, from one on and round the end, of every axis of that size and of every tuple;
+    integers of that value become the length.
+
+    Round the end, so that an element that matters can come to any place.  Raises what a dataclass raises that refuses
+    its new fields.
+    """
+    chosen = [(start + step) % size for step in range(length)]
+    return {name: _cut(value, size, chosen) for name, value in inputs.items()}
+
+
+def _cut(value: Any, size: int, chosen: list[int]) -> Any:
+    if isinstance(value, np.ndarray):
+        for axis in [axis for axis, extent in enumerate(value.shape) if extent == size]:
+            value = value.take(chosen, axis)
+        return value
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return type(value)(len(chosen)) if value == size else value
+    if isinstance(value, tuple) and len(value) == size and not hasattr(value, "_fields"):
+        return tuple(value[at] for at in chosen)
+    return _rebuilt(value, lambda _, part: _cut(part, size, chosen))
+
+
+def numbers_of(inputs: Inputs) -> dict[Where, Any]:
+    """Every number by its place, in order."""
+    found: dict[Where, Any] = {}
+
+    def note(path: Where, number: Any) -> Any:
+        found[path] = number
+        return number
+
+    edited(inputs, note)
+    return found
+
+
+def edited(inputs: Inputs, edit: Edit) -> Inputs:
+    """The inputs with every number replaced by what `edit` makes of it.
+
+    Raises what a dataclass raises that refuses its new fields, and OverflowError for what an array cannot hold.
+    """
+    return {name: _edited((name,), value, edit) for name, value in inputs.items()}
+
+
+def _edited(path: Where, value: Any, edit: Edit) -> Any:
+    if isinstance(value, np.ndarray):
+        array = value.copy()
+        for place in np.ndindex(array.shape):
+            array[place] = edit((*path, *place), array[place])
+        return array
+    if isinstance(value, _NUMBERS):
+        return edit(path, value)
+    return _rebuilt(value, lambda key, part: _edited((*path, key), part, edit))
+
+
+def _rebuilt(value: Any, part: Callable[[str | int, Any], Any]) -> Any:
+    """A mapping, dataclass or tuple with each of its parts made anew; anything else itself."""
+    if isinstance(value, Mapping):
+        return {key: part(key, item) for key, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in fields(value) if field.init]
+        return replace(value, **{name: part(name, getattr(value, name)) for name in names})
+    if isinstance(value, tuple):
+        items = [part(at, item) for at, item in enumerate(value)]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    return value
+
+
+def choices(kernel: Kernel, inputs: Inputs) -> dict[Where, Sequence[Any]]:
+    """By place, the numbers to try there, the simplest first and its own last; places without a choice are left out.
+
+    All are in the domain of their argument.  Scalars that shapes and strides name are no choice.
+    """
+    given = {e for p in kernel.signature.pointers for e in (*p.shape, *p.strides)}
+    numbers = {path: number for path, number in numbers_of(inputs).items() if path not in {(name,) for name in given}}
+    found = {}
+    for path, number in numbers.items():
+        name = ".".join(part for part in path if isinstance(part, str))
+        found[path] = _choices(number, kernel.domain.get(name))
+    return {path: pool for path, pool in found.items() if len(pool) > 1}
+
+
+def in_domain(kernel: Kernel, inputs: Inputs) -> bool:
+    """Whether every scalar is in its domain: a cut may have made it another length."""
+    domains = {name: domain for name, domain in kernel.domain.items() if isinstance(inputs.get(name), int | float)}
+    return all(_allows(domain, inputs[name]) for name, domain in domains.items())
+
+
+def _choices(number: Any, domain: Domain | None) -> list[Any]:
+    own, kind = number.item() if isinstance(number, np.generic) else number, type(number)
+    edges = () if domain is None else (domain.low, domain.high, *domain.corners, *domain.choices)
+    tried = (*_simpler(own), *(n for n in edges if n is not None))
+    simpler = {n for n in tried if _order(n) < _order(own) and _allows(domain, n)}
+    return [*(kind(n) for n in sorted(simpler, key=_order) if _fits(kind, n)), number]
+
+
+def _simpler(number: Number) -> Iterator[Number]:
+    """0, 1, -1, and steps towards the number that halve the rest: repeated, they come to any number."""
+    yield from (0, 1, -1)
+    yield abs(number)
+    if isinstance(number, float):
+        yield from (int(number), *_simpler(int(number))) if abs(number) < LARGEST_HALVED else ()
+        return
+    for bits in range(1, number.bit_length() + 1):
+        part = abs(number) >> bits
+        yield from (part, abs(number) - part, -part, part - abs(number))
+
+
+def _allows(domain: Domain | None, number: Number) -> bool:
+    if domain is None:
+        return True
+    if domain.choices:
+        return number in domain.choices
+    above, below = domain.low is None or number >= domain.low, domain.high is None or number <= domain.high
+    return (above and below) or number in domain.corners
+
+
+def _fits(kind: type[Any], number: Number) -> bool:
+    """Whether the type holds the number as it is."""
+    if issubclass(kind, np.integer):
+        return bool(np.iinfo(kind).min <= number <= np.iinfo(kind).max)
+    return kind in (int, float) or bool(kind(number) == number)
+
+
+def _order(number: Number) -> tuple[bool, bool, float, bool]:
+    """Integers before fractions, small before large, positive before negative, NaN behind all."""
+    if number != number:
+        return True, True, 0, True
+    return False, number in (np.inf, -np.inf) or number != int(number), abs(number), number < 0

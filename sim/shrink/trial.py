@@ -1,0 +1,89 @@
+"""One implementation, asked again and again whether and how it fails on an input set of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from isa.rows import TABLE
+from isa.table import Table
+from sim.call.call import CallError, CallResult, CompiledKernel, Engine, Implementation, ProgramKernel
+from sim.call.guards.findings import GuardError
+from sim.check.check import Job
+from sim.check.vectors import Vectors, call_seed
+from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
+from sim.kernels.tolerance import agreement
+from sim.machine.errors import ExecutionError
+from sim.toolchain.objects import open_image
+
+MISMATCH: Final = "mismatch"
+DIVERGENCE: Final = "divergence"
+UNENDING: Final = "instruction limit"
+"""Besides the other kinds of `GuardFinding` and the names of exceptions, what kinds of failure there are."""
+MAX_INSTRUCTIONS: Final = 200_000
+"""Of a call that is tried: a second; far above what a failing row of lanes takes."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How the call of that number fails; `result` is what it gave, if it came to its end."""
+
+    kind: str
+    number: int
+    result: CallResult | None = None
+
+
+def alone(kernel: Kernel, inputs: Inputs, seed: int) -> Vectors:
+    """The vectors of one input set: twice the same, as arrays lie at the ends and at the starts of their mappings by
+    turns.  Raises KernelError.
+    """
+    golden = kernel.expected(inputs)
+    return Vectors([inputs, inputs], [golden, golden], seed)
+
+
+class Trial:
+    """Raises ToolchainError and ImageError where there is nothing to run."""
+
+    def __init__(self, kernel: Kernel, job: Job, seed: int, engine: Engine = "lockstep", table: Table = TABLE) -> None:
+        self._kernel, self.job, self.seed = kernel, job, seed
+        self._implementation = _implementation(kernel, job, table, engine)
+
+    def first_failure(self, inputs: Inputs) -> Failure | None:
+        """That of the input set alone."""
+        return self.first_of(alone(self._kernel, inputs, self.seed))
+
+    def first_of(self, vectors: Vectors) -> Failure | None:
+        """That of the first input set that fails."""
+        found = (self._failure(vectors, number) for number in range(len(vectors.inputs)))
+        return next((failure for failure in found if failure is not None), None)
+
+    def failure(self, inputs: Inputs, number: int) -> Failure | None:
+        """That of one of the two calls of an input set alone."""
+        return self._failure(alone(self._kernel, inputs, self.seed), number)
+
+    def _failure(self, vectors: Vectors, number: int) -> Failure | None:
+        try:
+            arguments = self._kernel.arguments(vectors.inputs[number])
+            result = self._implementation.call(arguments, call_seed(vectors, number))
+        except (ExecutionError, CallError, KernelError, TypeError, ValueError) as error:
+            return Failure(error.finding.kind if isinstance(error, GuardError) else type(error).__name__, number)
+        kind = _kind(result, vectors.golden[number])
+        return Failure(kind, number, result) if kind else None
+
+
+def _kind(result: CallResult, golden: Outputs) -> str:
+    """What is wrong with a call that came back; "" for nothing."""
+    if result.divergence is not None:
+        return DIVERGENCE
+    harmful = [f.kind for f in result.findings if not f.harmless and (not f.output or f.output in golden)]
+    if harmful:
+        return harmful[0]
+    lanes = (agreement(outputs[name], golden[name]) for outputs in result.outputs.values() for name in golden)
+    return "" if all(right.all() for right in lanes) else MISMATCH
+
+
+def _implementation(kernel: Kernel, job: Job, table: Table, engine: Engine) -> Implementation:
+    if job.source is None:
+        return ProgramKernel(kernel)
+    image = open_image(job.source, kernel.symbol, *job.flags)
+    return CompiledKernel(image, kernel, table, engine, MAX_INSTRUCTIONS)

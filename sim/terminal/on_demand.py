@@ -1,0 +1,95 @@
+"""Groups of commands that are imported when they are wanted.
+
+All of them would make every start of `lanewise` several times as long, and some need packages that others do not.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, ClassVar, Final
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from isa.errors import INTERRUPTED, MISSING, LanewiseError
+from sim.terminal.interrupt import end_at_once
+from sim.terminal.output import fail, say
+
+NUMBERS_BELOW_ZERO: Final = {"ignore_unknown_options": True}
+"""Settings of a command whose arguments may be such as -5."""
+_OWN: Final = ("isa", "sim", "rtl_models")
+
+
+@dataclass(frozen=True)
+class OnDemand:
+    """A command by where it is, "module:function" or "module:app", and the line that help has of it."""
+
+    target: str
+    help: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+class OnDemandGroup(TyperGroup):
+    """The commands of `COMMANDS`; `EXTRA` names the extra of the package that brings what they import."""
+
+    COMMANDS: ClassVar[Mapping[str, OnDemand]]
+    EXTRA: ClassVar[str] = ""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """What help needs of a command: its name and one line."""
+        found = self.COMMANDS.get(cmd_name)
+        return None if found is None else TyperCommand(cmd_name, help=found.help)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command itself."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, self.find(ctx, str(name)), rest
+
+    def find(self, ctx: Any, name: str) -> Any:
+        """The command of that name, imported."""
+        found = self.COMMANDS[name]
+        module, attribute = found.target.split(":")
+        try:
+            target = getattr(import_module(module), attribute)
+        except ModuleNotFoundError as missing:
+            package = str(missing.name).partition(".")[0]
+            if package in _OWN:
+                raise
+            extra = f"lanewise[{self.EXTRA}]" if self.EXTRA else package
+            fail(
+                f"{ctx.command_path} {name} needs {package}, which is not installed; run: pip install '{extra}'",
+                MISSING,
+            )
+        if isinstance(target, typer.Typer):
+            group = typer.main.get_group(target)
+            group.name = name
+            return group
+        alone = typer.Typer(add_completion=False)
+        alone.command(name, context_settings=dict(found.settings))(target)
+        return typer.main.get_command(alone)
+
+
+class EdgeGroup(OnDemandGroup):
+    """The outermost group: the one place where an error becomes a sentence and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except LanewiseError as error:
+            say(error)
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            say("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        found = super().resolve_command(ctx, args)
+        if signal.getsignal(signal.SIGINT) is end_at_once:
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # the command knows what it has to keep
+        return found

@@ -1,0 +1,96 @@
+"""What the subcommands share of the terminal: exit codes, errors in one sentence, output that may be cut off."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn, TextIO
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from isa.errors import MISSING, USAGE, LanewiseError
+from sim.toolchain.kept import write_whole
+
+stderr = Console(stderr=True)
+
+
+class CommandError(LanewiseError):
+    """What only a command can find wrong: its options, and how they fit together."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def fail(message: str, code: int = USAGE) -> NoReturn:
+    """End the command with one sentence."""
+    raise CommandError(message, code)
+
+
+def require_one_of(option: str, text: str, allowed: Sequence[str]) -> None:
+    """End the command, with one sentence, where an option is given anything else."""
+    if text not in allowed:
+        fail(f"{option} takes one of {', '.join(allowed)}, not {text!r}")
+
+
+def say(error: object) -> None:
+    """Write the sentence that a command ends with."""
+    stderr.print(f"lanewise: {error}", style="red", highlight=False, soft_wrap=True, markup=False)
+
+
+def progress_bar() -> Progress:
+    """A bar of progress on stderr, gone at its end; disabled where stderr is no terminal, for lines in its place."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    is_terminal = stderr.is_interactive and sys.stderr.isatty()
+    return Progress(*columns, console=stderr, transient=True, disable=not is_terminal)
+
+
+def print_shown(show: Callable[[Console], None]) -> None:
+    """Write what `show` prints to stdout, as this terminal shows it, with its colours."""
+    console = Console()
+    with writing_to(sys.stdout):
+        with console.capture() as capture:
+            show(console)
+        typer.echo(capture.get(), nl=False, color=True)
+
+
+def print_text(text: str) -> None:
+    """Write a result to stdout as it is."""
+    with writing_to(sys.stdout):
+        typer.echo(text)
+
+
+def print_json(value: object) -> None:
+    """Write a result for machines to stdout."""
+    print_text(json.dumps(value, indent=2))
+
+
+def print_progress(line: str) -> None:
+    """Write a line of progress to stderr."""
+    with writing_to(sys.stderr):
+        typer.echo(line, err=True)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; what hinders it ends the command."""
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        fail(f"cannot write {path}: {error.strerror}", MISSING)
+
+
+@contextmanager
+def writing_to(stream: TextIO) -> Iterator[None]:
+    """A reader that closed the pipe has read enough: the rest is dropped.  Any other fault ends the command."""
+    try:
+        yield
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # so that the flush at exit does not fail again
+        if not isinstance(error, BrokenPipeError):
+            fail(f"cannot write the report: {error.strerror}", MISSING)

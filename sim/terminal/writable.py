@@ -1,0 +1,23 @@
+"""Files that a command will write at its end: refused before anything runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sim.terminal.output import fail
+
+
+def require_writable(option: str, file: Path | None) -> None:
+    """End the command, with one sentence, where the file that the option names cannot be written."""
+    if file is not None and (hindrance := _hindrance(file)):
+        fail(f"{option} cannot write {file}: {hindrance}")
+
+
+def _hindrance(file: Path) -> str:
+    folder = file.absolute().parent
+    if not folder.is_dir():
+        return "there is no such folder"
+    if file.is_dir():
+        return "it is a folder"
+    return "" if os.access(folder, os.W_OK | os.X_OK) else "its folder lets nothing be written"

@@ -1,0 +1,1 @@
+"""Reasons, bounds and critical paths of a schedule."""

@@ -1,0 +1,125 @@
+"""What the loops of a timed stream cost: cycles per iteration in their steady state, their share, their bounds.
+
+Retirement times say little of few iterations: out of order, those that waited for the first retire faster than the loop
+runs.  So a loop whose iterations are alike is timed as one that runs for long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import NamedTuple
+
+from sim.timing.analysis.bounds import Bounds, bounds_of_loop
+from sim.timing.loops.found_loops import Entry, FoundLoop
+from sim.timing.loops.loop import Loop
+from sim.timing.loops.steady import time_loop
+from sim.timing.model.schedule import Schedule
+from sim.timing.model.stream import Executed
+
+_SEARCHED = 3000
+"""Instructions of a loop, about, that are simulated in search of its steady state: enough for most, and soon done."""
+_MANY = 24
+"""Iterations that say, without a steady state, what one takes: filling and draining the pipeline is in them too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoopReport:
+    """A loop of a stream.
+
+    `head` is its first address, `iterations` all those that reached a branch back (a last one that leaves before it is
+    not among them), in `entries` entries, with `instructions` in one.  `cycles_per_iteration` is that of the loop if it
+    ran for long, where iterations are alike, exact if they come to repeat themselves; else the average of all; None
+    where it is never repeated or calls itself.  `steady` says which.  `share` is the part of all cycles that pass in
+    it, loops inside included.  `bounds` are those of one iteration, None for the average of all.
+    """
+
+    head: int
+    entries: int
+    iterations: int
+    instructions: Fraction
+    cycles_per_iteration: Fraction | None
+    steady: str
+    share: Fraction
+    bounds: Bounds | None
+
+
+class _Iteration(NamedTuple):
+    """The cycles of an iteration, how they were found, and their bounds."""
+
+    cycles: Fraction | None
+    how: str
+    bounds: Bounds | None = None
+
+
+def loop_report(schedule: Schedule, found: FoundLoop) -> LoopReport:
+    """What a loop of the schedule's stream costs."""
+    lengths = [len(iteration) for iteration in found.iterations]
+    outermost: list[Entry] = []  # a recursive function enters its loop again before it leaves it
+    for entry in sorted(found.entries, key=lambda entry: (entry.start, -entry.end)):
+        if not outermost or outermost[-1].end <= entry.start:
+            outermost.append(entry)
+    retired = [0, *schedule.retired]
+    cycles = sum(retired[entry.end] - retired[entry.start] for entry in outermost)
+    if len(outermost) < len(found.entries):
+        iteration = _Iteration(None, "it calls itself: no steady state")
+    else:
+        iteration = _iteration(schedule, found, cycles)
+    return LoopReport(
+        head=found.head,
+        entries=len(found.entries),
+        iterations=len(lengths),
+        instructions=Fraction(sum(lengths), len(lengths)),
+        cycles_per_iteration=iteration.cycles,
+        steady=iteration.how,
+        share=Fraction(cycles, schedule.cycles),
+        bounds=iteration.bounds,
+    )
+
+
+def _iteration(schedule: Schedule, found: FoundLoop, cycles: int) -> _Iteration:
+    """An iteration if the loop ran for long, else the average of all; `cycles` are those of all entries."""
+    if len(found.longest.iterations) < 2:
+        return _Iteration(None, "it runs once: no steady state")
+    loop = uniform_loop(schedule.stream, found.longest) if _one_way(schedule.stream, found.iterations) else None
+    count = _SEARCHED // len(loop.body) if loop else 0
+    if loop and count >= 2:
+        timing, bounds = time_loop(loop, schedule.core, count), bounds_of_loop(loop, schedule.core)
+        if timing.period:
+            every = "iteration" if timing.period == 1 else f"{timing.period} iterations"
+            return _Iteration(timing.per_iteration, f"repeats itself every {every}", bounds)
+        if count >= _MANY:
+            average = max(timing.per_iteration, bounds.binding.cycles)
+            return _Iteration(average, f"average of {count} iterations if it ran for long", bounds)
+    return _Iteration(Fraction(cycles, len(found.iterations)), f"average of all {len(found.iterations)}")
+
+
+def _one_way(stream: Sequence[Executed], iterations: Iterable[range]) -> bool:
+    """Whether all of them execute the same instructions."""
+    return len({tuple(stream[number].pc for number in iteration) for iteration in iterations}) == 1
+
+
+def uniform_loop(stream: Sequence[Executed], entry: Entry) -> Loop | None:
+    """The loop that an entry runs through; None if there is one iteration, or these differ in what they execute.
+
+    Addresses have to move by as much from each iteration to the next.
+    """
+    if len(entry.iterations) < 2 or not _one_way(stream, entry.iterations):
+        return None
+    bodies = [[stream[number] for number in iteration] for iteration in entry.iterations]
+    accesses = [[(*one.loads, *one.stores) for one in body] for body in bodies]
+    sizes = {
+        tuple((len(one.loads), *(size for _, size in (*one.loads, *one.stores))) for one in body) for body in bodies
+    }
+    if len(sizes) > 1:
+        return None
+    strides = {
+        tuple(
+            tuple(after - before for (before, _), (after, _) in zip(befores, afters, strict=True))
+            for befores, afters in zip(one, other, strict=True)
+        )
+        for one, other in pairwise(accesses)
+    }
+    return Loop(tuple(bodies[0]), strides.pop()) if len(strides) == 1 else None

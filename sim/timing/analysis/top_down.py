@@ -1,0 +1,96 @@
+"""Where the cycles of a schedule go, from the top down: by reason, by instruction, by source line, by pipe."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sim.timing.analysis.attribution import charges
+from sim.timing.analysis.reasons import Lines, Reason, ReasonGroup, Site, no_lines, site_of
+from sim.timing.model.schedule import Schedule
+
+Line = tuple[str, int]
+"""A source file and a line of it."""
+
+
+@dataclass
+class Account:
+    """What is charged to one instruction of the code over all its executions: cycles by reason."""
+
+    site: Site
+    executions: int = 0
+    reasons: Counter[Reason] = field(default_factory=Counter)
+
+    @property
+    def cycles(self) -> int:
+        """All that is charged to it."""
+        return self.reasons.total()
+
+    def main_reason(self, lines: Lines = no_lines) -> str:
+        """What cost it most, in words; "" where it cost nothing."""
+        return max(self.reasons, key=self.reasons.__getitem__).sentence(lines) if self.reasons else ""
+
+
+@dataclass(frozen=True)
+class TopDown:
+    """The accounts of all instructions of the code, in the order in which they are first executed.
+
+    Their cycles sum up to those of the schedule.
+    """
+
+    accounts: tuple[Account, ...]
+
+    @property
+    def groups(self) -> dict[ReasonGroup, int]:
+        """Cycles by reason, most first; they sum up to the total."""
+        groups: Counter[ReasonGroup] = Counter()
+        for account in self.accounts:
+            for reason, cycles in account.reasons.items():
+                groups[reason.group] += cycles
+        return dict(groups.most_common())
+
+    def lines(self, lines: Lines) -> dict[Line | None, int]:
+        """Cycles by source line, in the order of the file; None for code without one; they sum up to the total."""
+        found: Counter[Line | None] = Counter()
+        for account in self.accounts:
+            found[line_of(account.site, lines)] += account.cycles
+        return dict(sorted(found.items(), key=lambda item: item[0] or ("", 0)))
+
+
+def line_of(site: Site, lines: Lines) -> Line | None:
+    """The source line of an instruction of the code."""
+    return lines(site.pc) if site.pc is not None else None
+
+
+def top_down(schedule: Schedule) -> TopDown:
+    """Every cycle of a schedule, by the instruction of the code that it is charged to."""
+    accounts: dict[Site, Account] = {}
+    for one in schedule.stream:
+        site = site_of(one)
+        accounts.setdefault(site, Account(site)).executions += 1
+    for charge in charges(schedule):
+        account = accounts[site_of(schedule.stream[charge.number])]
+        account.reasons[charge.reason(schedule)] += charge.segment.cycles
+    return TopDown(tuple(accounts.values()))
+
+
+@dataclass(frozen=True)
+class PipeUse:
+    """How long a pipe was busy, in cycles, and with which instructions of the code, most first.
+
+    Until the last instruction is done: that a pipe is still busy then keeps nobody waiting.
+    """
+
+    pipe: str
+    busy: int
+    sites: Mapping[Site, int]
+
+
+def pipe_uses(schedule: Schedule) -> list[PipeUse]:
+    """The use of every pipe of the core, in its order."""
+    busy: dict[str, Counter[Site]] = {pipe: Counter() for pipe in schedule.core.pipes}
+    for one, reservations in zip(schedule.stream, schedule.pipes, strict=True):
+        for pipe, start, end in reservations:
+            busy[pipe][site_of(one)] += max(min(end, schedule.cycles) - start, 0)
+    return [PipeUse(pipe, sites.total(), dict(sites.most_common())) for pipe, sites in busy.items()]

@@ -1,0 +1,1 @@
+"""The class of each instruction form for timing."""

@@ -1,0 +1,1 @@
+"""Loops: found in a stream, given by their body, run to their steady state."""

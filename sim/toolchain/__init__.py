@@ -1,0 +1,1 @@
+"""Compilers and linkers, and the ELF images that they make."""

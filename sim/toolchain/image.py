@@ -1,0 +1,301 @@
+"""A linked AArch64 program as it lies in memory, and which source line each address came from.
+
+The only file that imports pyelftools. Malformed input of any kind leaves here as ImageError.
+"""
+
+import io
+import posixpath
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from itertools import pairwise
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+
+from elftools.construct.core import MetaArray
+from elftools.construct.lib.container import Container
+from elftools.dwarf.compileunit import CompileUnit
+from elftools.dwarf.dwarfinfo import DWARFInfo
+from elftools.dwarf.lineprogram import LineProgram
+from elftools.elf.descriptions import describe_e_machine
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from isa.errors import LanewiseError
+
+LARGEST_IMAGE = 256 << 20  # bytes of memory: far above any kernel, far below what a corrupt header asks for
+
+_MOST_ENTRIES = 1 << 16  # of one table of DWARF, such as the files of a unit
+_PAGE = 4096
+_SHF_ALLOC = 2
+# Types of sections, and tags of sizes in the dynamic segment: System V ABI chapters 4 and 5.
+_RELOCATIONS = ("SHT_REL", "SHT_RELA", "SHT_RELR", "DT_RELSZ", "DT_RELASZ", "DT_RELRSZ", "DT_PLTRELSZ")
+_CONSTRUCTORS = ("SHT_INIT_ARRAY", "SHT_PREINIT_ARRAY", "DT_INIT_ARRAYSZ", "DT_PREINIT_ARRAYSZ")
+_STATIC = "give the object files, or link statically at a fixed address"
+_CONSTANT = "initialise these variables with constants (constexpr, constinit)"
+
+_ADDRESSES = 1 << 64
+_PROGRAM_HEADER, _SECTION_HEADER = 56, 64  # sizes of Elf64_Phdr and Elf64_Shdr, System V ABI chapter 4
+_PERMISSION_BITS = {"r": 4, "w": 2, "x": 1}  # PF_R, PF_W, PF_X
+_SYMBOL_TYPES = ("STT_FUNC", "STT_OBJECT", "STT_NOTYPE")
+_Result = TypeVar("_Result")
+
+
+class ImageError(LanewiseError):
+    """A file or a name that cannot be used, as one sentence: what was given, what is allowed, what to do."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One loadable segment: `data` at `address`, zero-filled to `size` bytes; permissions as in "rx"."""
+
+    address: int
+    data: bytes
+    size: int
+    permissions: str
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A named address; `size` in bytes, 0 where the assembler source gave none."""
+
+    name: str
+    address: int
+    size: int
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A line of a source file, the file as the compiler named it; str() gives "kernel.c:41"."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{posixpath.basename(self.file)}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Image:
+    """A linked program. `lines` are (start, end, line), sorted, end excluded; `symbols` prefer global to local.
+
+    Its memory is complete as it is: programs that a loader or a start-up routine would have to finish are refused.
+    `file` is the content of the ELF file.
+    """
+
+    path: Path
+    segments: tuple[Segment, ...]
+    symbols: Mapping[str, Symbol]
+    lines: tuple[tuple[int, int, SourceLine], ...]
+    file: bytes = field(repr=False)
+
+    @classmethod
+    def read(cls, path: Path) -> "Image":
+        """The image in a little-endian 64-bit AArch64 ELF file; ImageError for anything else.
+
+        Refused are also dynamic relocations, needed libraries and constructors, all of which nothing would carry out.
+        """
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise ImageError(f"cannot read {path}: {error.strerror}; give the path of a linked ELF file") from error
+        with _parsing(path):
+            elf = _aarch64(path, data)
+            segments = _segments(path, elf, data)
+            # Of sections and the dynamic segment either may be stripped; a static program has no dynamic segment.
+            tags = [tag for segment in elf.iter_segments("PT_DYNAMIC") for tag in segment.iter_tags()]
+            libraries = [tag.needed for tag in tags if tag.entry.d_tag == "DT_NEEDED"]
+            loaded = (part for part in elf.iter_sections() if part["sh_flags"] & _SHF_ALLOC and part["sh_size"])
+            present = {part["sh_type"] for part in loaded} | {tag.entry.d_tag for tag in tags if tag.entry.d_val}
+            if libraries:
+                raise ImageError(
+                    f"{path} needs the libraries {', '.join(libraries)}, which nothing loads here; {_STATIC}"
+                )
+            if present.intersection(_RELOCATIONS):
+                raise ImageError(f"{path} has dynamic relocations, which nothing applies here; {_STATIC}")
+            if present.intersection(_CONSTRUCTORS):
+                started = "constructors to be run at start-up (.init_array), which nothing runs here"
+                raise ImageError(f"{path} has {started}; {_CONSTANT}")
+            code = [range(s.address, s.address + s.size) for s in segments if "x" in s.permissions]
+            lines = [entry for entry in _lines(path, elf) if any(entry[0] in addresses for addresses in code)]
+            # Locals come first in the table (System V ABI), so a global of the same name replaces them.
+            entries = _symbol_entries(elf)
+            symbols = {name: Symbol(name, entry["st_value"], entry["st_size"]) for name, entry in entries}
+            return Image(path, segments, symbols, tuple(sorted(lines, key=lambda entry: entry[:2])), data)
+
+    def moved(self, offset: int) -> "Image":
+        """The position-independent program that much further up; the offset in bytes, a multiple of its alignment."""
+        segments = tuple(replace(segment, address=segment.address + offset) for segment in self.segments)
+        symbols = {name: replace(symbol, address=symbol.address + offset) for name, symbol in self.symbols.items()}
+        lines = tuple((start + offset, end + offset, line) for start, end, line in self.lines)
+        return replace(self, segments=segments, symbols=symbols, lines=lines)
+
+    def symbol(self, name: str) -> Symbol:
+        """The defined symbol of that name; ImageError with near names when there is none."""
+        if name in self.symbols:
+            return self.symbols[name]
+        near = get_close_matches(name, self.symbols) or sorted(self.symbols)[:8]
+        raise ImageError(f"{self.path} defines no symbol {name!r}; it defines {', '.join(near) or 'none at all'}")
+
+    def source_line(self, address: int) -> SourceLine | None:
+        """The line that the instruction at the address was compiled from; None where the compiler recorded none."""
+        at = bisect_right(self.lines, address, key=lambda entry: entry[0]) - 1
+        return self.lines[at][2] if at >= 0 and address < self.lines[at][1] else None
+
+    def from_debug_information(self, read: Callable[[DWARFInfo], _Result]) -> _Result:
+        """What `read` makes of the debug information; ImageError where that is malformed."""
+        with _parsing(self.path):
+            return read(_dwarf(_aarch64(self.path, self.file)))
+
+    def place_of(self, address: int) -> str:
+        """The source line of an instruction as text, "near kernel.c:41" where only an instruction before it has one."""
+        line = self.source_line(address)
+        if line is not None:
+            return str(line)
+        at = bisect_right(self.lines, address, key=lambda entry: entry[0]) - 1
+        return f"near {self.lines[at][2]}" if at >= 0 else "no source line"
+
+    def code_of(self, name: str) -> bytes:
+        """The machine code of a function; one without a size runs to the end of its segment, padding included.
+
+        ImageError when the name is not defined or is not in an executable segment.
+        """
+        symbol = self.symbol(name)
+        for segment in self.segments:
+            offset = symbol.address - segment.address
+            if "x" in segment.permissions and 0 <= offset < len(segment.data):
+                return segment.data[offset : offset + (symbol.size or segment.size)]
+        raise ImageError(f"{name!r} in {self.path} is not a function: give a symbol of an executable segment")
+
+
+def require_aarch64(path: object, data: bytes) -> None:
+    """ImageError unless the data is an ELF file for little-endian 64-bit AArch64; the path is what messages name."""
+    with _parsing(path):
+        _aarch64(path, data)
+
+
+def defined_globals(path: object, data: bytes) -> frozenset[str]:
+    """The names that an object file offers to others.  ImageError as `require_aarch64`, and where it is malformed."""
+    with _parsing(path):
+        entries = _symbol_entries(_aarch64(path, data))
+        return frozenset(name for name, entry in entries if entry["st_info"]["bind"] != "STB_LOCAL")
+
+
+@contextmanager
+def _parsing(path: object) -> Iterator[None]:
+    """ImageError for whatever goes wrong within."""
+    try:
+        yield
+    except ImageError:
+        raise
+    except Exception as error:  # pyelftools raises whatever its parser met first: KeyError, OverflowError, ...
+        cause = f"{type(error).__name__}: {error}"
+        raise ImageError(f"{path} is a truncated or corrupt ELF file ({cause}); build or copy it again") from error
+
+
+def _aarch64(path: object, data: bytes) -> ELFFile:
+    if not data.startswith(b"\x7fELF"):
+        raise ImageError(f"{path} is not an ELF file; give a linked AArch64 program, or a source file to build()")
+    elf = ELFFile(io.BytesIO(data))
+    machine = describe_e_machine(elf["e_machine"])
+    if elf["e_machine"] != "EM_AARCH64" or elf.elfclass != 64 or not elf.little_endian:
+        given = f"{elf.elfclass}-bit {'little' if elf.little_endian else 'big'}-endian {machine}"
+        raise ImageError(f"{path} is {given}; only 64-bit little-endian AArch64 runs here: build it for aarch64-linux")
+    # Without this, a size of 0 makes pyelftools read one header again for as often as the file says.
+    segments_fit = not elf["e_phnum"] or elf["e_phentsize"] == _PROGRAM_HEADER
+    sections_fit = not elf["e_shoff"] or elf["e_shentsize"] == _SECTION_HEADER
+    if not (segments_fit and sections_fit):
+        raise ImageError(f"{path} is a corrupt ELF file (size of a header); build or copy it again")
+    return elf
+
+
+def _segments(path: Path, elf: ELFFile, data: bytes) -> tuple[Segment, ...]:
+    """By address; bounded in sum before anything is copied, since many headers may name the same bytes."""
+    headers = [found.header for found in elf.iter_segments("PT_LOAD") if found["p_memsz"]]
+    size = sum(header["p_memsz"] for header in headers)
+    if elf["e_type"] not in ("ET_EXEC", "ET_DYN") or not headers:
+        raise ImageError(f"{path} has no loadable segments ({elf['e_type']}); link it first, with ld.lld or build()")
+    if size > LARGEST_IMAGE:
+        limit = f"at most {LARGEST_IMAGE >> 20} MiB is allowed: make its arrays smaller"
+        raise ImageError(f"{path} has segments of {size} bytes of memory; {limit}")
+    segments = []
+    for header in headers:
+        address, size, stored = header["p_vaddr"], header["p_memsz"], header["p_filesz"]
+        content = data[header["p_offset"] : header["p_offset"] + stored]
+        if len(content) != stored or stored > size or address + size > _ADDRESSES:
+            raise ImageError(f"{path} is truncated or corrupt in the segment at {address:#x}; build or copy it again")
+        permissions = "".join(letter for letter, bit in _PERMISSION_BITS.items() if header["p_flags"] & bit)
+        segments.append(Segment(address, content, size, permissions))
+    segments.sort(key=lambda segment: segment.address)
+    for one, other in pairwise(segments):
+        if other.address // _PAGE <= (one.address + one.size - 1) // _PAGE:
+            advice = "link with -z separate-loadable-segments"
+            raise ImageError(f"{path} has two segments on the page of {other.address:#x}; {advice}")
+    return tuple(segments)
+
+
+def _symbol_entries(elf: ELFFile) -> Iterator[tuple[str, Container]]:
+    """Of the defined symbols; a stripped library keeps those that it exports.
+
+    Left out are mapping symbols ($x and $d, ELF for the Arm 64-bit Architecture 5.5.4), which are no name of anything.
+    """
+    table = elf.get_section_by_name(".symtab") or elf.get_section_by_name(".dynsym")
+    for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
+        name, entry = symbol.name, symbol.entry
+        kind = entry["st_info"]["type"]
+        if name and not name.startswith("$") and kind in _SYMBOL_TYPES and entry["st_shndx"] != "SHN_UNDEF":
+            yield name, entry
+
+
+def _bound_arrays() -> None:
+    """Repairs pyelftools: a file of a few bytes may count billions of entries of no bytes, and all would be made."""
+    parse = MetaArray._parse
+
+    def bounded(array: MetaArray, stream: BinaryIO, context: Container) -> object:
+        if (count := array.countfunc(context)) > _MOST_ENTRIES:
+            raise ValueError(f"{count} entries in one table")
+        return parse(array, stream, context)
+
+    MetaArray._parse = bounded
+
+
+_bound_arrays()
+
+
+def _dwarf(elf: ELFFile) -> DWARFInfo:
+    """Of this file alone, and as it is linked."""
+    return elf.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
+
+
+def _lines(path: Path, elf: ELFFile) -> Iterator[tuple[int, int, SourceLine]]:
+    """Where each line begins and ends.
+
+    The size is bounded before anything is unpacked: sections may be compressed, or be zeros that the file does not
+    hold; those of the older compressed form (.zdebug_info) do not tell what they will be.  A row holds until the next
+    one; end_sequence and line 0 (the compiler's own code) end it and begin nothing.
+    """
+    if elf.has_section(".zdebug_info"):
+        raise ImageError(f"{path} has debugging information in GNU's old compressed form; strip it or compile it again")
+    size = sum(section.data_size for section in elf.iter_sections() if section.name.startswith(".debug"))
+    if size > LARGEST_IMAGE:
+        limit = f"at most {LARGEST_IMAGE >> 20} MiB is allowed: strip it"
+        raise ImageError(f"{path} has {size} bytes of debugging information; {limit}")
+    dwarf = _dwarf(elf)
+    programs: dict[int, tuple[LineProgram, CompileUnit]] = {}  # several units may share one line program
+    for unit in dwarf.iter_CUs():
+        if program := dwarf.line_program_for_CU(unit):
+            programs[program.program_start_offset] = program, unit
+    for program, unit in programs.values():
+        rows = [entry.state for entry in program.get_entries() if entry.state is not None]
+        compiled_in = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+        root = compiled_in.value if compiled_in else b""
+        first = 0 if program.header["version"] >= 5 else 1  # in DWARF 4 directory 0 is the unit's own
+        directories = [root] * first + list(program.header["include_directory"])
+        paths = ((root, directories[file["dir_index"]], file["name"]) for file in program.header["file_entry"])
+        files = {index: posixpath.join(*parts).decode(errors="replace") for index, parts in enumerate(paths, first)}
+        for row, following in pairwise(rows):
+            named = not row.end_sequence and row.line > 0
+            if named and row.address < following.address:
+                yield row.address, following.address, SourceLine(files[row.file], row.line)

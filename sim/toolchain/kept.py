@@ -1,0 +1,49 @@
+"""Files made by programs, kept under a key for as long as what they were made from stays the same.
+
+Every function may raise OSError.
+"""
+
+import contextlib
+import hashlib
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+Make = Callable[[Path], tuple[Path, list[Path] | None]]
+"""In a scratch directory: what was made there, and from which files; None where not all of them are known."""
+
+
+def kept_or_made(entry: Path, suffix: str, make: Make) -> Path:
+    """The file that the entry tells of while it and its inputs are unchanged, else a new one beside the entry.
+
+    Entries are JSON, the files' names the digests of their contents with the suffix.
+    """
+    # An entry that is not there, or damaged, whatever JSON made of it, is made anew.
+    with contextlib.suppress(OSError, ValueError, AttributeError, StopIteration):
+        digests: dict[str, str] = json.loads(entry.read_bytes())
+        if all(_digest(Path(file)) == digest for file, digest in digests.items()):
+            return Path(next(iter(digests)))
+    started = time.time_ns()
+    entry.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=entry.parent) as scratch:
+        made, inputs = make(Path(scratch))
+        final = entry.with_name(_digest(made) + suffix)
+        made.replace(final)
+        if inputs is not None and not any(file.stat().st_mtime_ns > started for file in inputs):
+            write_whole(entry, json.dumps({str(file): _digest(file) for file in (final, *inputs)}).encode())
+    return final
+
+
+def write_whole(file: Path, content: bytes) -> None:
+    """Write a file, and the folders it lies in, so that no reader meets half of it: it is moved into place."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=file.parent) as scratch:
+        written = Path(scratch, file.name)
+        written.write_bytes(content)
+        written.replace(file)
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -1,0 +1,106 @@
+"""Any file that holds a compiled function, or can be compiled to one, opened as an image."""
+
+import re
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from sim.toolchain import archive
+from sim.toolchain.archive import Member
+from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, UndefinedSymbols, build, link
+from sim.toolchain.image import Image, ImageError, defined_globals, require_aarch64
+
+_ELF = b"\x7fELF"
+_LIBRARIES = (archive.MAGIC, archive.THIN_MAGIC)
+_BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")  # bare and wrapped
+_E_TYPE, _ET_REL, _ET_DYN = slice(16, 18), 1, 3  # the field of Elf64_Ehdr, System V ABI chapter 4
+_MEMBER = re.compile(r"(?s)(?P<library>.+)\((?P<member>[^()]+)\)")
+_LINKER_SAYS = re.compile(r"^ld\.lld: error: (.+)", re.MULTILINE)
+
+
+def open_image(path: Path, symbol: str, *flags: str, base: int = 0x10000) -> Image:
+    """The image in which the symbol is defined, from whatever the content of the file is; its `path` is the given one.
+
+    - source text, by its suffix: compiled with the flags as `build` does;
+    - a relocatable object: linked at the base;
+    - a static library: linked from the members that the symbol needs; `lib.a(member.o)` names one member, which then
+      takes what it lacks from the others;
+    - a linked program, as it is; a position-independent one that begins at address 0 is moved to the base.
+
+    What is compiled already ignores the flags. Objects and libraries get what compilers call on their own, as sources
+    do, and are kept in the cache by content. Nothing of the file is executed.
+
+    ImageError, one sentence, for a file that cannot be used and for a symbol that it does not define, with near names;
+    UndefinedSymbols when other symbols are missing, with all their names; else what `build` raises.
+    """
+    member = _MEMBER.fullmatch(str(path))
+    if member and not path.exists():
+        image = _from_member(Path(member["library"]), member["member"], base)
+    elif (content := _content(path)).startswith(_ELF):
+        require_aarch64(path, content)
+        kind = int.from_bytes(content[_E_TYPE], "little")
+        image = _linked(path, {"kernel.o": content}, base) if kind == _ET_REL else Image.read(path)
+        if kind == _ET_DYN and image.segments[0].address == 0:
+            image = image.moved(base)
+    elif content.startswith(_LIBRARIES):
+        members = archive.members(path, content)
+        try:
+            image = _linked(path, {"kernel.a": content}, base, f"--undefined={symbol}")
+        except ImageError:
+            _require_defined(path, members, symbol)
+            raise
+        if symbol not in image.symbols:
+            _require_defined(path, members, symbol)
+    elif content.startswith(_BITCODE):
+        raise ImageError(f"{path} is LLVM bitcode, not machine code; compile it without -flto")
+    else:
+        image = build(path, *flags, base=base)
+    image = replace(image, path=path)
+    image.symbol(symbol)
+    return image
+
+
+def _content(path: Path) -> bytes:
+    advice = "give a source, an object, a library or a linked program"
+    if path.exists() and not path.is_file():  # a device may never end
+        raise ImageError(f"cannot read {path}: it is no regular file; {advice}")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ImageError(f"cannot read {path}: {error.strerror}; {advice}") from error
+
+
+def _require_defined(path: Path, members: list[Member], symbol: str) -> None:
+    """What may be wrong with a library, found by looking into all of it: a second for two thousand members."""
+    names = [name for member in members for name in defined_globals(f"{path}({member.name})", member.content)]
+    if symbol not in names:
+        raise ImageError(f"{path} defines no symbol {symbol!r}; it defines {_near(symbol, names)}")
+
+
+def _from_member(library: Path, name: str, base: int) -> Image:
+    content = _content(library)
+    if not content.startswith(_LIBRARIES):
+        raise ImageError(f"{library} is no static library, so it has no member {name!r}; give the file itself")
+    members = archive.members(library, content)
+    found = [member.content for member in members if member.name == name]
+    if len(found) != 1:
+        names = _near(name, [member.name for member in members])
+        raise ImageError(f"{library} has {len(found)} members {name!r}, and one is needed; it has {names}")
+    require_aarch64(f"{library}({name})", found[0])
+    return _linked(f"{library}({name})", {"kernel.o": found[0], "kernel.a": content}, base)
+
+
+def _near(name: str, names: list[str]) -> str:
+    return ", ".join(get_close_matches(name, names) or sorted(set(names))[:8]) or "none at all"
+
+
+def _linked(path: object, files: dict[str, bytes], base: int, *options: str) -> Image:
+    """`link`, with what the linker says of a malformed file as one sentence."""
+    try:
+        return link(files, *options, base=base)
+    except (UndefinedSymbols, ToolchainUnavailable):
+        raise
+    except ToolchainError as error:
+        said = _LINKER_SAYS.search(str(error))
+        reason = said[1] if said else "the linker crashes on it"
+        raise ImageError(f"{path} cannot be linked: {reason}; build or copy it again") from error

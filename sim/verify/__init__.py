@@ -1,0 +1,1 @@
+"""The instruction table against the emulator and against definitions of its own."""

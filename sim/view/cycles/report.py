@@ -1,0 +1,101 @@
+"""Timed calls and loops on the terminal: the figures of all side by side, then where the cycles go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+
+from sim.cycles.llvm_mca import Estimate
+from sim.cycles.result import TimedResult
+from sim.view.cycles.details import best_bounds, columns, cycles_text, iterations_of, show_details, show_side_by_side
+from sim.view.cycles.sentences import unmodelled
+from sim.view.sentences import counted
+
+
+def show_results(title: str, groups: Sequence[Sequence[TimedResult]], console: Console) -> None:
+    """Groups of the same call or loop on all cores, side by side; then where the cycles go.
+
+    On one core every group in every detail; on several the first group, a column for each core.
+    """
+    console.print(f"[bold]{escape(title)}[/bold]", highlight=False)
+    for call in dict.fromkeys(results[0].call for results in groups if results[0].call):
+        console.print(escape(call), highlight=False, soft_wrap=True)
+    table = columns("", *(f">{result.report.core}" for result in groups[0]))
+    table.columns[0].no_wrap = True
+    for results in groups:
+        table.add_row(f"[bold]{escape(results[0].title)}[/bold]")
+        figures = [_figures(result) for result in results]
+        for name in figures[0]:
+            cells = [one[name] for one in figures]
+            if any(cells):
+                table.add_row(f"  {name}", *(escape(cell or "-") for cell in cells))
+    console.print(table)
+    for note in dict.fromkeys(_notes(groups)):
+        console.print(escape(note), highlight=False, soft_wrap=True)
+    if len(groups[0]) > 1:
+        show_side_by_side(groups[0], console)
+        return
+    for results in groups:
+        show_details(results[0], console)
+
+
+def _figures(result: TimedResult) -> dict[str, str]:
+    """By name; "" where there is nothing to say."""
+    loop, report = result.loop, result.report
+    copies = loop.copies if loop else 1
+    if loop is None:
+        steady = report.hottest.steady if report.hottest else ""
+    elif period := loop.timing.period * copies:
+        every = "every iteration" if period == 1 else f"every {period} iterations"
+        steady = f"repeats itself {every}, after {loop.timing.warm_up * copies}"
+    else:
+        steady = "none: the average of all"
+    binding = best_bounds(result)[0].binding
+    said = result.llvm_mca if isinstance(result.llvm_mca, Estimate) else None
+    per_iteration = None if said is None or said.per_iteration is None else said.per_iteration / copies
+    return {
+        "iterations": f"{loop.iterations:,}" if loop else "",
+        "cycles": cycles_text(result.cycles),
+        "microseconds": "" if result.microseconds is None else f"{float(result.microseconds):,.3f}",
+        "per element": cycles_text((loop or report).cycles_per_element),
+        "per iteration": cycles_text((loop or report).cycles_per_iteration),
+        "steady state": steady,
+        "bound": f"{cycles_text(binding.cycles / copies)} {binding.name}",
+        "llvm-mca": cycles_text(said.cycles) if said else "",
+        "llvm-mca per iteration": cycles_text(per_iteration),
+    }
+
+
+def _notes(groups: Sequence[Sequence[TimedResult]]) -> Iterator[str]:
+    """What the figures are about, how good the cores are known to be, what was assumed, how llvm-mca calculated."""
+    for first, *_ in groups:
+        if first.loop:
+            yield f"{iterations_of(first)} of {first.title}: {counted(first.loop.instructions, 'instruction')}"
+        elif loop := first.report.hottest:
+            head = next((row.place for row in first.report.instructions if row.pc == loop.head and row.place), "")
+            size = f"{cycles_text(loop.instructions)} instructions, {loop.iterations:,} times"
+            yield f"an iteration of {first.title}: {size}, at {head or hex(loop.head)}"
+        # what was assumed of all loops alike is one line, as the same lines are
+        yield from (note if first.loop else f"{first.title}: {note}" for note in first.notes)
+    for report in (result.report for result in groups[0]):
+        error = report.core_error
+        yield error if error.startswith(report.core) else f"{report.core}: {error}"
+    for core in (result.schedule.core for result in groups[0]):
+        if core.clock:
+            yield f"{core.name}: microseconds at {float(core.clock.megahertz):g} MHz, {core.clock.source}"
+    for result in (result for results in groups for result in results):
+        for row in result.report.unmodelled:
+            count = row.executed // (result.loop.reported if result.loop else 1)
+            yield f"{result.title} on {result.report.core}: {unmodelled(row._replace(executed=count))}"
+    for results in groups:
+        models = []
+        estimates = [result.llvm_mca for result in results if isinstance(result.llvm_mca, Estimate)]
+        for said in estimates:
+            own = bool(said.model) and said.core.replace("-", "").endswith(said.model.lower())
+            model = "its own model" if own else f"the model of {said.model or 'an unknown core'}"
+            models.append(f"{said.core} by {model}")
+        if models:
+            yield f"llvm-mca {estimates[0].version}: {', '.join(models)}"
+        yield from (result.llvm_mca for result in results if isinstance(result.llvm_mca, str))

@@ -1,0 +1,69 @@
+"""Sound ELF files of every kind that can be opened: programs, objects, a library, a shared library."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from sim.toolchain.compilers import clang_command
+
+_ZIG = (sys.executable, "-m", "ziglang")
+_C = """
+#include <string.h>
+typedef struct { int values[40]; } row;
+static const int table[4] = {1, 2, 3, 4};
+int counter = 7, zeros[100];
+static int twice(int x) { return x + x; }
+int kernel(const row *given, int n)
+{
+    row copy = *given;
+    for (int i = 0; i < n; i++)
+        copy.values[i % 40] += twice(i) + table[i & 3] + counter + zeros[i % 100];
+    return copy.values[3];
+}
+"""
+_CPP = """
+struct Shape { virtual int area() const = 0; virtual ~Shape() {} };
+struct Square : Shape { int side; int area() const override { return side * side; } };
+extern "C" int kernel(int side) { Square square; square.side = side; const Shape &shape = square; return shape.area(); }
+"""
+
+
+def compiled(folder: Path, name: str, text: str, *flags: str) -> Path:
+    """The relocatable object of a source with that name."""
+    (folder / name).write_text(text)
+    made = folder / f"{name}{''.join(flags)}.o"
+    _run(*clang_command(), "-c", *flags, "-fno-exceptions", str(folder / name), "-o", str(made))
+    return made
+
+
+def archived(folder: Path, name: str, *objects: Path, form: str = "gnu") -> Path:
+    """A static library of the objects, made anew; the form may be "bsd" too."""
+    (folder / name).unlink(missing_ok=True)
+    _run(*_ZIG, "ar", f"--format={form}", "rcs", str(folder / name), *map(str, objects))
+    return folder / name
+
+
+def linked(folder: Path, name: str, *objects: Path, flags: tuple[str, ...] = ()) -> Path:
+    """A program with what is undefined left so, or with -shared a library."""
+    command = ("ld.lld", "-e", "kernel", "--unresolved-symbols=ignore-all", *flags)
+    _run(*_ZIG, *command, *map(str, objects), "-o", str(folder / name))
+    return folder / name
+
+
+def originals(folder: Path) -> None:
+    """Fill the folder with one of each: *.elf, *.so, *.o and *.a."""
+    new = compiled(folder, "kernel.c", _C, "-g", "-O0", "-fno-pic")
+    old = compiled(folder, "kernel.c", _C, "-gdwarf-4", "-O2", "-fno-pic", "-ffunction-sections")
+    cpp = compiled(folder, "kernel.cpp", _CPP, "-g", "-O1", "-fno-rtti")
+    small = compiled(folder, "small.c", "int kernel(int a) { return a + 1; }\n", "-g", "-O1", "-fPIC")
+    linked(folder, "new.elf", new)
+    linked(folder, "old.elf", old)
+    linked(folder, "compressed.elf", cpp, flags=("--compress-debug-sections=zlib",))
+    linked(folder, "shared.so", small, flags=("-shared",))
+    archived(folder, "kernel.a", new, cpp)
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True)

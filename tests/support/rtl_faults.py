@@ -1,0 +1,37 @@
+"""Modules that are wrong on purpose, in folders that go before the package's own."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from rtl_models.tools.sources import LANES
+from sim.toolchain.compilers import cache_directory
+from sim.toolchain.kept import write_whole
+
+
+def planted(module: str, right: str, wrong: str) -> Path:
+    """A folder with the module in which one text is replaced by another.
+
+    It lies in the cache and is the same every time, so that its simulator is built only once.
+    """
+    text = wrong_text(module, right, wrong)
+    folder = cache_directory() / "rtl" / f"planted-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    file = folder / f"{module}.sv"
+    if not file.is_file():
+        write_whole(file, text.encode())
+    return folder
+
+
+def wrong_text(module: str, right: str, wrong: str) -> str:
+    """The module's text with one text replaced, which must be in it once."""
+    text = (LANES / f"{module}.sv").read_text()
+    if text.count(right) != 1:
+        raise ValueError(f"{module}.sv has {text.count(right)} times {right!r}, not once")
+    return text.replace(right, wrong)
+
+
+def planted_at_one_number() -> Path:
+    """SQADD that is wrong for a = 37 and every positive b from 12 on: the smallest such pair is (37, 12)."""
+    wrong = "assign result_o = (a_i == 37 && b_i > 11 && !b_i[Width-1]) ? '0 :"
+    return planted("sqadd", "assign result_o    =", wrong)

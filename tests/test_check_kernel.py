@@ -1,0 +1,93 @@
+"""A whole check, a call and a timing by one function each: what the commands give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+import isa.decode
+from isa import decode_word
+from sim.check import Job, Report, call_kernel, check_job, check_kernel, make_vectors
+from sim.cycles import hottest_loop, kernel_call, load_core, time_kernel, time_on
+from sim.kernels import Inputs, Outputs, built_in_kernel
+
+KERNEL = built_in_kernel("quantize_down")
+CASE = KERNEL.sample(np.random.default_rng(1))
+
+
+class Backwards:
+    """A backend that gives every output the wrong way round."""
+
+    name, made_as = "backwards", "by hand"
+
+    def run(self, inputs: Sequence[Inputs]) -> list[Outputs]:
+        return [{name: array[::-1] for name, array in KERNEL.expected(each).items()} for each in inputs]
+
+    def show(self, inputs: Inputs) -> str:
+        return ""
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return check_kernel(KERNEL, levels=("O1", "O2"), vectors=50, external=[Backwards()])
+
+
+def test_every_implementation_is_checked_in_order(report: Report) -> None:
+    titles = [outcome.title for outcome in report.outcomes]
+    assert titles == [
+        "kernel.c -O1", "kernel.c -O2", "kernel_plain.c -O1", "kernel_plain.c -O2", "program", "backwards"
+    ]  # fmt: skip
+
+
+def test_outcomes_are_those_of_each_job(report: Report) -> None:
+    job = Job(KERNEL.sources[0], ("-O2",))
+    assert report.outcomes[1] == check_job(KERNEL, job, make_vectors(KERNEL, 50, seed=1))
+
+
+def test_what_is_external_is_compared_too(report: Report) -> None:
+    assert [outcome.verdict for outcome in report.outcomes] == [*["agrees"] * 5, "differs"]
+
+
+def test_the_call_that_the_report_names_does_it_again(report: Report) -> None:
+    again: Report = eval(report.reproduce, {"check_kernel": check_kernel, "quantize_down": KERNEL})
+    assert again.outcomes == report.outcomes[:-1]
+
+
+def test_an_unknown_level_is_refused_in_a_sentence() -> None:
+    with pytest.raises(ValueError, match=r"levels takes some of O0, .*, not 'O9'"):
+        check_kernel(KERNEL, levels=("O9",))
+
+
+@pytest.mark.parametrize("job", [Job(KERNEL.sources[0], ("-O2",)), Job(None, ())], ids=["compiled", "program"])
+def test_a_call_gives_what_the_golden_reference_gives(job: Job) -> None:
+    wanted = KERNEL.expected(CASE)["output"].tolist()
+    outputs = call_kernel(KERNEL, job, CASE).outputs
+    assert {engine: arrays["output"].tolist() for engine, arrays in outputs.items()} == dict.fromkeys(outputs, wanted)
+
+
+def test_a_kernel_is_timed_on_each_core_for_each_call() -> None:
+    results = time_kernel(KERNEL, ["cortex-a55", load_core("neoverse-n1")], length=64)
+    assert [(result.title, result.schedule.core.name, result.report.elements) for result in results] == [
+        ("kernel.c -O2", "cortex-a55", 64),
+        ("kernel.c -O2", "neoverse-n1", 64),
+        ("program", "cortex-a55", 64),
+        ("program", "neoverse-n1", 64),
+    ]
+
+
+def test_the_hottest_loop_of_a_call_is_that_of_its_report() -> None:
+    call = kernel_call(KERNEL, {**CASE, "accumulators": np.arange(256, dtype=np.int32), "bias": None})
+    hottest, loop = time_on(call, load_core("cortex-a72")).report.hottest, hottest_loop(call.stream)
+    assert hottest is not None
+    assert loop is not None
+    assert loop.body[0].pc == hottest.head
+
+
+def test_a_stream_without_a_loop_has_no_hottest_one() -> None:
+    assert hottest_loop(kernel_call(KERNEL, CASE).stream[:3]) is None
+
+
+def test_a_package_may_have_another_name_for_what_it_exports() -> None:
+    assert decode_word is isa.decode.decode

@@ -1,0 +1,97 @@
+"""How the command and the packages start: what they load, what Ctrl-C does meanwhile, which spellings work."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from inspect import getdoc
+from typing import Any
+
+import pytest
+
+from rtl_models.command.group import HardwareCommands
+from sim.command.app import Lanewise
+from sim.terminal.on_demand import OnDemand
+
+HEAVY = (
+    "bitwuzla", "capstone", "cocotb", "elftools", "hypothesis", "matplotlib", "numpy", "perfetto", "unicorn", "ziglang",
+)  # fmt: skip
+"""What takes long to import: a start loads it only for a command that needs it."""
+TERMINAL = ("rich", "typer")
+COMMANDS = [*Lanewise.COMMANDS.items(), *HardwareCommands.COMMANDS.items()]
+
+INTERRUPTED_AT = """
+import os, signal, sys
+from importlib.abc import MetaPathFinder
+
+class Finder(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests may run in the background, without interrupts
+sys.meta_path.insert(0, Finder())
+sys.argv = ["lanewise", "check", "quantize_down"]
+from sim.command.main import main
+main()
+"""
+
+
+def python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False)
+
+
+def loaded_by(program: str) -> list[str]:
+    """Which of the heavy packages a program has imported at its end."""
+    found = python("-c", f"import sys\n{program}\nprint(*sorted({{*{(*HEAVY, *TERMINAL)!r}}} & set(sys.modules)))")
+    return found.stdout.split("\n")[-2].split()
+
+
+@pytest.mark.parametrize("package", ["isa", "sim", "rtl_models"])
+def test_a_package_loads_nothing_heavy(package: str) -> None:
+    assert loaded_by(f"import {package}") == []
+
+
+def test_help_loads_only_what_prints() -> None:
+    program = (
+        "sys.argv = ['lanewise', '--help']\nfrom sim.command.main import main\ntry: main()\nexcept SystemExit: pass"
+    )
+    assert loaded_by(program) == list(TERMINAL)
+
+
+def test_every_exported_name_can_be_had() -> None:
+    sim = import_module("sim")
+    assert [name for name in sim.__all__ if not hasattr(sim, name)] == []
+
+
+def test_a_name_that_is_not_exported_is_an_error() -> None:
+    with pytest.raises(AttributeError, match="module 'sim' has no attribute 'Machin'"):
+        import_module("sim").Machin  # noqa: B018  (asked for to see the error)
+
+
+@pytest.mark.parametrize(
+    "module", ["typer", "sim.command.check", "numpy", "isa.rows", "unicorn", "sim.kernels.quantize_down"]
+)
+def test_an_interrupt_of_a_start_is_130_and_a_word(module: str) -> None:
+    ended = python("-c", INTERRUPTED_AT.format(module=module))
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "lanewise: interrupted\n")
+
+
+@pytest.mark.parametrize("module", ["sim", "sim.command.main"])
+def test_modules_that_can_be_run_are_the_command(module: str) -> None:
+    assert python("-m", module, "--version").stdout == python("-m", "sim", "--version").stdout != ""
+
+
+@pytest.mark.parametrize("module", ["sim.cli", "sim.command", "lanewise"])
+def test_modules_that_cannot_be_run_say_so(module: str) -> None:
+    ended = python("-m", module, "check", "quantize_down")
+    assert (ended.returncode, ended.stdout, "No module named" in ended.stderr) == (1, "", True)
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
+def test_the_line_in_help_is_what_the_command_says_of_itself(name: str, command: OnDemand) -> None:
+    module, attribute = command.target.split(":")
+    target: Any = getattr(import_module(module), attribute)
+    said = target.info.help if hasattr(target, "info") else (getdoc(target) or "")
+    assert said.split("\n")[0] == command.help
