@@ -19,8 +19,8 @@ from typer.testing import CliRunner, Result
 
 import sim.check.external
 import sim.command.app
-import sim.command.check
 import sim.command.main
+import sim.command.running.check
 from rtl_models.backend import build_hardware
 from rtl_models.frames_run import WentWrong
 from rtl_models.host import HOSTS, outside
@@ -198,7 +198,7 @@ def run(*arguments: str) -> Result:
 @pytest.fixture
 def by_hand(monkeypatch: pytest.MonkeyPatch) -> Callable[[ByHand], None]:
     """Hands another implementation to the command in the place of the hardware."""
-    return lambda made: monkeypatch.setattr(sim.command.check, "load_backend", lambda *_: made)
+    return lambda made: monkeypatch.setattr(sim.command.running.check, "load_backend", lambda *_: made)
 
 
 def test_the_report_has_a_row_and_a_line_of_how_it_was_made(by_hand: Callable[[ByHand], None]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -17,8 +18,8 @@ import typer
 from typer.testing import CliRunner, Result
 
 import sim.command.app
-import sim.command.check
 import sim.command.options
+import sim.command.running.check
 from sim.check import vectors
 from sim.command.app import foreign_commands
 from sim.kernels.kernel import Kernel
@@ -120,7 +121,7 @@ def test_a_compiler_that_cannot_be_used_is_one_sentence_and_exit_3(
     def unavailable() -> str:
         raise error("no AArch64 compiler: run: pip install ziglang")
 
-    monkeypatch.setattr(sim.command.check, "compiler_version", unavailable)
+    monkeypatch.setattr(sim.command.running.check, "compiler_version", unavailable)
     result = run(*SMALL)
     assert (result.exit_code, result.stdout) == (3, "")
     assert result.stderr == "lanewise: no AArch64 compiler: run: pip install ziglang\n"
@@ -225,6 +226,29 @@ def test_commands_of_other_packages_arrive_through_entry_points(
         assert run("extra", "hello").stdout == "hello from extra\n"
     finally:
         foreign_commands.cache_clear()
+
+
+@pytest.mark.parametrize("asked", [("extra",), ("extra", "go", "--fast"), ("extra", "--help"), ("--help",)])
+def test_a_command_of_another_package_that_cannot_be_loaded_is_a_sentence(
+    asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Entry:
+        name = "extra"
+        value = "elsewhere.command:app"
+
+        def load(self) -> typer.Typer:
+            raise ModuleNotFoundError("No module named 'elsewhere'")
+
+    monkeypatch.setattr("sim.command.app.entry_points", lambda group: [Entry()])
+    foreign_commands.cache_clear()
+    try:
+        done = run(*asked)
+    finally:
+        foreign_commands.cache_clear()
+    assert done.exit_code == (0 if asked == ("--help",) else 3)
+    said = " ".join(re.sub("[│╭╮╰╯─]", " ", done.output).split())
+    assert "elsewhere.command:app cannot be loaded: ModuleNotFoundError: No module named 'elsewhere'" in said
+    assert "Traceback" not in said
 
 
 def test_without_a_terminal_progress_is_a_line_of_stderr_for_each_job(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import sim.command.app
-import sim.command.cycles
+import sim.command.running.cycles
 from sim.cycles.cores import REAL_CORES
 from sim.timing.model import core_file
 from sim.toolchain.compilers import build
@@ -494,7 +494,7 @@ def test_a_trace_that_cannot_be_made_is_a_lack_of_the_environment(
     def missing(_: object) -> bytes:
         raise PerfettoMissing("a trace needs a package")
 
-    monkeypatch.setattr(sim.command.cycles, "render_perfetto", missing)
+    monkeypatch.setattr(sim.command.running.cycles, "render_perfetto", missing)
     result = cycles(chain, "--core", "neoverse-n1", "--perfetto", tmp_path / "trace")
     assert (result.exit_code, "a trace needs a package" in result.stderr, (tmp_path / "trace").exists()) == (
         3, True, False,
@@ -561,7 +561,7 @@ def test_an_interrupt_ends_it_with_its_own_code(source: Path, monkeypatch: pytes
     def interrupted(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sim.command.cycles, "find_timed", interrupted)
+    monkeypatch.setattr(sim.command.running.cycles, "find_timed", interrupted)
     result = cycles(source, "add", "1", "2")
     assert (result.exit_code, "interrupted" in result.stderr) == (130, True)
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 import sim.command.app
-import sim.command.isa
+import sim.command.asking.isa
 from isa.catalogue import forms_called
 from isa.encodings import EncodingRow, rows, space
 from isa.rows import TABLE

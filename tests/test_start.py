@@ -71,7 +71,7 @@ def test_a_name_that_is_not_exported_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["typer", "sim.command.check", "numpy", "isa.rows", "unicorn", "sim.kernels.quantize_down"]
+    "module", ["typer", "sim.command.running.check", "numpy", "isa.rows", "unicorn", "sim.kernels.quantize_down"]
 )
 def test_an_interrupt_of_a_start_is_130_and_a_word(module: str) -> None:
     ended = python("-c", INTERRUPTED_AT.format(module=module))

@@ -12,9 +12,11 @@ from importlib.metadata import EntryPoint, entry_points, version
 from typing import Annotated, Any, ClassVar
 
 import typer
+from typer.core import TyperCommand
 
+from isa.errors import MISSING
 from sim.terminal.on_demand import NUMBERS_BELOW_ZERO, EdgeGroup, OnDemand
-from sim.terminal.output import print_text
+from sim.terminal.output import fail, print_text
 
 
 class Lanewise(EdgeGroup):
@@ -22,53 +24,56 @@ class Lanewise(EdgeGroup):
 
     COMMANDS: ClassVar[Mapping[str, OnDemand]] = {
         "check": OnDemand(
-            "sim.command.check:check",
+            "sim.command.running.check:check",
             "Compile a kernel at every level and compare it, lane by lane, with its golden reference.",
         ),
         "capture": OnDemand(
-            "sim.command.capture:capture_calls",
+            "sim.command.running.capture:capture_calls",
             "Call a kernel with the input sets of a check, on the lane machine, and write every call with "
             "what it left.",
         ),
         "replay": OnDemand(
-            "sim.command.replay:replay_calls",
+            "sim.command.running.replay:replay_calls",
             "Run captured calls again and compare memory and registers with what was recorded.",
         ),
         "prove": OnDemand(
-            "sim.command.prove:prove",
+            "sim.command.running.prove:prove",
             "Decide claims for all inputs: that instructions compute what Arm's manual says, and how "
             "conventions relate.",
         ),
         "cycles": OnDemand(
-            "sim.command.cycles:cycles",
+            "sim.command.running.cycles:cycles",
             "Time what is executed on named cores, and say why it takes so long.",
             NUMBERS_BELOW_ZERO,
         ),
         "conventions": OnDemand(
-            "sim.command.conventions:conventions",
+            "sim.command.asking.conventions:conventions",
             "List the conventions that systems are known to use, by family: formula, who uses it, rows of the "
             "differences.",
         ),
         "explain": OnDemand(
-            "sim.command.explain:explain_output",
+            "sim.command.asking.explain:explain_output",
             "Say which rounding convention made a quantized output, or which come near and where they part.",
         ),
         "run": OnDemand(
-            "sim.command.run:run_function",
+            "sim.command.running.run:run_function",
             "Call a function once, in lockstep; print its result, the arrays that it may change, and the "
             "instruction count.",
             NUMBERS_BELOW_ZERO,
         ),
         "doctor": OnDemand(
-            "sim.command.doctor:doctor", "Say what is installed, what each missing tool costs, and how to get it."
+            "sim.command.asking.doctor:doctor",
+            "Say what is installed, what each missing tool costs, and how to get it.",
         ),
-        "kernels": OnDemand("sim.command.kernels:kernels", "The built-in kernels: list them, show what one models."),
+        "kernels": OnDemand(
+            "sim.command.asking.kernels:kernels", "The built-in kernels: list them, show what one models."
+        ),
         "init": OnDemand(
             "sim.command.init:init",
             "Write files to begin with.",
         ),
         "isa": OnDemand(
-            "sim.command.isa:isa",
+            "sim.command.asking.isa:isa",
             "The instruction table: list its forms, show what one does, verify it.",
         ),
     }
@@ -82,7 +87,11 @@ class Lanewise(EdgeGroup):
     def find(self, ctx: Any, name: str) -> Any:
         if name not in foreign_commands():
             return super().find(ctx, name)
-        command = typer.main.get_group(foreign_commands()[name].load())
+        entry = foreign_commands()[name]
+        try:
+            command: Any = typer.main.get_group(entry.load())
+        except Exception as error:  # what another package does as it is loaded is its own, and may be anything
+            command = broken_command(name, f"{entry.value} cannot be loaded: {type(error).__name__}: {error}")
         command.name = name
         return command
 
@@ -91,6 +100,16 @@ class Lanewise(EdgeGroup):
 def foreign_commands() -> dict[str, EntryPoint]:
     """By name the commands of other installed packages."""
     return {entry.name: entry for entry in entry_points(group="lanewise.commands")}
+
+
+def broken_command(name: str, why: str) -> TyperCommand:
+    """A command of another package that cannot be loaded: help lists it with the reason, and it ends with that."""
+
+    def refuse() -> None:
+        fail(f"lanewise {name}: {why}", MISSING)
+
+    context = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+    return TyperCommand(name, callback=refuse, help=why, context_settings=context)
 
 
 app = typer.Typer(cls=Lanewise, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)

@@ -1,0 +1,1 @@
+"""Commands that answer from what is known: of kernels, conventions, instructions, this machine."""

@@ -1,0 +1,1 @@
+"""Commands that run something: kernels, captured calls, the solver."""
