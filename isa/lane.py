@@ -563,6 +563,12 @@ class Float:
         return "bf16" if self.fraction_bits == 7 else f"f{self.bits}"
 
 
+def _float(kind: Float | Int) -> Float:
+    if isinstance(kind, Int):
+        raise TypeError(f"{kind} is no floating-point format")
+    return kind
+
+
 @dataclass(frozen=True)
 class FloatOperation:
     """What a floating-point node computes.
@@ -579,6 +585,23 @@ class FloatOperation:
     fraction_bits: int = 0
     integer: Int | None = None
     silent: bool = False
+
+    @property
+    def operand_format(self) -> Float:
+        """`of`, of an operation on floating-point numbers."""
+        return _float(self.of)
+
+    @property
+    def result_format(self) -> Float:
+        """`to`, of an operation whose result is a floating-point number."""
+        return _float(self.to)
+
+    @property
+    def result_integer(self) -> Int:
+        """`to`, of an operation whose result is an integer."""
+        if isinstance(self.to, Float):
+            raise TypeError(f"the result of {self} is no integer")
+        return self.to
 
     def __call__(self, *operands: Lane | int, fpcr: Lane | int | None = None) -> Lane:
         """The node with these operands; `fpcr` replaces the register where an instruction does not heed it."""

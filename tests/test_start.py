@@ -60,6 +60,15 @@ def test_help_loads_only_what_prints() -> None:
     assert loaded_by(program) == list(TERMINAL)
 
 
+@pytest.mark.parametrize(
+    "module", ["sim.command", "sim.command.app", "sim.command.running.check", "rtl_models.command.group"]
+)
+def test_a_module_of_commands_that_is_no_start_refuses(module: str) -> None:
+    done = python("-m", module, "quantize_down")
+    said = f"lanewise: {module} is no command: start it with `lanewise` or `python -m sim`\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+
+
 def test_every_exported_name_can_be_had() -> None:
     sim = import_module("sim")
     assert [name for name in sim.__all__ if not hasattr(sim, name)] == []
@@ -83,7 +92,7 @@ def test_modules_that_can_be_run_are_the_command(module: str) -> None:
     assert python("-m", module, "--version").stdout == python("-m", "sim", "--version").stdout != ""
 
 
-@pytest.mark.parametrize("module", ["sim.cli", "sim.command", "lanewise"])
+@pytest.mark.parametrize("module", ["sim.cli", "lanewise"])
 def test_modules_that_cannot_be_run_say_so(module: str) -> None:
     ended = python("-m", module, "check", "quantize_down")
     assert (ended.returncode, ended.stdout, "No module named" in ended.stderr) == (1, "", True)

@@ -1,13 +1,6 @@
-"""Captured calls: one JSON object a line, and beside it an .npz with the bytes that the objects name by key.
+"""Captured calls, read from and written to the form of `docs/captured-calls.md`.
 
-    {"id": ..., "entry": address, "ret": address, "maps": [[address, size, "rwx"], ...], "mem": [[address, key], ...],
-     "regs": {"x0": ..., "sp": ...}, "vregs": {"v0": "32 hex digits", ...}, "fpcr": 0, "nzcv": 0,
-     "outputs": [[address, length, key], ...], "insns": 120,
-     "final": {"x": [31 numbers], "sp": ..., "v": ["32 hex digits", ... 32 of them], "nzcv": 4 bits, "fpsr": ...}}
-
-`id`, `entry`, `ret`, `maps` and `mem` must be there.  `outputs` are what memory held at the end, `final` what the
-registers held, as far as it says.  A number is a JSON integer or text such as "0x10000".  Nothing here is executed
-or unpickled.
+Nothing here is executed or unpickled.
 """
 
 from __future__ import annotations

@@ -42,9 +42,10 @@ def read_arguments(signature: Signature, texts: Sequence[str]) -> tuple[Signatur
     A number is 7, 0x10 or 1.5; an array `1,2,3`, `zeros:16` or `@values.npy`; `null` a null pointer; a vector or a
     structure its numbers with commas.  Raises ArgumentError.
     """
-    if len(texts) != len(signature.arguments):
+    wanted = len(signature.arguments)
+    if len(texts) != wanted:
         names = ", ".join(argument.name for argument in signature.arguments) or "none"
-        raise ArgumentError(f"the function takes {len(signature.arguments)} arguments ({names}), not {len(texts)}")
+        raise ArgumentError(f"the function takes {wanted} argument{'s' * (wanted != 1)} ({names}), not {len(texts)}")
     shaped, values = list[Argument](), dict[str, Any]()
     for argument, text in zip(signature.arguments, texts, strict=True):
         try:

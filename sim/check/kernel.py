@@ -29,8 +29,9 @@ def check_kernel(
     """Compare every implementation of a kernel, lane by lane, with its golden reference.
 
     Each source is compiled at each of the optimisation `levels` ("O0" to "Oz"), with `flags` besides the kernel's own;
-    then comes its program of intrinsics, then what is `external`, such as `rtl_models.hardware(kernel)`.  Inputs are
-    the kernel's corners and random sets, drawn from `seed`, until these have so many output lanes as `vectors` says.
+    then comes its program of intrinsics, then what is `external`, such as `rtl_models.build_hardware(kernel)`.  The
+    inputs are the kernel's corners and random sets, drawn from `seed`, until these have as many output lanes as
+    `vectors` says.
     With the engine "machine" compiled code runs without the emulator beside it, some 20 times faster.
 
     What differs, does not build or stops is an outcome of the report, and an interrupt ends it early.  Raises

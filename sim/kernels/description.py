@@ -72,7 +72,7 @@ def _operator(interface: OperatorInterface, mode: str) -> Described:
             "border_size": made.border_size()._asdict(),
         }
     return {
-        "class": f"{operator.__module__}.{operator.__name__}",
+        "class": f"sim.kernels.operators.{operator.__name__}",
         "methods": [_method(name, function) for name, function in methods],
         "accepted": {name: _text(value) for name, value in interface.accepted(mode).items()},
         "errors": [

@@ -1,14 +1,4 @@
-"""A user's own claims: a Python file that has them in a list named CLAIMS.
-
-    from isa import S32, constant
-    from isa.semantics import rounding_right
-    from sim.prove import Claim, Range
-
-    CLAIMS = [
-        Claim("my rounding is SRSHR", {"x": S32, "n": Range(1, 31)},
-              left=lambda x, n: (x + (constant(1) << (n - 1))) >> n,
-              right=lambda x, n: rounding_right(S32, x, n)),
-    ]
+"""A user's own claims: a Python file that has them in a list named CLAIMS (`help(sim.prove)` shows one).
 
 The file is run: it is a program like any other, with all that a program may do.
 """

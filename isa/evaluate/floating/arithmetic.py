@@ -109,7 +109,7 @@ def _root(a: Number) -> Number:
 
 def _multiply_add(operation: FloatOperation, context: Context, addend: int, a: int, b: int) -> int:
     """One rounding of the whole.  Zero times infinity is invalid even where the addend is a quiet NaN (FPMulAdd)."""
-    to = cast(Float, operation.to)
+    to = operation.result_format
     c, (x, y) = unpack(addend, to, context), unpacked(operation, context, a, b)
     nan = propagated((c, x, y), to, context)
     if isinstance(x, NotANumber) or isinstance(y, NotANumber):
@@ -132,7 +132,7 @@ def _step(operation: FloatOperation, context: Context, a: int, b: int, *, start:
             product = product._replace(exponent=product.exponent - halvings)
         return rounded(first, to, context) if product is None else add(to, context, first, product)
 
-    return of_reals(step)(operation, context, a ^ cast(Float, operation.of).sign_bit, b)
+    return of_reals(step)(operation, context, a ^ operation.operand_format.sign_bit, b)
 
 
 def _order(value: Real) -> tuple[tuple[int, int], int]:
@@ -151,7 +151,7 @@ def _minimum(to: Float, context: Context, a: Real, b: Real) -> int:
 def _extreme_number(operation: FloatOperation, context: Context, a: int, b: int, *, largest: bool) -> int:
     """FPMaxNum, FPMinNum: a single quiet NaN counts as the infinity that loses."""
     x, y = unpacked(operation, context, a, b)
-    loser = infinity(cast(Float, operation.to), int(largest))
+    loser = infinity(operation.result_format, int(largest))
     quiet = [isinstance(value, NotANumber) and not value.is_signalling for value in (x, y)]
     if quiet == [True, False]:
         a = loser

@@ -26,13 +26,13 @@ from isa.lane import Int
 
 def _from_integer(operation: FloatOperation, context: Context, a: int) -> int:
     """FixedToFP: an integer is divided by 2^fraction_bits."""
-    to = cast(Float, operation.to)
+    to = operation.result_format
     return rounded(Number(int(a < 0), abs(a), -operation.fraction_bits), to, context) if a else 0
 
 
 def _to_integer(operation: FloatOperation, context: Context, a: int) -> int:
     """FPToFixed: multiplied by 2^fraction_bits, rounded, saturated; a NaN gives 0."""
-    to, (x,) = cast(Int, operation.to), unpacked(operation, context, a)
+    to, (x,) = operation.result_integer, unpacked(operation, context, a)
     if not isinstance(x, Number):
         context.raised |= IOC
         return 0 if isinstance(x, NotANumber) else (to.low if x.sign else to.high)
@@ -44,7 +44,7 @@ def _to_integer(operation: FloatOperation, context: Context, a: int) -> int:
 
 def _to_integer_modulo(operation: FloatOperation, context: Context, a: int) -> int:
     """FPToFixedJS: the low bits of the integer toward zero; the highest bit says that it was exact and in range."""
-    to, (x,) = Int(cast(Int, operation.to).bits - 1, True), unpacked(operation, context, a)
+    to, (x,) = Int(operation.result_integer.bits - 1, True), unpacked(operation, context, a)
     if not isinstance(x, Number):
         context.raised |= IOC
         return 0
@@ -66,7 +66,9 @@ def _integral(to: Float, context: Context, a: Real, *, signals: bool) -> int:
 
 def _integral_bounded(operation: FloatOperation, context: Context, a: int) -> int:
     """FPRoundIntN: what does not fit the integer type, a NaN too, becomes its lowest number."""
-    to, bound, (x,) = cast(Float, operation.to), cast(Int, operation.integer), unpacked(operation, context, a)
+    to, bound, (x,) = operation.result_format, operation.integer, unpacked(operation, context, a)
+    if bound is None:
+        raise TypeError(f"{operation} names no integer type that bounds it")
     if isinstance(x, Number) and bound.low <= to_integer(x, context.rounding)[0] <= bound.high:
         return _integral(to, context, x, signals=True)
     context.raised |= IOC
@@ -75,7 +77,7 @@ def _integral_bounded(operation: FloatOperation, context: Context, a: int) -> in
 
 def _convert(operation: FloatOperation, context: Context, a: int) -> int:
     """FPConvert: FZ16 does not count here, AHP does."""
-    of, to = cast(Float, operation.of), cast(Float, operation.to)
+    of, to = operation.operand_format, operation.result_format
     from_alternative, to_alternative = (context.alternative_half and format == F16 for format in (of, to))
     context.flush_half = False
     x = unpack(a, of, context, from_alternative)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 from isa.evaluate.floating.formats import Context, Infinity, Number, Value, propagated, unpack
-from isa.floating import Float, FloatOperation
+from isa.floating import FloatOperation
 
 Function = Callable[..., int]
 """Takes the operation, the context and the bits of each operand; returns the bits of the result."""
@@ -23,14 +22,14 @@ def order_key(value: Real) -> tuple[int, int]:
 
 def unpacked(operation: FloatOperation, context: Context, *operands: int) -> tuple[Value, ...]:
     """The values of some operands in the format of the operation."""
-    return tuple(unpack(bits, cast(Float, operation.of), context) for bits in operands)
+    return tuple(unpack(bits, operation.operand_format, context) for bits in operands)
 
 
 def of_reals(function: Callable[..., int]) -> Function:
     """The operation of a function that takes the format of the result, the context and values, none a NaN."""
 
     def operation_of(operation: FloatOperation, context: Context, *operands: int) -> int:
-        to, values = cast(Float, operation.to), unpacked(operation, context, *operands)
+        to, values = operation.result_format, unpacked(operation, context, *operands)
         nan = propagated(values, to, context)
         return function(to, context, *values) if nan is None else nan
 

@@ -36,7 +36,7 @@ def prove(
     """Decide claims for all inputs: that instructions compute what Arm's manual says, and how conventions relate.
 
     A verdict is proved, the smallest counter-example with both computations, or unknown with the reason.  FILE.py
-    holds claims of your own, in a list named CLAIMS of sim.prove.claim.Claim; the file is run.
+    holds claims of your own, in a list named CLAIMS of sim.prove.Claim; the file is run.
     """
     claims = claims_in(Path(what)) if what.endswith(".py") else named(built_in_claims(), what)
     if not claims:
