@@ -9,14 +9,19 @@ Faults of Unicorn 2.1.4 that are repaired or kept away from callers here:
 - an exclusive or atomic access that is not aligned interrupts with a number alone: it is named;
 - it executes what a branch to an address that is no multiple of 4 finds there: that is a fault;
 - WFI ends a run although there is nothing to wait for: the run goes on behind it;
-- translated code survives a change of memory from outside: it is dropped when code was written.
+- translated code survives a change of memory from outside: it is dropped when code was written;
+- what is raised while it calls back, an interrupt or a lack of memory, may be swallowed on the way through C, and the
+  run goes on: it ends the run and is raised behind it.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from struct import Struct
+from typing import TYPE_CHECKING
 
 import numpy as np
 import unicorn
@@ -33,6 +38,9 @@ from sim.machine.memory import Memory, Region
 from sim.machine.registers import RegisterFile, RegisterStorage
 from sim.machine.trace import Step
 
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
 _PERMISSIONS = {"r": uc.UC_PROT_READ, "w": uc.UC_PROT_WRITE, "x": uc.UC_PROT_EXEC}
 _GENERAL = [arm.UC_ARM64_REG_X0 + i for i in range(29)]
 _GENERAL += [arm.UC_ARM64_REG_X29, arm.UC_ARM64_REG_X30, arm.UC_ARM64_REG_SP]
@@ -45,6 +53,8 @@ _SCALARS = Struct("<35Q")
 _UNDEFINED = 1
 _MISALIGNED = 4
 _NEVER = 2**64 - 1
+_CALLBACK = "ctypes callback"
+"""Part of what Python says of an exception that nobody can be given, "Exception ignored on calling ctypes callback"."""
 _FATAL_GROUPS = ((0x8F60C400, 0x0E400400), (0x8F7E0C00, 0x0E780800))
 """Mask and value of the encodings of FP16 three-same and two-register miscellaneous (Arm ARM C4.1.96)."""
 _VERBS = {
@@ -124,6 +134,7 @@ class Emulator:
         self._at = 0
         self._error: ExecutionError | None = None
         self._fetched: int | None = None
+        self._swallowed: list[UnraisableHookArgs] = []
         self.nzcv = 0
         self._engine.hook_add(uc.UC_HOOK_CODE, self._on_instruction)
         self._engine.hook_add(uc.UC_HOOK_MEM_INVALID, self._on_invalid_access)
@@ -223,7 +234,34 @@ class Emulator:
             self._engine.ctl_exits_enabled(bool(self._fatal))
             if self._fatal:
                 self._engine.ctl_set_exits([until, *self._fatal])
-            self._engine.emu_start(self.pc, until)
+            with self._nothing_swallowed():
+                self._engine.emu_start(self.pc, until)
+
+    @contextmanager
+    def _nothing_swallowed(self) -> Iterator[None]:
+        """Raise at the end what was raised while Unicorn called back.
+
+        Its wrapper of a callback keeps an exception, but forgets it where the run ends by an error.  What is raised in
+        the wrapper itself, as an interrupt may be, or as it returns, goes to `sys.unraisablehook` alone.  There it is
+        taken by a method of the list: in a function of Python the next interrupt could come.
+        """
+        before = sys.unraisablehook
+        try:
+            sys.unraisablehook = self._swallowed.append
+            yield
+        except unicorn.UcError:
+            if self._engine._hook_exception is not None:
+                raise self._engine._hook_exception from None
+            if not self._swallowed:
+                raise
+        finally:
+            sys.unraisablehook = before
+            swallowed, self._swallowed = self._swallowed, []
+            for one in swallowed:
+                error = one.exc_value
+                if error is not None and (_CALLBACK in (one.err_msg or "") or not isinstance(error, Exception)):
+                    raise error
+                before(one)  # what a destructor raised that ran meanwhile
 
     def step(self) -> Step:
         """Execute one instruction and say what it did.  Raises as `run` does."""
@@ -262,7 +300,12 @@ class Emulator:
     def _on_instruction(self, _engine: unicorn.Uc, address: int, _size: int, _data: object) -> None:
         if address % 4:
             self._on_invalid_fetch(address)
-        if address % 4 or self._pending == 0 or (self._before_each is not None and not self._before_each(address)):
+        if (
+            self._swallowed  # of the callback before: what ran since then ran without it
+            or address % 4
+            or self._pending == 0
+            or (self._before_each is not None and not self._before_each(address))
+        ):
             self._stopped = True
             self._engine.emu_stop()
             return

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
 import numpy as np
 import pytest
@@ -96,3 +98,25 @@ def test_sve_is_one_sentence_with_extension_line_and_advice(vectors: Vectors, tm
     said = failure(vectors, tmp_path, text, "-march=armv8.2-a+sve")
     pattern = r"input set 0: at 0x[0-9a-f]+, \w+ .*: .*\bSVE\b.*: compile with -march=\S+, without \+sve \(copy\.c:\d\)"
     assert re.fullmatch(pattern, said)
+
+
+def test_an_interrupt_on_the_way_to_a_callback_of_the_emulator_is_no_divergence(
+    vectors: Vectors, tmp_path: Path
+) -> None:
+    """There it is swallowed, and the emulator goes on by one instruction that the machine has not executed."""
+    source = tmp_path / "copy.c"
+    source.write_text(TRAP_C.replace("n > 3", "n > 4"))
+    met = 0
+
+    def interrupt(frame: FrameType, event: str, _: object) -> None:
+        nonlocal met
+        met += event == "call" and frame.f_code.co_name == "wrapper" and "unicorn" in frame.f_code.co_filename
+        if met == 5:
+            raise KeyboardInterrupt
+
+    sys.setprofile(interrupt)
+    try:
+        outcome = check_job(KERNEL, Job(source, ("-O1",)), vectors, lambda _: None)
+    finally:
+        sys.setprofile(None)
+    assert (met, outcome.verdict, outcome.failure) == (5, "stopped", "")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from random import Random
+from types import FrameType
 
 import pytest
 
@@ -280,4 +283,51 @@ def test_a_misaligned_exclusive_access_is_named(emulator: Emulator) -> None:
     loaded(emulator, bytes.fromhex("207c5fc8"))  # ldxr x0, [x1]
     emulator.x[1] += 1
     with pytest.raises(UnsupportedInstruction, match="a multiple of its size"):
+        emulator.run(max_instructions=1)
+
+
+SWALLOWED = [("wrapper", "call", 3), ("wrapper", "return", 3), ("_on_instruction", "call", 3), ("before", "return", 3)]
+"""Where something is raised in a callback: function, event, how often it is met before."""
+
+
+@contextmanager
+def raised_in(error: type[BaseException], function: str, event: str, count: int) -> Iterator[None]:
+    """Raise at an event of a function that the emulator calls back, such as "wrapper", Unicorn's own."""
+    left = count
+
+    def profile(frame: FrameType, what: str, _: object) -> None:
+        nonlocal left
+        left -= (frame.f_code.co_name, what) == (function, event)
+        if not left:
+            raise error
+
+    sys.setprofile(profile)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+@pytest.mark.parametrize("place", SWALLOWED, ids=str)
+def test_what_is_raised_around_a_callback_ends_the_run(
+    emulator: Emulator, error: type[BaseException], place: tuple[str, str, int]
+) -> None:
+    def before(_: int) -> bool:
+        return True
+
+    loaded(emulator, NOP * 8)
+    hook = sys.unraisablehook
+    with raised_in(error, *place), pytest.raises(error):
+        emulator.run(max_instructions=8, before_each=before)
+    assert (emulator.instructions_executed < 4, sys.unraisablehook) == (True, hook)
+
+
+@pytest.mark.parametrize("place", [("wrapper", "call", 2), ("_on_invalid_access", "call", 1)], ids=str)
+def test_what_is_raised_around_a_callback_is_not_lost_in_a_fault(
+    emulator: Emulator, assemble: Assemble, place: tuple[str, str, int]
+) -> None:
+    loaded(emulator, assemble("ldr x0, [x1]"))
+    emulator.x[1] = FAR
+    with raised_in(KeyboardInterrupt, *place), pytest.raises(KeyboardInterrupt):
         emulator.run(max_instructions=1)
