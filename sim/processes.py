@@ -1,4 +1,4 @@
-"""Work spread over processes, which outlives the crash of one of them."""
+"""Work spread over processes, which outlives the crash of one of them, and the memory that a process may take."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from multiprocessing import active_children, get_context
+from pathlib import Path
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -18,6 +20,46 @@ Result = TypeVar("Result")
 def processors() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def memory_limited() -> Iterator[None]:
+    """Let this process take as much memory as there is, so that an endless eater meets MemoryError.
+
+    Without it the system slows down and ends some process.  Nothing is limited where the system does not say how much
+    there is (/proc/meminfo, and the limit of the control group), nor where a lower limit holds already.
+    """
+    free = _free_memory()
+    if free is None:
+        yield
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    taken = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+    limit = taken + free * 9 // 10
+    if any(limit > other != resource.RLIM_INFINITY for other in (soft, hard)):
+        yield
+        return
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+@cache
+def _free_memory() -> int | None:
+    """Bytes that this process could have when it was first asked; None where nothing tells."""
+    try:
+        about = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+        free = 1024 * int(about["MemAvailable"].split()[0])
+    except (OSError, KeyError, ValueError):
+        return None
+    with suppress(OSError, ValueError):  # a group without a limit has the text max
+        group = Path("/sys/fs/cgroup")
+        free = min(free, int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
+    return max(free, 0)
 
 
 def spread(
@@ -32,7 +74,8 @@ def spread(
         return
     lost = []
     with _executing(jobs) as executor:
-        pending = {executor.submit(work, item): item for item in items}
+        with _interrupts_held():
+            pending = {executor.submit(work, item): item for item in items}
         for future in as_completed(pending):
             try:
                 yield future.result()
@@ -40,12 +83,26 @@ def spread(
                 lost.append(pending[future])
     for item in lost:
         with _executing(1) as executor:  # a process of its own
-            future = executor.submit(work, item)
+            with _interrupts_held():
+                future = executor.submit(work, item)
             try:
                 outcome = future.result()
             except BrokenProcessPool:
                 outcome = crashed(item)
         yield outcome
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C comes afterwards; the processes that start meanwhile never have it, not even as they start."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

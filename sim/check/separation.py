@@ -83,7 +83,7 @@ def _defined(kernel: Kernel, name: str, inputs: Inputs, golden: Outputs) -> Outp
         outputs = {output: np.asarray(given[output]) for output in golden}
     except ValueError:
         return None
-    except Exception as error:  # the user's own code raises anything
+    except (Exception, SystemExit) as error:  # the user's own code raises anything
         what = f"{type(error).__name__}: {error}".split("\n")[0]
         raise KernelError(f"the convention {name!r} of {kernel.name} fails: {what}") from error
     for output, array in outputs.items():

@@ -6,17 +6,29 @@ Imports nothing that takes time, so that Ctrl-C ends a start at once: an import 
 from __future__ import annotations
 
 import signal
+import sys
 
+from isa.errors import MISSING
 from sim.terminal.interrupt import end_at_once
+from sim.terminal.watched import run_watched
 
 
 def main() -> None:
-    """Run the command."""
+    """Run the command, watched by this process."""
     signal.signal(signal.SIGINT, end_at_once)
+    run_watched(run)
+
+
+def run() -> None:
+    """Run the command in this process.  Ends by SystemExit, also where lanewise itself is at fault."""
     from sim.command.app import app
 
     try:
         app()
+    except Exception as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+        print("lanewise: stopped, without a verdict, by the fault above, which is its own", file=sys.stderr)
+        sys.exit(MISSING)
     finally:
         signal.signal(signal.SIGINT, end_at_once)
 

@@ -86,7 +86,7 @@ class Kernel:
         """
         try:
             given = self.golden(inputs)
-        except Exception as error:  # the user's own code raises anything
+        except (Exception, SystemExit) as error:  # the user's own code raises anything
             what = f"{type(error).__name__}: {error}".split("\n")[0]
             raise KernelError(f"the golden reference of {self.name} fails: {what}") from error
         if not isinstance(given, Mapping):

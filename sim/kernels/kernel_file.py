@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import wraps
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from sim.kernels.kernel import Kernel, KernelError
+from sim.processes import memory_limited
 
 
 def load_kernel(path: Path, mode: str | None = None) -> Kernel:
@@ -35,7 +38,52 @@ def load_kernel(path: Path, mode: str | None = None) -> Kernel:
     sources = tuple(path.absolute().parent / source for source in kernel.sources)
     if missing := [source for source in sources if not source.is_file()]:
         raise KernelError(f"the source {missing[0].name} of {path} is not there: sources are found beside the file")
-    return replace(kernel, sources=sources)
+    return _guarded(replace(kernel, sources=sources), path)
+
+
+def _guarded(kernel: Kernel, path: Path) -> Kernel:
+    """With functions that cannot eat the system's memory, and fail as errors of the kernel: they are the user's."""
+
+    def guarded(what: str, function: Callable[..., Any], *passed: type[BaseException]) -> Callable[..., Any]:
+        @wraps(function)
+        def called(*arguments: Any) -> Any:
+            try:
+                with memory_limited():
+                    made = function(*arguments)
+                    return iter(list(made)) if isinstance(made, Iterator) else made
+            except (Exception, SystemExit) as error:
+                if isinstance(error, (KernelError, *passed)):
+                    raise
+                raise KernelError(f"{what} of {path} fails{_told(path, error)}") from error
+
+        return called
+
+    # What the golden reference and the conventions fail with is told where they are called, by their names; a program
+    # refuses wrong operands by TypeError and ValueError.
+    return replace(
+        kernel,
+        golden=guarded("the golden reference", kernel.golden, Exception, SystemExit),
+        conventions={
+            name: guarded(f"the convention {name!r}", function, Exception, SystemExit)
+            for name, function in kernel.conventions.items()
+        },
+        steps=guarded("steps", kernel.steps),
+        arguments=guarded("arguments", kernel.arguments),
+        corners=guarded("corners", kernel.corners),
+        sample=guarded("sample", kernel.sample),
+        program=guarded("the program", kernel.program, Exception) if kernel.program is not None else None,
+    )
+
+
+def _told(path: Path, error: BaseException) -> str:
+    """The last line of the file that an error passed, and what it says."""
+    if isinstance(error, SyntaxError):
+        lines, text = [error.lineno], error.msg
+    else:
+        frames, own = traceback.extract_tb(error.__traceback__), path.absolute()
+        lines, text = [frame.lineno for frame in frames if Path(frame.filename) == own], str(error)
+    line = f", line {lines[-1]}" if lines else ""
+    return f"{line}: " + f"{type(error).__name__}: {text}".split("\n")[0]
 
 
 def _imported(path: Path) -> ModuleType:
@@ -50,16 +98,10 @@ def _imported(path: Path) -> ModuleType:
     before = list(sys.path)
     sys.path.insert(0, str(path.absolute().parent))  # first while the file is imported, as for a script
     try:
-        spec.loader.exec_module(module)
+        with memory_limited():
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        if isinstance(error, SyntaxError):
-            lines, text = [error.lineno], error.msg
-        else:
-            frames, own = traceback.extract_tb(error.__traceback__), path.absolute()
-            lines, text = [frame.lineno for frame in frames if Path(frame.filename) == own], str(error)
-        line = f", line {lines[-1]}" if lines else ""
-        what = f"{type(error).__name__}: {text}".split("\n")[0]
-        raise KernelError(f"{path} cannot be imported{line}: {what}") from error
+        raise KernelError(f"{path} cannot be imported{_told(path, error)}") from error
     finally:
         sys.path[:] = before
     return module

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from isa.errors import INTERRUPTED, MISSING, LanewiseError
+from isa.errors import INTERRUPTED, MISSING, USAGE, LanewiseError
 from sim.terminal.interrupt import end_at_once
 from sim.terminal.output import fail, say
 
@@ -87,6 +87,12 @@ class EdgeGroup(OnDemandGroup):
         except KeyboardInterrupt:
             say("interrupted")
             raise typer.Exit(INTERRUPTED) from None
+        except MemoryError:
+            say("stopped, without a verdict: there is no memory left; run less at once, or where there is more")
+            raise typer.Exit(MISSING) from None
+        except SystemExit as end:  # click's own are raised further out
+            say(f"stopped, without a verdict: Python that the command ran ended it by sys.exit({end.code!r})")
+            raise typer.Exit(USAGE) from None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         found = super().resolve_command(ctx, args)

@@ -1,0 +1,84 @@
+"""A command run in a process of its own, so that its end is told whatever ends it.  Imports nothing that takes time.
+
+A command runs what users wrote: a kernel file, a golden reference.  `os._exit(0)` there, or a crash, would end it like
+a check that passed, or without a word.  So the process that was started waits for another one, which runs the command.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from isa.errors import INTERRUPTED, MISSING
+
+_CAME_TO_ITS_END: Final = b"."
+
+
+def run_watched(command: Callable[[], None]) -> None:
+    """Run a command, which ends by SystemExit as Python programs do, and end as it does.
+
+    Where it ends otherwise, by a signal or behind our back, that is said in one sentence, and the exit code is 3.
+    Where the system has no `sigwaitinfo` (macOS, Windows) the command runs in this process, unwatched.
+    """
+    if not hasattr(signal, "sigwaitinfo"):
+        command()
+        return
+    told, tell = os.pipe()
+    alive, held = os.pipe()
+    awaited = {signal.SIGINT, signal.SIGCHLD}
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
+    child = os.fork()
+    if not child:
+        os.close(told)
+        os.close(held)
+        _end_with(alive)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
+        try:
+            command()
+        except SystemExit:
+            os.write(tell, _CAME_TO_ITS_END)
+            raise
+        sys.exit("a command ends by SystemExit")
+    os.close(tell)
+    os.close(alive)
+    status = _status_of(child, awaited)
+    code = os.waitstatus_to_exitcode(status)
+    if code != INTERRUPTED and not os.read(told, 1):
+        os.write(2, f"lanewise: stopped, without a verdict: {_reason(code)}\n".encode())
+        code = MISSING
+    sys.exit(code)
+
+
+def _end_with(pipe: int) -> None:
+    """End this process when the other end of a pipe is closed, which is when the process that has it is no more."""
+    import fcntl
+
+    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(pipe, fcntl.F_SETFL, os.O_ASYNC)  # SIGIO then, which nobody handles
+
+
+def _status_of(child: int, awaited: set[signal.Signals]) -> int:
+    """How a process ended; until then, an interrupt that only this process was sent is passed on.
+
+    A terminal sends it to both.
+    """
+    while True:
+        met = signal.sigwaitinfo(awaited)
+        if met.si_signo == signal.SIGINT and met.si_code <= 0:  # of a process: SI_USER, SI_QUEUE, SI_TKILL
+            os.kill(child, signal.SIGINT)
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status
+
+
+def _reason(code: int) -> str:
+    if code >= 0:
+        return f"something that the command ran, such as a golden reference, ended its process by os._exit({code})"
+    name = signal.Signals(-code).name
+    if -code == signal.SIGKILL:
+        return f"its process was ended by {name}, as a system does that has no memory left"
+    return f"its process was ended by {name}; where that is a crash, look at native code that your Python calls"
