@@ -69,12 +69,12 @@ def test_largest_value_by_the_smallest_defined_factor() -> None:
 
 
 def by_fractions(factor: float) -> Derived:
-    """The definition in exact numbers: 1/2 <= |f| < 1, f * 2^31 to nearest with ties away, 2^31 halved."""
+    """The definition in exact numbers: 1/2 <= |f| < 1, f * 2^31 to nearest with ties away, 2^31 halved, -2^31 not."""
     exact = abs(Fraction(factor))
     e = exact.numerator.bit_length() - exact.denominator.bit_length()
     e += exact >= Fraction(2) ** e
     q = floor(exact / Fraction(2) ** e * 2**31 + Fraction(1, 2))
-    q, e = (q // 2, e + 1) if q == 2**31 else (q, e)
+    q, e = (q // 2, e + 1) if q == 2**31 and factor > 0 else (q, e)
     return Derived(-q if factor < 0 else q, e)
 
 
@@ -136,12 +136,21 @@ def test_armnn_keeps_every_float_exactly_in_multiples_of_128() -> None:
         (derive_acl_20_05_ignoring_epsilon, 0.0, (0, 0)),
         (derive_tflite, 0.0, (0, 0)),
         (derive_tflite, 2.0**40, (P, 41)),
+        (derive_tflite, -(1 - 2.0**-32), (-(2**31), 0)),  # a tie: away from zero
+        (derive_tflite, -(1 - 3 * 2.0**-33), (-(2**31) + 1, 0)),
+        (derive_tflite, 1 - 2.0**-32, (P, 1)),
         (derive_tflite_single_rounding, 2.0**29, (P, 30)),
         (derive_tflite_single_rounding, 2.0**30, (2147483647, 30)),
     ],
 )
 def test_special_factor(derive: Derive, factor: float, expected: tuple[int, int]) -> None:
     assert derive(factor) == expected
+
+
+def test_a_negative_factor_that_rounds_to_minus_2_31_keeps_its_exponent() -> None:
+    """By hand: SQRDMULH(-255, -2^31) = 255, (255 + 2^8) >> 9 = 0; with (-2^30, -8) it would be 128 and 1."""
+    derived = derive_tflite(-0.0019531249999964473)
+    assert (derived, int(double_rounding(-255, *derived))) == ((-(2**31), -9), 0)
 
 
 ROWS: dict[str, tuple[int, float, list[tuple[Derive, int]]]] = {

@@ -109,8 +109,8 @@ def derive_acl_20_05_ignoring_epsilon(factor: Real) -> Derived:
 
 @convention(
     formula=(
-        "factor = f * 2^e, 1/2 <= |f| < 1: (f * 2^31 to nearest, ties away, e); 2^31 becomes 2^30 with e + 1; 0 "
-        "for e below -31"
+        "factor = f * 2^e, 1/2 <= |f| < 1: (f * 2^31 to nearest, ties away, e); 2^31, not -2^31, becomes 2^30 "
+        "with e + 1; 0 for e below -31"
     ),
     users="TFLite's default build, and by those who prepare CMSIS-NN's parameters",
     rows=("6", "6c", "6d"),
@@ -143,7 +143,7 @@ def _nearest(real: float) -> Derived:
     fraction, exponent = frexp(real)
     dropped = DOUBLE_BITS - MULTIPLIER_BITS
     magnitude = (abs(int(ldexp(fraction, DOUBLE_BITS))) + (1 << dropped >> 1)) >> dropped
-    if magnitude == 1 << MULTIPLIER_BITS:
+    if magnitude == 1 << MULTIPLIER_BITS and real > 0:  # upstream compares with 2^31 only: -2^31 is an int32
         magnitude, exponent = magnitude >> 1, exponent + 1
     return Derived(-magnitude if real < 0 else magnitude, exponent)
 
