@@ -72,6 +72,7 @@ from isa.acle.values import (
     uint64x2_t,
 )
 from isa.errors import LanewiseError
+from isa.refusals import extension_of_intrinsic
 
 __all__ = [
     "ElementPointer",
@@ -125,7 +126,7 @@ __all__ = [
 
 
 class UnknownIntrinsic(LanewiseError, AttributeError):
-    """There is no intrinsic of a name; the message gives names like it."""
+    """There is no intrinsic of a name; the message gives names like it, or the extension that it belongs to."""
 
 
 class _Reading(NamedTuple):
@@ -139,6 +140,8 @@ class _Reading(NamedTuple):
     @property
     def name(self) -> str:
         """The name of the intrinsic: `vqmovn_high_s32`."""
+        if self.op.startswith("__"):
+            return self.op
         suffixes = _suffixes(self.base)
         head, *rest = self.op.split("_", 1)
         name = "_".join([f"v{head}{self.mark}", *rest])
@@ -158,7 +161,11 @@ class _Reading(NamedTuple):
         sign = "s" if self.base.element.kind == "s" else "u"
         for choice in self.rule.mnemonic.format(op=self.op.split("_")[0], s=sign).split("|"):
             by_sign = choice.split("/")
-            yield by_sign[-1 if sign == "u" else 0] + ("2" if self.mark == "_high" else "")
+            yield self.of_half(by_sign[-1 if sign == "u" else 0])
+
+    def of_half(self, mnemonic: str) -> str:
+        """A mnemonic, or that of its form on upper halves where the name is marked so."""
+        return f"{mnemonic}2" if mnemonic and self.mark == "_high" else mnemonic
 
 
 @cache
@@ -200,7 +207,13 @@ def _derived(reading: _Reading) -> Iterator[Intrinsic]:
     between = reading.base if isinstance(reading.base, VectorType) else None
     for mnemonic in reading.mnemonics:
         candidate = Intrinsic(
-            name=reading.name, result=result, parameters=parameters, mnemonic=mnemonic, text=text, between=between
+            name=reading.name,
+            result=result,
+            parameters=parameters,
+            mnemonic=mnemonic,
+            text=text,
+            between=between,
+            at_highest=reading.of_half(reading.rule.at_highest),
         )
         if candidate.exists:
             yield candidate
@@ -223,8 +236,8 @@ def intrinsic(name: str) -> Intrinsic:
     """The intrinsic of that name.  Raises UnknownIntrinsic."""
     if name.startswith("vreinterpret") and name in _reinterpretations():
         return _reinterpretations()[name]
-    suffix = next(reversed(_TYPE.findall(name)), "")
-    for reading in _readings_at(suffix).get(name, []) if suffix in ELEMENTS else []:
+    suffixes = _TYPE.findall(name)[-1:] or ELEMENTS  # a name without a type may be of any
+    for reading in (r for suffix in suffixes if suffix in ELEMENTS for r in _readings_at(suffix).get(name, [])):
         for found in _derived(reading):
             return found
     raise UnknownIntrinsic(_unknown(name))
@@ -245,7 +258,7 @@ def intrinsics_matching(pattern: str) -> list[Intrinsic]:
     """
     found, glob = [], pattern.lower()
     for function in map(intrinsic, intrinsic_names()):
-        names = (function.name, *function.mnemonic.split("; "))
+        names = (function.name, *function.mnemonic.split("; "), function.at_highest)
         if glob in function.name or any(fnmatchcase(name, glob) for name in names):
             found.append(function)
     if not found:
@@ -254,6 +267,9 @@ def intrinsics_matching(pattern: str) -> list[Intrinsic]:
 
 
 def _unknown(name: str) -> str:
+    extension = extension_of_intrinsic(name)
+    if extension is not None:
+        return f"{name}: {extension.reason}"
     near = get_close_matches(name, intrinsic_names(), n=3)
     return f"there is no intrinsic {name!r}" + (f"; near it are {', '.join(near)}" if near else "")
 
@@ -261,7 +277,7 @@ def _unknown(name: str) -> str:
 def __getattr__(name: str) -> Any:
     if name.endswith("_t") and name in types_by_name():
         return types_by_name()[name]
-    if not name.startswith("v"):
+    if not name.startswith(("v", "__crc32")):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return intrinsic(name)
 

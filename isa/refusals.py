@@ -1,4 +1,4 @@
-"""What is refused, and in what words: the instructions that stop a run, and the extensions that are not modelled."""
+"""What is refused, and in what words: instructions that stop a run, extensions that are not modelled, intrinsics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NO_INSTRUCTION = (
 
 
 class Extension(NamedTuple):
-    """Instructions that are not modelled: a pattern of their whole text, what they belong to, what to do instead."""
+    """What is not modelled: a pattern of an instruction's text or an intrinsic's name, its extension, what to do."""
 
     pattern: str
     name: str
@@ -75,9 +75,28 @@ EXTENSIONS = (
 )  # fmt: skip
 """In order of precedence: the first whose pattern is the text, or the mnemonic alone, names it."""
 
+_OLDER = "use intrinsics that compile with -march=armv8.6-a"
+INTRINSICS = (
+    Extension(r"v(aes|sha1|sha256|sha512|sm3|sm4).*", "cryptography", "it is out of its scope"),
+    Extension(r".*mf8.*", "FEAT_FP8", _OLDER),
+    Extension(r"vscaleq?_f\d+", "FEAT_FP8", _OLDER),
+    Extension(r"vluti[24]q?_lane.*", "FEAT_LUT", _OLDER),
+    Extension(r"va(max|min)q?_f\d+", "FEAT_FAMINMAX", _OLDER),
+    Extension(r"v(ldap1|stl1)q?_lane_.*", "FEAT_LRCPC3", _OLDER),
+    Extension(r"vdotq?_(laneq?_)?f32_f16", "FEAT_F16F32DOT", _OLDER),
+    Extension(r"vmmlaq_f32_f16", "FEAT_F16F32MM", _OLDER),
+    Extension(r"vmmlaq_f16", "FEAT_F16MM", _OLDER),
+)
+"""Intrinsics of ACLE whose instructions the table lacks, by their names.  Capstone 5 does not decode those."""
+
 
 def extension_of(mnemonic: str, operand_text: str) -> Extension | None:
     """The extension that an instruction which the table lacks belongs to; None where none here has it."""
     text = f"{mnemonic} {operand_text}"
     matches = (e for e in EXTENSIONS if re.fullmatch(e.pattern, mnemonic) or re.fullmatch(e.pattern, text))
     return next(matches, None)
+
+
+def extension_of_intrinsic(name: str) -> Extension | None:
+    """The extension that an intrinsic without instructions in the table belongs to; None for any other name."""
+    return next((e for e in INTRINSICS if re.fullmatch(e.pattern, name)), None)

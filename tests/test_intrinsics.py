@@ -14,7 +14,9 @@ from isa.acle.families import RULES
 from isa.acle.values import VECTOR_TYPES
 from isa.intrinsics import (
     ElementPointer,
+    Program,
     UnknownIntrinsic,
+    VectorType,
     VectorValue,
     int8x8_t,
     int8x16_t,
@@ -116,13 +118,15 @@ def _header() -> str:
     assert spec is not None
     assert spec.origin is not None
     include = Path(spec.origin).parent / "lib/include"
-    return (include / "arm_neon.h").read_text() + (include / "arm_fp16.h").read_text()
+    return "".join((include / f"arm_{name}.h").read_text() for name in ("neon", "fp16", "acle"))
 
 
 def _declared() -> dict[str, list[str]]:
     """Result and argument types by name; "" where a macro does not say."""
     text, found = _header(), {}
-    for match in re.finditer(r"^__ai [^\n]*?\)\)\) (\w+) (v\w+)\(([^)]*)\) \{", text, re.M):
+    neon = r"^__ai [^\n]*?\)\)\) (\w+) (v\w+)\(([^)]*)\) \{"
+    checksums = r"^static __inline__ (\w+) [^\n]*\n(__crc32\w+)\(([^)]*)\) \{"
+    for match in (*re.finditer(neon, text, re.M), *re.finditer(checksums, text, re.M)):
         found[match[2]] = [match[1], *(argument.rsplit(" ", 1)[0] for argument in match[3].split(", "))]
     for match in re.finditer(r"^#define (v\w+)\(([^)]*)\) __extension__ \(\{ \\\n((?:.*\\\n)*)", text, re.M):
         result = re.search(r"(\w+) __ret\w*;", match[3])
@@ -136,11 +140,11 @@ SIGNED_IN_CLANG = {f"vqshlu{letter}_n_s{bits}" for letter, bits in (("b", 8), ("
 """ACLE gives them an unsigned result (it is one), clang's header a signed one of the same bits."""
 
 
-def test_every_intrinsic_is_declared_in_arm_neon_h() -> None:
+def test_every_intrinsic_is_declared_in_clangs_headers() -> None:
     assert set(intrinsic_names()) - set(DECLARED) == set()
 
 
-def test_every_prototype_is_that_of_arm_neon_h() -> None:
+def test_every_prototype_is_that_of_clangs_headers() -> None:
     assert {name for name in intrinsic_names() if not _agrees(name)} == SIGNED_IN_CLANG
 
 
@@ -159,6 +163,44 @@ def test_a_prototype_reads_as_in_c() -> None:
 
 
 # Values.
+
+
+@pytest.mark.parametrize(("name", "vector_type"), [("vshll_n_s8", int8x8_t), ("vshll_n_u8", uint8x8_t)])
+def test_shll_n_takes_a_shift_by_the_whole_width(name: str, vector_type: VectorType) -> None:
+    """ACLE maps it to SHLL, which SSHLL and USHLL cannot encode."""
+    a = vector_type.of_bits(0x80FF7F0100028182)
+    with Program() as program:
+        wide = intrinsic(name)(a, 8)
+    mnemonics = [instruction.form.mnemonic for instruction in program.instructions]
+    assert (wide.lanes, mnemonics) == (tuple(lane * 256 for lane in a.lanes), ["shll"])
+
+
+def test_shll_high_n_takes_a_shift_by_the_whole_width() -> None:
+    with Program() as program:
+        wide = intrinsic("vshll_high_n_u32")(uint32x4_t(0, 0, 7, 2**32 - 1), 32)
+    assert (wide.lanes, program.instructions[0].text) == ((7 << 32, (2**32 - 1) << 32), "shll2 v1.2d, v0.4s, #32")
+
+
+def test_shll_n_refuses_a_shift_beyond_the_width() -> None:
+    with pytest.raises(ValueError, match=r"vshll_n_s16 takes an immediate 0\.\.16, not 17"):
+        intrinsic("vshll_n_s16")(int16x4_t(0, 0, 0, 0), 17)
+
+
+@pytest.mark.parametrize(("name", "check"), [("__crc32b", 0xCBF43926), ("__crc32cb", 0xE3069283)])
+def test_a_checksum_has_the_check_value_that_is_published_of_its_polynomial(name: str, check: int) -> None:
+    """That of the digits 1 to 9, from and to inverted numbers: CRC-32/ISO-HDLC, and CRC-32/ISCSI (RFC 3720)."""
+    remainder = 0xFFFFFFFF
+    for byte in b"123456789":
+        remainder = intrinsic(name)(remainder, byte)
+    assert remainder ^ 0xFFFFFFFF == check
+
+
+def test_a_half_in_fixed_point_takes_the_low_16_bits_of_an_integer() -> None:
+    assert intrinsic("vcvth_n_f16_s32")(0x1_FFFB, 2) == -5 / 4
+
+
+def test_a_half_to_fixed_point_is_16_bits_with_zeros_above() -> None:
+    assert intrinsic("vcvth_n_s64_f16")(-1.5, 1) == 0xFFFD
 
 
 def test_a_type_has_acles_name() -> None:

@@ -212,6 +212,7 @@ def _compiled(calls: Sequence[Calls], folder: Path) -> Image:
             [
                 "#include <arm_neon.h>",
                 "#include <arm_fp16.h>",
+                "#include <arm_acle.h>",
                 *(call.c_text for each in calls for call in each.all),
                 "",
             ]
@@ -283,8 +284,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-EMULATED = [name for name in intrinsic_names() if not set(intrinsic(name).features) & set(LACKING)]
-NOT_EMULATED = [name for name in intrinsic_names() if name not in EMULATED]
+NOT_EMULATED = [name for name in intrinsic_names() if set(intrinsic(name).features) & set(LACKING)]
+EMULATED_WRONGLY = ["vcvth_n_s32_f16", "vcvth_n_s64_f16"]
+"""Their FCVTZS sets more than 16 bits in the emulator: `EMULATOR_FAULTS` in sim/call/definitions.py."""
+EMULATED = [name for name in intrinsic_names() if name not in {*NOT_EMULATED, *EMULATED_WRONGLY}]
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
@@ -296,7 +299,7 @@ def test_an_intrinsic_does_what_the_compiler_makes_of_it(folder: Path, chunk: in
 
 
 def test_the_intrinsics_not_emulated_do_what_the_compiler_makes_of_them(folder: Path) -> None:
-    found = list(_differences(Machine(), NOT_EMULATED, folder))
+    found = list(_differences(Machine(), [*NOT_EMULATED, *EMULATED_WRONGLY], folder))
     assert NOT_EMULATED
     assert not found, "\n".join(found)
 

@@ -8,7 +8,7 @@ from itertools import accumulate
 from string import Formatter
 from typing import Any, NamedTuple
 
-from isa.acle.parameters import Parameter
+from isa.acle.parameters import LiteralParameter, Parameter
 from isa.acle.program import Program, current_program
 from isa.acle.register_text import VectorText
 from isa.acle.results import IntrinsicResult
@@ -32,7 +32,7 @@ class Intrinsic:
     Inside of a `Program` a call is recorded there.  Raises TypeError for arguments of the wrong number or type,
     ValueError for a number, immediate or lane out of range, RuntimeError for a load or store without memory.
     `mnemonic` and `text` are those of its instructions, apart by `; `; `between` is the type of the registers that
-    carry values from one to the next.
+    carry values from one to the next.  With the highest immediate the mnemonic is `at_highest`, if there is one.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Intrinsic:
     mnemonic: str
     text: str
     between: VectorType | None = None
+    at_highest: str = ""
     _codes: dict[tuple[int, ...], tuple[CallStep, ...]] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
@@ -92,9 +93,14 @@ class Intrinsic:
             assert self.between is not None  # only rules for vectors have several instructions
             between[name] = VectorText(starts[-1] + k, self.between)
         operands = self.text.format(self.result.text(), *texts, **between).split("; ")
-        pairs_of_text = zip(self.mnemonic.split("; "), operands, strict=True)
+        pairs_of_text = zip(self._mnemonic_with(literals).split("; "), operands, strict=True)
         instructions = [TABLE.instruction(mnemonic, text) for mnemonic, text in pairs_of_text]
         return [CallStep(instruction.pattern, instruction.registers) for instruction in instructions]
+
+    def _mnemonic_with(self, literals: tuple[int, ...]) -> str:
+        pairs = zip(self.parameters, literals, strict=True)
+        is_highest = any(isinstance(p, LiteralParameter) and literal == p.high for p, literal in pairs)
+        return self.at_highest if self.at_highest and is_highest else self.mnemonic
 
     @property
     def instructions(self) -> tuple[Instruction, ...]:

@@ -99,6 +99,11 @@ class ScalarText(_InVectorRegister):
         return f"v{self.register}.{self.element.letter}"
 
     @property
+    def h(self) -> str:
+        """As a scalar of 16 bits: `h0`."""
+        return f"h{self.register}"
+
+    @property
     def v(self) -> str:
         """As a vector of one lane: `v0.1d`."""
         return f"v{self.register}.1{self.element.letter}"

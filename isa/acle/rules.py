@@ -11,10 +11,10 @@ ends with.  In a signature each argument is one word:
     general     a number of the element type, in a general register; `signed32`, `unsigned64`, ... of that type;
                 `bits64` any 64 bits
     number      a number of the element type, the lowest element of a vector register; as results also `wide`, one
-                of twice the bits, `half`, a float16_t, and `brain`, a bfloat16_t
+                of twice the bits, `half`, a float16_t, `brain`, a bfloat16_t, and `low_s32`, ... of that type
     broadcast   a number of the element type: an integer in every lane of a vector register, a float in its lane 0
     lane        the number of a lane of the vector before it; `group` of 32 bits of it, `couple` of two lanes of it
-    left, right, narrowing   a shift: 0..bits-1, 1..bits, 1..bits/2
+    left, lengthening, right, narrowing   a shift: 0..bits-1, 0..bits, 1..bits, 1..bits/2; `right16` 1..16
     first       a number of elements, in bytes in the instruction
     pointer     an address that may have an offset; `base` one that may not
 
@@ -53,12 +53,14 @@ class Rule:
 
     `ops` are the names after the `v`; `_n`, `_lane`, ... follow the mark that `form` calls for (see `MARKS`), and the
     suffix of the type comes last.  An op may hold suffixes itself: `{t}` the one of the type, which is then not at the
-    end too, `{s}`, `{u}`, `{f}`, `{w}`, `{n}` those of the signed, unsigned, floating, wide and narrow type.
+    end too, `{s}`, `{u}`, `{f}`, `{w}`, `{n}` those of the signed, unsigned, floating, wide and narrow type.  An op
+    that begins with two underscores is the whole name.
 
     `mnemonic` may hold `{op}` and `{s}` (s or u by the type), `signed/unsigned` choices and `first|second` ones of
     which the first that the table has is taken.  `text` is the operands, 0 the result, if not all in order.  Where
     both are several, apart by `; `, they are several instructions; `{t}`, `{u}`, `{w}` are registers in between.
-    Only types of these `kinds`, with elements of these `widths`, are tried.
+    With its highest immediate the instruction is `at_highest`, if given.  Only types of these `kinds`, with elements of
+    these `widths`, are tried.
     """
 
     ops: str
@@ -69,6 +71,7 @@ class Rule:
     form: str = "each"
     kinds: str = "su"
     widths: tuple[int, ...] = (8, 16, 32, 64)
+    at_highest: str = ""
 
     def takes(self, element: ElementType) -> bool:
         """Whether types of this element are tried."""
@@ -146,13 +149,19 @@ _NUMBERS: dict[str, Callable[[Base], ElementType]] = {
     "wide": lambda t: t.element.wide,
     "half": lambda t: ELEMENTS["f16"],
     "brain": lambda t: ELEMENTS["bf16"],
+    "low_s32": lambda t: ELEMENTS["s32"],
+    "low_s64": lambda t: ELEMENTS["s64"],
+    "low_u32": lambda t: ELEMENTS["u32"],
+    "low_u64": lambda t: ELEMENTS["u64"],
 }
 
 _PARAMETERS: dict[str, Callable[[Any], Parameter]] = {
     "number": lambda t: VectorScalarParameter(t.element),
     "broadcast": lambda t: BroadcastParameter(t.element, t),
     "left": lambda t: LiteralParameter("an immediate", 0, t.bits - 1),
+    "lengthening": lambda t: LiteralParameter("an immediate", 0, t.bits),
     "right": lambda t: LiteralParameter("an immediate", 1, t.bits),
+    "right16": lambda t: LiteralParameter("an immediate", 1, 16),
     "narrowing": lambda t: LiteralParameter("an immediate", 1, t.bits // 2),
     "first": lambda t: LiteralParameter("an immediate", 0, t.lanes - 1, t.bits // 8),
     "pointer": lambda t: AddressParameter(t.element.c_name, t.total_bits // 8),

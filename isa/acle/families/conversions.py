@@ -22,6 +22,31 @@ def _to_integers() -> Iterator[Rule]:
             yield Rule(f"{op}_{sign}32", convert, f"{kind}32 = T", form="scalar", kinds="f", widths=(16, 64))
 
 
+def _half_from_integers() -> Iterator[Rule]:
+    """The integers lie in general registers."""
+    for bits in (32, 64):
+        for sign in "su":
+            yield Rule("cvth_f16", f"{sign}cvtf", "half = general", "", form="number", kinds=sign, widths=(bits,))
+
+
+def _half_in_fixed_point() -> Iterator[Rule]:
+    """VCVTH_N with integers of 32 and 64 bits, to which ACLE gives the 16-bit register H, as argument and as result.
+
+    So the low 16 bits are converted, and what is converted to is 16 bits that stand in a wider integer with zeros above
+    (-1 becomes 65535).  clang does that; GCC converts all bits.
+    """
+    for bits in (32, 64):
+        for sign in "su":
+            to_half, from_half = f"{sign}cvtf", f"fcvtz{sign}"
+            yield Rule(
+                "cvth_n_f16", to_half, "half = T, right16", "{0}, {1.h}, {2}", form="number", kinds=sign, widths=(bits,)
+            )
+            yield Rule(
+                f"cvth_n_{sign}{bits}", from_half, f"low_{sign}{bits} = T, right16", "{0.h}, {1}, {2}",
+                form="number", kinds="f", widths=(16,),
+            )  # fmt: skip
+
+
 RULES = (
     *_to_integers(),
     # fixed point
@@ -35,14 +60,9 @@ RULES = (
             Rule("cvt_{f}", "{s}cvtf", "TF = T", form=form),
         )
     ),
-    # Half precision from integers of 32 and 64 bits, which lie in general registers.  The fixed-point ones
-    # (`vcvth_n_f16_s32`) are left out: ACLE gives them the 16-bit register H as source, clang keeps to that and GCC
-    # does not.
-    *(
-        Rule("cvth_f16", f"{sign}cvtf", "half = general", "", form="number", kinds=sign, widths=(bits,))
-        for bits in (32, 64)
-        for sign in "su"
-    ),
+    # half precision and integers of 32 and 64 bits
+    *_half_from_integers(),
+    *_half_in_fixed_point(),
     # other precisions
     Rule("cvt_{n}", "fcvtn", "TN = T", form="narrow", kinds="f"),
     Rule("cvt_{w}", "fcvtl", "TW = T", form="long", kinds="f"),

@@ -41,7 +41,7 @@ RULES = (
     Rule("addw subw", "{s}{op}", "TW = TW, T", form="long"),
     Rule("abal mlal mlsl qdmlal qdmlsl", "{s}{op}", "TW = +TW, T, T", form="long"),
     Rule("movl", "{s}shll", "TW = T", _WITH_ZERO, form="long"),
-    Rule("shll_n", "{s}shll", "TW = T, left", form="long"),
+    Rule("shll_n", "{s}shll", "TW = T, lengthening", form="long", at_highest="shll"),
     *by_element("mull qdmull", "{s}{op}", "TW = ", "long"),
     *by_element("mlal mlsl qdmlal qdmlsl", "{s}{op}", "TW = +TW, ", "long"),
     by_number("mull qdmull", "{s}{op}", "TW = ", "long"),

@@ -25,7 +25,18 @@ def _float_pairs() -> Iterator[Rule]:
         )
 
 
+def _checksums() -> Iterator[Rule]:
+    """The checksums of general registers, whose names do not end with a type."""
+    for bits, suffix, letter in ((8, "b", "b"), (16, "h", "h"), (32, "w", "w"), (64, "d", "x")):
+        for polynomial in ("crc32", "crc32c"):
+            yield Rule(
+                f"__{polynomial}{suffix}", f"{polynomial}{letter}", "unsigned32 = unsigned32, general",
+                form="number", kinds="u", widths=(bits,),
+            )  # fmt: skip
+
+
 RULES = (
+    *_checksums(),
     # integers
     _scalar("add sub", "{op}", "T = T, T", widths=(64,)),
     _scalar("qadd qsub qdmulh qrdmulh", "{s}{op}", "T = T, T"),
