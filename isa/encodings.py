@@ -16,9 +16,8 @@ from typing import Literal
 
 from isa.decode import disassemble
 from isa.parse import ParseError, blank_registers, parse
-from isa.refusals import extension_of
 
-Kind = Literal["integer", "floating", "refused"]
+Kind = Literal["integer", "floating"]
 
 SPACE = 1 << 19
 """Words of the space with Rd = 0 and Rn = 1."""
@@ -36,11 +35,8 @@ class EncodingRow:
 
     @property
     def kind(self) -> Kind:
-        """Refused by name (`isa.refusals`); else floating point (FMOV, FABS, FNEG too), or integer or polynomial."""
-        mnemonic = self.name.split()[0]
-        if extension_of(mnemonic, "") is not None:
-            return "refused"
-        return "floating" if _FLOATING.fullmatch(mnemonic) else "integer"
+        """Floating point (FMOV, FABS, FNEG too), or integer or polynomial."""
+        return "floating" if _FLOATING.fullmatch(self.name.split()[0]) else "integer"
 
 
 def space() -> Iterator[int]:

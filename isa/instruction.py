@@ -32,7 +32,7 @@ from isa.parse import fill_registers, parse
 from isa.refusals import TRAPS
 from isa.semantics.elementwise import Body, Writes
 
-FEATURES = ("rdm", "dotprod", "fp16", "fhm", "fcma", "i8mm", "bf16", "sha3", "lse")
+FEATURES = ("rdm", "dotprod", "fp16", "fhm", "fcma", "i8mm", "bf16", "aes", "sha2", "sha3", "sha512", "sm4", "lse")
 """Extensions that a machine can have or lack; everything else is base Armv8-A."""
 
 

@@ -43,18 +43,11 @@ class Extension(NamedTuple):
 
 
 _WITHOUT = "compile with -march=armv8.6-a, without +{}"
-_CRYPTOGRAPHY = "cryptography is out of its scope, compile without +{}"
 _AUTHENTICATION = "compile with -mbranch-protection=none"
 EXTENSIONS = (
     Extension(r".*\b(za\d*[hv]?|svcr|tpidr2_el0)\b.*|smst(art|op)|(rd|add)svl|addspl", "SME", _WITHOUT.format("sme")),
     Extension(r".*(?<![#\w])[zp]\d+\b.*", "SVE", _WITHOUT.format("sve")),
     Extension(r"(cnt|[su]?q?inc|[su]?q?dec)[bhwd]|(rd|add)[vp]l|ctermeq|ctermne|setffr", "SVE", _WITHOUT.format("sve")),
-    Extension(r"aes\w+", "AES", _CRYPTOGRAPHY.format("aes")),
-    Extension(r"sha1\w+", "SHA1", _CRYPTOGRAPHY.format("sha2")),
-    Extension(r"sha256\w+", "SHA256", _CRYPTOGRAPHY.format("sha2")),
-    Extension(r"sha512\w+", "SHA512", _CRYPTOGRAPHY.format("sha3")),
-    Extension(r"sm3\w+", "SM3", _CRYPTOGRAPHY.format("sm4")),
-    Extension(r"sm4\w+", "SM4", _CRYPTOGRAPHY.format("sm4")),
     Extension(r"irg|gmi|subps?|addg|subg|ldgm?|stz?gm?|stgp|stz?2g", "MTE", _WITHOUT.format("memtag")),
     Extension(r"(mrs|msr) .*\btco\b.*", "MTE", _WITHOUT.format("memtag")),
     Extension(r"(pac|aut|xpac)\w+|bl?ra[ab]z?|eretaa|eretab|ldra[ab]", "pointer authentication", _AUTHENTICATION),
@@ -77,7 +70,6 @@ EXTENSIONS = (
 
 _OLDER = "use intrinsics that compile with -march=armv8.6-a"
 INTRINSICS = (
-    Extension(r"v(aes|sha1|sha256|sha512|sm3|sm4).*", "cryptography", "it is out of its scope"),
     Extension(r".*mf8.*", "FEAT_FP8", _OLDER),
     Extension(r"vscaleq?_f\d+", "FEAT_FP8", _OLDER),
     Extension(r"vluti[24]q?_lane.*", "FEAT_LUT", _OLDER),

@@ -26,7 +26,7 @@ _KEPT = range(8, 16)
 """The vector registers of which a function keeps the lower half (AAPCS64 6.1.2)."""
 _BASE = "armv8.6-a+aes+profile"
 """Has every feature but those of `_EXTENSIONS`; PMULL of 64-bit elements is in aes, PSB in profile."""
-_EXTENSIONS = {"fp16": "fp16", "fhm": "fp16fml", "sha3": "sha3"}
+_EXTENSIONS = {"fp16": "fp16", "fhm": "fp16fml", "sha2": "sha2", "sha3": "sha3", "sha512": "sha3", "sm4": "sm4"}
 """What the assembler calls those features that are not in this architecture."""
 
 
@@ -198,7 +198,7 @@ def _moved_stack(mnemonic: str, slots: int) -> list[str]:
 def architecture(forms: Iterable[Form]) -> str:
     """What an assembler must know to take instructions of these forms: the operand of `.arch` or -march."""
     features = {feature for form in forms for feature in form.features}
-    return "+".join([_BASE, *(name for feature, name in _EXTENSIONS.items() if feature in features)])
+    return "+".join(dict.fromkeys([_BASE, *(name for feature, name in _EXTENSIONS.items() if feature in features)]))
 
 
 def assembly(name: str, lines: Iterable[CodeLine], pool: Mapping[int, int]) -> str:

@@ -28,7 +28,7 @@ _PC_RELATIVE = re.compile(r"((?:b|bl|b\.\w+|cbn?z|tbn?z|adrp?|ldr|ldrsw|prfm) (?
 _UNITS = re.compile(r"(\w+?)Unit")
 _UNSUPPORTED = re.compile(r"note: instruction: (.+)")
 # Every extension that the machine has, so that the text of each of its forms is taken.
-_FEATURES: Final = "-mattr=+v8.6a,+fullfp16,+fp16fml,+sha3,+bf16,+i8mm,+spe"
+_FEATURES: Final = "-mattr=+v8.6a,+fullfp16,+fp16fml,+aes,+sha2,+sha3,+sm4,+bf16,+i8mm,+spe"
 _OPTIONS: Final = ("-mtriple=aarch64", _FEATURES, "-json", "-instruction-info=0", "-resource-pressure=0")
 _MOST_ITERATIONS: Final = 1000
 _INSTALL: Final = f"install it (on Debian: apt-get install llvm) or set {VARIABLE} to its path"

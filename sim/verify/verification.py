@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 from isa.encodings import EncodingRow, Kind
 from sim.verify.verify import Evidence, FormResult
@@ -77,8 +77,8 @@ class Verification:
 
     @cached_property
     def unsupported_rows(self) -> tuple[EncodingRow, ...]:
-        """The rows that it does not have, those refused by name left out."""
-        return tuple(row for row in self.rows if row.name not in self.supported and row.kind != "refused")
+        """The rows that it does not have."""
+        return tuple(row for row in self.rows if row.name not in self.supported)
 
     def verified(self, evidence: Evidence, names: Sequence[str]) -> int:
         """How many of these forms were compared on that evidence and agree."""
@@ -97,7 +97,7 @@ class Verification:
         supported = [row.name for row in self.supported_rows]
         rows = {
             "enumerated": len(self.rows),
-            **{kind: len(self.rows_of(kind)) for kind in ("integer", "floating", "refused")},
+            **{kind: len(self.rows_of(kind)) for kind in get_args(Kind)},
             "supported": len(supported),
             "verified_by_emulation": self.verified("emulation", supported),
             "verified_by_defining_sum": self.verified("definition", supported),

@@ -99,9 +99,8 @@ def show_verification(report: Verification, console: Console) -> None:
         table.add_row(name, f"{figure:,}")
     console.print(table)
     lists: dict[str, Sequence[str]] = {}
-    for name, rows in (("refused by name", report.rows_of("refused")), ("not supported", report.unsupported_rows)):
-        mnemonics = Counter(row.name.split()[0] for row in rows)
-        lists[name] = [f"{mnemonic} ({n})" if n > 1 else mnemonic for mnemonic, n in mnemonics.items()]
+    mnemonics = Counter(row.name.split()[0] for row in report.unsupported_rows)
+    lists["not supported"] = [f"{mnemonic} ({n})" if n > 1 else mnemonic for mnemonic, n in mnemonics.items()]
     lists["compared with the exact evaluator only"] = [
         result.form for result in report.results if result.evidence == "two evaluators"
     ]
@@ -138,7 +137,6 @@ def _figures(report: Verification) -> Iterable[tuple[str, int]]:
         yield "rows of the encoding space", len(report.rows)
         yield "  integer or polynomial", len(report.rows_of("integer"))
         yield "  floating point", len(report.rows_of("floating"))
-        yield "  refused by name", len(report.rows_of("refused"))
         yield "rows supported", len(supported)
         yield "  verified by emulation", report.verified("emulation", supported)
         yield "  verified by defining sum", report.verified("definition", supported)

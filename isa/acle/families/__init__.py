@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from isa.acle.families import conversions, floating, halves, integer, lanes, memory, scalars
+from isa.acle.families import conversions, crypto, floating, halves, integer, lanes, memory, scalars
 
 RULES = (
     *integer.RULES,
     *floating.RULES,
     *conversions.RULES,
     *halves.RULES,
+    *crypto.RULES,
     *lanes.RULES,
     *memory.RULES,
     *scalars.RULES,

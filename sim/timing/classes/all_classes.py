@@ -18,6 +18,7 @@ ROWS: tuple[ClassRow, ...] = (
     *class_rows_memory.VECTOR,
     *class_rows_memory.STRUCTURES,
     *class_rows_integer.ARITHMETIC,
+    *class_rows_integer.CRYPTOGRAPHY,
     *class_rows_integer.MULTIPLIES,
     *class_rows_integer.SHIFTS,
     *class_rows_integer.MOVES,

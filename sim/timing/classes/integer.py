@@ -53,6 +53,19 @@ ARITHMETIC = (
     ClassRow("SHA3 (eor3, bcax, rax1, xar)", "eor3 bcax rax1 xar", "*"),
 )
 
+CRYPTOGRAPHY = (
+    ClassRow("AES (aese, aesmc)", "aes[de] aesmc aesimc", "*"),
+    ClassRow("SHA1 hash (sha1c)", "sha1[cmp]", "*"),
+    ClassRow("SHA1 rotate, schedule (sha1h, sha1su1)", "sha1h sha1su1", "*"),
+    ClassRow("SHA1 schedule (sha1su0)", "sha1su0", "*"),
+    ClassRow("SHA256 hash (sha256h)", "sha256h sha256h2", "*"),
+    ClassRow("SHA256 schedule (sha256su0)", "sha256su0", "*"),
+    ClassRow("SHA256 schedule (sha256su1)", "sha256su1", "*"),
+    ClassRow("SHA512 (sha512h)", "sha512*", "*"),
+    ClassRow("SM3 (sm3tt1a)", "sm3*", "*"),
+    ClassRow("SM4 (sm4e)", "sm4*", "*"),
+)
+
 MULTIPLIES = (
     ClassRow("ASIMD multiply 4S", "mul", ".4s,.4s,.4s"),
     ClassRow("ASIMD multiply 8H", "mul", ".8h,.8h,.8h; .16b,.16b,.16b"),
