@@ -30,7 +30,7 @@ from sim.golden import (
 from sim.golden.registry.conventions import CONVENTIONS, convention_named
 from sim.golden.registry.record import Convention, Family
 
-NUMBERED = [str(number) for number in range(1, 20)]
+NUMBERED = [str(number) for number in range(1, 27)]
 LETTERED = ["1b", "1c", "3b", "6b", "6c", "6d", "8b", "9b", "9c", "10b", "10c", "10d", "10e", "10f"]
 ROWS = {*NUMBERED, *LETTERED}
 """The rows of docs/spec/known_differences.md that concern arithmetic: all of them."""

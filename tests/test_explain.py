@@ -99,6 +99,28 @@ def single_rounding_of_long(x: int, q: int, e: int) -> int:
     return wrap(up(x * min((q + 2**15) // 2**16, 2**15 - 1) * Fraction(2) ** (e - 15)))
 
 
+def single_rounding_ties_away(x: int, q: int, e: int) -> int:
+    return wrap(away(x * q * Fraction(2) ** (e - 31)))
+
+
+def single_rounding_floor(x: int, q: int, e: int) -> int:
+    return wrap(floor(x * q * Fraction(2) ** (e - 31)))
+
+
+def single_rounding_truncated(x: int, q: int, e: int) -> int:
+    return wrap(int(x * q * Fraction(2) ** (e - 31)))
+
+
+def single_rounding_by_vector_saturating_left(x: int, q: int, e: int) -> int:
+    right = max(-e, 1)
+    return up(Fraction(saturate(x * 2 ** (e + right)) * q // 2**31, 2**right))
+
+
+def single_rounding_of_long_narrowed(x: int, q: int, e: int) -> int:
+    reduced = min((q + 2**15) // 2**16, 2**15 - 1)
+    return wrap(wrap(floor(x * reduced * Fraction(2) ** (e - 14))) + 1) // 2
+
+
 def shift_after_rounding_in_lanes(x: int, q: int, e: int) -> int:
     return wrap(high(x, q) * 2**e) if e > 0 else away(Fraction(high(x, q), 2**-e))
 
@@ -150,6 +172,10 @@ CASES: list[tuple[Definition, int, int]] = [
     (single_rounding_narrowed, INT32_MAX, 0),
     (single_rounding_by_vector, HALF, 0),
     (single_rounding_of_long, 1717986918, -3),
+    (single_rounding_ties_away, HALF, -3),
+    (single_rounding_floor, HALF, -3),
+    (single_rounding_truncated, HALF, -3),
+    (single_rounding_of_long_narrowed, INT32_MAX, 0),
     (shift_after_rounding_in_lanes, HALF, 1),
     (shift_after_rounding_in_tail, HALF, 2),
     (product_xnnpack, HALF, -3),
@@ -157,6 +183,12 @@ CASES: list[tuple[Definition, int, int]] = [
     (round_away_then_offset, HALF, -3),
     (integer_scale_floor, 3, -2),
     (integer_scale_ties_away, 3, -2),
+]
+
+
+WIDE_CASES: list[tuple[Definition, int, int]] = [
+    (single_rounding_by_vector_saturating_left, HALF, 0),
+    (single_rounding_by_vector, HALF, 0),
 ]
 
 
@@ -174,6 +206,21 @@ def test_output_made_by_the_definition_is_named(definition: Definition, q: int, 
     found = sim.explain(np.tile(column, COLUMNS), accumulators=rows, multiplier=q, shift=-e, zero_point=zero_point)
     assert definition.__name__ in found.matches[0].names
     assert not found.inseparable
+
+
+@pytest.mark.parametrize(("definition", "q", "e"), WIDE_CASES, ids=lambda value: getattr(value, "__name__", str(value)))
+def test_what_only_outputs_of_32_bits_show_is_named(definition: Definition, q: int, e: int) -> None:
+    output = np.array([definition(int(x), q, e) for x in ACCUMULATORS], np.int32)
+    found = sim.explain(output, accumulators=ACCUMULATORS, multiplier=q, shift=-e)
+    assert (found.names, found.inseparable) == ((definition.__name__,), ())
+
+
+def test_a_zero_point_inside_the_rounding_of_int8_is_told_from_one_that_is_added() -> None:
+    """PyTorch's older order, which fbgemm calls legacy: a tie is even after an odd zero point is added."""
+    accumulators = np.arange(-200, 200, dtype=np.int32)
+    inside = [min(max(round(Fraction(int(x), 2) + 5), -128), 127) for x in accumulators]
+    found = sim.explain(np.array(inside, np.int8), accumulators=accumulators, scale=0.5, zero_point=5)
+    assert (found.names, found.inseparable) == (("int8_offset_then_round_even",), ())
 
 
 def candidates_of(dtype: str, bounds: tuple[int, int] | None, factor: Multiplier | RealFactor) -> list[Candidate]:
@@ -240,7 +287,8 @@ def test_every_convention_of_scaling_is_a_candidate() -> None:
     names |= {name for sweep in SWEEPS for c in candidates_of(*sweep) for name in c.limits.names}
     families = {"scaling", "integer scale", "float to byte", "bounds"}
     listed = {name for name, convention in CONVENTIONS.items() if convention.family.name in families}
-    assert listed - {name.split(" ")[0] for name in names} == set()
+    of_a_scale = {"reciprocal_round_even_then_offset"}  # which is 1 after the product, and its own reciprocal
+    assert listed - {name.split(" ")[0] for name in names} == of_a_scale
 
 
 def test_every_convention_of_addition_is_a_candidate() -> None:

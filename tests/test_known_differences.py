@@ -24,9 +24,14 @@ HUNDREDTHS = (0.01, 0, 0.01, 0, 0.02, 0, False)
 BYTE_ROUNDINGS = (
     "round_even_then_offset", "round_away_then_offset", "offset_then_round_even", "offset_then_truncate",
 )  # fmt: skip
+ROUNDED_ONCE = (
+    "single_rounding", "single_rounding_ties_away", "single_rounding_floor", "single_rounding_truncated",
+)  # fmt: skip
+TO_INT8 = ("int8_round_even_then_offset", "int8_reciprocal_round_even_then_offset", "int8_offset_then_round_even")
 ROWS = {
     "1", "1b", "1c", "2", "3", "3b", "4", "5", "6", "6b", "6c", "6d", "7", "8", "8b", "9", "9b", "9c", "10", "10b",
     "10c", "10d", "10e", "10f", "11", "12", "13", "14", "15", "16", "17", "18", "19",
+    "20", "21", "22", "23", "24", "25", "26",
 }  # fmt: skip
 
 
@@ -129,6 +134,33 @@ DIFFERENCES = (
     Difference("17", ("single_rounding", "single_rounding_by_vector"), (2**30, P, 0), (2**29, -(2**29))),
     Difference("18", ("completed_by_zeros", "completed_by_padding"), (5, 9, 17, 17), (0, 9)),
     Difference("19", ("doubling_high_multiply_unsaturated", "doubling_high_multiply"), (LOW, LOW), (LOW, HIGH)),
+    Difference("20", ROUNDED_ONCE, (1, P, 0), (1, 1, 0, 0)),
+    Difference("20", ROUNDED_ONCE, (-1, P, 0), (0, -1, -1, 0)),
+    Difference(
+        "21", ("single_rounding_of_long_narrowed", "single_rounding_of_long"), (2**30, HIGH, 1), (-65536, 2147418112)
+    ),
+    Difference(
+        "22",
+        ("single_rounding_by_vector", "single_rounding_by_vector_saturating_left", "single_rounding"),
+        (HIGH, P, 0),
+        (0, 2**29, 2**30),
+    ),
+    Difference(
+        "23",
+        ("scale_then_offset_floor", "scale_then_offset_floor_wrapped"),
+        (2**30, 3, 1, 1),
+        (1610612736, -536870912),
+    ),
+    Difference("24", ("product_xnnpack", "product_by_magic_number"), (2**22 + 1, 1.0), (4194305, 4194304)),
+    Difference("24", ("product_xnnpack", "product_by_magic_number"), (-(2**22) - 1, 1.0), (-4194305, -4194306)),
+    Difference(
+        "25",
+        ("round_even_then_offset", "reciprocal_round_even_then_offset"),
+        (0.273939937, 0.00214854861, 0),
+        (127, 128),
+    ),
+    Difference("26", TO_INT8, (0.5, 1.0, 1), (1, 1, 2)),
+    Difference("26", TO_INT8, (0.273939937, 0.00214854861, -1), (126, 127, 126)),
 )
 SWAPS = [
     (difference, one, other)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sim.explanation.rule import CandidateRule
 from sim.explanation.scaling import (
+    ByteConvention,
     ByteRounding,
     FixedPoint,
     FixedPointConvention,
@@ -19,9 +20,9 @@ from sim.explanation.scaling import (
     IntegerScaling,
     LanesAndTail,
 )
-from sim.golden import byte_rounding, derivation, scaling
+from sim.golden import byte_rounding, derivation, one_rounding, scaling
 from sim.golden.derivation import Derived
-from sim.golden.factor_product import product_in_float, product_xnnpack
+from sim.golden.factor_product import product_by_magic_number, product_in_float, product_xnnpack
 from sim.golden.registry.conventions import CONVENTIONS
 
 Int64Array = npt.NDArray[np.int64]
@@ -41,6 +42,11 @@ _ONCE: Final[tuple[FixedPointConvention, ...]] = (
     scaling.single_rounding_narrowed,
     scaling.single_rounding_by_vector,
     scaling.single_rounding_of_long,
+    one_rounding.single_rounding_ties_away,
+    one_rounding.single_rounding_floor,
+    one_rounding.single_rounding_truncated,
+    one_rounding.single_rounding_by_vector_saturating_left,
+    one_rounding.single_rounding_of_long_narrowed,
 )
 _INTEGER: Final = (scaling.integer_scale_floor, scaling.integer_scale_ties_away)
 _ROUND_FIRST: Final = (byte_rounding.round_even_then_offset, byte_rounding.round_away_then_offset)
@@ -49,6 +55,7 @@ _OFFSET_FIRST: Final = (
     byte_rounding.offset_then_round_even_fused,
     byte_rounding.offset_then_truncate,
 )
+_OFFSET_FIRST_TO_INT8: Final = (byte_rounding.int8_offset_then_round_even,)
 _DERIVATIONS: Final[tuple[Callable[[float], Derived], ...]] = (
     derivation.derive_tflite,
     derivation.derive_tflite_single_rounding,
@@ -155,14 +162,17 @@ def _floating(factor: Factor, zero_point: int, dtype: np.dtype[Any]) -> Iterator
     factors = factor.factors
     with np.errstate(over="ignore", under="ignore"):
         scale = np.array([np.float32(float(number)) for number in factors], np.float32)
-    # of bytes round_away_then_offset is the same as product_in_float
-    for convention in (product_xnnpack, product_in_float)[: 1 if dtype.itemsize == 1 else 2]:
+    # of bytes round_away_then_offset is the same as product_in_float, and bounds hide what the magic number does
+    wide = (product_in_float, product_by_magic_number) if dtype.itemsize > 1 else ()
+    for convention in (product_xnnpack, *wide):
         yield FloatScaling(convention.__name__, used_by(convention), convention, scale, factors, zero_point)
     if dtype.itemsize > 1:
         return
     lowest = int(np.iinfo(dtype).min)
     # the order of the first two lets an int8 zero point be moved by 128 into uint8; the others would round elsewhere
-    for rounding in _ROUND_FIRST + (() if lowest else _OFFSET_FIRST):
+    offset_first: Sequence[ByteConvention] = _OFFSET_FIRST_TO_INT8 if lowest else _OFFSET_FIRST
+    rules = [*((rounding, lowest) for rounding in _ROUND_FIRST), *((rounding, 0) for rounding in offset_first)]
+    for rounding, moved in rules:
         yield ByteRounding(
             name=rounding.__name__,
             note=used_by(rounding),
@@ -170,7 +180,7 @@ def _floating(factor: Factor, zero_point: int, dtype: np.dtype[Any]) -> Iterator
             scale=scale,
             factor=factors,
             zero_point=zero_point,
-            lowest=lowest,
+            lowest=moved,
         )
 
 

@@ -17,11 +17,13 @@ import numpy.typing as npt
 from sim.explanation.limits import add_wrapped
 from sim.explanation.rule import Integers, Operands, RuleStep, fits_int32, is_tie, only
 from sim.golden.fixed_point import doubling_high_multiply, shift_left_saturate, shift_left_wrap, wrap_int32
+from sim.golden.one_rounding import single_rounding_of_long_narrowed
 from sim.golden.scaling import (
     double_rounding_saturating_left,
     integer_scale_floor,
     shift_after_rounding_in_lanes,
     shift_after_rounding_in_tail,
+    single_rounding_by_vector,
     single_rounding_narrowed,
 )
 
@@ -31,10 +33,12 @@ Float32Array = npt.NDArray[np.float32]
 FixedPointConvention = Callable[[Any, Any, Any], Int32Array]
 IntegerConvention = Callable[[Any, Any, Any, Any], Int32Array]
 FloatConvention = Callable[[Any, Any], Int32Array]
-ByteConvention = Callable[[Any, Any, int], npt.NDArray[np.uint8]]
+ByteConvention = Callable[[Any, Any, int], npt.NDArray[np.uint8] | npt.NDArray[np.int8]]
 Element = Mapping[str, int]
 
 _NAMES = ("value", "channel", "in_tail")
+_NARROWED = (single_rounding_narrowed, single_rounding_by_vector, single_rounding_of_long_narrowed)
+"""Those that lose bits also where nothing is shifted to the left: they compute twice the result, or from twice x."""
 BLOCK_COLUMNS = 16
 
 
@@ -56,7 +60,7 @@ class FixedPoint:
         highest = int(self.left_shift.max())
         largest = int(self.multiplier.max()) >> max(-highest, 0)
         fits = fits_int32(largest + 1 + self.zero_point) and fits_int32(-largest - 1 + self.zero_point)
-        narrows = highest == 0 and self.convention is single_rounding_narrowed
+        narrows = highest == 0 and self.convention in _NARROWED
         only_right = bool(self.left_shift.min() >= -31) and highest <= 0
         return only_right and fits and not narrows and bool(self.multiplier.min() >= 0)
 
@@ -180,7 +184,7 @@ class FloatScaling:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ByteRounding:
-    """float32 product, then the float-to-byte rules; an int8 zero point is moved into uint8 and back.
+    """float32 product, then the float-to-byte rules; `lowest` moves an int8 zero point into uint8 and back, 0 does not.
 
     Source: docs/spec/known_differences.md row 12.
     """

@@ -1,10 +1,12 @@
-"""float32 to uint8, as each system does it: one named function per order and rule of rounding.
+"""float32 to uint8 or int8, as each system does it: one named function per order and rule of rounding.
 
 Every function takes `values`, float32 of any shape; `scale`, a float32 that is finite and above 0; `zero_point`, an int
-in 0..255; and returns a new uint8 array of that shape.  `TypeError`: values or scale are not float32 (a Python float is
-taken as the float32 nearest to it), zero_point is no int.  `ValueError`: scale or zero_point is outside of what is
-stated; a value is NaN where the convention does not say what becomes of it.  Infinities saturate.
-Source: docs/spec/known_differences.md rows 12 and 16; docs/spec/neighbours.md section 14.
+in the range of the output; and returns a new array of that shape, of int8 where the name begins so, else of uint8.
+`TypeError`: values or scale are not float32 (a Python float is taken as the float32 nearest to it), zero_point is no
+int.  `ValueError`: scale or zero_point is outside of what is stated; a value is NaN where the convention does not say
+what becomes of it.  Infinities saturate.
+Source: docs/spec/known_differences.md rows 12, 16, 25 and 26; docs/spec/neighbours.md section 14;
+docs/spec/requantization.md section 4.
 """
 
 from typing import Any
@@ -24,12 +26,14 @@ from sim.golden.floating_point import (
 )
 
 Uint8Array = npt.NDArray[np.uint8]
+Int8Array = npt.NDArray[np.int8]
+Byte = type[np.uint8] | type[np.int8]
 
 
 @convention(
     formula="clamp(rint(float32(v / s)) + z, 0, 255)",
-    users="ONNX QuantizeLinear",
-    rows=("12",),
+    users="ONNX QuantizeLinear and by ONNX Runtime's MLAS",
+    rows=("12", "25"),
 )
 def round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
     """Round v / scale to nearest, ties to even, then add the zero point and saturate.
@@ -63,7 +67,10 @@ def round_away_then_offset(values: Float32s, scale: np.float32 | float, zero_poi
 
 @convention(
     formula="clamp(rint(float32(z + float32(v * float32(1 / s)))), 0, 255)",
-    users="the vectors of ACL on AArch64 where product and sum are not contracted",
+    users=(
+        "the vectors of ACL on AArch64 where product and sum are not contracted, and by fbgemm's Quantize in its "
+        "default, legacy order"
+    ),
     rows=("12",),
 )
 def offset_then_round_even(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
@@ -105,6 +112,67 @@ def offset_then_truncate(values: Float32s, scale: np.float32 | float, zero_point
     return _saturated(to_int32_truncated(_placed(values, scale, zero_point)))
 
 
+@convention(
+    formula="clamp(rint(float32(v * float32(1 / s))) + z, 0, 255)",
+    users="PyTorch's quantize_per_tensor and fbgemm without its legacy order",
+    rows=("25",),
+)
+def reciprocal_round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
+    """As `round_even_then_offset`, with a product by the reciprocal for the quotient.
+
+    NaN is not defined.
+
+    >>> value, scale = np.array([0.273939937], np.float32), 0.00214854861
+    >>> reciprocal_round_even_then_offset(value, scale, 0), round_even_then_offset(value, scale, 0)
+    (array([128], dtype=uint8), array([127], dtype=uint8))
+    """
+    return _offset_exactly(np.rint(_product(values, scale)), zero_point)
+
+
+@convention(
+    formula="clamp(rint(float32(v / s)) + z, -128, 127)",
+    users="ONNX QuantizeLinear and by ONNX Runtime's MLAS, to int8",
+    rows=("26",),
+)
+def int8_round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_point: int) -> Int8Array:
+    """As `round_even_then_offset`, to int8.
+
+    >>> int8_round_even_then_offset(np.array([0.5, 1.5, -0.5], np.float32), 1.0, 1)
+    array([1, 3, 1], dtype=int8)
+    """
+    return _offset_exactly_in_int8(np.rint(_quotient(values, scale)), zero_point)
+
+
+@convention(
+    formula="clamp(rint(float32(v * float32(1 / s))) + z, -128, 127)",
+    users="PyTorch's quantize_per_tensor to qint8 and fbgemm without its legacy order",
+    rows=("26",),
+)
+def int8_reciprocal_round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_point: int) -> Int8Array:
+    """As `reciprocal_round_even_then_offset`, to int8.
+
+    >>> int8_reciprocal_round_even_then_offset(np.array([0.5, 1.5, -0.5], np.float32), 1.0, 1)
+    array([1, 3, 1], dtype=int8)
+    """
+    return _offset_exactly_in_int8(np.rint(_product(values, scale)), zero_point)
+
+
+@convention(
+    formula="clamp(rint(float32(z + float32(v * float32(1 / s)))), -128, 127)",
+    users="fbgemm's Quantize in its default, legacy order, and by PyTorch where parameters are floats (embeddings)",
+    rows=("26",),
+)
+def int8_offset_then_round_even(values: Float32s, scale: np.float32 | float, zero_point: int) -> Int8Array:
+    """Add the zero point to v times the reciprocal of the scale, then round ties to even, to int8; NaN gives 0.
+
+    An odd zero point moves ties: they are even after it is added.
+
+    >>> int8_offset_then_round_even(np.array([0.5, 1.5, -0.5], np.float32), 1.0, 1)
+    array([2, 2, 0], dtype=int8)
+    """
+    return clamp(to_int32_ties_even(_placed(values, scale, zero_point, np.int8)), -128, 127).astype(np.int8)
+
+
 def _quotient(values: Float32s, scale: np.float32 | float) -> Float64Array:
     """float32(v / s), as float64 so that a half can be added exactly; without NaN."""
     with np.errstate(over="ignore", under="ignore"):
@@ -114,8 +182,17 @@ def _quotient(values: Float32s, scale: np.float32 | float) -> Float64Array:
     return quotient.astype(np.float64)
 
 
-def _placed(values: Float32s, scale: np.float32 | float, zero_point: int) -> Float32Array:
-    zero = np.float32(_zero(zero_point))
+def _product(values: Float32s, scale: np.float32 | float) -> Float64Array:
+    """float32(v * float32(1 / s)), as float64 so that a zero point can be added exactly; without NaN."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        product = _float32(values) * _reciprocal(scale)
+    if np.isnan(product).any():
+        raise ValueError("values hold NaN: this convention does not say what byte it becomes")
+    return product.astype(np.float64)
+
+
+def _placed(values: Float32s, scale: np.float32 | float, zero_point: int, byte: Byte = np.uint8) -> Float32Array:
+    zero = np.float32(_zero(zero_point, byte))
     with np.errstate(all="ignore"):
         return np.asarray(_float32(values) * _reciprocal(scale) + zero)
 
@@ -127,6 +204,10 @@ def _reciprocal(scale: np.float32 | float) -> np.float32:
 
 def _offset_exactly(integral: Float64Array, zero_point: int) -> Uint8Array:
     return np.asarray(np.clip(integral + _zero(zero_point), 0, 255)).astype(np.uint8)
+
+
+def _offset_exactly_in_int8(integral: Float64Array, zero_point: int) -> Int8Array:
+    return np.asarray(np.clip(integral + _zero(zero_point, np.int8), -128, 127)).astype(np.int8)
 
 
 def _saturated(integers: Int32Array) -> Uint8Array:
@@ -150,9 +231,10 @@ def _scale(scale: np.float32 | float) -> np.float32:
     return nearest
 
 
-def _zero(zero_point: int) -> int:
+def _zero(zero_point: int, byte: Byte = np.uint8) -> int:
     if not isinstance(zero_point, int) or isinstance(zero_point, bool):
         raise TypeError(f"zero_point is {zero_point!r}: give an int")
-    if not 0 <= zero_point <= 255:
-        raise ValueError(f"zero_point is {zero_point}: it must lie in 0..255")
+    low, high = int(np.iinfo(byte).min), int(np.iinfo(byte).max)
+    if not low <= zero_point <= high:
+        raise ValueError(f"zero_point is {zero_point}: it must lie in {low}..{high}")
     return zero_point

@@ -4,6 +4,8 @@ Operands: `values` as in `sim.golden.fixed_point`, and one real `factor`; the re
 and `ValueError` as in the derivation and the scaling, a factor that the system refuses among them.
 """
 
+from typing import Final
+
 import numpy as np
 
 from sim.golden.declaration import convention
@@ -19,9 +21,13 @@ from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, Integers, a
 from sim.golden.scaling import (
     double_rounding,
     scale_float_ties_even,
+    scale_operand,
     shift_after_rounding_in_tail,
     single_rounding,
 )
+
+MAGIC: Final = np.float32(3 << 22)
+"""1.5 * 2^23: from 2^23 to 2^24 a float32 counts integers, so a sum with it is rounded to one, ties to even."""
 
 
 @convention(
@@ -128,7 +134,11 @@ def product_in_float(values: Integers, factor: Real) -> Int32Array:
 
 @convention(
     formula="scale_float_ties_even(x, float32(factor)), factor 2^-32 up to but not 256",
-    users="XNNPACK's fp32 requantization, before its zero point",
+    users=(
+        "XNNPACK's fp32 requantization (qs8, qc8), ONNX Runtime's MLAS, PyTorch and fbgemm, and by QNNPACK's fp32 "
+        "form, before zero point and bounds"
+    ),
+    rows=("24",),
 )
 def product_xnnpack(values: Integers, factor: Real) -> Int32Array:
     """Multiply by a factor in float32 and round to nearest, ties to even; int32 saturates.
@@ -137,3 +147,22 @@ def product_xnnpack(values: Integers, factor: Real) -> Int32Array:
     array([0, 0, 2], dtype=int32)
     """
     return scale_float_ties_even(values, np.float32(factor))
+
+
+@convention(
+    formula="saturate(bits(float32(float32(float32(x) * float32(factor)) + 1.5 * 2^23)) - bits(1.5 * 2^23))",
+    users="the kernels of XNNPACK's fp32 requantization (qc8) that bound the integer, before zero point and bounds",
+    rows=("24",),
+)
+def product_by_magic_number(values: Integers, factor: Real) -> Int32Array:
+    """Multiply by a factor in float32 and round by adding 1.5 * 2^23, whose bits are then those of an integer.
+
+    It equals `product_xnnpack` where the product lies in -2^22..2^22; outside it rises with the product, faster at
+    first, so that bounds of 8 or 16 bits hide it.  A factor as there.
+
+    >>> product_by_magic_number(np.array([1, 2, 6, 2**22 + 1]), 1.0), product_by_magic_number(-(2**22) - 1, 1.0)
+    (array([      1,       2,       6, 4194304], dtype=int32), array(-4194306, dtype=int32))
+    """
+    scaled = int32_operand(values, "values").astype(np.float32) * scale_operand(np.float32(factor))
+    bits = np.asarray(scaled + MAGIC).view(np.int32).astype(np.int64) - int(MAGIC.view(np.int32))
+    return as_int32(np.maximum(bits, INT32_MIN))

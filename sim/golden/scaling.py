@@ -39,7 +39,7 @@ LONG_BITS: Final = 48  # of the int64 overload: 48 bits times a 15-bit multiplie
 
 @convention(
     formula="RDP(min(floor((wrap(x * 2^max(e, 0)) * q + 2^30) / 2^31), 2^31 - 1), max(-e, 0)), e -31..31",
-    users="TFLite's default build, ACL 20.02 and later, gemmlowp's SIMD code",
+    users="TFLite's default build, ACL 20.02 and later, gemmlowp's SIMD code, QNNPACK's q31 (e <= 0)",
     rows=("1", "1b", "2", "3", "3b", "8", "8b", "13"),
 )
 def double_rounding(values: Integers, multiplier: Integers, left_shift: Integers) -> Int32Array:
@@ -120,8 +120,11 @@ def double_rounding_unsaturated(values: Integers, multiplier: Integers, left_shi
 
 @convention(
     formula="wrap(floor((x * q + 2^(30 - e)) / 2^(31 - e))), q >= 0, e -31..30; upstream asserts that nothing wraps",
-    users="TFLite's single-rounding build and ruy (e -31..7)",
-    rows=("1", "1b", "2", "8", "13", "17"),
+    users=(
+        "TFLite's single-rounding build and ruy (e -31..7), XNNPACK's rndnu, TVM's rounding UPWARD, fbgemm's fixed "
+        "point and Vela's mode HalfUp (NATURAL)"
+    ),
+    rows=("1", "1b", "2", "8", "13", "17", "20", "22"),
 )
 def single_rounding(values: Integers, multiplier: Integers, left_shift: Integers) -> Int32Array:
     """Scale the 64-bit product with one rounding, ties up.
@@ -130,7 +133,7 @@ def single_rounding(values: Integers, multiplier: Integers, left_shift: Integers
     array([         0,          0, 1073741824], dtype=int32)
     """
     shift = count_operand(left_shift, "left_shift", -31, HIGHEST_LEFT_SHIFT)
-    product = int32_operand(values, "values") * _positive(multiplier)
+    product = int32_operand(values, "values") * positive_multiplier(multiplier)
     return wrap_int32((product + (1 << (30 - shift))) >> (31 - shift))
 
 
@@ -158,7 +161,7 @@ def single_rounding_narrowed(values: Integers, multiplier: Integers, left_shift:
 @convention(
     formula="r = max(-e, 1); floor(floor(wrap(x * 2^(e + r)) * q / 2^31) / 2^r + 1/2), q >= 0, e -31..30",
     users="TFLite's and ruy's NEON code",
-    rows=("17",),
+    rows=("17", "22"),
 )
 def single_rounding_by_vector(values: Integers, multiplier: Integers, left_shift: Integers) -> Int32Array:
     """Scale with one rounding in 32-bit lanes: left shift, high multiply rounded down, right shift with ties up.
@@ -171,7 +174,7 @@ def single_rounding_by_vector(values: Integers, multiplier: Integers, left_shift
     shift = count_operand(left_shift, "left_shift", -31, HIGHEST_LEFT_SHIFT)
     right = np.maximum(-shift, 1)
     shifted = shift_left_wrap(values, shift + right).astype(np.int64)
-    return divide_by_power_of_two_ties_up((shifted * _positive(multiplier)) >> 31, right)
+    return divide_by_power_of_two_ties_up((shifted * positive_multiplier(multiplier)) >> 31, right)
 
 
 @convention(
@@ -180,7 +183,7 @@ def single_rounding_by_vector(values: Integers, multiplier: Integers, left_shift
         "-31..7, x -2^47..2^47 - 1"
     ),
     users="TFLite's overload for int64, of the same name as that for int32",
-    rows=("13",),
+    rows=("13", "21"),
 )
 def single_rounding_of_long(values: Integers, multiplier: Integers, left_shift: Integers) -> Int32Array:
     """Scale a 48-bit integer by a multiplier cut to 15 bits, with one rounding, ties up.
@@ -189,8 +192,8 @@ def single_rounding_of_long(values: Integers, multiplier: Integers, left_shift: 
     array([    0, -6553], dtype=int32)
     """
     shift = count_operand(left_shift, "left_shift", -31, 7)
-    reduced = np.minimum((_positive(multiplier) + (1 << 15)) >> 16, (1 << 15) - 1)
-    return wrap_int32((_long(values) * reduced + (1 << (14 - shift))) >> (15 - shift))
+    product = long_operand(values) * reduced_multiplier(multiplier)
+    return wrap_int32((product + (1 << (14 - shift))) >> (15 - shift))
 
 
 @convention(
@@ -233,11 +236,7 @@ def scale_float_ties_even(values: Integers, scale: np.float32) -> Int32Array:
     >>> scale_float_ties_even(np.array([1, 3, -3, 2**24 + 1]), np.float32(0.5))
     array([      0,       2,      -2, 8388608], dtype=int32)
     """
-    if not isinstance(scale, np.float32):
-        raise TypeError(f"scale is {scale!r}: give a numpy.float32, nothing is rounded silently")
-    if not 2.0**-32 <= scale < 256:
-        raise ValueError(f"scale is {scale}: it must lie in 2^-32 up to, not including, 256")
-    scaled = np.rint(int32_operand(values, "values").astype(np.float32) * scale)
+    scaled = np.rint(int32_operand(values, "values").astype(np.float32) * scale_operand(scale))
     return as_int32(np.clip(scaled.astype(np.float64), INT32_MIN, INT32_MAX).astype(np.int64))
 
 
@@ -286,14 +285,30 @@ def _negated(left_shift: Integers) -> Int32Array:
     return wrap_int32(-int32_operand(left_shift, "left_shift"))
 
 
-def _positive(multiplier: Integers) -> Int64Array:
+def scale_operand(scale: np.float32) -> np.float32:
+    """`scale`, known to be a float32 in 2^-32 up to but not 256; TypeError and ValueError say what is given."""
+    if not isinstance(scale, np.float32):
+        raise TypeError(f"scale is {scale!r}: give a numpy.float32, nothing is rounded silently")
+    if not 2.0**-32 <= scale < 256:
+        raise ValueError(f"scale is {scale}: it must lie in 2^-32 up to, not including, 256")
+    return scale
+
+
+def positive_multiplier(multiplier: Integers) -> Int64Array:
+    """`multiplier` in int64, known to lie in 0..2^31 - 1; TypeError and ValueError name it."""
     wide = int32_operand(multiplier, "multiplier")
     if wide.size and wide.min() < 0:
         raise ValueError(f"multiplier goes down to {wide.min()}: a single rounding defines 0..{INT32_MAX}")
     return wide
 
 
-def _long(values: Integers) -> Int64Array:
+def reduced_multiplier(multiplier: Integers) -> Int64Array:
+    """A multiplier of 31 bits brought to 15, rounded, as the rules for wider accumulators take it."""
+    return np.asarray(np.minimum((positive_multiplier(multiplier) + (1 << 15)) >> 16, (1 << 15) - 1))
+
+
+def long_operand(values: Integers) -> Int64Array:
+    """`values` in int64, known to lie in 48 bits; TypeError and ValueError say what is given."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu":
         raise TypeError(f"values has dtype {array.dtype}: give an integer array or an int, of at most 64 bits")

@@ -126,21 +126,37 @@ INTEGER_SCALE = Family(
     ),
     exact=lambda value, offset, multiplier, shift: (value + offset) * multiplier / _power(shift),
 )
+SCALE_AND_OFFSET = Family(
+    "scale and offset",
+    (
+        VALUE,
+        _int32("multiplier", 1, 2, 3, -1, 65535),
+        _int32("offset", 0, 1, -2, INT32_MAX),
+        _int32("shift", 1, 2, *COUNTS),
+    ),
+    exact=lambda value, multiplier, offset, shift: (value * multiplier + offset) / _power(shift),
+)
 BOUNDS = Family(
     "bounds",
     (VALUE, _int32("minimum"), _int32("maximum")),
     given=((0, 0), (7, 7), (255, 255), (10, 200), (0, 255), _WORD, (INT32_MIN, 200), (0, 300), (-5, 200), (9, 8)),
     refusal_counts=True,
 )
+_REAL = Operand("value", "float32", -np.inf, np.inf, (0.49999997, -0.95, 2.0**24 + 2, 0.273939937))
+_STEP = Operand("scale", "float32", 0, np.inf, (1.0, 0.5, 0.02, 0.1, 3.0, 0.00214854861))
+
+
+def _quantized(value: float, scale: float, zero: int) -> Fraction:
+    return Fraction(float(value)) / Fraction(float(np.float32(scale))) + zero
+
+
 FLOAT_TO_BYTE = Family(
-    "float to byte",
-    (
-        Operand("value", "float32", -np.inf, np.inf, (0.49999997, -0.95, 2.0**24 + 2)),
-        Operand("scale", "float32", 0, np.inf, (1.0, 0.5, 0.02, 0.1, 3.0)),
-        Operand("zero_point", "int", 0, 255, (0, 1, 10, 128, 255)),
-    ),
-    exact=lambda value, scale, zero: Fraction(float(value)) / Fraction(float(np.float32(scale))) + zero,
+    "float to byte", (_REAL, _STEP, Operand("zero_point", "int", 0, 255, (0, 1, 10, 128, 255))), exact=_quantized
 )
+FLOAT_TO_INT8 = Family(
+    "float to int8", (_REAL, _STEP, Operand("zero_point", "int", -128, 127, (0, 1, -1, 10, -128, 127))),
+    exact=_quantized,
+)  # fmt: skip
 QUANTIZED_ADD = Family(
     "quantized add",
     (*_BYTE[:2], *_ADD_PARAMETERS),
