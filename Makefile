@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check bench batch prove streams floating kernels mutations explore long test-rtl notebooks docs form-words clean
+.PHONY: demo test check bench batch prove streams floating kernels mutations decoders explore long test-rtl notebooks docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -48,6 +48,10 @@ kernels: $(INSTALLED)
 mutations: $(INSTALLED)
 	@PYTHONPATH=tests $(BIN)/python -m long.elf_mutations
 	@PYTHONPATH=tests $(BIN)/python -m long.text_mutations
+
+# The decoder against GNU objdump, on two million words; objdump is in the Debian package binutils-aarch64-linux-gnu.
+decoders: $(INSTALLED)
+	@PYTHONPATH=tests $(BIN)/python -m long.decoders
 
 # Hypothesis on fresh examples, ten rounds; prints the seed of each and what repeats a failure: minutes.
 explore: $(INSTALLED)

@@ -11,8 +11,8 @@ from isa.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from isa.catalogue import UnknownForm, forms_matching, instruction_of
+    from isa.decode import UnpredictableInstruction, disassemble
     from isa.decode import decode as decode_word
-    from isa.decode import disassemble
     from isa.instruction import FEATURES, Form, Instruction
     from isa.lane import S8, S16, S32, S64, U8, U16, U32, U64, Int, Lane, constant, divide, maximum, minimum, select
     from isa.rows import TABLE
@@ -36,6 +36,7 @@ __all__ = [
     "Table",
     "UnknownForm",
     "UnknownInstruction",
+    "UnpredictableInstruction",
     "constant",
     "decode_word",
     "disassemble",
@@ -68,6 +69,7 @@ if not TYPE_CHECKING:
             "Table": "isa.table",
             "UnknownForm": "isa.catalogue",
             "UnknownInstruction": "isa.table",
+            "UnpredictableInstruction": "isa.decode",
             "constant": "isa.lane",
             "decode_word": "isa.decode:decode",
             "disassemble": "isa.decode",

@@ -23,10 +23,10 @@ TRAPS = frozenset(TRAP_REASONS)
 """Mnemonics of the instructions that raise an exception on purpose: executing one raises `sim.Trap`."""
 
 NO_INSTRUCTION = (
-    "Capstone 5 knows no such instruction: it is of a newer extension (compile with -march=armv8.6-a), "
-    "has operands that Arm forbids, or is data"
+    "Capstone 5 knows no such instruction: among {group} it is unallocated, of a newer extension "
+    "(compile with -march=armv8.6-a), or data"
 )
-"""Why a word that no disassembler knows is refused."""
+"""Why a word is refused that no disassembler knows and no extension here has; `group` is where it would belong."""
 
 
 class Extension(NamedTuple):

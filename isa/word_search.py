@@ -67,13 +67,9 @@ def candidates(rng: random.Random) -> Iterator[int]:
 
 
 def is_usable(word: int) -> bool:
-    """Neither a store exclusive whose status is another operand too, which is unpredictable, nor a far literal load."""
-    status, others = word >> 16 & 31, {word & 31, word >> 5 & 31}
-    if word >> 21 & 1:
-        others.add(word >> 10 & 31)
-    store_exclusive = word & 0x3FC00000 == 0x08000000 and (word >> 31 or not word >> 21 & 1)
+    """No literal load from afar."""
     literal = word & 0x3B000000 == 0x18000000
-    return not (store_exclusive and status in others) and (not literal or (word >> 5 & 0x7FFFF) in _LITERAL_WORDS)
+    return not literal or (word >> 5 & 0x7FFFF) in _LITERAL_WORDS
 
 
 def search(wanted: frozenset[str], words: Iterable[int], rng: random.Random) -> dict[str, list[int]]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sim.kernels import Kernel
     from sim.machine.batch import Batch
     from sim.machine.batch_program import ProgramBatch
-    from sim.machine.errors import MemoryFault, Trap, UnsupportedInstruction
+    from sim.machine.errors import MemoryFault, Trap, Unpredictable, UnsupportedInstruction
     from sim.machine.machine import Machine
     from sim.machine.memory import Memory
     from sim.machine.trace import Step
@@ -33,6 +33,7 @@ __all__ = [
     "ProgramBatch",
     "Step",
     "Trap",
+    "Unpredictable",
     "UnsupportedInstruction",
     "explain",
 ]
@@ -52,6 +53,7 @@ if not TYPE_CHECKING:
             "ProgramBatch": "sim.machine.batch_program",
             "Step": "sim.machine.trace",
             "Trap": "sim.machine.errors",
+            "Unpredictable": "sim.machine.errors",
             "UnsupportedInstruction": "sim.machine.errors",
             "explain": "sim.explanation.answer",
         },

@@ -29,11 +29,11 @@ from unicorn import arm64_const as arm
 from unicorn import unicorn_const as uc
 from unicorn.unicorn_py3.unicorn import uclib
 
-from isa.decode import decode, disassemble
+from isa.decode import disassemble, no_instruction
 from isa.lane import Place
-from isa.refusals import NO_INSTRUCTION, TRAP_REASONS
-from isa.table import UnknownInstruction
+from isa.refusals import TRAP_REASONS
 from sim.machine.errors import ExecutionError, MemoryFault, Trap, UnsupportedInstruction
+from sim.machine.executable import executable
 from sim.machine.memory import Memory, Region
 from sim.machine.registers import RegisterFile, RegisterStorage
 from sim.machine.trace import Step
@@ -230,7 +230,8 @@ class Emulator:
             if self.pc in self._fatal and self._pending == 0:
                 return
             if self.pc in self._fatal:
-                raise UnsupportedInstruction(self.pc, 4, NO_INSTRUCTION, self.pc, self._text_at(self.pc))
+                word = int.from_bytes(self.memory.read(self.pc, 4), "little")
+                raise UnsupportedInstruction(self.pc, 4, no_instruction(word), self.pc, self._text_at(self.pc))
             self._engine.ctl_exits_enabled(bool(self._fatal))
             if self._fatal:
                 self._engine.ctl_set_exits([until, *self._fatal])
@@ -272,10 +273,7 @@ class Emulator:
 
         pc, index, before = self.pc, self.instructions_executed, self.registers()
         word = self._fetch(pc)
-        try:
-            instruction = decode(word, pc)
-        except UnknownInstruction as unknown:
-            raise UnsupportedInstruction(pc, 4, unknown.reason, pc, unknown.text) from None
+        instruction = executable(word, pc)
         hook = self._engine.hook_add(uc.UC_HOOK_MEM_READ | uc.UC_HOOK_MEM_WRITE, note)
         try:
             self.run(max_instructions=1)

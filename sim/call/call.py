@@ -35,7 +35,7 @@ from sim.call.lockstep import Divergence, Lockstep
 from sim.emulator import Emulator
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.signature import Signature
-from sim.machine.errors import MemoryFault
+from sim.machine.errors import MemoryFault, Unpredictable
 from sim.machine.machine import Machine
 from sim.machine.memory import Memory
 from sim.toolchain.image import Image
@@ -150,6 +150,8 @@ class CompiledKernel:
             if finding is None:
                 raise
             raise GuardError(finding) from None
+        except Unpredictable as error:
+            raise GuardError(watch.of_unpredictable(error)) from None
         if divergence is None and self._machine.pc != RETURN_ADDRESS:
             raise GuardError(watch.of_limit(self._limit))
         return divergence

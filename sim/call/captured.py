@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from isa.errors import LanewiseError
+from sim.machine.errors import UnmodelledMode
 from sim.machine.memory import PAGE
+from sim.machine.registers import as_fpcr
 
 MAX_CALL_BYTES = 1 << 30
 """Memory that one call may map."""
@@ -129,7 +131,10 @@ def _call(found: dict[str, Any], data: Bytes) -> CapturedCall:
     rows = _rows(found["mem"], "mem", 2)
     memory = tuple((_number(at, "an address of mem", 64), data[str(key)]) for at, key in rows)
     registers = _registers(found)
-    fpcr = _number(found.get("fpcr", 0), "fpcr", 32)
+    try:
+        fpcr = as_fpcr(_number(found.get("fpcr", 0), "fpcr", 32))
+    except UnmodelledMode as error:
+        raise CaptureError(str(error)) from None
     nzcv = _flags(found["nzcv"]) if found.get("nzcv") is not None else None
     outputs = []
     for at, size, key in _rows(found.get("outputs", []), "outputs", 3):

@@ -21,7 +21,7 @@ from isa.lane import Memory as MemoryPlace
 from sim.call.definitions import is_emulated_wrongly
 from sim.call.guards.findings import GuardError, GuardFinding
 from sim.emulator import Emulator
-from sim.machine.errors import AlignmentFault, ExecutionError, MemoryFault, UnsupportedInstruction
+from sim.machine.errors import AlignmentFault, ExecutionError, MemoryFault, Unpredictable, UnsupportedInstruction
 from sim.machine.machine import Machine
 from sim.machine.registers import SP, VISIBLE_PLACES, RegisterStorage
 from sim.machine.trace import Step
@@ -99,7 +99,8 @@ class Lockstep:
         Where both stop on the same fault or trap, that is raised.  An instruction that the machine does not have is
         raised as UnsupportedInstruction; one that only the emulator does not have is counted in `unverified`.  What
         `watch` finds is raised as GuardError; memory is then as before the step that it was found in.  An access that
-        is not aligned is raised as the machine's AlignmentFault: the emulator lets some of them pass.
+        is not aligned is raised as the machine's AlignmentFault, an instruction of which Arm leaves open what it does
+        as Unpredictable: the emulator lets some of them pass.
         """
         mine, theirs = (
             [(region.start, region.end, region.permissions) for region in memory.regions]
@@ -119,7 +120,7 @@ class Lockstep:
         if self._finding is not None:
             raise GuardError(self._finding)
         for fault in (self._fault, emulator_fault):
-            if isinstance(fault, UnsupportedInstruction | AlignmentFault):
+            if isinstance(fault, UnsupportedInstruction | AlignmentFault | Unpredictable):
                 raise fault
         if self._divergence is None:
             self._compare_ends(emulator_fault)
@@ -145,7 +146,7 @@ class Lockstep:
                 step = machine.step()
         except ExecutionError as fault:
             self._fault = fault
-            return not isinstance(fault, AlignmentFault)
+            return not isinstance(fault, AlignmentFault | Unpredictable)
         self._last = step
         self.forms.add(step.instruction.form.name)
         self.went.add((pc, step.next_pc))

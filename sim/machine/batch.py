@@ -16,16 +16,15 @@ from typing import NamedTuple, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.decode import decode
 from isa.instruction import FEATURES, Instruction
-from isa.refusals import TRAP_REASONS
 from isa.rows import TABLE
-from isa.table import Table, UnknownInstruction
+from isa.table import Table
 from sim.machine.batch_group import GroupFrame, MemberGroup, Members, Run, TouchedRegisters, bound, touched_by
 from sim.machine.batch_memory import BatchMemory, MemberFaults
 from sim.machine.batch_registers import Array, BatchRegisters, GeneralFile, VectorFile, column_of, read_only
-from sim.machine.errors import ExecutionError, MemoryFault, Trap, UnsupportedInstruction
-from sim.machine.registers import SP
+from sim.machine.errors import ExecutionError, MemoryFault
+from sim.machine.executable import executable
+from sim.machine.registers import SP, as_fpcr
 
 _MAX_BLOCK = 512
 
@@ -103,12 +102,14 @@ class Batch:
 
     @property
     def fpcr(self) -> NDArray[np.uint32]:
-        """The floating-point control register of each member, uint32 [members]."""
+        """The floating-point control register of each member, uint32 [members]; set as that of a machine."""
         return read_only(self.registers.flags[2])[:, 0]
 
     @fpcr.setter
     def fpcr(self, value: SupportsIndex | Array) -> None:
-        self.registers.flags[2] = column_of(value, self.members, 32, "u4")
+        column = column_of(value, self.members, 32, "u4")
+        as_fpcr(np.bitwise_or.reduce(column, axis=None))
+        self.registers.flags[2] = column
 
     def run(self, until: int | None = None, max_instructions: int | None = None) -> NDArray[np.int64]:
         """Run every member until its program counter is `until` or it has done so many instructions.
@@ -208,21 +209,8 @@ class Batch:
             fault.pc = pc
             raise
         if (pc, word) not in self._decoded:
-            self._decoded[pc, word] = self._decode(pc, word)
+            self._decoded[pc, word] = executable(word.to_bytes(4, "little"), pc, self._table, self.features)
         return self._decoded[pc, word]
-
-    def _decode(self, pc: int, word: int) -> Instruction:
-        try:
-            instruction = decode(word.to_bytes(4, "little"), pc, self._table)
-        except UnknownInstruction as unknown:
-            raise UnsupportedInstruction(pc, 4, unknown.reason, pc, unknown.text) from None
-        for feature in instruction.form.features:
-            if feature not in self.features:
-                reason = f"this machine lacks the feature {feature!r}"
-                raise UnsupportedInstruction(pc, 4, reason, pc, instruction.text)
-        if instruction.traps:
-            raise Trap(pc, 4, TRAP_REASONS[instruction.form.mnemonic], pc, instruction.text)
-        return instruction
 
 
 def _block_of(instructions: list[Instruction]) -> BatchBlock:

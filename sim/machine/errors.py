@@ -49,3 +49,14 @@ class Trap(ExecutionError):
 
 class UnsupportedInstruction(ExecutionError):
     """An instruction that the table does not have, or that needs a feature the machine lacks."""
+
+
+class UnmodelledMode(LanewiseError, ValueError):
+    """A value for FPCR with a mode of floating point that is not modelled."""
+
+
+class Unpredictable(ExecutionError):
+    """An instruction of which Arm leaves open what it does, such as `str x9, [x9], #8`: see `isa.decode`.
+
+    The program is at fault: processors differ in what they make of it.
+    """

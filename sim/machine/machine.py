@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator
 from operator import length_hint
 from typing import NamedTuple
 
-from isa.decode import decode, disassemble
+from isa.decode import disassemble
 from isa.evaluate.python import Load, Run, Store, bind
 from isa.instruction import FEATURES, Instruction
 from isa.lane import Place
-from isa.refusals import TRAP_REASONS
 from isa.rows import TABLE
-from isa.table import Table, UnknownInstruction
+from isa.table import Table
 from sim.machine.alignment import aligned_load, aligned_store, must_be_aligned
-from sim.machine.errors import ExecutionError, MemoryFault, Trap, UnsupportedInstruction
+from sim.machine.errors import ExecutionError, MemoryFault
+from sim.machine.executable import executable
 from sim.machine.memory import Memory
-from sim.machine.registers import SP, RegisterFile, RegisterStorage, as_register
+from sim.machine.registers import SP, RegisterFile, RegisterStorage, as_fpcr, as_register
 from sim.machine.trace import Step
 
 _MAX_BLOCK = 512
@@ -98,12 +98,15 @@ class Machine:
 
     @property
     def fpcr(self) -> int:
-        """The floating-point control register, 32 bits: rounding mode, flush to zero, default NaN."""
+        """The floating-point control register, 32 bits: rounding mode, flush to zero, default NaN.
+
+        Setting it raises UnmodelledMode where the value has another mode; MSR ignores the bits of those.
+        """
         return self.registers.flags[2]
 
     @fpcr.setter
     def fpcr(self, value: int) -> None:
-        self.registers.flags[2] = as_register(value, 32)
+        self.registers.flags[2] = as_fpcr(value)
 
     def read(self, place: Place) -> int:
         """One register, the program counter included."""
@@ -127,7 +130,8 @@ class Machine:
     def run(self, until: int | None = None, max_instructions: int | None = None) -> int:
         """Execute until the program counter is `until` or so many instructions are done; returns their number.
 
-        Raises MemoryFault, Trap and UnsupportedInstruction with `pc` at the instruction that could not be executed.
+        Raises MemoryFault, Trap, UnsupportedInstruction and Unpredictable with `pc` at the instruction that could not
+        be executed.
         """
         start = self.instructions_executed
         for _ in self.follow(until, max_instructions):
@@ -207,7 +211,7 @@ class Machine:
         return bind(instruction, self.registers, load, store, pc)
 
     def instruction_at(self, pc: int) -> Instruction:
-        """The instruction at an address.  Raises MemoryFault, UnsupportedInstruction, and Trap where it would trap."""
+        """The instruction at an address.  Raises MemoryFault, and what `executable` does."""
         if self._code_version != self.memory.code_version:
             self._forget_code()
         known = self._instructions.get(pc)
@@ -221,17 +225,7 @@ class Machine:
         except MemoryFault as fault:
             fault.pc = pc
             raise
-        try:
-            instruction = decode(word, pc, self._table)
-        except UnknownInstruction as unknown:
-            raise UnsupportedInstruction(pc, 4, unknown.reason, pc, unknown.text) from None
-        for feature in instruction.form.features:
-            if feature not in self.features:
-                reason = f"this machine lacks the feature {feature!r}"
-                raise UnsupportedInstruction(pc, 4, reason, pc, instruction.text)
-        if instruction.traps:
-            raise Trap(pc, 4, TRAP_REASONS[instruction.form.mnemonic], pc, instruction.text)
-        return instruction
+        return executable(word, pc, self._table, self.features)
 
     def disassembly_at(self, pc: int) -> str:
         """The text of the instruction at an address, supported or not; "" where there is no code."""

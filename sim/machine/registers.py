@@ -6,6 +6,8 @@ from operator import index
 from typing import Final, Protocol, SupportsIndex, cast
 
 from isa.lane import Place
+from isa.semantics.base.system import FPCR_BITS, FPCR_NOT_MODELLED
+from sim.machine.errors import UnmodelledMode
 
 _FLAG_INDEX = {"nzcv": 0, "fpsr": 1, "fpcr": 2, "monitor": 3}
 SP = 31
@@ -73,6 +75,19 @@ def as_register(value: SupportsIndex, bits: int) -> int:
         return index(value) % (1 << bits)
     except TypeError:
         raise TypeError(f"a register holds an integer, not {value!r}") from None
+
+
+def as_fpcr(value: SupportsIndex) -> int:
+    """A value of FPCR, modulo 2^32.  Raises UnmodelledMode where it sets a bit that no instruction here looks at."""
+    fpcr = as_register(value, 32)
+    other = fpcr & ~FPCR_BITS
+    if other:
+        names = [name for name, bit in FPCR_NOT_MODELLED.items() if other >> bit & 1] or ["reserved bits"]
+        raise UnmodelledMode(
+            f"FPCR {fpcr:#x} sets {', '.join(names)}, which lanewise does not model: of FPCR there are AHP, DN, FZ, "
+            f"RMode and FZ16 (and Stride and Len, which change nothing), {FPCR_BITS:#x}"
+        )
+    return fpcr
 
 
 class RegisterFile:

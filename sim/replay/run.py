@@ -14,14 +14,14 @@ from isa.parse import blank_registers
 from sim.call.captured import CapturedCall, CapturedLine
 from sim.call.lockstep import Lockstep
 from sim.emulator import Emulator
-from sim.machine.errors import ExecutionError, MemoryFault, Trap, UnsupportedInstruction
+from sim.machine.errors import ExecutionError, MemoryFault, Trap, Unpredictable, UnsupportedInstruction
 from sim.machine.machine import Machine
 from sim.machine.registers import RegisterStorage
 
 Engine = Literal["lockstep", "machine", "emulator"]
 Kind = Literal[
     "passed", "output mismatch", "divergence", "unsupported instruction", "memory fault", "trap", "limit",
-    "nothing recorded", "unreadable", "crash",
+    "nothing recorded", "unreadable", "crash", "unpredictable instruction",
 ]  # fmt: skip
 FPSR_COMPARED = QC | EXCEPTIONS & ~IDC
 """The bits of a recorded FPSR that are compared."""
@@ -117,6 +117,8 @@ class _Run:
             kind: Kind = "trap" if isinstance(error, Trap) else "memory fault"
             if isinstance(error, UnsupportedInstruction):
                 kind = "unsupported instruction"
+            elif isinstance(error, Unpredictable):
+                kind = "unpredictable instruction"
             raise Stopped(kind, str(error), blank_registers(error.disassembly)[0]) from None
         finally:
             self._executed = self._runner.instructions_executed

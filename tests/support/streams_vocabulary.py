@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from isa.decode import decode
 from isa.instruction import Form, Instruction
-from isa.lane import Lane, Load, Memory, Place, Read, walk
+from isa.lane import Load, Place, walk
 from isa.operands import Address, General
 from isa.parse import parse
 from isa.refusals import TRAPS
@@ -159,8 +159,8 @@ def _is_form(word: int, form: Form) -> bool:
 
 
 def may_stand(instruction: Instruction) -> bool:
-    """Whether it leaves the reserved registers alone and the manual says what it does."""
-    if RESERVED.intersection(instruction.places_written) or _is_unpredictable(instruction):
+    """Whether it leaves the reserved registers alone."""
+    if RESERVED.intersection(instruction.places_written):
         return False
     address = address_of(instruction)
     if address is None:
@@ -173,27 +173,3 @@ def _index(address: Address) -> list[General]:
     offset = address.offset
     base = getattr(offset, "base", offset)
     return [base] if isinstance(base, General) else []
-
-
-def _is_unpredictable(instruction: Instruction) -> bool:
-    """CONSTRAINED UNPREDICTABLE (Arm ARM K1.2), as far as Capstone takes it for an instruction: a register loaded and
-    moved as a base; a base or a status that is stored as well; a status that is the base."""
-    written = instruction.places_written
-    if len(set(written)) < len(written):
-        return True
-    name, own = instruction.form.name, {place for place in written if place.file == "x"}
-    if name.startswith(("stx", "stlx")):
-        return bool(own & (_stored(instruction) | _addressing(instruction)))
-    return name.endswith(("!", "post")) and bool(own & _stored(instruction))
-
-
-def _stored(instruction: Instruction) -> set[Place]:
-    return _leaves(lane for write in instruction.writes if isinstance(write.place, Memory) for lane in write.lanes)
-
-
-def _addressing(instruction: Instruction) -> set[Place]:
-    return _leaves(write.place.address for write in instruction.writes if isinstance(write.place, Memory))
-
-
-def _leaves(lanes: Iterator[Lane]) -> set[Place]:
-    return {node.place for node in walk(lanes) if isinstance(node, Read)}

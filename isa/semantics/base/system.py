@@ -9,6 +9,11 @@ from isa.semantics.elementwise import Body, Writes
 
 FPCR_BITS = 0x07FF_0000
 """AHP, DN, FZ, RMode, Stride, FZ16, Len; no exception is trapped (Arm ARM C5.2.8)."""
+FPCR_NOT_MODELLED = {
+    "FIZ": 0, "AH": 1, "NEP": 2, "IOE": 8, "DZE": 9, "OFE": 10, "UFE": 11, "IXE": 12, "EBF": 13, "IDE": 15,
+}  # fmt: skip
+"""The other bits that have a name: FEAT_AFP, trapped exceptions, FEAT_EBF16.  They read as 0 and ignore writes, as on a
+processor without these (Arm ARM C5.2.8)."""
 FPSR_BITS = 0xF800_009F
 """N, Z, C, V of AArch32, QC, IDC, IXC, UFC, OFC, DZC, IOC (Arm ARM C5.2.9)."""
 

@@ -10,7 +10,7 @@ from isa.instruction import Instruction
 from sim.call.guards.bounds import AccessBounds, Breach
 from sim.call.guards.convention import ALIGNMENT, Traits, last_writes, name_of, not_preserved, traits_of
 from sim.call.guards.findings import GuardFinding
-from sim.machine.errors import AlignmentFault, ExecutionError, MemoryFault
+from sim.machine.errors import AlignmentFault, ExecutionError, MemoryFault, Unpredictable
 from sim.machine.machine import Machine
 from sim.machine.registers import RegisterStorage
 from sim.machine.trace import Step
@@ -78,6 +78,11 @@ class Watch:
         else:
             found = self.bounds.breach(fault.address, fault.size, fault.writes, self._machine.sp)
         return None if found is None else self._finding(found, fault.disassembly, fault.pc)
+
+    def of_unpredictable(self, error: Unpredictable) -> GuardFinding:
+        """The finding that an instruction is of which Arm leaves open what it does."""
+        breach = Breach("unpredictable instruction", f"has no one meaning: {error.reason}", "")
+        return self._finding(breach, error.disassembly, error.address)
 
     def of_limit(self, limit: int) -> GuardFinding:
         """The finding that a call is which has not returned."""

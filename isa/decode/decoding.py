@@ -1,0 +1,25 @@
+"""Machine word -> Instruction."""
+
+from __future__ import annotations
+
+from isa.decode.disassembly import disassemble
+from isa.decode.encoding_classes import no_instruction
+from isa.decode.unpredictable import UnpredictableInstruction, unpredictable
+from isa.instruction import Instruction
+from isa.rows import TABLE
+from isa.table import Table, UnknownInstruction
+
+
+def decode(word: bytes, address: int = 0, table: Table = TABLE) -> Instruction:
+    """The instruction in a 4-byte little-endian word at `address`.
+
+    Raises UnpredictableInstruction where Arm leaves it open what the word does, else UnknownInstruction.
+    """
+    mnemonic, operands = disassemble(word, address)
+    number = int.from_bytes(word, "little")
+    reason = unpredictable(number)
+    if reason:
+        raise UnpredictableInstruction(f"{mnemonic} {operands}", reason)
+    if mnemonic == ".word":
+        raise UnknownInstruction(f"{mnemonic} {operands}", no_instruction(number))
+    return table.instruction(mnemonic, operands)
