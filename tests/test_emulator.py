@@ -249,9 +249,9 @@ def test_a_host_store_of_the_machine_type_is_refused_alike(emulator: Emulator) -
 
 def test_a_step_of_an_instruction_that_the_table_lacks_executes_nothing(emulator: Emulator) -> None:
     emulator.memory.map(CODE, PAGE, "rx")
-    emulator.memory.write(CODE, 0x4E284820.to_bytes(4, "little"))  # aese v0.16b, v1.16b
+    emulator.memory.write(CODE, 0x04220020.to_bytes(4, "little"))  # add z0.b, z1.b, z2.b
     emulator.pc = CODE
-    with pytest.raises(UnsupportedInstruction, match="aese"):
+    with pytest.raises(UnsupportedInstruction, match="SVE"):
         emulator.step()
     assert (emulator.pc, emulator.instructions_executed) == (CODE, 0)
 
