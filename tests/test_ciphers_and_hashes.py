@@ -351,7 +351,7 @@ WORDS = {"x": U32, "y": U32, "z": U32}
 CLAIMS = [
     Claim(
         "AESD substitutes what AESE substituted back", {"byte": U8},
-        lambda byte: pick(pick(byte, aes.SUBSTITUTES, 0), aes.ORIGINALS, 0), lambda byte: byte,
+        lambda byte: pick(pick(byte, aes.substitutes(), 0), aes.originals(), 0), lambda byte: byte,
     ),
     Claim("choose is Ch of FIPS 180-4", WORDS, choose, lambda x, y, z: U32.wrap((x & y) ^ (~x & z))),
     Claim("majority is Maj of FIPS 180-4", WORDS, majority, lambda x, y, z: (x & y) ^ (x & z) ^ (y & z)),

@@ -1,4 +1,7 @@
-"""GF(2^8): bytes as polynomials over {0, 1} modulo one of degree 8.  The tables of ciphers follow from it."""
+"""GF(2^8): bytes as polynomials over {0, 1} modulo one of degree 8.  The tables of ciphers follow from it.
+
+They are computed when they are first asked for: most programs use none.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,12 @@ def product(a: int, b: int, modulus: int) -> int:
 
 
 def inverse(a: int, modulus: int) -> int:
-    """What gives 1 with `a`, as its power of 254; that of 0 is 0."""
-    return reduce(lambda power, _: product(power, a, modulus), range(254), 1) if a else 0
+    """What gives 1 with `a`, as its power of 254 = 2 + 4 + ... + 128; that of 0 is 0."""
+    square, power = a, 1
+    for _ in range(7):
+        square = product(square, square, modulus)
+        power = product(power, square, modulus)
+    return power
 
 
 def table(bytes_: list[int]) -> tuple[Lane, ...]:

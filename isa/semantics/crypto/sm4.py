@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 
 from isa.lane import U8, U32, Lane, pick
@@ -19,12 +19,14 @@ def _affine(byte: int) -> int:
     return product(byte, 0xCB, CYCLIC) ^ 0xD3
 
 
-SUBSTITUTES = table([_affine(inverse(_affine(byte), MODULUS)) for byte in range(256)])
-"""The S-box, which the standard only lists: the inverse between two affine maps, as published by Liu et al. (2007)."""
+@cache
+def substitutes() -> tuple[Lane, ...]:
+    """The S-box, which the standard only lists: the inverse between two affine maps, as found by Liu et al. (2007)."""
+    return table([_affine(inverse(_affine(byte), MODULUS)) for byte in range(256)])
 
 
 def _substituted(word: Lane) -> Lane:
-    picked = [pick(byte, SUBSTITUTES, 0) << 8 * i for i, byte in enumerate(U8.lanes(word, 4))]
+    picked = [pick(byte, substitutes(), 0) << 8 * i for i, byte in enumerate(U8.lanes(word, 4))]
     return reduce(or_, picked)
 
 
