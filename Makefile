@@ -23,6 +23,7 @@ check: $(INSTALLED)
 bench: $(INSTALLED)
 	@$(BIN)/python tests/benchmarks/start_speed.py
 	@$(BIN)/python tests/benchmarks/machine_speed.py
+	@$(BIN)/python tests/benchmarks/memory_speed.py
 	@$(BIN)/python tests/benchmarks/batch_speed.py
 	@$(BIN)/python tests/benchmarks/c_speed.py
 	@$(BIN)/python tests/benchmarks/explain_speed.py

@@ -12,12 +12,15 @@ Faults of Unicorn 2.1.4 that are repaired or kept away from callers here:
 - translated code survives a change of memory from outside: it is dropped when code was written;
 - what is raised while it calls back, an interrupt or a lack of memory, may be swallowed on the way through C, and the
   run goes on: it ends the run and is raised behind it.
+- to map one more region takes it longer than the last, minutes for 20,000: it is given a region at the first access to
+  it, and loses the oldest of many again.
 """
 
 from __future__ import annotations
 
 import ctypes
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from struct import Struct
@@ -55,6 +58,8 @@ _MISALIGNED = 4
 _NEVER = 2**64 - 1
 _CALLBACK = "ctypes callback"
 """Part of what Python says of an exception that nobody can be given, "Exception ignored on calling ctypes callback"."""
+_MOST_REGIONS = 64
+"""Of data, that Unicorn has mapped at a time: to map one more takes it 0.03 ms then, with 256 of them 0.5 ms."""
 _FATAL_GROUPS = ((0x8F60C400, 0x0E400400), (0x8F7E0C00, 0x0E780800))
 """Mask and value of the encodings of FP16 three-same and two-register miscellaneous (Arm ARM C4.1.96)."""
 _VERBS = {
@@ -68,6 +73,8 @@ BeforeEach = Callable[[int], bool]
 OnUndefined = Callable[[int], bool]
 """Called with the address of an instruction that the emulator does not have.  True says that it was executed in the
 emulator's place: registers, memory and program counter of the emulator are set; False that nobody can."""
+OnWrite = Callable[[int, int], None]
+"""Called with address and size before memory is written, of each part of at most 8 bytes; also of one that faults."""
 
 
 def _property(file: str, text: str) -> property:
@@ -79,18 +86,29 @@ def _property(file: str, text: str) -> property:
 
 
 class EmulatorMemory(Memory):
-    """Memory whose regions Unicorn works on directly."""
+    """Memory whose regions Unicorn works on directly: it gets each at the first access to it."""
 
     def __init__(self, engine: unicorn.Uc) -> None:
         super().__init__()
         self._engine = engine
+        self._given: set[int] = set()
+        self._data: deque[Region] = deque()
 
-    def map(self, address: int, size: int, permissions: str = "rw") -> Region:
-        region = super().map(address, size, permissions)
-        host = ctypes.addressof(ctypes.c_char.from_buffer(region.buffer))
-        protection = sum(_PERMISSIONS[letter] for letter in permissions)
-        self._engine.mem_map_ptr(address, size, protection, host)
-        return region
+    def give(self, address: int) -> bool:
+        """Let Unicorn have the region of an address; False where it has it, or where there is none."""
+        region = self._find(address)
+        if region is None or region.start in self._given:
+            return False
+        if "x" not in region.permissions:  # code that is running must stay
+            self._data.append(region)
+            if len(self._data) > _MOST_REGIONS:
+                oldest = self._data.popleft()
+                self._engine.mem_unmap(oldest.start, oldest.end - oldest.start)
+                self._given.remove(oldest.start)
+        protection = sum(_PERMISSIONS[letter] for letter in region.permissions)
+        self._engine.mem_map_ptr(region.start, region.end - region.start, protection, region.host)
+        self._given.add(region.start)
+        return True
 
 
 class _AllRegisters:
@@ -120,7 +138,8 @@ class Emulator:
     def __init__(self) -> None:
         self._engine = unicorn.Uc(uc.UC_ARCH_ARM64, uc.UC_MODE_ARM)
         self._engine.ctl_set_cpu_model(arm.UC_CPU_ARM64_MAX)
-        self.memory: Memory = EmulatorMemory(self._engine)
+        self._memory = EmulatorMemory(self._engine)
+        self.memory: Memory = self._memory
         self.v = RegisterFile(self, "v", 32)
         self.x = RegisterFile(self, "x", 31)
         self.instructions_executed = 0
@@ -135,6 +154,7 @@ class Emulator:
         self._error: ExecutionError | None = None
         self._fetched: int | None = None
         self._swallowed: list[UnraisableHookArgs] = []
+        self._missing: int | None = None
         self.nzcv = 0
         self._engine.hook_add(uc.UC_HOOK_CODE, self._on_instruction)
         self._engine.hook_add(uc.UC_HOOK_MEM_INVALID, self._on_invalid_access)
@@ -188,6 +208,7 @@ class Emulator:
         max_instructions: int | None = None,
         before_each: BeforeEach | None = None,
         on_undefined: OnUndefined | None = None,
+        on_write: OnWrite | None = None,
     ) -> int:
         """Execute until the program counter is `until` or so many instructions are done; returns their number.
 
@@ -206,12 +227,16 @@ class Emulator:
         self._before_each, self._on_undefined, self._error = before_each, on_undefined, None
         self._pending = -1 if max_instructions is None else max_instructions
         start = self.instructions_executed
-        self._fetched = None
+        self._fetched = self._missing = None
+        hook = None if on_write is None else self._hook_writes(on_write)
         try:
             self._emulate(_NEVER if until is None else until)
         except unicorn.UcError as stop:
             if self._error is None and self._fetched is None:
                 self._error = UnsupportedInstruction(self._at, 4, f"the emulator stopped: {stop}")
+        finally:
+            if hook is not None:
+                self._engine.hook_del(hook)
         error = self._error
         if error is not None and error.pc is None:
             error.pc, error.disassembly = self._at, self._text_at(self._at)
@@ -222,6 +247,12 @@ class Emulator:
         if self._fetched is not None:
             self.pc = self._fetched
         return self.instructions_executed - start
+
+    def _hook_writes(self, on_write: OnWrite) -> int:
+        def note(_engine: unicorn.Uc, _access: int, address: int, size: int, _value: int, _data: object) -> None:
+            on_write(address, size)
+
+        return int(self._engine.hook_add(uc.UC_HOOK_MEM_WRITE, note))
 
     def _emulate(self, until: int) -> None:
         """Let Unicorn execute until something here stops it, or it gets to `until`."""
@@ -235,8 +266,13 @@ class Emulator:
             self._engine.ctl_exits_enabled(bool(self._fatal))
             if self._fatal:
                 self._engine.ctl_set_exits([until, *self._fatal])
-            with self._nothing_swallowed():
-                self._engine.emu_start(self.pc, until)
+            try:
+                with self._nothing_swallowed():
+                    self._engine.emu_start(self.pc, until)
+            except unicorn.UcError:
+                if self._missing is None:
+                    raise
+                self.pc, self._missing = self._missing, None
 
     @contextmanager
     def _nothing_swallowed(self) -> Iterator[None]:
@@ -314,6 +350,10 @@ class Emulator:
     def _on_invalid_access(
         self, _engine: unicorn.Uc, access: int, address: int, size: int, _value: int, _data: object
     ) -> bool:
+        if self._memory.give(address):
+            if access == uc.UC_MEM_FETCH_UNMAPPED:  # going on, it would translate this once and keep it for ever
+                self._missing = address
+            return self._missing is None
         if _VERBS[access] == "execute":
             self._on_invalid_fetch(address)
         else:
@@ -350,12 +390,12 @@ def _fatal_addresses(memory: Memory) -> frozenset[int]:
     """Where executable memory has words that Unicorn does not survive."""
     found = set()
     for region in memory.regions:
-        if "x" in region.permissions:
-            words = np.frombuffer(region.buffer, "<u4")
+        for start, end in region.pieces() if "x" in region.permissions else ():
+            words = np.frombuffer(region.view[start:end], "<u4")
             in_group = np.logical_or.reduce([words & mask == value for mask, value in _FATAL_GROUPS])
             for i in np.flatnonzero(in_group):
                 if disassemble(int(words[i]).to_bytes(4, "little"))[0] == ".word":
-                    found.add(region.start + 4 * int(i))
+                    found.add(region.start + start + 4 * int(i))
     return frozenset(found)
 
 

@@ -154,3 +154,42 @@ def test_self_modified_code_that_ran_before_is_noticed_at_the_next_block(engine:
     engine.pc = CODE
     engine.run(max_instructions=1)
     assert engine.x[2] == 1
+
+
+def test_a_loop_over_more_regions_than_the_emulator_has_at_a_time_changes_each(
+    engine: Engine, assemble: Assemble
+) -> None:
+    regions, passes = 200, 3
+    body = ("ldr x0, [x1]", "add x0, x0, #1", "str x0, [x1]", "add x1, x1, #2, lsl #12", "subs x2, x2, #1")
+    loaded(engine, assemble(*body, "b.ne #0xffffffffffffffec"))
+    pages = [FAR + 2 * number * PAGE for number in range(regions)]
+    for number, page in enumerate(pages):
+        engine.memory.map(page, PAGE, "rw")
+        engine.memory.write(page, number.to_bytes(8, "little"))
+    for _ in range(passes):
+        engine.x[1], engine.x[2], engine.pc = FAR, regions, CODE
+        engine.run(until=CODE + 24)
+    found = [int.from_bytes(engine.memory.read(page, 8), "little") for page in pages]
+    assert found == [number + passes for number in range(regions)]
+
+
+def test_code_in_a_region_that_a_run_came_to_is_left_at_another_end_in_the_next(
+    engine: Engine, assemble: Assemble
+) -> None:
+    loaded(engine, assemble("b #0x1000000"))
+    engine.memory.map(FAR, PAGE, "rx")
+    engine.memory.write(FAR, assemble("add x0, x0, #1", "add x0, x0, #1", "add x0, x0, #1", "nop"))
+    engine.run(until=FAR + 12)
+    engine.pc = CODE
+    assert (engine.run(until=FAR + 8), engine.x[0]) == (3, 5)
+
+
+def test_code_that_is_stored_to_a_region_that_a_run_came_to_is_executed(engine: Engine, assemble: Assemble) -> None:
+    loaded(engine, assemble("b #0x1000000"))
+    engine.memory.map(FAR, PAGE, "rwx")
+    engine.memory.write(FAR, assemble("add x2, x2, #1", "str w0, [x1]", "b #8", "nop", "nop"))
+    engine.x[0], engine.x[1] = int.from_bytes(assemble("add x2, x2, #1"), "little"), FAR + 16
+    for _ in range(2):
+        engine.pc = CODE
+        engine.run(until=FAR + 20)
+    assert engine.x[2] == 4

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 from contextlib import suppress
+from random import Random
 
 import pytest
 
 from sim import Memory, MemoryFault
+from sim.machine import memory as memory_module
+from sim.machine.memory import PIECE, merged
 
 PAGE = 4096
 BASE = 0x10000
@@ -325,3 +329,97 @@ def test_a_negative_size_cannot_be_read() -> None:
 def test_more_than_the_computer_has_is_refused() -> None:
     with pytest.raises(ValueError, match="more than this computer can map"):
         Memory().map(0, 1 << 60)
+
+
+LARGE = 1 << 28
+
+
+@pytest.fixture(params=["the host tells its pages", "it does not"])
+def _both_kinds_of_host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "it does not":
+        monkeypatch.setattr(memory_module, "_has_pagemap", lambda: False)
+
+
+def test_the_host_finds_the_bytes_of_a_region_at_its_address() -> None:
+    region = Memory().map(BASE, 2 * PAGE)
+    region.view[PAGE + 3 : PAGE + 7] = b"lane"
+    ctypes.memset(region.host + PAGE + 4, ord("i"), 1)
+    assert (ctypes.string_at(region.host + PAGE + 3, 4), region.buffer[PAGE + 3 : PAGE + 7]) == (b"line", b"line")
+
+
+@pytest.mark.usefixtures("_both_kinds_of_host")
+@pytest.mark.parametrize("size", [PAGE, PIECE - PAGE, PIECE, 5 * PIECE, 5 * PIECE + PAGE, 1 << 22])
+def test_the_pieces_of_a_region_have_every_byte_that_is_not_zero(size: int) -> None:
+    region, chance = Memory().map(BASE, size), Random(size)
+    places = {0, size - 1, *(chance.randrange(size) for _ in range(5))}
+    for at in places:
+        region.view[at] = 1
+    pieces = list(region.pieces())
+    assert all(any(start <= at < end for start, end in pieces) for at in places)
+    assert pieces == sorted(pieces)
+    assert all(0 < end - start <= PIECE and end <= size for start, end in pieces)
+
+
+@pytest.mark.skipif(not memory_module._has_pagemap(), reason="this computer does not say which pages are there")
+def test_a_large_region_has_pieces_only_where_it_was_touched() -> None:
+    region = Memory().map(BASE, LARGE)
+    region.view[LARGE // 2] = 1
+    ((start, end),) = region.pieces()
+    assert start <= LARGE // 2 < end <= start + PIECE
+
+
+def test_filled_pieces_have_a_byte_that_is_not_zero() -> None:
+    region = Memory().map(BASE, 3 * PIECE)
+    region.view[2 * PIECE - 1] = 1
+    assert list(region.filled()) == [(PIECE, 2 * PIECE)]
+
+
+@pytest.mark.usefixtures("_both_kinds_of_host")
+@pytest.mark.parametrize("at", [0, 1, PIECE - 1, PIECE, 1 << 22, (1 << 23) - 1])
+@pytest.mark.parametrize("other", [False, True], ids=["in this", "in the other"])
+def test_the_first_difference_of_two_memories_is_found(at: int, other: bool) -> None:
+    pair = [mapped((0, 1, "rw"), (2, 2048, "rw")) for _ in range(2)]
+    for memory in pair:
+        memory.write(BASE + 2 * PAGE, b"\1" * 100)
+        memory.write(BASE + 2 * PAGE + (1 << 23) - 10, b"\1" * 10)
+    start = BASE + 2 * PAGE
+    pair[other].write(start + at, b"\2")
+    pair[other].write(start + (1 << 23) - 1, b"\2")
+    assert pair[0].first_difference(pair[1]) == start + at
+
+
+def test_memories_with_the_same_bytes_have_no_difference() -> None:
+    pair = [mapped((0, 1, "rw"), (2, 2048, "rw")) for _ in range(2)]
+    pair[0].read(BASE + 2 * PAGE, 1 << 20)
+    assert pair[0].first_difference(pair[1]) is None
+
+
+def test_what_no_program_may_write_is_not_compared() -> None:
+    pair = [mapped((0, 1, "rx")) for _ in range(2)]
+    pair[0].write(BASE, b"lane")
+    assert pair[0].first_difference(pair[1]) is None
+
+
+@pytest.mark.parametrize(
+    ("ranges", "found"),
+    [
+        ([], []),
+        ([(4, 8), (0, 4)], [(0, 8)]),
+        ([(0, 4), (5, 8)], [(0, 4), (5, 8)]),
+        ([(0, 9), (1, 2), (3, 12)], [(0, 12)]),
+    ],
+)
+def test_ranges_that_touch_are_merged(ranges: list[tuple[int, int]], found: list[tuple[int, int]]) -> None:
+    assert merged(ranges) == found
+
+
+def test_many_regions_in_any_order_are_found_and_never_overlap() -> None:
+    memory, pages = Memory(), list(range(0, 600, 2))
+    Random(1).shuffle(pages)
+    for page in pages:
+        memory.map(BASE + page * PAGE, PAGE)
+        memory.write(BASE + page * PAGE, page.to_bytes(2, "little"))
+    assert [int.from_bytes(memory.read(r.start, 2), "little") for r in memory.regions] == sorted(pages)
+    for page in pages:
+        with pytest.raises(ValueError, match="overlaps"):
+            memory.map(BASE + max(page - 1, 0) * PAGE, 2 * PAGE)

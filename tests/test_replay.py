@@ -243,6 +243,17 @@ def test_the_line_that_reproduces_a_failure_runs_it_alone(save: Save, sample: tu
     assert (code, json.loads(again)["calls"]) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("maps", "size"), [(1, 900 << 20), (20_000, 0x1000)], ids=["one of 900 MiB", "20,000 of a page"]
+)
+def test_a_call_with_maps_that_it_does_not_touch_passes(
+    save: Save, sample: tuple[Call, Any], maps: int, size: int
+) -> None:
+    call, arrays = sample
+    call["maps"] += [[(1 << 40) + number * (size + 0x1000), size, "rw"] for number in range(maps)]
+    assert replayed(save([call], arrays)).kind == "passed"
+
+
 def test_several_processes_give_the_same_report(save: Save, sample: tuple[Call, Any]) -> None:
     call, arrays = sample
     path = str(save([call | {"id": str(i)} for i in range(40)], arrays))

@@ -14,6 +14,7 @@ import numpy as np
 
 from isa.lane import Place
 from sim.machine.machine import Machine
+from sim.machine.memory import merged
 
 _REGISTERS = ("sp", "nzcv", "fpsr")
 
@@ -34,7 +35,11 @@ class Capture:
         return {
             "entry": machine.pc,
             "maps": [[r.start, r.end - r.start, r.permissions] for r in machine.memory.regions],
-            "mem": [[r.start, self._key(r.buffer[:])] for r in machine.memory.regions if any(r.buffer[:])],
+            "mem": [
+                [region.start + start, self._key(region.buffer[start:end])]
+                for region in machine.memory.regions
+                for start, end in merged(region.filled())
+            ],
             "regs": {**registers, "sp": machine.sp},
             "vregs": {f"v{i}": digits for i, digits in enumerate(_vectors(machine))},
             "fpcr": machine.fpcr,

@@ -1,7 +1,9 @@
 """Machine and emulator run the same program from the same state, compared after every instruction.
 
-Registers, flags, the sticky bits of FPSR and the modes of FPCR are compared as a whole after each instruction, and so
-is the memory it wrote; all writable memory is compared after every branch.  The first divergence stops the run.
+Registers, flags, the sticky bits of FPSR and the modes of FPCR are compared as a whole after each instruction.  Of
+memory, each side's writes are noted, the emulator's by a hook: after each instruction both must have written the same
+bytes, and bytes of the same value.  At the end of a run all writable memory that was ever touched is compared, for what
+no note says.  The first divergence stops the run.
 
 An instruction that the emulator lacks is executed by the machine alone: its result is copied into the emulator, and it
 is counted as unverified.  So is one that the emulator is known to get wrong (`sim.call.definitions`).
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,11 +21,13 @@ from isa.evaluate.exact import QC
 from isa.evaluate.floating.formats import EXCEPTIONS, MODES
 from isa.instruction import Instruction
 from isa.lane import Memory as MemoryPlace
+from isa.semantics.base.exclusive import MONITOR
 from sim.call.definitions import is_emulated_wrongly
 from sim.call.guards.findings import GuardError, GuardFinding
 from sim.emulator import Emulator
 from sim.machine.errors import AlignmentFault, ExecutionError, MemoryFault, Unpredictable, UnsupportedInstruction
 from sim.machine.machine import Machine
+from sim.machine.memory import merged
 from sim.machine.registers import SP, VISIBLE_PLACES, RegisterStorage
 from sim.machine.trace import Step
 from sim.toolchain.image import Image
@@ -46,7 +51,8 @@ class Divergence:
     """The first instruction after which the two machines differ.
 
     `where` is the register, memory byte, "pc" or "fault" that differs and `lane` the number of the first lane that
-    does (None where there are no lanes); `machine` and `emulator` are the two values of that lane, as text.
+    does (None where there are no lanes); `machine` and `emulator` are the two values of that lane, as text.  `form` is
+    empty where no instruction was seen to do it: where the machine has none, and at the end of a run.
     """
 
     index: int
@@ -88,6 +94,8 @@ class Lockstep:
         self._image = image
         self._before = RegisterStorage()
         self._last: Step | None = None
+        self._handed_over = False
+        self._written: list[tuple[int, int]] = []
         self._fault: ExecutionError | None = None
         self._divergence: Divergence | None = None
         self._watch: Watch | None = None
@@ -111,10 +119,11 @@ class Lockstep:
         self.emulator.load_registers(self.machine.registers)
         self.emulator.pc = self.machine.pc
         self._last = self._fault = self._divergence = self._finding = None
+        self._written.clear()
         self._watch = watch
         emulator_fault = None
         try:
-            self.emulator.run(until, max_instructions, self._advance, self._stand_in)
+            self.emulator.run(until, max_instructions, self._advance, self._stand_in, self._note_write)
         except ExecutionError as error:
             emulator_fault = error
         if self._finding is not None:
@@ -147,7 +156,7 @@ class Lockstep:
         except ExecutionError as fault:
             self._fault = fault
             return not isinstance(fault, AlignmentFault | Unpredictable)
-        self._last = step
+        self._last, self._handed_over = step, False
         self.forms.add(step.instruction.form.name)
         self.went.add((pc, step.next_pc))
         if self._watch is None:
@@ -158,6 +167,9 @@ class Lockstep:
         for address, old, _ in reversed(step.memory):  # of a step in which something is found
             machine.memory.write(address, old)
         return False
+
+    def _note_write(self, address: int, size: int) -> None:
+        self._written.append((address, address + size))
 
     def _stand_in(self, pc: int) -> bool:
         """Give the emulator the machine's result of an instruction that it lacks; False if the machine has none."""
@@ -174,6 +186,7 @@ class Lockstep:
         for address, _, new in step.memory:
             self.emulator.memory.write(address, new)
         self.unverified[step.instruction.form.name] += 1
+        self._handed_over = True
 
     def _compare(self, emulator_pc: int) -> None:
         """Compare everything the last instruction could have changed; finds `self._divergence`."""
@@ -186,17 +199,25 @@ class Lockstep:
             self._diverge(step, "pc", None, hex(self.machine.pc), hex(emulator_pc))
         elif not self.emulator.agrees(self.machine.registers, FPSR_STICKY, MODES):
             self._find_register(step)
-        else:
-            for address, _, new in step.memory:
-                other = self.emulator.memory.read(address, len(new))
-                if other != new:
-                    self._diverge(step, *_first_byte(address, new, other))
-                    return
-            if step.instruction.is_branch:
-                for mine, theirs in zip(self.machine.memory.regions, self.emulator.memory.regions, strict=True):
-                    if "w" in mine.permissions and mine.buffer[:] != theirs.buffer[:]:
-                        self._diverge(step, *_first_byte(mine.start, mine.buffer[:], theirs.buffer[:]))
-                        return
+        elif step.memory or self._written:
+            self._compare_memory(step)
+
+    def _compare_memory(self, step: Step) -> None:
+        """Compare the bytes that both wrote, and which they wrote."""
+        for address, _, new in step.memory:
+            other = self.emulator.memory.read(address, len(new))
+            if other != new:
+                at = next(i for i, (a, b) in enumerate(zip(new, other, strict=True)) if a != b)
+                self._diverge(step, f"memory byte {address + at:#x}", None, f"{new[at]:#04x}", f"{other[at]:#04x}")
+                return
+        mine = merged((address, address + len(new)) for address, _, new in step.memory)
+        theirs = merged(self._written)
+        self._written.clear()
+        if mine != theirs and not self._handed_over and not (_stored_nothing(step) and not theirs):
+            bytes_of = [{at for start, end in ranges for at in range(start, end)} for ranges in (mine, theirs)]
+            at = min(bytes_of[0] ^ bytes_of[1])
+            said = ["written" if at in written else "not written" for written in bytes_of]
+            self._diverge(step, f"memory byte {at:#x}", None, *said)
 
     def _find_register(self, step: Step) -> None:
         theirs = self.emulator.registers()
@@ -223,11 +244,16 @@ class Lockstep:
         mine = self._fault
         if mine is None and theirs is None:
             self._compare(self.emulator.pc)
+            self._compare_all()
             return
         if mine is not None and theirs is not None:
             inside = (theirs.address - mine.address) % 2**64 < mine.size
             if type(mine) is type(theirs) and mine.pc == theirs.pc and inside:
-                raise mine
+                self._undo_part(mine)
+                self._compare_all()
+                if self._divergence is None:
+                    raise mine
+                return
         pc = self.machine.pc if mine is not None or self._last is None else self._last.pc
         index, text, source = self.machine.instructions_executed, self.machine.disassembly_at(pc), self._source(pc)
         try:
@@ -239,6 +265,26 @@ class Lockstep:
             index=index, pc=pc, disassembly=text, form=form, source=source, where="fault", lane=None,
             machine=str(mine or "no fault"), emulator=str(theirs or "no fault"), inputs=inputs,
         )  # fmt: skip
+
+    def _undo_part(self, fault: ExecutionError) -> None:
+        """Put back what the emulator did of a store that faulted."""
+        for start, end in self._written:
+            for at in range(start, end):
+                if (at - fault.address) % 2**64 < fault.size:
+                    with suppress(MemoryFault):  # the part that faulted
+                        self.emulator.memory.write(at, self.machine.memory.read(at, 1))
+
+    def _compare_all(self) -> None:
+        """Compare all that is writable, for what was written and not noted."""
+        at = None if self._divergence else self.machine.memory.first_difference(self.emulator.memory)
+        if at is not None:
+            mine, theirs = (engine.memory.read(at, 1)[0] for engine in (self.machine, self.emulator))
+            self._divergence = Divergence(
+                index=self.machine.instructions_executed, pc=self.machine.pc,
+                disassembly="the end of the run: no instruction was seen to write it", form="",
+                source=self._source(self.machine.pc), where=f"memory byte {at:#x}", lane=None,
+                machine=f"{mine:#04x}", emulator=f"{theirs:#04x}", inputs=(),
+            )  # fmt: skip
 
     def _diverge(self, step: Step, where: str, lane: int | None, machine: str, emulator: str) -> None:
         instruction = step.instruction
@@ -259,6 +305,7 @@ class Lockstep:
         return self._image.place_of(pc) if self._image is not None else "no source line"
 
 
-def _first_byte(address: int, mine: bytes, theirs: bytes) -> tuple[str, None, str, str]:
-    at = next(i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b)
-    return f"memory byte {address + at:#x}", None, f"{mine[at]:#04x}", f"{theirs[at]:#04x}"
+def _stored_nothing(step: Step) -> bool:
+    """Whether this may be a store exclusive that failed: the machine then stores what was there, Arm leaves it open."""
+    is_exclusive = MONITOR in step.instruction.places_written
+    return is_exclusive and all(old == new for _, old, new in step.memory)
