@@ -151,6 +151,7 @@ def test_an_endless_loop_ends_at_the_limit_that_is_given(tmp_path: Path) -> None
     report = json.loads(result.stdout)
     assert (result.exit_code, "5,000 instructions" in report["first_divergence"]) == (1, True)
     assert report["reproduce"].endswith("--limit 5000")
+    assert "5,000 instructions" in report["shrunk"]  # what is left of the input set was run as long as the whole
 
 
 def test_a_failing_input_set_is_shown_small(example: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from isa.rows import TABLE
 from isa.table import Table
-from sim.call.call import Engine
+from sim.call.call import MAX_INSTRUCTIONS, Engine
 from sim.check.check import Job, check_job
 from sim.check.report import Outcome
 from sim.check.vectors import Vectors
@@ -16,7 +16,7 @@ from sim.kernels.kernel import Inputs, Kernel
 from sim.shrink.inputs import choices, cut, edited, in_domain, sizes_of
 from sim.shrink.literal import literal
 from sim.shrink.search import AVAILABLE, smallest_indices, smallest_window
-from sim.shrink.trial import MISMATCH, UNENDING, Failure, Trial, alone
+from sim.shrink.trial import MISMATCH, TRIED_INSTRUCTIONS, UNENDING, Failure, Trial, alone
 
 TRIALS: Final = 1500
 """Input sets that one search tries: seconds."""
@@ -45,8 +45,9 @@ class Shrunk:
 
 
 def shrink(
-    kernel: Kernel, job: Job, vectors: Vectors, number: int, engine: Engine = "lockstep", table: Table = TABLE
-) -> Shrunk:
+    kernel: Kernel, job: Job, vectors: Vectors, number: int, engine: Engine = "lockstep", table: Table = TABLE,
+    max_instructions: int = MAX_INSTRUCTIONS,
+) -> Shrunk:  # fmt: skip
     """The input set of that number, on which the implementation fails, shrunk to the shortest arrays and the simplest
     numbers that still fail in the same way: a wrong lane, a divergence, an error of the same kind.
 
@@ -58,17 +59,22 @@ def shrink(
     whole = vectors.inputs[number]
     if not AVAILABLE:
         return Shrunk(whole, None, "not shrunk, as Hypothesis is not installed (pip install hypothesis)")
-    trial = Trial(kernel, job, vectors.seed, engine, table)
+    limit = min(max_instructions, TRIED_INSTRUCTIONS)
+    trial = Trial(kernel, job, vectors.seed, engine, table, limit)
     failure = trial.first_failure(whole)
     if failure is None:
         return Shrunk(whole, None, f"not shrunk, as input set {number} fails only among the others")
-    faster = Trial(kernel, job, vectors.seed, "machine", table) if failure.kind in (MISMATCH, UNENDING) else trial
+    if failure.kind in (MISMATCH, UNENDING):
+        faster = Trial(kernel, job, vectors.seed, "machine", table, limit)
+    else:
+        faster = trial
     small = _Search(kernel, faster, failure, whole).run()
 
     def verified(inputs: Inputs) -> Outcome | None:
         again = trial.first_failure(inputs)
         last: Engine = "machine" if failure.kind == UNENDING else engine
-        outcome = check_job(kernel, job, alone(kernel, inputs, vectors.seed), lambda _: None, table, last)
+        single = alone(kernel, inputs, vectors.seed)
+        outcome = check_job(kernel, job, single, lambda _: None, table, last, max_instructions)
         return outcome if again is not None and again.kind == failure.kind and outcome.failure else None
 
     if literal(small) != literal(whole) and (outcome := verified(small)):

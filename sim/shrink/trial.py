@@ -20,7 +20,7 @@ MISMATCH: Final = "mismatch"
 DIVERGENCE: Final = "divergence"
 UNENDING: Final = "instruction limit"
 """Besides the other kinds of `GuardFinding` and the names of exceptions, what kinds of failure there are."""
-MAX_INSTRUCTIONS: Final = 200_000
+TRIED_INSTRUCTIONS: Final = 200_000
 """Of a call that is tried: a second; far above what a failing row of lanes takes."""
 
 
@@ -44,9 +44,12 @@ def alone(kernel: Kernel, inputs: Inputs, seed: int) -> Vectors:
 class Trial:
     """Raises ToolchainError and ImageError where there is nothing to run."""
 
-    def __init__(self, kernel: Kernel, job: Job, seed: int, engine: Engine = "lockstep", table: Table = TABLE) -> None:
+    def __init__(
+        self, kernel: Kernel, job: Job, seed: int, engine: Engine = "lockstep", table: Table = TABLE,
+        max_instructions: int = TRIED_INSTRUCTIONS,
+    ) -> None:  # fmt: skip
         self._kernel, self.job, self.seed = kernel, job, seed
-        self._implementation = _implementation(kernel, job, table, engine)
+        self._implementation = _implementation(kernel, job, table, engine, max_instructions)
 
     def first_failure(self, inputs: Inputs) -> Failure | None:
         """That of the input set alone."""
@@ -82,8 +85,8 @@ def _kind(result: CallResult, golden: Outputs) -> str:
     return "" if all(right.all() for right in lanes) else MISMATCH
 
 
-def _implementation(kernel: Kernel, job: Job, table: Table, engine: Engine) -> Implementation:
+def _implementation(kernel: Kernel, job: Job, table: Table, engine: Engine, limit: int) -> Implementation:
     if job.source is None:
         return ProgramKernel(kernel)
     image = open_image(job.source, kernel.symbol, *job.flags)
-    return CompiledKernel(image, kernel, table, engine, MAX_INSTRUCTIONS)
+    return CompiledKernel(image, kernel, table, engine, limit)

@@ -142,7 +142,7 @@ def check(
     if coverage:
         report = _with_operand_classes(report, chosen, jobs, made)
     if report.failures and not report.interrupted:
-        report = replace(report, shrunk=_shrunk(report, chosen, jobs, made, hardware))
+        report = replace(report, shrunk=_shrunk(report, chosen, jobs, made, limit, hardware))
     if junit_file is not None:
         write_file(junit_file, render_junit(report))
     if as_json:
@@ -199,7 +199,7 @@ def _with_operand_classes(report: Report, kernel: Kernel, jobs: Sequence[Job], v
 
 
 def _shrunk(
-    report: Report, kernel: Kernel, jobs: Sequence[Job], vectors: Vectors, hardware: ExternalBackend | None
+    report: Report, kernel: Kernel, jobs: Sequence[Job], vectors: Vectors, limit: int, hardware: ExternalBackend | None
 ) -> str:
     """The first failing input set made small; an interrupt leaves it as it is."""
     number = next(i for i, outcome in enumerate(report.outcomes) if outcome.failure)
@@ -210,6 +210,7 @@ def _shrunk(
         if outcome.made_as and hardware is not None:
             small = shrink_external_backend(kernel, hardware, vectors, outcome.failed_set)
             return f"{small.told(outcome)}\n  {hardware.show(small.inputs)}".rstrip()
-        return shrink(kernel, jobs[number], vectors, outcome.failed_set, report.engine).told(outcome)
+        made = shrink(kernel, jobs[number], vectors, outcome.failed_set, report.engine, max_instructions=limit)
+        return made.told(outcome)
     except KeyboardInterrupt:
         return f"not shrunk, as it was interrupted: input set {outcome.failed_set}"
