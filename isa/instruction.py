@@ -32,8 +32,11 @@ from isa.parse import fill_registers, parse
 from isa.refusals import TRAPS
 from isa.semantics.elementwise import Body, Writes
 
-FEATURES = ("rdm", "dotprod", "fp16", "fhm", "fcma", "i8mm", "bf16", "aes", "sha2", "sha3", "sha512", "sm4", "lse")
-"""Extensions that a machine can have or lack; everything else is base Armv8-A."""
+FEATURES = (
+    "rdm", "dotprod", "fp16", "fhm", "fcma", "i8mm", "bf16", "aes", "sha2", "sha3", "sha512", "sm4", "lse",
+    "crc", "pmull", "jscvt", "frintts", "rcpc", "rcpc2", "flagm", "flagm2", "lor", "sb", "pauth",
+)  # fmt: skip
+"""Extensions that a machine can have or lack, by Arm's names (FEAT_...) in lower case; the rest is base Armv8-A."""
 
 
 def lanes_of(writes: Iterable[Write]) -> tuple[Lane, ...]:

@@ -91,6 +91,18 @@ NEEDED = {
     "fhm": {"fmlal", "fmlal2", "fmlsl", "fmlsl2"},
     "fcma": {"fcadd", "fcmla"},
     "bf16": {"bfcvt", "bfcvtn", "bfcvtn2", "bfdot", "bfmlalb", "bfmlalt", "bfmmla"},
+    "crc": {f"crc32{castagnoli}{size}" for castagnoli in ("", "c") for size in "bhwx"},
+    "pmull": {"pmull", "pmull2"},
+    "jscvt": {"fjcvtzs"},
+    "frintts": {"frint32z", "frint32x", "frint64z", "frint64x"},
+    "rcpc": {"ldapr", "ldaprb", "ldaprh"},
+    "rcpc2": {f"{name}{size}" for name in ("ldapur", "stlur") for size in ("", "b", "h")}
+    | {"ldapursb", "ldapursh", "ldapursw"},
+    "flagm": {"cfinv", "rmif", "setf8", "setf16"},
+    "flagm2": {"axflag", "xaflag"},
+    "lor": {f"{name}{size}" for name in ("ldlar", "stllr") for size in ("", "b", "h")},
+    "sb": {"sb"},
+    "pauth": {"retaa", "retab"},
     "lse": {
         name + order + size
         for name, orders in (("swp", LOADS), ("cas", LOADS), *((f"ld{operation}", LOADS) for operation in OPERATIONS),

@@ -41,6 +41,19 @@ def _exclusive() -> Iterator[Iterable[Form]]:
             yield family(f"{name}{size}", "w,T,[x]", registers, exclusive.store_exclusive(bits))
 
 
+def _ordered_loads(name: str, *features: str) -> Iterator[Iterable[Form]]:
+    yield family(name, "T,[x]", "x w", memory.load_register, *features)
+    yield family(f"{name}b", "w,[x]", "", memory.load_part(U8), *features)
+    yield family(f"{name}h", "w,[x]", "", memory.load_part(U16), *features)
+
+
+def _ordered(load: str, store: str, *features: str) -> Iterator[Iterable[Form]]:
+    yield from _ordered_loads(load, *features)
+    yield family(store, "T,[x]", "x w", memory.store_register, *features)
+    yield family(f"{store}b", "w,[x]", "", memory.store_part(U8), *features)
+    yield family(f"{store}h", "w,[x]", "", memory.store_part(U16), *features)
+
+
 ROWS = (
     *_read_modify_write(),
     *(family(f"casp{order}", "T,T,T,T,[x]", "x w", atomic.compare_and_swap_pair, "lse") for order in ORDERS),
@@ -49,19 +62,16 @@ ROWS = (
     *(family(name, "w,T,T,[x]", "x w", exclusive.store_exclusive_pair) for name in ("stxp", "stlxp")),
     family("clrex", "(|#)", "", exclusive.clear_exclusive),
     # acquire and release
-    *(family(name, "T,[x]", "x w", memory.load_register) for name in ("ldar", "ldlar", "ldapr")),
-    *(family(f"{name}b", "w,[x]", "", memory.load_part(U8)) for name in ("ldar", "ldlar", "ldapr")),
-    *(family(f"{name}h", "w,[x]", "", memory.load_part(U16)) for name in ("ldar", "ldlar", "ldapr")),
-    *(family(name, "T,[x]", "x w", memory.store_register) for name in ("stlr", "stllr")),
-    *(family(f"{name}b", "w,[x]", "", memory.store_part(U8)) for name in ("stlr", "stllr")),
-    *(family(f"{name}h", "w,[x]", "", memory.store_part(U16)) for name in ("stlr", "stllr")),
-    family("ldapur", f"T,{UNSCALED}", "x w", memory.load_register),
-    family("ldapurb", f"w,{UNSCALED}", "", memory.load_part(U8)),
-    family("ldapurh", f"w,{UNSCALED}", "", memory.load_part(U16)),
-    family("ldapursb", f"(w|x),{UNSCALED}", "", memory.load_part(S8)),
-    family("ldapursh", f"(w|x),{UNSCALED}", "", memory.load_part(S16)),
-    family("ldapursw", f"x,{UNSCALED}", "", memory.load_part(S32)),
-    family("stlur", f"T,{UNSCALED}", "x w", memory.store_register),
-    family("stlurb", f"w,{UNSCALED}", "", memory.store_part(U8)),
-    family("stlurh", f"w,{UNSCALED}", "", memory.store_part(U16)),
+    *_ordered("ldar", "stlr"),
+    *_ordered("ldlar", "stllr", "lor"),
+    *_ordered_loads("ldapr", "rcpc"),
+    family("ldapur", f"T,{UNSCALED}", "x w", memory.load_register, "rcpc2"),
+    family("ldapurb", f"w,{UNSCALED}", "", memory.load_part(U8), "rcpc2"),
+    family("ldapurh", f"w,{UNSCALED}", "", memory.load_part(U16), "rcpc2"),
+    family("ldapursb", f"(w|x),{UNSCALED}", "", memory.load_part(S8), "rcpc2"),
+    family("ldapursh", f"(w|x),{UNSCALED}", "", memory.load_part(S16), "rcpc2"),
+    family("ldapursw", f"x,{UNSCALED}", "", memory.load_part(S32), "rcpc2"),
+    family("stlur", f"T,{UNSCALED}", "x w", memory.store_register, "rcpc2"),
+    family("stlurb", f"w,{UNSCALED}", "", memory.store_part(U8), "rcpc2"),
+    family("stlurh", f"w,{UNSCALED}", "", memory.store_part(U16), "rcpc2"),
 )

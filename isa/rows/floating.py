@@ -62,8 +62,9 @@ def _to_integrals() -> Iterator[Form]:
     yield from _formats("frinti", "T,T", each(UNSIGNED, fp.arithmetic("to_integral")))
     yield from _formats("frintx", "T,T", each(UNSIGNED, fp.arithmetic("to_integral_exact")))
     for bits in (32, 64):
-        yield from family(f"frint{bits}z", "T,T", ".2s .4s .2d s d", each(UNSIGNED, fp.bounded_integral(bits, "zero")))
-        yield from family(f"frint{bits}x", "T,T", ".2s .4s .2d s d", each(UNSIGNED, fp.bounded_integral(bits, "fpcr")))
+        toward_zero, as_set = fp.bounded_integral(bits, "zero"), fp.bounded_integral(bits, "fpcr")
+        yield from family(f"frint{bits}z", "T,T", ".2s .4s .2d s d", each(UNSIGNED, toward_zero), "frintts")
+        yield from family(f"frint{bits}x", "T,T", ".2s .4s .2d s d", each(UNSIGNED, as_set), "frintts")
 
 
 def _long_products() -> Iterator[Form]:
@@ -131,7 +132,7 @@ ROWS = (
     _to_integers(),
     _from_integers(),
     _to_integrals(),
-    family("fjcvtzs", "w,d", "", fp.to_word_modulo),
+    family("fjcvtzs", "w,d", "", fp.to_word_modulo, "jscvt"),
     family("fcvt", "(d,s|h,s|s,d|h,d|s,h|d,h)", "", fp.convert),
     family("fcvtl%", "W,T", ".4h .8h .2s .4s", each(UNSIGNED, fp.widened)),
     family("fcvtn%", "T,W", ".4h .8h .2s .4s", each(UNSIGNED, fp.narrowed("fpcr"))),

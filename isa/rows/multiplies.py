@@ -17,8 +17,8 @@ ROWS = (
     family("mls", "T,T,E", HS, each_accumulating(UNSIGNED, multiply.multiply_subtract)),
     family("pmul", "T,T,T", BYTES, each(UNSIGNED, multiply.polynomial_multiply)),
     family("pmull%", "W,T,T", BYTES, each(UNSIGNED, multiply.polynomial_multiply)),
-    family("pmull", ".1q,.1d,.1d", "", each(UNSIGNED, multiply.polynomial_multiply)),
-    family("pmull2", ".1q,.2d,.2d", "", each(UNSIGNED, multiply.polynomial_multiply)),
+    family("pmull", ".1q,.1d,.1d", "", each(UNSIGNED, multiply.polynomial_multiply), "pmull"),
+    family("pmull2", ".1q,.2d,.2d", "", each(UNSIGNED, multiply.polynomial_multiply), "pmull"),
     # long
     family("smull%", "W,T,T", BHS, each(SIGNED, multiply.multiply)),
     family("smull%", "W,T,E", HS, each(SIGNED, multiply.multiply)),

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.instruction import FEATURES, Instruction
+from isa.processors import features_of
 from isa.rows import TABLE
 from isa.table import Table
 from sim.machine.batch_group import GroupFrame, MemberGroup, Members, Run, TouchedRegisters, bound, touched_by
@@ -45,12 +46,10 @@ class Batch:
     further runs until it is taken out of `faults`.  Raises ValueError for an unknown feature, or no members.
     """
 
-    def __init__(self, members: int, features: Iterable[str] = FEATURES, table: Table = TABLE) -> None:
+    def __init__(self, members: int, features: str | Iterable[str] = FEATURES, table: Table = TABLE) -> None:
         if members < 1:
             raise ValueError(f"a batch of {members} members: it needs at least one")
-        self.features = frozenset(features)
-        if unknown := self.features.difference(FEATURES):
-            raise ValueError(f"unknown feature {sorted(unknown)[0]!r}: the features are {', '.join(FEATURES)}")
+        self.features = features_of(features)
         self.members = members
         self.registers = BatchRegisters(members)
         self.memory = BatchMemory(members)

@@ -11,6 +11,7 @@ from isa.decode import disassemble
 from isa.evaluate.python import Load, Run, Store, bind
 from isa.instruction import FEATURES, Instruction
 from isa.lane import Place
+from isa.processors import features_of
 from isa.rows import TABLE
 from isa.table import Table
 from sim.machine.alignment import aligned_load, aligned_store, must_be_aligned
@@ -38,17 +39,14 @@ class Block(NamedTuple):
 class Machine:
     """Registers, memory and a program counter; everything is zero and nothing mapped at first.
 
-    `features` names the extensions the machine has, out of `isa.instruction.FEATURES`; default: all.  Raises
-    ValueError for another name.  Code that a program rewrites is noticed at the next branch or run; hardware promises
-    it only after an instruction barrier.  After a fault the state is precise: the instruction at `pc` did nothing.
+    `features` names the extensions the machine has, out of `isa.instruction.FEATURES`, or is the name of a processor,
+    `"cortex-a72"` (`isa.processors`); default: all.  Raises UnknownFeature for another name.  Code that a program
+    rewrites is noticed at the next branch or run; hardware promises it only after an instruction barrier.  After a
+    fault the state is precise: the instruction at `pc` did nothing.
     """
 
-    def __init__(self, features: Iterable[str] = FEATURES, table: Table = TABLE) -> None:
-        if isinstance(features, str):
-            raise ValueError(f"the features are a sequence of names, such as ('rdm',), not {features!r}")
-        self.features = frozenset(features)
-        if unknown := self.features.difference(FEATURES):
-            raise ValueError(f"unknown feature {sorted(unknown)[0]!r}: the features are {', '.join(FEATURES)}")
+    def __init__(self, features: str | Iterable[str] = FEATURES, table: Table = TABLE) -> None:
+        self.features = features_of(features)
         self.registers = RegisterStorage()
         self.memory = Memory()
         self.v = RegisterFile(self.registers, "v", 32)
