@@ -11,6 +11,7 @@ TYPE_CHECKING = False  # the module typing would take longer than all else here
 if TYPE_CHECKING:
     from isa.errors import LanewiseError
     from isa.intrinsics import Program
+    from isa.processors import UnknownFeature
     from sim.emulator import Emulator
     from sim.explanation.answer import explain
     from sim.kernels import Kernel
@@ -33,6 +34,7 @@ __all__ = [
     "ProgramBatch",
     "Step",
     "Trap",
+    "UnknownFeature",
     "Unpredictable",
     "UnsupportedInstruction",
     "explain",
@@ -53,6 +55,7 @@ if not TYPE_CHECKING:
             "ProgramBatch": "sim.machine.batch_program",
             "Step": "sim.machine.trace",
             "Trap": "sim.machine.errors",
+            "UnknownFeature": "isa.processors",
             "Unpredictable": "sim.machine.errors",
             "UnsupportedInstruction": "sim.machine.errors",
             "explain": "sim.explanation.answer",

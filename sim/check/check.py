@@ -131,6 +131,7 @@ class _Run:
             divergence=self._divergence, mismatch=mismatch, interrupted=self._interrupted,
             unverified=dict(unverified), findings=tuple(self._findings.values()),
             coverage=compiled.coverage() if compiled is not None else None, failed_set=failed_set,
+            needs=compiled.needs if compiled is not None else (),
         )  # fmt: skip
 
     def _run(self, advance: Advance) -> str:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from sim.call.call import Engine
 from sim.call.coverage import Coverage, Share, share_of_branches, share_of_classes, share_of_lines
 from sim.call.guards.findings import GuardFinding
+from sim.call.needs import Need
 from sim.check.compare import Value
 from sim.check.separation import Separation
 
@@ -101,6 +102,7 @@ class Outcome:
     failed_set: int | None = None
     made_as: str = ""
     outside: Mapping[str, int] = field(default_factory=dict)
+    needs: Sequence[Need] = ()
 
     @property
     def title(self) -> str:

@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
-from isa.errors import MISSING
+from isa.errors import MISMATCH, MISSING
 from sim.call.capture import Capture
+from sim.call.needs import Lacking
 from sim.check.vectors import MAX_SETS, Vectors, make_vectors
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.kernel_file import load_kernel
@@ -26,6 +27,9 @@ RandomLanes = Annotated[int, typer.Option(min=0, help="Random output lanes, afte
 Mode = Annotated[str | None, typer.Option(help="Which of the kernel's arithmetics; default: the first.")]
 March = Annotated[str | None, typer.Option(help="Compile for it, such as armv8.2-a+dotprod.")]
 Cflags = Annotated[str, typer.Option(help="More flags of the compiler, as in a shell.")]
+Processors = Annotated[
+    str | None, typer.Option("--core", help="Say what the code needs that these lack: cortex-a53,cortex-a72,...")
+]
 Include = Annotated[
     list[Path] | None, typer.Option(exists=True, file_okay=False, help="A folder of headers; may be repeated.")
 ]
@@ -64,6 +68,14 @@ def compile_flags(march: str | None, cflags: str, include: Sequence[Path] | None
         fail(f"--cflags cannot be split as a shell does: {error}")
     folders = (f"-I{folder.absolute()}" for folder in include or ())
     return (*([f"-march={march}"] if march else []), *folders, *more)
+
+
+def tell_lacking(found: Sequence[Lacking], quiet: bool) -> None:
+    """Print what processors lack, a line each, unless `quiet`; ends the command with 1 where there is something."""
+    for one in () if quiet else found:
+        typer.echo(str(one))
+    if found:
+        raise typer.Exit(MISMATCH)
 
 
 def save_calls(calls: Capture, file: Path) -> None:

@@ -49,6 +49,11 @@ class TimedCall:
         """In the order of execution."""
         return [one.instruction for one in self.stream]
 
+    @property
+    def code(self) -> set[tuple[int | None, Instruction]]:
+        """What was executed, with its addresses (None in a program of intrinsics)."""
+        return {(one.pc, one.instruction) for one in self.stream}
+
     @cached_property
     def branches(self) -> Branches:
         """How well they are predicted, the same on every core."""
@@ -79,6 +84,11 @@ class TimedLoop:
     def instructions(self) -> list[Instruction]:
         """Of one body."""
         return [one.instruction for one in self.loop.body]
+
+    @property
+    def code(self) -> set[tuple[int | None, Instruction]]:
+        """Of one body, with its addresses."""
+        return {(one.pc, one.instruction) for one in self.loop.body}
 
 
 Timed = TimedCall | TimedLoop

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from operator import length_hint
 from typing import NamedTuple
 
@@ -66,6 +66,11 @@ class Machine:
     def forms(self) -> frozenset[str]:
         """The names of the instruction forms in the code that was run or stepped through."""
         return frozenset(instruction.form.name for instruction in self._instructions.values())
+
+    @property
+    def code(self) -> Mapping[int, Instruction]:
+        """By address, the instructions in the code that was run or stepped through."""
+        return self._instructions
 
     @property
     def sp(self) -> int:

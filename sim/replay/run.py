@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -13,6 +14,7 @@ from isa.lane import Place
 from isa.parse import blank_registers
 from sim.call.captured import CapturedCall, CapturedLine
 from sim.call.lockstep import Lockstep
+from sim.call.needs import Need, needs_of
 from sim.emulator import Emulator
 from sim.machine.errors import ExecutionError, MemoryFault, Trap, Unpredictable, UnsupportedInstruction
 from sim.machine.machine import Machine
@@ -45,6 +47,7 @@ class Replayed:
     values: int = 0
     forms: frozenset[str] = frozenset()
     unverified: Counter[str] = field(default_factory=Counter)
+    needs: Sequence[Need] = ()
 
 
 class Stopped(LanewiseError):
@@ -94,6 +97,7 @@ class _Run:
             values=self._values,
             forms=forms,
             unverified=unverified,
+            needs=needs_of(self._machine.code.items()),
         )
 
     def execute(self, limit: int) -> None:

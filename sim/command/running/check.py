@@ -13,6 +13,7 @@ import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, USAGE
 from sim.call.call import MAX_INSTRUCTIONS, Engine
+from sim.call.needs import lacking, processors_named
 from sim.check.check import Advance, Job, check_job, jobs_of
 from sim.check.external import (
     ExternalBackend,
@@ -28,11 +29,13 @@ from sim.command.options import (
     Include,
     March,
     Mode,
+    Processors,
     RandomLanes,
     Seed,
     chosen_kernel,
     chosen_vectors,
     compile_flags,
+    tell_lacking,
 )
 from sim.kernels.kernel import Kernel, kernel_names
 from sim.shrink.external import shrink_external_backend
@@ -85,6 +88,7 @@ def check(
         Path | None,
         typer.Option(help="Of the hardware: a folder of modules of your own in the place of its."),
     ] = None,
+    core: Processors = None,
     junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the report as JUnit XML too.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -95,6 +99,7 @@ def check(
     random vectors.  A kernel file is imported, so it runs as your own Python does.
     """
     flags = compile_flags(march, cflags, include)
+    cores = processors_named(core)
     require_writable("--junit", junit_file)
     chosen = chosen_kernel(kernel, mode)
     levels = list(dict.fromkeys(level.strip().removeprefix("-") for level in opt.split(",") if level.strip()))
@@ -118,6 +123,7 @@ def check(
     options = {
         "mode": mode, "seed": seed, "vectors": vectors, "opt": ",".join(levels), "engine": runner,
         "limit": limit, "object": object_file, "symbol": symbol, "march": march, "cflags": cflags or None,
+        "core": core,
         **of_hardware,
     }  # fmt: skip
     words = ["lanewise", "check", kernel]
@@ -145,11 +151,14 @@ def check(
         report = replace(report, shrunk=_shrunk(report, chosen, jobs, made, limit, hardware))
     if junit_file is not None:
         write_file(junit_file, render_junit(report))
+    lacked = lacking((need for outcome in report.outcomes for need in outcome.needs), cores)
     if as_json:
-        print_json(report.as_json())
+        print_json({**report.as_json(), **({"lacking": list(map(str, lacked))} if cores else {})})
     else:
         print_shown(partial(show_report, report))
-    raise typer.Exit(INTERRUPTED if report.interrupted else 0 if report.passed else MISMATCH)
+    if not report.passed:
+        raise typer.Exit(INTERRUPTED if report.interrupted else MISMATCH)
+    tell_lacking(lacked, quiet=as_json)
 
 
 def _run(

@@ -10,8 +10,10 @@ from typing import Annotated, Final
 import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, USAGE
+from isa.processors import PROCESSORS
 from sim.call.call import CallError
 from sim.call.guards.findings import GuardError
+from sim.call.needs import lacking, needs_of
 from sim.command.options import Cflags, Include, March, Mode, compile_flags, optimisation_flag
 from sim.cycles.cores import REAL_CORES, Changes, chosen_cores, named_core
 from sim.cycles.input import TimedLoop
@@ -123,10 +125,15 @@ def cycles(
     heading = f"{title}: {', '.join(group[0].title for group in groups)}"
     calls = "; ".join(dict.fromkeys(group[0].call for group in groups if group[0].call))
     _draw(html_file, lambda: render_page(heading, calls, list(map(section_of_result, every))).encode(), "", "a browser")
+    known = [one.name for one in cores if one.name in PROCESSORS]
+    lacked = lacking((need for timed in found.timed for need in needs_of(timed.code, timed.image)), known)
     if as_json:
-        print_json({"title": title, "results": [{**one.as_json(), "changes": changes.texts} for one in every]})
+        results = [{**one.as_json(), "changes": changes.texts} for one in every]
+        print_json({"title": title, "results": results, "lacking": list(map(str, lacked))})
         return
     print_shown(partial(show_results, title, groups))
+    for lack in lacked:
+        typer.echo(str(lack))
     for one in every if timeline else ():
         print_shown(partial(show_timeline, one.schedule, first=steady_start(one), title=one.title))
 

@@ -12,6 +12,8 @@ import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, USAGE
 from sim.call.captured import Bytes, read_line, read_lines
+from sim.call.needs import lacking, processors_named
+from sim.command.options import Processors, tell_lacking
 from sim.processes import processors, spread
 from sim.replay.report import ReplayReport
 from sim.replay.run import Engine, Replayed, replay
@@ -32,6 +34,7 @@ def replay_calls(
         int, typer.Option(min=1, max=_MOST_INSTRUCTIONS, help="Instructions that a call may take.")
     ] = 20_000_000,
     line: Annotated[int | None, typer.Option(min=1, help="Only the call on this line.")] = None,
+    core: Processors = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes; default: one for each processor.")] = processors(),
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -40,6 +43,9 @@ def replay_calls(
     A bad line does not stop the others.  Nothing of the file is executed natively or unpickled.
     """
     require_one_of("--engine", engine, get_args(Engine))
+    cores = processors_named(core)
+    if cores and engine == "emulator":
+        fail("--core needs the machine, which knows what instructions need: give another --engine", USAGE)
     lines = [item for item in read_lines(file) if line in (None, item[0])]
     Bytes(file.with_suffix(".npz"))
     if line is not None and not lines:
@@ -59,11 +65,14 @@ def replay_calls(
         except KeyboardInterrupt:
             interrupted = True
     report = ReplayReport(str(file), chosen, limit, sorted(results, key=lambda result: result.line), interrupted)
+    lacked = lacking((need for result in report.results for need in result.needs), cores)
     if as_json:
-        print_json(report.as_json())
+        print_json({**report.as_json(), **({"lacking": list(map(str, lacked))} if cores else {})})
     else:
         print_shown(partial(show_replay, report))
-    raise typer.Exit(INTERRUPTED if interrupted else 0 if report.passed else MISMATCH)
+    if not report.passed:
+        raise typer.Exit(INTERRUPTED if interrupted else MISMATCH)
+    tell_lacking(lacked, quiet=as_json)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,18 @@ import typer
 from isa.errors import MISMATCH
 from sim.call.call import CallError, CompiledKernel
 from sim.call.capture import Capture
+from sim.call.needs import lacking, processors_named
 from sim.call.single import open_function, read_arguments
-from sim.command.options import Cflags, Include, March, compile_flags, optimisation_flag, save_calls
+from sim.command.options import (
+    Cflags,
+    Include,
+    March,
+    Processors,
+    compile_flags,
+    optimisation_flag,
+    save_calls,
+    tell_lacking,
+)
 from sim.kernels.kernel import Kernel
 from sim.machine.errors import ExecutionError
 from sim.terminal.output import fail, print_json
@@ -29,6 +39,7 @@ def run_function(
     cflags: Cflags = "",
     include: Include = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what the caller does not define: registers, stack.")] = 0,
+    core: Processors = None,
     capture: Annotated[Path | None, typer.Option(help="Write the call for lanewise replay (.jsonl).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -38,19 +49,22 @@ def run_function(
     given in place of its name, such as "void f(const int8_t a[n], int8_t b[n], size_t n)".
     """
     flags = (optimisation_flag(opt), *compile_flags(march, cflags, include))
+    processors = processors_named(core)
     try:
         name, image, prototype = open_function(file, symbol, flags)
         shaped, values = read_arguments(prototype.signature, arguments or [])
         kernel = Kernel(name=name, symbol=name, sources=(file,), signature=shaped, golden=dict)
-        result = CompiledKernel(image, kernel).call(values, seed)
+        compiled = CompiledKernel(image, kernel)
+        result = compiled.call(values, seed)
     except (ExecutionError, CallError) as error:
         fail(f"the call stops: {error}", MISMATCH)
     if result.divergence is not None:
         fail(str(result.divergence), MISMATCH)
-    outputs = result.outputs["machine"]
+    outputs, lacked = result.outputs["machine"], lacking(compiled.needs, processors)
     if as_json:
         lists = {key: array.tolist() for key, array in outputs.items()}
-        print_json({"outputs": lists, "instructions": result.instructions, "qc_events": result.qc_events})
+        told = {"lacking": list(map(str, lacked))} if processors else {}
+        print_json({"outputs": lists, "instructions": result.instructions, "qc_events": result.qc_events, **told})
     else:
         for key, array in outputs.items():
             text = np.array2string(array, separator=", ", threshold=4096) if array.shape else str(array.item())
@@ -60,3 +74,4 @@ def run_function(
         calls = Capture()
         CompiledKernel(image, kernel).capture(values, seed, name, calls)
         save_calls(calls, capture)
+    tell_lacking(lacked, quiet=as_json)
