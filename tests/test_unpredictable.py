@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from typer.testing import CliRunner
 
-from isa.decode import UnpredictableInstruction, decode, disassemble, unpredictable
+from isa.decode import UnpredictableInstruction, decode, disassemble, why_unpredictable
 from isa.encodings import recorded_words
 from isa.instruction import Instruction
 from isa.lane import Lane, Memory, Place, Read, walk
@@ -167,10 +167,10 @@ def test_registers_overlap_where_the_instruction_would_write_one_twice_or_store_
     for name in ACCESSES:
         for word in ways_to_coincide(recorded_words()[name][0]):
             instruction = in_table(word)
-            if instruction is None or "should" in unpredictable(word):
+            if instruction is None or "should" in why_unpredictable(word):
                 continue
             met += overlaps(instruction)
-            if overlaps(instruction) != bool(unpredictable(word)):
+            if overlaps(instruction) != bool(why_unpredictable(word)):
                 wrong.append(f"{word:08x} {instruction.text}")
     assert (wrong, met > 100) == ([], True)
 
@@ -187,13 +187,17 @@ def test_a_bit_that_changes_nothing_is_ignored_by_arm_or_makes_the_word_unpredic
         ignored = next((bits for pattern, bits in IGNORED.items() if re.fullmatch(pattern, name)), 0)
         for bit in range(32):
             other = words[0] ^ 1 << bit
-            if not ignored >> bit & 1 and disassemble(other.to_bytes(4, "little")) == text and not unpredictable(other):
+            if (
+                not ignored >> bit & 1
+                and disassemble(other.to_bytes(4, "little")) == text
+                and not why_unpredictable(other)
+            ):
                 silent.append(f"{name}: bit {bit} of {words[0]:08x}")
     assert silent == []
 
 
 def test_no_recorded_word_is_unpredictable() -> None:
-    assert [name for name, words in recorded_words().items() if any(map(unpredictable, words))] == []
+    assert [name for name, words in recorded_words().items() if any(map(why_unpredictable, words))] == []
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -206,7 +210,7 @@ def test_a_word_that_the_table_executes_is_not_unpredictable(seed: int) -> None:
             decode(word.to_bytes(4, "little"))
         except UnknownInstruction as refusal:
             refused = isinstance(refusal, UnpredictableInstruction)
-        if refused != bool(unpredictable(word)):
+        if refused != bool(why_unpredictable(word)):
             wrong.append(hex(word))
     assert wrong == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from isa.decode.disassembly import disassemble
 from isa.decode.encoding_classes import no_instruction
-from isa.decode.unpredictable import UnpredictableInstruction, unpredictable
+from isa.decode.unpredictable import UnpredictableInstruction, why_unpredictable
 from isa.instruction import Instruction
 from isa.rows import TABLE
 from isa.table import Table, UnknownInstruction
@@ -17,7 +17,7 @@ def decode(word: bytes, address: int = 0, table: Table = TABLE) -> Instruction:
     """
     mnemonic, operands = disassemble(word, address)
     number = int.from_bytes(word, "little")
-    reason = unpredictable(number)
+    reason = why_unpredictable(number)
     if reason:
         raise UnpredictableInstruction(f"{mnemonic} {operands}", reason)
     if mnemonic == ".word":

@@ -99,7 +99,7 @@ _RULES = (
 )
 
 
-def unpredictable(word: int) -> str:
+def why_unpredictable(word: int) -> str:
     """Why Arm leaves open what a word does, in one sentence; "" where it does not."""
     what = next((reason for rule in _RULES if (reason := rule.reason(word))), "")
     return what and f"{what}, and Arm leaves open what processors do then (CONSTRAINED UNPREDICTABLE, Arm ARM K1.2)"
