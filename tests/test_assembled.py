@@ -16,10 +16,13 @@ from isa.intrinsics import (
     Program,
     int32x4_t,
     vaddq_s32,
+    vcmlaq_laneq_f16,
     vdupq_n_s32,
+    vld1q_f16,
     vld1q_s32,
     vmlaq_s32,
     vqaddq_s32,
+    vst1q_f16,
     vst1q_s32,
 )
 from sim.call.assembled import TouchedMemory, run_allocation, run_assembled
@@ -63,10 +66,12 @@ def test_short_random_programs_do_what_was_recorded(seed: int, length: int) -> N
 
 
 def test_a_program_is_assembled_with_every_feature_that_its_instructions_need() -> None:
-    program = random_program(2348, 5)  # half precision of two extensions: fcmla v0.8h, v0.8h, v1.h[0], #0
+    with Program(filled_memory()) as program:  # half precision of two extensions: fcmla v0.8h, v1.8h, v2.h[0], #0
+        halves = [vld1q_f16(ElementPointer(BASE + 16 * k, "float16")) for k in range(3)]
+        vst1q_f16(ElementPointer(BASE + 0x1000, "float16"), vcmlaq_laneq_f16(*halves, 0))
     needed = {feature for instruction in program.instructions for feature in instruction.form.features}
     assert {"fcma", "fp16"} <= needed
-    assert run_assembled(program, 2348).agrees
+    assert run_assembled(program).agrees
 
 
 def test_the_random_programs_spill_and_copy() -> None:
