@@ -595,3 +595,45 @@ def test_parameters_of_an_addition_have_one_dtype() -> None:
 def test_quantization_of_the_test_is_the_one_of_the_golden_reference() -> None:
     halves = AddParameters(Quantization(0.01), Quantization(0.01), Quantization(0.02))
     assert float(halves.a.scale) * 2 == float(halves.output.scale)
+
+
+def requantized(accumulators: Array, q: int, shift: int) -> Array:
+    return made(double_rounding, accumulators, q, -shift)
+
+
+GRID = np.arange(-600, 600, dtype=np.int32).reshape(40, 30)
+
+
+def test_a_multiplier_one_off_is_a_hint() -> None:
+    found = sim.explain(requantized(GRID, HALF + 1, 3), accumulators=GRID, multiplier=HALF, shift=3)
+    assert any(hint.startswith("with a multiplier one more, double_rounding gives all") for hint in found.hints)
+
+
+def test_an_output_stored_in_the_other_order_is_a_hint() -> None:
+    stored = requantized(GRID, HALF, 3).T.reshape(GRID.shape)
+    found = sim.explain(stored, accumulators=GRID, multiplier=HALF, shift=3)
+    assert any(hint.startswith("with the output read as its transpose, ") for hint in found.hints)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "place"),
+    [
+        ((slice(None), 7), "channel 7"),
+        ((11, slice(None)), "row 11"),
+        ((slice(None), -1), "channel 29"),
+        ((slice(None), slice(28, None)), "the tail, behind the whole blocks of 4"),
+    ],
+)
+def test_where_all_wrong_elements_lie_is_a_hint(wrong: Any, place: str) -> None:
+    output = requantized(GRID, HALF, 3).astype(np.int32)
+    output[wrong] += 1
+    found = sim.explain(output.astype(np.int8), accumulators=GRID, multiplier=HALF, shift=3)
+    assert any(hint.endswith(f" lie in {place}") for hint in found.hints), found.hints
+
+
+def test_no_place_is_named_where_wrong_elements_are_strewn_or_few() -> None:
+    for wrong in ((slice(None, None, 7), slice(None, None, 7)), (slice(3, 4), slice(5, 6))):
+        output = requantized(GRID, HALF, 3).astype(np.int32)
+        output[wrong] += 1
+        found = sim.explain(output.astype(np.int8), accumulators=GRID, multiplier=HALF, shift=3)
+        assert not any(" lie in " in hint or " lies in " in hint for hint in found.hints), found.hints

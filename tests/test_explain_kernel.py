@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.explanation.kernel import explain_kernel
+from sim.explanation.of_kernel.kernel import explain_kernel
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.quantize_down.golden import Parameters
 

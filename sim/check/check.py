@@ -24,7 +24,7 @@ from sim.check.compare import Comparison, WrongLane
 from sim.check.report import PROGRAM, Mismatch, Outcome
 from sim.check.tracing import LaneTracer, TracedLane
 from sim.check.vectors import Vectors, call_seed
-from sim.explanation.kernel import explain_kernel
+from sim.explanation.of_kernel.kernel import explain_kernel
 from sim.kernels.kernel import Kernel, KernelError
 from sim.machine.errors import ExecutionError
 from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, is_source
@@ -186,9 +186,7 @@ class _Run:
             source=self._image.place_of(pc) if self._image is not None and pc is not None else "intrinsics",
             came_from=finding.came_from,
             conventions=comparison.agreeing_conventions(),
-            explanation=(
-                tuple(explain_kernel(self._kernel, self._vectors.inputs, outputs)) if self._kernel.conventions else ()
-            ),
+            explanation=tuple(explain_kernel(self._kernel, self._vectors.inputs, outputs)),
         )
 
     def _clearest_finding(self, comparison: Comparison) -> tuple[WrongLane, TracedLane]:

@@ -16,7 +16,7 @@ from sim.call.call import CallResult
 from sim.check.compare import Comparison
 from sim.check.report import Mismatch, Outcome
 from sim.check.vectors import Vectors
-from sim.explanation.kernel import explain_kernel
+from sim.explanation.of_kernel.kernel import explain_kernel
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 
 
@@ -139,5 +139,5 @@ def _mismatch(
         source="",
         came_from="",
         conventions=comparison.agreeing_conventions(),
-        explanation=tuple(explain_kernel(kernel, vectors.inputs, outputs)) if kernel.conventions else (),
+        explanation=tuple(explain_kernel(kernel, vectors.inputs, outputs)),
     )

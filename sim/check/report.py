@@ -27,7 +27,7 @@ class Mismatch:
     `came_from` are the array elements that reached the lane ("nothing: it was never written"), "" where the
     implementation has no trace: then nothing is known of the way there.  `conventions` are the
     other arithmetics that give all the outputs of this implementation, `explanation` the sentences of
-    `sim.explanation` about them or the nearest ones; both are empty for a kernel that names no others.
+    `sim.explanation` about them, the nearest ones, a requantization that was recognised, and where the wrong lanes lie.
     """
 
     engine: str

@@ -12,6 +12,7 @@ from sim.explanation import question as asked
 from sim.explanation.apart import Apart
 from sim.explanation.explanation import Alike, Explanation, Match, Near, place_of
 from sim.explanation.hints import hints_of
+from sim.explanation.places import places_of
 from sim.explanation.question import (
     OutputStage,
     Product,
@@ -124,7 +125,12 @@ def answer(question: Question) -> Explanation:
         nearest=tuple(part.near(tallies, traces) for part, tallies in (few or closest[:_NEAREST_FAR])[:_NEAREST]),
         derived=tuple(dict.fromkeys(told for part in parts for told in part.derived)),
         refused=tuple(dict.fromkeys(refusal for part in parts for refusal in part.refused)),
-        hints=() if matches else hints_of(question, min((part.distance for part in parts), default=0)),
+        hints=()
+        if matches
+        else (
+            *hints_of(question, min((part.distance for part in parts), default=0)),
+            *(hint for part, tallies in few[:1] for hint in part.places(tallies[0])),
+        ),
         contradiction=contradiction,
     )
 
@@ -178,6 +184,11 @@ class Surveyed:
             results = tuple(trace_result(tally.candidate, self.part, at) for at in tally.examples)
             groups.setdefault((tally.differing, tally.distance, tally.examples, results), []).append(tally)
         return list(groups.values())
+
+    def places(self, tally: Tally) -> list[str]:
+        """Where the elements lie that a candidate gives otherwise."""
+        given = tally.candidate.run(self.part.operands).reshape(self._output.shape)
+        return places_of([given != self._output], f"elements that {self.part.title(tally.candidate)} gives otherwise")
 
     def near(self, tallies: Sequence[Tally], traces: int) -> Near:
         first = tallies[0]

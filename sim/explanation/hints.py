@@ -16,11 +16,13 @@ from sim.explanation.question import Product, Question, QuestionPart, Requantiza
 from sim.explanation.rows import distinct_rows
 from sim.explanation.survey import Tally, closest
 from sim.golden.addition import relu_if
+from sim.golden.fixed_point import INT32_MAX, INT32_MIN
 
 _MUCH: Final = 10
 _SAMPLE: Final = 1 << 13
 _SHIFTS: Final = (-2, -1, 1, 2)
 _OTHER_SIGN: Final = {"int8": "uint8", "uint8": "int8"}
+_INT32: Final = (INT32_MIN, INT32_MAX)
 Changed = tuple[str, Question]
 
 
@@ -91,6 +93,11 @@ def _of_requantization(question: Requantization) -> Iterator[Changed]:
         for by in _SHIFTS:
             shifted = replace(stage, factor=Multiplier(factor.multiplier, factor.left_shift - by))
             yield f"{abs(by)} {'more' if by > 0 else 'less'} of right shift", replace(question, stage=shifted)
+        for by, side in ((1, "more"), (-1, "less")):
+            nudged = replace(stage, factor=Multiplier(np.clip(factor.multiplier + by, *_INT32), factor.left_shift))
+            yield f"a multiplier one {side}", replace(question, stage=nudged)
+    if output.ndim == 2:
+        yield "the output read as its transpose", replace(question, output=output.reshape(output.shape[::-1]).T)
     # parameters that went to the next channel, or came from it
     for by, side in ((1, "the channel before"), (-1, "the channel after")):
         if isinstance(factor, Multiplier) and factor.multiplier.size > 1:

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.explanation.explanation import place_of
+from sim.explanation.of_kernel.changes import changes_that_explain
+from sim.explanation.of_kernel.recognition import recognised
+from sim.explanation.places import places_of
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.tolerance import agreement
 
@@ -26,13 +30,28 @@ class _Count:
 
 
 def explain_kernel(kernel: Kernel, inputs: Sequence[Inputs], results: Sequence[Outputs]) -> list[str]:
-    """Say which conventions give the results of an implementation, or come near, and trace one element.
+    """Say what the results of an implementation come from: conventions, the places of wrong lanes, what was left out.
 
-    `results` are the outputs for the first of `inputs`.  Sentences; none where there are no results.
+    The kernel's own conventions are counted, and one element is traced; a requantization is recognised without being
+    told of.  `results` are the outputs for the first of `inputs`.  Sentences; none where there are no results.
     """
-    lanes = sum(array.size for outputs in results for array in outputs.values())
-    if not lanes:
+    if not sum(array.size for outputs in results for array in outputs.values()):
         return []
+    told = _by_conventions(kernel, inputs, results) if kernel.conventions else []
+    masks: dict[str, list[npt.NDArray[np.bool_]]] = {}
+    for case, outputs in zip(inputs, results, strict=False):
+        for name, array in kernel.golden(case).items():
+            masks.setdefault(name, []).append(~agreement(outputs[name], array, kernel.tolerance))
+    if not any(mask.any() for some in masks.values() for mask in some):
+        return told
+    places = [f"hint: {place}" for name, some in masks.items() for place in places_of(some, f"wrong lanes of {name}")]
+    changes = [f"hint: {change}" for change in changes_that_explain(kernel, inputs, results)]
+    return [*told, *recognised(kernel, inputs, results), *changes, *places]
+
+
+def _by_conventions(kernel: Kernel, inputs: Sequence[Inputs], results: Sequence[Outputs]) -> list[str]:
+    """Which of the kernel's conventions give the results, or come near, and one element of them."""
+    lanes = sum(array.size for outputs in results for array in outputs.values())
     counts = []
     for name, golden in {GOLDEN: kernel.golden, **kernel.conventions}.items():
         differing: int | None

@@ -1,0 +1,1 @@
+"""What the outputs of a wrong implementation of a kernel come from."""

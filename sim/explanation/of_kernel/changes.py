@@ -1,0 +1,88 @@
+"""Changes of a kernel's inputs under which its golden reference gives what an implementation gave.
+
+An argument that was left out, is one step off, or was read in the other order.  Each is proven by the vectors: the
+golden reference was asked for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from sim.kernels.kernel import Inputs, Kernel, Outputs
+from sim.kernels.signature import Pointer
+from sim.kernels.tolerance import agreement
+
+Change = tuple[str, Callable[[Inputs], Outputs]]
+
+
+def changes_that_explain(kernel: Kernel, inputs: Sequence[Inputs], results: Sequence[Outputs]) -> list[str]:
+    """Sentences such as "with bias left out, the golden reference gives all lanes as yours"; none if none does.
+
+    `results` are the outputs for the first of `inputs`; at least one differs from the golden reference.
+    """
+    cases = list(zip(inputs, results, strict=False))
+    wrong = [at for at, (case, outputs) in enumerate(cases) if not _agree(kernel.golden(case), outputs)]
+    # an input set that is wrong dismisses nearly every change at once
+    order = [cases[at] for at in (*wrong, *sorted(set(range(len(cases))) - set(wrong)))]
+    return [
+        f"with {change}, the golden reference gives all lanes as yours"
+        for change, golden in _changes(kernel, inputs[0])
+        if all(_gives(golden, case, outputs) for case, outputs in order)
+    ]
+
+
+def _changes(kernel: Kernel, first: Inputs) -> Iterator[Change]:
+    extents = {extent for pointer in kernel.signature.pointers for extent in (*pointer.shape, *pointer.strides)}
+    outputs = [pointer for pointer in kernel.signature.outputs if isinstance(pointer, Pointer)]
+    for name, value in first.items():
+        if name in extents or isinstance(value, bool) or not isinstance(value, int | float | np.ndarray | np.generic):
+            continue
+        array = np.asarray(value)
+        if array.dtype.kind not in "iuf":
+            continue
+        yield f"{name} left out (as 0)", _with(kernel, name, lambda given: given * 0)
+        if array.dtype.kind == "f":
+            for end, side in ((np.inf, "up"), (-np.inf, "down")):
+                yield f"{name} one ulp {side}", _with(kernel, name, _towards(end))
+        else:
+            for by, side in ((1, "more"), (-1, "less")):
+                yield f"{name} one {side}", _with(kernel, name, _moved(by))
+        if array.ndim == 2:
+            yield f"{name} read as its transpose", _with(kernel, name, lambda given: given.reshape(given.shape[::-1]).T)
+    if any(len(pointer.shape) == 2 for pointer in outputs):
+        yield (
+            "its outputs stored as their transposes",
+            lambda inputs: {name: array.T.reshape(array.shape) for name, array in kernel.golden(inputs).items()},
+        )
+
+
+def _with(kernel: Kernel, name: str, change: Callable[[Any], Any]) -> Callable[[Inputs], Outputs]:
+    """The golden reference, with one input changed where it is given."""
+
+    def golden(inputs: Inputs) -> Outputs:
+        given = inputs[name]
+        return kernel.golden({**inputs, name: given if given is None else change(given)})
+
+    return golden
+
+
+def _moved(by: int) -> Callable[[Any], Any]:
+    return lambda given: given + by
+
+
+def _towards(end: float) -> Callable[[Any], Any]:
+    return lambda given: np.nextafter(given, np.asarray(given).dtype.type(end))
+
+
+def _gives(golden: Callable[[Inputs], Outputs], case: Inputs, outputs: Outputs) -> bool:
+    try:
+        return _agree(golden(case), outputs)
+    except Exception:  # the user's own code raises anything for numbers that it was not made for
+        return False
+
+
+def _agree(golden: Outputs, outputs: Outputs) -> bool:
+    return all(bool(agreement(outputs[name], array).all()) for name, array in golden.items())
