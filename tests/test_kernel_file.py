@@ -62,6 +62,29 @@ def test_a_name_that_is_no_identifier_is_refused(tmp_path: Path) -> None:
     assert (result.exit_code, list(tmp_path.iterdir())) == (2, [])
 
 
+def test_a_golden_that_is_asked_for_comes_from_the_public_package_and_passes(tmp_path: Path) -> None:
+    name = "mine_for_double_rounding"  # which stays as it is
+    asked = ("init", "kernel", name, "--folder", str(tmp_path), "--golden", "single_rounding_truncated")
+    assert lanewise(*asked).exit_code == 0
+    text = (tmp_path / f"{name}.py").read_text().replace(name, "")
+    assert ("from sim.golden import single_rounding_truncated\n" in text, "double_rounding" in text) == (True, False)
+    assert lanewise("check", str(tmp_path / f"{name}.py"), *SMALL).exit_code == 0
+
+
+def test_a_source_of_another_convention_than_its_golden_is_named(tmp_path: Path) -> None:
+    assert lanewise("init", "kernel", "mine", "--folder", str(tmp_path), "--golden", "double_rounding").exit_code == 0
+    source = tmp_path / "mine.c"
+    source.write_text(source.read_text().replace("ties_away(ties_up(product", "ties_up(ties_up(product"))
+    result = lanewise("check", str(tmp_path / "mine.py"), *SMALL)
+    assert (result.exit_code, "double_rounding_ties_up" in result.stdout) == (1, True)
+
+
+def test_a_golden_without_an_example_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    result = lanewise("init", "kernel", "mine", "--folder", str(tmp_path), "--golden", "add_base")
+    assert (result.exit_code, list(tmp_path.iterdir())) == (2, [])
+    assert "give one of double_rounding, double_rounding_ties_up" in " ".join(result.stderr.split())
+
+
 HEAD = "from sim.kernels import Domain, Kernel, parse_prototype\n"
 ONE = HEAD + 'NAME, SIGNATURE = parse_prototype("void f(const int8_t a[n], int8_t b[n], size_t n)")\n'
 ONE += "GIVEN = dict(name='f', symbol='f', sources=(), signature=SIGNATURE, golden=dict)\n"

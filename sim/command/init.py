@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -13,6 +13,18 @@ from sim.terminal.output import fail, write_file
 
 _EXAMPLE = Path(__file__).parent / "example"
 _NAME = "my_kernel"
+_REQUANTIZATION = "requantization"
+_CONVENTION = "double_rounding"
+"""That of the example, for which another is put."""
+_IN_C: Final = {
+    _CONVENTION: "ties_away(ties_up(product, 31), shift)",
+    "double_rounding_ties_up": "ties_up(ties_up(product, 31), shift)",
+    "single_rounding": "ties_up(product, 31 + shift)",
+    "single_rounding_ties_away": "ties_away(product, 31 + shift)",
+    "single_rounding_floor": "product >> (31 + shift)",
+    "single_rounding_truncated": "product / (INT64_C(1) << (31 + shift))",
+}
+"""The conventions that `--golden` offers, as the source of the example computes them."""
 
 init = typer.Typer(help="Write files to begin with.", no_args_is_help=True)
 
@@ -26,14 +38,23 @@ def init_commands() -> None:
 def kernel(
     name: Annotated[str, typer.Argument(help="A C identifier: the name of the files and of the function.")],
     folder: Annotated[Path, typer.Option(file_okay=False, exists=True, help="Where to write them.")] = Path("."),
+    golden: Annotated[
+        str | None,
+        typer.Option(help=f"A requantization whose golden reference is this convention: {', '.join(_IN_C)}."),
+    ] = None,
 ) -> None:
     """Write NAME.py and NAME.c: a kernel of your own that `lanewise check NAME.py` passes, with comments."""
     if not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
         fail(f"{name!r} is no name of a function: give letters, digits and _, not beginning with a digit", USAGE)
-    written = {
-        folder / f"{name}{suffix}": (_EXAMPLE / f"{_NAME}{suffix}").read_text(encoding="utf-8").replace(_NAME, name)
-        for suffix in (".c", ".py")
-    }
+    if golden is not None and golden not in _IN_C:
+        fail(f"there is no example of {golden!r}: give one of {', '.join(_IN_C)}", USAGE)
+    example = _NAME if golden is None else _REQUANTIZATION
+    written = {}
+    for suffix in (".c", ".py"):
+        text = (_EXAMPLE / f"{example}{suffix}").read_text(encoding="utf-8")
+        if golden is not None:
+            text = text.replace(_IN_C[_CONVENTION], _IN_C[golden]).replace(_CONVENTION, golden)
+        written[folder / f"{name}{suffix}"] = text.replace(_NAME, name)
     if taken := [path for path in written if path.exists()]:
         fail(f"{taken[0]} is there already: give another name or folder", USAGE)
     for path, text in written.items():
