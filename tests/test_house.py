@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("isa", "sim", "rtl_models")
+NARROWING = re.compile(r"isinstance\([\w.]+, (?:[\w.]+|\([\w., ]+\))\)|[\w.]+ is not None")
 MOST = 6
 """Fields that a record may take by position."""
 BY_POSITION = {
@@ -131,3 +132,14 @@ def test_the_rooms_that_are_described_are_those_that_are_there(package: str) -> 
     if package == "rtl_models":
         rooms.add("lanes")  # SystemVerilog, and no package of Python
     assert sorted(described_rooms(package)) == sorted(room for room in rooms if not room.startswith("__"))
+
+
+def test_nothing_is_decided_by_an_assert() -> None:
+    """PYTHONOPTIMIZE leaves them out: only those may stand that tell a type checker what a type is."""
+    deciding = []
+    for package in PACKAGES:
+        for file in sorted((ROOT / package).rglob("*.py")):
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.Assert) and not NARROWING.fullmatch(ast.unparse(node.test)):
+                    deciding.append(f"{file.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}")
+    assert deciding == []

