@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check bench batch prove streams floating kernels mutations decoders explore long test-rtl notebooks docs form-words clean
+.PHONY: demo test check bench batch prove streams floating kernels mutations decoders explore long interrupts test-rtl notebooks docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -61,6 +61,10 @@ explore: $(INSTALLED)
 # Claims of the fast suite on all that they are about: every form on more states, every planted fault at every level.
 long: $(INSTALLED)
 	@$(BIN)/python -m pytest --numprocesses=auto --override-ini=python_files='long_*.py' tests/long
+
+# Every command is interrupted 300 times at random moments: no verdict, no traceback; half an hour.
+interrupts: $(INSTALLED)
+	@PYTHONPATH=tests $(BIN)/python -m long.interrupts
 
 # Claims about lane arithmetic, decided for all inputs.
 prove: $(INSTALLED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 from dataclasses import replace
@@ -21,10 +22,11 @@ import sim.command.app
 import sim.command.options
 import sim.command.running.check
 from sim.check import vectors
+from sim.check.check import check_job
 from sim.command.app import foreign_commands
 from sim.kernels.kernel import Kernel
 from sim.kernels.quantize_down import KERNEL
-from sim.toolchain.compilers import ToolchainUnavailable, ToolMissing
+from sim.toolchain.compilers import CacheUnusable, ToolchainUnavailable, ToolMissing
 
 SMALL = ("check", "quantize_down", "--vectors", "50", "--opt", "O1,O2")
 LANEWISE = str(Path(sys.executable).with_name("lanewise"))
@@ -199,6 +201,41 @@ def test_an_interrupt_keeps_what_was_compared_and_exits_with_130(monkeypatch: py
     report = json.loads(result.stdout)
     assert (result.exit_code, report["interrupted"], len(report["implementations"])) == (130, True, 1)
     assert report["lanes_compared"] > 0
+
+
+@pytest.mark.parametrize("error", [CacheUnusable("the disk is full"), MemoryError(), OSError(28, "No space left")])
+def test_a_full_disk_keeps_what_was_compared_and_exits_with_3(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    left = iter([None, error])
+
+    def hindered(*arguments: Any, **options: Any) -> Any:
+        if stop := next(left):
+            raise stop
+        return check_job(*arguments, **options)
+
+    monkeypatch.setattr(sim.command.running.check, "check_job", hindered)
+    result = run(*SMALL, "--json")
+    report = json.loads(result.stdout)
+    assert (result.exit_code, report["passed"], len(report["implementations"])) == (3, False, 1)
+    assert (report["first_divergence"], bool(report["hindrance"])) == ("", True)
+
+
+def test_a_report_for_machines_that_cannot_be_written_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A limit of the size of files, as a full disk, hinders all that is written, but not stdout, a pipe."""
+    monkeypatch.chdir(tmp_path)
+    run(*SMALL)  # what is compiled is kept
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    command = [LANEWISE, *SMALL, "--junit", "report.xml"]
+    ended = subprocess.run(command, cwd=tmp_path, preexec_fn=limit, capture_output=True, text=True, check=False)
+    said = "lanewise: cannot write report.xml: File too large"
+    assert (ended.returncode, "PASSED" in ended.stdout, ended.stderr.splitlines()[-1]) == (3, True, said)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_commands_of_other_packages_arrive_through_entry_points(

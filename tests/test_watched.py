@@ -63,6 +63,33 @@ def test_steps_that_fail_are_one_sentence_with_the_line(example: Path) -> None:
     assert (ended.returncode, ended.stderr.splitlines()[-1]) == (2, said)
 
 
+SWALLOWING = """
+import os, signal, sys, time
+from sim.terminal.watched import run_watched
+
+class Dying:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0)
+
+def command():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        Dying()
+        time.sleep(30)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    sys.exit(0)
+
+run_watched(command)
+"""
+
+
+def test_an_interrupt_in_a_destructor_is_not_lost() -> None:
+    ended = subprocess.run([sys.executable, "-c", SWALLOWING], capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr) == (130, "")
+
+
 @pytest.mark.parametrize("signal_sent", [signal.SIGKILL, signal.SIGTERM])
 def test_a_command_ends_with_the_process_that_was_started(tmp_path: Path, signal_sent: signal.Signals) -> None:
     """A caller that gives up kills the process that it knows."""

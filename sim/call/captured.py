@@ -9,6 +9,7 @@ import json
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -98,10 +99,20 @@ def _reason(error: Exception) -> str:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are not blank, with their numbers from 1.  Raises CaptureError."""
+    """The lines of a file that are not blank, with their numbers from 1.
+
+    Raises CaptureError, also for a line without an end, such as /dev/zero is: behind it nothing is known.
+    """
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
-            yield from ((number, text) for number, text in enumerate(file, 1) if text.strip())
+            for number in count(1):
+                text = file.readline(MAX_LINE + 1)
+                if len(text) > MAX_LINE:
+                    raise CaptureError(f"line {number} of {path} has more than {MAX_LINE} characters: it is no call")
+                if not text:
+                    return
+                if text.strip():
+                    yield number, text
     except OSError as error:
         raise CaptureError(f"cannot read {path}: {error.strerror}") from None
 

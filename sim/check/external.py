@@ -79,7 +79,7 @@ def load_backend(name: str, kernel: Kernel, options: Mapping[str, str]) -> Exter
         return make(kernel, options)
     except ModuleNotFoundError as missing:
         wheel = str(missing.name).partition(".")[0]
-        advice = f"{name} needs {wheel}, which is not installed; run: pip install {wheel}"
+        advice = f"{name} needs {wheel}, which is not installed; run: pip install 'lanewise[{name}]'"
         raise BackendMissing(advice) from missing
 
 

@@ -129,7 +129,7 @@ class Report:
     `common_flags` are those that every build has before its own.  `engine` is what the builds ran on.  `separation`
     counts the vectors that tell the kernel's conventions apart.  `tolerance` is that of floating-point outputs, ""
     where every bit counts.  `mode` is the kernel's, "" where it has one only.  `shrunk` is the first failing input set
-    made small, as text.
+    made small, as text.  `hindrance` says what of the environment ended it early, such as a full disk.
     """
 
     kernel: str
@@ -138,6 +138,7 @@ class Report:
     outcomes: Sequence[Outcome]
     reproduce: str
     stopped: bool = False
+    hindrance: str = ""
     common_flags: Sequence[str] = ()
     engine: Engine = "lockstep"
     separation: Separation | None = None
@@ -178,7 +179,8 @@ class Report:
     @property
     def passed(self) -> bool:
         """Whether something was compared, nothing failed and nobody stopped it."""
-        return self.lanes_compared > 0 and not self.failures and not self.interrupted
+        whole = not self.interrupted and not self.hindrance
+        return self.lanes_compared > 0 and not self.failures and whole
 
     @property
     def forms(self) -> frozenset[str]:
@@ -237,6 +239,7 @@ class Report:
             "mode": self.mode,
             "passed": self.passed,
             "interrupted": self.interrupted,
+            "hindrance": self.hindrance,
             "compiler": self.compiler,
             "flags": self.flags,
             "common_flags": list(self.common_flags),

@@ -112,7 +112,7 @@ def broken_command(name: str, why: str) -> TyperCommand:
     return TyperCommand(name, callback=refuse, help=why, context_settings=context)
 
 
-app = typer.Typer(cls=Lanewise, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(cls=Lanewise, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 def _print_version(wanted: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from isa.errors import USAGE
-from sim.terminal.output import fail, write_file
+from sim.terminal.output import fail, print_text, write_file
 
 _EXAMPLE = Path(__file__).parent / "example"
 _NAME = "my_kernel"
@@ -59,4 +59,4 @@ def kernel(
         fail(f"{taken[0]} is there already: give another name or folder", USAGE)
     for path, text in written.items():
         write_file(path, text.encode())
-    typer.echo(f"wrote {' and '.join(str(path) for path in written)}; next: lanewise check {folder / name}.py")
+    print_text(f"wrote {' and '.join(str(path) for path in written)}; next: lanewise check {folder / name}.py")

@@ -5,6 +5,7 @@ Imports nothing that takes time, so that Ctrl-C ends a start at once: an import 
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
@@ -21,6 +22,9 @@ def main() -> None:
 
 def run() -> None:
     """Run the command in this process.  Ends by SystemExit, also where lanewise itself is at fault."""
+    os.environ["PYTHONSAFEPATH"] = "1"  # of what this starts: a folder `sim` or `random.py` here is not ours
+    if os.environ.get("COLUMNS") == "0":  # as some terminals say that they do not know
+        del os.environ["COLUMNS"]
     from sim.command.app import app
 
     try:

@@ -16,7 +16,8 @@ from sim.call.needs import Lacking
 from sim.check.vectors import MAX_SETS, Vectors, make_vectors
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.kernel_file import load_kernel
-from sim.terminal.output import fail
+from sim.terminal.output import fail, print_text
+from sim.terminal.writable import require_writable
 from sim.toolchain.compilers import LEVELS
 
 MAX_LANES = 10_000_000
@@ -73,17 +74,23 @@ def compile_flags(march: str | None, cflags: str, include: Sequence[Path] | None
 def tell_lacking(found: Sequence[Lacking], quiet: bool) -> None:
     """Print what processors lack, a line each, unless `quiet`; ends the command with 1 where there is something."""
     for one in () if quiet else found:
-        typer.echo(str(one))
+        print_text(str(one))
     if found:
         raise typer.Exit(MISMATCH)
 
 
+def require_calls_file(option: str, file: Path | None) -> None:
+    """End the command, with one sentence, where captured calls cannot be written to the file: before they are made."""
+    if file is not None and file.suffix != ".jsonl":
+        fail(f"captured calls are written to a file that ends in .jsonl, not to {file}")
+    require_writable(option, file)
+    require_writable(option, file and file.with_suffix(".npz"))
+
+
 def save_calls(calls: Capture, file: Path) -> None:
     """Write captured calls and say what to do with them; ends the command where that cannot be."""
-    if file.suffix != ".jsonl":
-        fail(f"captured calls are written to a file that ends in .jsonl, not to {file}")
     try:
         calls.save(file)
     except OSError as error:
         fail(f"cannot write {file}: {error.strerror}", MISSING)
-    typer.echo(f"wrote {len(calls)} calls to {file}; next: lanewise replay {file}")
+    print_text(f"wrote {len(calls)} calls to {file}; next: lanewise replay {file}")

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, TypeGuard
 
 import numpy as np
 
+from isa.errors import LanewiseError
 from isa.lane import Place
 
 Direction = Literal["in", "out", "inout", "scratch"]
@@ -22,6 +23,13 @@ LARGEST_IN_REGISTERS: Final = 16
 LARGEST_STRUCT: Final = 4096
 RETURNED: Final = "returned"
 """The name of a function's result among the outputs."""
+
+LARGEST_ARRAY = 1 << 28
+"""Bytes, as many as an image may have: machine and emulator hold each array, and its guards are as large again."""
+
+
+class ArrayTooLarge(LanewiseError, ValueError):
+    """Extents of an array that nobody means; the message is one sentence."""
 
 
 @dataclass(frozen=True)
@@ -246,8 +254,12 @@ def is_given(pointer: Pointer) -> bool:
 
 
 def extents(pointer: Pointer, arguments: Mapping[str, Any]) -> tuple[int, ...]:
-    """The shape of a pointer's array in one call."""
-    return tuple(int(arguments[extent]) if isinstance(extent, str) else extent for extent in pointer.shape)
+    """The shape of a pointer's array in one call.  Raises ArrayTooLarge."""
+    shape = tuple(int(arguments[extent]) if isinstance(extent, str) else extent for extent in pointer.shape)
+    if prod(shape) * np.dtype(pointer.dtype).itemsize > LARGEST_ARRAY:
+        allowed = f"at most {LARGEST_ARRAY >> 20} MiB are allowed: give smaller extents, or a smaller domain for them"
+        raise ArrayTooLarge(f"the array {pointer.name}{list(shape)} of {pointer.dtype} is too large; {allowed}")
+    return shape
 
 
 def steps_in_elements(pointer: Pointer, arguments: Mapping[str, Any]) -> tuple[int, ...]:

@@ -5,10 +5,12 @@ All of them would make every start of `lanewise` several times as long, and some
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from inspect import cleandoc
 from typing import Any, ClassVar, Final
 
 import typer
@@ -69,10 +71,29 @@ class OnDemandGroup(TyperGroup):
         if isinstance(target, typer.Typer):
             group = typer.main.get_group(target)
             group.name = name
-            return group
+            return _wrapped_once(group)
         alone = typer.Typer(add_completion=False)
         alone.command(name, context_settings=dict(found.settings))(target)
-        return typer.main.get_command(alone)
+        return _wrapped_once(typer.main.get_command(alone))
+
+
+def _hindrance(error: OSError) -> str:
+    """What the system refused, in one sentence."""
+    try:
+        os.getcwd()
+    except OSError:
+        return "the working directory is there no more: change to one that is"
+    file = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+    return f"stopped, without a verdict: {file}{error.strerror or error}"
+
+
+def _wrapped_once(command: Any) -> Any:
+    """The command with its paragraphs of help as single lines, which the terminal's width wraps, and nothing else."""
+    paragraphs = cleandoc(command.help or "").split("\n\n")
+    command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs) or None
+    for under in getattr(command, "commands", {}).values():
+        _wrapped_once(under)
+    return command
 
 
 class EdgeGroup(OnDemandGroup):
@@ -87,6 +108,9 @@ class EdgeGroup(OnDemandGroup):
         except KeyboardInterrupt:
             say("interrupted")
             raise typer.Exit(INTERRUPTED) from None
+        except OSError as error:  # what no command knew more about
+            say(_hindrance(error))
+            raise typer.Exit(MISSING) from None
         except MemoryError:
             say("stopped, without a verdict: there is no memory left; run less at once, or where there is more")
             raise typer.Exit(MISSING) from None

@@ -5,19 +5,56 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.segment import Segment
+from rich.text import Text
 
 from isa.errors import MISSING, USAGE, LanewiseError
 from sim.toolchain.kept import write_whole
 
-stderr = Console(stderr=True)
+
+def visible(text: str) -> str:
+    """What names and messages may hold, as a terminal can show it: no control characters, no bytes outside of UTF-8.
+
+    An escape sequence would be obeyed, and what is not Unicode cannot be written.
+    """
+    shown = (letter if letter >= " " or letter in "\n\t" else f"\\x{ord(letter):02x}" for letter in text)
+    plain = "".join(shown).translate(_HIGH_CONTROLS)
+    return plain.encode(errors="backslashreplace").decode()
+
+
+_HIGH_CONTROLS = {code: f"\\x{code:02x}" for code in range(0x7F, 0xA0)}
+
+
+class PlainConsole(Console):
+    """A console that takes texts literally: no emoji for :x:, no escape sequences but rich's own."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, emoji=False)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(visible(text), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+
+stderr = PlainConsole(stderr=True)
 
 
 class CommandError(LanewiseError):
@@ -46,14 +83,15 @@ def say(error: object) -> None:
 
 def progress_bar() -> Progress:
     """A bar of progress on stderr, gone at its end; disabled where stderr is no terminal, for lines in its place."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    share = (BarColumn(), TaskProgressColumn(), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}", markup=False), *share, TimeElapsedColumn())
     is_terminal = stderr.is_interactive and sys.stderr.isatty()
     return Progress(*columns, console=stderr, transient=True, disable=not is_terminal)
 
 
 def print_shown(show: Callable[[Console], None]) -> None:
     """Write what `show` prints to stdout, as this terminal shows it, with its colours."""
-    console = Console()
+    console = PlainConsole()
     with writing_to(sys.stdout):
         with console.capture() as capture:
             show(console)
@@ -61,9 +99,9 @@ def print_shown(show: Callable[[Console], None]) -> None:
 
 
 def print_text(text: str) -> None:
-    """Write a result to stdout as it is."""
+    """Write a result to stdout, without colours."""
     with writing_to(sys.stdout):
-        typer.echo(text)
+        typer.echo(visible(text))
 
 
 def print_json(value: object) -> None:
@@ -74,7 +112,7 @@ def print_json(value: object) -> None:
 def print_progress(line: str) -> None:
     """Write a line of progress to stderr."""
     with writing_to(sys.stderr):
-        typer.echo(line, err=True)
+        typer.echo(visible(line), err=True)
 
 
 def write_file(path: Path, content: bytes) -> None:

@@ -10,9 +10,12 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from isa.errors import INTERRUPTED, MISSING
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 _CAME_TO_ITS_END: Final = b"."
 
@@ -36,6 +39,7 @@ def run_watched(command: Callable[[], None]) -> None:
         os.close(told)
         os.close(held)
         _end_with(alive)
+        sys.unraisablehook = _sent_again
         signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
         try:
             command()
@@ -47,10 +51,23 @@ def run_watched(command: Callable[[], None]) -> None:
     os.close(alive)
     status = _status_of(child, awaited)
     code = os.waitstatus_to_exitcode(status)
-    if code != INTERRUPTED and not os.read(told, 1):
+    if code == -signal.SIGINT:  # at the very end of Python nothing handles it any more
+        code = INTERRUPTED
+    if code < 0 or (code != INTERRUPTED and not os.read(told, 1)):
         os.write(2, f"lanewise: stopped, without a verdict: {_reason(code)}\n".encode())
         code = MISSING
     sys.exit(code)
+
+
+def _sent_again(unraisable: UnraisableHookArgs) -> None:
+    """Where an interrupt cannot be raised, in a destructor or as a process is started, the watcher sends it again.
+
+    One that was sent from here would be raised here, and be lost again.
+    """
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        os.kill(os.getppid(), signal.SIGINT)
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def _end_with(pipe: int) -> None:

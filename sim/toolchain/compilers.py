@@ -78,6 +78,8 @@ _DEFINE = (
 _CACHE_ADVICE = "set LANEWISE_CACHE to a directory that can be written"
 _INSTALL = "pip install --force-reinstall ziglang"
 
+LONGEST = 300.0
+"""Seconds that a compiler or linker may take; a kernel takes a tenth of one."""
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 """Of optimisation, as the compilers call them."""
 
@@ -312,7 +314,8 @@ def _built(source: Path, compiler: list[str], linker: list[str], scratch: Path) 
     linked, runtime = _linked(linker, {compiled.name: None}, scratch)
     texts = [source.absolute()]
     if included.exists():  # a make rule `kernel: a.c b.h`; a plain .s file is not preprocessed and has none
-        names = re.findall(r"(?:\\.|\S)+", included.read_text().removeprefix("kernel:").replace("\\\n", " "))
+        rule = os.fsdecode(included.read_bytes()).removeprefix("kernel:").replace("\\\n", " ")
+        names = re.findall(r"(?:\\.|\S)+", rule)
         texts += [Path(re.sub(r"\\(.)", r"\1", name).replace("$$", "$")) for name in names]
     includes_more = any(_ASSEMBLER_INCLUDE.search(text.read_bytes()) for text in texts)
     return linked, None if includes_more else [*texts, *runtime]
@@ -385,7 +388,11 @@ def _executed(command: list[str], directory: Path | None = None) -> subprocess.C
     environment = {name: value for name, value in os.environ.items() if name not in _CLANG_VARIABLES}
     try:
         return subprocess.run(
-            command, capture_output=True, encoding="utf-8", errors="replace", env=environment, cwd=directory
-        )
+            command, capture_output=True, encoding="utf-8", errors="replace", env=environment, cwd=directory,
+            timeout=LONGEST,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        endless = f"{_tool(command)} does not end: it was stopped after {LONGEST:g} s; give it less, or a source"
+        raise ToolchainUnavailable(f"{endless} that does not include itself or a device") from None
     except OSError as error:
         raise ToolchainUnavailable(f"cannot run {_tool(command)}: {error}") from error

@@ -16,11 +16,12 @@ PROPERTIES = (
 
 def render_junit(report: Report) -> bytes:
     """The XML document, in UTF-8."""
+    title = _text(report.title)
     suites = Element("testsuites", name="lanewise")
     failures = len(report.failures)
     errors = int(not report.passed and not failures)
     suite = SubElement(
-        suites, "testsuite", name=report.title, tests=str(len(report.outcomes) + errors), failures=str(failures),
+        suites, "testsuite", name=title, tests=str(len(report.outcomes) + errors), failures=str(failures),
         errors=str(errors),
     )  # fmt: skip
     data = report.as_json()
@@ -28,7 +29,7 @@ def render_junit(report: Report) -> bytes:
     for name in PROPERTIES:
         SubElement(properties, "property", name=name, value=_text(str(data[name])))
     for outcome in report.outcomes:
-        case = SubElement(suite, "testcase", classname=report.title, name=outcome.title)
+        case = SubElement(suite, "testcase", classname=title, name=_text(outcome.title))
         properties = SubElement(case, "properties")
         SubElement(properties, "property", name="vectors_compared", value=str(outcome.vectors))
         SubElement(properties, "property", name="lanes_compared", value=str(outcome.lanes_compared))
@@ -36,14 +37,15 @@ def render_junit(report: Report) -> bytes:
             failure = SubElement(case, "failure", message=_text(outcome.failure.split("\n")[0]))
             failure.text = _text(outcome.failure)
     if errors:
-        nothing = SubElement(suite, "testcase", classname=report.title, name="the whole check")
-        reason = "it was interrupted" if report.interrupted else "nothing was compared"
-        SubElement(nothing, "error", message=reason)
+        nothing = SubElement(suite, "testcase", classname=title, name="the whole check")
+        reason = report.hindrance or ("it was interrupted" if report.interrupted else "nothing was compared")
+        SubElement(nothing, "error", message=_text(reason))
     indent(suites)
     document: bytes = tostring(suites, "utf-8", xml_declaration=True)
     return document + b"\n"
 
 
 def _text(text: str) -> str:
-    """Without the control characters that XML 1.0 does not allow."""
-    return "".join(letter for letter in text if letter >= " " or letter in "\t\n")
+    """Without the control characters that XML 1.0 does not allow, and with escapes for what is no Unicode."""
+    allowed = "".join(letter for letter in text if letter >= " " or letter in "\t\n")
+    return allowed.encode(errors="backslashreplace").decode()

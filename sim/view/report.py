@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sim.check.report import Report
+from sim.check.report import Outcome, Report
 
 _COLUMNS = ("lanes", "instructions", "forms", "QC events", "code", "golden?")
 _DROPPED_FIRST = ("code", "forms", "instructions", "QC events", "lanes")
@@ -40,6 +40,8 @@ def show_report(report: Report, console: Console) -> None:
     count = len(report.outcomes)
     if report.failures:
         verdict = f"[red]FAILED[/red]: {len(report.failures)} of {count} implementations"
+    elif report.hindrance:
+        verdict = f"[yellow]STOPPED[/yellow]: {escape(report.hindrance)}; what was compared until then agrees"
     elif report.interrupted:
         verdict = "[yellow]INTERRUPTED[/yellow]: what was compared until then agrees"
     elif report.lanes_compared == 0:
@@ -53,8 +55,8 @@ def show_report(report: Report, console: Console) -> None:
 
 
 def _notes(report: Report) -> list[str]:
-    """The vectors that were not compared; the declared over-reads that reached nothing; of builds that use the platform
-    register the first.
+    """The vectors that were not compared; the declared over-reads that reached nothing; of builds for
+    elsewhere than Linux that use the platform register the first.
     """
     outside = [
         f"{outcome.title}: {vectors:,} vectors were not compared, as it is not made for them: {reason}"
@@ -63,11 +65,20 @@ def _notes(report: Report) -> list[str]:
     ]
     found = [(outcome.title, f) for outcome in report.outcomes for f in outcome.findings if f.harmless]
     notes = [f"{title}: {finding}" for title, finding in found if finding.kind == "over-read"]
-    platform = [f"{title} at {finding.source}" for title, finding in found if finding.kind == "platform register"]
+    platform = [
+        f"{outcome.title} at {finding.source}"
+        for outcome in report.outcomes
+        for finding in outcome.findings
+        if finding.kind == "platform register" and not _is_for_linux(outcome)
+    ]
+    write = "1 build writes" if len(platform) == 1 else f"{len(platform)} builds write"
     reserved = "x18, which platforms other than Linux reserve (AAPCS64 6.1.1)"
-    return (
-        outside + notes + [f"{len(platform)} builds write {reserved}; the first is {first}" for first in platform[:1]]
-    )
+    return outside + notes + [f"{write} {reserved}; the first is {first}" for first in platform[:1]]
+
+
+def _is_for_linux(outcome: Outcome) -> bool:
+    """Whether it was compiled here, for Linux: where a user's flags name no other target."""
+    return bool(outcome.flags) and "-target" not in outcome.flags
 
 
 def _table(report: Report, without: Collection[str]) -> Table:

@@ -21,6 +21,7 @@ from sim.command.options import (
     chosen_vectors,
     compile_flags,
     optimisation_flag,
+    require_calls_file,
     save_calls,
 )
 from sim.machine.errors import ExecutionError
@@ -46,6 +47,7 @@ def capture_calls(
 
     The recorded results are the machine's own: `lanewise check` says whether they are right.
     """
+    require_calls_file("FILE", file)
     chosen = chosen_kernel(kernel, mode)
     made = chosen_vectors(chosen, vectors, seed)
     source = object_file or chosen.sources[0]

@@ -11,7 +11,7 @@ from typing import Annotated, cast, get_args
 
 import typer
 
-from isa.errors import INTERRUPTED, MISMATCH, USAGE
+from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE, LanewiseError
 from sim.call.call import MAX_INSTRUCTIONS, Engine
 from sim.call.needs import lacking, processors_named
 from sim.check.check import Advance, Job, check_job, jobs_of
@@ -138,33 +138,36 @@ def check(
     for source, of_build in jobs[:1]:
         if source is not None:  # what cannot be built or called is a fault of what was given, no result
             require_fit(open_image(source, chosen.symbol, *of_build), chosen.symbol, chosen.signature)
-    outcomes, stopped = _run(chosen, jobs, made, runner, limit, hardware)
+    outcomes, stopped, hindrance = _run(chosen, jobs, made, runner, limit, hardware)
     common_flags = fixed_flags(*filter(is_source, chosen.sources))
     report = Report(
         kernel=chosen.name, compiler=compiler, seed=seed, outcomes=outcomes, reproduce=reproduce, stopped=stopped,
+        hindrance=hindrance,
         common_flags=common_flags, engine=runner, separation=separation,
         tolerance=str(chosen.tolerance or ""), mode=chosen.mode,
     )  # fmt: skip
-    if coverage:
+    if coverage and not hindrance:
         report = _with_operand_classes(report, chosen, jobs, made)
-    if report.failures and not report.interrupted:
+    if report.failures and not report.interrupted and not hindrance:
         report = replace(report, shrunk=_shrunk(report, chosen, jobs, made, limit, hardware))
-    if junit_file is not None:
-        write_file(junit_file, render_junit(report))
     lacked = lacking((need for outcome in report.outcomes for need in outcome.needs), cores)
     if as_json:
         print_json({**report.as_json(), **({"lacking": list(map(str, lacked))} if cores else {})})
     else:
         print_shown(partial(show_report, report))
+    if junit_file is not None:
+        write_file(junit_file, render_junit(report))
     if not report.passed:
-        raise typer.Exit(INTERRUPTED if report.interrupted else MISMATCH)
+        raise typer.Exit(INTERRUPTED if report.interrupted else MISSING if hindrance else MISMATCH)
     tell_lacking(lacked, quiet=as_json)
 
 
 def _run(
     kernel: Kernel, jobs: Sequence[Job], vectors: Vectors, engine: Engine, limit: int, hardware: ExternalBackend | None
-) -> tuple[list[Outcome], bool]:
-    """The outcomes of every job, then of the hardware; an interrupt keeps those that are finished.
+) -> tuple[list[Outcome], bool, str]:
+    """The outcomes of every job, then of the hardware; whether it was interrupted, and what else ended it early.
+
+    What is finished is kept: nothing that was compared is lost by an interrupt, a full disk or a lack of memory.
 
     Progress is a bar where stderr is a terminal, else a line for every finished check.
     """
@@ -190,8 +193,12 @@ def _run(
                 if outcome.interrupted:
                     break
         except KeyboardInterrupt:
-            return outcomes, True
-    return outcomes, False
+            return outcomes, True, ""
+        except (LanewiseError, MemoryError, OSError) as error:
+            if not outcomes or (isinstance(error, LanewiseError) and error.exit_code != MISSING):
+                raise
+            return outcomes, False, str(error) or "there is no memory left"
+    return outcomes, False, ""
 
 
 def _with_operand_classes(report: Report, kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> Report:

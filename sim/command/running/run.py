@@ -20,12 +20,13 @@ from sim.command.options import (
     Processors,
     compile_flags,
     optimisation_flag,
+    require_calls_file,
     save_calls,
     tell_lacking,
 )
 from sim.kernels.kernel import Kernel
 from sim.machine.errors import ExecutionError
-from sim.terminal.output import fail, print_json
+from sim.terminal.output import fail, print_json, print_text
 
 
 def run_function(
@@ -48,6 +49,7 @@ def run_function(
     Arguments are read by the types of the function's debug information (a source always has it), or of the prototype
     given in place of its name, such as "void f(const int8_t a[n], int8_t b[n], size_t n)".
     """
+    require_calls_file("--capture", capture)
     flags = (optimisation_flag(opt), *compile_flags(march, cflags, include))
     processors = processors_named(core)
     try:
@@ -68,8 +70,8 @@ def run_function(
     else:
         for key, array in outputs.items():
             text = np.array2string(array, separator=", ", threshold=4096) if array.shape else str(array.item())
-            typer.echo(f"{key} = {text}")
-        typer.echo(f"{result.instructions} instructions")
+            print_text(f"{key} = {text}")
+        print_text(f"{result.instructions} instructions")
     if capture is not None:
         calls = Capture()
         CompiledKernel(image, kernel).capture(values, seed, name, calls)
