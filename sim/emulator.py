@@ -22,7 +22,7 @@ import ctypes
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from struct import Struct
 from typing import TYPE_CHECKING
 
@@ -305,7 +305,8 @@ class Emulator:
         accesses: list[tuple[bool, int, bytes]] = []
 
         def note(_: object, access: int, address: int, size: int, *_rest: object) -> None:
-            accesses.append((access == uc.UC_MEM_WRITE, address, self.memory.read(address, size)))
+            with suppress(MemoryFault):  # where nothing is mapped the run ends with that
+                accesses.append((access == uc.UC_MEM_WRITE, address, self.memory.read(address, size)))
 
         pc, index, before = self.pc, self.instructions_executed, self.registers()
         word = self._fetch(pc)

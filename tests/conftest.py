@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -42,7 +43,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    """Stop with one line where `isa` or `sim` are not the ones beside these tests."""
+    """Stop with one line where `isa` or `sim` are not the ones beside these tests; let interrupts in.
+
+    A shell's background starts programs, and so all that these start, with interrupts ignored.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for package in ("isa", "sim"):
         spec = find_spec(package)
         found = Path(spec.origin).resolve().parents[1] if spec is not None and spec.origin else None
