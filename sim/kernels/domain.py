@@ -16,6 +16,8 @@ LENGTHS: Final = range(49)
 """Every tail length behind none, one and two steps of sixteen lanes, and the next whole step."""
 ROWS: Final = (1, 2, 0, 3, 5)
 """What the extents of axes outside of others go through."""
+EXTREME_LENGTH: Final = 23
+"""A step of sixteen lanes, and a tail with a step of four."""
 LARGEST_ELEMENT: Final = 16
 """Fixed inner extents of up to so many numbers are taken for one element, as the channels of a pixel."""
 LARGEST_RANDOM_LENGTH: Final = 64
@@ -95,22 +97,54 @@ def check_domains(signature: Signature, domains: Domains) -> None:
 
 
 def corner_sets(signature: Signature, domains: Domains) -> Iterator[dict[str, Any]]:
-    """Every length in turn, then one length with each argument going through its corners."""
+    """Every length in turn, then one length with each argument going through its corners, then at its extremes."""
     types = dict(_types(signature))
-    longest = max((len(_domain(domains, name).edges(dtype)) for name, dtype in types.items()), default=0)
+    longest = max((len(domain_of(domains, name).edges(dtype)) for name, dtype in types.items()), default=0)
     for number, length in enumerate((*LENGTHS, *[LENGTHS[-1]] * longest)):
         pick, rows = _at_corners(domains, number), ROWS[number % len(ROWS)]
-        yield _input_set(signature, domains, pick, length, rows, nulls=number % 3 == 2)
+        yield input_set(signature, domains, pick, length, rows, nulls=number % 3 == 2)
+    yield from extreme_sets(signature, domains, EXTREME_LENGTH, ROWS[1])
+
+
+def extreme_sets(signature: Signature, domains: Domains, length: int, rows: int) -> Iterator[dict[str, Any]]:
+    """Each argument, of arrays all elements, at its lowest or its highest number: every two in all four ways.
+
+    The lowest is bit 0 of the numbers that tell arguments apart, or its complement, so that two of them are once
+    alike and once apart; all at one end come first.
+    """
+    names = [name for name, _ in _types(signature)]
+    for bit in range(-1, max(len(names) - 1, 0).bit_length()):
+        for flipped in (False, True):
+            highest = {name: flipped != (bit >= 0 and bool(number >> bit & 1)) for number, name in enumerate(names)}
+            yield input_set(signature, domains, _at_extremes(domains, highest), length, rows, nulls=False)
 
 
 def sample_set(signature: Signature, domains: Domains, rng: np.random.Generator) -> dict[str, Any]:
     """A random input set."""
+    length, rows = int(rng.integers(0, LARGEST_RANDOM_LENGTH + 1)), int(rng.choice(ROWS))
+    return input_set(signature, domains, at_random(domains, rng), length, rows, nulls=rng.random() < 0.25)
+
+
+def at_random(domains: Domains, rng: np.random.Generator) -> Pick:
+    """Numbers as `Domain.draw` gives them."""
 
     def pick(name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-        return _domain(domains, name).draw(dtype, shape, rng)
+        return domain_of(domains, name).draw(dtype, shape, rng)
 
-    length, rows = int(rng.integers(0, LARGEST_RANDOM_LENGTH + 1)), int(rng.choice(ROWS))
-    return _input_set(signature, domains, pick, length, rows, nulls=rng.random() < 0.25)
+    return pick
+
+
+def at_some_extremes(domains: Domains, rng: np.random.Generator) -> Pick:
+    """Half of the arguments, by lot, at their lowest or their highest number, of arrays all elements; others random."""
+    usual = at_random(domains, rng)
+
+    def pick(name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+        end = int(rng.integers(0, 4))
+        return (
+            usual(name, dtype, shape) if end > 1 else np.full(shape, domain_of(domains, name).bounds(dtype)[end], dtype)
+        )
+
+    return pick
 
 
 def _at_corners(domains: Domains, number: int) -> Pick:
@@ -118,16 +152,28 @@ def _at_corners(domains: Domains, number: int) -> Pick:
     first = count(number)
 
     def pick(name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-        edges = _domain(domains, name).edges(dtype)
+        edges = domain_of(domains, name).edges(dtype)
         return np.resize(np.roll(edges, -next(first)), shape).astype(dtype)
 
     return pick
 
 
-def _input_set(
+def _at_extremes(domains: Domains, highest: Mapping[str, bool]) -> Pick:
+    """The highest number of the arguments that are to have it, the lowest of the others."""
+
+    def pick(name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+        return np.full(shape, domain_of(domains, name).bounds(dtype)[highest[name]], dtype)
+
+    return pick
+
+
+def input_set(
     signature: Signature, domains: Domains, pick: Pick, length: int, rows: int, nulls: bool
 ) -> dict[str, Any]:
-    """One input set; with `nulls`, every pointer that may be null is."""
+    """One input set with the numbers that `pick` gives; with `nulls`, every pointer that may be null is.
+
+    Its rows have that length and there are so many of them, or as near as the domains allow.
+    """
     arguments = _sizes(signature, domains, length, rows)
     for argument in signature.by_value:
         if isinstance(argument, Struct):
@@ -164,14 +210,14 @@ def _sizes(signature: Signature, domains: Domains, length: int, rows: int) -> di
                 inner = [size for size in pointer.shape[axis + 1 :] if isinstance(size, int)]
                 is_length = len(inner) == len(pointer.shape) - axis - 1 and prod(inner) <= LARGEST_ELEMENT
                 wanted = length if is_length else rows
-                sizes.setdefault(extent, _nearest(_domain(domains, extent), types[extent], wanted))
+                sizes.setdefault(extent, _nearest(domain_of(domains, extent), types[extent], wanted))
     for pointer in signature.pointers:
         shape = [sizes[extent] if isinstance(extent, str) else extent for extent in pointer.shape]
         for axis, stride in enumerate(pointer.strides):
             if isinstance(stride, str):
                 needed = int(np.prod(shape[axis + 1 :])) + length % 3
                 least = max(needed, sizes.get(stride, 0))
-                sizes[stride] = _nearest(_domain(domains, stride), types[stride], least)
+                sizes[stride] = _nearest(domain_of(domains, stride), types[stride], least)
     return sizes
 
 
@@ -192,7 +238,8 @@ def _types(signature: Signature) -> Iterator[tuple[str, np.dtype[Any]]]:
             yield argument.name, np.dtype(argument.dtype)
 
 
-def _domain(domains: Domains, name: str) -> Domain:
+def domain_of(domains: Domains, name: str) -> Domain:
+    """The domain of an argument, all of its dtype where none is given."""
     return domains.get(name, Domain())
 
 

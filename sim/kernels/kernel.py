@@ -111,6 +111,11 @@ class Kernel:
         return outputs
 
     @property
+    def is_drawn(self) -> bool:
+        """Whether input sets are the arguments, and any numbers of their domains make one."""
+        return self.arguments is dict and isinstance(self.sample, partial) and self.sample.func is sample_set
+
+    @property
     def title(self) -> str:
         """Such as "quantize_down" and "quantize_down, mode page"."""
         return f"{self.name}, mode {self.mode}" if self.mode else self.name
