@@ -57,6 +57,7 @@ class Machine:
         self._blocks: dict[int, Block] = {}
         self._recorded: dict[int, tuple[Instruction, Run]] = {}
         self._instructions: dict[int, Instruction] = {}
+        self._patches: dict[int, Instruction] = {}
         self._code_version = 0
         self._stops: set[int] = set()
         self._loads: list[tuple[int, bytes]] = []
@@ -110,6 +111,18 @@ class Machine:
     @fpcr.setter
     def fpcr(self, value: int) -> None:
         self.registers.flags[2] = as_fpcr(value)
+
+    def patch(self, patches: Mapping[int, Instruction]) -> None:
+        """Execute these instructions, by address, in the place of those in memory; those given before no longer.
+
+        They may be of features that the machine lacks.
+        """
+        for pc in self._patches:
+            self._instructions.pop(pc, None)
+        self._patches = dict(patches)
+        self._instructions |= self._patches
+        self._blocks.clear()
+        self._recorded.clear()
 
     def read(self, place: Place) -> int:
         """One register, the program counter included."""
@@ -183,7 +196,7 @@ class Machine:
     def _forget_code(self) -> None:
         self._blocks.clear()
         self._recorded.clear()
-        self._instructions.clear()
+        self._instructions = dict(self._patches)
         self._code_version = self.memory.code_version
 
     def _translate(self, start: int) -> Block:

@@ -1,0 +1,74 @@
+"""Calls of one compiled function that are repeated many times over, on the machine alone and without guards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from isa.instruction import Instruction
+from sim.call.buffers import PlacedArray
+from sim.call.caller import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, Call, Caller
+from sim.call.guards.undefined_bytes import SeededBytes
+from sim.kernels.kernel import Inputs, Kernel
+from sim.machine.errors import ExecutionError
+from sim.machine.machine import Machine
+from sim.machine.registers import RegisterStorage
+from sim.toolchain.image import Image
+
+
+@dataclass(frozen=True)
+class PreparedCall:
+    """The state in which a call begins: registers, memory by address, and where its arrays lie."""
+
+    registers: RegisterStorage
+    memory: tuple[tuple[int, bytes], ...]
+    placed: Mapping[str, PlacedArray]
+
+
+class Repeater:
+    """Makes calls ready once and runs them as often as wanted, with instructions replaced by others."""
+
+    def __init__(self, image: Image, kernel: Kernel) -> None:
+        self._machine = Machine()
+        self._caller = Caller(image, kernel, self._machine)
+        self._entry = image.symbol(kernel.symbol).address
+        self._kernel, self._image = kernel, image
+
+    def prepare(self, inputs: Inputs, seed: int) -> PreparedCall:
+        """A call of the kernel on an input set.  Raises KernelError for arguments that are none of the signature's."""
+        placed = self._caller.prepare(Call(self._kernel.arguments(inputs), seed), SeededBytes(seed))
+        ranges = [(array.address, array.size) for array in placed.values()]
+        ranges += [(s.address, s.size) for s in self._image.segments if "w" in s.permissions]
+        ranges.append((STACK_TOP - STACK_SIZE, STACK_SIZE))
+        registers, memory = RegisterStorage(), self._machine.memory
+        registers.copy(self._machine.registers)
+        return PreparedCall(registers, tuple((at, memory.read(at, size)) for at, size in ranges), placed)
+
+    def patch(self, patches: Mapping[int, Instruction]) -> None:
+        """Run these instructions, by address, in the place of what was compiled; {} for none."""
+        self._machine.patch(patches)
+
+    def run(self, call: PreparedCall, limit: int) -> tuple[dict[str, np.ndarray[Any, Any]] | None, int]:
+        """The outputs, None where the call faults or does not return; the instructions that it took."""
+        machine = self._machine
+        machine.registers.copy(call.registers)
+        for address, data in call.memory:
+            machine.memory.write(address, data)
+        machine.pc = self._entry
+        before = machine.instructions_executed
+        try:
+            machine.run(RETURN_ADDRESS, limit)
+        except ExecutionError:
+            return None, machine.instructions_executed - before
+        executed = machine.instructions_executed - before
+        if machine.pc != RETURN_ADDRESS:
+            return None, executed
+        return self._caller.outputs(machine, machine.memory, call.placed), executed
+
+    @property
+    def instructions(self) -> dict[int, Instruction]:
+        """The instructions of the code that was run so far, by address."""
+        return dict(self._machine.code)
