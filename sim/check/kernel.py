@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from sim.call.call import CallResult, CompiledKernel, Engine, ProgramKernel
+from sim.check.aim.aiming import aim
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.external import ExternalBackend, check_external_backend
 from sim.check.report import Outcome, Report
@@ -31,7 +32,7 @@ def check_kernel(
     Each source is compiled at each of the optimisation `levels` ("O0" to "Oz"), with `flags` besides the kernel's own;
     then comes its program of intrinsics, then what is `external`, such as `rtl_models.build_hardware(kernel)`.  The
     inputs are the kernel's corners and random sets, drawn from `seed`, until these have as many output lanes as
-    `vectors` says.
+    `vectors` says, then sets that are aimed at the golden reference and at one build of each source (`sim.check.aim`).
     With the engine "machine" compiled code runs without the emulator beside it, some 20 times faster.
 
     What differs, does not build or stops is an outcome of the report, and an interrupt ends it early.  Raises
@@ -39,11 +40,11 @@ def check_kernel(
     """
     if unknown := [level for level in levels if level not in LEVELS]:
         raise ValueError(f"levels takes some of {', '.join(LEVELS)}, not {unknown[0]!r}")
-    drawn = make_vectors(kernel, vectors, seed)
+    jobs, drawn = jobs_of(kernel, levels, flags), make_vectors(kernel, vectors, seed)
+    aimed = aim(kernel, jobs, drawn)
+    drawn = aimed.added_to(drawn)
     separation = separation_of(kernel, drawn)
-    checks: list[Callable[[], Outcome]] = [
-        partial(check_job, kernel, job, drawn, engine=engine) for job in jobs_of(kernel, levels, flags)
-    ]
+    checks: list[Callable[[], Outcome]] = [partial(check_job, kernel, job, drawn, engine=engine) for job in jobs]
     checks += [partial(check_external_backend, kernel, one, drawn) for one in external]
     outcomes: list[Outcome] = []
     for check in checks:
@@ -63,6 +64,7 @@ def check_kernel(
         separation=separation,
         tolerance=str(kernel.tolerance or ""),
         mode=kernel.mode,
+        power=aimed.power,
     )
 
 

@@ -10,6 +10,7 @@ from sim.call.call import Engine
 from sim.call.coverage import Coverage, Share, share_of_branches, share_of_classes, share_of_lines
 from sim.call.guards.findings import GuardFinding
 from sim.call.needs import Need
+from sim.check.aim.power import Power
 from sim.check.compare import Value
 from sim.check.separation import Separation
 
@@ -129,7 +130,8 @@ class Report:
     `common_flags` are those that every build has before its own.  `engine` is what the builds ran on.  `separation`
     counts the vectors that tell the kernel's conventions apart.  `tolerance` is that of floating-point outputs, ""
     where every bit counts.  `mode` is the kernel's, "" where it has one only.  `shrunk` is the first failing input set
-    made small, as text.  `hindrance` says what of the environment ended it early, such as a full disk.
+    made small, as text.  `hindrance` says what of the environment ended it early, such as a full disk; `power` how much
+    the inputs can tell, None where nothing was aimed.
     """
 
     kernel: str
@@ -145,6 +147,7 @@ class Report:
     tolerance: str = ""
     shrunk: str = ""
     mode: str = ""
+    power: Power | None = None
 
     @property
     def title(self) -> str:
@@ -181,6 +184,11 @@ class Report:
         """Whether something was compared, nothing failed and nobody stopped it."""
         whole = not self.interrupted and not self.hindrance
         return self.lanes_compared > 0 and not self.failures and whole
+
+    @property
+    def weak(self) -> bool:
+        """Whether it passed on inputs that could not have told enough: see `Power.weaknesses`."""
+        return self.passed and self.power is not None and bool(self.power.weaknesses)
 
     @property
     def forms(self) -> frozenset[str]:
@@ -238,6 +246,7 @@ class Report:
             "kernel": self.kernel,
             "mode": self.mode,
             "passed": self.passed,
+            "weak": self.weak,
             "interrupted": self.interrupted,
             "hindrance": self.hindrance,
             "compiler": self.compiler,
@@ -254,6 +263,7 @@ class Report:
             "instructions_in_lockstep": self.instructions_in_lockstep,
             "unverified": self.unverified,
             "separated": self.separation.as_json() if self.separation is not None else [],
+            "power": self.power.as_json() if self.power is not None else None,
             "tolerance": self.tolerance,
             "coverage": {name: share.as_json() for name, share in self.coverage.items()},
             "shrunk": self.shrunk,

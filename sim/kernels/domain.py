@@ -135,14 +135,22 @@ def at_random(domains: Domains, rng: np.random.Generator) -> Pick:
 
 
 def at_some_extremes(domains: Domains, rng: np.random.Generator) -> Pick:
-    """Half of the arguments, by lot, at their lowest or their highest number, of arrays all elements; others random."""
+    """A quarter of the arguments each, by lot: at the lowest number, at the highest, at multiples of a power of two.
+
+    The others are random.  A product is a tie only where its factors have enough factors of two.
+    """
     usual = at_random(domains, rng)
 
     def pick(name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-        end = int(rng.integers(0, 4))
-        return (
-            usual(name, dtype, shape) if end > 1 else np.full(shape, domain_of(domains, name).bounds(dtype)[end], dtype)
-        )
+        bounds, way = domain_of(domains, name).bounds(dtype), int(rng.integers(0, 4))
+        if way < 2:
+            return np.full(shape, bounds[way], dtype)
+        if way == 2 or dtype.kind not in "iu" or domain_of(domains, name).choices:
+            return usual(name, dtype, shape)
+        low, high = (int(bound) for bound in bounds)
+        exponents = [n for n in range(8 * dtype.itemsize) if -(-low >> n) <= high >> n]
+        exponent = int(rng.choice(exponents))
+        return _uniform(dtype, -(-low >> exponent), high >> exponent, shape, rng) << dtype.type(exponent)
 
     return pick
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from sim.call.call import Engine
+from sim.check.aim.aiming import aim
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.report import Outcome, Report
 from sim.check.vectors import Vectors, make_vectors
@@ -90,7 +91,8 @@ class _Assertion:
                 shrunk = Shrunk(compared.vectors.inputs[0], outcome, "run first, as they have failed before")
                 return self._failed(compared, self._first_failure(compared), shrunk)
             self._kept.forget(inputs)
-        compared = self._compare(make_vectors(self._request.kernel, self._request.vectors, self._request.seed))
+        drawn = make_vectors(self._request.kernel, self._request.vectors, self._request.seed)
+        compared = self._compare(aim(self._request.kernel, self._jobs, drawn).added_to(drawn))
         return self._agreed(compared) if compared.failing is None else self._shrunk(compared, self._kept)
 
     def _alone(self, inputs: Inputs) -> Vectors:

@@ -28,6 +28,10 @@ def render_junit(report: Report) -> bytes:
     properties = SubElement(suite, "properties")
     for name in PROPERTIES:
         SubElement(properties, "property", name=name, value=_text(str(data[name])))
+    if report.passed:
+        SubElement(properties, "property", name="verdict", value="PASSED, weak" if report.weak else "PASSED")
+    for why in report.power.weaknesses if report.weak and report.power is not None else ():
+        SubElement(properties, "property", name="weakness", value=_text(why))
     for outcome in report.outcomes:
         case = SubElement(suite, "testcase", classname=title, name=_text(outcome.title))
         properties = SubElement(case, "properties")

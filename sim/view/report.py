@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from sim.check.aim.power import Power
 from sim.check.report import Outcome, Report
 
 _COLUMNS = ("lanes", "instructions", "forms", "QC events", "code", "golden?")
@@ -49,7 +50,8 @@ def show_report(report: Report, console: Console) -> None:
     else:
         agree = f"{count} implementations agree" if count > 1 else "the implementation agrees"
         compared = " that was compared" if any(outcome.outside for outcome in report.outcomes) else ""
-        verdict = f"[green]PASSED[/green]: {agree} on every lane{compared}"
+        passed = "[yellow]PASSED, weak[/yellow]" if report.weak else "[green]PASSED[/green]"
+        verdict = f"{passed}: {agree} on every lane{compared}"
     console.print(verdict, highlight=False)
     console.print(f"reproduce: {escape(report.reproduce)}", highlight=False, soft_wrap=True)
 
@@ -73,12 +75,22 @@ def _notes(report: Report) -> list[str]:
     ]
     write = "1 build writes" if len(platform) == 1 else f"{len(platform)} builds write"
     reserved = "x18, which platforms other than Linux reserve (AAPCS64 6.1.1)"
-    return outside + notes + [f"{write} {reserved}; the first is {first}" for first in platform[:1]]
+    weak = [f"weak: {why}" for why in report.power.weaknesses] if report.power is not None and report.passed else []
+    writing = [f"{write} {reserved}; the first is {first}" for first in platform[:1]]
+    return weak + outside + notes + writing
 
 
 def _is_for_linux(outcome: Outcome) -> bool:
     """Whether it was compiled here, for Linux: where a user's flags name no other target."""
     return bool(outcome.flags) and "-target" not in outcome.flags
+
+
+def _mistakes(power: Power) -> str:
+    """How many of the mistakes that the code could have these inputs show, and some that they do not."""
+    hidden = [str(mistake) for mistake in power.mistakes if not mistake.shown]
+    never, more = ", ".join(dict.fromkeys(hidden[:_NEVER_SHOWN])), len(hidden) - _NEVER_SHOWN
+    rest = f" and {more:,} more" if more > 0 else ""
+    return f"{len(power.shown):,} of {len(power.mistakes):,}" + (f"; not {never}{rest}" if never else "")
 
 
 def _table(report: Report, without: Collection[str]) -> Table:
@@ -132,6 +144,10 @@ def _totals(report: Report) -> Table:
             if not pair.lanes
         ]
         rows += [("not separated from", ", ".join(alike))] if alike else []
+    if report.power is not None and report.power.lanes_aimed:
+        rows.append(("lanes aimed", f"{report.power.lanes_aimed:,} besides, on the machine alone"))
+    if report.power is not None and report.power.mistakes:
+        rows.append(("mistakes shown", _mistakes(report.power)))
     for name, share in report.coverage.items():
         never, more = ", ".join(share.never[:_NEVER_SHOWN]), len(share.never) - _NEVER_SHOWN
         rest = f" and {more:,} more" if more > 0 else ""

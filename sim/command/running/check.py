@@ -14,6 +14,7 @@ import typer
 from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE, LanewiseError
 from sim.call.call import MAX_INSTRUCTIONS, Engine
 from sim.call.needs import lacking, processors_named
+from sim.check.aim.aiming import aim
 from sim.check.check import Advance, Job, check_job, jobs_of
 from sim.check.external import (
     ExternalBackend,
@@ -89,6 +90,9 @@ def check(
         typer.Option(help="Of the hardware: a folder of modules of your own in the place of its."),
     ] = None,
     core: Processors = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with 1 too where the check passes and its inputs could tell little.")
+    ] = False,
     junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the report as JUnit XML too.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -96,7 +100,8 @@ def check(
 
     Each build runs on the lane machine and in the emulator, instruction by instruction in lockstep; the kernel's
     program of intrinsics runs on the lane machine, the hardware in a simulator.  Corner cases come first, then seeded
-    random vectors.  A kernel file is imported, so it runs as your own Python does.
+    random vectors, then inputs that are aimed at steps of the golden reference and at mistakes in the
+    code.  A kernel file is imported, so it runs as your own Python does.
     """
     flags = compile_flags(march, cflags, include)
     cores = processors_named(core)
@@ -116,7 +121,11 @@ def check(
         fail(f"--{next(iter(given))} is about the hardware: give --rtl too", USAGE)
     try:
         hardware = load_backend("rtl", chosen, given) if rtl else None
+        jobs = jobs_of(chosen, levels, flags)
         made = chosen_vectors(chosen, vectors, seed)
+        print_progress("aiming inputs at the compiled code")
+        aimed = aim(chosen, jobs, made)
+        made = aimed.added_to(made)
         separation = separation_of(chosen, made)
     except KeyboardInterrupt:
         fail("interrupted before anything was compared", INTERRUPTED)
@@ -126,14 +135,13 @@ def check(
         "core": core,
         **of_hardware,
     }  # fmt: skip
-    words = ["lanewise", "check", kernel]
+    words = ["lanewise", "check", kernel, *(["--strict"] if strict else [])]
     for name, value in options.items():
         if value is not None and (name, value) not in _USUAL:
             words += [f"--{name}", str(value)]
     for folder in include or []:
         words += ["--include", str(folder)]
     reproduce = shlex.join([*words, "--rtl"] if rtl else words)
-    jobs = jobs_of(chosen, levels, flags)
     compiler = compiler_version()
     for source, of_build in jobs[:1]:
         if source is not None:  # what cannot be built or called is a fault of what was given, no result
@@ -144,7 +152,7 @@ def check(
         kernel=chosen.name, compiler=compiler, seed=seed, outcomes=outcomes, reproduce=reproduce, stopped=stopped,
         hindrance=hindrance,
         common_flags=common_flags, engine=runner, separation=separation,
-        tolerance=str(chosen.tolerance or ""), mode=chosen.mode,
+        tolerance=str(chosen.tolerance or ""), mode=chosen.mode, power=aimed.power,
     )  # fmt: skip
     if coverage and not hindrance:
         report = _with_operand_classes(report, chosen, jobs, made)
@@ -159,6 +167,8 @@ def check(
         write_file(junit_file, render_junit(report))
     if not report.passed:
         raise typer.Exit(INTERRUPTED if report.interrupted else MISSING if hindrance else MISMATCH)
+    if strict and report.weak:
+        raise typer.Exit(MISMATCH)
     tell_lacking(lacked, quiet=as_json)
 
 

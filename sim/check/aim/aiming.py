@@ -1,0 +1,156 @@
+"""Aiming at the compiled code: candidates are run by the hundred, and those that tell something are kept for the check.
+
+A build is run on all candidates, and then again for each mistake that it could have (`mistakes`), up to the first
+candidate that shows it.  Kept are the input sets that the golden reference disagrees on, and for each mistake one that
+shows it.  The work is bounded by executed instructions, not by time: the same seed gives the same inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from isa.instruction import Instruction
+from sim.call.prepared import Repeater
+from sim.check.aim.candidates import CandidateSet, candidates
+from sim.check.aim.mistakes import Mistake, mistakes_of
+from sim.check.aim.power import Power, TriedMistake
+from sim.check.check import Job
+from sim.check.vectors import Vectors
+from sim.kernels.kernel import Inputs, Kernel, Outputs
+from sim.kernels.tolerance import agreement
+from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable
+from sim.toolchain.function_types import require_fit
+from sim.toolchain.image import Image, ImageError
+from sim.toolchain.objects import open_image
+
+USUAL_LEVEL: Final = "-O2"
+PER_ELEMENT: Final = 1000
+"""Instructions that one call may take here for each element of its arrays: emulated floating point takes as many."""
+MISTAKES: Final = 120
+"""Mistakes of one build that are tried at most, spread over its code."""
+WORK, EACH = 2_000_000, 60_000
+"""Instructions that they may take all together, a second or two, and each of them."""
+PER_CALL: Final = 300
+"""What making a call ready costs, in instructions."""
+FAILING: Final = 4
+"""Input sets of a build at most that are kept because it is wrong there."""
+USUAL: Final = 20
+"""Every twentieth input set next to steps is kept, whatever it tells."""
+
+
+@dataclass(frozen=True)
+class Aimed:
+    """Input sets for a check, with their golden outputs, and what they tell."""
+
+    inputs: Sequence[Inputs]
+    golden: Sequence[Outputs]
+    power: Power
+
+    def added_to(self, vectors: Vectors) -> Vectors:
+        """The vectors of a check, and then these."""
+        return Vectors([*vectors.inputs, *self.inputs], [*vectors.golden, *self.golden], vectors.seed)
+
+
+def aim(kernel: Kernel, jobs: Iterable[Job], vectors: Vectors) -> Aimed:
+    """Input sets that the vectors of a check lack, and what can be told of its builds.
+
+    Of each source one build is run, that at -O2 where there is one.  Where not all numbers of the domains make an input
+    set, the vectors themselves are all that is tried.  Raises KernelError where the golden reference fails,
+    ToolchainUnavailable.
+    """
+    if kernel.is_drawn:
+        tried = list(candidates(kernel, vectors.seed))
+    else:
+        tried = [CandidateSet(*case) for case in zip(vectors.inputs, vectors.golden, strict=True)]
+    near = [number for number, candidate in enumerate(tried) if candidate.is_near]
+    kept, mistakes = set(near[::USUAL]), list[TriedMistake]()
+    for title, image in _builds(kernel, jobs):
+        target = _Target(image, kernel, tried)
+        kept.update(target.failing or target.telling(title, kept))
+        mistakes += target.mistakes
+    if not kernel.is_drawn:
+        return Aimed((), (), Power(0, mistakes))
+    chosen = [tried[number] for number in sorted(kept)]
+    lanes = sum(candidate.lanes for candidate in tried)
+    return Aimed([one.inputs for one in chosen], [one.golden for one in chosen], Power(lanes, mistakes))
+
+
+def _builds(kernel: Kernel, jobs: Iterable[Job]) -> list[tuple[str, Image]]:
+    """One build of each source, with its title; what cannot be built is left to the check, which says why."""
+    chosen: dict[Path, Job] = {}
+    for job in jobs:
+        if job.source is not None and (job.source not in chosen or USUAL_LEVEL in job.flags):
+            chosen[job.source] = job
+    found = []
+    for source, job in chosen.items():
+        try:
+            image = open_image(source, kernel.symbol, *job.flags)
+            require_fit(image, kernel.symbol, kernel.signature)
+        except ToolchainUnavailable:
+            raise
+        except (ToolchainError, ImageError):
+            continue
+        found.append((" ".join((job.name, *job.flags)), image))
+    return found
+
+
+class _Target:
+    """One build on all candidates, up to the first that does not return."""
+
+    def __init__(self, image: Image, kernel: Kernel, tried: Sequence[CandidateSet]) -> None:
+        self._image, self._kernel, self._tried = image, kernel, tried
+        self._repeater = Repeater(image, kernel)
+        self._calls = [self._repeater.prepare(one.inputs, number) for number, one in enumerate(tried)]
+        self.mistakes: list[TriedMistake] = []
+        self.failing: list[int] = []
+        self._took: list[int] = []
+        for number, one in enumerate(tried):
+            outputs, executed = self._repeater.run(self._calls[number], PER_ELEMENT * (100 + one.elements))
+            self._took.append(executed)
+            if self._is_wrong(number, outputs):
+                self.failing.append(number)
+            if outputs is None or len(self.failing) == FAILING:
+                break
+
+    def _is_wrong(self, number: int, outputs: Mapping[str, np.ndarray[Any, Any]] | None) -> bool:
+        """Whether the golden reference has other outputs for a candidate, or there are none."""
+        golden, tolerance = self._tried[number].golden, self._kernel.tolerance
+        return outputs is None or any(not agreement(outputs[name], golden[name], tolerance).all() for name in golden)
+
+    def telling(self, title: str, kept: set[int]) -> list[int]:
+        """For each mistake that the build could have a candidate that shows it, if there is one: a kept one first."""
+        order = [int(n) for n in np.random.default_rng(1).permutation(len(self._tried)) if not self._tried[n].is_long]
+        order.sort(key=lambda number: number not in kept)
+        found, left = list[int](), WORK
+        for mistake in self._mistakes(self._repeater.instructions):
+            self._repeater.patch({mistake.pc: mistake.instruction})
+            shows, end = None, left - EACH
+            for number in order:
+                if left < end:
+                    break
+                left -= self._took[number] + PER_CALL
+                outputs, _ = self._repeater.run(self._calls[number], 2 * self._took[number] + 100)
+                if self._is_wrong(number, outputs):
+                    shows = number
+                    break
+            if left < 0:
+                break
+            if shows is not None:
+                found.append(shows)
+                order.remove(shows)
+                order.insert(0, shows)
+            place, texts = self._image.place_of(mistake.pc), (mistake.original.text, mistake.instruction.text)
+            self.mistakes.append(TriedMistake(title, place, mistake.kind, *texts, shows is not None))
+        self._repeater.patch({})
+        return found
+
+    def _mistakes(self, instructions: Mapping[int, Instruction]) -> list[Mistake]:
+        """At most so many of the code that is executed, evenly spread, in an order that is the same every time."""
+        every = [mistake for pc, i in sorted(instructions.items()) for mistake in mistakes_of(pc, i)]
+        some = every[:: -(-len(every) // MISTAKES)] if every else []
+        return [some[n] for n in np.random.default_rng(len(some)).permutation(len(some))]

@@ -1,0 +1,195 @@
+"""Inputs that are aimed: at steps of the golden reference, at mistakes that the compiled code could have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from isa.decode import decode
+from isa.rows import TABLE
+from long.planted.kernels import PlantedKernel, planted_kernels
+from sim import Machine
+from sim.check.aim.aiming import aim
+from sim.check.aim.boundaries import boundary_sets
+from sim.check.aim.mistakes import mistakes_of
+from sim.check.aim.power import Power, TriedMistake
+from sim.check.check import check_job, jobs_of
+from sim.check.vectors import make_vectors
+from sim.kernels import Domain, Kernel, parse_prototype
+from sim.kernels.domain import extreme_sets
+from sim.kernels.ladder import Ladder, halfway
+from support.command import lanewise
+
+KINDS = ("fixup", "round", "shift", "narrowing", "saturation", "tail", "constant", "offset", "sign", "lane")
+
+
+def kernel_of(prototype: str, golden: Any, **domain: Domain) -> Kernel:
+    """A kernel that is never built."""
+    name, signature = parse_prototype(prototype)
+    return Kernel(name=name, symbol=name, sources=(), signature=signature, golden=golden, domain=domain)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "float64", "bool"]
+)
+def test_rungs_lead_back_to_their_numbers_in_order(dtype: str) -> None:
+    numbers = np.sort(Domain().draw(np.dtype(dtype), (500,), np.random.default_rng(1)))
+    rungs = Ladder(Domain(), np.dtype(dtype)).rungs(numbers)
+    assert (np.diff(rungs) >= 0).all()
+    assert (Ladder(Domain(), np.dtype(dtype)).numbers(rungs) == numbers).all()
+
+
+def test_floats_are_one_rung_from_their_neighbours() -> None:
+    numbers = np.array([-1.5, 0, 1e-45, 3], np.float32)
+    above = np.nextafter(numbers, np.float32(np.inf))
+    ladder = Ladder(Domain(), np.dtype(np.float32))
+    assert (ladder.rungs(above) - ladder.rungs(numbers) == 1).all()
+
+
+def test_halfway_between_the_ends_of_64_bits_is_between_them() -> None:
+    low, high = np.array([-(2**63)]), np.array([2**63 - 1])
+    assert halfway(low, high).tolist() == [-1]
+
+
+def test_every_two_arguments_are_at_their_extremes_in_all_four_ways() -> None:
+    _, signature = parse_prototype("void f(const int8_t a[n], const int16_t b[n], int8_t c, int8_t out[n], size_t n)")
+    sets = list(extreme_sets(signature, {"b": Domain(-5, 9)}, 3, 1))
+    ends = {"a": (-128, 127), "b": (-5, 9), "c": (-128, 127)}
+    for one, other in combinations(ends, 2):
+        met = {(int(np.max(inputs[one])), int(np.max(inputs[other]))) for inputs in sets}
+        assert met == set(product(ends[one], ends[other]))
+
+
+def test_boundaries_of_a_division_are_next_to_its_multiples() -> None:
+    """floor(x / 1000) steps from 1000 k - 1 to 1000 k."""
+    kernel = kernel_of(
+        "void f(const int32_t x[n], int32_t out[n], size_t n)", lambda inputs: {"out": inputs["x"] // np.int32(1000)}
+    )
+    inputs = {"x": np.arange(20, dtype=np.int32), "n": 20}
+    before, behind = boundary_sets(kernel, inputs, np.random.default_rng(1))
+    low, high = np.minimum(before["x"], behind["x"]), np.maximum(before["x"], behind["x"])
+    assert (high % 1000 == 0).all()
+    assert (high - low == 1).all()
+
+
+def test_a_sum_over_an_axis_comes_as_near_to_a_step_as_its_elements_let_it() -> None:
+    """Of one row of products with 1 and -1, that any element can move by one."""
+
+    def golden(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        total = (inputs["a"].astype(np.int64) * np.where(np.arange(8) % 2, 1, -1)).sum(axis=1)
+        return {"out": (total // 100).astype(np.int32)}
+
+    kernel = kernel_of("void f(const int8_t a[n][8], int32_t out[n], size_t n)", golden)
+    inputs = {"a": np.zeros((5, 8), np.int8), "n": 5}
+    sets = list(boundary_sets(kernel, inputs, np.random.default_rng(1)))
+    apart = [
+        np.abs(golden(one)["out"] - golden(other)["out"]) for one, other in zip(sets[::2], sets[1::2], strict=True)
+    ]
+    assert (apart[-1] <= 1).all()
+    assert (apart[0] == 1).any()
+
+
+def test_a_rounding_multiply_may_be_mistaken_for_its_kin_and_its_lane_for_the_next() -> None:
+    found = mistakes_of(0, TABLE.instruction("sqrdmulh", "v0.4s, v1.4s, v2.s[1]"))
+    assert {mistake.instruction.text for mistake in found} == {
+        "sqdmulh v0.4s, v1.4s, v2.s[1]",
+        "sqrdmulh v0.4s, v1.4s, v2.s[0]",
+    }
+
+
+def test_what_only_moves_is_no_mistake() -> None:
+    assert not list(mistakes_of(0, TABLE.instruction("ldr", "q0, [x0]")))
+
+
+def test_a_machine_executes_a_patch_until_another_is_given() -> None:
+    machine = Machine()
+    machine.memory.map(0x1000, 0x1000, "rx")
+    machine.memory.write(0x1000, bytes.fromhex("20042031"))  # adds w0, w1, #0x801: 2049
+    machine.x[1] = 1
+    results = []
+    for patches in ({}, {0x1000: decode(bytes.fromhex("200400 11".replace(" ", "")))}, {}):  # add w0, w1, #1
+        machine.patch(patches)
+        machine.pc = 0x1000
+        machine.run(max_instructions=1)
+        results.append(machine.x[0])
+    assert results == [2050, 2, 2050]
+
+
+def faults_of_each_kind() -> list[PlantedKernel]:
+    """One planted fault of each kind, of as many sources as there are."""
+    every = [planted for planted in planted_kernels() if planted.domain == "narrow" and planted.kind]
+    names = list(dict.fromkeys(planted.name for planted in every))
+    return [
+        next(p for name in names[number:] + names[:number] for p in every if (p.name, p.kind) == (name, kind))
+        for number, kind in enumerate(KINDS)
+    ]
+
+
+@pytest.mark.parametrize("planted", faults_of_each_kind(), ids=lambda planted: planted.title)
+def test_a_planted_fault_is_found(planted: PlantedKernel, tmp_path: Path) -> None:
+    kernel = planted.kernel(tmp_path)
+    (job,) = jobs_of(kernel, ["O2"])
+    vectors = make_vectors(kernel, 100, 1)
+    assert check_job(kernel, job, aim(kernel, [job], vectors).added_to(vectors), engine="machine").failure
+
+
+def test_the_same_seed_aims_at_the_same_inputs(tmp_path: Path) -> None:
+    kernel = next(p for p in planted_kernels() if p.title == "blend_s8 narrow: correct").kernel(tmp_path)
+    one, other = (aim(kernel, jobs_of(kernel, ["O2"]), make_vectors(kernel, 100, 3)) for _ in range(2))
+    assert one.power == other.power
+    assert [str(inputs) for inputs in one.inputs] == [str(inputs) for inputs in other.inputs]
+
+
+def tried(place: str, shown: bool, kind: str = "round") -> TriedMistake:
+    return TriedMistake(build="k.c -O2", place=place, kind=kind, instruction="sqrdmulh", instead="sqdmulh", shown=shown)
+
+
+@pytest.mark.parametrize(
+    ("mistakes", "weaknesses"),
+    [
+        ([tried("k.c:1", True), tried("k.c:1", False)], []),
+        ([tried("k.c:1", True)] * 3 + [tried("k.c:2", False)] * 3, ["no input would have shown a mistake at k.c:2"]),
+        ([tried("k.c:1", True)] * 3 + [tried("k.c:2", False, "sign")] * 3, []),
+        (
+            [tried("k.c:1", True), *[tried("k.c:1", False)] * 2],
+            ["only 1 of 3 mistakes in the code would have been shown"],
+        ),
+    ],
+)
+def test_a_check_is_weak_where_a_line_or_most_mistakes_are_hidden(
+    mistakes: list[TriedMistake], weaknesses: list[str]
+) -> None:
+    assert Power(0, mistakes).weaknesses == weaknesses
+
+
+@pytest.fixture
+def blind(tmp_path: Path) -> Path:
+    """The example of `lanewise init kernel`, over a domain in which every product is 0."""
+    lanewise("init", "kernel", "blind", "--folder", tmp_path)
+    file = tmp_path / "blind.py"
+    text = file.read_text()
+    file.write_text(text.replace('{"a": Domain(corners=(64, -64)),', '{"a": Domain(0, 0),'))
+    return file
+
+
+def test_a_pass_that_says_little_is_called_weak(blind: Path) -> None:
+    result = lanewise("check", blind, "--opt", "O2")
+    assert result.exit_code == 0
+    assert "PASSED, weak: the implementation agrees on every lane" in result.stdout
+    assert "note: weak: no input would have shown a mistake at" in result.stdout
+
+
+def test_strict_does_not_accept_a_weak_pass(blind: Path, tmp_path: Path) -> None:
+    result = lanewise("check", blind, "--opt", "O2", "--strict", "--json", "--junit", tmp_path / "report.xml")
+    data = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert (data["passed"], data["weak"]) == (True, True)
+    properties = ElementTree.parse(tmp_path / "report.xml").iter("property")
+    assert ("verdict", "PASSED, weak") in [(p.get("name"), p.get("value")) for p in properties]
