@@ -150,7 +150,8 @@ def at_some_extremes(domains: Domains, rng: np.random.Generator) -> Pick:
         low, high = (int(bound) for bound in bounds)
         exponents = [n for n in range(8 * dtype.itemsize) if -(-low >> n) <= high >> n]
         exponent = int(rng.choice(exponents))
-        return _uniform(dtype, -(-low >> exponent), high >> exponent, shape, rng) << dtype.type(exponent)
+        multiples = _uniform(dtype, -(-low >> exponent), high >> exponent, shape, rng)
+        return np.asarray(multiples << dtype.type(exponent))
 
     return pick
 

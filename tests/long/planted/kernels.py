@@ -180,7 +180,7 @@ SOURCES = (
         blend_s8,
         "(const int8_t a[length], const int8_t b[length], int8_t output[length], size_t length, "
         "int16_t weight, int16_t offset)",
-        {"weight": Domain(-256, 256), "offset": Domain(-500, 500)}, {"weight": Domain(0, 256),
+        {"weight": Domain(-256, 256), "offset": Domain(-500, 500)}, {"weight": Domain(0, 300),
         "offset": Domain(-9, 9)},
     ),
     Planted(
