@@ -44,6 +44,7 @@ INDISPENSABLE = {
     "isa/evaluate/host_floating.py", "isa/evaluate/smt_terms.py", "isa/evaluate/batch/source.py",
     "isa/evaluate/batch/narrowing.py", "isa/evaluate/batch/arithmetic.py", "isa/evaluate/rolling.py",
     "isa/evaluate/c/source.py",
+    "isa/evaluate/c/vectors.py",
 }  # fmt: skip
 """Evaluators that are known to match: whatever looks for such files must find these."""
 ADDED = "\n\nclass Added(_Node):\n    pass\n"

@@ -29,12 +29,12 @@ FORMS = {
 }  # fmt: skip
 """Forms, and the lanes that they write."""
 _LOOP = """
-static inline int load_bytes(State *S, uint64_t address, void *bytes, unsigned size) { return 0; }
-static inline int store_bytes(State *S, uint64_t address, const void *bytes, unsigned size) { return 0; }
+static inline int load_bytes(Memory *M, unsigned access, uint64_t at, void *bytes, unsigned size) { return 0; }
+static inline int store_bytes(Memory *M, unsigned access, uint64_t at, const void *bytes, unsigned size) { return 0; }
 
 void run(State *S, uint64_t times) {
   for (uint64_t i = 0; i < times; ++i) {
-    f(S%s);
+    f(S, 0%s);
     __asm__ volatile("" : : "r"(S) : "memory"); /* every turn reads and writes the registers */
   }
 }

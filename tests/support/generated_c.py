@@ -18,27 +18,27 @@ from sim.machine.registers import RegisterStorage
 from sim.toolchain.compilers import host_library
 from sim.verify.states import CODE, DATA, DATA_SIZE, States
 
-_STATE = "<512s32QQ16s3I4xQ"
+_STATE = "<512s32QQ16s3I4x"
 """The layout of `State` in `isa.evaluate.c.PRELUDE`."""
 _MEMORY = """
-typedef struct { uint64_t start, size; uint8_t *bytes; uint64_t writable; } Region;
+struct Memory { uint64_t start, size; uint8_t *bytes; uint64_t writable; };
 
-static uint8_t *found(State *S, uint64_t address, unsigned size, uint64_t writable) {
-  for (const Region *each = S->memory; each->size; ++each) {
+static uint8_t *found(Memory *M, uint64_t address, unsigned size, uint64_t writable) {
+  for (const Memory *each = M; each->size; ++each) {
     const uint64_t offset = address - each->start;
     if (offset < each->size && size <= each->size - offset && each->writable >= writable) return each->bytes + offset;
   }
   return 0;
 }
 
-static inline int load_bytes(State *S, uint64_t address, void *bytes, unsigned size) {
-  const uint8_t *at = found(S, address, size, 0);
+static inline int load_bytes(Memory *M, unsigned access, uint64_t address, void *bytes, unsigned size) {
+  const uint8_t *at = found(M, address, size, 0);
   if (at) memcpy(bytes, at, size);
   return at != 0;
 }
 
-static inline int store_bytes(State *S, uint64_t address, const void *bytes, unsigned size) {
-  uint8_t *at = found(S, address, size, 1);
+static inline int store_bytes(Memory *M, unsigned access, uint64_t address, const void *bytes, unsigned size) {
+  uint8_t *at = found(M, address, size, 1);
   if (at) memcpy(at, bytes, size);
   return at != 0;
 }
@@ -92,7 +92,7 @@ class Compiled:
         text = "\n".join([c.PRELUDE, _MEMORY, *self._functions(), *self._entry()])
         library = CDLL(str(host_library(change(text), *flags)))
         self._run = library.run
-        self._run.argtypes = (c_uint, c_void_p, c_void_p)
+        self._run.argtypes = (c_uint, c_void_p, c_void_p, c_void_p)
         self._code, self._data = create_string_buffer(4096), create_string_buffer(DATA_SIZE)
         code, data = addressof(self._code), addressof(self._data)
         self._regions = create_string_buffer(pack("<12Q", CODE, 4096, code, 0, DATA, DATA_SIZE, data, 1, *[0] * 4))
@@ -109,10 +109,10 @@ class Compiled:
 
     def _entry(self) -> Iterator[str]:
         """What Python calls: the function of a number with an array of register numbers."""
-        yield "int run(unsigned number, State *S, const unsigned *r) {\n  switch (number) {"
+        yield "int run(unsigned number, State *S, Memory *M, const unsigned *r) {\n  switch (number) {"
         for pattern, number in self._numbers.items():
             registers = "".join(f", r[{k}]" for k in range(pattern.register_count))
-            yield f"    case {number}: return f{number}(S{registers});"
+            yield f"    case {number}: return f{number}(S, M{registers});"
         yield "  }\n  return 2;\n}"
 
     def difference(self, name: str, word: int, states: int) -> str:
@@ -145,9 +145,9 @@ class Compiled:
     def _compared(self, instruction: Instruction, numbers: object) -> str | None:
         machine, state = self._machine, self._state
         machine.pc = CODE
-        before = _packed(machine.registers, CODE, addressof(self._regions))
+        before = _packed(machine.registers, CODE)
         pack_into(f"{len(before)}s", state, 0, before)
-        refused = self._run(self._numbers[instruction.pattern], state, numbers)
+        refused = self._run(self._numbers[instruction.pattern], state, self._regions, numbers)
         if refused == _LEFT:
             return None if state.raw[: len(before)] == before else "C left it, and changed something"
         try:
@@ -157,22 +157,22 @@ class Compiled:
             faulted = 1
         if refused != faulted:
             return f"C returned {refused}, exact {faulted}"
-        after = _packed(machine.registers, machine.pc, addressof(self._regions))
+        after = _packed(machine.registers, machine.pc)
         if state.raw[: len(after)] != after:
             return _register_difference(state.raw, after)
         stored = self._data.raw != machine.memory.read(DATA, DATA_SIZE) if instruction.stores else False
         return "memory differs" if stored else ""
 
 
-def _packed(registers: RegisterStorage, pc: int, memory: int) -> bytes:
+def _packed(registers: RegisterStorage, pc: int) -> bytes:
     nzcv, fpsr, fpcr, monitor = registers.flags
     flags = monitor.to_bytes(16, "little"), nzcv, fpsr, fpcr
-    return pack(_STATE, bytes(registers.vectors), *registers.general, pc, *flags, memory)
+    return pack(_STATE, bytes(registers.vectors), *registers.general, pc, *flags)
 
 
 def _register_difference(state: bytes, expected: bytes) -> str:
     vectors = [f"v{i}" for i in range(32)]
-    names = [*vectors, *(f"x{i}" for i in range(31)), "sp", "pc", "monitor", "nzcv", "fpsr", "fpcr", "memory"]
+    names = [*vectors, *(f"x{i}" for i in range(31)), "sp", "pc", "monitor", "nzcv", "fpsr", "fpcr"]
     (mine, *others), (exact_vectors, *exact_others) = unpack_from(_STATE, state), unpack_from(_STATE, expected)
     pairs = zip(names, [*_registers(mine), *others], [*_registers(exact_vectors), *exact_others], strict=True)
     return next(f"{name}: C {a!r}, exact {b!r}" for name, a, b in pairs if a != b)

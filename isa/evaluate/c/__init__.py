@@ -1,9 +1,10 @@
 """C generated from expressions: text for a compiler of the host, which whoever calls has.
 
 `instruction` writes one function for each pattern (see `isa.instruction`) with the register numbers as parameters, and
-`expression` one of a single expression of operands.  Lanes that are computed alike are one loop, which compilers turn
-into vector instructions.  The text is C11 with `__int128`, for gcc and clang on a little-endian computer, and is C++
-too.  It has no undefined behaviour: see `isa.evaluate.c.source`.
+`expression` one of a single expression of operands.  Lanes that are computed alike are one vector where vectors have
+the operations (`isa.evaluate.c.vectors`), else one loop.  The text is C11 with `__int128` and vector types, for gcc and
+clang on a little-endian computer; that of an expression is C++ too.  It has no undefined behaviour: see
+`isa.evaluate.c.source`.
 
 Floating point is in C only where the host's arithmetic does the same (`isa.evaluate.c.host_floating`): single and
 double precision, rounded to nearest, in the modes and for the operands that its guards let pass; elsewhere the function
@@ -18,6 +19,7 @@ from collections.abc import Sequence
 from isa.evaluate.c.host_floating import APPLIES, GuardedSource
 from isa.evaluate.c.source import Source, register_text
 from isa.evaluate.c.types import SIZES, NotInC, cast, literal, name, type_of, unsigned
+from isa.evaluate.c.vectors import ELEMENTS, TYPES, LaneVectors, copied_bytes, is_consecutive, is_vector
 from isa.evaluate.exact import QC
 from isa.evaluate.rolling import Rolled, Roller
 from isa.lane import Int, Lane, Memory, Place, Read, Write
@@ -25,7 +27,8 @@ from isa.semantics.elementwise import Writes
 
 __all__ = ["PRELUDE", "NotInC", "expression", "instruction"]
 
-PRELUDE = """\
+PRELUDE = (
+    """\
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -44,7 +47,6 @@ typedef struct {
   uint64_t pc;
   uint8_t monitor[16];
   uint32_t nzcv, fpsr, fpcr;
-  void *memory; /* for load_bytes and store_bytes alone */
 } State;
 
 static inline float float_of(uint32_t bits) { float f; memcpy(&f, &bits, 4); return f; }
@@ -52,26 +54,32 @@ static inline double double_of(uint64_t bits) { double f; memcpy(&f, &bits, 8); 
 static inline uint32_t bits_of_float(float f) { uint32_t bits; memcpy(&bits, &f, 4); return bits; }
 static inline uint64_t bits_of_double(double f) { uint64_t bits; memcpy(&bits, &f, 8); return bits; }
 
-/* Copy bytes from and to memory; 0 where that is not allowed, and then nothing is copied. */
-static inline int load_bytes(State *S, uint64_t address, void *bytes, unsigned size);
-static inline int store_bytes(State *S, uint64_t address, const void *bytes, unsigned size);
+/* Copy bytes from and to memory; 0 where that is not allowed, and then nothing is copied.
+   `access` numbers the calls in the function of an instruction. */
+typedef struct Memory Memory;
+static inline int load_bytes(Memory *M, unsigned access, uint64_t address, void *bytes, unsigned size);
+static inline int store_bytes(Memory *M, unsigned access, uint64_t address, const void *bytes, unsigned size);
+
 """
-"""What comes before the functions.  Whoever compiles adds the bodies of `load_bytes` and `store_bytes`."""
+    + TYPES
+)
+"""What comes before the functions.  Whoever compiles adds `Memory` and the bodies of `load_bytes` and `store_bytes`."""
 
 _BITS = {"nzcv": 32, "fpsr": 32, "fpcr": 32, "monitor": 128}
 """The bits of the members of `State` that do not have 64."""
 
 
-def instruction(function_name: str, writes: Writes, register_count: int, title: str) -> str:
-    """`static int NAME(State *S, unsigned r0, ...)`, which executes an instruction with open registers.
+def instruction(function_name: str, writes: Writes, register_count: int, title: str, aligned: bool = False) -> str:
+    """`static int NAME(State *S, Memory *M, unsigned r0, ...)`, which executes an instruction with open registers.
 
     It returns 0, or 1 where memory refused, or 2 where the host's floating point may not do what Arm's does.
     Everything is computed, then memory is written, then registers and `pc`: a refused load, a first store refused, or 2
-    changes nothing.  Raises NotInC.
+    changes nothing.  Where its accesses must be `aligned`, the text calls `load_aligned_bytes` and
+    `store_aligned_bytes` instead of `load_bytes` and `store_bytes`.  Raises NotInC.
     """
     parameters = "".join(f", unsigned r{k}" for k in range(register_count))
-    function = _Function(writes)
-    lines = [f"/* {title} */", f"static int {function_name}(State *S{parameters}) {{"]
+    function = _Function(writes, "aligned_bytes" if aligned else "bytes")
+    lines = [f"/* {title} */", f"static int {function_name}(State *S, Memory *M{parameters}) {{"]
     return "\n".join([*lines, *(f"  {line}" for line in (*function.lines, "return 0;")), "}", ""])
 
 
@@ -124,8 +132,10 @@ class _OperandSource(Source):
 class _Function:
     """The lines of one function: everything is computed first, then memory is written, then registers."""
 
-    def __init__(self, writes: Writes) -> None:
-        self._source = GuardedSource()
+    def __init__(self, writes: Writes, accessed: str) -> None:
+        self._source = GuardedSource(accessed)
+        self._accessed = accessed
+        self._vectors = LaneVectors(self._source)
         self._roller = Roller()
         self._stores: list[str] = []
         self._commits: list[str] = []
@@ -142,7 +152,8 @@ class _Function:
         if isinstance(write.place, Memory):
             address = self._source.value(self._roller.fold((write.place.address,)))
             data = self._bytes(write, write.place.size)
-            self._stores.append(f"if (!store_bytes(S, {address}, {data}, {write.place.size})) return 1;")
+            allowed = f"store_{self._accessed}(M, {self._source.next_access()}, {address}, {data}, {write.place.size})"
+            self._stores.append(f"if (!{allowed}) return 1;")
         elif write.place.file == "v":
             self._commits.append(f"memcpy({register_text(write.place)}, {self._bytes(write, 16)}, 16);")
         elif write.place.file == "zr":
@@ -161,12 +172,23 @@ class _Function:
         start = "" if len(write.lanes) == count else " = {0}"
         self._source.lines.append(f"{name(unsigned(write.bits))} {made}[{count}]{start};")
         for positions, node in self._roller.groups(write.lanes):
-            value = self._source.low_bits(node, write.bits)
-            if len(positions) == 1:
-                self._source.lines.append(f"{made}[{positions[0]}] = {value};")
-            else:
-                self._source.repeat(len(positions), f"{made}[{self._source.table(positions)}] = {value};")
+            self._put(made, positions, node, write.bits)
         return made
+
+    def _put(self, made: str, positions: Sequence[int], node: Rolled, bits: int) -> None:
+        """Lanes that are alike go to their positions in an array."""
+        source, first, count = self._source, positions[0], len(positions)
+        where = f"{made} + {first}" if first else made
+        if count > 1 and is_consecutive(positions) and (copied := copied_bytes(node, bits)) is not None:
+            data, byte = copied
+            held = f"{source.bytes_of(data)} + {byte}" if byte else source.bytes_of(data)
+            source.lines.append(f"memcpy({where}, {held}, {count * bits // 8});")
+        elif node.width == count and is_consecutive(positions) and bits in ELEMENTS and is_vector(node):
+            source.lines.append(f"memcpy({where}, &{self._vectors.low_bits(node, bits)}, {count * bits // 8});")
+        elif count > 1:
+            source.repeat(count, f"{made}[{source.table(positions)}] = {source.low_bits(node, bits)};")
+        else:
+            source.lines.append(f"{made}[{first}] = {source.low_bits(node, bits)};")
 
     def _number(self, write: Write, bits: int) -> str:
         """The name of a number made of the lanes of a write."""

@@ -52,8 +52,8 @@ def _format_of(kind: Float | Int) -> _Format:
 class GuardedSource(Source):
     """Expressions with floating point.  Where there is any, `applies` is 0 if a guard did not hold."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, accessed: str) -> None:
+        super().__init__(accessed)
         self.computes_floating = False
 
     def floating(self, node: Rolled, operation: FloatOperation) -> str:

@@ -1,9 +1,10 @@
 """The text of rolled expressions in C.
 
-Names in the text: `S` (the `State` of the machine), `r0`, `r1`, ... for open register numbers, `load_bytes`, `i` (the
-lane of a loop), and `saturated`, which becomes 1 where a saturation clamps.  What all lanes share is computed once,
-before the loop.  Every step is computed in the smallest type that holds its operands and its result, so that nothing
-overflows; what only goes into the low bits of a lane is computed in an unsigned type of that width.
+Names in the text: `S` (the `State` of the machine), `M` (its `Memory`), `r0`, `r1`, ... for open register numbers,
+`load_bytes`, `i` (the lane of a loop), and `saturated`, which becomes 1 where a saturation clamps.  What all lanes
+share is computed once, before the loop.  Every step is computed in the smallest type that holds its operands and its
+result, so that nothing overflows; what only goes into the low bits of a lane is computed in an unsigned type of that
+width.
 
 The standard leaves two things to the compiler, which gcc and clang define and this text relies on: a signed number is
 shifted right arithmetically, and a conversion to a signed type keeps the low bits.
@@ -46,7 +47,7 @@ def register_text(place: Place) -> str:
     return "S->x[31]" if place.file == "sp" else f"S->{place.file}"
 
 
-def _needs_low_bits_only(operator: Operator) -> bool:
+def needs_low_bits_only(operator: Operator) -> bool:
     """Whether the low bits of the result need no more than as many low bits of the operands."""
     match operator:
         case "add" | "subtract" | "multiply" | "and" | "or" | "xor" | "shift_left":
@@ -61,7 +62,7 @@ def _is_modular(node: Rolled, bits: int) -> bool:
     """Whether a node does not fit a type of so many bits, but its low bits can be computed in it, unsigned."""
     kind = smallest(node.low, node.high)
     wider = kind is None or kind.bits > bits
-    return wider and isinstance(node.node, Binary) and _needs_low_bits_only(node.node.operator)
+    return wider and isinstance(node.node, Binary) and needs_low_bits_only(node.node.operator)
 
 
 def _kind(node: Rolled) -> Int:
@@ -71,18 +72,25 @@ def _kind(node: Rolled) -> Int:
 class Source:
     """The lines that compute rolled expressions."""
 
-    def __init__(self) -> None:
+    def __init__(self, accessed: str = "bytes") -> None:
         self.lines: list[str] = []
+        self._accessed = accessed
         self.saturates = False
         self._loop: list[str] = []
         self._names: dict[object, str] = {}
         self._loop_names: dict[object, str] = {}
         self._count = 0
+        self._accesses = 0
 
     def new(self, letter: str) -> str:
         """A name that nothing has yet."""
         self._count += 1
         return f"{letter}{self._count - 1}"
+
+    def next_access(self) -> int:
+        """The number of one more access to memory."""
+        self._accesses += 1
+        return self._accesses - 1
 
     def repeat(self, count: int, statement: str) -> None:
         """The statement for every lane `i`, after what it needs of nodes that differ from lane to lane."""
@@ -181,7 +189,7 @@ class Source:
             text = f"{self._ring(a, bits)} << {self.value(b)}"
             text = text if b.high < bits else f"{self.value(b)} < {bits} ? {text} : 0"
         else:
-            text = f"{self._ring(a, bits)} {_sign(node.node.operator)} {self._ring(b, bits)}"
+            text = f"{self._ring(a, bits)} {sign(node.node.operator)} {self._ring(b, bits)}"
         return self.named(key, node, name(unsigned(bits)), text)
 
     def _compute(self, node: Rolled) -> str:
@@ -232,7 +240,8 @@ class Source:
         if key not in self._names:
             at, size = cast(self.value(node.args[0]), _kind(node.args[0]), unsigned(64)), node.node.size
             self._names[key] = loaded = self.new("m")
-            self.lines += [f"uint8_t {loaded}[{size}];", f"if (!load_bytes(S, {at}, {loaded}, {size})) return 1;"]
+            allowed = f"load_{self._accessed}(M, {self.next_access()}, {at}, {loaded}, {size})"
+            self.lines += [f"uint8_t {loaded}[{size}];", f"if (!{allowed}) return 1;"]
         return self._names[key]
 
     def view(self, data: Rolled, numbers: Sequence[int], element: Int) -> str:
@@ -315,7 +324,7 @@ class Source:
                 assert_never(operator)
 
     def _infix(self, operator: Operator, a: Rolled, b: Rolled, kind: Int) -> str:
-        return f"{self.operand(a, kind)} {_sign(operator)} {self.operand(b, kind)}"
+        return f"{self.operand(a, kind)} {sign(operator)} {self.operand(b, kind)}"
 
     def _shift_right(self, a: Rolled, b: Rolled) -> str:
         """Counts past the width of the type leave the sign."""
@@ -353,7 +362,7 @@ def _common(*nodes: Rolled) -> Int:
     return type_of(min(node.low for node in nodes), max(node.high for node in nodes))
 
 
-def _sign(operator: Operator) -> str:
+def sign(operator: Operator) -> str:
     """What C calls it; of a minimum and a maximum, which order takes the first operand."""
     match operator:
         case "add":
