@@ -26,6 +26,7 @@ bench: $(INSTALLED)
 	@$(BIN)/python tests/benchmarks/memory_speed.py
 	@$(BIN)/python tests/benchmarks/batch_speed.py
 	@$(BIN)/python tests/benchmarks/c_speed.py
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.engine_speed
 	@$(BIN)/python tests/benchmarks/explain_speed.py
 	@$(BIN)/python tests/benchmarks/timing_speed.py
 

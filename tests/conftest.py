@@ -64,12 +64,15 @@ def form_words() -> Words:
     return recorded
 
 
-@pytest.fixture(params=["Machine", "Emulator"], ids=["machine", "emulator"])
+@pytest.fixture(params=["machine", "compiled", "emulator"])
 def engine(request: pytest.FixtureRequest) -> Machine | Emulator:
-    """What both promise is tested on both; `sim` is imported only after `pytest_configure` has found it."""
+    """What all promise is tested on all; `sim` is imported only after `pytest_configure` has found it."""
     sim = import_module("sim")
-    made: Machine | Emulator = getattr(sim, request.param)()
-    return made
+    if request.param == "emulator":
+        emulator: Emulator = sim.Emulator()
+        return emulator
+    machine: Machine = sim.Machine(engine="interpreted" if request.param == "machine" else request.param)
+    return machine
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from operator import length_hint
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from isa.decode import disassemble
 from isa.evaluate.python import Load, Run, Store, bind
@@ -15,13 +15,18 @@ from isa.processors import features_of
 from isa.rows import TABLE
 from isa.table import Table
 from sim.machine.alignment import aligned_load, aligned_store, must_be_aligned
+from sim.machine.compiled.engine import CompiledEngine
 from sim.machine.errors import ExecutionError, MemoryFault
 from sim.machine.executable import executable
+from sim.machine.host_compiler import compile_for_host
 from sim.machine.memory import Memory
 from sim.machine.registers import SP, RegisterFile, RegisterStorage, as_fpcr, as_register
 from sim.machine.trace import Step
 
 _MAX_BLOCK = 512
+
+EngineName = Literal["interpreted", "compiled"]
+ENGINES: Final = get_args(EngineName)
 
 
 class Block(NamedTuple):
@@ -43,9 +48,15 @@ class Machine:
     `"cortex-a72"` (`isa.processors`); default: all.  Raises UnknownFeature for another name.  Code that a program
     rewrites is noticed at the next branch or run; hardware promises it only after an instruction barrier.  After a
     fault the state is precise: the instruction at `pc` did nothing.
+
+    The engine executes what `run` is asked for: "interpreted" in Python, "compiled" by C that is compiled for this
+    computer where it has a compiler; what C does not have is interpreted, and so is all without a compiler
+    (see `fallbacks`).  `step` and `follow` always interpret.
     """
 
-    def __init__(self, features: str | Iterable[str] = FEATURES, table: Table = TABLE) -> None:
+    def __init__(
+        self, features: str | Iterable[str] = FEATURES, table: Table = TABLE, engine: EngineName = "interpreted"
+    ) -> None:
         self.features = features_of(features)
         self.registers = RegisterStorage()
         self.memory = Memory()
@@ -62,11 +73,29 @@ class Machine:
         self._stops: set[int] = set()
         self._loads: list[tuple[int, bytes]] = []
         self._stores: list[tuple[int, bytes, bytes]] = []
+        if engine not in ENGINES:
+            raise ValueError(f"unknown engine {engine!r}: the engines are {', '.join(ENGINES)}")
+        self._engine: CompiledEngine | None = None
+        if engine == "compiled":
+            self._engine = CompiledEngine(
+                compile_for_host, self.memory, self.registers, self._decode, self.features, table
+            )
+
+    @property
+    def instructions_compiled(self) -> int:
+        """How many of the instructions were executed as compiled code."""
+        return self._engine.executed if self._engine is not None else 0
+
+    @property
+    def fallbacks(self) -> dict[tuple[str, str], int]:
+        """Instructions that the compiled engine left to the interpreter: how many, by form of the first and reason."""
+        return dict(self._engine.interpreted) if self._engine is not None else {}
 
     @property
     def forms(self) -> frozenset[str]:
         """The names of the instruction forms in the code that was run or stepped through."""
-        return frozenset(instruction.form.name for instruction in self._instructions.values())
+        interpreted = frozenset(instruction.form.name for instruction in self._instructions.values())
+        return interpreted | self._engine.forms if self._engine is not None else interpreted
 
     @property
     def code(self) -> Mapping[int, Instruction]:
@@ -150,26 +179,49 @@ class Machine:
         be executed.
         """
         start = self.instructions_executed
-        for _ in self.follow(until, max_instructions):
-            pass
+        if self._engine is not None:
+            self._run_compiled(self._engine, until, max_instructions)
+        else:
+            for _ in self.follow(until, max_instructions):
+                pass
         return self.instructions_executed - start
+
+    def _run_compiled(self, engine: CompiledEngine, until: int | None, max_instructions: int | None) -> None:
+        until = self._prepare(until)
+        left = sys.maxsize if max_instructions is None else max_instructions
+        while self.pc != until and left > 0:
+            done = engine.run(self.pc, until, left)
+            self.pc = done.pc
+            self.instructions_executed += done.executed
+            left -= done.executed
+            if done.reason and left > 0:
+                self._notice_code()
+                block = self._blocks.get(self.pc) or self._translate(self.pc)
+                form = self._instructions[self.pc].form.name
+                count = self._run_block(block, 1 if done.one else left)
+                engine.note_interpreted(form, done.reason, count)
+                left -= count
 
     def follow(self, until: int | None = None, max_instructions: int | None = None) -> Iterator[int]:
         """Execute as `run` does; yields where each branch leads, taken or not, as soon as it is executed."""
-        until = None if until is None else as_register(until, 64)
-        if until is not None and until not in self._stops:
-            self._stops.add(until)
-            self._blocks.clear()
-        self.pc = as_register(self.pc, 64)
+        until = self._prepare(until)
         left = sys.maxsize if max_instructions is None else max_instructions
         while self.pc != until and left > 0:
-            if self._code_version != self.memory.code_version:
-                self._forget_code()
+            self._notice_code()
             block = self._blocks.get(self.pc) or self._translate(self.pc)
             branches = block.branch is not None and block.length <= left
             left -= self._run_block(block, left)
             if branches:
                 yield self.pc
+
+    def _prepare(self, until: int | None) -> int | None:
+        """Let blocks end at an address, which is returned as a register holds it, as the program counter is."""
+        until = None if until is None else as_register(until, 64)
+        if until is not None and until not in self._stops:
+            self._stops.add(until)
+            self._blocks.clear()
+        self.pc = as_register(self.pc, 64)
+        return until
 
     def _run_block(self, block: Block, limit: int) -> int:
         """Execute a block, or the first `limit` instructions of it."""
@@ -193,7 +245,10 @@ class Machine:
         self.instructions_executed += count
         return count
 
-    def _forget_code(self) -> None:
+    def _notice_code(self) -> None:
+        """Forget all instructions where code has changed."""
+        if self._code_version == self.memory.code_version:
+            return
         self._blocks.clear()
         self._recorded.clear()
         self._instructions = dict(self._patches)
@@ -228,8 +283,7 @@ class Machine:
 
     def instruction_at(self, pc: int) -> Instruction:
         """The instruction at an address.  Raises MemoryFault, and what `executable` does."""
-        if self._code_version != self.memory.code_version:
-            self._forget_code()
+        self._notice_code()
         known = self._instructions.get(pc)
         if known is None:
             known = self._instructions[pc] = self._decode(pc)
@@ -252,8 +306,7 @@ class Machine:
 
     def step(self) -> Step:
         """Execute one instruction and say what it did.  Raises as `run` does."""
-        if self._code_version != self.memory.code_version:
-            self._forget_code()
+        self._notice_code()
         pc = self.pc % 2**64
         known = self._recorded.get(pc)
         if known is None:

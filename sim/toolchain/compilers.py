@@ -18,7 +18,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from isa.errors import MISSING, LanewiseError
@@ -212,8 +212,39 @@ def host_library(text: str, *flags: str) -> Path:
     compiler = [system] if system is not None else _host_clang()
     compiler += [*_HOST, *flags]
     settings = json.dumps([compiler, _version_text(compiler[0])])
-    key = hashlib.sha256((settings + text).encode()).hexdigest()
-    return _cached(key, ".so", lambda scratch: (_built_for_host(text, compiler, scratch), []))
+    return _host_library(hashlib.sha256((settings + text).encode()).hexdigest(), lambda: text, compiler)
+
+
+def engine_library(key: str, text: Callable[[], str]) -> Path:
+    """A shared object for this very processor: what was kept under the key, else made of the text (see `host_library`).
+
+    The compiler is the clang in `ziglang`, which makes more of vectors, else the system's `cc`.  Raises what
+    `host_library` raises.
+    """
+    try:
+        compiler = _host_clang()
+    except ToolMissing:
+        system = shutil.which("cc")
+        if system is None:
+            raise
+        compiler = [system]
+    compiler += [*_HOST, "-march=native"]
+    settings = json.dumps([compiler, _version_text(compiler[0]), _processor(), key])
+    return _host_library(hashlib.sha256(settings.encode()).hexdigest(), text, compiler)
+
+
+def _host_library(key: str, text: Callable[[], str], compiler: list[str]) -> Path:
+    return _cached(key, ".so", lambda scratch: (_built_for_host(text(), compiler, scratch), []))
+
+
+@functools.cache
+def _processor() -> str:
+    """What -march=native depends on: the processor's name and features, as Linux lists them."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return "\n".join(sorted({line for line in lines if line.startswith(("model name", "flags", "Features", "CPU "))}))
 
 
 def is_source(path: Path) -> bool:
