@@ -1,5 +1,6 @@
 """The cache of built programs: when it is used, and when it is not."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -110,6 +111,23 @@ def test_a_damaged_cache_entry_is_built_again(write: Write, cache: Path, damage:
     first = build(source)
     next(cache.glob("*.json")).write_text(damage, errors="surrogateescape")
     assert build(source) == first
+
+
+def test_an_entry_that_names_another_file_is_built_again(write: Write, cache: Path) -> None:
+    source = write("kernel.c", SUM)
+    first = build(source)
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    next(cache.glob("*.json")).write_text(json.dumps({str(source): digest}))
+    assert build(source) == first
+
+
+def test_what_a_killed_process_left_behind_is_removed(write: Write, cache: Path) -> None:
+    for name, age in (("tmpold", 7200), ("tmpyoung", 60)):
+        (cache / name).mkdir(parents=True)
+        (cache / name / "kernel.o").write_bytes(b"half")
+        os.utime(cache / name, (time.time() - age,) * 2)
+    build(write("kernel.c", SUM))
+    assert [left.name for left in cache.glob("tmp*")] == ["tmpyoung"]
 
 
 def test_a_damaged_program_in_the_cache_is_built_again(write: Write) -> None:

@@ -6,10 +6,14 @@ Every function may raise OSError.
 import contextlib
 import hashlib
 import json
+import shutil
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+_STALE = 3600
+"""Seconds; no compiler runs so long."""
 
 Make = Callable[[Path], tuple[Path, list[Path] | None]]
 """In a scratch directory: what was made there, and from which files; None where not all of them are known."""
@@ -21,12 +25,15 @@ def kept_or_made(entry: Path, suffix: str, make: Make) -> Path:
     Entries are JSON, the files' names the digests of their contents with the suffix.
     """
     # An entry that is not there, or damaged, whatever JSON made of it, is made anew.
-    with contextlib.suppress(OSError, ValueError, AttributeError, StopIteration):
+    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, StopIteration):
         digests: dict[str, str] = json.loads(entry.read_bytes())
-        if all(_digest(Path(file)) == digest for file, digest in digests.items()):
-            return Path(next(iter(digests)))
+        kept = Path(next(iter(digests)))
+        named = kept == entry.with_name(digests[str(kept)] + suffix)
+        if named and all(_digest(Path(file)) == digest for file, digest in digests.items()):
+            return kept
     started = time.time_ns()
     entry.parent.mkdir(parents=True, exist_ok=True)
+    _remove_stale_scratch(entry.parent)
     with tempfile.TemporaryDirectory(dir=entry.parent) as scratch:
         made, inputs = make(Path(scratch))
         final = entry.with_name(_digest(made) + suffix)
@@ -43,6 +50,14 @@ def write_whole(file: Path, content: bytes) -> None:
         written = Path(scratch, file.name)
         written.write_bytes(content)
         written.replace(file)
+
+
+def _remove_stale_scratch(directory: Path) -> None:
+    """Remove what processes that were killed have left behind: scratch that is old."""
+    for left in directory.glob(f"{tempfile.gettempprefix()}*"):
+        with contextlib.suppress(OSError):  # another process may be faster
+            if time.time() - left.stat().st_mtime > _STALE:
+                shutil.rmtree(left)
 
 
 def _digest(file: Path) -> str:
