@@ -1,6 +1,7 @@
 """Simulators built from SystemVerilog, kept by the content of everything they are made of.
 
-Verilator writes C++, of which one call of the compiler makes a program; its runtime is compiled once for all designs.
+Verilator writes C++, of which one call of the compiler makes a program; its runtime, and with GCC its headers, are
+compiled once for all designs.
 Icarus compiles to a file that its own program runs.
 """
 
@@ -39,6 +40,8 @@ _COMPILE: Final = ("-std=c++17", "-w", *_DEFINES)
 _RUNTIME: Final = (
     "verilated", "verilated_cov", "verilated_dpi", "verilated_vpi", "verilated_vcd_c", "verilated_threads",
 )  # fmt: skip
+_HEADERS: Final = ("verilated", "verilated_vcd_c", "verilated_vpi", "verilated_dpi")
+"""Reading them, and what they include, is three quarters of the time that a bench takes to compile."""
 Purpose = Literal["bench", "bulk", "coverage"]
 """What a simulator is for: cycles decided in Python, many cycles without it, or counts of what was executed."""
 OPTIMISATION: Final = {"bench": "-O0", "bulk": "-O1", "coverage": "-O0", "exhaustive": "-O3"}
@@ -142,8 +145,12 @@ def _verilator_make(design: TopModule, purpose: Purpose, scratch: Path) -> tuple
     libraries = cocotb_folder() / "libs"
     unity(scratch / "all.cpp", main)
     link = [str(runtime(compiler)), f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-lcocotbvpi_verilator"]
-    flags = [OPTIMISATION[purpose], f"-DVM_COVERAGE={int(counts)}"]
-    return compiled(compiler, scratch, flags, [*link, "-pthread", "-ldl"]), inputs
+    flags = [OPTIMISATION[purpose], f"-DVM_COVERAGE={int(counts)}", "-pthread"]
+    if "clang" not in cpp_version(compiler):  # which takes such a file only where it was made
+        (scratch / "headers.h").write_text(_including(_HEADERS, ".h"))  # for where GCC finds that its file does not fit
+        (scratch / "headers.h.gch").symlink_to(_headers(compiler, tuple(flags)))
+        flags += ["-include", "headers.h"]
+    return compiled(compiler, scratch, flags, [*link, "-ldl"]), inputs
 
 
 def verilate(design: TopModule, scratch: Path, *flags: str) -> list[Path]:
@@ -189,8 +196,24 @@ def runtime(compiler: tuple[str, ...]) -> Path:
 
 
 def _runtime_make(compiler: tuple[str, ...], scratch: Path) -> tuple[Path, list[Path]]:
-    (scratch / "all.cpp").write_text("".join(f'#include "{name}.cpp"\n' for name in _RUNTIME))
+    (scratch / "all.cpp").write_text(_including(_RUNTIME, ".cpp"))
     return compiled(compiler, scratch, ["-O1", "-c"], []), []
+
+
+@cache
+def _headers(compiler: tuple[str, ...], flags: tuple[str, ...]) -> Path:
+    """Verilator's headers, read and written down by GCC for compilations with the same flags."""
+    key = ["headers", *tool_versions("verilator"), cpp_version(compiler), *_COMPILE, compiler, flags]
+    return _kept(key, ".gch", lambda scratch: _headers_make(compiler, flags, scratch))
+
+
+def _headers_make(compiler: tuple[str, ...], flags: tuple[str, ...], scratch: Path) -> tuple[Path, list[Path]]:
+    (scratch / "all.cpp").write_text(_including(_HEADERS, ".h"))
+    return compiled(compiler, scratch, [*flags, "-x", "c++-header"], []), []
+
+
+def _including(names: tuple[str, ...], suffix: str) -> str:
+    return "".join(f'#include "{name}{suffix}"\n' for name in names)
 
 
 def _icarus_make(design: TopModule, program: str, scratch: Path) -> tuple[Path, list[Path]]:
