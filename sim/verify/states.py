@@ -87,7 +87,9 @@ class States:
             self._counts[bits] = _lanes(bits, lanes) * 2
 
     def _registers(self, bits: int, values: list[int]) -> list[bytes]:
-        return [_lanes(bits, self.rng.choices(values, k=128 // bits)) for _ in range(_PREPARED)]
+        lanes = [_lanes(bits, [value]) for value in values]
+        drawn = b"".join(self.rng.choices(lanes, k=_PREPARED * 128 // bits))
+        return [drawn[at : at + 16] for at in range(0, len(drawn), 16)]
 
     def fill(self, registers: RegisterStorage, number: int, word: int) -> None:
         """The state `number` for a machine word, whose fields Rn and Rm name a base and a count or an index."""

@@ -58,6 +58,8 @@ def _is_word_of(form: str, word: int) -> bool:
         instruction = decode(word.to_bytes(4, "little"))
     except UnknownInstruction:
         return False
+    if instruction.form.name != form:
+        return False
     written, numbers = instruction.places_written, instruction.registers
     in_two_roles = "[x" in instruction.form.shape and len(set(numbers)) < len(numbers)
-    return instruction.form.name == form and not in_two_roles and len(set(written)) == len(written)
+    return not in_two_roles and len(set(written)) == len(written)
