@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -177,8 +178,11 @@ def test_a_kernel_without_vectors_does_not_pass(monkeypatch: pytest.MonkeyPatch)
 
 
 def interrupted_at(call: int) -> Kernel:
-    """The kernel, interrupted when its arguments are asked for so many times: once a set for the golden reference."""
-    calls = iter(range(1000))
+    """The kernel, interrupted when its arguments are asked for so many times.
+
+    That is once a set for the golden reference, then once a set for each of its two sources that inputs are aimed at.
+    """
+    calls = count()
 
     def arguments(inputs: Any) -> Any:
         if next(calls) == call:
@@ -195,7 +199,7 @@ def test_an_interrupt_before_the_first_run_says_so_and_exits_with_130(monkeypatc
 
 
 def test_an_interrupt_keeps_what_was_compared_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = interrupted_at(len(list(KERNEL.corners())) + 20)
+    kernel = interrupted_at(3 * len(list(KERNEL.corners())) + 20)
     monkeypatch.setattr(sim.command.options, "built_in_kernel", lambda name, mode: kernel)
     result = run("check", "quantize_down", "--vectors", "0", "--json")
     report = json.loads(result.stdout)

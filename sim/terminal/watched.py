@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
 _CAME_TO_ITS_END: Final = b"."
+_UNTIL_RAISED: Final = 0.05
+"""Seconds in which a process that asks for its interrupt again gets to where it can be raised."""
 
 
 def run_watched(command: Callable[[], None]) -> None:
@@ -62,12 +65,17 @@ def run_watched(command: Callable[[], None]) -> None:
 def _sent_again(unraisable: UnraisableHookArgs) -> None:
     """Where an interrupt cannot be raised, in a destructor or as a process is started, the watcher sends it again.
 
-    One that was sent from here would be raised here, and be lost again.
+    One that was sent from here would be raised here, and be lost again; so is one that comes before this returns.
     """
-    if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        os.kill(os.getppid(), signal.SIGINT)
-    else:
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
+        return
+    while True:
+        try:
+            os.kill(os.getppid(), signal.SIGINT)
+            return
+        except KeyboardInterrupt:
+            continue
 
 
 def _end_with(pipe: int) -> None:
@@ -86,6 +94,8 @@ def _status_of(child: int, awaited: set[signal.Signals]) -> int:
     while True:
         met = signal.sigwaitinfo(awaited)
         if met.si_signo == signal.SIGINT and met.si_code <= 0:  # of a process: SI_USER, SI_QUEUE, SI_TKILL
+            if met.si_pid == child:
+                time.sleep(_UNTIL_RAISED)
             os.kill(child, signal.SIGINT)
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:

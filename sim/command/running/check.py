@@ -100,8 +100,8 @@ def check(
 
     Each build runs on the lane machine and in the emulator, instruction by instruction in lockstep; the kernel's
     program of intrinsics runs on the lane machine, the hardware in a simulator.  Corner cases come first, then seeded
-    random vectors, then inputs that are aimed at steps of the golden reference and at mistakes in the
-    code.  A kernel file is imported, so it runs as your own Python does.
+    random vectors, then inputs that are aimed at steps of the golden reference and at mistakes in the code.  A kernel
+    file is imported, so it runs as your own Python does.
     """
     flags = compile_flags(march, cflags, include)
     cores = processors_named(core)
@@ -123,8 +123,9 @@ def check(
         hardware = load_backend("rtl", chosen, given) if rtl else None
         jobs = jobs_of(chosen, levels, flags)
         made = chosen_vectors(chosen, vectors, seed)
-        print_progress("aiming inputs at the compiled code")
-        aimed = aim(chosen, jobs, made)
+        with progress_bar() as progress:
+            progress.add_task("aiming inputs at the compiled code", total=None)
+            aimed = aim(chosen, jobs, made)
         made = aimed.added_to(made)
         separation = separation_of(chosen, made)
     except KeyboardInterrupt:
