@@ -107,7 +107,9 @@ def test_no_convention_names_a_row_that_does_not_exist() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", [addition, bounds, byte_rounding, factor_product, gemm_offsets, shift_direction, tail_lanes], ids=str
+    "module",
+    [addition, bounds, byte_rounding, factor_product, gemm_offsets, shift_direction, tail_lanes],
+    ids=lambda module: module.__name__,
 )
 def test_every_docstring_example_runs(module: object) -> None:
     result = doctest.testmod(module)  # type: ignore[arg-type]
