@@ -7,6 +7,7 @@ make bench
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from os import environ
 from statistics import median
@@ -113,6 +114,25 @@ def starts(image: Image) -> tuple[float, float]:
     return found[0], found[1]
 
 
+def end() -> float:
+    """Seconds from an interrupt to the end of an endless loop."""
+    machine = Machine(engine="compiled")
+    machine.memory.map(0x10000, 4096, "rx")
+    machine.memory.write(0x10000, (0x14000000).to_bytes(4, "little"))  # b #0
+    machine.pc = 0x10000
+    machine.run(max_instructions=100_000_000)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    start = perf_counter()
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        machine.run()
+    except KeyboardInterrupt:
+        return perf_counter() - start - 0.3
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    raise AssertionError("an endless loop ended")
+
+
 def main() -> None:
     print(f"{'instructions per second':48}{'compiled':>16}{'bare Unicorn':>16}{'ratio':>8}")
     for source, level in ((QUANTIZE_DOWN.sources[0], "O2"), (QUANTIZE_DOWN.sources[1], "O0")):
@@ -120,6 +140,7 @@ def main() -> None:
         print(line(f"row of 4096, {source.name} -{level}", *on_row(image)))
         cold, kept = starts(image)
         print(f"  first run {cold:.2f} s, with the unit kept {1000 * kept:.0f} ms")
+    print(f"an interrupt ends an endless loop after {1000 * median(end() for _ in range(RUNS)):.0f} ms")
     ratios = dict[str, list[float]]()
     for name in NAMES:
         kernel = built_in_kernel(name)
