@@ -5,9 +5,10 @@ Names are imported when they are first asked for: `import sim` costs next to not
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from isa.lazy import lazy_exports
 
-TYPE_CHECKING = False  # the module typing would take longer than all else here
 if TYPE_CHECKING:
     from isa.errors import LanewiseError
     from isa.intrinsics import Program

@@ -10,13 +10,13 @@ from typing import Annotated
 
 import typer
 
-from isa.errors import MISMATCH, MISSING
+from isa.errors import MISMATCH
 from sim.call.capture import Capture
 from sim.call.needs import Lacking
 from sim.check.vectors import MAX_SETS, Vectors, make_vectors
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.kernel_file import load_kernel
-from sim.terminal.output import fail, print_text
+from sim.terminal.output import fail, print_text, writing_file
 from sim.terminal.writable import require_writable
 from sim.toolchain.compilers import LEVELS
 
@@ -89,8 +89,6 @@ def require_calls_file(option: str, file: Path | None) -> None:
 
 def save_calls(calls: Capture, file: Path) -> None:
     """Write captured calls and say what to do with them; ends the command where that cannot be."""
-    try:
+    with writing_file(file):
         calls.save(file)
-    except OSError as error:
-        fail(f"cannot write {file}: {error.strerror}", MISSING)
     print_text(f"wrote {len(calls)} calls to {file}; next: lanewise replay {file}")

@@ -117,8 +117,15 @@ def print_progress(line: str) -> None:
 
 def write_file(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; what hinders it ends the command."""
-    try:
+    with writing_file(path):
         write_whole(path, content)
+
+
+@contextmanager
+def writing_file(path: Path) -> Iterator[None]:
+    """What hinders the writing of a file ends the command."""
+    try:
+        yield
     except OSError as error:
         fail(f"cannot write {path}: {error.strerror}", MISSING)
 

@@ -43,8 +43,7 @@ class CandidateSet(NamedTuple):
     @property
     def elements(self) -> int:
         """The elements of all its arrays."""
-        arrays = [*self.inputs.values(), *self.golden.values()]
-        return sum(array.size for array in arrays if isinstance(array, np.ndarray))
+        return _elements(self.inputs) + self.lanes
 
 
 def candidates(kernel: Kernel, seed: int) -> Iterator[CandidateSet]:
