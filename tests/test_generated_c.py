@@ -5,6 +5,7 @@ from __future__ import annotations
 import faulthandler
 from collections import Counter
 from ctypes import CDLL, byref, c_int64, c_uint8, c_uint64, c_void_p
+from functools import cache
 from itertools import product
 from multiprocessing import get_context
 
@@ -40,7 +41,6 @@ from support.floating_states import FloatingStates
 from support.generated_c import UNDEFINED_TRAPS, Compiled, decoded, words_in_c
 
 CHUNKS, STATES = 4, 10
-WRITTEN, REFUSED = words_in_c(every=False)
 NOT_YET = {"of the format f16": 257, "of the format bf16": 3, "of the format u33": 1, "not by the rules of FPCR": 5,
            "multiply_extended": 10, "to_integral_bounded": 20, "reciprocal_estimate": 5, "reciprocal_root_estimate": 5,
            "reciprocal_step": 5, "reciprocal_root_step": 5, "reciprocal_exponent": 2, "convert": 3}  # fmt: skip
@@ -69,6 +69,17 @@ PLANTED: tuple[Change, ...] = (
 )
 
 
+@cache
+def in_c() -> tuple[dict[str, tuple[int, ...]], dict[str, str]]:
+    """Not when this module is imported: every process of a run imports it, and it costs seconds."""
+    return words_in_c(every=False)
+
+
+def word_of(name: str) -> int:
+    (word,) = in_c()[0][name]
+    return word
+
+
 def differences(words: dict[str, tuple[int, ...]], states: int, *flags: str) -> list[str]:
     compiled = Compiled([word for each in words.values() for word in each], *flags)
     pairs = [(name, word) for name, each in words.items() for word in each]
@@ -77,7 +88,8 @@ def differences(words: dict[str, tuple[int, ...]], states: int, *flags: str) -> 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_a_form_does_what_the_exact_evaluator_says(chunk: int) -> None:
-    words = {name: WRITTEN[name] for name in list(WRITTEN)[chunk::CHUNKS]}
+    written, _ = in_c()
+    words = {name: written[name] for name in list(written)[chunk::CHUNKS]}
     assert len(words) > 500
     assert differences(words, STATES, "-O0") == []
 
@@ -93,12 +105,10 @@ def refused_for(reason: str) -> str:
 
 
 def test_what_is_not_in_c_is_floating_point_and_counted() -> None:
-    assert Counter(map(refused_for, REFUSED.values())) == NOT_YET
-    assert all(map(has_floating_point, REFUSED))
-    assert len(WRITTEN) == len(recorded_words()) - sum(NOT_YET.values())
-
-
-FLOATING = [name for name in WRITTEN if has_floating_point(name)]
+    written, refused = in_c()
+    assert Counter(map(refused_for, refused.values())) == NOT_YET
+    assert all(map(has_floating_point, refused))
+    assert len(written) == len(recorded_words()) - sum(NOT_YET.values())
 
 
 def outcomes(compiled: Compiled, word: int, states: int, fpcr: int = 0, fpsr: int = IXC) -> list[str | None]:
@@ -108,7 +118,7 @@ def outcomes(compiled: Compiled, word: int, states: int, fpcr: int = 0, fpsr: in
 
 
 def test_floating_point_of_the_host_is_that_of_the_exact_evaluator() -> None:
-    words = {name: WRITTEN[name][0] for name in FLOATING}
+    words = {name: word_of(name) for name in in_c()[0] if has_floating_point(name)}
     compiled = Compiled(list(words.values()), "-O0")
     found = {name: outcomes(compiled, word, FLOATING_STATES) for name, word in words.items()}
     assert len(found) > 300
@@ -118,7 +128,7 @@ def test_floating_point_of_the_host_is_that_of_the_exact_evaluator() -> None:
 
 @pytest.mark.parametrize("flags", [{"fpsr": 0}, *({"fpcr": bits} for bits in (FZ, FZ16, 1 << 22, 1 << 23))])
 def test_the_host_leaves_what_the_registers_do_not_allow(flags: dict[str, int]) -> None:
-    (word,) = WRITTEN["fadd .4s,.4s,.4s"]
+    word = word_of("fadd .4s,.4s,.4s")
     assert set(outcomes(Compiled([word]), word, 40, **flags)) == {None}
 
 
@@ -144,7 +154,7 @@ WEAKENED: tuple[tuple[str, str, str, dict[str, int]], ...] = (
 
 @pytest.mark.parametrize(("name", "text", "other", "flags"), WEAKENED)
 def test_a_weakened_guard_is_noticed(name: str, text: str, other: str, flags: dict[str, int]) -> None:
-    word = WRITTEN[name][0]
+    word = word_of(name)
     compiled = Compiled([word], "-O0", change=lambda c_text: replaced(c_text, text, other))
     assert any(outcomes(compiled, word, 1500, **flags))
 
@@ -158,7 +168,7 @@ def replaced(c_text: str, text: str, other: str) -> str:
 
 @pytest.mark.parametrize(("name", "text", "other"), PLANTED)
 def test_a_planted_mistake_is_seen(name: str, text: str, other: str) -> None:
-    (word,) = WRITTEN[name]
+    word = word_of(name)
     compiled = Compiled([word], "-O0", change=lambda c_text: replaced(c_text, text, other))
     assert compiled.difference(name, word, 24)
 
@@ -168,7 +178,7 @@ def ended(*names: str, text: str = "", other: str = "", states: int = STATES) ->
 
     def run() -> None:
         faulthandler.disable()
-        words = [WRITTEN[name][0] for name in names]
+        words = [word_of(name) for name in names]
         compiled = Compiled(words, *UNDEFINED_TRAPS, change=lambda c_text: c_text.replace(text, other or text))
         found: list[str | None] = [
             compiled.difference(name, word, states) for name, word in zip(names, words, strict=True)
@@ -184,7 +194,7 @@ def ended(*names: str, text: str = "", other: str = "", states: int = STATES) ->
 
 
 def test_nothing_that_a_share_of_the_forms_does_is_undefined() -> None:
-    assert ended(*list(WRITTEN)[3::32]) == 0
+    assert ended(*list(in_c()[0])[3::32]) == 0
 
 
 def test_undefined_behaviour_is_seen() -> None:
@@ -194,7 +204,7 @@ def test_undefined_behaviour_is_seen() -> None:
 
 
 def test_the_text_is_the_same_in_every_run_and_reads_as_c() -> None:
-    pattern = decoded(WRITTEN["sqrdmulh .8h,.8h,.8h"][0]).pattern
+    pattern = decoded(word_of("sqrdmulh .8h,.8h,.8h")).pattern
     assert c.instruction("sqrdmulh_8h", pattern.open_writes(), pattern.register_count, pattern.text) == (
         """\
 /* sqrdmulh v_.8h, v_.8h, v_.8h */

@@ -73,7 +73,7 @@ def instructions_in(items: Sequence[Item]) -> int:
 
 
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
-@given(streams(vocabulary()), st.integers(0, 2**32))
+@given(st.deferred(lambda: streams(vocabulary())), st.integers(0, 2**32))
 def test_a_stream_that_hypothesis_draws_does_not_diverge(stream: list[Item], state: int) -> None:
     assert run(stream, Random(state)).failure == ""
 
