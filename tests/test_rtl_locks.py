@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Timer
@@ -16,37 +17,45 @@ from rtl_models.tools.locks import alone
 from support.command import lanewise
 
 
-def hold(lock: Path, seconds: float) -> None:
-    """Another has the lock, for so long."""
-    holder = ExitStack()
-    holder.enter_context(alone(lock, "not waited for"))
-    Timer(seconds, holder.close).start()
-
-
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "PATIENCE", 0.01)
+def hold(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """Another has a lock until it was said, without patience, that it is waited for."""
+    holder = ExitStack()
+
+    def said_and_released(say: Callable[[], None]) -> None:
+        say()
+        holder.close()
+
+    def take(lock: Path) -> None:
+        holder.enter_context(alone(lock, "not waited for"))
+        monkeypatch.setattr(locks, "Timer", lambda _, say: Timer(0.01, said_and_released, [say]))
+
+    return take
 
 
-@pytest.mark.usefixtures("impatient")
-def test_who_waits_is_told_for_what_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    hold(tmp_path / "lock", 0.5)
+def test_who_waits_is_told_for_what_and_goes_on(
+    tmp_path: Path, hold: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    hold(tmp_path / "lock")
     with alone(tmp_path / "lock", "waiting for a test"):
         assert capsys.readouterr().err == "waiting for a test\n"
 
 
-@pytest.mark.usefixtures("impatient")
-def test_who_need_not_wait_is_told_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_who_need_not_wait_is_told_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(locks, "PATIENCE", 0.01)
     with alone(tmp_path / "lock", "waiting for a test"):
         Timer(0.1, lambda: None).run()
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.usefixtures("impatient")
-def test_synthesis_says_that_it_waits_for_another_one(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_synthesis_says_that_it_waits_for_another_one(
+    cache: Path, hold: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(figures, "synthesize", lambda design, directory: Size(1, 0, 0, 0))
     monkeypatch.setattr(figures, "place_and_route", lambda *_: PlacedDesign(90.0, "a", "b"))
-    hold(cache / "synthesis.lock", 0.5)
+    hold(cache / "synthesis.lock")
     done = lanewise("rtl", "synth", "srshl", "--lanes", "4")
     said = "waiting for another process that synthesizes; what it finishes is kept and not made again here\n"
     assert (done.exit_code, done.stderr.startswith(said)) == (0, True)
