@@ -111,6 +111,11 @@ def test_what_is_not_in_c_is_floating_point_and_counted() -> None:
     assert len(written) == len(recorded_words()) - sum(NOT_YET.values())
 
 
+def floating_point() -> list[str]:
+    """The forms in C that have floating point."""
+    return [name for name in in_c()[0] if has_floating_point(name)]
+
+
 def outcomes(compiled: Compiled, word: int, states: int, fpcr: int = 0, fpsr: int = IXC) -> list[str | None]:
     """What C does otherwise than the exact evaluator over so many hard states: None where it leaves them."""
     given = FloatingStates(decoded(word), FLOATING_SEED)
@@ -118,7 +123,7 @@ def outcomes(compiled: Compiled, word: int, states: int, fpcr: int = 0, fpsr: in
 
 
 def test_floating_point_of_the_host_is_that_of_the_exact_evaluator() -> None:
-    words = {name: word_of(name) for name in in_c()[0] if has_floating_point(name)}
+    words = {name: word_of(name) for name in floating_point()}
     compiled = Compiled(list(words.values()), "-O0")
     found = {name: outcomes(compiled, word, FLOATING_STATES) for name, word in words.items()}
     assert len(found) > 300

@@ -127,10 +127,10 @@ def kept(kind: str, design: TopModule, suffix: str, make: Make) -> Path:
 def _kept(key: object, suffix: str, make: Make) -> Path:
     """One process at a time makes what belongs to a key; the others wait and find it."""
     try:
-        directory = cache_directory() / "rtl"
-        entry = directory / f"{hashlib.sha256(json.dumps(key).encode()).hexdigest()}.json"
-        with alone(entry.with_suffix(".lock"), _HELD):
-            return kept_or_made(entry, suffix, make)
+        directory = cache_directory()
+        name = f"rtl/{hashlib.sha256(json.dumps(key).encode()).hexdigest()}"
+        with alone(directory / f"{name}.lock", _HELD):
+            return kept_or_made(directory, name, suffix, make)
     except CacheUnusable as error:
         raise SimulationUnavailable(str(error)) from error
     except OSError as error:

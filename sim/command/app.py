@@ -65,6 +65,10 @@ class Lanewise(EdgeGroup):
             "sim.command.asking.doctor:doctor",
             "Say what is installed, what each missing tool costs, and how to get it.",
         ),
+        "cache": OnDemand(
+            "sim.command.asking.cache:cache",
+            "Say what is kept of what was compiled, built and proved, and where, or clear it.",
+        ),
         "kernels": OnDemand(
             "sim.command.asking.kernels:kernels", "The built-in kernels: list them, show what one models."
         ),

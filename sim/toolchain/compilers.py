@@ -329,7 +329,7 @@ def _cached(key: str, suffix: str, make: Make) -> Path:
     """The file that was kept under the key, else what `make` makes."""
     directory = cache_directory()
     with _writing_to(directory):
-        return kept_or_made(directory / f"{key}.json", suffix, make)
+        return kept_or_made(directory, key, suffix, make)
 
 
 def _built(source: Path, compiler: list[str], linker: list[str], scratch: Path) -> tuple[Path, list[Path] | None]:

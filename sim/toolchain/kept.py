@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from sim.toolchain.cache import keep_within, mark_used
+
 _STALE = 3600
 """Seconds; no compiler runs so long."""
 
@@ -19,17 +21,20 @@ Make = Callable[[Path], tuple[Path, list[Path] | None]]
 """In a scratch directory: what was made there, and from which files; None where not all of them are known."""
 
 
-def kept_or_made(entry: Path, suffix: str, make: Make) -> Path:
-    """The file that the entry tells of while it and its inputs are unchanged, else a new one beside the entry.
+def kept_or_made(cache: Path, name: str, suffix: str, make: Make) -> Path:
+    """The file that an entry tells of while it and its inputs are unchanged, else a new one beside the entry.
 
-    Entries are JSON, the files' names the digests of their contents with the suffix.
+    Entries are JSON, of these names in the folder `cache`, whose size has a limit; the files' names are the digests of
+    their contents with the suffix.
     """
+    entry = cache / f"{name}.json"
     # An entry that is not there, or damaged, whatever JSON made of it, is made anew.
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, StopIteration):
         digests: dict[str, str] = json.loads(entry.read_bytes())
         kept = Path(next(iter(digests)))
         named = kept == entry.with_name(digests[str(kept)] + suffix)
         if named and all(_digest(Path(file)) == digest for file, digest in digests.items()):
+            mark_used(entry, kept)
             return kept
     started = time.time_ns()
     entry.parent.mkdir(parents=True, exist_ok=True)
@@ -40,6 +45,7 @@ def kept_or_made(entry: Path, suffix: str, make: Make) -> Path:
         made.replace(final)
         if inputs is not None and not any(file.stat().st_mtime_ns > started for file in inputs):
             write_whole(entry, json.dumps({str(file): _digest(file) for file in (final, *inputs)}).encode())
+    keep_within(cache)
     return final
 
 

@@ -45,6 +45,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
                 "--multiplier", "1583594044", "--shift", "9"),
     "run": ("run", "product.c", "product", "1,2", "3,4", "zeros:2", "2"),
     "doctor": ("doctor",),
+    "cache": ("cache",),
     "kernels": ("kernels", "show", "requantize"),
     "init": ("init", "kernel", "other", "--folder", "new"),
     "isa verify": ("isa", "verify", "sqrdmulh"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_generated_c import FLOATING, differences, ended, outcomes
+from test_generated_c import differences, ended, floating_point, outcomes
 
 from support.generated_c import Compiled, words_in_c
 
@@ -19,7 +19,7 @@ def test_a_form_does_what_the_exact_evaluator_says(chunk: int) -> None:
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_floating_point_of_the_host_is_that_of_the_exact_evaluator(chunk: int) -> None:
     every, _ = words_in_c(every=True)
-    words = [word for name in FLOATING[chunk::CHUNKS] for word in every[name]]
+    words = [word for name in floating_point()[chunk::CHUNKS] for word in every[name]]
     compiled = Compiled(words, "-O3")
     assert [line for word in words for line in outcomes(compiled, word, FLOATING_STATES) if line] == []
 
