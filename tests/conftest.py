@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import shutil
 import signal
@@ -55,6 +56,12 @@ def pytest_configure() -> None:
             where = f"resolves to {found}" if found else "is not installed"
             advice = f"install this checkout: {sys.executable} -m pip install -e {ROOT}"
             pytest.exit(f"the package {package} {where}, these tests are about {ROOT}; {advice}", returncode=3)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: the garbage collector need not walk it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
