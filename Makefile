@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check bench batch prove streams floating kernels planted mutations decoders explore long interrupts test-rtl notebooks docs form-words clean
+.PHONY: demo test check bench batch prove streams floating kernels planted mutants mutations decoders explore long interrupts test-rtl notebooks docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -49,6 +49,10 @@ kernels: $(INSTALLED)
 # A planted fault in each of 200 kernels, and their correct twins: a quarter of an hour.
 planted: $(INSTALLED)
 	@PYTHONPATH=tests $(BIN)/python -m long.planted_kernels
+
+# 300 small mistakes in lockstep, guards, blame, timing and golden arithmetic, and whether tests notice: half an hour.
+mutants: $(INSTALLED)
+	@PYTHONPATH=tests $(BIN)/python -m long.mutants
 
 # Damaged ELF files, captured calls, prototypes and arguments, 20,000 of each: minutes.
 mutations: $(INSTALLED)

@@ -1,0 +1,185 @@
+"""Which tests of the fast suite reach which blocks of the modules that are mutated: recorded once, and kept.
+
+What is kept of a file of tests belongs to it and to all code that tests use.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from long.mutation.blocks import Source, with_probes
+from long.mutation.mutants import AREAS, ROOT, Mutant, files_of
+from long.mutation.recorder import REACH
+from long.mutation.trial import copied, surroundings
+from sim.toolchain.compilers import cache_directory
+from sim.toolchain.kept import write_whole
+
+LONGEST: Final = 30.0
+"""Seconds of a processor that the tests of one mutant take together, where they all pass."""
+_CODE: Final = ("isa", "sim", "rtl_models", "tests/support", "tests/conftest.py", "tests/long/mutation")
+_SUFFIXES: Final = (".py", ".toml", ".c", ".h", ".txt", ".sv", ".cpp")
+Blocks = Mapping[str, frozenset[int]]
+"""Lines of blocks, by module."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReachingTest:
+    """A test, the seconds of a processor that it takes, and what it reaches, in its own process or in others."""
+
+    name: str
+    seconds: float
+    here: Blocks
+    elsewhere: Blocks
+
+    @property
+    def file(self) -> str:
+        return self.name.partition("::")[0]
+
+    @property
+    def function(self) -> str:
+        return self.name.partition("[")[0]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """All tests that pass, and the blocks that imports run."""
+
+    tests: tuple[ReachingTest, ...]
+    imported: Blocks
+
+    def of(self, mutant: Mutant) -> tuple[list[ReachingTest], list[ReachingTest]]:
+        """The tests that may notice a mutant, the best first: in a copy of their process, and in a new one.
+
+        The latter where the mistake is in what an import runs, and for tests that reach it in other processes only.
+        """
+        module, block = mutant.module, mutant.change.block
+        if block is None:
+            return [], _best_first(test for test in self.tests if module in test.here or module in test.elsewhere)
+        at_import = block in self.imported.get(module, ())
+        here = [test for test in self.tests if block in test.here.get(module, ())]
+        elsewhere = [test for test in self.tests if block in test.elsewhere.get(module, ())]
+        files = {test.file for test in here}
+        # what reached it may be kept for the tests after it
+        beside = [test for test in self.tests if test.file in files and block not in test.here.get(module, ())]
+        chosen = _best_first(here) + _best_first(beside)
+        return _within_time(chosen), _within_time(_best_first(elsewhere) + (chosen if at_import else []))
+
+
+def _best_first(tests: Iterable[ReachingTest]) -> list[ReachingTest]:
+    """The fastest case of every function that tests, the fastest first, then the second ones, and so on."""
+    cases = defaultdict[str, list[ReachingTest]](list)
+    for test in sorted(tests, key=lambda test: test.seconds):
+        cases[test.function].append(test)
+    ranked = [(rank, test.seconds, test.name, test) for several in cases.values() for rank, test in enumerate(several)]
+    return [test for *_, test in sorted(ranked)]
+
+
+def _within_time(tests: Sequence[ReachingTest]) -> list[ReachingTest]:
+    taken, seconds = list[ReachingTest](), 0.0
+    for test in dict.fromkeys(tests):
+        seconds += test.seconds
+        if not taken or seconds <= LONGEST:
+            taken.append(test)
+    return taken
+
+
+def recorded(jobs: int) -> Reach:
+    """Of the whole fast suite but the tests of hardware; what is not kept is recorded in so many processes."""
+    folder = cache_directory() / "mutants"
+    files = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("tests/test_*.py"))
+    kept = {file: folder / f"reach-{_digest(file)}.json" for file in files}
+    missing = [file for file in files if not kept[file].is_file()]
+    if missing:
+        for file, content in _record(missing, jobs).items():
+            write_whole(kept[file], json.dumps(content).encode())
+    tests, imported = [], defaultdict[str, set[int]](set)
+    for path in kept.values():
+        content = json.loads(path.read_bytes())
+        tests += [
+            ReachingTest(t["name"], t["seconds"], _blocks(t["here"]), _blocks(t["elsewhere"])) for t in content["tests"]
+        ]
+        for module, lines in content["imported"].items():
+            imported[module].update(lines)
+    return Reach(tuple(tests), {module: frozenset(lines) for module, lines in imported.items()})
+
+
+def _blocks(found: Mapping[str, Sequence[int]]) -> Blocks:
+    return {module: frozenset(lines) for module, lines in found.items()}
+
+
+def _digest(file: str) -> str:
+    return hashlib.sha256(f"{_code()} {file}".encode() + (ROOT / file).read_bytes()).hexdigest()
+
+
+@cache
+def _code() -> str:
+    digest = hashlib.sha256()
+    for name in _CODE:
+        for path in sorted((ROOT / name).rglob("*")) or [ROOT / name]:
+            if path.suffix in _SUFFIXES:
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _record(files: Sequence[str], jobs: int) -> dict[str, Any]:
+    """Run the tests of these files in a copy of the checkout whose modules have probes."""
+    print(f"recording which tests reach what: {len(files)} files of tests", file=sys.stderr, flush=True)
+    with TemporaryDirectory() as scratch:
+        checkout, told = copied(Path(scratch, "checkout")), Path(scratch, "told")
+        told.mkdir()
+        for file in {file for area in AREAS for file in files_of(area)}:
+            (checkout / file).write_bytes(with_probes(Source.of((ROOT / file).read_bytes())))
+        command = [
+            sys.executable, "-m", "pytest", "-q", "-p", "long.mutation.recorder", "-p", "no:cacheprovider",
+            "-m", "not rtl", f"--numprocesses={jobs}", "--dist=worksteal", "--tb=no", *files,
+        ]  # fmt: skip
+        environment = surroundings(checkout) | {REACH: str(told)}
+        done = subprocess.run(command, cwd=checkout, stdout=sys.stderr, env=environment)
+        if done.returncode not in (0, 1):
+            sys.exit(f"the tests cannot be run: pytest ends with {done.returncode}")
+        return read_record(told, files)
+
+
+def read_record(told: Path, files: Iterable[str]) -> dict[str, Any]:
+    """What `long.mutation.recorder` has written into a folder, by file of tests."""
+    reached = defaultdict[str, dict[bool, dict[str, set[int]]]](
+        lambda: {True: defaultdict(set), False: defaultdict(set)}
+    )
+    for path in told.glob("reached-*"):
+        process = path.name.partition("-")[2]
+        for line in path.read_text().splitlines():
+            number, module, at = line.split()
+            reached[number][number.partition(".")[0] == process][module].add(int(at))
+    of_fixture = {}
+    for path in told.glob("fixtures-*"):
+        for line in path.read_text().splitlines():
+            number, seconds = line.split()
+            of_fixture[number] = float(seconds)
+    imported = {module: sorted(lines) for module, lines in reached["0"][False].items()}
+    found: dict[str, Any] = {file: {"tests": [], "imported": imported} for file in files}
+    for path in told.glob("tests-*"):
+        for record in map(json.loads, path.read_text().splitlines()):
+            if record["outcome"] != "passed":
+                if record["outcome"] == "failed":
+                    print(f"left out, it fails with probes: {record['test']}", file=sys.stderr)
+                continue
+            seconds = record["seconds"] + sum(of_fixture.get(number, 0) for number in set(record["fixtures"]))
+            test: dict[str, Any] = {"name": record["test"], "seconds": round(seconds, 2)}
+            for here, key in ((True, "here"), (False, "elsewhere")):
+                blocks = defaultdict[str, set[int]](set)
+                for number in (record["number"], *record["fixtures"]):
+                    for module, lines in reached[number][here].items():
+                        blocks[module] |= lines
+                test[key] = {module: sorted(lines) for module, lines in sorted(blocks.items())}
+            found[record["test"].partition("::")[0]]["tests"].append(test)
+    return found
