@@ -18,6 +18,7 @@ from sim.toolchain.compilers import build
 WORDS = Signature(
     (Pointer("a", "uint32", ("n",)), Pointer("b", "uint32", ("n",), direction="out"), ScalarArgument("n", "uint64"))
 )
+EMPTY: Inputs = {"a": np.zeros(0, np.uint32), "n": 0}
 THREE: Inputs = {"a": np.arange(1, 4, dtype=np.uint32), "n": 3}
 
 
@@ -72,6 +73,7 @@ BOUNDS = [
     ("str q0, [x1]", "over-write", "b", 12, 15),
     ("sturb w2, [x1, #-1]", "under-write", "b", -1, -1),
     ("str x2, [x0, #8]", "write to input", "a", 8, 11),
+    ("stur x2, [x0, #-7]", "write to input", "a", 0, 0),
     ("ldr x8, [sp, #-8]", "access below sp", "the stack", -8, -1),
     ("stp x8, x9, [sp, #-32]", "access below sp", "the stack", -32, -17),
     ("ldr x8, [sp]", "access to the caller's stack", "the stack", 0, 7),
@@ -111,7 +113,11 @@ SQUARE: Inputs = {"a": np.ones((2, 2), np.uint32)}
 
 @pytest.mark.parametrize(
     ("text", "kind", "first", "last"),
-    [("ldr q0, [x0]", "read between rows", 8, 15), ("str x9, [x1, #12]", "write between rows", 12, 15)],
+    [
+        ("ldr q0, [x0]", "read between rows", 8, 15),
+        ("ldur x9, [x0, #1]", "read between rows", 8, 8),
+        ("str x9, [x1, #12]", "write between rows", 12, 15),
+    ],
 )
 def test_bytes_between_rows_are_not_the_arrays(text: str, kind: str, first: int, last: int, tmp_path: Path) -> None:
     finding = stopped(assembly(text, "ret", signature=ROWS), tmp_path, SQUARE)
@@ -168,6 +174,11 @@ def test_a_declared_over_read_that_reaches_nothing_is_a_note(tmp_path: Path) -> 
     assert finding.says.endswith("which reached no output")
 
 
+def test_a_declared_over_read_of_an_empty_array_is_told_as_declared(tmp_path: Path) -> None:
+    finding = found(assembly("ldr w9, [x0]", "mov w9, #0", "ret", signature=OVER), tmp_path, EMPTY)
+    assert "bytes 0..3, past the end of 'a' (0 bytes, and 4 more declared)" in finding.says
+
+
 def test_more_than_the_declared_over_read_is_stopped(tmp_path: Path) -> None:
     finding = stopped(assembly("ldp q0, q1, [x0]", "ret", signature=OVER), tmp_path)
     assert (finding.kind, finding.first, finding.last) == ("over-read", 12, 31)
@@ -178,6 +189,7 @@ def test_more_than_the_declared_over_read_is_stopped(tmp_path: Path) -> None:
     [
         ("add w8, w8, w9", "x8", range(4)),
         ("mov w8, v5.s[1]", "v5", range(4, 8)),
+        ("umov w8, v0.b[0]", "v0", range(1)),
         ("cset w8, mi", "nzcv", range(1)),
         ("add w8, w2, w3", "x3", range(4)),
     ],
@@ -189,6 +201,13 @@ def test_an_undefined_register_that_reaches_an_output_is_found_where_it_is_first
     finding = found(code, tmp_path)
     assert (finding.kind, finding.where, finding.output, finding.lane) == ("uninitialised", where, "b", (0,))
     assert (finding.first in byte, finding.source) == (True, code.place(text))
+
+
+def test_what_another_undefined_byte_makes_is_not_where_a_byte_is_first_used(tmp_path: Path) -> None:
+    code = assembly("ubfx w10, w8, #8, #8", "and w8, w8, #1", "mov w10, #0", "stp w8, wzr, [x1]", "str wzr, [x1, #8]",
+                    "ret")  # fmt: skip
+    finding = found(code, tmp_path)
+    assert (finding.where, finding.first, finding.source) == ("x8", 0, code.place("and w8, w8, #1"))
 
 
 def test_an_undefined_byte_of_the_stack_is_found_where_it_is_read(tmp_path: Path) -> None:
@@ -205,6 +224,12 @@ NARROW = Signature((ScalarArgument("k", "uint8"), Pointer("b", "uint64", (1,), d
 def test_the_upper_bits_of_a_narrow_argument_are_undefined(tmp_path: Path) -> None:
     finding = found(assembly("str x0, [x1]", "ret", signature=NARROW), tmp_path, {"k": 1})
     assert (finding.where, finding.first, "above the argument 'k'" in finding.says) == ("x0", 1, True)
+
+
+def test_a_byte_that_keeps_its_old_content_is_told_from_the_undefined_one_after_it(tmp_path: Path) -> None:
+    code = assembly("str wzr, [x1]", "stur wzr, [x1, #3]", "ret", signature=NARROW)  # x0 is filled behind b
+    finding = found(code, tmp_path, {"k": 1})
+    assert (finding.kind, finding.where, finding.first) == ("never written", "b", 7)
 
 
 def test_the_low_bits_of_a_narrow_argument_are_not(tmp_path: Path) -> None:
@@ -304,6 +329,12 @@ def test_an_endless_loop_names_its_lines_and_leaves_the_next_call_alone(tmp_path
     ):
         compiled.call(THREE, 0)
     assert compiled.call({"a": np.zeros(1025, np.uint32), "n": 1025}, 0).divergence is None
+
+
+@pytest.mark.parametrize(("count", "end"), [(8, ":11"), (9, ":11, ...")])
+def test_an_endless_loop_names_eight_lines(count: int, end: str, tmp_path: Path) -> None:
+    loop = ("1: add x8, x8, #1", *["nop"] * (count - 2), "b 1b")
+    assert stopped(assembly(*loop), tmp_path).says.endswith(end)
 
 
 @pytest.mark.parametrize(
