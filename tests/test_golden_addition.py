@@ -226,6 +226,12 @@ def test_operands_of_other_types_are_refused(add: Add) -> None:
         add(np.array([1.0]), np.array([1]), CENTS)
 
 
+def test_relu_keeps_nan_and_the_sign_of_zero() -> None:
+    kept = addition.rectify(np.array([-0.0, 0.0, np.nan, -1], np.float32))
+    assert np.signbit(kept[:2]).tolist() == [True, False]
+    np.testing.assert_array_equal(kept, np.array([0, 0, np.nan, 0], np.float32))
+
+
 @EVERY
 def test_operands_broadcast(add: Add) -> None:
     sums = add(np.arange(3)[:, None], np.arange(4), UPSTREAM)

@@ -16,7 +16,7 @@ from unicorn import arm64_const as arm
 
 from isa.lane import constant
 from isa.rows import TABLE
-from sim.call.captured import MAX_CALL_BYTES, Bytes, CaptureError, read_line, read_lines
+from sim.call.captured import Bytes, CaptureError, read_line, read_lines
 from sim.command import app as cli
 from sim.machine.machine import Machine
 from sim.processes import spread
@@ -188,7 +188,11 @@ BAD: dict[str, Callable[[Call], object]] = {
     "maps must be a list of lists of 3": lambda call: call | {"maps": [[1, 2]]},
     "maps must be of whole pages": lambda call: call | {"maps": [[CODE, 5, "rx"]]},
     "the permissions of a map": lambda call: call | {"maps": [[CODE, 4096, "q"]]},
-    "the maps have more than": lambda call: call | {"maps": [[0, 2 * MAX_CALL_BYTES, "rw"]]},
+    "an address of maps must be a number of 64 bits": lambda call: call | {"maps": [[1 << 64, 4096, "rw"]]},
+    "a size of maps must be a number of 64 bits": lambda call: call | {"maps": [[CODE, 1 << 64, "rw"]]},
+    "not 0x0 bytes at 0x20000": lambda call: call | {"maps": [[DATA, 0, "rw"]]},
+    "the maps have more than 1073741824 bytes": lambda call: call | {"maps": [[0, (1 << 30) + 4096, "rw"]]},
+    "fpcr must be a number of 32 bits": lambda call: call | {"fpcr": 1 << 32},
     "calls.npz has no key 'nothing'": lambda call: call | {"mem": [[CODE, "nothing"]]},
     "regs has no register 'x31'": lambda call: call | {"regs": {"x31": 0}},
     "regs must be an object": lambda call: call | {"regs": [1]},
@@ -206,6 +210,26 @@ def test_a_bad_line_says_what_is_wrong(save: Save, sample: tuple[Call, Any], rea
     result = replayed(save([bad], arrays))
     assert result.kind == "unreadable"
     assert reason in result.detail
+
+
+@pytest.mark.parametrize(("given", "flags"), [(15, 15), (16, 0), (0x6000_0000, 6)])
+def test_flags_are_given_as_four_bits_or_as_the_whole_register(
+    save: Save, sample: tuple[Call, Any], given: int, flags: int
+) -> None:
+    call, arrays = sample
+    path = save([call], arrays)
+    read = read_line(1, json.dumps(call | {"nzcv": given}), Bytes(path.with_suffix(".npz"))).call
+    assert read is not None
+    assert read.nzcv == flags
+
+
+def test_a_line_of_the_greatest_length_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.call.captured.MAX_LINE", 6)
+    (tmp_path / "calls.jsonl").write_text("first\nsecond\n")
+    lines = read_lines(tmp_path / "calls.jsonl")
+    assert next(lines) == (1, "first\n")
+    with pytest.raises(CaptureError, match="line 2 of"):
+        next(lines)
 
 
 def test_pickled_bytes_are_refused(save: Save, sample: tuple[Call, Any]) -> None:

@@ -120,8 +120,6 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 def read_line(number: int, text: str, data: Bytes) -> CapturedLine:
     """The call on one line; what is wrong with it is said in the line, not raised."""
     try:
-        if len(text) > MAX_LINE:
-            raise CaptureError(f"it has more than {MAX_LINE} characters")
         try:
             found = json.loads(text)
         except (ValueError, RecursionError) as error:

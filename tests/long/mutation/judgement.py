@@ -90,10 +90,12 @@ class _Judge:
 
     def killed(self, mutant: Mutant, here: Sequence[ReachingTest], anew: Sequence[ReachingTest]) -> tuple[str, int]:
         """What kills the mutant, empty where nothing does, and how many tests passed."""
+        passed = 0
         if here and self._collected is not None:
             found = self._collected.tried(_asked(here), mutant)
             if "survived" not in found:
                 return f"{found['killed']}, which {found['how']}", 0
+            passed += found["survived"]
         for some in filter(None, (anew[:FIRST], anew[FIRST:])):
             files = {test.file for test in some}
             try:
@@ -103,7 +105,8 @@ class _Judge:
                 return "no test can be collected", 0
             if "survived" not in found:
                 return f"{found['killed']}, which {found['how']}", 0
-        return "", len(here) + len(anew)
+            passed += found["survived"]
+        return "", passed
 
 
 def _asked(tests: Sequence[ReachingTest]) -> Tests:

@@ -20,12 +20,10 @@ from typing import Any, Final
 from long.mutation.blocks import Source, with_probes
 from long.mutation.mutants import AREAS, ROOT, Mutant, files_of
 from long.mutation.recorder import REACH
-from long.mutation.trial import copied, surroundings
+from long.mutation.trial import LONGEST, copied, surroundings
 from sim.toolchain.compilers import cache_directory
 from sim.toolchain.kept import write_whole
 
-LONGEST: Final = 30.0
-"""Seconds of a processor that the tests of one mutant take together, where they all pass."""
 _CODE: Final = ("isa", "sim", "rtl_models", "tests/support", "tests/conftest.py", "tests/long/mutation")
 _SUFFIXES: Final = (".py", ".toml", ".c", ".h", ".txt", ".sv", ".cpp")
 Blocks = Mapping[str, frozenset[int]]

@@ -17,6 +17,8 @@ from long.mutation.mutants import ROOT, Mutant
 from long.mutation.server import ABSENT, ANSWERED, ASKED
 
 LEFT_BEHIND: Final = (".venv", ".git", "__pycache__", ".*_cache", ".hypothesis", "build", "dist")
+LONGEST: Final = 30.0
+"""Seconds of a processor that the tests of one mutant take together, where they all pass."""
 Tests = Sequence[tuple[str, float]]
 """Names of tests, with the seconds of a processor that each takes."""
 
@@ -72,7 +74,7 @@ class Collected:
 
     def tried(self, tests: Tests, mutant: Mutant | None = None) -> dict[str, Any]:
         """What becomes of the modules as they are here, or of a mutant whose mistake is inside of a function."""
-        question: dict[str, Any] = {"tests": list(tests)}
+        question: dict[str, Any] = {"tests": list(tests), "longest": LONGEST}
         if mutant is not None:
             question |= {"file": str(self._checkout / mutant.file), "text": mutant.text.decode()}
         found = self._answer(question)
