@@ -126,6 +126,13 @@ def test_results_are_compared_too() -> None:
     assert run.agrees, run
 
 
+def test_one_value_that_is_compared_is_enough_to_agree_and_none_is_not() -> None:
+    with Program() as program:
+        int32x4_t(1, 2, 3, 4)
+    run = run_assembled(program)
+    assert [replace(run, compared=count).agrees for count in (0, 1)] == [False, True]
+
+
 @pytest.mark.parametrize("addend", [0, 2**31 - 1])
 def test_qc_is_as_recorded(addend: int) -> None:
     with Program() as program:

@@ -119,6 +119,11 @@ def test_an_array_of_length_zero_can_be_passed(tmp_path: Path) -> None:
     assert call(copy_loop("0", "n"), COPY, arguments, tmp_path).outputs["machine"]["b"].size == 0
 
 
+def test_a_length_below_zero_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(KernelError, match=r"the argument 'a' cannot have the shape \[-1\]"):
+        call(copy_loop("0", "n"), COPY, {"a": np.zeros(0, np.int32), "n": -1}, tmp_path)
+
+
 @pytest.mark.parametrize("array", [np.arange(5, dtype=np.int64), np.arange(4, dtype=np.int32)])
 def test_an_array_of_another_type_or_shape_is_refused(array: np.ndarray, tmp_path: Path) -> None:
     with pytest.raises(KernelError, match=r"'a' must be int32\[5\], not int"):

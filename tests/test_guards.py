@@ -262,6 +262,11 @@ def test_an_undefined_byte_that_is_saved_masked_or_forgotten_is_no_finding(tmp_p
 RETURNS = Signature((ScalarArgument("k", "int32"),), "int32")
 
 
+def test_what_is_undefined_is_looked_for_in_every_call_in_lockstep(tmp_path: Path) -> None:
+    code = assembly("stp w8, wzr, [x1]", "str wzr, [x1, #8]", "ret")
+    assert [len(call(code, tmp_path, seed=seed).findings) for seed in range(1, 4)] == [1, 1, 1]
+
+
 def test_an_undefined_result_is_found(tmp_path: Path) -> None:
     finding = found(assembly("add w0, w1, w0", "ret", signature=RETURNS), tmp_path, {"k": 1})
     assert (finding.output, finding.where) == ("returned", "x1")

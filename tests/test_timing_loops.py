@@ -78,6 +78,7 @@ def test_a_body_without_a_branch_is_repeated_as_a_whole() -> None:
         ("add x9, x3, x0\n ldr q0, [x9]\n ldr q1, [x0], #16", [16, 16]),
         ("csel x9, x0, x1, hs\n ldr q0, [x9]\n add x1, x1, #32", [32]),
         ("ldr x9, [sp, #8]\n ldr q0, [x9]", [0, 0]),
+        ("nop\n ldr x9, [sp, #8]\n ldr q0, [x9]", [0, 0]),
         ("ldrb w4, [x0], #1\n ldr w5, [x1, w4, uxtw #2]", [1, 0]),
         ("ldr q0, [sp, #32]\n str q0, [sp, #48]", [0, 0]),
         ("ldr s0, [x0], #-4\n str s0, [x0, #-4]", [-4, -4]),

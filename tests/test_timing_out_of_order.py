@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.timing.model.core import Core
+from sim.timing.model.out_of_order import OutOfOrder
 from sim.timing.model.pipeline import schedule
 from sim.timing.model.schedule import Stall, StallKind
 from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, STORE, small_core, stream_of
@@ -42,6 +43,12 @@ def test_a_full_reorder_buffer_stops_dispatch_until_the_oldest_retires() -> None
     core = small_core("out", 4, {MULTIPLY: {"latency": 9}}, reorder_buffer=2)
     found = schedule(stream_of("mul v1.4s, v0.4s, v0.4s", *APART[1:3]), core)
     assert (found.entered, found.entry_stall[2]) == ([0, 0, 10], Stall(StallKind.REORDER, 0))
+
+
+def test_what_waits_for_a_place_long_after_a_misprediction_does_not_wait_for_the_branch() -> None:
+    engine = OutOfOrder(small_core("out", 1, mispredict=5))
+    engine.feed(stream_of(*APART[:3]), {0})
+    assert engine.schedule().entry_stall[1:] == [Stall(StallKind.MISPREDICT, 0), Stall(StallKind.WIDTH, 1)]
 
 
 def test_instructions_retire_in_order() -> None:

@@ -113,8 +113,9 @@ def test_interleaving_hides_a_recurrence() -> None:
     )
 
 
-def test_one_copy_is_the_loop_itself() -> None:
-    assert texts_of(interleaved(dot_product(), 1)) == texts_of(dot_product())
+@pytest.mark.parametrize("more", [(), ("csel x5, x6, x7, eq",)], ids=["as it is", "with flags"])
+def test_one_copy_is_the_loop_itself(more: tuple[str, ...]) -> None:
+    assert texts_of(interleaved(dot_product(*more), 1)) == texts_of(dot_product(*more))
 
 
 def test_lists_of_registers_stay_in_a_row() -> None:

@@ -153,11 +153,9 @@ def _fill(memory: Memory, touched: TouchedMemory, image: Image) -> None:
 
 def _start(machine: Machine, allocation: Allocation, region: int, image: Image, seed: int) -> None:
     """Undefined bytes in the registers, the stack pointer, the return address, and the first instruction."""
-    random = Random(seed)
-    for number in range(32):
-        machine.v[number] = random.getrandbits(128)
-    for number in range(30):
-        machine.x[number] = random.getrandbits(64)
+    random, registers = Random(seed), machine.registers
+    registers.vectors[:] = random.randbytes(len(registers.vectors))
+    registers.general[:] = [random.getrandbits(64) for _ in registers.general]
     machine.x[30], machine.sp = region + _RETURN, region + _REGION // 2
     machine.pc = image.symbol(allocation.name).address
 

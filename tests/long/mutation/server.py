@@ -31,7 +31,7 @@ ABSENT: Final = "is not there"
 """Where a test is not collected, as its parameters come from what is mutated."""
 MEMORY: Final = 4 << 30
 """Bytes that a mutant may really use; emulators set much more aside."""
-CPU_LEAST, CPU_TIMES = 5, 10
+CPU_LEAST, CPU_TIMES = 20, 10
 """Seconds of a processor that a test may take at least, and how many times what it takes without a mistake."""
 LONGEST: Final = 1200.0
 """Seconds in which a mutant must be judged that waits for something, and so takes no time of a processor."""
