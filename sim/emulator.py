@@ -24,7 +24,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from struct import Struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import unicorn
@@ -85,29 +85,49 @@ def _property(file: str, text: str) -> property:
     )
 
 
-class EmulatorMemory(Memory):
-    """Memory whose regions Unicorn works on directly: it gets each at the first access to it."""
+class CHooks(NamedTuple):
+    """What is called back in C, not in Python: the addresses of a UC_HOOK_CODE and of a UC_HOOK_MEM_WRITE callback
+    (unicorn.h), and what both get as their data.
+    """
 
-    def __init__(self, engine: unicorn.Uc) -> None:
-        super().__init__()
-        self._engine = engine
-        self._given: set[int] = set()
+    before_each: int
+    on_write: int
+    data: int
+
+
+class CInterface(NamedTuple):
+    """What C needs to read the registers of an emulator and to stop it: its handle, the addresses of uc_reg_read_batch
+    and uc_emu_stop, and Unicorn's numbers of v0.., x0.., sp, nzcv, fpsr, fpcr.
+    """
+
+    handle: int
+    read_registers: int
+    stop: int
+    registers: list[int]
+
+
+class _Given:
+    """The regions of a memory that Unicorn works on directly: it gets each at the first access to it."""
+
+    def __init__(self, engine: unicorn.Uc, memory: Memory) -> None:
+        self._engine, self._memory = engine, memory
+        self._starts: set[int] = set()
         self._data: deque[Region] = deque()
 
     def give(self, address: int) -> bool:
         """Let Unicorn have the region of an address; False where it has it, or where there is none."""
-        region = self._find(address)
-        if region is None or region.start in self._given:
+        region = self._memory.region_at(address)
+        if region is None or region.start in self._starts:
             return False
         if "x" not in region.permissions:  # code that is running must stay
             self._data.append(region)
             if len(self._data) > _MOST_REGIONS:
                 oldest = self._data.popleft()
                 self._engine.mem_unmap(oldest.start, oldest.end - oldest.start)
-                self._given.remove(oldest.start)
+                self._starts.remove(oldest.start)
         protection = sum(_PERMISSIONS[letter] for letter in region.permissions)
         self._engine.mem_map_ptr(region.start, region.end - region.start, protection, region.host)
-        self._given.add(region.start)
+        self._starts.add(region.start)
         return True
 
 
@@ -132,14 +152,16 @@ class _AllRegisters:
 class Emulator:
     """One emulated processor; registers are zero and nothing is mapped at first.
 
-    Precise state after a fault is not promised: Unicorn keeps what part of an stp or ld4 it has done.
+    It works on the `memory` of another one where that is given.  With `c_hooks` it calls these, and is run by
+    `run_in_c`, not by `run`.  Precise state after a fault is not promised: Unicorn keeps what part of an stp or ld4 it
+    has done.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, memory: Memory | None = None, c_hooks: CHooks | None = None) -> None:
         self._engine = unicorn.Uc(uc.UC_ARCH_ARM64, uc.UC_MODE_ARM)
         self._engine.ctl_set_cpu_model(arm.UC_CPU_ARM64_MAX)
-        self._memory = EmulatorMemory(self._engine)
-        self.memory: Memory = self._memory
+        self.memory = Memory() if memory is None else memory
+        self._given = _Given(self._engine, self.memory)
         self.v = RegisterFile(self, "v", 32)
         self.x = RegisterFile(self, "x", 31)
         self.instructions_executed = 0
@@ -156,9 +178,14 @@ class Emulator:
         self._swallowed: list[UnraisableHookArgs] = []
         self._missing: int | None = None
         self.nzcv = 0
-        self._engine.hook_add(uc.UC_HOOK_CODE, self._on_instruction)
+        if c_hooks is None:
+            self._engine.hook_add(uc.UC_HOOK_CODE, self._on_instruction)
+            self._engine.hook_add(uc.UC_HOOK_INTR, self._on_interrupt)
+        else:
+            self._hook_c(uc.UC_HOOK_CODE, c_hooks.before_each, c_hooks.data)
+            self._hook_c(uc.UC_HOOK_MEM_WRITE, c_hooks.on_write, c_hooks.data)
+            self._engine.hook_add(uc.UC_HOOK_INTR, self._on_interrupt_in_c)
         self._engine.hook_add(uc.UC_HOOK_MEM_INVALID, self._on_invalid_access)
-        self._engine.hook_add(uc.UC_HOOK_INTR, self._on_interrupt)
 
     def read(self, place: Place) -> int:
         """One register, the program counter included."""
@@ -220,10 +247,7 @@ class Emulator:
             return 0
         if self.pc % 4:
             self._fetch(self.pc)
-        if self._code_version != self.memory.code_version:
-            self._engine.ctl_flush_tb()
-            self._code_version = self.memory.code_version
-            self._fatal = _fatal_addresses(self.memory)
+        self._notice_code()
         self._before_each, self._on_undefined, self._error = before_each, on_undefined, None
         self._pending = -1 if max_instructions is None else max_instructions
         start = self.instructions_executed
@@ -248,6 +272,45 @@ class Emulator:
             self.pc = self._fetched
         return self.instructions_executed - start
 
+    def run_in_c(self, until: int) -> bool:
+        """Execute until a hook of C stops it or the program counter is `until`; False where it came to a fault, a trap
+        or what it does not have: the state is not precise then.
+        """
+        self._notice_code()
+        self._error, self._fetched, self._missing, self._pending = None, None, None, -1
+        while self.pc not in self._fatal:
+            self._set_exits(until)
+            try:
+                with self._nothing_swallowed():
+                    self._engine.emu_start(self.pc, until)
+                break
+            except unicorn.UcError:
+                if self._missing is None:
+                    return False
+                self.pc, self._missing = self._missing, None
+        return self._error is None
+
+    @property
+    def c_interface(self) -> CInterface:
+        """What C needs to look at it."""
+        read, stop = (ctypes.cast(f, ctypes.c_void_p).value or 0 for f in (uclib.uc_reg_read_batch, uclib.uc_emu_stop))
+        return CInterface(self._engine._uch.value, read, stop, _ALL)
+
+    def _hook_c(self, kind: int, function: int, data: int) -> None:
+        """Let Unicorn call a function of C, for all addresses."""
+        made, everywhere = ctypes.c_size_t(), (ctypes.c_uint64(1), ctypes.c_uint64(0))
+        arguments = ctypes.byref(made), kind, ctypes.c_void_p(function), ctypes.c_void_p(data)
+        status = uclib.uc_hook_add(self._engine._uch, *arguments, *everywhere)
+        if status != uc.UC_ERR_OK:
+            raise unicorn.UcError(status)
+
+    def _notice_code(self) -> None:
+        """Drop translated code where code was written."""
+        if self._code_version != self.memory.code_version:
+            self._engine.ctl_flush_tb()
+            self._code_version = self.memory.code_version
+            self._fatal = _fatal_addresses(self.memory)
+
     def _hook_writes(self, on_write: OnWrite) -> int:
         def note(_engine: unicorn.Uc, _access: int, address: int, size: int, _value: int, _data: object) -> None:
             on_write(address, size)
@@ -263,9 +326,7 @@ class Emulator:
             if self.pc in self._fatal:
                 word = int.from_bytes(self.memory.read(self.pc, 4), "little")
                 raise UnsupportedInstruction(self.pc, 4, no_instruction(word), self.pc, self._text_at(self.pc))
-            self._engine.ctl_exits_enabled(bool(self._fatal))
-            if self._fatal:
-                self._engine.ctl_set_exits([until, *self._fatal])
+            self._set_exits(until)
             try:
                 with self._nothing_swallowed():
                     self._engine.emu_start(self.pc, until)
@@ -273,6 +334,11 @@ class Emulator:
                 if self._missing is None:
                     raise
                 self.pc, self._missing = self._missing, None
+
+    def _set_exits(self, until: int) -> None:
+        self._engine.ctl_exits_enabled(bool(self._fatal))
+        if self._fatal:
+            self._engine.ctl_set_exits([until, *self._fatal])
 
     @contextmanager
     def _nothing_swallowed(self) -> Iterator[None]:
@@ -351,7 +417,7 @@ class Emulator:
     def _on_invalid_access(
         self, _engine: unicorn.Uc, access: int, address: int, size: int, _value: int, _data: object
     ) -> bool:
-        if self._memory.give(address):
+        if self._given.give(address):
             if access == uc.UC_MEM_FETCH_UNMAPPED:  # going on, it would translate this once and keep it for ever
                 self._missing = address
             return self._missing is None
@@ -381,6 +447,10 @@ class Emulator:
             self._error = UnsupportedInstruction(self._at, 4, "undefined in the emulator")
         else:
             return
+        self._engine.emu_stop()
+
+    def _on_interrupt_in_c(self, _engine: unicorn.Uc, number: int, _data: object) -> None:
+        self._error = UnsupportedInstruction(self.pc, 4, f"raised exception {number} in the emulator")
         self._engine.emu_stop()
 
     def _text_at(self, pc: int) -> str:

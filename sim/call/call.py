@@ -141,7 +141,7 @@ class CompiledKernel:
         divergence = None
         try:
             if self._engine == "lockstep":
-                divergence = self._lockstep.run(RETURN_ADDRESS, self._limit, watch.check)
+                divergence = self._lockstep.run(RETURN_ADDRESS, self._limit, watch)
             else:
                 watch.branches.extend(self._machine.follow(RETURN_ADDRESS, self._limit))
         except MemoryFault as fault:

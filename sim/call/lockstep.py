@@ -5,6 +5,8 @@ memory, each side's writes are noted, the emulator's by a hook: after each instr
 bytes, and bytes of the same value.  At the end of a run all writable memory that was ever touched is compared, for what
 no note says.  The first divergence stops the run.
 
+This is said twice: here in Python, which also makes the reports, and for long runs in C (`sim.call.native`).
+
 An instruction that the emulator lacks is executed by the machine alone: its result is copied into the emulator, and it
 is counted as unverified.  So is one that the emulator is known to get wrong (`sim.call.definitions`).
 """
@@ -12,11 +14,11 @@ is counted as unverified.  So is one that the emulator is known to get wrong (`s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from isa.errors import LanewiseError
 from isa.evaluate.exact import QC
 from isa.evaluate.floating.formats import EXCEPTIONS, MODES
 from isa.instruction import Instruction
@@ -24,6 +26,8 @@ from isa.lane import Memory as MemoryPlace
 from isa.semantics.base.exclusive import MONITOR
 from sim.call.definitions import is_emulated_wrongly
 from sim.call.guards.findings import GuardError, GuardFinding
+from sim.call.guards.watch import Watch
+from sim.call.native.lockstep import CompiledFault, NativeLockstep
 from sim.emulator import Emulator
 from sim.machine.errors import AlignmentFault, ExecutionError, MemoryFault, Unpredictable, UnsupportedInstruction
 from sim.machine.machine import Machine
@@ -34,8 +38,8 @@ from sim.toolchain.image import Image
 
 FPSR_STICKY = QC | EXCEPTIONS
 """The bits of FPSR that instructions set (Arm ARM C5.2.9)."""
-Watch = Callable[[Step, int], GuardFinding | None]
-"""Told each step of the machine and sp before it; what it finds stops the run."""
+PATIENCE = 20_000
+"""Instructions: they take Python about as long as a compiler takes for the first ones of native code."""
 _COMPARED = {"fpsr": FPSR_STICKY, "fpcr": MODES}
 
 
@@ -80,17 +84,25 @@ class Lockstep:
     """One machine and one emulator, prepared alike by the caller (memory mapped and filled, registers set).
 
     `forms` are the instruction forms executed so far, `went` the addresses of instructions, each with where it went on,
-    `unverified` counts by form the executions that the emulator
-    could not check: it lacks them, or is known to get them wrong.
+    `unverified` counts by form the executions that the emulator could not check: it lacks them, or is known to get them
+    wrong.  After so many instructions as `patience` says, native code runs and compares both (`sim.call.native`), where
+    this computer has a compiler: `without_native` says why not.  `fallbacks` counts the instructions that it left to
+    Python, by form of the first one and reason.
     """
 
-    def __init__(self, machine: Machine, emulator: Emulator, image: Image | None = None) -> None:
+    def __init__(
+        self, machine: Machine, emulator: Emulator, image: Image | None = None, patience: int = PATIENCE
+    ) -> None:
         self.machine = machine
         self.emulator = emulator
         self.forms: set[str] = set()
         self.went: set[tuple[int, int]] = set()
         self.unverified: Counter[str] = Counter()
         self.qc_events = 0
+        self.without_native = ""
+        self.fallbacks: Counter[tuple[str, str]] = Counter()
+        self._native: NativeLockstep | None = None
+        self._patience = patience
         self._image = image
         self._before = RegisterStorage()
         self._last: Step | None = None
@@ -116,14 +128,12 @@ class Lockstep:
         )
         if mine != theirs:
             raise ValueError("machine and emulator must have the same regions of memory mapped")
-        self.emulator.load_registers(self.machine.registers)
-        self.emulator.pc = self.machine.pc
-        self._last = self._fault = self._divergence = self._finding = None
-        self._written.clear()
+        self._load_emulator()
+        self._fault = self._divergence = self._finding = None
         self._watch = watch
         emulator_fault = None
         try:
-            self.emulator.run(until, max_instructions, self._advance, self._stand_in, self._note_write)
+            self._run_both(until % 2**64, max_instructions)
         except ExecutionError as error:
             emulator_fault = error
         if self._finding is not None:
@@ -135,38 +145,132 @@ class Lockstep:
             self._compare_ends(emulator_fault)
         return self._divergence
 
+    def _load_emulator(self) -> None:
+        """Let the emulator begin where the machine is."""
+        self.emulator.load_registers(self.machine.registers)
+        self.emulator.pc = self.machine.pc
+        self._last = None
+        self._written.clear()
+
+    def _run_both(self, until: int, max_instructions: int) -> None:
+        """In native code as far as that goes, in Python where it does not, or where it is not worth a compiler."""
+        machine, reason = self.machine, ""
+        end = machine.instructions_executed + max_instructions
+        while machine.pc != until and (left := end - machine.instructions_executed) > 0:
+            native = self._native_lockstep()
+            if native is not None:
+                done = native.run(until, left, self._watch)
+                self._take_notes(native)
+                if done.differs:
+                    self._repeat(native)
+                    return
+                self.emulator.load_registers(native.emulator.registers())
+                self.emulator.pc = machine.pc
+                left, reason = left - done.executed, done.reason
+                if not reason:
+                    return
+                left = min(left, native.stretch)
+            elif not self.without_native:
+                left = min(left, self._patience - machine.instructions_executed)
+            form = self._form_at(machine.pc) if reason else ""
+            begun = machine.instructions_executed
+            self._run_in_python(until, left)
+            if reason:
+                self.fallbacks[form, reason] += machine.instructions_executed - begun
+            if self._is_over():
+                return
+
+    def _run_in_python(self, until: int, left: int) -> None:
+        """So many instructions, compared one by one, the last one too."""
+        self._load_emulator()
+        self.emulator.run(until, left, self._advance, self._stand_in, self._note_write)
+        if not self._is_over():
+            self._compare(self.emulator.pc)
+            self._last = None
+
+    def _is_over(self) -> bool:
+        """Whether something was found that ends the run."""
+        return self._finding is not None or self._fault is not None or self._divergence is not None
+
+    def _native_lockstep(self) -> NativeLockstep | None:
+        """What runs in native code, if there is a compiler and there has been enough to run."""
+        if self._native is None and not self.without_native and self.machine.instructions_executed >= self._patience:
+            try:
+                self._native = NativeLockstep(self.machine, self.emulator, FPSR_STICKY, MODES)
+            except LanewiseError as error:
+                self.without_native = str(error).splitlines()[0]
+        return self._native
+
+    def _take_notes(self, native: NativeLockstep) -> None:
+        """What the native run has met."""
+        self.qc_events += native.take_qc_events()
+        for pc, next_pc in native.take_went():
+            self.went.add((pc, next_pc))
+            self.forms.add(self.machine.instruction_at(pc).form.name)
+
+    def _repeat(self, native: NativeLockstep) -> None:
+        """Make the report of the instruction after which native code saw a difference: by what Python executes."""
+        machine, emulator, at = self.machine, self.emulator, native.emulator.pc
+        native.undo_mine()
+        self._written = native.written
+        self.emulator = native.emulator
+        try:
+            self._last, self._handed_over = self._step(machine.pc), False
+            self._compare(at)
+        except ExecutionError:  # of the machine, which has executed it before
+            self._divergence = None
+        finally:
+            self.emulator = emulator
+        if self._divergence is None:
+            pc = self._last.pc if self._last is not None else machine.pc
+            raise CompiledFault(
+                f"at {pc:#x}, {machine.disassembly_at(pc)}: lockstep in native code sees a difference where the "
+                "interpreter sees none, so its code is wrong; this is a fault of lanewise"
+            )
+
+    def _form_at(self, pc: int) -> str:
+        try:
+            return self.machine.decoded_at(pc).form.name
+        except ExecutionError:
+            return ""
+
     def _advance(self, pc: int) -> bool:
         """Before the emulator executes the instruction at `pc`: compare, then let the machine execute it."""
         self._compare(pc)
         if self._divergence is not None or self._fault is not None:
             return False
-        machine = self.machine
-        self._before.copy(machine.registers)
         try:
-            if machine.instruction_at(machine.pc).can_saturate:  # counted whether QC was set before or not
-                sticky = machine.fpsr & QC
-                machine.fpsr &= ~QC
-                try:
-                    step = machine.step()
-                finally:
-                    self.qc_events += bool(machine.fpsr & QC)
-                    machine.fpsr |= sticky
-            else:
-                step = machine.step()
+            step = self._step(pc)
         except ExecutionError as fault:
             self._fault = fault
             return not isinstance(fault, AlignmentFault | Unpredictable)
         self._last, self._handed_over = step, False
-        self.forms.add(step.instruction.form.name)
-        self.went.add((pc, step.next_pc))
         if self._watch is None:
             return True
-        self._finding = self._watch(step, self._before.general[SP])
+        self._finding = self._watch.check(step, self._before.general[SP])
         if self._finding is None:
             return True
         for address, old, _ in reversed(step.memory):  # of a step in which something is found
-            machine.memory.write(address, old)
+            self.machine.memory.write(address, old)
         return False
+
+    def _step(self, pc: int) -> Step:
+        """Let the machine execute the instruction at `pc`, and note what it was."""
+        machine = self.machine
+        self._before.copy(machine.registers)
+        if machine.instruction_at(machine.pc).can_saturate:  # counted whether QC was set before or not
+            sticky = machine.fpsr & QC
+            machine.fpsr &= ~QC
+            try:
+                step = machine.step()
+            finally:
+                self.qc_events += bool(machine.fpsr & QC)
+                machine.fpsr |= sticky
+        else:
+            step = machine.step()
+        self.forms.add(step.instruction.form.name)
+        self.went.add((pc, step.next_pc))
+        return step
 
     def _note_write(self, address: int, size: int) -> None:
         self._written.append((address, address + size))

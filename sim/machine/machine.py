@@ -64,7 +64,7 @@ class Machine:
         self.x = RegisterFile(self.registers, "x", 31)
         self.pc = 0
         self.instructions_executed = 0
-        self._table = table
+        self.table = table
         self._blocks: dict[int, Block] = {}
         self._recorded: dict[int, tuple[Instruction, Run]] = {}
         self._instructions: dict[int, Instruction] = {}
@@ -289,13 +289,17 @@ class Machine:
             known = self._instructions[pc] = self._decode(pc)
         return known
 
+    def decoded_at(self, pc: int) -> Instruction:
+        """As `instruction_at`, of code that may never be run: it is not in `code` for that."""
+        return self._patches.get(pc) or self._decode(pc)
+
     def _decode(self, pc: int) -> Instruction:
         try:
             word = self.memory.fetch(pc)
         except MemoryFault as fault:
             fault.pc = pc
             raise
-        return executable(word, pc, self._table, self.features)
+        return executable(word, pc, self.table, self.features)
 
     def disassembly_at(self, pc: int) -> str:
         """The text of the instruction at an address, supported or not; "" where there is no code."""

@@ -76,6 +76,13 @@ class Memory:
         """The mapped regions in order of address."""
         return tuple(self._regions)
 
+    def region_at(self, address: int) -> Region | None:
+        """The region that has the byte at an address."""
+        at = bisect_right(self._regions, address, key=lambda region: region.start) - 1
+        if at >= 0 and address < self._regions[at].end:
+            return self._regions[at]
+        return None
+
     def map(self, address: int, size: int, permissions: str = "rw") -> Region:
         """Map zeroed memory.
 
@@ -161,7 +168,7 @@ class Memory:
         """The regions that make up a range, each with its part of it, all of them checked."""
         parts, at, end = [], address, address + size
         while at < end:
-            region = self._find(at)
+            region = self.region_at(at)
             if region is None or (permission is not None and permission not in region.permissions):
                 verb = _VERBS[permission] if permission else "access"
                 bad = "is not mapped" if region is None else f"is mapped {region.permissions!r} only"
@@ -185,15 +192,9 @@ class Memory:
 
     def _remember(self, address: int) -> None:
         """Let the next access to this page find its region at once."""
-        region = self._find(address)
+        region = self.region_at(address)
         if region is not None:
             self._by_page[address >> 12] = region
-
-    def _find(self, address: int) -> Region | None:
-        at = bisect_right(self._regions, address, key=lambda region: region.start) - 1
-        if at >= 0 and address < self._regions[at].end:
-            return self._regions[at]
-        return None
 
 
 def merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

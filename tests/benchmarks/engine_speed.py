@@ -33,13 +33,15 @@ NAMES = ("quantize_down", "quantized_multiplier", "requantize", "quantized_add",
 
 
 class BareEmulator(Emulator):
-    """Unicorn without hooks: `run` only runs."""
+    """Unicorn without hooks: `run` only runs, on memory that it is given beforehand."""
 
     def __init__(self) -> None:
         with patch.object(unicorn.Uc, "hook_add", lambda *_: None):
             super().__init__()
 
     def run(self, until: int | None = None, *_: object) -> int:
+        for region in self.memory.regions:
+            self._given.give(region.start)
         self._engine.emu_start(self.pc, until)
         return 0
 

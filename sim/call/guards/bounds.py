@@ -11,7 +11,7 @@ goes unseen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -85,6 +85,18 @@ class _Array:
     def owned(self) -> bytes | None:
         return owned_bytes(self.placed)
 
+    @property
+    def pieces(self) -> Iterator[tuple[int, int]]:
+        """The bytes that are elements', as offsets (from, to); those of rows that touch are one piece."""
+        owned, end = self.owned, 0
+        if owned is None:
+            yield 0, self.placed.size
+            return
+        while (first := owned.find(1, end)) >= 0:
+            end = owned.find(0, first)
+            end = len(owned) if end < 0 else end
+            yield first, end
+
     def breach(self, access: _Access) -> Breach | None:
         """What is wrong with an access near the array."""
         first, size = access.address - self.start, self.placed.size
@@ -118,6 +130,15 @@ class _Array:
         return Breach(kind, said, self.name, first, last, allowed)
 
 
+class Allowed(NamedTuple):
+    """Bytes that a call may access and nobody has to note: ranges (from, to, readable, writable), and of the stack what
+    lies between the lower sp and `stack_top` (None where there is none).  What is not in here may be allowed still.
+    """
+
+    ranges: tuple[tuple[int, int, bool, bool], ...]
+    stack_top: int | None
+
+
 class AccessBounds:
     """What one call may touch.  `declared` has, by array, the over-reads that were declared and happened, and where."""
 
@@ -128,6 +149,20 @@ class AccessBounds:
         whole = {room: array for room, array in self._arrays.items() if array.owned is None}
         self._readable = {room: (array.start, array.start + array.placed.size) for room, array in whole.items()}
         self._writable = {r: ends for r, ends in self._readable.items() if whole[r].placed.pointer.direction != "in"}
+
+    @cached_property
+    def allowed(self) -> Allowed:
+        """What `check` lets pass without a look at the step, but for sp."""
+        ranges = list[tuple[int, int, bool, bool]]()
+        for array in self._arrays.values():
+            writable = array.placed.pointer.direction != "in"
+            ranges += [(array.start + first, array.start + end, True, writable) for first, end in array.pieces]
+        taken = {_room(self._stack.sp), *self._arrays}
+        for segment in self._segments:
+            end = segment.address + segment.size
+            if segment.size and taken.isdisjoint(range(_room(segment.address), _room(end - 1) + 1)):
+                ranges.append((segment.address, end, "r" in segment.permissions, "w" in segment.permissions))
+        return Allowed(tuple(ranges), self._stack.top)
 
     def check(self, step: Step, sp: int) -> Breach | None:
         """The first access of a step that is not allowed; `sp` is the lower of those before and after the step."""

@@ -24,7 +24,12 @@ _LINES = 8
 
 
 class Watch:
-    """Guards one call of a machine that is ready for it; `branches` is where each branch led, in order."""
+    """Guards one call of a machine that is ready for it; `branches` is where each branch led, in order.
+
+    `platform_register` is the first instruction that wrote x18, and its address.  `seen`, `seen_at` and
+    `changed_memory` are the registers and the place behind a branch with which later ones are compared, and whether
+    memory has changed since.
+    """
 
     def __init__(self, machine: Machine, image: Image, bounds: AccessBounds, known: dict[Instruction, Traits]) -> None:
         self.branches: list[int] = []
@@ -33,21 +38,21 @@ class Watch:
         self._entry = RegisterStorage()
         self._entry.copy(machine.registers)
         self._traits = known
-        self._platform_register: Step | None = None
-        self._seen, self._seen_at, self._changed_memory = RegisterStorage(), -1, False
+        self.platform_register: tuple[Instruction, int] | None = None
+        self.seen, self.seen_at, self.changed_memory = RegisterStorage(), -1, False
 
     def check(self, step: Step, sp: int) -> GuardFinding | None:
         """What a step did wrong; `sp` is that before it."""
         traits = self._traits.get(step.instruction)
         if traits is None:
             traits = self._traits[step.instruction] = traits_of(step.instruction)
-        self._changed_memory |= any(old != new for _, old, new in step.memory)
+        self.changed_memory |= any(old != new for _, old, new in step.memory)
         if traits.is_branch:
             self.branches.append(step.next_pc)
             if self._is_again():
                 return self._of_loop(self._next_steps(), "registers and memory are again as they were")
         if traits.writes_platform_register:
-            self._platform_register = self._platform_register or step
+            self.platform_register = self.platform_register or (step.instruction, step.pc)
         if sp % ALIGNMENT and traits.needs_aligned_sp:
             said = f"uses sp = {sp:#x}, which is no multiple of {ALIGNMENT}"
             return self._placed(step, Breach("misaligned sp", said, "sp"))
@@ -62,11 +67,11 @@ class Watch:
         The state is compared with that behind the latest branch whose number is a power of two (Brent's algorithm).
         """
         machine, count = self._machine, len(self.branches)
-        if machine.pc == self._seen_at and not self._changed_memory and machine.registers.equal(self._seen):
+        if machine.pc == self.seen_at and not self.changed_memory and machine.registers.equal(self.seen):
             return True
         if not count & (count - 1):
-            self._seen.copy(machine.registers)
-            self._seen_at, self._changed_memory = machine.pc, False
+            self.seen.copy(machine.registers)
+            self.seen_at, self.changed_memory = machine.pc, False
         return False
 
     def of_fault(self, fault: MemoryFault) -> GuardFinding | None:
@@ -118,9 +123,10 @@ class Watch:
                 yield self._placed(writes[place], Breach("register not preserved", said, name))
             else:
                 yield GuardFinding(kind="register not preserved", says=values, where=name)
-        if self._platform_register is not None:
+        if self.platform_register is not None:
             said = "writes x18, a temporary register on Linux, which other platforms reserve (AAPCS64 6.1.1)"
-            note = self._placed(self._platform_register, Breach("platform register", said, "x18"))
+            instruction, pc = self.platform_register
+            note = self._finding(Breach("platform register", said, "x18"), instruction.text, pc)
             yield replace(note, harmless=True)
 
     def _placed(self, step: Step, breach: Breach) -> GuardFinding:

@@ -27,7 +27,7 @@ from sim.machine.host_compiler import HostCompiler
 from sim.machine.memory import Memory
 from sim.machine.registers import RegisterStorage
 
-_STATE = "<512s32QQ16s3I4x"
+STATE = "<512s32QQ16s3I4x"
 """The layout of `State` in `isa.evaluate.c.PRELUDE`."""
 _MOST = 4000
 """Instructions of a unit."""
@@ -118,13 +118,13 @@ class CompiledEngine:
         registers, state = self._registers, self._state
         nzcv, fpsr, fpcr, monitor = registers.flags
         vectors, flags = bytes(registers.vectors), (monitor.to_bytes(16, "little"), nzcv, fpsr, fpcr)
-        pack_into(_STATE, state, 0, vectors, *registers.general, pc, *flags)
+        pack_into(STATE, state, 0, vectors, *registers.general, pc, *flags)
         start = perf_counter()
         ran = unit.run(state, budget)
         if ran.why == Why.BUDGET and budget == self._slice:
             fitting = int(budget * _SLICE / (perf_counter() - start))
             self._slice = min(max(fitting, _LEAST_SLICE), 4 * budget, _LARGEST_SLICE)
-        vectors, *general, pc, monitor_bytes, nzcv, fpsr, fpcr = unpack_from(_STATE, state)
+        vectors, *general, pc, monitor_bytes, nzcv, fpsr, fpcr = unpack_from(STATE, state)
         registers.vectors[:], registers.general[:] = vectors, general
         registers.flags[:] = nzcv, fpsr, fpcr, int.from_bytes(monitor_bytes, "little")
         return ran, pc
@@ -184,14 +184,14 @@ class CompiledEngine:
         if self._table is not TABLE:
             made = text()
             return self._compiler(hashlib.sha256(made.encode()).hexdigest(), lambda: made)
-        settings = json.dumps([_semantics(), sorted(self._features), pc, inside.start, stops])
+        settings = json.dumps([semantics_digest(), sorted(self._features), pc, inside.start, stops])
         code = self._memory.read(inside.start, len(inside)).rstrip(b"\0")
         return self._compiler(hashlib.sha256(settings.encode() + code).hexdigest(), text)
 
 
 @cache
-def _semantics() -> str:
-    """A digest of all that a unit's text follows from but its code: the sources of `isa` and of the engine."""
+def semantics_digest() -> str:
+    """A digest of all that generated C follows from but its code: the sources of `isa` and of the machine."""
     sources = [*sorted(Path(isa.__file__).parent.rglob("*.py")), *sorted(Path(__file__).parents[1].rglob("*.py"))]
     digest = hashlib.sha256(version("capstone").encode())
     for source in sources:

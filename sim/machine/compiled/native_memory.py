@@ -30,7 +30,7 @@ class NativeMemory:
             pack("<5Q", region.start, region.end - region.start, _host(region), *_allows(region)) for region in regions
         ]
         self._table = create_string_buffer(b"".join(rows))
-        self._head = create_string_buffer(pack("<2Q", len(regions), addressof(self._table)))
+        self._head = create_string_buffer(pack("<3Q", len(regions), addressof(self._table), 0))
         self.version += 1
 
     def sites(self, count: int) -> bytes:

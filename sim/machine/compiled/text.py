@@ -40,7 +40,7 @@ ENOUGH_IN_A_PART = 150
 _PARAMETERS = "State *restrict S, Memory *restrict M, uint8_t *restrict seen, int64_t *restrict budget"
 MEMORY = """
 typedef struct { uint64_t start, size; uint8_t *bytes; uint64_t readable, writable; } Region;
-typedef struct { uint64_t count; const Region *regions; } Regions;
+typedef struct { uint64_t count; const Region *regions; void *log; } Regions;
 
 /* What one access knows: `offset < span` from `start` on, all its bytes are in one region that it may access. */
 struct Memory { uint64_t start, span; uint8_t *bytes; const Regions *all; };
@@ -57,7 +57,8 @@ __attribute__((noinline, cold)) static int find(Memory *M, uint64_t address, uns
   }
   if (low == 0) return 0;
   const Region *region = &M->all->regions[low - 1];
-  const uint64_t span = region->size - size + 1; /* a region has at least a page */
+  if (region->size < size) return 0;
+  const uint64_t span = region->size - size + 1;
   if (address - region->start >= span || !(writes ? region->writable : region->readable)) return 0;
   M->start = region->start;
   M->span = span;
@@ -69,7 +70,10 @@ static inline __attribute__((always_inline)) uint8_t *host(Memory *M, uint64_t a
   if (__builtin_expect(address - M->start >= M->span, 0) && !find(M, address, size, writes)) return 0;
   return M->bytes + (address - M->start);
 }
+"""
+"""`Memory`, and how the bytes of an access are found: where they are not, another evaluator says what is wrong."""
 
+ACCESS = """
 static inline __attribute__((always_inline)) int load_bytes(
     Memory *M, unsigned access, uint64_t address, void *bytes, unsigned size) {
   const uint8_t *at = host(M + access, address, size, 0);
@@ -83,7 +87,10 @@ static inline __attribute__((always_inline)) int store_bytes(
   if (at) memcpy(at, bytes, size);
   return at != 0;
 }
+"""
+"""How memory is accessed where nothing else is asked of an access."""
 
+ALIGNED = """
 static inline __attribute__((always_inline)) int load_aligned_bytes(
     Memory *M, unsigned access, uint64_t address, void *bytes, unsigned size) {
   return address % size == 0 && load_bytes(M, access, address, bytes, size);
@@ -94,7 +101,7 @@ static inline __attribute__((always_inline)) int store_aligned_bytes(
   return address % size == 0 && store_bytes(M, access, address, bytes, size);
 }
 """
-"""`Memory`, and how it is accessed.  What is not found is left to another evaluator, which says what is wrong."""
+"""The same of accesses that must be aligned."""
 
 
 class _Function(NamedTuple):
@@ -140,7 +147,7 @@ class _Unit:
             "",
         ]
         described = f"const char *const description = {json.dumps(json.dumps(self._description()))};"
-        return "\n".join([c.PRELUDE, MEMORY, *self._texts, *functions, described, "", *run])
+        return "\n".join([c.PRELUDE, MEMORY, ACCESS, ALIGNED, *self._texts, *functions, described, "", *run])
 
     def _parts(self) -> Iterator[list[int]]:
         """The numbers of the blocks of each part."""
