@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from multiprocessing import active_children, get_context
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+_is_limited = ContextVar("_is_limited", default=False)
 
 
 def processors() -> int:
@@ -27,9 +29,10 @@ def memory_limited() -> Iterator[None]:
     """Let this process take as much memory as there is, so that an endless eater meets MemoryError.
 
     Without it the system slows down and ends some process.  Nothing is limited where the system does not say how much
-    there is (/proc/meminfo, and the limit of the control group), nor where a lower limit holds already.
+    there is (/proc/meminfo, and the limit of the control group), nor where a lower limit holds already.  Inside of
+    itself it does nothing: a search that calls a golden reference ten thousand times sets the limit once.
     """
-    free = _free_memory()
+    free = None if _is_limited.get() else _free_memory()
     if free is None:
         yield
         return
@@ -42,9 +45,11 @@ def memory_limited() -> Iterator[None]:
         yield
         return
     resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    outside = _is_limited.set(True)
     try:
         yield
     finally:
+        _is_limited.reset(outside)
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 

@@ -14,10 +14,12 @@ import pytest
 
 from isa.decode import decode
 from isa.rows import TABLE
-from long.planted.kernels import PlantedKernel, planted_kernels
+from long.planted.in_sight.kernels import CORPUS
+from long.planted.planted import PlantedKernel
 from sim import Machine
 from sim.check.aim.aiming import aim
 from sim.check.aim.boundaries import boundary_sets
+from sim.check.aim.candidates import candidates
 from sim.check.aim.mistakes import mistakes_of
 from sim.check.aim.power import Power, TriedMistake
 from sim.check.check import check_job, jobs_of
@@ -96,6 +98,16 @@ def test_a_sum_over_an_axis_comes_as_near_to_a_step_as_its_elements_let_it() -> 
     assert (apart[0] == 1).any()
 
 
+def test_candidates_go_down_long_columns_at_the_extremes() -> None:
+    """A sum of int8 over an outer axis leaves 16 bits from 257 rows on."""
+    kernel = kernel_of(
+        "void f(const int8_t x[rows][n], int32_t out[n], size_t rows, size_t n)",
+        lambda inputs: {"out": inputs["x"].sum(axis=0, dtype=np.int32)},
+        rows=Domain(0, 4096),
+    )
+    assert any(len(one.inputs["x"]) >= 300 and (one.inputs["x"] == -128).all() for one in candidates(kernel, 1))
+
+
 def test_a_rounding_multiply_may_be_mistaken_for_its_kin_and_its_lane_for_the_next() -> None:
     found = mistakes_of(0, TABLE.instruction("sqrdmulh", "v0.4s, v1.4s, v2.s[1]"))
     assert {mistake.instruction.text for mistake in found} == {
@@ -124,10 +136,10 @@ def test_a_machine_executes_a_patch_until_another_is_given() -> None:
 
 def faults_of_each_kind() -> list[PlantedKernel]:
     """One planted fault of each kind, of as many sources as there are."""
-    every = [planted for planted in planted_kernels() if planted.domain == "narrow" and planted.kind]
-    names = list(dict.fromkeys(planted.name for planted in every))
+    every = [planted for planted in CORPUS.kernels() if planted.domain == "narrow" and planted.kind]
+    names = list(dict.fromkeys(planted.source.name for planted in every))
     return [
-        next(p for name in names[number:] + names[:number] for p in every if (p.name, p.kind) == (name, kind))
+        next(p for name in names[number:] + names[:number] for p in every if (p.source.name, p.kind) == (name, kind))
         for number, kind in enumerate(KINDS)
     ]
 
@@ -141,7 +153,7 @@ def test_a_planted_fault_is_found(planted: PlantedKernel, tmp_path: Path) -> Non
 
 
 def test_the_same_seed_aims_at_the_same_inputs(tmp_path: Path) -> None:
-    kernel = next(p for p in planted_kernels() if p.title == "blend_s8 narrow: correct").kernel(tmp_path)
+    kernel = next(p for p in CORPUS.kernels() if p.title == "blend_s8 narrow: correct").kernel(tmp_path)
     one, other = (aim(kernel, jobs_of(kernel, ["O2"]), make_vectors(kernel, 100, 3)) for _ in range(2))
     assert one.power == other.power
     assert [str(inputs) for inputs in one.inputs] == [str(inputs) for inputs in other.inputs]

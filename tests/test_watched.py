@@ -120,3 +120,10 @@ def test_a_limit_of_memory_ends_with_what_it_is_for(monkeypatch: pytest.MonkeyPa
     with memory_limited():
         pass
     assert len(bytearray(1 << 30)) == 1 << 30
+
+
+def test_a_limit_of_memory_inside_of_another_is_not_set_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with memory_limited():
+        monkeypatch.setattr(sim.processes, "_free_memory", lambda: pytest.fail("it asks what memory there is"))
+        with memory_limited():
+            pass

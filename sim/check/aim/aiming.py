@@ -23,6 +23,7 @@ from sim.check.check import Job
 from sim.check.vectors import Vectors
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.tolerance import agreement
+from sim.processes import memory_limited
 from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable
 from sim.toolchain.function_types import require_fit
 from sim.toolchain.image import Image, ImageError
@@ -56,6 +57,7 @@ class Aimed:
         return Vectors([*vectors.inputs, *self.inputs], [*vectors.golden, *self.golden], vectors.seed)
 
 
+@memory_limited()
 def aim(kernel: Kernel, jobs: Iterable[Job], vectors: Vectors) -> Aimed:
     """Input sets that the vectors of a check lack, and what can be told of its builds.
 

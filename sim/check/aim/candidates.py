@@ -16,8 +16,8 @@ SIZES: Final = ((7, 1, 8), (15, 2, 8), (31, 1, 8), (40, 3, 4), (200, 1, 8))
 none, one and two steps of sixteen lanes, and many lanes."""
 NUMBERS: Final = (31, 1, 8)
 """Of the input sets in which every number among the arguments goes next to a step in its turn."""
-LONG: Final = (1500, 5000)
-"""Lengths at which sums overflow, where the domain has them."""
+LONG: Final = ((1500, 1, 0), (5000, 1, 0), (17, 300, 0), (17, 1500, 0))
+"""Lengths and numbers of rows at which sums overflow, along a row and down a column, where the domain has them."""
 NEAR: Final = 48
 """Input sets next to steps of each of the sizes at most."""
 ELEMENTS, LONG_ELEMENTS = 4096, 32_768
@@ -50,11 +50,10 @@ def candidates(kernel: Kernel, seed: int) -> Iterator[CandidateSet]:
     """The candidates, small ones first, drawn from `seed`.  Raises KernelError for the golden reference."""
     rng, seen = np.random.default_rng((seed, len(SIZES))), set[int]()
     nullable = any(pointer.nullable for pointer in kernel.signature.pointers)
-    for length, rows, rounds in (*SIZES, *((length, 1, 0) for length in LONG)):
+    for length, rows, rounds in (*SIZES, *LONG):
         limit = ELEMENTS if rounds else LONG_ELEMENTS
-        while length > 1 and _elements(_drawn(kernel, length, rows, rng)) > limit:
-            length //= 2
-        elements = _elements(_drawn(kernel, length, rows, rng))
+        while (elements := _size(kernel, length, rows)) > limit and max(length, rows) > 1:
+            length, rows = (length // 2, rows) if length >= rows else (length, rows // 2)
         if elements in seen or elements > LONG_ELEMENTS:
             continue
         seen.add(elements)
@@ -80,6 +79,15 @@ def _drawn(
     picking: Callable[[Domains, np.random.Generator], Pick] = at_random, nulls: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     return input_set(kernel.signature, kernel.domain, picking(kernel.domain, rng), length, rows, nulls)
+
+
+def _size(kernel: Kernel, length: int, rows: int) -> int:
+    """The elements of all arrays of an input set."""
+    return _elements(input_set(kernel.signature, kernel.domain, _zeros, length, rows, nulls=False))
+
+
+def _zeros(_: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    return np.zeros(shape, dtype)
 
 
 def _elements(inputs: Inputs) -> int:

@@ -1,108 +1,68 @@
-"""Kernels with one planted arithmetic fault each: ten sources, ten kinds of faults, a wide and a narrow domain.
-
-A line of a source that ends in `//! KIND: TEXT` is replaced by TEXT in the kernel with that fault; without it, in all
-others.  The correct twin is the source with none replaced.
-"""
+"""Ten sources that were in sight when the method of aiming was made: requantization, sums of products, blending."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.kernels import Domain, Kernel, parse_prototype
-
-FOLDER = Path(__file__).parent
-_FAULT = re.compile(r"(?P<right>.*?)\s*//! (?P<kind>\w+):(?P<wrong>.*)")
-Inputs = Mapping[str, Any]
-Array = np.ndarray[Any, Any]
-
-
-def high(value: Array, factor: Array | int) -> Array:
-    """Twice the product's upper half, rounded with ties up: numbers of 32 bits."""
-    product: Array = value * np.asarray(factor, np.int64)
-    return np.asarray(np.clip((product + (1 << 30)) >> 31, -(2**31), 2**31 - 1))
-
-
-def ties_away(value: Array, shift: Array | int) -> Array:
-    """Divided by 2^shift, rounded to nearest with ties away from zero."""
-    half = (np.int64(1) << np.asarray(shift, np.int64)) >> 1
-    return np.asarray(np.where(value < 0, -((-value + half) >> shift), (value + half) >> shift))
-
-
-def _s8(value: Array) -> dict[str, Array]:
-    return {"output": np.clip(value, -128, 127).astype(np.int8)}
-
-
-def _wide(inputs: Inputs, name: str) -> Array:
-    return np.asarray(inputs[name]).astype(np.int64)
+from long.planted.arithmetic import Array, Inputs, high, narrowed, ties_away, wide
+from long.planted.planted import Corpus, Planted
+from sim.kernels import Domain
 
 
 def requantize_s8(i: Inputs) -> dict[str, Array]:
-    return _s8(ties_away(high(_wide(i, "acc"), i["multiplier"]), i["shift"]) + i["zero"])
+    return narrowed(ties_away(high(wide(i, "acc"), i["multiplier"]), i["shift"]) + i["zero"], np.int8)
 
 
 def requantize_u8_fixed(i: Inputs) -> dict[str, Array]:
-    value = ties_away(high(_wide(i, "acc"), 1518500250), 21)
-    return {"output": np.clip(value + 119, 0, 255).astype(np.uint8)}
+    value = ties_away(high(wide(i, "acc"), 1518500250), 21)
+    return narrowed(value + 119, np.uint8)
 
 
 def per_channel(i: Inputs) -> dict[str, Array]:
-    value = high(np.clip(_wide(i, "acc") + i["bias"], -(2**31), 2**31 - 1), i["gain"])
-    return _s8(ties_away(high(value, i["multiplier"]), i["shift"]) + i["zero"])
+    value = high(np.clip(wide(i, "acc") + i["bias"], -(2**31), 2**31 - 1), i["gain"])
+    return narrowed(ties_away(high(value, i["multiplier"]), i["shift"]) + i["zero"], np.int8)
 
 
 def add_s8(i: Inputs) -> dict[str, Array]:
     x, y = (
-        ties_away(high((_wide(i, name) + i[f"offset_{name}"]) << 20, i[f"factor_{name}"]), i[f"shift_{name}"])
+        ties_away(high((wide(i, name) + i[f"offset_{name}"]) << 20, i[f"factor_{name}"]), i[f"shift_{name}"])
         for name in "ab"
     )
-    return _s8(ties_away(high(x + y, i["factor"]), i["shift"]) + i["zero"])
+    return narrowed(ties_away(high(x + y, i["factor"]), i["shift"]) + i["zero"], np.int8)
 
 
 def scale_s16(i: Inputs) -> dict[str, Array]:
-    value = np.clip((_wide(i, "a") * i["b"] + 16384) >> 15, -32768, 32767) * i["gain"]
-    return {"output": np.clip(ties_away(value, 9) + i["offset"], -32768, 32767).astype(np.int16)}
+    value = np.clip((wide(i, "a") * i["b"] + 16384) >> 15, -32768, 32767) * i["gain"]
+    return narrowed(ties_away(value, 9) + i["offset"], np.int16)
 
 
 def dot4_s8(i: Inputs) -> dict[str, Array]:
-    value = ties_away(high(_wide(i, "a") @ _wide(i, "weights") + i["bias"], i["multiplier"]), i["shift"])
+    value = ties_away(high(wide(i, "a") @ wide(i, "weights") + i["bias"], i["multiplier"]), i["shift"])
     return {"output": np.clip(value, i["low_bound"], 127).astype(np.int8)}
 
 
 def matrix_s8(i: Inputs) -> dict[str, Array]:
-    value = high(_wide(i, "a") @ _wide(i, "b") + i["bias"], i["multiplier"])
-    return _s8(ties_away(value, i["shift"]) + i["zero"])
+    value = high(wide(i, "a") @ wide(i, "b") + i["bias"], i["multiplier"])
+    return narrowed(ties_away(value, i["shift"]) + i["zero"], np.int8)
 
 
 def mean_u8(i: Inputs) -> dict[str, Array]:
-    product = (_wide(i, "a") + i["b"] + i["c"]) * i["weight"]
+    product = (wide(i, "a") + i["b"] + i["c"]) * i["weight"]
     value = ((np.maximum(product - 1, 0) + 32768) >> 16) + i["offset"]
-    return {"output": np.clip(value, 0, 255).astype(np.uint8)}
+    return narrowed(value, np.uint8)
 
 
 def blend_s8(i: Inputs) -> dict[str, Array]:
-    moved = ties_away((_wide(i, "b") - _wide(i, "a")) * i["weight"], 8)
-    return _s8(_wide(i, "a") + moved + i["offset"])
+    moved = ties_away((wide(i, "b") - wide(i, "a")) * i["weight"], 8)
+    return narrowed(wide(i, "a") + moved + i["offset"], np.int8)
 
 
 def to_s16(i: Inputs) -> dict[str, Array]:
-    left = np.clip(_wide(i, "acc") << i["left"], -(2**31), 2**31 - 1)
+    left = np.clip(wide(i, "acc") << i["left"], -(2**31), 2**31 - 1)
     value = ties_away(high(left, i["multiplier"]), i["shift"]) + i["skip"]
-    return {"output": np.clip(value, -32768, 32767).astype(np.int16)}
-
-
-class Planted(NamedTuple):
-    """A source with its golden reference, prototype, and domains: wide and narrow."""
-
-    golden: Callable[[Inputs], dict[str, Array]]
-    prototype: str
-    wide: Mapping[str, Domain]
-    narrow: Mapping[str, Domain]
+    return narrowed(value, np.int16)
 
 
 FACTOR, BYTE = Domain(1 << 30, 2**31 - 1), Domain(-128, 127)
@@ -192,52 +152,4 @@ SOURCES = (
         "shift": Domain(4, 14)},
     ),
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class PlantedKernel:
-    """A kernel file's content: `kind` is that of the fault, "" in a correct twin; `line` is where it is, else 0."""
-
-    name: str
-    source: Planted
-    domain: str
-    kind: str
-    line: int
-
-    @property
-    def title(self) -> str:
-        """Such as "add_s8 narrow: lane"."""
-        return f"{self.name} {self.domain}: {self.kind or 'correct'}"
-
-    def kernel(self, folder: Path) -> Kernel:
-        """The kernel, with its source written to a folder."""
-        stem = f"{self.name}_{self.kind or 'correct'}"
-        source = folder / f"{stem}.c"
-        source.write_text(self.text())
-        (folder / "scalar.h").write_text((FOLDER / "scalar.h").read_text())
-        name, signature = parse_prototype(f"void {self.name}{self.source.prototype}")
-        domain = self.source.wide if self.domain == "wide" else self.source.narrow
-        golden = self.source.golden
-        return Kernel(name=stem, symbol=name, sources=(source,), signature=signature, golden=golden, domain=domain)
-
-    def text(self) -> str:
-        """The source, with the fault."""
-        lines = []
-        for number, line in enumerate((FOLDER / f"{self.name}.c").read_text().splitlines(), 1):
-            match = _FAULT.fullmatch(line)
-            indent = line[: len(line) - len(line.lstrip())]
-            lines.append(
-                line if not match else indent + match["wrong"].strip() if number == self.line else match["right"]
-            )
-        return "\n".join((*lines, ""))
-
-
-def planted_kernels() -> Iterator[PlantedKernel]:
-    """The faulty kernels and their correct twins."""
-    for source in SOURCES:
-        name = source.golden.__name__
-        for domain in ("wide", "narrow"):
-            yield PlantedKernel(name, source, domain, "", 0)
-            for number, line in enumerate((FOLDER / f"{name}.c").read_text().splitlines(), 1):
-                if match := _FAULT.fullmatch(line):
-                    yield PlantedKernel(name, source, domain, match["kind"], number)
+CORPUS = Corpus(Path(__file__).parent, SOURCES, each_in_both=True)
