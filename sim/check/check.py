@@ -169,7 +169,10 @@ class _Run:
             return None
         lane, finding = self._clearest_finding(comparison)
         parted, node = finding.parting, finding.writer if finding.parting is None else finding.parting.node
-        pc = node.recorded.pc if node is not None else None
+        source = ""
+        if node is not None:
+            pc = node.recorded.pc
+            source = self._image.place_of(pc) if self._image is not None and pc is not None else "intrinsics"
         outputs = [result.outputs[lane.engine] for result in self._results]
         return Mismatch(
             engine=lane.engine,
@@ -183,7 +186,7 @@ class _Run:
             golden_step=finding.golden_step,
             agreed=parted.agreed if parted is not None else (),
             instruction=node.recorded.occurrence.instruction.text if node is not None else "",
-            source=self._image.place_of(pc) if self._image is not None and pc is not None else "intrinsics",
+            source=source,
             came_from=finding.came_from,
             conventions=comparison.agreeing_conventions(),
             explanation=tuple(explain_kernel(self._kernel, self._vectors.inputs, outputs)),

@@ -102,7 +102,11 @@ class LaneTracer:
 
     def _lineage(self, number: int, output: str, position: Position) -> Lineage:
         addresses, trace = self._record(number)
-        inputs = {p.name: addresses[p.name] + self._offset(p, number, output, position) for p in self._inputs()}
+        inputs = {
+            pointer.name: addresses[pointer.name] + self._offset(pointer, number, output, position)
+            for pointer in self._inputs()
+            if not self._names_another_step(pointer, number, output)
+        }
         steps, signature = self._steps(number, position), self._kernel.signature
         if output == RETURNED:
             origin = origin_of(trace, 0, np.dtype(signature.returns).itemsize, signature.result)
@@ -112,14 +116,39 @@ class LaneTracer:
         return Lineage(address, origin_of(trace, address, _item_size(pointer)), steps, inputs)
 
     def _offset(self, pointer: Pointer, number: int, output: str, position: Position) -> int:
-        """Bytes from an array's start to its element at that position of an output, or as many elements from it on."""
+        """Bytes from an array's start to its element at that position of an output, or as many elements from it on.
+
+        Of an array that lacks axes of the output, such as a number for each channel, those that it has say where.
+        """
         arguments = self._kernel.arguments(self._vectors.inputs[number])
+        axes = self._axes(output)
+        if len(pointer.shape) < len(axes) and set(pointer.shape) <= set(axes):
+            position = tuple(position[axes.index(axis)] for axis in pointer.shape)
         if len(position) == len(pointer.shape):
             strides = steps_in_elements(pointer, arguments)
             return sum(at * stride for at, stride in zip(position, strides, strict=True)) * _item_size(pointer)
         shape = self._vectors.golden[number][output].shape
         element = int(np.ravel_multi_index(position, shape)) if shape else 0  # the result has no axes
         return element * _item_size(pointer)
+
+    def _names_another_step(self, pointer: Pointer, number: int, output: str) -> bool:
+        """Whether a golden step has the array's name and is not its elements, such as `shift` beside `shift[channels]`.
+
+        The numbers of the call tell: those of the step are not all those of the array.
+        """
+        step = self._golden_steps_of(number).get(pointer.name)
+        array = self._kernel.arguments(self._vectors.inputs[number]).get(pointer.name)
+        if step is None or not isinstance(array, np.ndarray):
+            return False
+        axes = self._axes(output)
+        if len(pointer.shape) < len(axes) and set(pointer.shape) <= set(axes):
+            extents = dict(zip(pointer.shape, array.shape, strict=True))
+            array = np.broadcast_to(array.reshape([extents.get(axis, 1) for axis in axes]), step.shape)
+        return not np.array_equal(array.ravel()[: step.size], step.ravel(), equal_nan=True)
+
+    def _axes(self, output: str) -> tuple[int | str, ...]:
+        """Those of an output array; of a result there are none."""
+        return next((pointer.shape for pointer in self._kernel.signature.outputs if pointer.name == output), ())
 
     def _inputs(self) -> list[Pointer]:
         return [pointer for pointer in self._kernel.signature.pointers if is_given(pointer)]
