@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check bench batch prove streams floating kernels planted mutants mutations decoders explore long interrupts test-rtl notebooks docs form-words clean
+.PHONY: demo test check bench batch prove streams floating kernels planted exhaust mutants mutations decoders explore long interrupts test-rtl notebooks docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -63,6 +63,10 @@ mutations: $(INSTALLED)
 # The decoder against GNU objdump, on two million words; objdump is in the Debian package binutils-aarch64-linux-gnu.
 decoders: $(INSTALLED)
 	@PYTHONPATH=tests $(BIN)/python -m long.decoders
+
+# 41 instructions on all 2^32 values of their lanes, model against emulator: an hour; it goes on where it was stopped.
+exhaust: $(INSTALLED)
+	@PYTHONPATH=tests $(BIN)/python -m long.exhausted_forms
 
 # Hypothesis on fresh examples, ten rounds; prints the seed of each and what repeats a failure: minutes.
 explore: $(INSTALLED)

@@ -152,12 +152,12 @@ class _AllRegisters:
 class Emulator:
     """One emulated processor; registers are zero and nothing is mapped at first.
 
-    It works on the `memory` of another one where that is given.  With `c_hooks` it calls these, and is run by
-    `run_in_c`, not by `run`.  Precise state after a fault is not promised: Unicorn keeps what part of an stp or ld4 it
-    has done.
+    It works on the `memory` of another one where that is given.  With `c_hooks` it calls these, and where it is not
+    `hooked` nothing before each instruction: both are run by `run_in_c`, not by `run`.  Precise state after a fault is
+    not promised: Unicorn keeps what part of an stp or ld4 it has done.
     """
 
-    def __init__(self, memory: Memory | None = None, c_hooks: CHooks | None = None) -> None:
+    def __init__(self, memory: Memory | None = None, c_hooks: CHooks | None = None, hooked: bool = True) -> None:
         self._engine = unicorn.Uc(uc.UC_ARCH_ARM64, uc.UC_MODE_ARM)
         self._engine.ctl_set_cpu_model(arm.UC_CPU_ARM64_MAX)
         self.memory = Memory() if memory is None else memory
@@ -178,13 +178,14 @@ class Emulator:
         self._swallowed: list[UnraisableHookArgs] = []
         self._missing: int | None = None
         self.nzcv = 0
-        if c_hooks is None:
+        if c_hooks is None and hooked:
             self._engine.hook_add(uc.UC_HOOK_CODE, self._on_instruction)
             self._engine.hook_add(uc.UC_HOOK_INTR, self._on_interrupt)
         else:
+            self._engine.hook_add(uc.UC_HOOK_INTR, self._on_interrupt_in_c)
+        if c_hooks is not None:
             self._hook_c(uc.UC_HOOK_CODE, c_hooks.before_each, c_hooks.data)
             self._hook_c(uc.UC_HOOK_MEM_WRITE, c_hooks.on_write, c_hooks.data)
-            self._engine.hook_add(uc.UC_HOOK_INTR, self._on_interrupt_in_c)
         self._engine.hook_add(uc.UC_HOOK_MEM_INVALID, self._on_invalid_access)
 
     def read(self, place: Place) -> int:

@@ -95,6 +95,12 @@ def test_the_bench_prints_what_the_readme_says(monkeypatch: pytest.MonkeyPatch) 
     assert printed == block_after("<!-- output of: lanewise rtl test")
 
 
+@pytest.mark.usefixtures("cache")
+def test_all_values_of_an_instruction_are_compared_as_the_readme_says() -> None:
+    printed = lanewise("exhaust", "sqrshrn v0.8b, v1.8h, #3", "--jobs", 1).stdout
+    assert printed == block_after("<!-- output of: lanewise exhaust")
+
+
 def test_the_proofs_that_the_readme_asks_for_are_found() -> None:
     """`tests/long/long_readme.py` proves them."""
     printed = lanewise("rtl", "prove", "rescale", "--list")

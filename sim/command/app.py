@@ -55,6 +55,11 @@ class Lanewise(EdgeGroup):
             "sim.command.asking.explain:explain_output",
             "Say which rounding convention made a quantized output, or which come near and where they part.",
         ),
+        "exhaust": OnDemand(
+            "sim.command.running.exhaust:exhaust",
+            "Compare model and emulator on all values of an instruction's lanes: 2^32 pairs of 16 bits, 2^32 of 32 "
+            "bits.",
+        ),
         "run": OnDemand(
             "sim.command.running.run:run_function",
             "Call a function once, in lockstep; print its result, the arrays that it may change, and the "

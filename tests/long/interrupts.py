@@ -48,6 +48,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "cache": ("cache",),
     "kernels": ("kernels", "show", "requantize"),
     "init": ("init", "kernel", "other", "--folder", "new"),
+    "exhaust": ("exhaust", "sqrdmulh .8h,.8h,.8h", "--anew"),
     "isa verify": ("isa", "verify", "sqrdmulh"),
     "isa show": ("isa", "show", "sqrdmulh v0.4s, v1.4s, v2.s[1]"),
     "rtl list": ("rtl", "list"),

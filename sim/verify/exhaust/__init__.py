@@ -1,0 +1,1 @@
+"""Instructions on all values of their lanes: model against emulator."""
