@@ -14,6 +14,7 @@ from rtl_models.host import HOSTS, Host, outside
 from rtl_models.tools.build_cache import BuildError
 from rtl_models.tools.environment import SimulationUnavailable, tool_versions
 from rtl_models.tools.own_modules import NothingReplaced, own_modules
+from rtl_models.tools.scratch import named_by_content
 from rtl_models.unit_run import PROFILES, Built
 from rtl_models.units import LANE_COUNTS, UNITS
 from sim.check.external import BackendFault, BackendMissing, NotMadeFor, Outside
@@ -78,7 +79,7 @@ class Hardware:
             self._simulator.waves(self._host.frames(self._kernel, inputs, self._unit.lanes), file)
         except (WentWrong, SimulationUnavailable):
             return ""
-        return f"waveform: {file}"
+        return f"waveform: {named_by_content(file)}"
 
 
 def _host(kernel: Kernel) -> Host:

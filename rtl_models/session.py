@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
@@ -14,6 +15,7 @@ from rtl_models.outcome import BenchOutcome
 from rtl_models.tools.build_cache import Simulator
 from rtl_models.tools.environment import NeverEnds, SimulationUnavailable, bench_variables, execute
 from rtl_models.tools.protocol import FAILURE, SMALLEST
+from rtl_models.tools.scratch import named_by_content
 
 WAVES: Final = "waves.vcd"
 SECONDS: Final = 1_200.0
@@ -81,7 +83,7 @@ class Session:
         return content
 
     def outcome(self, outcome: BenchOutcome) -> BenchOutcome:
-        """The same; the folder stays only where something failed."""
+        """The same; the folder stays only where something failed, by a name that does not depend on the run."""
         if outcome.passed:
             shutil.rmtree(self.folder)
-        return outcome
+        return replace(outcome, waves=outcome.waves and named_by_content(outcome.waves))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from subprocess import PIPE, Popen
 
@@ -72,18 +71,9 @@ Failing = Callable[[Unit, int, Path], BenchOutcome]
 
 
 @pytest.fixture(scope="module")
-def failing() -> Iterator[Failing]:
-    """What is said of a unit with a wrong module, by seed; the folders of the waveforms go in the end."""
-    outcomes: list[BenchOutcome] = []
-
-    def run(unit: Unit, seed: int, wrong: Path) -> BenchOutcome:
-        outcomes.append(run_volume(Volume(Built(unit), FEW, seed), before=[wrong]))
-        return outcomes[-1]
-
-    yield run
-    for waves in (outcome.waves for outcome in outcomes):
-        if waves is not None:
-            shutil.rmtree(waves.parent)
+def failing() -> Failing:
+    """What is said of a unit with a wrong module, by seed."""
+    return lambda unit, seed, wrong: run_volume(Volume(Built(unit), FEW, seed), before=[wrong])
 
 
 @pytest.fixture(scope="module")

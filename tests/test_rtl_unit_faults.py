@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import pytest
@@ -81,20 +81,15 @@ Failing = Callable[..., BenchOutcome]
 
 
 @pytest.fixture(scope="module")
-def failing() -> Iterator[Failing]:
-    """Runs some scenarios of a unit with a fault in it; waveforms go at the end."""
-    outcomes: list[BenchOutcome] = []
+def failing() -> Failing:
+    """Runs some scenarios of a unit with a fault in it."""
 
     def run(fault: Fault, scenarios: str, simulator: SimulatorName = "verilator", unit: Built = DOWN) -> BenchOutcome:
         used = {*sources_of(unit.unit.name), *sources_of("config_registers")}
         assert f"{fault[0]}.sv" in used, f"{unit.title} has no {fault[0]}"
-        outcomes.append(run_unit(unit, simulator=simulator, before=[planted(*fault)], scenarios=scenarios))
-        return outcomes[-1]
+        return run_unit(unit, simulator=simulator, before=[planted(*fault)], scenarios=scenarios)
 
-    yield run
-    for outcome in outcomes:
-        if outcome.waves is not None:
-            shutil.rmtree(outcome.waves.parent)
+    return run
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from rtl_models.bulk.run import BEATS, Volume, all_volumes, run_volume
 from rtl_models.command.options import Modules, Simulator, chosen_modules, chosen_simulator
 from rtl_models.unit_run import PROFILES, Built
 from rtl_models.units import LANE_COUNTS, UNITS
-from sim.terminal.output import fail, print_text, require_one_of
+from sim.terminal.output import fail, print_progress, print_text, require_one_of
 
 
 def bulk(
@@ -35,11 +35,12 @@ def bulk(
     require_one_of("--profile", profile, PROFILES)
     volumes = all_volumes(seed) if all_units else [Volume(Built(UNITS[unit], lanes, profile), beats, seed)]
     chosen, before = chosen_simulator(simulator), chosen_modules(modules)
-    started, agreeing = time.monotonic(), 0
+    agreeing = 0
     for volume in volumes:
         begun = time.monotonic()
         outcome = run_volume(volume, chosen, before)
         agreeing += outcome.passed
-        print_text(f"{outcome.told()} ({time.monotonic() - begun:.0f} s)")
-    print_text(f"{agreeing} of {len(volumes)} agree, {time.monotonic() - started:.0f} s")
+        print_text(outcome.told())
+        print_progress(f"{volume.unit.title}: {time.monotonic() - begun:.0f} s")
+    print_text(f"{agreeing} of {len(volumes)} agree")
     raise typer.Exit(0 if agreeing == len(volumes) else MISMATCH)

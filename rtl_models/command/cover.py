@@ -13,7 +13,7 @@ from rtl_models.code_coverage.run import counts_of, problems, report
 from rtl_models.operators import OPERATORS
 from rtl_models.tools.sources import module_names
 from rtl_models.units import UNITS
-from sim.terminal.output import fail, print_text
+from sim.terminal.output import fail, print_progress, print_text
 from sim.view.sentences import counted
 
 
@@ -29,7 +29,7 @@ def cover(names: Annotated[list[str] | None, typer.Argument(help="Lanes and unit
     started, wanted = time.monotonic(), names or possible
     counts = sum((counts_of(name) for name in wanted), Counts())
     wrong = problems(counts, module_names() if set(wanted) == set(possible) else [])
-    executed, seconds = sum(n > 0 for n in counts.values()), time.monotonic() - started
-    last = f"{executed} of {counted(len(counts), 'point')} executed, {seconds:.0f} s"
+    last = f"{sum(n > 0 for n in counts.values())} of {counted(len(counts), 'point')} executed"
     print_text("\n".join([*report(counts), *wrong, last]))
+    print_progress(f"{time.monotonic() - started:.0f} s")
     raise typer.Exit(MISMATCH if wrong else 0)

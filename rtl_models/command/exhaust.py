@@ -10,7 +10,7 @@ import typer
 from isa.errors import MISMATCH
 from rtl_models.exhaustive.run import can_be_exhausted, compare_every_pair
 from rtl_models.operators import OPERATORS
-from sim.terminal.output import fail, print_text
+from sim.terminal.output import fail, print_progress, print_text
 
 _WIDTH: Final = 16
 """The widest that seconds are enough for."""
@@ -26,7 +26,7 @@ def exhaust(
         fail(f"give --all or some of {', '.join(possible)}")
     if unknown := [name for name in names or () if name not in possible]:
         fail(f"{', '.join(unknown)} cannot be exhausted; give --all or some of {', '.join(possible)}")
-    started, agreeing, wanted = time.monotonic(), 0, names or possible
+    agreeing, wanted = 0, names or possible
     for name in wanted:
         begun = time.monotonic()
         exhausted = compare_every_pair(OPERATORS[name], _WIDTH)
@@ -34,7 +34,7 @@ def exhaust(
         if wrong is not None:
             said = f"{wrong.operands} give {wrong.given}, expected {wrong.expected}; again: lanewise rtl exhaust {name}"
         agreeing += wrong is None
-        seconds = time.monotonic() - begun
-        print_text(f"{name}, {_WIDTH} bits: {exhausted.pairs:,} pairs compared, {said} ({seconds:.0f} s)")
-    print_text(f"{agreeing} of {len(wanted)} agree, {time.monotonic() - started:.0f} s")
+        print_text(f"{name}, {_WIDTH} bits: {exhausted.pairs:,} pairs compared, {said}")
+        print_progress(f"{name}: {time.monotonic() - begun:.0f} s")
+    print_text(f"{agreeing} of {len(wanted)} agree")
     raise typer.Exit(0 if agreeing == len(wanted) else MISMATCH)

@@ -50,6 +50,8 @@ def mutate(
         fail(f"cannot keep what is found: {error}; name a directory in LANEWISE_CACHE", MISSING)
     except KeyboardInterrupt:
         interrupted = True
+    seconds = sum(verdict.seconds for judgement in found for verdict in judgement.verdicts)
+    print_progress(f"{seconds:.1f} s in the solver")
     report = as_json(found, asked, tools())
     if certificates is not None:
         write_file(certificates, json.dumps(report, indent=1).encode())

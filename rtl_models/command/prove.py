@@ -48,6 +48,7 @@ def prove(
         fail(f"cannot keep what yosys writes: {error}; name a directory in LANEWISE_CACHE", MISSING)
     except KeyboardInterrupt:
         interrupted = True
+    print_progress(f"{sum(verdict.seconds for verdict in found):.1f} s in the solver")
     tools = f"{yosys_version()}, {solver_version()}"
     if json_wanted:
         print_json(as_json(found, tools))

@@ -79,14 +79,13 @@ def _reached(lanes: Iterable[Lane]) -> set[str]:
 
 
 def summary(verdicts: Sequence[TheoremVerdict], tools: str) -> str:
-    """The last line: how many of each, in what time, by which tools."""
+    """The last line: how many of each, by which tools."""
     proved = sum(verdict.finding.outcome == "proved" for verdict in verdicts)
     refuted = sum(verdict.false_claim.outcome == "counter-example" for verdict in verdicts)
-    seconds = sum(verdict.seconds for verdict in verdicts)
     modules = len({_module(verdict.theorem) for verdict in verdicts} - {""})
     return (
         f"{proved} of {counted(len(verdicts), 'theorem')} about {counted(modules, 'module')} proved for all inputs, "
-        f"{counted(refuted, 'false claim')} refuted; {seconds:.1f} s in the solver ({tools})"
+        f"{counted(refuted, 'false claim')} refuted ({tools})"
     )
 
 
@@ -109,7 +108,6 @@ def as_json(verdicts: Sequence[TheoremVerdict], tools: str) -> dict[str, object]
                 "false_claim": verdict.false_claim.outcome,
                 "false_claim_reason": verdict.false_claim.reason,
                 "holds": verdict.holds,
-                "seconds": round(verdict.seconds, 3),
                 "values": dict(verdict.finding.values),
                 "reason": verdict.finding.reason,
             }

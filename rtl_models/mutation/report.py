@@ -64,10 +64,9 @@ def summary(judgements: Sequence[Judgement], asked: Asked) -> str:
     """The last lines: all together, and the command that gives the same again."""
     total = sum(len(judgement.verdicts) for judgement in judgements)
     counts = ", ".join(f"{_count(judgements, fate)} {fate}" for fate in FATES)
-    seconds = sum(verdict.seconds for judgement in judgements for verdict in judgement.verdicts)
     return (
-        f"{counted(total, 'mutant')} of {counted(len(judgements), 'module')}: {counts}; {_score(judgements)}; "
-        f"{seconds:.1f} s in the solver\nagain: {asked.command}"
+        f"{counted(total, 'mutant')} of {counted(len(judgements), 'module')}: {counts}; {_score(judgements)}\n"
+        f"again: {asked.command}"
     )
 
 
@@ -113,7 +112,6 @@ def _module(judgement: Judgement, asked: Asked) -> dict[str, Any]:
                 "by": verdict.by,
                 "values": dict(verdict.values),
                 "evidence": dict(verdict.evidence),
-                "seconds": round(verdict.seconds, 3),
                 "again": asked.alone(judgement, verdict),
             }
             for verdict in judgement.verdicts

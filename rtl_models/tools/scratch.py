@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import filecmp
+import hashlib
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +42,23 @@ def scratch_folder() -> Iterator[Path]:
             _require_room(Path(folder), error)
             raise
         _require_room(Path(folder))
+
+
+def named_by_content(file: Path) -> Path:
+    """The file where it is now: its folder, one of `mkdtemp`, gets a name by its content, the same in every run.
+
+    Where an earlier run has left that folder, this one goes; where something else has its name, it stays as it is.
+    """
+    with file.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    kept = file.parent.with_name(f"{file.parent.name.rpartition('-')[0]}-{digest[:16]}") / file.name
+    try:
+        file.parent.rename(kept.parent)
+    except OSError:
+        if not kept.is_file() or not filecmp.cmp(file, kept, shallow=False):
+            return file
+        shutil.rmtree(file.parent)
+    return kept
 
 
 def _require_room(folder: Path, error: Exception | None = None) -> None:

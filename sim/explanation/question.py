@@ -228,9 +228,10 @@ def along(vector: AnyArray, rank: int, axis: int) -> AnyArray:
 
 
 def checked_output(output: AnyArray) -> AnyArray:
-    """The output; refused where it is no array, empty, or of a dtype that no convention gives."""
+    """The output, in this computer's byte order; refused where it is no array, empty, or of an unknown dtype."""
     if not isinstance(output, np.ndarray):
         raise QuestionError(f"the output is a {type(output).__name__}: give a numpy array")
+    output = output.astype(output.dtype.newbyteorder("="), copy=False)
     if str(output.dtype) not in _OUTPUTS:
         raise QuestionError(f"the output has dtype {output.dtype}: it must be one of {', '.join(_OUTPUTS)}")
     if not output.ndim:

@@ -41,6 +41,14 @@ class ProofReport:
         return Counter(finding.outcome for _, finding in self.findings)
 
     @property
+    def time_taken(self) -> str:
+        """What is another in every run, as a sentence: the solver's seconds, those of kept answers left out."""
+        asked = [(finding.seconds, claim.name) for claim, finding in self.findings if not finding.cached]
+        kept = len(self.findings) - len(asked)
+        longest = f", the longest {max(asked)[0]:.2f} s: {max(asked)[1]}" if asked else ""
+        return f"{sum(seconds for seconds, _ in asked):.2f} s in the solver{longest}; kept from before: {kept}"
+
+    @property
     def forms(self) -> int:
         """Instruction forms whose arithmetic was proved, in every lane."""
         return len({form for claim, finding in self.findings if finding.supports(claim) for form in claim.covers})
@@ -56,8 +64,6 @@ class ProofReport:
                     "relation": claim.relation,
                     "outcome": finding.outcome,
                     "as_claimed": finding.supports(claim),
-                    "seconds": round(finding.seconds, 3),
-                    "cached": finding.cached,
                     "reason": finding.reason,
                     "inputs": dict(finding.values),
                     "smallest": finding.smallest,

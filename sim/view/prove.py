@@ -39,12 +39,10 @@ def show_proofs(report: ProofReport, console: Console) -> None:
     table.add_column("claim", overflow="fold")
     table.add_column("verdict", overflow="fold")
     table.add_column("forms", justify="right", no_wrap=True)
-    table.add_column("seconds", justify="right", no_wrap=True)
     for claim, finding in report.findings:
         colour = "green" if finding.supports(claim) else "red"
         verdict = f"[{colour}]{finding.outcome}[/{colour}]{escape(_addition(claim, finding))}"
-        seconds = f"{finding.seconds:.2f}{' kept' if finding.cached else ''}"
-        table.add_row(escape(claim.name), verdict, str(len(claim.covers) or ""), seconds)
+        table.add_row(escape(claim.name), verdict, str(len(claim.covers) or ""))
     console.print(table)
     for claim, finding in report.findings:
         if finding.outcome == "counter-example" and (report.asked or not finding.supports(claim)):

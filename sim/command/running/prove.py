@@ -66,6 +66,7 @@ def prove(
         interrupted = prove_all(claims, timeout, jobs, cache, found)
     ordered = sorted(findings, key=lambda finding: claims.index(finding[0]))
     report = ProofReport(tuple(ordered), what, len(claims), solver, timeout, interrupted)
+    print_progress(report.time_taken)
     if as_json:
         print_json(report.as_json())
     else:
