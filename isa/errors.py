@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Final
 
 MISMATCH: Final = 1
@@ -12,6 +13,22 @@ MISSING: Final = 3
 """The environment lacks something: a tool, a writable folder, room."""
 INTERRUPTED: Final = 130
 """Ended by Ctrl-C, as shells say it."""
+
+
+def fault_in(file: str | os.PathLike[str], error: BaseException) -> str:
+    """What Python of a user's failed with, on one line, behind the last line of the file on the way there, if any.
+
+    Such as ", line 3: ValueError: no".  What is raised where another file is imported is told at the import.
+    """
+    own, lines, at = os.path.abspath(file), list[int](), error.__traceback__
+    while at is not None:
+        if os.path.abspath(at.tb_frame.f_code.co_filename) == own:
+            lines.append(at.tb_lineno)
+        at = at.tb_next
+    said = str(error)
+    if isinstance(error, SyntaxError) and os.path.abspath(error.filename or "") == own:
+        lines, said = [error.lineno or 1], error.msg
+    return f"{f', line {lines[-1]}' if lines else ''}: {type(error).__name__}: {said}".split("\n")[0]
 
 
 class LanewiseError(Exception):

@@ -113,6 +113,14 @@ def test_a_file_that_cannot_be_used_is_refused_in_one_sentence(text: str, messag
         load_kernel(path)
 
 
+def test_a_wrong_line_of_a_module_that_the_file_imports_is_told_at_the_import(tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("\n\n\ndef (")
+    path = tmp_path / "bad.py"
+    path.write_text("\nimport beside")
+    with pytest.raises(KernelError, match=r"line 2: SyntaxError: .* \(beside.py, line 4\)$"):
+        load_kernel(path)
+
+
 def test_a_file_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
     result = lanewise("check", str(tmp_path / "none.py"))
     assert (result.exit_code, "there is no kernel file" in result.stderr) == (2, True)

@@ -98,6 +98,7 @@ BROKEN = {
     "import no_such_module": "line 1: ModuleNotFoundError",
     "raise SystemExit(0)": "SystemExit",
     "open('no such file')": "line 1: FileNotFoundError",
+    "raise ValueError('no\\nand more')": "line 1: ValueError: no",
     "CLAIMS = []": "must have a list named CLAIMS",
     "CLAIMS = [1]": "must have a list named CLAIMS",
     "X = 1": "must have a list named CLAIMS",

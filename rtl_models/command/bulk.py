@@ -30,8 +30,7 @@ def bulk(
         fail(f"give --all or a unit, one of {', '.join(UNITS)}")
     if unit and unit not in UNITS:
         fail(f"there is no unit {unit!r}: give one of {', '.join(UNITS)}")
-    if lanes not in LANE_COUNTS:
-        fail(f"--lanes takes one of {', '.join(map(str, LANE_COUNTS))}, not {lanes}")
+    require_one_of("--lanes", lanes, LANE_COUNTS)
     require_one_of("--profile", profile, PROFILES)
     volumes = all_volumes(seed) if all_units else [Volume(Built(UNITS[unit], lanes, profile), beats, seed)]
     chosen, before = chosen_simulator(simulator), chosen_modules(modules)

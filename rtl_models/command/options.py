@@ -9,7 +9,7 @@ import typer
 
 from rtl_models.tools.environment import SIMULATORS, SimulatorName
 from rtl_models.tools.own_modules import NothingReplaced, own_modules
-from sim.terminal.output import fail
+from sim.terminal.output import fail, require_one_of
 
 Simulator = Annotated[str, typer.Option(help=f"One of {', '.join(SIMULATORS)}.")]
 Modules = Annotated[
@@ -19,9 +19,7 @@ Modules = Annotated[
 
 def chosen_simulator(name: str) -> SimulatorName:
     """The simulator of that name; ends the command where there is none."""
-    if name not in SIMULATORS:
-        fail(f"--simulator takes one of {', '.join(SIMULATORS)}, not {name!r}")
-    return name
+    return require_one_of("--simulator", name, SIMULATORS)
 
 
 def chosen_modules(folder: Path | None) -> list[Path]:

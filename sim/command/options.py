@@ -16,7 +16,7 @@ from sim.call.needs import Lacking
 from sim.check.vectors import MAX_SETS, Vectors, make_vectors
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.kernel_file import load_kernel
-from sim.terminal.output import fail, print_text, writing_file
+from sim.terminal.output import fail, print_text, require_one_of, writing_file
 from sim.terminal.writable import require_writable
 from sim.toolchain.compilers import LEVELS
 
@@ -55,10 +55,7 @@ def chosen_vectors(kernel: Kernel, random_lanes: int, seed: int) -> Vectors:
 
 def optimisation_flag(level: str) -> str:
     """The flag of --opt with one level, such as -O2; ends the command where it is none."""
-    name = level.removeprefix("-")
-    if name not in LEVELS:
-        fail(f"--opt takes one of {', '.join(LEVELS)}, not {level!r}")
-    return f"-{name}"
+    return f"-{require_one_of('--opt', level.removeprefix('-'), LEVELS)}"
 
 
 def compile_flags(march: str | None, cflags: str, include: Sequence[Path] | None) -> tuple[str, ...]:

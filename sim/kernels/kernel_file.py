@@ -6,7 +6,6 @@ The file is the user's own Python: loading it runs it.
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import wraps
@@ -15,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from isa.errors import fault_in
 from sim.kernels.kernel import Kernel, KernelError
 from sim.processes import memory_limited
 
@@ -54,7 +54,7 @@ def _guarded(kernel: Kernel, path: Path) -> Kernel:
             except (Exception, SystemExit) as error:
                 if isinstance(error, (KernelError, *passed)):
                     raise
-                raise KernelError(f"{what} of {path} fails{_told(path, error)}") from error
+                raise KernelError(f"{what} of {path} fails{fault_in(path, error)}") from error
 
         return called
 
@@ -75,17 +75,6 @@ def _guarded(kernel: Kernel, path: Path) -> Kernel:
     )
 
 
-def _told(path: Path, error: BaseException) -> str:
-    """The last line of the file that an error passed, and what it says."""
-    if isinstance(error, SyntaxError):
-        lines, text = [error.lineno], error.msg
-    else:
-        frames, own = traceback.extract_tb(error.__traceback__), path.absolute()
-        lines, text = [frame.lineno for frame in frames if Path(frame.filename) == own], str(error)
-    line = f", line {lines[-1]}" if lines else ""
-    return f"{line}: " + f"{type(error).__name__}: {text}".split("\n")[0]
-
-
 def _imported(path: Path) -> ModuleType:
     if not path.is_file():
         raise KernelError(f"there is no kernel file {path}: lanewise init kernel NAME writes an example")
@@ -101,7 +90,7 @@ def _imported(path: Path) -> ModuleType:
         with memory_limited():
             spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise KernelError(f"{path} cannot be imported{_told(path, error)}") from error
+        raise KernelError(f"{path} cannot be imported{fault_in(path, error)}") from error
     finally:
         sys.path[:] = before
     return module

@@ -6,10 +6,10 @@ The file is run: it is a program like any other, with all that a program may do.
 from __future__ import annotations
 
 import runpy
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
+from isa.errors import fault_in
 from sim.prove.claim import BrokenClaim, Claim, sides_of
 
 
@@ -20,9 +20,9 @@ def claims_in(file: Path) -> list[Claim]:
     except OSError as error:
         if error.filename == str(file):
             raise BrokenClaim(f"cannot read {file}: {error.strerror}; give the path of a Python file") from error
-        raise BrokenClaim(_told(file, error)) from error
+        raise BrokenClaim(f"{file}{fault_in(file, error)}") from error
     except (Exception, SystemExit) as error:  # whatever a user's file fails with
-        raise BrokenClaim(_told(file, error)) from error
+        raise BrokenClaim(f"{file}{fault_in(file, error)}") from error
     found = names_of_file.get("CLAIMS")
     if not isinstance(found, Sequence) or not found or not all(isinstance(claim, Claim) for claim in found):
         raise BrokenClaim(f"{file} must have a list named CLAIMS, of at least one sim.prove.Claim")
@@ -32,11 +32,3 @@ def claims_in(file: Path) -> list[Claim]:
     for claim in found:
         sides_of(claim)
     return list(found)
-
-
-def _told(file: Path, error: BaseException) -> str:
-    """The fault and its line in the file."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
-    line = error.lineno if isinstance(error, SyntaxError) else next(reversed(lines), None)
-    said = error.msg if isinstance(error, SyntaxError) else error
-    return f"{file}{f', line {line}' if line else ''}: {type(error).__name__}: {said}"

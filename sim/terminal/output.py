@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn, TextIO, TypeVar, cast
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -25,6 +25,8 @@ from rich.text import Text
 
 from isa.errors import MISSING, USAGE, LanewiseError
 from sim.toolchain.kept import write_whole
+
+Choice = TypeVar("Choice")
 
 
 def visible(text: str) -> str:
@@ -70,10 +72,11 @@ def fail(message: str, code: int = USAGE) -> NoReturn:
     raise CommandError(message, code)
 
 
-def require_one_of(option: str, text: str, allowed: Sequence[str]) -> None:
-    """End the command, with one sentence, where an option is given anything else."""
-    if text not in allowed:
-        fail(f"{option} takes one of {', '.join(allowed)}, not {text!r}")
+def require_one_of(option: str, given: object, allowed: Sequence[Choice]) -> Choice:
+    """What an option is given, one of these; ends the command, with one sentence, where it is anything else."""
+    if given not in allowed:
+        fail(f"{option} takes one of {', '.join(map(str, allowed))}, not {given!r}")
+    return allowed[allowed.index(cast(Choice, given))]
 
 
 def say(error: object) -> None:

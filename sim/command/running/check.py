@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, cast, get_args
+from typing import Annotated, get_args
 
 import typer
 
@@ -110,8 +110,7 @@ def check(
     levels = list(dict.fromkeys(level.strip().removeprefix("-") for level in opt.split(",") if level.strip()))
     if not levels or not set(levels) <= set(LEVELS):
         fail(f"--opt takes some of {','.join(LEVELS)}, not {opt!r}", USAGE)
-    require_one_of("--engine", engine, get_args(Engine))
-    runner = cast(Engine, engine)
+    runner: Engine = require_one_of("--engine", engine, get_args(Engine))
     if object_file is not None or symbol is not None:  # only that code is checked, not the program of intrinsics
         sources = chosen.sources if object_file is None else (object_file,)
         chosen = replace(chosen, sources=sources, symbol=symbol or chosen.symbol, program=None)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, cast, get_args
+from typing import Annotated, get_args
 
 import typer
 
@@ -42,7 +42,7 @@ def replay_calls(
 
     A bad line does not stop the others.  Nothing of the file is executed natively or unpickled.
     """
-    require_one_of("--engine", engine, get_args(Engine))
+    chosen: Engine = require_one_of("--engine", engine, get_args(Engine))
     cores = processors_named(core)
     if cores and engine == "emulator":
         fail("--core needs the machine, which knows what instructions need: give another --engine", USAGE)
@@ -50,7 +50,6 @@ def replay_calls(
     Bytes(file.with_suffix(".npz"))
     if line is not None and not lines:
         fail(f"{file} has no call on line {line}", USAGE)
-    chosen = cast(Engine, engine)
     work, results, interrupted = _Work(file.with_suffix(".npz"), chosen, limit), list[Replayed](), False
     chunks = [lines[at : at + _CHUNK] for at in range(0, len(lines), _CHUNK)]
     with progress_bar() as progress:
