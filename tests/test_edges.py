@@ -230,6 +230,20 @@ def test_a_command_does_not_take_modules_from_the_working_directory(hostile: Pat
     assert (ended.returncode, "not ours" in ended.stdout + ended.stderr) == (0, False), ended.stderr
 
 
+def test_a_program_does_not_start_a_compiler_of_the_working_directory(
+    hostile: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(hostile)
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    monkeypatch.setenv("LANEWISE_CACHE", str(hostile / "cache"))
+    assert "add" in build(Path("add.c"), "-O1").symbols
+
+
+def test_the_module_does_not_take_modules_from_the_working_directory_where_python_is_told_so(hostile: Path) -> None:
+    ended = subprocess.run([sys.executable, "-P", "-m", "sim", "--version"], cwd=hostile, capture_output=True)
+    assert (ended.returncode, ended.stdout[:9], ended.stderr) == (0, b"lanewise ", b"")
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_can_have_its_completion(shell: str) -> None:
     environment = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}

@@ -51,6 +51,7 @@ def execute(command: Sequence[str | Path], directory: Path, seconds: float | Non
     """
     text = [str(part) for part in command]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(_RUN_VARIABLES)}
+    inherited["PYTHONSAFEPATH"] = "1"  # what the benches import is not what lies in the directory
     try:
         done = subprocess.run(
             text, cwd=directory, env={**inherited, **variables}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

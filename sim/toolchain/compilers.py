@@ -417,6 +417,7 @@ def _run(command: list[str], directory: Path | None = None) -> str:
 
 def _executed(command: list[str], directory: Path | None = None) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name not in _CLANG_VARIABLES}
+    environment["PYTHONSAFEPATH"] = "1"  # a folder `ziglang` where we are is not the compiler's
     try:
         return subprocess.run(
             command, capture_output=True, encoding="utf-8", errors="replace", env=environment, cwd=directory,
