@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# A terminal sees what comes, how much of it and how fast; a log need not.
+PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps
 
 .PHONY: demo test check bench batch prove streams floating kernels planted exhaust mutants mutations decoders explore long interrupts test-rtl notebooks docs form-words clean
 
@@ -96,12 +98,12 @@ test-rtl: $(INSTALLED)
 
 # The notebooks in a browser; what serves them is installed here, not with the rest.
 notebooks: $(INSTALLED)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement notebooks.lock
+	@$(PIP) --requirement notebooks.lock
 	@$(BIN)/jupyter nbclassic notebooks
 
 # The documentation, with a reference of the public modules; a warning is an error.
 docs: $(INSTALLED)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement docs.lock
+	@$(PIP) --requirement docs.lock
 	@$(BIN)/python -m sphinx --quiet --keep-going --fail-on-warning docs build/docs
 
 form-words: $(INSTALLED)
@@ -113,7 +115,7 @@ clean:
 $(INSTALLED): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "lanewise needs Python 3.11 or newer: run make PYTHON=python3.11")'
 	@$(PYTHON) -m venv $(VENV) || { echo "cannot create $(VENV): on Debian, install python3-venv" >&2; exit 3; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(PIP) --requirement requirements.lock
+	@$(PIP) --no-build-isolation --editable .
 	@broken=$$($(BIN)/python -m pip check) || { echo "requirements.lock is incomplete: $$broken" >&2; exit 3; }
 	@touch $@

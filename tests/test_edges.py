@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -13,7 +15,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from conftest import Write
+from conftest import ROOT, Write
 
 from rtl_models.tools.environment import SimulationUnavailable, cocotb_folder
 from sim.call.captured import MAX_LINE, CaptureError, read_lines
@@ -242,6 +244,28 @@ def test_a_program_does_not_start_a_compiler_of_the_working_directory(
 def test_the_module_does_not_take_modules_from_the_working_directory_where_python_is_told_so(hostile: Path) -> None:
     ended = subprocess.run([sys.executable, "-P", "-m", "sim", "--version"], cwd=hostile, capture_output=True)
     assert (ended.returncode, ended.stdout[:9], ended.stderr) == (0, b"lanewise ", b"")
+
+
+FAKE_PYTHON = """#!/bin/sh
+test "$2" = venv && mkdir -p "$3/bin" && cp "$0" "$3/bin/python"
+test "$2 $3" = "pip install" && echo "$*" >> installed
+true
+"""
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_set_up_shows_what_is_fetched_where_a_terminal_watches(is_terminal: bool, tmp_path: Path) -> None:
+    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    python = tmp_path / "python"
+    python.write_text(FAKE_PYTHON)
+    python.chmod(0o755)
+    ours, theirs = pty.openpty() if is_terminal else os.pipe()
+    subprocess.run(["make", f"PYTHON={python}", ".venv/.installed"], cwd=tmp_path, stdout=theirs, check=True)
+    os.close(theirs)
+    os.close(ours)
+    asked = (tmp_path / "installed").read_text().splitlines()
+    assert ["--quiet" in line for line in asked] == 2 * [not is_terminal]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

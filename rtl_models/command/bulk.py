@@ -12,7 +12,7 @@ from rtl_models.bulk.run import BEATS, Volume, all_volumes, run_volume
 from rtl_models.command.options import Modules, Simulator, chosen_modules, chosen_simulator
 from rtl_models.unit_run import PROFILES, Built
 from rtl_models.units import LANE_COUNTS, UNITS
-from sim.terminal.output import fail, print_progress, print_text, require_one_of
+from sim.terminal.output import fail, print_progress, print_text, progress_bar, require_one_of
 
 
 def bulk(
@@ -35,9 +35,11 @@ def bulk(
     volumes = all_volumes(seed) if all_units else [Volume(Built(UNITS[unit], lanes, profile), beats, seed)]
     chosen, before = chosen_simulator(simulator), chosen_modules(modules)
     agreeing = 0
-    for volume in volumes:
+    for number, volume in enumerate(volumes):
         begun = time.monotonic()
-        outcome = run_volume(volume, chosen, before)
+        with progress_bar() as progress:
+            progress.add_task(f"{volume.unit.title}: simulator and beats", total=len(volumes), completed=number)
+            outcome = run_volume(volume, chosen, before)
         agreeing += outcome.passed
         print_text(outcome.told())
         print_progress(f"{volume.unit.title}: {time.monotonic() - begun:.0f} s")

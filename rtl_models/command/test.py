@@ -23,7 +23,7 @@ from rtl_models.run import SEED, run
 from rtl_models.tools.environment import SimulatorName
 from rtl_models.unit_run import PROFILES, Built, run_unit
 from rtl_models.units import LANE_COUNTS, UNITS
-from sim.terminal.output import fail, print_json, print_progress, print_text, write_file
+from sim.terminal.output import fail, print_json, print_progress, print_text, progress_bar, write_file
 from sim.terminal.writable import require_writable
 from sim.view.sentences import counted
 
@@ -64,9 +64,13 @@ def test(
     outcomes: list[BenchOutcome] = []
     chosen, interrupted = chosen_simulator(simulator), False
     try:
-        for job in jobs:
-            outcomes.append(job.run(seed, chosen, before))
-            print_progress(f"{outcomes[-1].title}: {'agrees' if outcomes[-1].passed else 'fails'}")
+        with progress_bar() as progress:
+            task = progress.add_task("", total=len(jobs))
+            for job in jobs:
+                progress.update(task, description=f"{job.title}: simulator and bench")
+                outcomes.append(job.run(seed, chosen, before))
+                progress.advance(task)
+                print_progress(f"{outcomes[-1].title}: {'agrees' if outcomes[-1].passed else 'fails'}")
     except KeyboardInterrupt:
         interrupted = True
     if junit_file is not None:

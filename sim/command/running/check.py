@@ -119,7 +119,9 @@ def check(
     if given and not rtl:
         fail(f"--{next(iter(given))} is about the hardware: give --rtl too", USAGE)
     try:
-        hardware = load_backend("rtl", chosen, given) if rtl else None
+        with progress_bar() as progress:
+            progress.add_task("building the hardware's simulator", total=None, visible=rtl)
+            hardware = load_backend("rtl", chosen, given) if rtl else None
         jobs = jobs_of(chosen, levels, flags)
         made = chosen_vectors(chosen, vectors, seed)
         with progress_bar() as progress:
