@@ -39,8 +39,8 @@ COMMANDS: list[Words] = [
     ("rtl", "bulk", "transpose1xw", "--beats", "2000"),
     ("rtl", "prove", "sqadd"),
     ("rtl", "prove", "sqadd", "--json"),
-    ("rtl", "mutate", "sqadd at Width=8", "--count", "3", "--certificates", "certificates.json"),
-    ("rtl", "mutate", "sqadd at Width=8", "--count", "3", "--mutant", "1", "--json"),
+    ("rtl", "mutate", "sqadd", "--count", "3", "--certificates", "certificates.json"),
+    ("rtl", "mutate", "sqadd", "--count", "3", "--mutant", "1", "--json"),
     ("rtl", "exhaust", "sqadd"),
     ("rtl", "cover", "sqadd"),
 ]  # fmt: skip
