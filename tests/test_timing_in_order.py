@@ -106,6 +106,13 @@ def test_a_load_waits_for_the_store_of_its_bytes() -> None:
     assert (found.issued, found.entry_stall[1]) == ((0, 5, 9), Stall(StallKind.STORE, 0))
 
 
+@pytest.mark.parametrize("address", [44, 68], ids=["before", "behind"])
+def test_a_load_waits_for_a_store_across_a_cache_line_on_both_sides_of_it(address: int) -> None:
+    core = small_core(classes={LOAD: {"latency": 4}}, store_forward_vector=Fraction(9))
+    stream = stream_of("str q1, [x0]", "ldr q2, [x1]", stores={0: 56}, loads={1: address})
+    assert schedule(stream, core).entry_stall[1] == Stall(StallKind.STORE, 0)
+
+
 def test_a_load_beside_the_stored_bytes_does_not_wait() -> None:
     core = small_core(classes={LOAD: {"latency": 4}}, store_forward_vector=Fraction(9))
     stream = stream_of("str q1, [x0]", "ldr q2, [x1]", stores={0: 64}, loads={1: 80})
