@@ -116,6 +116,11 @@ def test_a_rounding_multiply_may_be_mistaken_for_its_kin_and_its_lane_for_the_ne
     }
 
 
+def test_a_choice_may_be_mistaken_for_either_side_and_for_the_one_of_unsigned_numbers() -> None:
+    found = mistakes_of(0, TABLE.instruction("csel", "w0, w1, w2, lt"))
+    assert {mistake.instruction.text for mistake in found} == {"mov w0, w1", "mov w0, w2", "csel w0, w1, w2, lo"}
+
+
 def test_what_only_moves_is_no_mistake() -> None:
     assert not list(mistakes_of(0, TABLE.instruction("ldr", "q0, [x0]")))
 

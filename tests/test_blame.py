@@ -129,6 +129,22 @@ def test_zeros_in_a_narrow_lane_say_nothing_of_a_number_that_ends_in_them(step: 
 
 
 @pytest.mark.parametrize(
+    ("held", "value", "ends"),
+    [
+        (0x8000_0000, -(1 << 31), True),
+        (0xFFFF_FFFF, (1 << 32) - 1, True),
+        (0x8000_0001, 1, False),
+        (0x8000_0000, -(1 << 31) - (1 << 32), False),
+    ],
+)
+def test_of_a_lane_of_64_bits_the_whole_low_word_is_enough_for_a_number_that_fits_a_word(
+    held: int, value: int, ends: bool
+) -> None:
+    (node, *_) = origin(table_of_bytes, 0, [1, 2, 3, 4], [0, 0, 0, 0]).nodes
+    assert replace(node, bits=64, value=held).ends(value) is ends
+
+
+@pytest.mark.parametrize(
     ("source", "right", "wrong", "step"),
     [
         ("tflite.c", "scale_of(a_offset", "scale_of(-a_offset", "a offset"),

@@ -10,6 +10,7 @@ import pytest
 import isa.decode
 from isa import decode_word
 from sim.check import Job, Report, call_kernel, check_job, check_kernel, make_vectors
+from sim.check.external import Outside, check_external_backend
 from sim.cycles import hottest_loop, kernel_call, load_core, time_kernel, time_on
 from sim.kernels import Inputs, Outputs, built_in_kernel
 
@@ -48,6 +49,22 @@ def test_outcomes_are_those_of_each_job(report: Report) -> None:
 
 def test_what_is_external_is_compared_too(report: Report) -> None:
     assert [outcome.verdict for outcome in report.outcomes] == [*["agrees"] * 5, "differs"]
+
+
+def test_one_wrong_lane_of_a_backend_is_told_with_its_input_set_and_the_inputs_of_the_lane() -> None:
+    vectors = make_vectors(KERNEL, 50, seed=1)
+    last = max(number for number, golden in enumerate(vectors.golden) if golden["output"].size)
+
+    class Wrong(Backwards):
+        def run(self, inputs: Sequence[Inputs]) -> list[Outputs | Outside]:  # type: ignore[override]
+            found: list[Outputs | Outside] = [KERNEL.expected(each) for each in inputs]
+            found[last] = {"output": found[last]["output"] ^ (np.arange(found[last]["output"].size) == 0)}  # type: ignore[index]
+            return [Outside("the first is not for it"), *found[1:]]
+
+    outcome = check_external_backend(KERNEL, Wrong(), vectors)
+    first = vectors.inputs[last]["accumulators"][0]
+    assert (outcome.failed_set, outcome.mismatch is not None) == (last, True)
+    assert f"accumulators[0]={first}, " in str(outcome.mismatch)
 
 
 def test_the_call_that_the_report_names_does_it_again(report: Report) -> None:

@@ -1,6 +1,7 @@
 """sim.golden.floating_point against exact fractions."""
 
 import doctest
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -125,6 +126,7 @@ def test_truncation_after_a_half_was_added_takes_ties_away_from_zero() -> None:
 
 
 @pytest.mark.parametrize("values", [np.array([1.5]), 1.5, np.array([1])])
-def test_other_types_are_not_cast(values: object) -> None:
+@pytest.mark.parametrize("function", [to_int32_ties_even, to_int32_truncated, away_by_half])
+def test_other_types_are_not_cast(function: Callable[[object], object], values: object) -> None:
     with pytest.raises(TypeError, match="give float32"):
-        to_int32_ties_even(values)  # type: ignore[arg-type]
+        function(values)
