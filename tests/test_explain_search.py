@@ -13,7 +13,7 @@ import sim
 from sim.explanation.apart import AccumulatorSearch, Channel
 from sim.explanation.limits import Limits
 from sim.explanation.rows import distinct_rows
-from sim.explanation.rule import Candidate, Integers, Operands, RuleStep
+from sim.explanation.rule import Candidate, Integers, Operands, RuleStep, fits_int32
 
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 HALF = 1 << 30
@@ -88,3 +88,37 @@ def test_int16_of_many_channels_is_not_bisected() -> None:
     channels = [Channel(at, Fraction(1, 1000 + at), 0) for at in range(64)]
     step = Candidate(StepAt(123456789), Limits(("saturated",), -(2**15), 2**15 - 1, np.dtype(np.int16)))
     assert not AccumulatorSearch(channels, 0, np.dtype(np.int16))(step, step).is_all
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "placed", "result", "event"),
+    [
+        (-128, 127, 200, 127, "saturates at 127"),
+        (-128, 127, -200, -128, "saturates at -128"),
+        (-128, 127, 127, 127, ""),
+        (INT32_MIN, INT32_MAX, 200, -56, "keeps the low 8 bits only"),
+        (0, 255, 200, -56, "keeps the low 8 bits only"),
+    ],
+)
+def test_what_limits_do_to_a_number_is_named(lower: int, upper: int, placed: int, result: int, event: str) -> None:
+    limits = Limits(("some",), lower, upper, np.dtype(np.int8))
+    assert (limits.apply(np.array([placed])).tolist(), limits.event(placed, result)) == ([result], event)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "saturates"), [(-128, 127, True), (-129, 127, False), (-128, 128, False), (0, 6, True)]
+)
+def test_limits_saturate_where_no_bits_are_lost(lower: int, upper: int, saturates: bool) -> None:
+    assert Limits(("some",), lower, upper, np.dtype(np.int8)).saturates is saturates
+
+
+@pytest.mark.parametrize(
+    ("number", "fits"), [(INT32_MIN, True), (INT32_MAX, True), (INT32_MIN - 1, False), (INT32_MAX + 1, False)]
+)
+def test_both_ends_of_int32_fit_it(number: int, fits: bool) -> None:
+    assert fits_int32(number) is fits
+
+
+def test_a_sample_of_rows_has_both_ends() -> None:
+    rows = distinct_rows({"value": np.arange(10)}, np.arange(10))
+    assert [rows.sample(size).yours.tolist() for size in (4, 10)] == [[0, 3, 6, 9], list(range(10))]

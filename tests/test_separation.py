@@ -69,6 +69,10 @@ def test_conventions_are_compared_among_each_other_too() -> None:
     assert pairs[-1] == Pair("limited", "partial", 0, 2)
 
 
+def test_a_lane_in_which_several_differ_from_the_checked_arithmetic_counts_once() -> None:
+    assert separation(limited=doubling_up_to_four, partial=refusing_negatives).lanes_of_own == 2
+
+
 def test_the_pairs_of_the_checked_arithmetic_are_those_with_its_mode() -> None:
     made = replace(kernel(limited=doubling_up_to_four, partial=refusing_negatives), mode="plain")
     of_own = separation_of(made, make_vectors(made, 0, 1)).of_own

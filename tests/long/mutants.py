@@ -1,6 +1,6 @@
 """Small mistakes planted in our own modules: lockstep, guards, blame, timing, golden arithmetic.  What tests notice.
 
-    PYTHONPATH=tests .venv/bin/python -m long.mutants [--count N] [--seed S] [--area NAME] [--jobs N]
+    PYTHONPATH=tests .venv/bin/python -m long.mutants [--count N] [--seed S] [--area NAME] [--jobs N] [--tests GLOB]
     PYTHONPATH=tests .venv/bin/python -m long.mutants --only MUTANT ...
 
 First it is recorded which tests of the fast suite reach which blocks of these modules; that is kept for as long as the
@@ -14,6 +14,7 @@ that is killed.
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -67,6 +68,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="draws the mutants")
     parser.add_argument("--area", choices=list(AREAS), help="one area alone")
     parser.add_argument("--only", nargs="+", default=[], metavar="MUTANT", help="some mutants alone, by their names")
+    parser.add_argument("--tests", default="test_*.py", help="only tests in these files: a glob")
     parser.add_argument("--jobs", type=int, default=processors(), help="processes")
     options = parser.parse_args()
     begun = time.monotonic()
@@ -83,7 +85,7 @@ def main() -> int:
         chosen = [mutant for mutants in everything.values() for mutant in mutants if mutant.name in options.only]
     verdicts: list[Verdict] = []
     try:
-        for verdict in judged(chosen, recorded(options.jobs), equivalent, options.jobs):
+        for verdict in judged(chosen, recorded(options.jobs, options.tests), equivalent, options.jobs):
             verdicts.append(verdict)
             said = f"{verdict.mutant.name} {verdict.fate}: {verdict.by}"
             print(f"{len(verdicts)} of {len(chosen)}: {said}", file=sys.stderr, flush=True)
@@ -100,7 +102,7 @@ def main() -> int:
     for name in stale:
         print(f"{name} in mutation/equivalent.toml: there is no such mutant any more")
     print(line("all", verdicts))
-    print(f"{time.monotonic() - begun:.0f} s; again: {START} --count {options.count} --seed {options.seed}")
+    print(f"{time.monotonic() - begun:.0f} s; again: {shlex.join([*START.split(), *sys.argv[1:]])}")
     return 0 if enough(verdicts) and not stale else MISMATCH
 
 

@@ -91,24 +91,24 @@ def _within_time(tests: Sequence[ReachingTest]) -> list[ReachingTest]:
     return taken
 
 
-def recorded(jobs: int) -> Reach:
-    """Of the whole fast suite but the tests of hardware; what is not kept is recorded in so many processes."""
+def recorded(jobs: int, tests: str = "test_*.py") -> Reach:
+    """Of all tests but those of hardware, in these files; what is not kept is recorded in so many processes."""
     folder = cache_directory() / "mutants"
-    files = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("tests/test_*.py"))
+    files = sorted(str(path.relative_to(ROOT)) for path in ROOT.joinpath("tests").glob(tests))
     kept = {file: folder / f"reach-{_digest(file)}.json" for file in files}
     missing = [file for file in files if not kept[file].is_file()]
     if missing:
         for file, content in _record(missing, jobs).items():
             write_whole(kept[file], json.dumps(content).encode())
-    tests, imported = [], defaultdict[str, set[int]](set)
+    found, imported = list[ReachingTest](), defaultdict[str, set[int]](set)
     for path in kept.values():
         content = json.loads(path.read_bytes())
-        tests += [
+        found += [
             ReachingTest(t["name"], t["seconds"], _blocks(t["here"]), _blocks(t["elsewhere"])) for t in content["tests"]
         ]
         for module, lines in content["imported"].items():
             imported[module].update(lines)
-    return Reach(tuple(tests), {module: frozenset(lines) for module, lines in imported.items()})
+    return Reach(tuple(found), {module: frozenset(lines) for module, lines in imported.items()})
 
 
 def _blocks(found: Mapping[str, Sequence[int]]) -> Blocks:
