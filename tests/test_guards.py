@@ -138,6 +138,15 @@ def test_a_fault_in_a_program_of_intrinsics_names_array_and_byte() -> None:
         ProgramKernel(kernel).call(THREE, 0)
 
 
+def test_a_wild_access_of_a_program_of_intrinsics_is_none_of_a_stack() -> None:
+    def program(a: TypedPointer, b: TypedPointer, n: int) -> None:
+        vld1q_u32(TypedPointer(64, "uint32"))
+
+    kernel = Kernel(name="f", symbol="f", sources=(), signature=WORDS, golden=lambda inputs: {}, program=program)
+    with pytest.raises(GuardError, match="wild access: reads 16 bytes at 0x40, which the call was not given"):
+        ProgramKernel(kernel).call(THREE, 0)
+
+
 def test_a_frame_that_is_pushed_and_popped_is_no_finding(tmp_path: Path) -> None:
     push = ("stp x29, x30, [sp, #-32]!", "stp x19, d8, [sp, #16]".replace("d8", "x20"), "mov x19, x0", "mov x0, x19")
     pop = ("ldp x19, x20, [sp, #16]", "ldp x29, x30, [sp], #32")

@@ -21,7 +21,7 @@ from isa.intrinsics import ElementPointer as TypedPointer
 from isa.intrinsics import Program
 from isa.rows import TABLE
 from isa.table import Table
-from sim.call.buffers import Buffers, PlacedArray
+from sim.call.buffers import BUFFER_SPACING, Buffers, PlacedArray
 from sim.call.caller import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, Call, Caller, map_image
 from sim.call.capture import Capture
 from sim.call.coverage import Coverage, code_coverage
@@ -198,7 +198,7 @@ def _addresses(signature: Signature, placed: Mapping[str, PlacedArray]) -> dict[
     return {p.name: placed[p.name].address if p.name in placed else 0 for p in signature.pointers}
 
 
-_NO_STACK = StackFrame(0, 0)
+_NO_STACK = StackFrame(-BUFFER_SPACING, 0)  # so far below memory that no access is near it
 
 
 class ProgramKernel:
@@ -241,7 +241,8 @@ class ProgramKernel:
             with Program(self._memory) as program:
                 self._program(**{**arguments, **pointers})
         except MemoryFault as fault:
-            breach = AccessBounds(placed.values(), (), _NO_STACK).breach(fault.address, fault.size, fault.writes, 0)
+            bounds = AccessBounds(placed.values(), (), _NO_STACK)
+            breach = bounds.breach(fault.address, fault.size, fault.writes, _NO_STACK.sp)
             if breach is None:
                 raise
             raise GuardError(
