@@ -11,7 +11,9 @@ import pytest
 
 import sim
 from sim.explanation.apart import AccumulatorSearch, Channel
+from sim.explanation.candidates import Multiplier
 from sim.explanation.limits import Limits
+from sim.explanation.question import distinct_channels
 from sim.explanation.rows import distinct_rows
 from sim.explanation.rule import Candidate, Integers, Operands, RuleStep, fits_int32
 
@@ -122,3 +124,9 @@ def test_both_ends_of_int32_fit_it(number: int, fits: bool) -> None:
 def test_a_sample_of_rows_has_both_ends() -> None:
     rows = distinct_rows({"value": np.arange(10)}, np.arange(10))
     assert [rows.sample(size).yours.tolist() for size in (4, 10)] == [[0, 3, 6, 9], list(range(10))]
+
+
+def test_a_channel_of_each_factor_and_shift_is_searched_with_its_right_shift() -> None:
+    factor = Multiplier(np.array([HALF, HALF, HALF]), np.array([-3, 1, -3]))
+    channels = distinct_channels(factor)
+    assert [(one.factor, one.right_shift) for one in channels] == [(Fraction(1, 16), 3), (Fraction(1), -1)]
