@@ -100,6 +100,10 @@ def recorded(jobs: int, tests: str = "test_*.py") -> Reach:
     if missing:
         for file, content in _record(missing, jobs).items():
             write_whole(kept[file], json.dumps(content).encode())
+        current = {_digest(str(path.relative_to(ROOT))) for path in ROOT.glob("tests/test_*.py")}
+        for old in folder.glob("reach-*.json"):  # of other code
+            if old.stem.removeprefix("reach-") not in current:
+                old.unlink(missing_ok=True)
     found, imported = list[ReachingTest](), defaultdict[str, set[int]](set)
     for path in kept.values():
         content = json.loads(path.read_bytes())
