@@ -17,6 +17,8 @@ from unicorn import arm64_const as arm
 from isa.lane import constant
 from isa.rows import TABLE
 from sim.call.captured import Bytes, CaptureError, read_line, read_lines
+from sim.call.lockstep import PATIENCE
+from sim.call.native.share import NativeShare
 from sim.command import app as cli
 from sim.machine.machine import Machine
 from sim.processes import spread
@@ -95,6 +97,16 @@ def test_a_recorded_call_passes(save: Save, sample: tuple[Call, Any], engine: re
     call, arrays = sample
     result = replayed(save([call], arrays), engine)
     assert (result.kind, result.detail, result.instructions, result.values) == ("passed", "", 5, 16 + 31 + 32 + 2)
+
+
+def test_a_long_call_goes_on_in_native_code(save: Save) -> None:
+    times = 15_000
+    words = [0xD2800002 | times << 5, 0xF1000442, 0xB5FFFFE2, 0xD65F03C0]  # mov x2, #; subs x2, x2, #1; cbnz x2; ret
+    call, arrays = recorded(words, bytes(16))
+    ((number, text),) = read_lines(save([call | {"insns": 2 * times + 2}], arrays))
+    result = replay(read_line(number, text, Bytes(save([call], arrays).with_suffix(".npz"))), "lockstep", 100_000)
+    assert (result.kind, result.detail, result.instructions) == ("passed", "", 2 * times + 2)
+    assert result.native == NativeShare(2 * times + 2 - PATIENCE)
 
 
 @pytest.mark.parametrize("engine", ["lockstep", "machine", "emulator"])

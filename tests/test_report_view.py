@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from sim.call.native.share import NativeShare
 from sim.check.report import Outcome, Report
 from sim.view.report import show_report
 
@@ -143,6 +144,31 @@ def test_a_table_of_a_fully_checked_run_has_no_such_line() -> None:
 
 def test_instructions_in_lockstep_are_those_that_the_emulator_could_check() -> None:
     assert words_of("instructions in lockstep", shown(report(PARTLY, DIFFERS))) == [f"{5000 - 1234:,}"]
+
+
+NATIVELY = replace(
+    PARTLY,
+    native=NativeShare(4000, {"smmla: the emulator cannot check it": 700, "usdot: the emulator cannot check it": 34}),
+)
+
+
+def test_the_table_says_what_ran_in_native_code_and_why_not_more() -> None:
+    stated = " ".join(words_of("in native code", shown(report(AGREES, NATIVELY, NATIVELY), 200)))
+    assert stated == "8,000 of them; 1,468 left to Python: the emulator cannot check it"
+
+
+@pytest.mark.parametrize(
+    ("native", "says"),
+    [(NativeShare(), "none: the runs are short"), (NativeShare(without="no compiler"), "none: no compiler")],
+)
+def test_where_nothing_ran_in_native_code_the_table_says_why(native: NativeShare, says: str) -> None:
+    assert " ".join(words_of("in native code", shown(report(replace(AGREES, native=native)), 200))) == says
+
+
+def test_the_json_form_says_what_ran_in_native_code_by_form() -> None:
+    made = report(NATIVELY, AGREES).as_json()["native"]
+    left = {"smmla: the emulator cannot check it": 700, "usdot: the emulator cannot check it": 34}
+    assert made == {"instructions": 4000, "left": left, "without": ""}
 
 
 def test_the_json_form_counts_what_the_emulator_could_not_check_by_form() -> None:

@@ -32,6 +32,7 @@ from sim.call.guards.influence import Influence, ObservedCall
 from sim.call.guards.undefined_bytes import SeededBytes
 from sim.call.guards.watch import Watch
 from sim.call.lockstep import Divergence, Lockstep
+from sim.call.native.share import NativeShare
 from sim.call.needs import Need, needs_of
 from sim.emulator import Emulator
 from sim.kernels.kernel import Inputs, Kernel
@@ -180,6 +181,11 @@ class CompiledKernel:
             raise CallError(f"the kernel did not return within {self._limit:,} instructions")
         written = [placed[p.name] for p in self._caller.signature.outputs if p.name in placed]
         calls.add(name, before, self._machine, executed, [(array.address, array.size) for array in written])
+
+    @property
+    def native(self) -> NativeShare:
+        """What of the calls so far ran in native code."""
+        return self._lockstep.native
 
     @property
     def needs(self) -> tuple[Need, ...]:

@@ -28,6 +28,7 @@ from sim.call.definitions import is_emulated_wrongly
 from sim.call.guards.findings import GuardError, GuardFinding
 from sim.call.guards.watch import Watch
 from sim.call.native.lockstep import CompiledFault, NativeLockstep
+from sim.call.native.share import NativeShare
 from sim.emulator import Emulator
 from sim.machine.errors import AlignmentFault, ExecutionError, MemoryFault, Unpredictable, UnsupportedInstruction
 from sim.machine.machine import Machine
@@ -38,7 +39,7 @@ from sim.toolchain.image import Image
 
 FPSR_STICKY = QC | EXCEPTIONS
 """The bits of FPSR that instructions set (Arm ARM C5.2.9)."""
-PATIENCE = 20_000
+PATIENCE = 10_000
 """Instructions: they take Python about as long as a compiler takes for the first ones of native code."""
 _COMPARED = {"fpsr": FPSR_STICKY, "fpcr": MODES}
 
@@ -112,6 +113,13 @@ class Lockstep:
         self._divergence: Divergence | None = None
         self._watch: Watch | None = None
         self._finding: GuardFinding | None = None
+
+    @property
+    def native(self) -> NativeShare:
+        """What ran in native code until now."""
+        executed = self._native.executed if self._native is not None else 0
+        left = {f"{form or 'no instruction'}: {reason}": count for (form, reason), count in self.fallbacks.items()}
+        return NativeShare(executed, left, self.without_native)
 
     def run(self, until: int, max_instructions: int, watch: Watch | None = None) -> Divergence | None:
         """Run both from the machine's state until `until`; returns the first divergence, if there is one.

@@ -20,6 +20,7 @@ from sim.call.call import (
     ProgramKernel,
 )
 from sim.call.guards.findings import GuardError, GuardFinding
+from sim.call.native.share import NativeShare
 from sim.check.compare import Comparison, WrongLane
 from sim.check.report import PROGRAM, Mismatch, Outcome
 from sim.check.tracing import LaneTracer, TracedLane
@@ -132,6 +133,7 @@ class _Run:
             unverified=dict(unverified), findings=tuple(self._findings.values()),
             coverage=compiled.coverage() if compiled is not None else None, failed_set=failed_set,
             needs=compiled.needs if compiled is not None else (),
+            native=compiled.native if compiled is not None else NativeShare(),
         )  # fmt: skip
 
     def _run(self, advance: Advance) -> str:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from sim.call.call import Engine
 from sim.call.coverage import Coverage, Share, share_of_branches, share_of_classes, share_of_lines
 from sim.call.guards.findings import GuardFinding
+from sim.call.native.share import NativeShare
 from sim.call.needs import Need
 from sim.check.aim.power import Power
 from sim.check.compare import Value
@@ -81,6 +82,7 @@ class Outcome:
     `unverified` counts, by form, those of the `instructions` that the emulator lacks or is known to get wrong: there
     both engines hold the machine's result, and only the golden reference can tell that it is wrong.
     `coverage` is what the calls in lockstep met of the build, `failed_set` the number of the first failing input set.
+    `native` is what of the calls in lockstep ran in native code.
     `made_as` says how an external backend was made, "" for a build and for intrinsics; `outside`
     counts, by reason, the vectors that such a one is not made for, which were not compared.
     """
@@ -104,6 +106,7 @@ class Outcome:
     made_as: str = ""
     outside: Mapping[str, int] = field(default_factory=dict)
     needs: Sequence[Need] = ()
+    native: NativeShare = field(default_factory=NativeShare)
 
     @property
     def title(self) -> str:
@@ -215,6 +218,11 @@ class Report:
         return executed - sum(self.unverified.values())
 
     @property
+    def native(self) -> NativeShare:
+        """What ran in native code."""
+        return NativeShare.of(outcome.native for outcome in self.outcomes)
+
+    @property
     def distinct_binaries(self) -> int:
         """How many builds differ in their machine code."""
         return len({outcome.code for outcome in self.outcomes if outcome.code})
@@ -261,6 +269,7 @@ class Report:
             "qc_events": sum(outcome.qc_events for outcome in self.outcomes),
             "instructions": self.instructions,
             "instructions_in_lockstep": self.instructions_in_lockstep,
+            "native": asdict(self.native),
             "unverified": self.unverified,
             "separated": self.separation.as_json() if self.separation is not None else [],
             "power": self.power.as_json() if self.power is not None else None,

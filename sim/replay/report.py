@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+from sim.call.native.share import NativeShare
 from sim.replay.run import Engine, Kind, Replayed
 
 
@@ -57,6 +58,11 @@ class ReplayReport:
         """Executions by form that the emulator could not check."""
         return sum((result.unverified for result in self.results), Counter())
 
+    @property
+    def native(self) -> NativeShare:
+        """What ran in native code."""
+        return NativeShare.of(result.native for result in self.results)
+
     def as_json(self) -> dict[str, object]:
         """The report as plain data."""
         return {
@@ -71,6 +77,7 @@ class ReplayReport:
             "instruction_forms": len(self.forms),
             "forms": sorted(self.forms),
             "unsupported": dict(self.unsupported),
+            "native": asdict(self.native),
             "unverified": dict(self.unverified),
             "reproduce": self.reproduce,
             "failures": [

@@ -14,6 +14,7 @@ from isa.lane import Place
 from isa.parse import blank_registers
 from sim.call.captured import CapturedCall, CapturedLine
 from sim.call.lockstep import Lockstep
+from sim.call.native.share import NativeShare
 from sim.call.needs import Need, needs_of
 from sim.emulator import Emulator
 from sim.machine.errors import ExecutionError, MemoryFault, Trap, Unpredictable, UnsupportedInstruction
@@ -35,7 +36,7 @@ class Replayed:
 
     `detail` is one sentence or paragraph, empty where it passed; `form` is the instruction that stopped it, without
     its register numbers.
-    `unverified` counts, by form, executions that the emulator could not check.
+    `unverified` counts, by form, executions that the emulator could not check; `native` is what ran in native code.
     """
 
     line: int
@@ -48,6 +49,7 @@ class Replayed:
     forms: frozenset[str] = frozenset()
     unverified: Counter[str] = field(default_factory=Counter)
     needs: Sequence[Need] = ()
+    native: NativeShare = field(default_factory=NativeShare)
 
 
 class Stopped(LanewiseError):
@@ -97,6 +99,7 @@ class _Run:
             values=self._values,
             forms=forms,
             unverified=unverified,
+            native=self._lockstep.native,
             needs=needs_of(self._machine.code.items()),
         )
 

@@ -34,6 +34,8 @@ def show_replay(report: ReplayReport, console: Console) -> None:
     totals.add_column(overflow="fold")
     totals.add_row("engine", escape(report.engine))
     totals.add_row("instructions", f"{report.instructions:,}")
+    if report.engine == "lockstep":
+        totals.add_row("in native code", escape(str(report.native)))
     totals.add_row("instruction forms", f"{len(report.forms)}")
     totals.add_row("values compared", f"{sum(result.values for result in report.results):,}")
     if report.unverified:

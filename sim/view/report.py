@@ -129,6 +129,7 @@ def _totals(report: Report) -> Table:
     ]
     if report.engine == "lockstep":
         rows.append(("instructions in lockstep", f"{report.instructions_in_lockstep:,}"))
+        rows.append(("in native code", str(report.native)))
     else:
         rows.append(("instructions", f"{report.instructions:,} on the machine alone"))
     if counts := report.unverified:

@@ -40,7 +40,8 @@ def replay_calls(
 ) -> None:
     """Run captured calls again and compare memory and registers with what was recorded.
 
-    A bad line does not stop the others.  Nothing of the file is executed natively or unpickled.
+    A bad line does not stop the others.  No code of the file runs as it is, and nothing of it is
+    unpickled.
     """
     chosen: Engine = require_one_of("--engine", engine, get_args(Engine))
     cores = processors_named(core)
