@@ -291,6 +291,10 @@ class Emulator:
                 self.pc, self._missing = self._missing, None
         return self._error is None
 
+    def drop_code(self) -> None:
+        """Translate code anew: what wrote it was neither this emulator nor whoever holds its memory."""
+        self._code_version = -1
+
     @property
     def c_interface(self) -> CInterface:
         """What C needs to look at it."""

@@ -11,6 +11,7 @@ import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from struct import pack
 from typing import NamedTuple
 
 import pytest
@@ -38,6 +39,7 @@ from support.lockstep_pairs import (
     NOWHERE,
     READ_ONLY,
     SAME,
+    STR_W4_X1,
     STR_X4_X1,
     STR_X4_X2,
     WRITES,
@@ -48,6 +50,7 @@ from support.native_lockstep import NativeTwins
 
 SQADD_V0_V0_V0, MOVI_V31, SMMLA_V0_V1_V2, FADD_H0_H1_H0 = 0x4EA00C00, 0x4F00043F, 0x4E82A420, 0x1EE02820
 ADD_X3_X4_1, SUBS_X3_X4_5, CMP_X4_5, MOV_X30_X4 = 0x91000483, 0xF1001483, 0xF100149F, 0xAA0403FE
+WRITABLE, B_NEXT = 0x60000, 0x14000001
 MSR_FPSR_X4, LDR_X3_X1, B_8, B_SELF, BRK = 0xD51B4424, 0xF9400023, 0x14000002, 0x14000000, 0xD4200000
 
 
@@ -276,6 +279,22 @@ def test_code_that_is_written_is_noticed() -> None:
         engine.memory.write(CODE, MOV_X30_X4.to_bytes(4, "little"))
     lockstep.machine.pc = CODE
     assert (verdict(lockstep, 2), lockstep.machine.x[3], lockstep.machine.x[30]) == ("agree", 6, 5)
+
+
+def test_code_that_a_program_writes_is_noticed_on_both_sides() -> None:
+    """str w4, [x1]; b to the next; that is written over; b far on, for the emulator keeps no code before an end."""
+    code, end = pack("<4I", STR_W4_X1, B_NEXT, ADD_X3_X4_1, B_NEXT + 63), WRITABLE + 0x10C
+    lockstep = prepared(genuine, SAME, SAME, patience=0)
+    for engine in (lockstep.machine, lockstep.emulator):
+        engine.memory.map(WRITABLE, 0x1000, "rwx")
+        engine.memory.write(WRITABLE, code)
+        engine.memory.write(end, pack("<I", NOP))
+    machine = lockstep.machine
+    machine.x[1], machine.x[4] = WRITABLE + 8, MOV_X30_X4
+    for begin in (8, 0):
+        machine.pc = WRITABLE + begin
+        assert lockstep.run(end + 4, 10) is None
+    assert (machine.x[3], machine.x[30], lockstep.emulator.x[30]) == (MOV_X30_X4 + 1, MOV_X30_X4, MOV_X30_X4)
 
 
 def test_memory_that_is_mapped_later_is_reached() -> None:

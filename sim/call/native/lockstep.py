@@ -128,7 +128,8 @@ class NativeLockstep:
             watch.seen_at, watch.changed_memory = control.seen_pc, bool(control.changed)
             _unpack(bytes(control.seen), watch.seen)
         stayed = self.executed - start
-        self._short_stays = self._short_stays + 1 if stayed < _SHORT else 0
+        if reason:
+            self._short_stays = self._short_stays + 1 if stayed < _SHORT else 0
         return Stay(stayed, reason, differs)
 
     @property
@@ -226,6 +227,7 @@ class NativeLockstep:
         versions = memory.code_version, theirs.code_version
         if versions != self._versions:
             self._versions = versions
+            self.emulator.drop_code()
             self._pages, self._reasons, self._sites = {}, {}, []
             self._set_pages()
         regions = theirs.regions
