@@ -8,8 +8,9 @@ make bench
 
 from __future__ import annotations
 
+import signal
 from statistics import median
-from time import process_time
+from time import perf_counter, process_time
 
 import numpy as np
 
@@ -54,6 +55,26 @@ class Guarded:
         return (machine.instructions_executed - before) / (process_time() - start)
 
 
+def end() -> float:
+    """Seconds from an interrupt to the end of an endless loop."""
+    machine, emulator = Machine(), Emulator()
+    for memory in (machine.memory, emulator.memory):
+        memory.map(0x10000, 4096, "rx")
+        memory.write(0x10000, (0x14000000).to_bytes(4, "little"))  # b #0
+    machine.pc, lockstep = 0x10000, Lockstep(machine, emulator, patience=0)
+    lockstep.run(0, 10_000_000)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    start = perf_counter()
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        lockstep.run(0, NEVER)
+    except KeyboardInterrupt:
+        return perf_counter() - start - 0.3
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    raise AssertionError("an endless loop ended")
+
+
 def main() -> None:
     print(f"{'instructions per second in lockstep':40}{'native':>14}{'Python':>12}{'ratio':>8}")
     ratios = []
@@ -67,6 +88,7 @@ def main() -> None:
         )
         print(f"  left to Python: {dict(native.lockstep.fallbacks) or 'nothing'}")
     print(f"median of the ratios: {median(ratios):.0f}")
+    print(f"an interrupt ends an endless loop after {1000 * median(end() for _ in range(RUNS)):.0f} ms")
 
 
 if __name__ == "__main__":

@@ -94,7 +94,8 @@ class NativeLockstep:
         self._sites: list[Array[c_char]] = []
         self._versions = (-1, -1)
         self._regions: object = None
-        self._allowed: object = None
+        self._everything = Allowed((), None)
+        self._allowed: Allowed | None = None
         self._table = create_string_buffer(0)
         self._head = create_string_buffer(calcsize("<3Q"))
         self._mapped = create_string_buffer(0)
@@ -237,12 +238,9 @@ class NativeLockstep:
             self._mapped = create_string_buffer(b"".join(rows))
             self._control.region, self._control.regions = addressof(self._mapped), len(rows)
             self._control.last_region = 0
-            self._allowed = None
-        if watch is not None:
-            allowed = watch.bounds.allowed
-        else:
             ranges = ((r.start, r.end, "r" in r.permissions, "w" in r.permissions) for r in memory.regions)
-            allowed = Allowed(tuple(ranges), None)
+            self._everything, self._allowed = Allowed(tuple(ranges), None), None
+        allowed = self._everything if watch is None else watch.bounds.allowed
         if allowed != self._allowed:
             self._allowed = allowed
             self._set_allowed(allowed)
