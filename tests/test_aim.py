@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -21,9 +23,9 @@ from sim.check.aim.aiming import aim
 from sim.check.aim.boundaries import boundary_sets
 from sim.check.aim.candidates import candidates
 from sim.check.aim.mistakes import mistakes_of
-from sim.check.aim.power import Power, TriedMistake
+from sim.check.aim.power import OperandsMet, Power, TriedMistake
 from sim.check.check import check_job, jobs_of
-from sim.check.vectors import make_vectors
+from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.kernels.domain import extreme_sets
 from sim.kernels.ladder import Ladder, halfway
@@ -186,6 +188,26 @@ def test_a_check_is_weak_where_a_line_or_most_mistakes_are_hidden(
     assert Power(0, mistakes).weaknesses == weaknesses
 
 
+def test_a_weakness_says_which_operands_no_lane_met_and_whether_any_can() -> None:
+    def operands(name: str, met: bool, impossible: str = "") -> OperandsMet:
+        return OperandsMet("k.c -O2", "k.c:1", "srshl v0.4s, v0.4s, v1.4s", name, met, impossible)
+
+    met = [operands("tie", False, "v1 is always 0"), operands("saturated high", False), operands("wrapped", True)]
+    assert Power(0, [tried("k.c:1", False)] * 3, met).weaknesses[0] == (
+        "no input would have shown a mistake at k.c:1; no lane met a tie there, and none can: v1 is always 0; "
+        "no lane met the upper bound there, not found within the budget"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [({"sample": lambda rng: {}}, "own sample"), ({"arguments": lambda inputs: inputs}, "own arguments")],
+)
+def test_a_kernel_that_makes_its_inputs_itself_is_not_aimed_at_and_the_report_says_so(given: Any, why: str) -> None:
+    kernel = replace(kernel_of("void f(int32_t n, int32_t out[1])", dict), **given)
+    assert aim(kernel, [], Vectors([], [], seed=1)).power.not_aimed == why
+
+
 @pytest.fixture
 def blind(tmp_path: Path) -> Path:
     """The example of `lanewise init kernel`, over a domain in which every product is 0."""
@@ -201,6 +223,7 @@ def test_a_pass_that_says_little_is_called_weak(blind: Path) -> None:
     assert result.exit_code == 0
     assert "PASSED, weak: the implementation agrees on every lane" in result.stdout
     assert "note: weak: no input would have shown a mistake at" in result.stdout
+    assert re.search(r"operands met +\d+ of \d+; ", result.stdout)
 
 
 def test_strict_does_not_accept_a_weak_pass(blind: Path, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from isa.text.expressions import expression
 from rtl_models.benches.coverage.operator import conditions
 from rtl_models.formal.equations.path import on_path
 from sim.check import origin
-from sim.check.operand_classes import possible_classes, vector_arithmetic
+from sim.check.operand_classes import class_conditions, vector_arithmetic
 from sim.prove import steps as prove_steps
 from sim.prove.claim import ClaimInputs, clamped
 
@@ -166,7 +166,7 @@ OF_NODES: dict[str, Callable[[Lane], object]] = OF_OPERATORS | {
     "QC": lambda lane: instruction_of(lane).can_saturate,
     "QC of a claim": clamped,
     "coverage": conditions,
-    "operand classes": possible_classes,
+    "operand classes": class_conditions,
 }
 
 

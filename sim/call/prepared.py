@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from isa.evaluate.exact import Occurrence
 from isa.instruction import Instruction
 from sim.call.buffers import PlacedArray
 from sim.call.caller import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, Call, Caller
@@ -54,10 +55,7 @@ class Repeater:
     def run(self, call: PreparedCall, limit: int) -> tuple[dict[str, np.ndarray[Any, Any]] | None, int]:
         """The outputs, None where the call faults or does not return; the instructions that it took."""
         machine = self._machine
-        machine.registers.copy(call.registers)
-        for address, data in call.memory:
-            machine.memory.write(address, data)
-        machine.pc = self._entry
+        self._begin(call)
         before = machine.instructions_executed
         try:
             machine.run(RETURN_ADDRESS, limit)
@@ -67,6 +65,25 @@ class Repeater:
         if machine.pc != RETURN_ADDRESS:
             return None, executed
         return self._caller.outputs(machine, machine.memory, call.placed), executed
+
+    def executions(self, call: PreparedCall, limit: int, wanted: Container[int]) -> Iterator[tuple[int, Occurrence]]:
+        """What is executed at the wanted addresses, with the registers that it reads; nothing there reads memory."""
+        machine = self._machine
+        self._begin(call)
+        for _ in range(limit):
+            pc = machine.pc
+            if pc == RETURN_ADDRESS:
+                return
+            if pc in wanted:
+                instruction = machine.instruction_at(pc)
+                yield pc, Occurrence(instruction, {place: machine.read(place) for place in instruction.places_read}, {})
+            machine.step()
+
+    def _begin(self, call: PreparedCall) -> None:
+        self._machine.registers.copy(call.registers)
+        for address, data in call.memory:
+            self._machine.memory.write(address, data)
+        self._machine.pc = self._entry
 
     @property
     def instructions(self) -> dict[int, Instruction]:

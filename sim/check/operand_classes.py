@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, Literal, assert_never
@@ -21,11 +21,13 @@ from isa.lane import (
     Read,
     Saturate,
     Write,
+    constant,
     walk,
 )
 from sim.call.call import CompiledKernel
 from sim.check.vectors import Vectors, call_seed
 from sim.kernels.kernel import Kernel
+from sim.prove.claim import any_of
 from sim.toolchain.image import Image
 
 EXECUTIONS: Final = 256
@@ -72,7 +74,7 @@ class OperandCoverage:
         evaluation = Evaluation(occurrence)
         for write in writes:
             for number, lane in enumerate(write.lanes):
-                for found in _classes(lane, evaluation):
+                for found in classes_met(lane, evaluation):
                     self.met[pc, found] |= 1 << number
 
     def classes(self, image: Image) -> dict[str, bool]:
@@ -81,7 +83,7 @@ class OperandCoverage:
             f"{image.place_of(pc)} {instruction.text} at {pc:#x}: {name}": bool(self.met[pc, name])
             for pc, instruction in sorted(self.instructions.items())
             for name in sorted(
-                {c for w in vector_arithmetic(instruction) for e in w.lanes for c in possible_classes(e)}
+                {c for w in vector_arithmetic(instruction) for e in w.lanes for c in class_conditions(e)}
             )
         }
 
@@ -116,57 +118,37 @@ def _is_arithmetic(node: Lane) -> bool:
 
 
 @cache
-def possible_classes(lane: Lane) -> frozenset[OperandClass]:
-    """The classes that an expression can meet at all."""
-    found = set[OperandClass]()
+def class_conditions(lane: Lane) -> Mapping[OperandClass, Lane]:
+    """The classes that an expression can meet at all, each with what is 1 where it does."""
+    found: dict[OperandClass, list[Lane]] = defaultdict(list)
     for node in walk((lane,)):
         match node:
             case Field():
                 if _is_operand(node):
-                    found |= {"min", "max", "zero"}
+                    found["min"].append(node.equals(node.low))
+                    found["max"].append(node.equals(node.high))
+                    found["zero"].append(node.equals(0))
                 elif _wraps(node):
-                    found.add("wrapped")
+                    found["wrapped"].append(node.equals(node.operand).equals(0))
             case Saturate(operand, element):
                 if operand.low < element.low:
-                    found.add("saturated low")
+                    found["saturated low"].append(operand < element.low)
                 if operand.high > element.high:
-                    found.add("saturated high")
-            case Binary():
-                if _rounded_sum(node) is not None:
-                    found.add("tie")
-            case Constant() | Read() | Load() | Pick() | Floating():
+                    found["saturated high"].append(operand > element.high)
+            case Binary("shift_right", Binary("add", one, other) as total, count):  # by half of what it is divided by
+                half = (constant(1) << count) >> 1
+                rounds = (one.equals(half) | other.equals(half)) & half.equals(0).equals(0)
+                found["tie"].append(rounds & ((total >> count) << count).equals(total))
+            case Binary() | Constant() | Read() | Load() | Pick() | Floating():
                 pass
             case _:
                 assert_never(node)
-    return frozenset(found)
+    return {name: any_of(conditions) for name, conditions in found.items()}
 
 
-def _classes(lane: Lane, evaluation: Evaluation) -> Iterator[OperandClass]:
+def classes_met(lane: Lane, evaluation: Evaluation) -> Iterator[OperandClass]:
     """The classes that a lane meets in one execution."""
-    for node in walk((lane,)):
-        match node:
-            case Field():
-                value = evaluation.value(node)
-                if _is_operand(node):
-                    edges: dict[OperandClass, int] = {"min": node.low, "max": node.high, "zero": 0}
-                    yield from (name for name, edge in edges.items() if value == edge)
-                elif _wraps(node) and value != evaluation.value(node.operand):
-                    yield "wrapped"
-            case Saturate(operand):
-                value, result = evaluation.value(operand), evaluation.value(node)
-                if value != result:
-                    yield "saturated low" if value < result else "saturated high"
-            case Binary():
-                total = _rounded_sum(node)
-                if total is not None:
-                    half = (1 << evaluation.value(node.b)) >> 1
-                    rests = [evaluation.value(arg) for arg in total.args]
-                    if half > 0 and half in rests and sum(rests) % (2 * half) == 0:
-                        yield "tie"
-            case Constant() | Read() | Load() | Pick() | Floating():
-                pass
-            case _:
-                assert_never(node)
+    return (name for name, condition in class_conditions(lane).items() if evaluation.value(condition))
 
 
 def _is_operand(node: Field) -> bool:
@@ -177,11 +159,3 @@ def _is_operand(node: Field) -> bool:
 def _wraps(node: Field) -> bool:
     """The low bits of a computed number, which may not be all of it."""
     return not isinstance(node.operand, (Read, Load, Field))
-
-
-def _rounded_sum(node: Binary) -> Binary | None:
-    """The sum with half of what it is then divided by."""
-    match node:
-        case Binary("shift_right", Binary("add") as total):
-            return total
-    return None

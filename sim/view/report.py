@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sim.check.aim.power import Power
+from sim.check.aim.power import NOT_FOUND, Power
 from sim.check.report import Outcome, Report
 
 _COLUMNS = ("lanes", "instructions", "forms", "QC events", "code", "golden?")
@@ -93,6 +93,18 @@ def _mistakes(power: Power) -> str:
     return f"{len(power.shown):,} of {len(power.mistakes):,}" + (f"; not {never}{rest}" if never else "")
 
 
+def _operands(power: Power) -> str:
+    """How many classes of operands the inputs met, and of the others, which cannot be met and which were not found."""
+    missed = sorted((one for one in power.operands if not one.met), key=lambda one: one.name == "wrapped")
+    told = [f"{len(power.operands) - len(missed):,} of {len(power.operands):,}"]
+    impossible, unknown = ([one for one in missed if bool(one.impossible) == wanted] for wanted in (True, False))
+    for start, some in (("none can meet", impossible), (NOT_FOUND, unknown)):
+        names = list(dict.fromkeys(map(str, some)))
+        more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+        told += [f"{start}: {names[0]}{more}"] if names else []
+    return "; ".join(told)
+
+
 def _table(report: Report, without: Collection[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(escape(report.kernel), overflow="fold")
@@ -147,8 +159,12 @@ def _totals(report: Report) -> Table:
         rows += [("not separated from", ", ".join(alike))] if alike else []
     if report.power is not None and report.power.lanes_aimed:
         rows.append(("lanes aimed", f"{report.power.lanes_aimed:,} besides, on the machine alone"))
+    if report.power is not None and report.power.not_aimed:
+        rows.append(("lanes aimed", f"not aimed: {report.power.not_aimed}"))
     if report.power is not None and report.power.mistakes:
         rows.append(("mistakes shown", _mistakes(report.power)))
+    if report.power is not None and report.power.operands:
+        rows.append(("operands met", _operands(report.power)))
     for name, share in report.coverage.items():
         never, more = ", ".join(share.never[:_NEVER_SHOWN]), len(share.never) - _NEVER_SHOWN
         rest = f" and {more:,} more" if more > 0 else ""

@@ -14,11 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from isa.instruction import Instruction
 from sim.call.prepared import Repeater
 from sim.check.aim.candidates import CandidateSet, candidates
+from sim.check.aim.classes import ClassesMet
 from sim.check.aim.mistakes import Mistake, mistakes_of
-from sim.check.aim.power import Power, TriedMistake
+from sim.check.aim.power import OperandsMet, Power, TriedMistake
 from sim.check.check import Job
 from sim.check.vectors import Vectors
 from sim.kernels.kernel import Inputs, Kernel, Outputs
@@ -36,6 +36,8 @@ MISTAKES: Final = 120
 """Mistakes of one build that are tried at most, spread over its code."""
 WORK, EACH = 2_000_000, 60_000
 """Instructions that they may take all together, a second or two, and each of them."""
+LOOKED_AT: Final = 80_000
+"""Instructions among which classes of operands are looked for."""
 PER_CALL: Final = 300
 """What making a call ready costs, in instructions."""
 FAILING: Final = 4
@@ -70,16 +72,19 @@ def aim(kernel: Kernel, jobs: Iterable[Job], vectors: Vectors) -> Aimed:
     else:
         tried = [CandidateSet(*case) for case in zip(vectors.inputs, vectors.golden, strict=True)]
     near = [number for number, candidate in enumerate(tried) if candidate.is_near]
-    kept, mistakes = set(near[::USUAL]), list[TriedMistake]()
+    kept, mistakes, operands = set(near[::USUAL]), list[TriedMistake](), list[OperandsMet]()
     for title, image in _builds(kernel, jobs):
         target = _Target(image, kernel, tried)
         kept.update(target.failing or target.telling(title, kept))
         mistakes += target.mistakes
+        if not target.failing:
+            operands += target.operands_met(title, kept)
     if not kernel.is_drawn:
-        return Aimed((), (), Power(0, mistakes))
+        own = "own arguments" if kernel.arguments is not dict else "own sample"
+        return Aimed((), (), Power(0, mistakes, operands, not_aimed=own))
     chosen = [tried[number] for number in sorted(kept)]
     lanes = sum(candidate.lanes for candidate in tried)
-    return Aimed([one.inputs for one in chosen], [one.golden for one in chosen], Power(lanes, mistakes))
+    return Aimed([one.inputs for one in chosen], [one.golden for one in chosen], Power(lanes, mistakes, operands))
 
 
 def _builds(kernel: Kernel, jobs: Iterable[Job]) -> list[tuple[str, Image]]:
@@ -118,6 +123,7 @@ class _Target:
                 self.failing.append(number)
             if outputs is None or len(self.failing) == FAILING:
                 break
+        self._instructions = self._repeater.instructions  # as compiled: patches come later
 
     def _is_wrong(self, number: int, outputs: Mapping[str, np.ndarray[Any, Any]] | None) -> bool:
         """Whether the golden reference has other outputs for a candidate, or there are none."""
@@ -126,10 +132,9 @@ class _Target:
 
     def telling(self, title: str, kept: set[int]) -> list[int]:
         """For each mistake that the build could have a candidate that shows it, if there is one: a kept one first."""
-        order = [int(n) for n in np.random.default_rng(1).permutation(len(self._tried)) if not self._tried[n].is_long]
-        order.sort(key=lambda number: number not in kept)
+        order = self._order(kept)
         found, left = list[int](), WORK
-        for mistake in self._mistakes(self._repeater.instructions):
+        for mistake in self._mistakes():
             self._repeater.patch({mistake.pc: mistake.instruction})
             shows, end = None, left - EACH
             for number in order:
@@ -151,8 +156,23 @@ class _Target:
         self._repeater.patch({})
         return found
 
-    def _mistakes(self, instructions: Mapping[int, Instruction]) -> list[Mistake]:
+    def operands_met(self, title: str, kept: set[int]) -> list[OperandsMet]:
+        """The classes of operands that the vector instructions of the build meet, on kept candidates first."""
+        classes, left = ClassesMet(self._instructions), LOOKED_AT
+        for number in self._order(kept):
+            left -= self._took[number]
+            if left < 0 or not classes.wanted:
+                break
+            classes.look(self._repeater.executions(self._calls[number], self._took[number], classes.wanted))
+        return classes.told(title, self._image, self._kernel)
+
+    def _order(self, first: set[int]) -> list[int]:
+        """The candidates that are not long, by lot, but these first."""
+        order = [int(n) for n in np.random.default_rng(1).permutation(len(self._tried)) if not self._tried[n].is_long]
+        return sorted(order, key=lambda number: number not in first)
+
+    def _mistakes(self) -> list[Mistake]:
         """At most so many of the code that is executed, evenly spread, in an order that is the same every time."""
-        every = [mistake for pc, i in sorted(instructions.items()) for mistake in mistakes_of(pc, i)]
+        every = [mistake for pc, i in sorted(self._instructions.items()) for mistake in mistakes_of(pc, i)]
         some = every[:: -(-len(every) // MISTAKES)] if every else []
         return [some[n] for n in np.random.default_rng(len(some)).permutation(len(some))]

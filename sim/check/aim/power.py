@@ -15,6 +15,11 @@ wide domains show eight of ten and more.
 SEVERAL: Final = 3
 """A line is blind where so many of its mistakes and more are hidden: one or two may change nothing in any kernel."""
 
+NOT_FOUND: Final = "not found within the budget"
+IN_WORDS: Final = {
+    "tie": "a tie", "saturated low": "the lower bound", "saturated high": "the upper bound", "wrapped": "a wrap",
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class TriedMistake:
@@ -36,11 +41,40 @@ class TriedMistake:
 
 
 @dataclass(frozen=True)
+class OperandsMet:
+    """A class of operands that a vector instruction can have, such as a tie, and whether some lane of a build met it.
+
+    `impossible` says why no input brings it about, where that is proved; else it is "".
+    """
+
+    build: str
+    place: str
+    instruction: str
+    name: str
+    met: bool
+    impossible: str = ""
+
+    @property
+    def why_not(self) -> str:
+        """Why no lane met it; "" where one did."""
+        return "" if self.met else f"none can: {self.impossible}" if self.impossible else NOT_FOUND
+
+    def __str__(self) -> str:
+        reason = f" ({self.impossible})" if self.impossible else ""
+        return f"{IN_WORDS[self.name]} at {self.place} {self.instruction}{reason}"
+
+
+@dataclass(frozen=True)
 class Power:
-    """How much the inputs of a check can tell: the output lanes that were aimed, and the mistakes that were tried."""
+    """What the inputs of a check can tell: output lanes that were aimed, mistakes tried, classes of operands met.
+
+    `not_aimed` says why no inputs were sought besides those of the kernel, "" where some were.
+    """
 
     lanes_aimed: int = 0
     mistakes: Sequence[TriedMistake] = ()
+    operands: Sequence[OperandsMet] = ()
+    not_aimed: str = ""
 
     @property
     def shown(self) -> list[TriedMistake]:
@@ -64,17 +98,27 @@ class Power:
     @property
     def weaknesses(self) -> list[str]:
         """Why a pass says little, as sentences; none for a strong check."""
-        found = [f"no input would have shown a mistake at {place}" for place in self.blind_lines]
+        found = [
+            "; ".join((f"no input would have shown a mistake at {place}", *self._never_met(place)))
+            for place in self.blind_lines
+        ]
         if len(self.shown) < ENOUGH * len(self.mistakes):
             found.append(f"only {len(self.shown)} of {len(self.mistakes)} mistakes in the code would have been shown")
         return found
+
+    def _never_met(self, place: str) -> list[str]:
+        """What operands no lane met at a source line, in words."""
+        names = {(met.name, met.why_not): None for met in self.operands if met.place == place and not met.met}
+        return [f"no lane met {IN_WORDS[name]} there, {'and ' * (why != NOT_FOUND)}{why}" for name, why in names]
 
     def as_json(self) -> dict[str, object]:
         """As plain data."""
         return {
             "lanes_aimed": self.lanes_aimed,
+            "not_aimed": self.not_aimed,
             "mistakes_tried": len(self.mistakes),
             "mistakes_shown": len(self.shown),
             "not_shown": [asdict(mistake) for mistake in self.mistakes if not mistake.shown],
+            "operand_classes": [{**asdict(operands), "why_not": operands.why_not} for operands in self.operands],
             "weaknesses": self.weaknesses,
         }

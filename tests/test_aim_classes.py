@@ -1,0 +1,168 @@
+"""What numbers registers can hold, and which classes of operands no input of a kernel can bring about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from isa.lane import Int, Place
+from long.planted.held_out.kernels import CORPUS
+from sim.call.prepared import Repeater
+from sim.check.aim.aiming import aim
+from sim.check.aim.power import NOT_FOUND, OperandsMet
+from sim.check.aim.ranges import Elements, Ranges, held
+from sim.check.check import Job, jobs_of
+from sim.check.vectors import make_vectors
+from sim.kernels import Domain, Kernel, parse_prototype
+from sim.toolchain.compilers import build_text
+from sim.toolchain.image import Image
+from sim.toolchain.objects import open_image
+
+PROTOTYPE = "void f(const int32_t x[4], int32_t out[4], int32_t shift, int32_t bound)"
+SHIFTED = """
+        neg     w2, w2
+        dup     v1.4s, w2
+        ldr     q0, [x0]
+        srshl   v0.4s, v0.4s, v1.4s
+        str     q0, [x1]
+        ret
+"""
+
+
+def kernel_of(golden: Any = dict, **domain: Domain) -> Kernel:
+    name, signature = parse_prototype(PROTOTYPE)
+    return Kernel(name=name, symbol=name, sources=(), signature=signature, golden=golden, domain=domain)
+
+
+def image_of(code: str) -> Image:
+    return build_text(f".globl f\n.type f, %function\nf:\n{code}\n.size f, . - f\n", ".s")
+
+
+def before(code: str, mnemonic: str, **domain: Domain) -> Mapping[Place, Elements]:
+    """What is known before the only instruction of that name."""
+    image, kernel = image_of(code), kernel_of(**domain)
+    lines = [line.split()[0] for line in code.splitlines() if line.strip() and not line.strip().endswith(":")]
+    return Ranges(image, kernel).before(image.symbol("f").address + 4 * lines.index(mnemonic))
+
+
+def test_an_argument_begins_in_its_domain_and_is_followed_through_arithmetic() -> None:
+    found = before(SHIFTED, "srshl", shift=Domain(3, 9))
+    assert found[Place("v", 1)] == Elements(32, ((2**32 - 9, 2**32 - 3),) * 4)
+
+
+def test_what_memory_holds_is_not_known() -> None:
+    assert before(SHIFTED, "srshl")[Place("v", 0)] == Elements(128, ((0, 2**128 - 1),))
+
+
+def test_what_comes_from_two_sides_is_between_both() -> None:
+    code = """
+        mov     w2, #5
+        cbz     w3, 1f
+        mov     w2, #9
+1:      dup     v1.4s, w2
+        ret
+    """.replace("1:      dup", "1:\n dup")
+    assert before(code, "dup")[Place("x", 2)] == Elements(32, ((5, 9),))
+
+
+def test_what_changes_in_a_loop_may_be_anything() -> None:
+    code = """
+        mov     w2, #5
+1:
+        add     w2, w2, #1
+        cbnz    w3, 1b
+        dup     v1.4s, w2
+        ret
+    """
+    assert Place("x", 2) not in before(code, "dup")
+
+
+@pytest.mark.parametrize("call", ["bl g", "blr x4"])
+def test_a_call_leaves_nothing_known(call: str) -> None:
+    code = f"""
+        adr     x4, g
+        mov     w2, #5
+1:
+        dup     v1.4s, w2
+        {call}
+        cbnz    w3, 1b
+        ret
+    .size f, . - f
+g:
+        ret
+    """
+    assert Place("x", 2) not in before(code, "dup")
+
+
+def test_nothing_is_known_where_a_branch_goes_to_a_computed_address() -> None:
+    code = """
+        mov     w2, #5
+        dup     v1.4s, w2
+        br      x3
+        ret
+    """
+    assert before(code, "dup") == {}
+
+
+def test_what_registers_hold_in_calls_is_what_was_said_of_them(tmp_path: Path) -> None:
+    """Of a kernel with vectors, calls of nothing, a loop and a tail that the compiler makes vectors of."""
+    planted = next(p for p in CORPUS.kernels() if p.title == "hard_swish_s8 narrow: correct")
+    kernel = planted.kernel(tmp_path)
+    (job,) = jobs_of(kernel, ["O2"])
+    image = open_image(kernel.sources[0], kernel.symbol, *job.flags)
+    ranges, repeater = Ranges(image, kernel), Repeater(image, kernel)
+    outside, compared = [], 0
+    for number, inputs in enumerate(make_vectors(kernel, 100, 1).inputs[20:26]):
+        call = repeater.prepare(inputs, number)
+        _, executed = repeater.run(call, 100_000)
+        for pc, occurrence in repeater.executions(call, executed, repeater.instructions):
+            known = ranges.before(pc)
+            for place, value in occurrence.registers.items():
+                if place in known:
+                    bits, bounds = known[place]
+                    for at, kind in product(range(len(bounds)), (Int(bits, signed=True), Int(bits, signed=False))):
+                        low, high = held(known[place], bits * at, kind)
+                        compared += 1
+                        if not low <= kind.wrapped(value >> bits * at) <= high:
+                            outside.append((hex(pc), place, value))
+    assert outside == []
+    assert compared > 1000
+
+
+def operands(code: str, golden: Any, path: Path, **domain: Domain) -> dict[str, OperandsMet]:
+    """What is said of the classes of the shift, by name."""
+    source = path / "f.s"
+    source.write_text(f".globl f\n.type f, %function\nf:\n{code}\n.size f, . - f\n")
+    kernel = kernel_of(golden, **domain)
+    found = aim(kernel, [Job(source, ())], make_vectors(kernel, 100, 1)).power.operands
+    return {met.name: met for met in found if met.instruction.startswith("srshl")}
+
+
+def rounded(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    half = (1 << inputs["shift"]) >> 1
+    return {"out": (inputs["x"].astype(np.int64) + half >> inputs["shift"]).astype(np.int32)}
+
+
+def test_a_tie_is_met_where_the_domain_has_one(tmp_path: Path) -> None:
+    assert operands(SHIFTED, rounded, tmp_path, shift=Domain(1, 3))["tie"].met
+
+
+def test_without_a_shift_no_tie_can_be_met(tmp_path: Path) -> None:
+    tie = operands(SHIFTED, rounded, tmp_path, shift=Domain(0, 0))["tie"]
+    assert (tie.met, tie.why_not) == (False, "none can: v1 is always 0")
+
+
+def test_a_right_shift_cannot_wrap_by_the_solver(tmp_path: Path) -> None:
+    wrap = operands(SHIFTED, rounded, tmp_path, shift=Domain(1, 3))["wrapped"]
+    assert wrap.why_not.startswith("none can: ")
+
+
+def test_what_is_possible_by_ranges_alone_is_not_found(tmp_path: Path) -> None:
+    """Memory may hold odd numbers, as far as the ranges of registers know."""
+    tie = operands(SHIFTED, rounded, tmp_path, shift=Domain(1, 1), x=Domain(choices=(0, 2, 4)))["tie"]
+    assert tie.why_not == NOT_FOUND
