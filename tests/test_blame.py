@@ -115,6 +115,16 @@ def test_the_instruction_after_the_last_agreeing_step_is_named() -> None:
     assert parted.node.recorded.occurrence.instruction.form.name == "neg .4s,.4s"
 
 
+def test_a_step_is_looked_for_behind_those_of_its_own_branch() -> None:
+    steps = {"negated": -10, "doubled": 8, "sum": -99}
+    found = lineage(lambda a, b: neon.vaddq_s32(neon.vnegq_s32(a), neon.vshlq_n_s32(b, 1)), steps)
+    depends = {"negated": frozenset("a"), "doubled": frozenset("b"), "sum": frozenset("ab")}
+    chain, graph = find_parting(found, Calibration()), find_parting(found, Calibration(), depends)
+    assert chain is not None
+    assert graph is not None
+    assert (chain.step, graph.step) == ("doubled", "sum")
+
+
 def test_an_input_that_was_not_read_is_where_a_lane_parts() -> None:
     found = lineage(lambda a, b: neon.vaddq_s32(a, a), {"a": 10, "b": 4, "sum": 14})
     parted = find_parting(found, Calibration())

@@ -1,7 +1,7 @@
 """Blame: from one wrong output lane back through everything that was executed, to where it left the golden reference.
 
-The steps of the golden reference are looked for along the nodes of the lane's `origin`, each in what follows from the
-one before; the first step whose value does not appear is where the kernel parts from it.
+The steps of the golden reference are looked for along the nodes of the lane's `origin`, each in what follows from
+those that it can come from; the first step whose value does not appear is where the kernel parts from it.
 """
 
 from __future__ import annotations
@@ -125,29 +125,49 @@ def _shares(lineages: Sequence[Lineage], step: str) -> dict[object, float]:
     }
 
 
-def find_parting(lineage: Lineage, calibration: Calibration) -> Parting | None:
+Dependences = Mapping[str, frozenset[str]]
+"""What of the inputs the value of each golden step depends on, by name."""
+
+
+def find_parting(lineage: Lineage, calibration: Calibration, dependences: Dependences | None = None) -> Parting | None:
     """The first golden step that a wrong lane does not reproduce; None where the golden steps are none.
 
-    A step that is an input agrees where the lane's own element was read; a step that changes nothing agrees with the
-    one before it.  A fused step agrees if the next one does, and is where the lane parts if that does not.  Where all
-    steps appear, the last computed one did not reach the output.
+    A step is looked for in what follows from those before it, of which it has all arguments: others are of another
+    branch.  Without `dependences` the steps are one chain.  A step that is an input agrees where the lane's own element
+    was read; a step that changes nothing agrees with the one before it.  A fused step agrees if the next one does, and
+    is where the lane parts if that does not.  Where all steps appear, the last computed one did not reach the output.
     """
     for step in lineage.inputs:
         if step in lineage.steps and lineage.inputs[step] not in lineage.origin.memory:
             return Parting(step, lineage.steps[step], _steps_before(lineage, step), None)
-    reachable, last, unsettled = set(lineage.origin.nodes), None, ""
+
+    def follows(one: str, other: str) -> bool:
+        return dependences is None or dependences.get(one, frozenset()) <= dependences.get(other, frozenset())
+
+    found: dict[str, set[Node]] = {}
+    unsettled: list[str] = []
     computed = lineage.computed_steps
+    parted = ""
     for step, value in computed.items():
-        unsettled = unsettled or step
-        if step not in calibration.fused:
-            matches = {node for node in reachable if calibration.agrees(node, step, value)}
-            if not matches:
-                break
-            last, reachable, unsettled = max(matches, key=lambda node: node.index), _followers(matches), ""
-    parted = unsettled or next(reversed(computed), "")
+        if step in calibration.fused:
+            unsettled.append(step)
+            continue
+        reachable = set(lineage.origin.nodes)
+        for before in found:
+            if follows(before, step):
+                reachable &= _followers(found[before])
+        matches = {node for node in reachable if calibration.agrees(node, step, value)}
+        if not matches:
+            parted = next((fused for fused in unsettled if follows(fused, step)), step)
+            break
+        found[step] = matches
+        unsettled = [fused for fused in unsettled if not follows(fused, step)]
+    parted = parted or next(iter(unsettled), "") or next(reversed(computed), "")
     if not parted:
         return None
-    if last is not None:
+    agreeing = [found[step] for step in found if step != parted and follows(step, parted)]
+    if agreeing:
+        last = max(agreeing[-1], key=lambda node: node.index)
         changed = [node for node in _followers([last]) if node.value != last.value]
     else:  # from the inputs, so none that only prepared a parameter
         readers = [lineage.origin.readers.get(address, frozenset()) for address in lineage.inputs.values()]

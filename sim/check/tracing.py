@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.call.call import Implementation, Recorded
-from sim.check.blame import Calibration, Lineage, Parting, find_parting
+from sim.check.blame import Calibration, Dependences, Lineage, Parting, find_parting
 from sim.check.compare import Value, WrongLane, as_value
 from sim.check.origin import Node, bits_of, origin_of
 from sim.check.vectors import Vectors, call_seed
@@ -78,7 +78,7 @@ class LaneTracer:
             offsets = (byte - addresses[pointer.name] for byte in lineage.origin.memory)
             reached = sorted({offset // _item_size(pointer) for offset in offsets})
             elements += (f"{pointer.name}[{element}]" for element in reached if 0 <= element < size)
-        parted = find_parting(lineage, calibration)
+        parted = find_parting(lineage, calibration, self._dependences(wrong.number))
         golden = None if parted is None else as_value(self._golden_steps_of(wrong.number)[parted.step][wrong.place])
         writer = max(lineage.origin.nodes, key=lambda node: node.index, default=None)
         return TracedLane(parted, golden, tuple(elements), lineage.is_written, writer)
@@ -99,6 +99,30 @@ class LaneTracer:
         if number not in self._golden_steps:
             self._golden_steps[number] = self._kernel.steps(self._vectors.inputs[number])
         return self._golden_steps[number]
+
+    def _dependences(self, number: int) -> Dependences | None:
+        """By golden step what of an input set it depends on; None where the golden reference refuses to tell.
+
+        That is found by changing one thing at a time: an array is turned round, all else is taken from another set.
+        """
+        inputs, steps = self._vectors.inputs[number], self._golden_steps_of(number)
+        extents = {extent for pointer in self._kernel.signature.pointers for extent in pointer.shape}
+        found: dict[str, set[str]] = {name: set() for name in steps}
+        for name, own in inputs.items():
+            if isinstance(own, np.ndarray):
+                other = np.flip(own)
+            elif name not in extents:
+                other = next((o[name] for o in self._vectors.inputs if repr(o[name]) != repr(own)), own)
+            else:
+                continue
+            try:
+                changed = self._kernel.steps({**inputs, name: other})
+            except Exception:  # the user's own code raises anything
+                return None
+            for step, values in steps.items():
+                if not np.array_equal(values, changed[step]):
+                    found[step].add(name)
+        return {step: frozenset(names) for step, names in found.items()}
 
     def _lineage(self, number: int, output: str, position: Position) -> Lineage:
         addresses, trace = self._record(number)
