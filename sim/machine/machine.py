@@ -146,12 +146,15 @@ class Machine:
 
         They may be of features that the machine lacks.
         """
-        for pc in self._patches:
+        changed = {*self._patches, *patches}
+        for pc in changed:
             self._instructions.pop(pc, None)
+            self._recorded.pop(pc, None)
         self._patches = dict(patches)
         self._instructions |= self._patches
-        self._blocks.clear()
-        self._recorded.clear()
+        for start, block in list(self._blocks.items()):
+            if any(start <= pc < start + 4 * block.length for pc in changed):
+                del self._blocks[start]
 
     def read(self, place: Place) -> int:
         """One register, the program counter included."""
