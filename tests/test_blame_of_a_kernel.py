@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sim.check.check import Job, check_job
+from sim.check.repair.place import with_faults
 from sim.check.report import Mismatch
 from sim.check.vectors import make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
@@ -39,7 +40,7 @@ def tripled(inputs: Inputs) -> dict[str, np.ndarray]:
 
 
 def mismatch_of(
-    text: str, prototype: str, steps: Callable[[Inputs], dict[str, np.ndarray]], folder: Path, level: str = "O1",
+    text: str, prototype: str, steps: Callable[[Inputs], dict[str, np.ndarray]], folder: Path, level: str,
     **domain: Domain,
 ) -> Mismatch:  # fmt: skip
     """The mismatch of a C kernel whose golden output is the last of its golden steps."""
@@ -51,9 +52,10 @@ def mismatch_of(
         golden=lambda inputs: {"output": [*steps(inputs).values()][-1].astype(np.int32)},
     )  # fmt: skip
     vectors = make_vectors(kernel, 100, seed=1)
-    found = check_job(kernel, Job(source, (f"-{level}",)), vectors, engine="machine").mismatch
-    assert found is not None
-    return found
+    job = Job(source, (f"-{level}",))
+    (outcome,) = with_faults(kernel, [job], vectors, [check_job(kernel, job, vectors, engine="machine")])
+    assert outcome.mismatch is not None
+    return outcome.mismatch
 
 
 @pytest.mark.parametrize("level", ["O0", "O2"])
@@ -66,5 +68,72 @@ def test_a_golden_step_named_like_an_argument_is_told_apart_from_it(level: str, 
 def test_no_source_is_named_where_no_instruction_was_found(tmp_path: Path) -> None:
     text = "void copied(const int *a, int *output, int n) { for (int i = 0; i < n; ++i) output[i] = a[0]; }"
     prototype = "void copied(const int32_t a[n], int32_t output[n], int32_t n)"
-    found = mismatch_of(text, prototype, lambda inputs: {"a": inputs["a"]}, tmp_path, n=Domain(1, 20))
+    found = mismatch_of(text, prototype, lambda inputs: {"a": inputs["a"]}, tmp_path, "O1", n=Domain(1, 20))
     assert (found.parted_at, found.instruction, found.source) == ("a", "", "")
+
+
+def line_of(text: str, part: str) -> str:
+    """Where a part of a source is that stands in it once."""
+    (number,) = [number for number, line in enumerate(text.splitlines(), 1) if part in line]
+    return f"kernel.c:{number}"
+
+
+TWO_BRANCHES = """
+#include <arm_neon.h>
+void sum(const int32_t *a, const int32_t *b, int32_t *output, int n)
+{
+    for (int i = 0; i + 4 <= n; i += 4) {
+        int32x4_t x = vld1q_s32(a + i), y = vld1q_s32(b + i);
+        x = vrshrq_n_s32(x, 3);
+        y = vaddq_s32(y, vdupq_n_s32(7));
+        y = vshrq_n_s32(y, 2);
+        vst1q_s32(output + i, vaddq_s32(x, y));
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["O0", "O2"])
+def test_a_fault_in_the_second_of_two_branches_is_named(level: str, tmp_path: Path) -> None:
+    def steps(inputs: Inputs) -> dict[str, np.ndarray]:
+        a, b = (inputs[name].astype(np.int64) for name in "ab")
+        x, y = (a + 4) >> 3, (b + 7 + 2) >> 2
+        return {"a shift": x, "b offset": b + 7, "b shift": y, "sum": x + y}
+
+    prototype = "void sum(const int32_t a[n], const int32_t b[n], int32_t output[n], int32_t n)"
+    domain = {"a": Domain(-9999, 9999), "b": Domain(-9999, 9999), "n": Domain(4, 4)}
+    found = mismatch_of(TWO_BRANCHES, prototype, steps, tmp_path, level, **domain)
+    assert (found.source, found.parted_at) == (line_of(TWO_BRANCHES, "vshrq_n_s32(y"), "b shift")
+
+
+THRESHOLD = """
+void bounded(const int *a, int *output, int n, int low, int high)
+{
+    for (int i = 0; i < n; ++i) {
+        int below = a[i] < low;
+        int above = a[i] >= high;
+        output[i] = a[i] * 4 + below + 2 * above;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["O0", "O2"])
+def test_a_comparison_is_named_in_scalar_code(level: str, tmp_path: Path) -> None:
+    def steps(inputs: Inputs) -> dict[str, np.ndarray]:
+        a = inputs["a"].astype(np.int64)
+        return {"bounded": a * 4 + (a < inputs["low"]) + 2 * (a > inputs["high"])}
+
+    prototype = "void bounded(const int32_t a[n], int32_t output[n], int32_t n, int32_t low, int32_t high)"
+    domain = {"a": Domain(-50, 50), "n": Domain(1, 30), "low": Domain(-20, -5), "high": Domain(5, 20)}
+    found = mismatch_of(THRESHOLD, prototype, steps, tmp_path, level, **domain)
+    assert found.source == line_of(THRESHOLD, ">= high")
+
+
+def test_a_fault_that_no_small_change_repairs_is_said_to_be_unknown(tmp_path: Path) -> None:
+    text = "void cube(const int *a, int *output, int n) { for (int i = 0; i < n; ++i) output[i] = a[i] * a[i]; }"
+    prototype = "void cube(const int32_t a[n], int32_t output[n], int32_t n)"
+    domain = {"a": Domain(-99, 99), "n": Domain(1, 20)}
+    found = mismatch_of(text, prototype, lambda inputs: {"cube": inputs["a"] ** 3 + 17}, tmp_path, "O2", **domain)
+    assert found.fault is not None
+    assert (found.fault.lines, "is not known" in str(found)) == ((), True)

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from isa.rows import TABLE
 from sim.check.check import Job, check_job
+from sim.check.repair.place import with_faults
 from sim.check.vectors import make_vectors
 from sim.command import app as cli
 from sim.kernels import kernel_names
@@ -139,7 +140,8 @@ def test_the_wrong_kernel_is_explained_as_the_readme_says(tmp_path: Path) -> Non
     source = tmp_path / "kernel.c"
     text = KERNEL.sources[0].read_text()
     source.write_text(text.replace("vrshlq_s32(vqaddq_s32(value, fix), minus_shift)", "vrshlq_s32(value, minus_shift)"))
-    outcome = check_job(KERNEL, Job(source, ("-O0",)), make_vectors(KERNEL, 2000, 1), lambda _: None)
+    job, vectors = Job(source, ("-O0",)), make_vectors(KERNEL, 2000, 1)
+    (outcome,) = with_faults(KERNEL, [job], vectors, [check_job(KERNEL, job, vectors, lambda _: None)])
     assert str(outcome.mismatch) == block_after("## A wrong kernel").strip()
 
 

@@ -9,6 +9,7 @@ from sim.call.call import CallResult, CompiledKernel, Engine, ProgramKernel
 from sim.check.aim.aiming import aim
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.external import ExternalBackend, check_external_backend
+from sim.check.repair.place import with_faults
 from sim.check.report import Outcome, Report
 from sim.check.separation import separation_of
 from sim.check.vectors import make_vectors
@@ -51,6 +52,7 @@ def check_kernel(
         outcomes.append(check())
         if outcomes[-1].interrupted:
             break
+    outcomes = with_faults(kernel, jobs, drawn, outcomes)
     options = {"levels": tuple(levels), "flags": tuple(flags), "vectors": vectors, "seed": seed, "engine": engine}
     told = ", ".join(f"{name}={value!r}" for name, value in options.items() if name != "flags" or flags)
     return Report(

@@ -13,6 +13,7 @@ from sim.call.native.share import NativeShare
 from sim.call.needs import Need
 from sim.check.aim.power import Power
 from sim.check.compare import Value
+from sim.check.repair.fault import FaultLines
 from sim.check.separation import Separation
 
 PROGRAM = "program"
@@ -30,6 +31,7 @@ class Mismatch:
     implementation has no trace: then nothing is known of the way there.  `conventions` are the
     other arithmetics that give all the outputs of this implementation, `explanation` the sentences of
     `sim.explanation` about them, the nearest ones, a requantization that was recognised, and where the wrong lanes lie.
+    `fault` says which source lines are at fault, None where nobody looked; where it names one, `source` is that line.
     """
 
     engine: str
@@ -47,15 +49,21 @@ class Mismatch:
     came_from: str
     conventions: tuple[str, ...]
     explanation: tuple[str, ...]
+    fault: FaultLines | None = None
 
     def __str__(self) -> str:
         place = "".join(f"[{i}]" for i in self.lane)
+        located = self.fault is not None and bool(self.fault.lines)
         if self.parted_at is None:
-            last = f"computed last by {self.instruction} ({self.source})" if self.instruction else "nothing computed it"
-            parting = f"no golden step tells where it parts; {last}"
+            last = (
+                f"; computed last by {self.instruction} ({self.source})"
+                if self.instruction
+                else "; nothing computed it"
+            )
+            parting = f"no golden step tells where it parts{'' if located else last}"
         else:
             after = f" after {self.agreed[-1]!r}" if self.agreed else ""
-            at = f"; first different: {self.instruction} ({self.source})" if self.instruction else ""
+            at = f"; first different: {self.instruction} ({self.source})" if self.instruction and not located else ""
             parting = (
                 f"parts from the golden reference at step {self.parted_at!r}{after}, golden {self.golden_step}{at}"
             )
@@ -63,6 +71,7 @@ class Mismatch:
             f"{self.output}{place}: {self.engine} {self.got}, golden {self.expected}"
             f"  ({self.lanes_different} lanes differ)",
             f"  inputs {self.inputs}",
+            *([f"  {self.fault}"] if self.fault is not None else []),
             *([f"  {parting}", f"  it came from {self.came_from}"] if self.came_from else []),
             *(f"  {sentence}" for sentence in self.explanation),
         ]
@@ -107,6 +116,15 @@ class Outcome:
     outside: Mapping[str, int] = field(default_factory=dict)
     needs: Sequence[Need] = ()
     native: NativeShare = field(default_factory=NativeShare)
+
+    def blaming(self, fault: FaultLines) -> Outcome:
+        """The same with the lines at fault in its mismatch."""
+        if self.mismatch is None:
+            return self
+        told = replace(self.mismatch, fault=fault)
+        if len(fault.lines) == 1:
+            told = replace(told, source=fault.lines[0], instruction=fault.instruction)
+        return replace(self, mismatch=told, failure=self.failure.replace(str(self.mismatch), str(told)))
 
     @property
     def title(self) -> str:

@@ -47,6 +47,14 @@ def _pairs() -> dict[str, list[tuple[str, str]]]:
 
 
 _OTHERS: Final = _pairs()
+
+
+def alike(mnemonic: str) -> Iterator[str]:
+    """The mnemonics that one is easily mixed up with, those that saturate where it does not among them."""
+    yield from (other for _, other in _OTHERS.get(mnemonic, ()))
+    yield from (name for name, others in _OTHERS.items() if any(other == mnemonic for _, other in others))
+
+
 _BOUNDS: Final = ("smax", "smin", "umax", "umin")
 _SHIFTS: Final = re.compile(r"[su]?q?r?sh[lr]u?n?2?|[su]r?sra|asr|lsr|lsl")
 _CONDITIONS: Final = {"lt": "lo", "le": "ls", "gt": "hi", "ge": "hs"}

@@ -22,6 +22,7 @@ from sim.check.external import (
     load_backend,
 )
 from sim.check.operand_classes import collect_operand_classes
+from sim.check.repair.place import with_faults
 from sim.check.report import Outcome, Report
 from sim.check.separation import separation_of
 from sim.check.vectors import Vectors
@@ -149,6 +150,8 @@ def check(
         if source is not None:  # what cannot be built or called is a fault of what was given, no result
             require_fit(open_image(source, chosen.symbol, *of_build), chosen.symbol, chosen.signature)
     outcomes, stopped, hindrance = _run(chosen, jobs, made, runner, limit, hardware)
+    if not stopped and not hindrance:
+        outcomes = with_faults(chosen, jobs, made, outcomes)
     common_flags = fixed_flags(*filter(is_source, chosen.sources))
     report = Report(
         kernel=chosen.name, compiler=compiler, seed=seed, outcomes=outcomes, reproduce=reproduce, stopped=stopped,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -53,9 +53,26 @@ class PlantedKernel:
         """Such as "add_s8 narrow: lane"."""
         return f"{self.source.name} {self.domain}: {self.kind or 'correct'}"
 
+    @property
+    def stem(self) -> str:
+        """The name of its source without the suffix."""
+        return f"{self.source.name}_{self.kind or 'correct'}"
+
+    @property
+    def places(self) -> set[str]:
+        """The source line of the fault; where a line was left out, the nearest that have the variable it assigned."""
+        lines, right = self.text().splitlines(), replace(self, line=0).text().splitlines()[self.line - 1]
+        numbers = {self.line}
+        if not lines[self.line - 1].strip():
+            variable = re.compile(rf"\b{right.split('=')[0].split()[-1]}\b")
+            with_it = [number for number, line in enumerate(lines, 1) if variable.search(line)]
+            before, behind = [n for n in with_it if n < self.line], [n for n in with_it if n > self.line]
+            numbers = {*before[-1:], *behind[:1]}
+        return {f"{self.stem}{self.source.suffix}:{number}" for number in numbers}
+
     def kernel(self, folder: Path) -> Kernel:
         """The kernel, with its source written to a folder."""
-        stem = f"{self.source.name}_{self.kind or 'correct'}"
+        stem = self.stem
         source = folder / f"{stem}{self.source.suffix}"
         source.write_text(self.text())
         (folder / HEADER.name).write_text(HEADER.read_text())

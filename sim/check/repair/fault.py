@@ -1,0 +1,26 @@
+"""Where a kernel is wrong, as far as that can be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FaultLines:
+    """The source lines of a fault: it is on the one, or on one of several; none where that cannot be told.
+
+    `repairs` says after which changes of the code every lane was right, each as "INSTRUCTION as INSTRUCTION" or in
+    words, `instruction` is the first one that was changed; `build` are the flags of the build on which they were tried.
+    """
+
+    lines: tuple[str, ...] = ()
+    instruction: str = ""
+    repairs: tuple[str, ...] = ()
+    build: str = ""
+
+    def __str__(self) -> str:
+        if not self.lines:
+            return "which line is at fault is not known: no small change of one source line makes every lane right"
+        place = f"fault at {self.lines[0]}" if len(self.lines) == 1 else f"fault among {', '.join(self.lines)}"
+        built = f", compiled at {self.build}" if self.build else ""
+        return f"{place}: every lane is right with {'; or with '.join(self.repairs)}{built}"
