@@ -1,4 +1,4 @@
-"""A planted fault in each of hundreds of kernels, and their correct twins: what a default check finds, refuses and blames.
+"""A planted fault in each of hundreds of kernels, and their correct twins: what a check finds, refuses and blames.
 
     PYTHONPATH=tests .venv/bin/python -m long.planted_kernels [WORD ...]    only those with one of the words
 
