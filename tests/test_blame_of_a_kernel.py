@@ -130,10 +130,25 @@ def test_a_comparison_is_named_in_scalar_code(level: str, tmp_path: Path) -> Non
     assert found.source == line_of(THRESHOLD, ">= high")
 
 
-def test_a_fault_that_no_small_change_repairs_is_said_to_be_unknown(tmp_path: Path) -> None:
-    text = "void cube(const int *a, int *output, int n) { for (int i = 0; i < n; ++i) output[i] = a[i] * a[i]; }"
-    prototype = "void cube(const int32_t a[n], int32_t output[n], int32_t n)"
+SQUARE = "void line(const int *a, int *output, int n) { for (int i = 0; i < n; ++i) output[i] = a[i] * a[i]; }"
+RIGHT_BEHIND = """
+void line(const int *a, int *output, int n)
+{
+    int i = 0;
+    for (; i + 2 <= n; i += 2) {
+        output[i] = a[i] * a[i];
+        output[i + 1] = a[i + 1] * a[i + 1];
+    }
+    for (; i < n; ++i)
+        output[i] = 7 * a[i] + 1;
+}
+"""
+
+
+@pytest.mark.parametrize("text", [SQUARE, RIGHT_BEHIND], ids=["everywhere", "before a tail that is right"])
+def test_a_fault_that_no_small_change_repairs_is_said_to_be_unknown(text: str, tmp_path: Path) -> None:
+    prototype = "void line(const int32_t a[n], int32_t output[n], int32_t n)"
     domain = {"a": Domain(-99, 99), "n": Domain(1, 20)}
-    found = mismatch_of(text, prototype, lambda inputs: {"cube": inputs["a"] ** 3 + 17}, tmp_path, "O2", **domain)
+    found = mismatch_of(text, prototype, lambda inputs: {"line": inputs["a"] * 7 + 1}, tmp_path, "O2", **domain)
     assert found.fault is not None
     assert (found.fault.lines, "is not known" in str(found)) == ((), True)

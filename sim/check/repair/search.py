@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Final
 
 from isa.instruction import Instruction
-from sim.check.repair.alternatives import LEFT_OUT, NEAR, ONE_OFF, STEP, Alternative, alternatives_of
+from sim.check.repair.alternatives import LEFT_OUT, NEAR, STEP, Alternative, alternatives_of
 from sim.check.repair.trials import RepairTrials
 from sim.toolchain.image import Image
 
@@ -17,8 +17,6 @@ WORK: Final = 5_000_000
 MORE_WORK: Final = 3_000_000
 """And that for several on one source line."""
 MOST_LEFT_OUT: Final = 4
-ANOTHER_WAY: Final = ONE_OFF + 1
-"""What is right only because the code takes another way is further off than any change on the way."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,8 @@ class Repair:
 def find_repairs(image: Image, trials: RepairTrials) -> list[Repair]:
     """The smallest changes after which every lane is right: all that are as small as the smallest.
 
-    Only where no change of one instruction does, several of a source line are tried.
+    Only where no change of one instruction does, several of a source line are tried.  What is right because calls take
+    another way, such as past a loop into the tail behind it, says nothing of the fault.
     """
     changes = [change for pc, i in sorted(trials.instructions.items()) for change in alternatives_of(pc, i)]
     changes.sort(key=lambda change: change.rank)
@@ -43,17 +42,16 @@ def find_repairs(image: Image, trials: RepairTrials) -> list[Repair]:
     for change in changes:
         if change.rank > min(found, default=change.rank) or trials.spent > WORK:
             break
-        if trials.are_right_with({change.pc: change.instruction}):
-            repair = Repair([change])
-            elsewhere = trials.goes_another_way_with(repair.replaced)
-            found.setdefault(ANOTHER_WAY if elsewhere else change.rank, []).append(repair)
+        repair = Repair([change])
+        if trials.are_right_with(repair.replaced) and not trials.goes_another_way_with(repair.replaced):
+            found.setdefault(change.rank, []).append(repair)
     if not found:
         limit = trials.spent + MORE_WORK
         for some in _of_one_line(image, changes):
             if trials.spent > limit:
                 break
             repair = Repair(some)
-            if trials.are_right_with(repair.replaced):
+            if trials.are_right_with(repair.replaced) and not trials.goes_another_way_with(repair.replaced):
                 found.setdefault(len(some), []).append(repair)
                 break
     return found[min(found)] if found else []

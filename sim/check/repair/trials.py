@@ -21,6 +21,8 @@ FAILING: Final = 40
 """Input sets that fail, on which a replaced instruction is tried, at most."""
 SOME: Final = 20
 """So many of those that are right come before the others: they refute most of what the failing ones do not."""
+PASSED_BY: Final = 8
+"""A part of the code is an eighth of it and more; a bound that is met more rarely passes by a few instructions."""
 PER_CALL: Final = 300
 """What making a call ready costs, in instructions."""
 
@@ -32,7 +34,7 @@ class RepairTrials:
     """
 
     def __init__(self, image: Image, kernel: Kernel, vectors: Vectors) -> None:
-        self._repeater, self._kernel, self._vectors = Repeater(image, kernel), kernel, vectors
+        self._repeater, self._image, self._kernel, self._vectors = Repeater(image, kernel), image, kernel, vectors
         self._took: dict[int, int] = {}
         self._calls = {}
         self.spent = 0
@@ -45,7 +47,6 @@ class RepairTrials:
         self.failing = sorted(failing[:: len(failing) // FAILING + 1], key=self._took.__getitem__)
         some = right[:: len(right) // SOME + 1]
         self._order = [*self.failing, *some, *(number for number in right if number not in some)]
-        self._usual = {number: self._took[number] for number in right}
 
     @property
     def instructions(self) -> Mapping[int, Instruction]:
@@ -62,10 +63,12 @@ class RepairTrials:
         return True
 
     def goes_another_way_with(self, replaced: Mapping[int, Instruction]) -> bool:
-        """Whether calls that were right take other instructions than before, as where a loop is left out."""
-        self._repeater.patch(replaced)
-        runs = [self._repeater.run(self._calls[number], 2 * took + 100)[1] for number, took in self._usual.items()]
-        return sum(now != usual for now, usual in zip(runs, self._usual.values(), strict=True)) * 4 > len(runs)
+        """Whether a part of the code is then no longer executed by any call, such as a loop that is passed by."""
+        other = Repeater(self._image, self._kernel)
+        other.patch(replaced)
+        for number in self._order:
+            other.run(other.prepare(self._vectors.inputs[number], number), 2 * self._took[number] + 100)
+        return len(self.instructions.keys() - other.instructions.keys()) * PASSED_BY > len(self.instructions)
 
     def _is_right(self, number: int, limit: int) -> bool:
         outputs, executed = self._repeater.run(self._calls[number], limit)
