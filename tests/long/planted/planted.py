@@ -60,11 +60,12 @@ class PlantedKernel:
 
     @property
     def places(self) -> set[str]:
-        """The source line of the fault; where a line was left out, the nearest that have the variable it assigned."""
+        """The source line of the fault; where a line was left out, the nearest that have what it assigned."""
         lines, right = self.text().splitlines(), replace(self, line=0).text().splitlines()[self.line - 1]
         numbers = {self.line}
-        if not lines[self.line - 1].strip():
-            variable = re.compile(rf"\b{right.split('=')[0].split()[-1]}\b")
+        if lines[self.line - 1].strip() in ("", "nop"):
+            assigned = right.split()[1].rstrip(",") if self.source.suffix == ".s" else right.split("=")[0].split()[-1]
+            variable = re.compile(rf"\b{assigned}\b")
             with_it = [number for number, line in enumerate(lines, 1) if variable.search(line)]
             before, behind = [n for n in with_it if n < self.line], [n for n in with_it if n > self.line]
             numbers = {*before[-1:], *behind[:1]}
