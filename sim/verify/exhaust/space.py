@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, assert_never
 
 import numpy as np
 
 from isa.errors import LanewiseError
 from isa.instruction import Instruction
-from isa.lane import Field, Floating, Lane, Load, Place, Read, Write
+from isa.lane import Binary, Constant, Field, Floating, Lane, Load, Pick, Place, Read, Saturate, Write
 
 MOST_BITS: Final = 32
 """Of which all values are tried in minutes."""
@@ -134,10 +134,9 @@ def space_of(instruction: Instruction) -> Space:
 
 def _is_kept(lane: Lane, number: int, write: Write) -> bool:
     """Whether an element stays as it was."""
-    match lane:
-        case Field(Read(place), lsb, element):
-            return place == write.place and (lsb, element.bits) == (number * write.bits, write.bits)
-    return False
+    if not isinstance(lane, Field) or not isinstance(lane.operand, Read) or lane.operand.place != write.place:
+        return False
+    return (lane.lsb, lane.element.bits) == (number * write.bits, write.bits)
 
 
 def _fields(lane: Lane, text: str) -> Iterator[tuple[int, int, int]]:
@@ -149,11 +148,14 @@ def _fields(lane: Lane, text: str) -> Iterator[tuple[int, int, int]]:
             case Field(Read(Place("v", int(register))), lsb, element):
                 yield register, lsb, lsb + element.bits
             case Read() | Load() | Floating():
-                raise NotExhaustible(
-                    f"{text} computes its lanes of more than integers in lanes: it cannot be exhausted"
-                )
-            case _:
+                more = "more than integers in lanes"
+                raise NotExhaustible(f"{text} computes its lanes of {more}: it cannot be exhausted")
+            case Field() | Saturate() | Pick() | Binary():
                 pending += node.args
+            case Constant():
+                pass
+            case _:
+                assert_never(node)
 
 
 def _merged(fields: Iterator[tuple[int, int, int]], text: str) -> Iterator[tuple[int, tuple[int, int]]]:
