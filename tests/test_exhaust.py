@@ -176,7 +176,7 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     assert (result.kept, result.compared) == (2 << 21, 8 << 21)
 
 
-@pytest.mark.parametrize("content", ["", "[[0, 1", "[1]", '{"a": 1}'])
+@pytest.mark.parametrize("content", ["", "[[0, 1", "[1]", '{"a": 1}', "[[0, 9]]", "[[-1, 0]]"])
 def test_what_was_kept_and_is_damaged_is_compared_again(content: str, tmp_path: Path) -> None:
     list(Exhaustion([SQADD], tmp_path, 1).run(1))
     (file,) = tmp_path.iterdir()

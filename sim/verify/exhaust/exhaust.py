@@ -103,6 +103,8 @@ class Task(NamedTuple):
 
 
 class Attempt(NamedTuple):
+    """What became of a chunk: the first difference, None where all agree; `crashed` where it ended its process."""
+
     task: Task
     difference: UnequalResults | None
     crashed: bool = False
@@ -117,7 +119,9 @@ class Exhaustion:
     def __init__(self, words: Sequence[int], cache: Path, seed: int, anew: bool = False) -> None:
         self._spaces = {word: bench_of(word).space for word in words}
         self._files = {word: cache / f"exhausted-{_digest(space, word)}.json" for word, space in self._spaces.items()}
-        self._done = {word: set[int]() if anew else _kept(self._files[word]) for word in words}
+        self._done = {word: set[int]() for word in words}
+        if not anew:
+            self._done |= {word: _kept(self._files[word], len(space.chunks)) for word, space in self._spaces.items()}
         self._kept = {word: self._compared(word) for word in words}
         self._seed = seed
         self._found: LaneDisagreement | None = None
@@ -181,8 +185,8 @@ class Exhaustion:
         ]
 
     def _compared(self, word: int) -> int:
-        chunks = self._spaces[word].chunks
-        return sum(chunks[number].rows * chunks[number].count for number in self._done[word])
+        space = self._spaces[word]
+        return len(self._done[word]) * space.values // len(space.chunks)
 
     def _sampled(self, word: int) -> bool:
         """Compare C with the exact evaluator on random registers; whether they differ somewhere."""
@@ -239,10 +243,12 @@ def _digest(space: Space, word: int) -> str:
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()
 
 
-def _kept(file: Path) -> set[int]:
-    """The chunks that were compared before; none where the file is not there or not what this module writes."""
+def _kept(file: Path, count: int) -> set[int]:
+    """Which of so many chunks were compared before; none where the file is not what this module writes."""
     with suppress(OSError, ValueError, TypeError):
-        return {number for first, last in json.loads(file.read_bytes()) for number in range(first, last + 1)}
+        ranges = [(int(first), int(last)) for first, last in json.loads(file.read_bytes())]
+        if all(0 <= first <= last < count for first, last in ranges):
+            return {number for first, last in ranges for number in range(first, last + 1)}
     return set()
 
 
