@@ -24,9 +24,10 @@ from isa.semantics.elementwise import SIGNED, each
 from isa.table import Table
 from sim.call import lockstep as genuine
 from sim.call.lockstep import PATIENCE, Divergence, Lockstep
+from sim.call.native import in_place, steps
 from sim.call.native import lockstep as native
-from sim.call.native import steps
 from sim.call.native.lockstep import CompiledFault
+from sim.emulator import Emulator
 from sim.machine import host_compiler
 from sim.machine.errors import ExecutionError
 from sim.toolchain import compilers
@@ -315,3 +316,12 @@ def test_ctrl_c_ends_it() -> None:
             lockstep.run(0, 10**15)
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+def test_a_pointer_of_one_emulator_that_is_none_in_the_next_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    (found, *_) = in_place._layouts()
+    nowhere = found._replace(general=1 << 46)
+    monkeypatch.setattr(in_place, "_layouts", lambda: (nowhere, found))
+    assert in_place.registers_in_place(Emulator()) is not None
+    monkeypatch.setattr(in_place, "_layouts", lambda: (nowhere,))
+    assert in_place.registers_in_place(Emulator()) is None

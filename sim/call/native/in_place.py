@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from random import Random
 from struct import Struct
@@ -44,18 +45,20 @@ class _Found(NamedTuple):
 
 def registers_in_place(emulator: Emulator) -> InPlace | None:
     """Where the registers of an emulator are, or None.  Its registers are other ones afterwards."""
-    found = _layout()
-    if found is None:
-        return None
-    with open(_MEMORY, "rb", buffering=0) as memory:
-        place = _place(memory.fileno(), emulator.c_interface.handle, found)
-        confirmed = all(_bytes(_set(emulator, seed)) == _values(memory.fileno(), place) for seed in (1, 2))
-        return place if confirmed else None
+    for found in _layouts():
+        with suppress(OSError), open(_MEMORY, "rb", buffering=0) as memory:  # it may be no pointer in this emulator
+            place = _place(memory.fileno(), emulator.c_interface.handle, found)
+            if all(_bytes(_set(emulator, seed)) == _values(memory.fileno(), place) for seed in (1, 2)):
+                return place
+    return None
 
 
 @cache
-def _layout() -> _Found | None:
-    """Searched for once, in an emulator of its own, which then executes something: no copy follows that."""
+def _layouts() -> tuple[_Found, ...]:
+    """Searched for once, in an emulator of its own, which then executes something: no copy follows that.
+
+    Behind the handle there may be memory of others that points there too, but does not in the next emulator.
+    """
     emulator = Emulator()
     registers = _set(emulator, 0)
     try:
@@ -65,10 +68,9 @@ def _layout() -> _Found | None:
             _execute(emulator)
             values = [_values(number, _place(number, handle, found)) for found in candidates]
             now = _bytes(emulator.registers())  # asked for last: the copies that this makes are none
-            return next((found for found, there in zip(candidates, values, strict=True) if there == now), None)
+            return tuple(found for found, there in zip(candidates, values, strict=True) if there == now)
     except OSError:  # no Linux, or one that does not let a process read itself
-        pass
-    return None
+        return ()
 
 
 def _candidates(memory: int, handle: bytes, registers: RegisterStorage) -> Iterator[_Found]:
