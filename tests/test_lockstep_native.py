@@ -319,9 +319,9 @@ def test_ctrl_c_ends_it() -> None:
 
 
 def test_a_pointer_of_one_emulator_that_is_none_in_the_next_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    (found, *_) = in_place._layouts()
-    nowhere = found._replace(general=1 << 46)
-    monkeypatch.setattr(in_place, "_layouts", lambda: (nowhere, found))
+    layouts = in_place._layouts()
+    nowhere = layouts[0]._replace(general=1 << 46)
+    monkeypatch.setattr(in_place, "_layouts", lambda: (nowhere, *layouts))
     assert in_place.registers_in_place(Emulator()) is not None
     monkeypatch.setattr(in_place, "_layouts", lambda: (nowhere,))
     assert in_place.registers_in_place(Emulator()) is None
