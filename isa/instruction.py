@@ -46,6 +46,14 @@ def lanes_of(writes: Iterable[Write]) -> tuple[Lane, ...]:
     return (*(lane for w in writes for lane in w.lanes), *addresses)
 
 
+def is_kept(write: Write, number: int) -> bool:
+    """Whether an element of a write is what the register held there before."""
+    lane = write.lanes[number]
+    if not isinstance(lane, Field) or not isinstance(lane.operand, Read) or lane.operand.place != write.place:
+        return False
+    return (lane.lsb, lane.element.bits) == (number * write.bits, write.bits)
+
+
 def _places_read(lanes: Iterable[Lane]) -> frozenset[Place]:
     found = set()
     for node in walk(lanes):

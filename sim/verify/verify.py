@@ -13,8 +13,7 @@ from functools import partial
 from itertools import count
 from typing import Literal
 
-from isa.instruction import Form, Instruction
-from isa.lane import Field, Read
+from isa.instruction import Form, Instruction, is_kept
 from isa.rows import TABLE
 from sim.call.definitions import EMULATED_WRONGLY, NOT_EMULATED, expected, is_defined
 from sim.processes import spread
@@ -137,14 +136,7 @@ class _Run:
 
 def lanes_written(instruction: Instruction) -> int:
     """The lanes that it computes: those that a write only keeps do not count; at least one."""
-    computed = 0
-    for write in instruction.writes:
-        for number, lane in enumerate(write.lanes):
-            if isinstance(lane, Field) and isinstance(lane.operand, Read) and lane.operand.place == write.place:
-                computed += (lane.lsb, lane.element.bits) != (number * write.bits, write.bits)
-            else:
-                computed += 1
-    return max(1, computed)
+    return max(1, sum(not is_kept(write, at) for write in instruction.writes for at in range(len(write.lanes))))
 
 
 def verify_all(forms: Sequence[str], seed: int, vectors: int, jobs: int, report: Callable[[FormResult], None]) -> bool:

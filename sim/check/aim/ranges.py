@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, assert_never
 import numpy as np
 
 from isa.decode import decode
+from isa.evaluate.batch.narrowing import grown
 from isa.instruction import Instruction
 from isa.lane import (
     Binary,
@@ -28,9 +29,6 @@ from isa.lane import (
     Read,
     Saturate,
     constant,
-    divide,
-    maximum,
-    minimum,
     pick,
 )
 from isa.rows import TABLE
@@ -212,35 +210,13 @@ def _narrowed(node: Lane, registers: Registers, of: Callable[[Lane], Lane]) -> L
 
 
 def _computed(operator: Operator, a: Lane, b: Lane) -> Lane:
-    match operator:
-        case "add":
-            return a + b
-        case "subtract":
-            return a - b
-        case "multiply":
-            return a * b
-        case "divide":
-            return divide(a, b)
-        case "shift_left":
-            return a << b
-        case "shift_right":
-            return a >> b
-        case "and":
-            return a & b
-        case "or":
-            return a | b
-        case "xor":
-            return a ^ b
-        case "minimum":
-            return minimum(a, b)
-        case "maximum":
-            return maximum(a, b)
-        case "less":
-            return constant(int(a.high < b.low)) if a.high < b.low or a.low >= b.high else a < b
-        case "equal":
-            return constant(0) if a.high < b.low or b.high < a.low else a.equals(b)
-        case _:
-            assert_never(operator)
+    """The node with the range that its operands give it; a comparison that their ranges decide is its number."""
+    is_less, is_more = a.high < b.low, a.low > b.high
+    if operator == "less" and (is_less or a.low >= b.high):
+        return constant(int(is_less))
+    if operator == "equal" and (is_less or is_more):
+        return constant(0)
+    return grown(operator, a, b)
 
 
 def _input(name: str, bounds: tuple[int, int]) -> Lane:

@@ -13,7 +13,7 @@ from typing import Final, assert_never
 import numpy as np
 
 from isa.errors import LanewiseError
-from isa.instruction import Instruction
+from isa.instruction import Instruction, is_kept
 from isa.lane import Binary, Constant, Field, Floating, Lane, Load, Pick, Place, Read, Saturate, Write
 
 MOST_BITS: Final = 32
@@ -113,7 +113,7 @@ def space_of(instruction: Instruction) -> Space:
     (write,) = instruction.writes
     lanes, fields = [], []
     for number, lane in enumerate(write.lanes):
-        if lane.value is None and not _is_kept(lane, number, write):
+        if lane.value is None and not is_kept(write, number):
             lanes.append(number)
             fields.append(dict(_merged(_fields(lane, text), text)))
     registers = sorted({register for read in fields for register in read})
@@ -130,13 +130,6 @@ def space_of(instruction: Instruction) -> Space:
     if len(inner.lsbs) != len(lanes) or inner.values < len(lanes):
         raise NotExhaustible(f"{text} computes several lanes of the same element: it cannot be exhausted")
     return Space(instruction, write, tuple(lanes), inner, outer[0] if outer else None)
-
-
-def _is_kept(lane: Lane, number: int, write: Write) -> bool:
-    """Whether an element stays as it was."""
-    if not isinstance(lane, Field) or not isinstance(lane.operand, Read) or lane.operand.place != write.place:
-        return False
-    return (lane.lsb, lane.element.bits) == (number * write.bits, write.bits)
 
 
 def _fields(lane: Lane, text: str) -> Iterator[tuple[int, int, int]]:
