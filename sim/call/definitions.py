@@ -13,7 +13,7 @@ from itertools import product
 from struct import unpack
 from typing import Literal, NamedTuple
 
-from isa.instruction import Instruction
+from isa.instruction import Form, Instruction
 from isa.lane import Place
 from sim.machine.registers import RegisterStorage
 
@@ -44,6 +44,11 @@ def is_emulated_wrongly(form: str) -> bool:
     """Whether the emulator is known to get something wrong about a form."""
     patterns = [EMULATED_WRONGLY.pattern, *(fault.pattern for fault in EMULATOR_FAULTS)]
     return any(re.fullmatch(pattern, form) for pattern in patterns)
+
+
+def cannot_verify(form: Form) -> bool:
+    """Whether the emulator lacks a form or is known to get something wrong about it."""
+    return is_emulated_wrongly(form.name) or not NOT_EMULATED.isdisjoint(form.features)
 
 
 def excused(instruction: Instruction) -> tuple[Place, ...]:

@@ -14,7 +14,7 @@ from isa.evaluate import c
 from isa.instruction import Instruction
 from isa.rows import TABLE
 from isa.table import Table
-from sim.call.definitions import NOT_EMULATED, is_emulated_wrongly
+from sim.call.definitions import cannot_verify
 from sim.machine.alignment import must_be_aligned
 from sim.machine.compiled.engine import semantics_digest
 from sim.machine.compiled.text import ALIGNED, MEMORY
@@ -38,7 +38,7 @@ class StepFunction:
 
 def left_to_python(instruction: Instruction) -> str:
     """Stop an instruction has no step, whatever C has; "" where it may have one."""
-    if is_emulated_wrongly(instruction.form.name) or not NOT_EMULATED.isdisjoint(instruction.form.features):
+    if cannot_verify(instruction.form):
         return UNVERIFIED
     if must_be_aligned(instruction) or any(place.file == "monitor" for place in instruction.places_written):
         return EXCLUSIVE  # one emulator alone has an exclusive monitor

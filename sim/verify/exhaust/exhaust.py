@@ -19,7 +19,7 @@ from isa.decode import decode
 from isa.evaluate.c import NotInC
 from isa.instruction import Form
 from isa.table import UnknownInstruction
-from sim.call.definitions import NOT_EMULATED, is_emulated_wrongly
+from sim.call.definitions import cannot_verify
 from sim.machine.compiled.engine import semantics_digest
 from sim.processes import spread
 from sim.toolchain.kept import write_whole
@@ -65,7 +65,7 @@ def words_of(form: Form, pattern: str | None = None) -> list[int]:
 
     Raises NotExhaustible, also for what the emulator lacks or is known to get wrong, and for what has no C.
     """
-    if not NOT_EMULATED.isdisjoint(form.features) or is_emulated_wrongly(form.name):
+    if cannot_verify(form):
         raise NotExhaustible(f"the emulator lacks {form.name} or gets it wrong: there is nothing to compare it with")
     found: dict[str, int] = {}
     for word in _variants(form.name):
