@@ -7,7 +7,7 @@ from enum import IntEnum, IntFlag
 from struct import calcsize
 
 from sim.call.native.steps import MOST_REGISTERS
-from sim.machine.compiled.engine import STATE
+from sim.machine.compiled.state import STATE
 
 MOST_WENT = 4096
 _MOST_STORES, _LARGEST_STORE = 80, 64

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from ctypes import Array, addressof, c_char, c_int, c_uint64, c_void_p, cast, create_string_buffer, memmove
-from struct import calcsize, pack, pack_into, unpack_from
+from struct import calcsize, pack, pack_into
 from time import perf_counter
 from typing import NamedTuple
 
@@ -26,9 +26,9 @@ from sim.call.native.control import CodeEntry, Control, Stop, Trait, require_sam
 from sim.call.native.in_place import registers_in_place
 from sim.call.native.steps import MOST_REGISTERS, driver, left_to_python, steps_of
 from sim.emulator import CHooks, Emulator
-from sim.machine.compiled.engine import STATE
 from sim.machine.compiled.native_memory import SITE
 from sim.machine.compiled.reach import reach
+from sim.machine.compiled.state import packed, unpack_into
 from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine
 from sim.machine.memory import PAGE
@@ -127,7 +127,7 @@ class NativeLockstep:
             break
         if watch is not None:
             watch.seen_at, watch.changed_memory = control.seen_pc, bool(control.changed)
-            _unpack(bytes(control.seen), watch.seen)
+            unpack_into(watch.seen, bytes(control.seen))
         stayed = self.executed - start
         if reason:
             self._short_stays = self._short_stays + 1 if stayed < _SHORT else 0
@@ -173,18 +173,23 @@ class NativeLockstep:
     def _load(self, watch: Watch | None) -> None:
         """Let driver and emulator begin where the machine is."""
         machine, control = self._machine, self._control
-        _pack(machine.registers, machine.pc, self._at + Control.state.offset)
+        self._set_state(Control.state.offset, machine.registers, machine.pc)
         self.emulator.load_registers(machine.registers)
         self.emulator.pc = machine.pc
         control.guarded = watch is not None
         if watch is not None:
             control.platform_seen = watch.platform_register is not None
             control.seen_pc, control.changed = watch.seen_at % 2**64, watch.changed_memory
-            _pack(watch.seen, control.seen_pc, self._at + Control.seen.offset)
+            self._set_state(Control.seen.offset, watch.seen, control.seen_pc)
+
+    def _set_state(self, offset: int, registers: RegisterStorage, pc: int) -> None:
+        """Set one of the driver's states."""
+        given = packed(registers, pc)
+        memmove(self._at + offset, given, len(given))
 
     def _unload(self) -> None:
         """Let the machine be where the driver is."""
-        self._machine.pc = _unpack(bytes(self._control.state), self._machine.registers)
+        self._machine.pc = unpack_into(self._machine.registers, bytes(self._control.state))
 
     def _run_slice(self, until: int, most: int, watch: Watch | None) -> Stop | None:
         """Execute for a while; why no more, None where the emulator cannot go on."""
@@ -333,19 +338,3 @@ def _traits(instruction: Instruction) -> int:
         | Trait.WRITES_PLATFORM * traits.writes_platform_register
         | Trait.NEEDS_ALIGNED_SP * traits.needs_aligned_sp
     )
-
-
-def _pack(registers: RegisterStorage, pc: int, at: int) -> None:
-    """Write registers as the `State` at an address of the host."""
-    nzcv, fpsr, fpcr, monitor = registers.flags
-    flags = monitor.to_bytes(16, "little"), nzcv, fpsr, fpcr
-    data = pack(STATE, bytes(registers.vectors), *registers.general, pc, *flags)
-    memmove(at, data, len(data))
-
-
-def _unpack(state: bytes, registers: RegisterStorage) -> int:
-    """Take registers from a `State`; returns its pc."""
-    vectors, *general, pc, monitor, nzcv, fpsr, fpcr = unpack_from(STATE, state)
-    registers.vectors[:], registers.general[:] = vectors, general
-    registers.flags[:] = nzcv, fpsr, fpcr, int.from_bytes(monitor, "little")
-    return int(pc)

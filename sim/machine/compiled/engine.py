@@ -6,11 +6,10 @@ import hashlib
 import json
 from bisect import bisect_right
 from collections import Counter
-from ctypes import create_string_buffer
+from ctypes import create_string_buffer, memmove
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from struct import pack_into, unpack_from
 from time import perf_counter
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from isa.rows import TABLE
 from isa.table import Table
 from sim.machine.compiled.native_memory import NativeMemory
 from sim.machine.compiled.reach import Decode, reach
+from sim.machine.compiled.state import packed, unpack_into
 from sim.machine.compiled.text import Why, unit_text
 from sim.machine.compiled.unit import CompiledUnit, Ran
 from sim.machine.errors import ExecutionError
@@ -27,8 +27,6 @@ from sim.machine.host_compiler import HostCompiler
 from sim.machine.memory import Memory
 from sim.machine.registers import RegisterStorage
 
-STATE = "<512s32QQ16s3I4x"
-"""The layout of `State` in `isa.evaluate.c.PRELUDE`."""
 _MOST = 4000
 """Instructions of a unit."""
 _WINDOW = 1 << 20
@@ -115,19 +113,14 @@ class CompiledEngine:
         self._waiting -= count
 
     def _enter(self, unit: CompiledUnit, pc: int, budget: int) -> tuple[Ran, int]:
-        registers, state = self._registers, self._state
-        nzcv, fpsr, fpcr, monitor = registers.flags
-        vectors, flags = bytes(registers.vectors), (monitor.to_bytes(16, "little"), nzcv, fpsr, fpcr)
-        pack_into(STATE, state, 0, vectors, *registers.general, pc, *flags)
+        state, given = self._state, packed(self._registers, pc)
+        memmove(state, given, len(given))
         start = perf_counter()
         ran = unit.run(state, budget)
         if ran.why == Why.BUDGET and budget == self._slice:
             fitting = int(budget * _SLICE / (perf_counter() - start))
             self._slice = min(max(fitting, _LEAST_SLICE), 4 * budget, _LARGEST_SLICE)
-        vectors, *general, pc, monitor_bytes, nzcv, fpsr, fpcr = unpack_from(STATE, state)
-        registers.vectors[:], registers.general[:] = vectors, general
-        registers.flags[:] = nzcv, fpsr, fpcr, int.from_bytes(monitor_bytes, "little")
-        return ran, pc
+        return ran, unpack_into(self._registers, state.raw)
 
     def _notice_changes(self, until: int | None) -> None:
         """Forget units of which code has changed, and those that would run past `until`."""
