@@ -15,6 +15,7 @@ from sim import Machine, MemoryFault, Trap
 from sim.check.vectors import make_vectors
 from sim.kernels.kernel import built_in_kernel
 from sim.machine import host_compiler
+from sim.machine.machine import PATIENCE
 from sim.toolchain import compilers
 from sim.toolchain.compilers import ToolMissing, build, engine_library
 from support.compiled_engine import Forms, KernelTwins, RandomCode, Twins, words_of
@@ -91,8 +92,33 @@ def test_without_a_compiler_the_interpreter_runs_and_says_so(
 
 
 def test_the_engines_are_named() -> None:
-    with pytest.raises(ValueError, match=r"unknown engine 'fast': the engines are interpreted, compiled"):
+    with pytest.raises(ValueError, match=r"unknown engine 'fast': the engines are automatic, interpreted, compiled"):
         Machine(engine="fast")  # type: ignore[arg-type]
+
+
+def test_a_long_run_is_compiled_by_itself(assemble: Assemble) -> None:
+    machine, rounds = Machine(), 0x10000
+    loaded(machine, assemble(*COUNT_DOWN))
+    machine.x[0] = rounds
+    assert machine.run(until=CODE + 8) == 2 * rounds
+    assert machine.instructions_compiled == 2 * rounds - PATIENCE
+
+
+def test_code_that_was_compiled_is_told(assemble: Assemble) -> None:
+    branch_over_one = (0x14000002).to_bytes(4, "little")
+    machine = compiled(branch_over_one + assemble("nop", "mov x0, #5", "nop"))
+    machine.run(until=CODE + 12)
+    assert machine.instructions_compiled == 2
+    assert sorted(machine.code) == [CODE, CODE + 8]
+
+
+def test_a_patch_is_executed_whatever_the_engine(assemble: Assemble) -> None:
+    machine = compiled(assemble("mov x0, #5", "nop"))
+    machine.run(until=CODE + 8)
+    machine.pc = CODE
+    machine.patch({CODE: machine.instruction_at(CODE + 4)})
+    machine.x[0] = 9
+    assert (machine.run(until=CODE + 8), machine.x[0], machine.instructions_compiled) == (2, 9, 2)
 
 
 def test_what_fell_back_is_counted_by_form_and_reason(assemble: Assemble) -> None:

@@ -25,8 +25,10 @@ from sim.machine.trace import Step
 
 _MAX_BLOCK = 512
 
-EngineName = Literal["interpreted", "compiled"]
+EngineName = Literal["automatic", "interpreted", "compiled"]
 ENGINES: Final = get_args(EngineName)
+PATIENCE: Final = 100_000
+"""After so many instructions of a machine the automatic engine compiles: about as long as a compiler takes."""
 
 
 class Block(NamedTuple):
@@ -50,12 +52,13 @@ class Machine:
     fault the state is precise: the instruction at `pc` did nothing.
 
     The engine executes what `run` is asked for: "interpreted" in Python, "compiled" by C that is compiled for this
-    computer where it has a compiler; what C does not have is interpreted, and so is all without a compiler
-    (see `fallbacks`).  `step` and `follow` always interpret.
+    computer where it has a compiler, "automatic" in Python until `PATIENCE` instructions are executed, then compiled.
+    What C does not have is interpreted, and so is all without a compiler (see `fallbacks`) or with a patch.  `step` and
+    `follow` always interpret.
     """
 
     def __init__(
-        self, features: str | Iterable[str] = FEATURES, table: Table = TABLE, engine: EngineName = "interpreted"
+        self, features: str | Iterable[str] = FEATURES, table: Table = TABLE, engine: EngineName = "automatic"
     ) -> None:
         self.features = features_of(features)
         self.registers = RegisterStorage()
@@ -75,11 +78,8 @@ class Machine:
         self._stores: list[tuple[int, bytes, bytes]] = []
         if engine not in ENGINES:
             raise ValueError(f"unknown engine {engine!r}: the engines are {', '.join(ENGINES)}")
+        self._patience = {"automatic": PATIENCE, "interpreted": sys.maxsize, "compiled": 0}[engine]
         self._engine: CompiledEngine | None = None
-        if engine == "compiled":
-            self._engine = CompiledEngine(
-                compile_for_host, self.memory, self.registers, self._decode, self.features, table
-            )
 
     @property
     def instructions_compiled(self) -> int:
@@ -94,12 +94,14 @@ class Machine:
     @property
     def forms(self) -> frozenset[str]:
         """The names of the instruction forms in the code that was run or stepped through."""
-        interpreted = frozenset(instruction.form.name for instruction in self._instructions.values())
-        return interpreted | self._engine.forms if self._engine is not None else interpreted
+        return frozenset(instruction.form.name for instruction in self.code.values())
 
     @property
     def code(self) -> Mapping[int, Instruction]:
         """By address, the instructions in the code that was run or stepped through."""
+        if self._engine is not None:
+            for pc in self._engine.entered():
+                self.instruction_at(pc)
         return self._instructions
 
     @property
@@ -182,16 +184,20 @@ class Machine:
         be executed.
         """
         start = self.instructions_executed
-        if self._engine is not None:
-            self._run_compiled(self._engine, until, max_instructions)
-        else:
-            for _ in self.follow(until, max_instructions):
-                pass
+        allowed = sys.maxsize if max_instructions is None else max_instructions
+        patience = sys.maxsize if self._patches else max(self._patience - start, 0)
+        for _ in self.follow(until, min(allowed, patience)):
+            pass
+        if allowed > patience:
+            self._run_compiled(until, allowed - patience)
         return self.instructions_executed - start
 
-    def _run_compiled(self, engine: CompiledEngine, until: int | None, max_instructions: int | None) -> None:
-        until = self._prepare(until)
-        left = sys.maxsize if max_instructions is None else max_instructions
+    def _run_compiled(self, until: int | None, left: int) -> None:
+        if self._engine is None:
+            self._engine = CompiledEngine(
+                compile_for_host, self.memory, self.registers, self._decode, self.features, self.table
+            )
+        engine, until = self._engine, self._prepare(until)
         while self.pc != until and left > 0:
             done = engine.run(self.pc, until, left)
             self.pc = done.pc

@@ -6,6 +6,7 @@ import hashlib
 import json
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterator
 from ctypes import create_string_buffer, memmove
 from functools import cache
 from importlib.metadata import version
@@ -82,10 +83,11 @@ class CompiledEngine:
         self.interpreted: Counter[tuple[str, str]] = Counter()
         """How many were left to the interpreter, by the form of the first one and the reason."""
 
-    @property
-    def forms(self) -> frozenset[str]:
-        """The names of the instruction forms in the blocks that were entered."""
-        return frozenset().union(*(unit.forms for unit in self._distinct_units()))
+    def entered(self) -> Iterator[int]:
+        """The addresses of the instructions in the blocks that were entered and have not changed."""
+        self._notice_changes(None)
+        for unit in self._distinct_units():
+            yield from unit.entered()
 
     def run(self, pc: int, until: int | None, limit: int) -> Left:
         """Execute from `pc` on for a slice: at most `limit` instructions, and not the one at `until`."""

@@ -185,14 +185,11 @@ class _Unit:
 
     def _description(self) -> dict[str, object]:
         """What whoever runs the unit must know of it."""
-        names = {pc: instruction.form.name for pc, instruction in self._instructions.items()}
-        forms = sorted(set(names.values()))
         return {
             "sites": self._sites,
             "entries": [pc for pc, _ in self._entries(list(range(len(self._blocks))))],
             "code": _ranges(sorted(self._instructions)),
-            "forms": forms,
-            "blocks": [sorted({forms.index(names[pc]) for pc in block}) for block in self._blocks],
+            "blocks": [[block[0], block[-1] + 4] for block in self._blocks],
             "not_in_c": {f"{pc:#x}": function for pc, function in self._of.items() if isinstance(function, str)},
         }
 

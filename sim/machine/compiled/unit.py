@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
+from collections.abc import Iterator
 from ctypes import CDLL, Array, byref, c_char, c_char_p, c_int, c_int64, c_void_p, create_string_buffer
 from functools import cache
 from pathlib import Path
@@ -26,7 +27,7 @@ class _Library:
         self.sites: int = described["sites"]
         self.entries = frozenset[int](described["entries"])
         self.code: list[list[int]] = described["code"]
-        self.blocks = [[described["forms"][k] for k in numbers] for numbers in described["blocks"]]
+        self.blocks: list[list[int]] = described["blocks"]
         self.not_in_c = {int(pc, 0): str(reason) for pc, reason in described["not_in_c"].items()}
 
 
@@ -57,11 +58,11 @@ class CompiledUnit:
         """Where it can be entered."""
         return self._library.entries
 
-    @property
-    def forms(self) -> frozenset[str]:
-        """The names of the instruction forms in the blocks that were entered."""
-        entered = zip(self._seen.raw, self._library.blocks, strict=True)
-        return frozenset().union(*(forms for seen, forms in entered if seen))
+    def entered(self) -> Iterator[int]:
+        """The addresses of the instructions in the blocks that were entered."""
+        for seen, (start, end) in zip(self._seen.raw, self._library.blocks, strict=True):
+            if seen:
+                yield from range(start, end, 4)
 
     def has(self, pc: int) -> bool:
         """Whether the instruction at an address is one of its."""
