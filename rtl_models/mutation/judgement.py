@@ -55,7 +55,7 @@ def judge(target: Target, count: int, seed: int, seconds: float, cache: Path, nu
     SolverMissing, SimulationUnavailable, ScratchUnusable, BuildError; OSError where `cache` cannot be used.
     """
     with scratch_folder() as directory:
-        netlist = Netlist(design_of(target.subject), directory, cache)
+        netlist = Netlist(design_of(target.subject), directory)
         drawn = netlist.mutants(count, seed)
         mutants = [mutant for mutant in drawn if number in (None, mutant.number)]
         if number is not None and not mutants:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from rtl_models.formal.equations.written import READ, WRITE, SubjectSources
 from rtl_models.mutation.mutants import Mutant, mutants_in
-from rtl_models.tools.yosys import reading, run_script, seen_by_yosys, yosys_alone
+from rtl_models.tools.yosys import reading, run_script
 
 SELECT: Final = "mutant_i"
 """The input that a netlist with all mutants has besides its own; 0 selects none."""
@@ -17,6 +17,7 @@ _MUTABLE: Final = f"{READ}; pmuxtree"
 """A multiplexer of many ways says nothing of what happens where a mutant selects two of them: one of two ways does."""
 _FOR_SIMULATION: Final = "memory_map; opt_clean; splitnets -ports -format _; write_verilog -noattr"
 """Bit by bit, the ports too: a word of which mutants drive some bits looks like a loop to Verilator."""
+_READ: Final = "read_rtlil netlist"
 PASSES: Final = (_MUTABLE, WRITE, _FOR_SIMULATION)
 """What yosys does."""
 
@@ -34,19 +35,18 @@ class Netlist:
     Every method may raise YosysMissing, Refused and OSError.
     """
 
-    def __init__(self, design: SubjectSources, directory: Path, cache: Path) -> None:
-        self._directory, self._scratch, self._cache = directory, seen_by_yosys(directory), cache
+    def __init__(self, design: SubjectSources, directory: Path) -> None:
+        self._directory = directory
         module = design.subject.module
         read = reading(design.sources, module, dict(design.subject.parameters), directory)
-        script = f"{read}; rename -top {module}; {_MUTABLE}; write_rtlil {self._scratch}/netlist"
-        self._run([script])
-        self.text = self._unplaced((directory / "netlist").read_text())  # names of cells have those of files
-        (directory / "netlist").write_text(self.text)
-        self.origin = NetlistOrigin(hashlib.sha256(self.text.encode()).hexdigest(), self._unplaced(script))
+        script = f"{read}; rename -top {module}; {_MUTABLE}; write_rtlil netlist"
+        run_script(script, directory)
+        self.text = (directory / "netlist").read_text()
+        self.origin = NetlistOrigin(hashlib.sha256(self.text.encode()).hexdigest(), script)
 
     def mutants(self, count: int, seed: int) -> list[Mutant]:
         """So many different mutants, or all where there are fewer, chosen by the seed from all parts of the module."""
-        self._run([self._read, f"mutate -list {count} -seed {seed} -o {self._scratch}/listing"])
+        run_script(f"{_READ}; mutate -list {count} -seed {seed} -o listing", self._directory)
         return mutants_in((self._directory / "listing").read_text())
 
     def simulated(self, mutants: Sequence[Mutant]) -> str:
@@ -54,35 +54,22 @@ class Netlist:
 
         Bit k of a port is called `<port>_<k>`.
         """
-        return self._written(self._selectable(mutants), f"{_FOR_SIMULATION} {self._scratch}/written")
+        return self._written(self._selectable(mutants), f"{_FOR_SIMULATION} written")
 
     def equations(self, mutants: Sequence[Mutant]) -> str:
         """Equations of the same, of mutants that change no clock: else they would not have the registers at all."""
         if any(mutant.changes_a_clock for mutant in mutants):
             raise ValueError("equations that select among mutants have one clock, which no mutant may change")
-        return self._written(self._selectable(mutants), f"{WRITE} {self._scratch}/written")
+        return self._written(self._selectable(mutants), f"{WRITE} written")
 
     def equations_with(self, mutant: Mutant) -> str:
         """Equations of the module with the mutant in it."""
-        return self._written([mutant.command], f"{WRITE} {self._scratch}/written")
-
-    def _unplaced(self, text: str) -> str:
-        """Without the name of the directory, which is another one every time."""
-        return text.replace(f"{self._scratch}/", "")
+        return self._written([mutant.command], f"{WRITE} written")
 
     def _selectable(self, mutants: Sequence[Mutant]) -> list[str]:
         bits = max(mutant.number for mutant in mutants).bit_length()
         return [mutant.selected_by(SELECT, bits) for mutant in mutants]
 
     def _written(self, changes: list[str], command: str) -> str:
-        self._run([self._read, *changes, command])
+        run_script("\n".join([_READ, *changes, command]), self._directory)
         return (self._directory / "written").read_text()
-
-    @property
-    def _read(self) -> str:
-        return f"read_rtlil {self._scratch}/netlist"
-
-    def _run(self, commands: list[str]) -> None:
-        (self._directory / "script").write_text("\n".join([*commands, ""]))
-        with yosys_alone(self._cache):
-            run_script(f"script {self._scratch}/script", self._directory)

@@ -15,7 +15,7 @@ from rtl_models.synthesis.netlist import NETLIST, Size, synthesize
 from rtl_models.synthesis.nextpnr import PlacedDesign, Unplaced, nextpnr_version, place_and_route
 from rtl_models.tools.locks import alone
 from rtl_models.tools.scratch import scratch_folder
-from rtl_models.tools.yosys import yosys_alone, yosys_version
+from rtl_models.tools.yosys import yosys_version
 from sim.toolchain.kept import write_whole
 
 _MAKERS: Final = ("netlist.py", "nextpnr.py", "wrapper.py")
@@ -69,7 +69,7 @@ def figures_of(design: Design, clock: int, seeds: Sequence[int], cache: Path) ->
     files = {s: cache / f"synthesis-{hashlib.sha256(key.encode()).hexdigest()}.json" for s, key in keys.items()}
     if _missing(files):
         with alone(cache / "synthesis.lock", _HELD):
-            for seed, found in _made(design, clock, _missing(files), cache):
+            for seed, found in _made(design, clock, _missing(files)):
                 write_whole(files[seed], json.dumps(found).encode())
     kept = {seed: json.loads(file.read_bytes()) for seed, file in files.items()}
     placements = {seed: found["placement"] for seed, found in kept.items()}
@@ -83,13 +83,12 @@ def _missing(files: Mapping[int, Path]) -> list[int]:
     return [seed for seed, file in files.items() if not file.is_file()]
 
 
-def _made(design: Design, clock: int, seeds: Sequence[int], cache: Path) -> Iterator[tuple[int, object]]:
+def _made(design: Design, clock: int, seeds: Sequence[int]) -> Iterator[tuple[int, object]]:
     """Each seed with what is kept of it, as they come."""
     if not seeds:
         return
     with scratch_folder() as scratch:
-        with yosys_alone(cache):
-            size = synthesize(design, scratch)
+        size = synthesize(design, scratch)
         for seed in seeds:
             placement: PlacedDesign | str
             try:

@@ -12,7 +12,7 @@ from rtl_models.formal.equations.written import READ
 from rtl_models.synthesis.designs import Design
 from rtl_models.synthesis.wrapper import TOP, WrapperPort, registered
 from rtl_models.tools.scratch import ScratchUnusable
-from rtl_models.tools.yosys import reading, run_script, seen_by_yosys
+from rtl_models.tools.yosys import reading, run_script
 
 NETLIST: Final = "netlist.json"
 _PORTS: Final = "ports.json"
@@ -39,13 +39,12 @@ def synthesize(design: Design, directory: Path) -> Size:
     Raises YosysMissing, Refused, ScratchUnusable, OSError.
     """
     read = reading(design.sources, design.name, design.parameters, directory)
-    write = f'write_json "{seen_by_yosys(directory) / _PORTS}"'
     # refused is what proofs refuse: synthesis takes a wire without a driver for 0
-    run_script(f"{read}; rename -top {TOP}; {READ}; {write}", directory)
+    run_script(f"{read}; rename -top {TOP}; {READ}; write_json {_PORTS}", directory)
     ports = ports_of(_written(directory / _PORTS))
     top = registered(design.name, design.parameters, ports, design.copies)
     read = reading({**design.sources, f"{TOP}.sv": top}, TOP, {}, directory)
-    run_script(f'{read}; synth_ecp5 -top {TOP} -json "{seen_by_yosys(directory) / NETLIST}"', directory)
+    run_script(f"{read}; synth_ecp5 -top {TOP} -json {NETLIST}", directory)
     return size_of(_written(directory / NETLIST))
 
 

