@@ -114,10 +114,19 @@ class Pattern:
         return self.form.mnemonic in TRAPS
 
     @cached_property
+    def places_written(self) -> tuple[Place, ...]:
+        """The registers that it writes, left open."""
+        return tuple(w.place for w in self.open_writes() if isinstance(w.place, Place))
+
+    @cached_property
+    def places_read(self) -> frozenset[Place]:
+        """The registers that it reads, left open."""
+        return _places_read(lanes_of(self.open_writes()))
+
+    @cached_property
     def slots_read(self) -> tuple[tuple[str, int], ...]:
         """The open registers that it reads: their file, and their number in the text; sorted."""
-        places = _places_read(lanes_of(self.open_writes()))
-        return tuple(sorted((p.file, p.index.number) for p in places if isinstance(p.index, Slot)))
+        return tuple(sorted((p.file, p.index.number) for p in self.places_read if isinstance(p.index, Slot)))
 
     @cached_property
     def is_branch(self) -> bool:
@@ -155,7 +164,7 @@ class Instruction:
     @cached_property
     def places_written(self) -> tuple[Place, ...]:
         """The registers it writes; a QC that it may set is not among them (see `can_saturate`)."""
-        return tuple(w.place for w in self.writes if isinstance(w.place, Place))
+        return tuple(self._filled(place) for place in self.pattern.places_written)
 
     @cached_property
     def stores(self) -> bool:
@@ -165,7 +174,10 @@ class Instruction:
     @cached_property
     def places_read(self) -> tuple[Place, ...]:
         """The registers it reads, sorted by name: the leaves of its expressions.  Memory is not among them."""
-        return tuple(sorted(_places_read(self.lanes), key=str))
+        return tuple(sorted({self._filled(place) for place in self.pattern.places_read}, key=str))
+
+    def _filled(self, place: Place) -> Place:
+        return Place(place.file, self.registers[place.index.number]) if isinstance(place.index, Slot) else place
 
     @cached_property
     def can_saturate(self) -> bool:

@@ -90,13 +90,14 @@ class Table:
             if (form.mnemonic, form.shape) in self.forms:
                 raise ValueError(f"two rows of the instruction table describe {form.name!r}")
             self.forms[form.mnemonic, form.shape] = form
+        self.named = {form.name: form for form in self.forms.values()}
 
     def replacing(self, name: str, body: Body) -> Table:
         """A copy in which the form of that name does something else (for planting faults).
 
         Raises KeyError where no form has that name.
         """
-        if all(form.name != name for form in self.forms.values()):
+        if name not in self.named:
             raise KeyError(f"the instruction table has no form {name!r}")
         forms = [Form(f.mnemonic, f.shape, body, f.features) if f.name == name else f for f in self.forms.values()]
         return Table(forms)

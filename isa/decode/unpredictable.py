@@ -34,10 +34,10 @@ class _Overlap(NamedTuple):
     says: str
 
     def reason(self, word: int) -> str:
+        """Of such a word; "" where there is none."""
         number = word >> _FIELDS[self.one] & 31
         others = [word >> _FIELDS[other] & 31 for other in self.others]
-        overlaps = word & self.mask == self.value and number in others and not (self.one == "n" and number == _SP)
-        return self.says.format(number) if overlaps else ""
+        return self.says.format(number) if number in others and not (self.one == "n" and number == _SP) else ""
 
 
 class _ShouldBe(NamedTuple):
@@ -50,7 +50,8 @@ class _ShouldBe(NamedTuple):
     says: str
 
     def reason(self, word: int) -> str:
-        wrong = word & self.mask == self.value and word & self.bits != self.bits * self.bit
+        """Of such a word; "" where there is none."""
+        wrong = word & self.bits != self.bits * self.bit
         return f"{self.says} are not all {self.bit}, as they should be" if wrong else ""
 
 
@@ -97,9 +98,11 @@ _RULES = (
     _ShouldBe(0xFFFFF0FF, 0xD500405F, 0x00000F00, 0, "bits 11 to 8"),
     _ShouldBe(0xFFFFF0FF, 0xD50330FF, 0x00000F00, 0, "bits 11 to 8"),
 )
+_BY_PATTERN = [(rule.mask, rule.value, rule) for rule in _RULES]
 
 
 def why_unpredictable(word: int) -> str:
     """Why Arm leaves open what a word does, in one sentence; "" where it does not."""
-    what = next((reason for rule in _RULES if (reason := rule.reason(word))), "")
+    reasons = (rule.reason(word) for mask, value, rule in _BY_PATTERN if word & mask == value)
+    what = next(filter(None, reasons), "")
     return what and f"{what}, and Arm leaves open what processors do then (CONSTRAINED UNPREDICTABLE, Arm ARM K1.2)"

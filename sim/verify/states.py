@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable
 from struct import unpack
 
+import numpy as np
+
 from isa.evaluate.exact import QC
 from isa.evaluate.floating.formats import EXCEPTIONS, MODES, default_nan, infinity, largest
 from isa.floating import FLOATS
@@ -87,8 +89,9 @@ class States:
             self._counts[bits] = _lanes(bits, lanes) * 2
 
     def _registers(self, bits: int, values: list[int]) -> list[bytes]:
-        lanes = [_lanes(bits, [value]) for value in values]
-        drawn = b"".join(self.rng.choices(lanes, k=_PREPARED * 128 // bits))
+        lanes = np.frombuffer(_lanes(bits, values), f"V{bits // 8}")
+        numbers = np.frombuffer(self.rng.randbytes(_PREPARED * 128 // bits * 4), np.uint32)
+        drawn = lanes[numbers % len(lanes)].tobytes()
         return [drawn[at : at + 16] for at in range(0, len(drawn), 16)]
 
     def fill(self, registers: RegisterStorage, number: int, word: int) -> None:

@@ -48,15 +48,14 @@ class FormResult:
 def forms_named(names: Iterable[str]) -> list[Form]:
     """The forms of the table with these names, in the order of the table."""
     wanted = set(names)
-    return [form for form in TABLE.forms.values() if form.name in wanted]
+    return [form for name, form in TABLE.named.items() if name in wanted]
 
 
 def verify_form(form: str, seed: int, vectors: int) -> FormResult:
     """Compare one form on at least `vectors` lane vectors."""
     states = States(form, seed)
     words = words_to_run(form, states.rng, vectors)
-    (found,) = forms_named([form])
-    evidence = _evidence(found)
+    evidence = _evidence(TABLE.named[form])
     if not words:
         return FormResult(form=form, evidence="no word")
     return _Run(form, evidence, states, words, vectors).result()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import islice
 
 from isa.decode import decode
 from isa.encodings import words_of
@@ -30,12 +31,10 @@ def words_to_run(form: str, rng: random.Random, runs: int) -> list[int]:
             tried.add(_with(word, {field: rng.randrange(31) for field in fields}))
     for word in recorded[:2]:
         tried |= {word & ~(0x7F << _M) | immediate << _M for immediate in range(1 << _IMMEDIATE_BITS)}
-    tried = {_with_aligned_offset(form, word) for word in tried}
-    variants = sorted({word for word in tried if _is_word_of(form, word)} - set(recorded))
-    room = max(runs // _RUNS_A_WORD - len(recorded), 8)
-    if "#" not in form and len(variants) > room:
-        variants = sorted(rng.sample(variants, room))
-    return [*recorded, *variants]
+    candidates = sorted({_with_aligned_offset(form, word) for word in tried} - set(recorded))
+    rng.shuffle(candidates)
+    room = None if "#" in form else max(runs // _RUNS_A_WORD - len(recorded), 8)
+    return [*recorded, *sorted(islice((word for word in candidates if _is_word_of(form, word)), room))]
 
 
 def _with_aligned_offset(form: str, word: int) -> int:
