@@ -4,30 +4,18 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from itertools import product
 from typing import NamedTuple
 
 from isa.decode import decode
-from isa.encodings import words_of
+from isa.encodings import plain_words
 from isa.errors import LanewiseError
 from isa.instruction import Form, Instruction
 from isa.rows import TABLE
 from isa.table import UnknownInstruction
 from isa.text.statements import Statement, statements
-
-_Fields = Mapping[tuple[int, int], int]
-_REGISTERS: tuple[_Fields, ...] = (
-    {(0, 5): 0, (5, 5): 1, (16, 5): 2, (10, 5): 3},
-    {(0, 5): 0, (5, 5): 1, (10, 5): 2},
-    {(0, 5): 0, (5, 5): 1, (16, 5): 2},
-    {(0, 5): 0, (5, 5): 1, (10, 12): 1},
-    {(0, 5): 0, (5, 5): 1},
-    {},
-)
-"""Numbers for fields (lowest bit, bits) that make an example easy to read: registers and imm12 (Arm ARM C4.1)."""
 
 
 class UnknownForm(LanewiseError, LookupError):
@@ -102,14 +90,8 @@ def description(form: Form) -> str:
 
 def example(form: Form) -> Instruction | None:
     """An instruction of the form: different registers with small numbers; None where no word is recorded."""
-    words = set()
-    for word, fields in product(words_of(form.name), _REGISTERS):
-        plain = word
-        for (lsb, bits), number in fields.items():
-            plain = plain & ~((1 << bits) - 1 << lsb) | number << lsb
-        words.add(plain)
     instructions = []
-    for word in sorted(words):
+    for word in sorted(set(plain_words(form.name))):
         try:
             instructions.append(decode(word.to_bytes(4, "little")))
         except UnknownInstruction:

@@ -8,20 +8,35 @@ operands, immediates and lane numbers left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from isa.decode import disassemble
 from isa.parse import ParseError, blank_registers, parse
 
 Kind = Literal["integer", "floating"]
+Field = tuple[int, int]
+"""A field of a word: its lowest bit, and how many it has."""
+D, N, M, A = (0, 5), (5, 5), (16, 5), (10, 5)
+"""The registers Rd or Rt, Rn, Rm or Rs, Ra or Rt2 (Arm ARM C4.1)."""
+IMMEDIATE: Final = (16, 7)
+"""Of a shift immh:immb; of the forms by element index, Rm and imm5."""
 
 SPACE = 1 << 19
 """Words of the space with Rd = 0 and Rn = 1."""
 _FLOATING = re.compile(r"b?f\w+|[su]cvtf")
+_PLAIN: Final[tuple[Mapping[Field, int], ...]] = (
+    {D: 0, N: 1, M: 2, A: 3},
+    {D: 0, N: 1, A: 2},
+    {D: 0, N: 1, M: 2},
+    {D: 0, N: 1, (10, 12): 1},
+    {D: 0, N: 1},
+    {},
+)
+"""Numbers that make an instruction easy to read: of its registers, and of imm12."""
 _NUMBER = re.compile(r"(?<=#)-?(?:0x[0-9a-f]+|\d+(?:\.\d+)?)|(?<=\[)\d+(?=\])")
 
 
@@ -76,3 +91,20 @@ def recorded_words() -> dict[str, tuple[int, ...]]:
 def words_of(name: str) -> tuple[int, ...]:
     """The recorded machine words of the form of that name; none where nothing is recorded."""
     return recorded_words().get(name, ())
+
+
+def plain_words(name: str) -> Iterator[int]:
+    """The recorded words of a form with small register numbers, and as they are; some of them are of other forms."""
+    return (with_fields(word, fields) for word in words_of(name) for fields in _PLAIN)
+
+
+def with_fields(word: int, fields: Mapping[Field, int]) -> int:
+    """A word with these numbers in these fields."""
+    for (lsb, bits), number in fields.items():
+        word = word & ~((1 << bits) - 1 << lsb) | number << lsb
+    return word
+
+
+def with_every_immediate(word: int) -> Iterator[int]:
+    """A word with each number in the field IMMEDIATE."""
+    return (with_fields(word, {IMMEDIATE: number}) for number in range(1 << IMMEDIATE[1]))

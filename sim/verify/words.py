@@ -6,13 +6,9 @@ import random
 from itertools import islice
 
 from isa.decode import decode
-from isa.encodings import words_of
+from isa.encodings import A, D, M, N, with_every_immediate, with_fields, words_of
 from isa.table import UnknownInstruction
 
-_D, _N, _M, _A = 0, 5, 16, 10
-"""The lowest bit of the register fields Rd or Rt, Rn, Rm or Rs, Ra or Rt2 (Arm ARM C4.1)."""
-_IMMEDIATE_BITS = 7
-"""Bits 22 to 16 hold immh:immb of a shift, and index, Rm and imm5 of the forms by element."""
 _RUNS_A_WORD = 3
 _OFFSET, _OFFSET_UNSCALED = 12, ("ldapur", "stlur")
 
@@ -25,12 +21,12 @@ def words_to_run(form: str, rng: random.Random, runs: int) -> list[int]:
     recorded = tuple(dict.fromkeys(_with_aligned_offset(form, word) for word in words_of(form)))
     tried = set[int]()
     for word in recorded:
-        d, m = word >> _D & 31, word >> _M & 31
-        tried |= {_with(word, {_N: d}), _with(word, {_N: m}), _with(word, {_N: d, _M: d})}
-        for fields in (*[(_D, _N)] * 4, (_D, _N, _M), (_D, _N, _A)):
-            tried.add(_with(word, {field: rng.randrange(31) for field in fields}))
+        d, m = (word >> lsb & 31 for lsb, _ in (D, M))
+        tried |= {with_fields(word, fields) for fields in ({N: d}, {N: m}, {N: d, M: d})}
+        for drawn in (*[(D, N)] * 4, (D, N, M), (D, N, A)):
+            tried.add(with_fields(word, {field: rng.randrange(31) for field in drawn}))
     for word in recorded[:2]:
-        tried |= {word & ~(0x7F << _M) | immediate << _M for immediate in range(1 << _IMMEDIATE_BITS)}
+        tried.update(with_every_immediate(word))
     candidates = sorted({_with_aligned_offset(form, word) for word in tried} - set(recorded))
     rng.shuffle(candidates)
     room = None if "#" in form else max(runs // _RUNS_A_WORD - len(recorded), 8)
@@ -40,12 +36,6 @@ def words_to_run(form: str, rng: random.Random, runs: int) -> list[int]:
 def _with_aligned_offset(form: str, word: int) -> int:
     """Of LDAPUR and STLUR, which fault where the address is not aligned, the word with a multiple of 16 as offset."""
     return word & ~(0xF << _OFFSET) if form.startswith(_OFFSET_UNSCALED) else word
-
-
-def _with(word: int, fields: dict[int, int]) -> int:
-    for lsb, number in fields.items():
-        word = word & ~(31 << lsb) | number << lsb
-    return word
 
 
 def _is_word_of(form: str, word: int) -> bool:

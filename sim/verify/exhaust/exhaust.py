@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Final, NamedTuple
 
-from isa import encodings
 from isa.decode import decode
+from isa.encodings import plain_words, with_every_immediate
 from isa.evaluate.c import NotInC
 from isa.instruction import Form
 from isa.table import UnknownInstruction
@@ -30,8 +31,6 @@ SAMPLES: Final = 1000
 """Registers on which C is compared with the exact evaluator."""
 _SAVED_EVERY: Final = 5.0
 """Seconds."""
-_REGISTERS: Final = ((0x1F03FF, 0x020020), (0x3FF, 0x20), (0, 0))
-"""Masks of fields for registers, and v0, v1, v2 or v0, v1 in them, which make a text easy to read (Arm ARM C4.1)."""
 
 
 class LaneDisagreement(NamedTuple):
@@ -68,31 +67,21 @@ def words_of(form: Form, pattern: str | None = None) -> list[int]:
     if cannot_verify(form):
         raise NotExhaustible(f"the emulator lacks {form.name} or gets it wrong: there is nothing to compare it with")
     found: dict[str, int] = {}
-    for word in _variants(form.name):
+    words = plain_words(form.name)
+    for word in chain.from_iterable(map(with_every_immediate, words)) if "#" in form.name else words:
         with suppress(UnknownInstruction):
             instruction = decode(word.to_bytes(4, "little"))
             if instruction.form == form and len(set(instruction.registers)) == len(instruction.registers):
                 found.setdefault(instruction.pattern.text, word)
-    words = [word for text, word in found.items() if pattern in (None, text)]
-    if not words:
+    chosen = [word for text, word in found.items() if pattern in (None, text)]
+    if not chosen:
         raise NotExhaustible(f"no word with different registers is known of {pattern or form.name}")
-    for word in words:
+    for word in chosen:
         try:
             bench_of(word)
         except NotInC as error:
             raise NotExhaustible(f"{form.name} is not in C: {error}") from error
-    return words
-
-
-def _variants(form: str) -> Iterator[int]:
-    """The recorded words, with registers that are easy to read if they can be, and every immediate."""
-    for word in encodings.words_of(form):
-        for mask, numbers in _REGISTERS:
-            named = word & ~mask | numbers
-            if "#" in form:
-                yield from (named & ~(0x7F << 16) | immediate << 16 for immediate in range(1 << 7))
-            else:
-                yield named
+    return chosen
 
 
 class Task(NamedTuple):
