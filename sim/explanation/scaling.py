@@ -145,8 +145,8 @@ class IntegerScaling:
         multiplier, shift = of_element(self.multiplier, element), of_element(self.right_shift, element)
         placed, exact = element["value"] + self.zero_point, Fraction(element["sum"] + self.zero_point)
         offset = RuleStep("offset", int(wrap_int32(placed)), exact, _wraps(placed))
-        product = RuleStep("multiply", int(wrap_int32(offset.value * multiplier)), exact * multiplier, "")
-        product = RuleStep(product.name, product.value, product.exact, _wraps(offset.value * multiplier))
+        wide = offset.value * multiplier
+        product = RuleStep("multiply", int(wrap_int32(wide)), exact * multiplier, _wraps(wide))
         scaled = int(self.run(only(element, _NAMES))[0])
         exact = product.exact / 2**shift
         name = "shift rounded down" if self.convention is integer_scale_floor else "shift"
