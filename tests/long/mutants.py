@@ -1,14 +1,15 @@
 """Small mistakes planted in our own modules: lockstep, guards, blame, timing, golden arithmetic.  What tests notice.
 
-    PYTHONPATH=tests .venv/bin/python -m long.mutants [--count N] [--seed S] [--area NAME] [--jobs N] [--tests GLOB]
+    PYTHONPATH=tests .venv/bin/python -m long.mutants [--count N] [--seed S] [--area NAME] [--jobs N] [--tests GLOB ...]
     PYTHONPATH=tests .venv/bin/python -m long.mutants --only MUTANT ...
 
-First it is recorded which tests of the fast suite reach which blocks of these modules; that is kept for as long as the
-code is the same.  Then every mutant is run on the tests that reach its place, the fastest first, in copies of the
-checkout and of the process; it is killed where one fails, ends its process or does not end.  What survives is listed
-with the command that tries it again.  What no test can kill is in `mutation/equivalent.toml`, with the reason.  The
-exit code is 1 where fewer than 98 % of the others are killed, or where an entry of that file is of no mutant or of one
-that is killed.
+First it is recorded which tests of the fast suite reach which blocks of these modules.  Then every mutant is run on the
+tests that reach its place, the fastest first, in copies of the checkout and of the process; it is killed where one
+fails that passes without the mistake, or where one ends its process or does not end.  All that is found out is kept for
+as long as the code and the tests are the same: a run that was stopped goes on.  `--only` tries anew.  What survives is
+listed with the command that tries it again.  What no test can kill is in `mutation/equivalent.toml`, with the reason.
+The exit code is 1 where fewer than 98 % of the others are killed, or where an entry of that file is of no mutant or of
+one that is killed.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ import sys
 import time
 from collections.abc import Sequence
 
-from isa.errors import MISMATCH, MISSING, USAGE
+from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE
+from long.mutation.found import KeptFindings
 from long.mutation.judgement import FATES, Fate, Verdict, equivalents, judged
 from long.mutation.mutants import AREAS, drawn, mutants_of
-from long.mutation.reach import recorded
+from long.mutation.reach import files_of_tests, kept_in, recorded
 from long.mutation.trial import NotCollected
 from sim.processes import processors
 from sim.view.sentences import counted
@@ -68,7 +70,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="draws the mutants")
     parser.add_argument("--area", choices=list(AREAS), help="one area alone")
     parser.add_argument("--only", nargs="+", default=[], metavar="MUTANT", help="some mutants alone, by their names")
-    parser.add_argument("--tests", default="test_*.py", help="only tests in these files: a glob")
+    parser.add_argument("--tests", nargs="+", default=["test_*.py"], metavar="GLOB", help="only tests in these files")
     parser.add_argument("--jobs", type=int, default=processors(), help="processes")
     options = parser.parse_args()
     begun = time.monotonic()
@@ -85,13 +87,22 @@ def main() -> int:
         chosen = [mutant for mutants in everything.values() for mutant in mutants if mutant.name in options.only]
     verdicts: list[Verdict] = []
     try:
-        for verdict in judged(chosen, recorded(options.jobs, options.tests), equivalent, options.jobs):
+        tests = sorted({file for glob in options.tests for file in files_of_tests(glob)})
+        reach, kept = recorded(tests, options.jobs), KeptFindings(kept_in() / "findings.jsonl", tests)
+        if options.only:
+            kept.forget(options.only)
+        for verdict in judged(chosen, reach, equivalent, options.jobs, kept):
             verdicts.append(verdict)
             said = f"{verdict.mutant.name} {verdict.fate}: {verdict.by}"
-            print(f"{len(verdicts)} of {len(chosen)}: {said}", file=sys.stderr, flush=True)
+            seconds = f"{time.monotonic() - begun:.0f} s"
+            print(f"{len(verdicts)} of {len(chosen)}, {seconds}: {said}", file=sys.stderr, flush=True)
     except NotCollected as error:
         print(f"the tests cannot be collected:\n{error}", file=sys.stderr)
         return MISSING
+    except KeyboardInterrupt:
+        print(f"stopped after {counted(len(verdicts), 'mutant')}; the same command goes on", file=sys.stderr)
+        return INTERRUPTED
+    verdicts.sort(key=lambda verdict: (verdict.mutant.file, verdict.mutant.change.line, verdict.mutant.name))
     for area in areas:
         of_area = [verdict for verdict in verdicts if verdict.mutant.area == area]
         if of_area:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from typing import Final, Literal
+from threading import Event
+from typing import Any, Final, Literal
 
+from long.mutation.found import Found, KeptFindings
 from long.mutation.mutants import Mutant
 from long.mutation.reach import Reach, ReachingTest
 from long.mutation.trial import Collected, NotCollected, Planted, Tests, copied
@@ -31,21 +34,42 @@ class Verdict:
     fate: Fate
     by: str
 
+    @classmethod
+    def of(cls, mutant: Mutant, found: Found, equivalent: Mapping[str, str]) -> Verdict:
+        """What was found out about a mutant, beside what was judged."""
+        if mutant.name in equivalent:
+            if found.killed:
+                return cls(mutant, "judged wrongly", str(found))
+            return cls(mutant, "equivalent", equivalent[mutant.name])
+        return cls(mutant, "killed" if found.killed else "survived", str(found))
+
 
 def equivalents() -> dict[str, str]:
     """By the name of a mutant why no test can kill it."""
     return {name: entry["reason"] for name, entry in tomllib.loads(JUDGED.read_text()).items()}
 
 
-def judged(mutants: Sequence[Mutant], reach: Reach, equivalent: Mapping[str, str], jobs: int) -> Iterator[Verdict]:
-    """The verdicts, first on those that need no new process, found in so many processes.  May raise NotCollected.
+def judged(
+    mutants: Sequence[Mutant], reach: Reach, equivalent: Mapping[str, str], jobs: int, kept: KeptFindings
+) -> Iterator[Verdict]:
+    """The verdicts as they are found in so many processes, those on what is kept first.  May raise NotCollected.
 
-    Tests that killed a mutant of the same module are run first: they are likely to kill the next one too.
+    Mutants that need no new process are tried before the others, and the tests that killed a mutant of the same module
+    are run first: they are likely to kill the next one too.
     """
-    tests = {mutant: reach.of(mutant) for mutant in mutants}
-    files = {test.file for here, _ in tests.values() for test in here}
-    modules = sorted({mutant.module for mutant in mutants})
+    pending = []
+    for mutant in mutants:
+        if found := kept.get(mutant.name):
+            yield Verdict.of(mutant, found, equivalent)
+        else:
+            pending.append(mutant)
+    if not pending:
+        return
+    tests = {mutant: reach.of(mutant) for mutant in pending}
+    files = {test.file for some in tests.values() for test in (*some[0], *some[1])}
+    modules = sorted({mutant.module for mutant in pending})
     idle: SimpleQueue[_Judge] = SimpleQueue()
+    stopped = Event()
     killers = defaultdict[str, list[str]](list)
     with TemporaryDirectory() as scratch, ThreadPoolExecutor(jobs) as executor:
         judges = list(executor.map(lambda job: _Judge(Path(scratch, str(job)), files, modules), range(jobs)))
@@ -57,57 +81,84 @@ def judged(mutants: Sequence[Mutant], reach: Reach, equivalent: Mapping[str, str
             try:
                 before = killers[mutant.module]
                 here, anew = (sorted(some, key=lambda test: test.name not in before) for some in tests[mutant])
-                killed, passed = judge.killed(mutant, here, anew)
-                if killed:
-                    before.append(killed.partition(", which ")[0])
+                found = judge.found(mutant, here, anew)
             finally:
                 idle.put(judge)
-            if mutant.name in equivalent:
-                return Verdict(
-                    mutant, *(("judged wrongly", killed) if killed else ("equivalent", equivalent[mutant.name]))
-                )
-            return Verdict(mutant, "killed", killed) if killed else Verdict(mutant, "survived", f"{passed} tests pass")
+            if stopped.is_set():  # and so its processes were ended
+                raise CancelledError
+            before.append(found.killer)
+            kept.add(mutant.name, found)
+            return Verdict.of(mutant, found, equivalent)
 
         try:
-            yield from executor.map(one, sorted(mutants, key=lambda mutant: not tests[mutant][0]))
+            ordered = sorted(pending, key=lambda mutant: not tests[mutant][0])
+            for future in as_completed([executor.submit(one, mutant) for mutant in ordered]):
+                yield future.result()
         finally:
+            stopped.set()
+            for judge in judges:
+                judge.stop()
             executor.shutdown(cancel_futures=True)
             for judge in judges:
                 judge.end()
 
 
 class _Judge:
-    """A copy of the checkout, and a process there that has collected the tests."""
+    """A copy of the checkout, and a process there that has collected the tests.
+
+    A test is believed to kill where it passes, just there and without a mistake; another is asked no more.
+    """
 
     def __init__(self, folder: Path, files: Iterable[str], modules: Sequence[str]) -> None:
         folder.mkdir()
         self._checkout, self._scratch = copied(folder / "checkout"), folder / "scratch"
-        self._collected = Collected(self._checkout, files, modules, self._scratch) if files else None
+        self._collected = Collected(self._checkout, files, modules, self._scratch)
+        self._fresh: Collected | None = None
+        self._believed: dict[ReachingTest, bool] = {}
+
+    def stop(self) -> None:
+        """End what is tried just now, from another thread."""
+        for process in (self._collected, self._fresh):
+            if process is not None:
+                process.kill()
 
     def end(self) -> None:
-        if self._collected is not None:
-            self._collected.__exit__()
+        self._collected.__exit__()
 
-    def killed(self, mutant: Mutant, here: Sequence[ReachingTest], anew: Sequence[ReachingTest]) -> tuple[str, int]:
-        """What kills the mutant, empty where nothing does, and how many tests passed."""
+    def found(self, mutant: Mutant, here: Sequence[ReachingTest], anew: Sequence[ReachingTest]) -> Found:
+        """What kills the mutant; the tests `here` are asked in a copy of the process, those `anew` in a new one."""
+
+        def in_a_new_one(tests: Tests) -> dict[str, Any]:
+            files = {name.partition("::")[0] for name, _ in tests}
+            with Planted(self._checkout, mutant), Collected(self._checkout, files, (), self._scratch) as self._fresh:
+                return self._fresh.tried(tests)
+
         passed = 0
-        if here and self._collected is not None:
-            found = self._collected.tried(_asked(here), mutant)
-            if "survived" not in found:
-                return f"{found['killed']}, which {found['how']}", 0
-            passed += found["survived"]
-        for some in filter(None, (anew[:FIRST], anew[FIRST:])):
-            files = {test.file for test in some}
-            try:
-                with Planted(self._checkout, mutant), Collected(self._checkout, files, (), self._scratch) as fresh:
-                    found = fresh.tried(_asked(some))
-            except NotCollected:
-                return "no test can be collected", 0
-            if "survived" not in found:
-                return f"{found['killed']}, which {found['how']}", 0
-            passed += found["survived"]
-        return "", passed
+        try:
+            for some, tried in (
+                (here, lambda tests: self._collected.tried(tests, mutant)),
+                (anew[:FIRST], in_a_new_one),
+                (anew[FIRST:], in_a_new_one),
+            ):
+                found = self._found(some, tried)
+                if found.killed:
+                    return found
+                passed += found.passed
+        except NotCollected:
+            return Found("", "no test can be collected", 0)
+        return Found("", "", passed)
 
-
-def _asked(tests: Sequence[ReachingTest]) -> Tests:
-    return [(test.name, test.seconds) for test in tests]
+    def _found(self, tests: Sequence[ReachingTest], tried: Callable[[Tests], dict[str, Any]]) -> Found:
+        while tests:
+            found = Found.of(tried([(test.name, test.seconds) for test in tests]))
+            killer = next((test for test in tests if test.name == found.killer), None)
+            if killer is None:
+                return found
+            if killer not in self._believed:
+                self._believed[killer] = not Found.of(self._collected.tried([(killer.name, killer.seconds)])).killed
+                if not self._believed[killer]:
+                    print(f"not asked, it fails without a mistake: {killer.name}", file=sys.stderr, flush=True)
+            if self._believed[killer]:
+                return found
+            tests = [test for test in tests if test is not killer]
+        return Found("", "", 0)

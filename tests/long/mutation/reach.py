@@ -1,6 +1,7 @@
 """Which tests of the fast suite reach which blocks of the modules that are mutated: recorded once, and kept.
 
-What is kept of a file of tests belongs to it and to all code that tests use.
+What is kept of a file of tests belongs to it and to all code that tests use.  So many files are recorded together that
+an interrupt costs minutes.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from sim.toolchain.kept import write_whole
 
 _CODE: Final = ("isa", "sim", "rtl_models", "tests/support", "tests/conftest.py", "tests/long/mutation")
 _SUFFIXES: Final = (".py", ".toml", ".c", ".h", ".txt", ".sv", ".cpp")
+_TOGETHER: Final = 24
+"""Files of tests."""
 Blocks = Mapping[str, frozenset[int]]
 """Lines of blocks, by module."""
 
@@ -91,18 +94,19 @@ def _within_time(tests: Sequence[ReachingTest]) -> list[ReachingTest]:
     return taken
 
 
-def recorded(jobs: int, tests: str = "test_*.py") -> Reach:
+def recorded(files: Sequence[str], jobs: int) -> Reach:
     """Of all tests but those of hardware, in these files; what is not kept is recorded in so many processes."""
-    folder = cache_directory() / "mutants"
-    files = sorted(str(path.relative_to(ROOT)) for path in ROOT.joinpath("tests").glob(tests))
-    kept = {file: folder / f"reach-{_digest(file)}.json" for file in files}
+    folder = kept_in()
+    kept = {file: folder / f"reach-{digest(file)}.json" for file in files}
     missing = [file for file in files if not kept[file].is_file()]
-    if missing:
-        for file, content in _record(missing, jobs).items():
+    for at in range(0, len(missing), _TOGETHER):
+        print(f"recording which tests reach what: {at} of {len(missing)} files of tests", file=sys.stderr, flush=True)
+        for file, content in _record(missing[at : at + _TOGETHER], jobs).items():
             write_whole(kept[file], json.dumps(content).encode())
-        current = {_digest(str(path.relative_to(ROOT))) for path in ROOT.glob("tests/test_*.py")}
+    if missing:
+        current = {f"reach-{digest(file)}.json" for file in files_of_tests()}
         for old in folder.glob("reach-*.json"):  # of other code
-            if old.stem.removeprefix("reach-") not in current:
+            if old.name not in current:
                 old.unlink(missing_ok=True)
     found, imported = list[ReachingTest](), defaultdict[str, set[int]](set)
     for path in kept.values():
@@ -115,27 +119,41 @@ def recorded(jobs: int, tests: str = "test_*.py") -> Reach:
     return Reach(tuple(found), {module: frozenset(lines) for module, lines in imported.items()})
 
 
+def kept_in() -> Path:
+    """The folder of what is kept of one run for the next."""
+    return cache_directory() / "mutants"
+
+
+def files_of_tests(glob: str = "test_*.py") -> list[str]:
+    """The files of tests, as paths from the root of the checkout."""
+    return sorted(str(path.relative_to(ROOT)) for path in ROOT.joinpath("tests").glob(glob))
+
+
 def _blocks(found: Mapping[str, Sequence[int]]) -> Blocks:
     return {module: frozenset(lines) for module, lines in found.items()}
 
 
-def _digest(file: str) -> str:
-    return hashlib.sha256(f"{_code()} {file}".encode() + (ROOT / file).read_bytes()).hexdigest()
+@cache
+def digest(*files: str) -> str:
+    """Of all code that tests use, and of some files of tests."""
+    found = hashlib.sha256(_code())
+    for file in files:
+        found.update(f" {file}".encode() + (ROOT / file).read_bytes())
+    return found.hexdigest()
 
 
 @cache
-def _code() -> str:
-    digest = hashlib.sha256()
+def _code() -> bytes:
+    found = hashlib.sha256()
     for name in _CODE:
         for path in sorted((ROOT / name).rglob("*")) or [ROOT / name]:
             if path.suffix in _SUFFIXES:
-                digest.update(path.read_bytes())
-    return digest.hexdigest()
+                found.update(path.read_bytes())
+    return found.digest()
 
 
 def _record(files: Sequence[str], jobs: int) -> dict[str, Any]:
     """Run the tests of these files in a copy of the checkout whose modules have probes."""
-    print(f"recording which tests reach what: {len(files)} files of tests", file=sys.stderr, flush=True)
     with TemporaryDirectory() as scratch:
         checkout, told = copied(Path(scratch, "checkout")), Path(scratch, "told")
         told.mkdir()

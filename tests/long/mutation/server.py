@@ -15,7 +15,7 @@ import resource
 import signal
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -49,8 +49,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
         functions = _functions()
         print(json.dumps({"collected": len(tests), "failed": session.testsfailed}), file=answered, flush=True)
         gc.freeze()
+        pipes = asked.fileno(), answered.fileno()
         for line in asked:
-            print(json.dumps(_answer(session, tests, functions, json.loads(line))), file=answered, flush=True)
+            answer = _answer(session, tests, functions, json.loads(line), pipes)
+            print(json.dumps(answer), file=answered, flush=True)
     return True
 
 
@@ -63,9 +65,13 @@ def _functions() -> _Functions:
 
 
 def _answer(
-    session: pytest.Session, tests: Mapping[str, pytest.Item], functions: _Functions, question: dict[str, Any]
+    session: pytest.Session,
+    tests: Mapping[str, pytest.Item],
+    functions: _Functions,
+    question: dict[str, Any],
+    pipes: Iterable[int],
 ) -> dict[str, Any]:
-    """What became of a mutant, from a process of its own."""
+    """What became of a mutant, from a process of its own, which does not hold these pipes open."""
     missing = [name for name, _ in question["tests"] if name not in tests]
     if missing:
         return {"killed": missing[0], "how": ABSENT}
@@ -73,6 +79,8 @@ def _answer(
     child = os.fork()
     if not child:
         os.setsid()
+        for pipe in pipes:
+            os.close(pipe)
         try:
             if "text" in question:
                 _exchange(functions, question["file"], question["text"])

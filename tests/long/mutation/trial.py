@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from importlib.util import cache_from_source
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -51,6 +52,7 @@ class Collected:
         self._process = subprocess.Popen(
             command, cwd=checkout, stdin=subprocess.DEVNULL, stdout=self._said, stderr=subprocess.STDOUT,
             env=surroundings(checkout) | {ASKED: str(hers), ANSWERED: str(theirs)}, pass_fds=(hers, theirs),
+            start_new_session=True,  # an interrupt is no verdict on a mutant
         )  # fmt: skip
         os.close(hers)
         os.close(theirs)
@@ -66,11 +68,16 @@ class Collected:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._asked.close()
-        self._process.kill()
+        with suppress(BrokenPipeError):
+            self._asked.close()
+        self.kill()
         self._process.wait()
         self._answers.close()
         self._said.close()
+
+    def kill(self) -> None:
+        """Whoever waits for an answer is told that there is none."""
+        self._process.kill()
 
     def tried(self, tests: Tests, mutant: Mutant | None = None) -> dict[str, Any]:
         """What becomes of the modules as they are here, or of a mutant whose mistake is inside of a function."""
