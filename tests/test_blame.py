@@ -125,6 +125,18 @@ def test_a_step_is_looked_for_behind_those_of_its_own_branch() -> None:
     assert (chain.step, graph.step) == ("doubled", "sum")
 
 
+@pytest.mark.parametrize(("others", "learned"), [((10, 10), False), ((11, 12), True)])
+def test_of_a_step_that_had_one_value_in_all_right_lanes_nothing_is_learned(
+    others: tuple[int, int], learned: bool
+) -> None:
+    right = [
+        Lineage(OUTPUT, origin(neon.vsubq_s32, 0, [a, 0, 0, 0], [4, 0, 0, 0]), {"difference": a - 4}, {})
+        for a in others
+    ]
+    calibration = Calibration.of(right, lineage(neon.vsubq_s32, {"a": 10, "difference": 7}))
+    assert ("difference" in calibration.makers) is learned
+
+
 def test_an_input_that_was_not_read_is_where_a_lane_parts() -> None:
     found = lineage(lambda a, b: neon.vaddq_s32(a, a), {"a": 10, "b": 4, "sum": 14})
     parted = find_parting(found, Calibration())

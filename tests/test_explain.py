@@ -12,12 +12,14 @@ import numpy.typing as npt
 import pytest
 
 import sim
+from sim import golden
 from sim.explanation.addition import addition_rules
 from sim.explanation.candidates import Multiplier, RealFactor, derivations, requantization_rules
 from sim.explanation.explanation import Explanation
 from sim.explanation.limits import limits_of
 from sim.explanation.question import QuestionError, combined
-from sim.explanation.rule import Candidate
+from sim.explanation.rule import Candidate, RuleStep
+from sim.explanation.scaling import FixedPoint, FloatScaling, IntegerScaling
 from sim.golden.addition import AddParameters, Quantization
 from sim.golden.registry.conventions import CONVENTIONS
 
@@ -327,6 +329,68 @@ def test_steps_of_a_trace_hold_the_value_and_the_exact_one() -> None:
     assert steps == [("multiply", -1, Fraction(-1)), ("shift", -1, half), ("clamp", -1, half)]
 
 
+ELEMENT = {"channel": 0, "in_tail": 0, "has_bias": 0}
+
+
+def test_steps_of_a_factor_without_a_shift_are_the_multiply_alone() -> None:
+    rule = FixedPoint(
+        name="",
+        note="",
+        convention=golden.double_rounding,
+        rounds_twice=True,
+        multiplier=np.array([HALF]),
+        left_shift=np.array([0]),
+        zero_point=0,
+    )
+    assert rule.steps({"value": 5, "sum": 5} | ELEMENT) == [RuleStep("multiply", 3, Fraction(5, 2), "tie")]
+
+
+def test_steps_of_an_integer_factor_are_offset_product_and_shift() -> None:
+    rule = IntegerScaling(
+        name="",
+        note="",
+        convention=golden.integer_scale_floor,
+        multiplier=np.array([3]),
+        right_shift=np.array([2]),
+        zero_point=5,
+    )
+    assert rule.steps({"value": 4, "sum": 4} | ELEMENT) == [
+        RuleStep("offset", 4 + 5, Fraction(9)),
+        RuleStep("multiply", 9 * 3, Fraction(27)),
+        RuleStep("shift rounded down", 27 // 4, Fraction(27, 4)),
+    ]
+
+
+def test_the_step_of_a_float_factor_has_the_product_as_exact_value() -> None:
+    rule = FloatScaling("", "", golden.product_xnnpack, np.array([0.375], np.float32), (Fraction(3, 8),), 0)
+    assert rule.steps({"value": 6, "sum": 6} | ELEMENT) == [RuleStep("multiply and round", 2, Fraction(18, 8))]
+
+
+@pytest.mark.parametrize(
+    ("convention", "x", "q", "e", "result", "event"),
+    [
+        (golden.single_rounding_by_vector, 2**30, HALF, 0, -(2**29), "parts from the exact value"),  # row 17
+        (golden.single_rounding, 2**30, HALF, 3, 0, "wraps"),  # 2^32
+        (golden.single_rounding, 5, HALF, 0, 3, "tie"),
+        (golden.single_rounding, 4, HALF, 0, 2, ""),
+    ],
+)
+def test_what_became_of_a_result_that_is_rounded_once_is_told(
+    convention: Any, x: int, q: int, e: int, result: int, event: str
+) -> None:
+    rule = FixedPoint(
+        name="",
+        note="",
+        convention=convention,
+        rounds_twice=False,
+        multiplier=np.array([q]),
+        left_shift=np.array([e]),
+        zero_point=0,
+    )
+    exact = Fraction(x * q * 2**e, 2**31)
+    assert rule.steps({"value": x, "sum": x} | ELEMENT) == [RuleStep("multiply and shift", result, exact, event)]
+
+
 def test_wrap_of_the_left_shift_is_told() -> None:
     found = explained_by(single_rounding, [2**30, *range(-100, 100)], HALF, 1)
     (trace,) = next(near for near in found.nearest if "double_rounding" in near.names).traces
@@ -428,6 +492,14 @@ def test_a_change_under_which_many_elements_still_differ_is_no_hint() -> None:
     assert found.hints == ()
 
 
+def test_a_change_that_comes_near_but_leaves_a_fifth_of_the_elements_is_no_hint() -> None:
+    accumulators = np.array(SMALL, np.int32)
+    output = made(double_rounding, accumulators, PUBLISHED, -7)
+    output[::5] += 1
+    found = sim.explain(output, accumulators=accumulators, multiplier=PUBLISHED, shift=7, zero_point=40)
+    assert found.hints == ()
+
+
 def test_parameters_of_the_channel_before_are_a_hint() -> None:
     accumulators = np.resize(np.array(SMALL, np.int32), (500, 4))
     multiplier, shift = np.array([HALF, PUBLISHED, 1717986918, INT32_MAX]), np.array([4, 5, 6, 4])
@@ -460,6 +532,13 @@ def test_product_is_explained_by_the_sign_of_its_offsets(sign: int, way: str) ->
     output = made(double_rounding, accumulators, PUBLISHED, -8)
     found = sim.explain(output, a=a, b=b, offset_a=3, offset_b=7, multiplier=PUBLISHED, shift=8)
     assert {name.split(",")[0] for name in found.names} == {way}
+
+
+def test_sums_of_a_product_are_exact_beyond_the_integers_of_float64() -> None:
+    # (2^27 + 1) * (2^26 + 1) = 2^53 + 2^27 + 2^26 + 1, which float64 rounds; its low 32 bits are
+    one, output = np.array([[1]], np.int8), np.array([[2**27 + 2**26 + 1]], np.int32)
+    found = sim.explain(output, a=one, b=one, offset_a=2**27, offset_b=2**26, multiplier=HALF, shift=-1)
+    assert any("single_rounding" in name for name in found.names)
 
 
 def test_product_wraps_in_int32() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -132,3 +133,8 @@ def test_arguments_without_telling_names_get_their_roles_by_trying(folder: Path)
 def test_a_tail_that_rounds_by_another_convention_is_named(folder: Path) -> None:
     told, wrong = report_of("tail rounded otherwise", folder)
     assert told[1].startswith(f"your {wrong:,} wrong lanes are double_rounding_ties_up")
+
+
+def test_of_conventions_that_the_golden_reference_may_be_three_are_named_and_the_others_counted(folder: Path) -> None:
+    told, _ = report_of("fix-up left out", folder)
+    assert re.match(r"the golden reference is \w+ or \w+ or \w+ and \d+ more of sums", told[0])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
+from sim.explanation.of_kernel.changes import changes_that_explain
 from sim.explanation.of_kernel.kernel import explain_kernel
+from sim.kernels import parse_prototype
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.quantize_down.golden import Parameters
 
@@ -63,3 +67,22 @@ def test_results_of_the_golden_reference_are_its_own(kernel: Kernel) -> None:
 
 def test_nothing_is_said_of_no_results(kernel: Kernel) -> None:
     assert explain_kernel(kernel, [case(1)], []) == []
+
+
+def test_a_change_for_which_the_golden_reference_fails_explains_nothing() -> None:
+    def golden(inputs: Any) -> Any:
+        return {"output": np.array([math.floor(Fraction(int(x), inputs["parts"])) for x in inputs["x"]])}
+
+    name, signature = parse_prototype("void shared(const int32_t x[n], int32_t parts, int32_t output[n], size_t n)")
+    kernel = Kernel(
+        name=name,
+        symbol=name,
+        sources=(),
+        signature=signature,
+        golden=lambda inputs: {
+            "output": np.array([math.floor(Fraction(int(x), inputs["parts"])) for x in inputs["x"]])
+        },
+        domain={},
+    )
+    given = {"x": np.array([7, 9], np.int32), "parts": 2, "n": 2}
+    assert changes_that_explain(kernel, [given], [{"output": np.array([100, -100])}]) == []

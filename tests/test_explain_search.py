@@ -37,6 +37,13 @@ class StepAt:
         return []
 
 
+class StepInTheTail(StepAt):
+    """The same in the last columns; 0 in the others."""
+
+    def run(self, operands: Operands) -> Integers:
+        return super().run(operands) * operands["in_tail"]
+
+
 def candidate(first: int, rises: bool = True) -> Candidate:
     return Candidate(StepAt(first, rises), Limits(("saturated",), -128, 127, np.dtype(np.int8)))
 
@@ -60,6 +67,21 @@ def test_equality_is_claimed_of_all_accumulators_where_thresholds_agree(search: 
 
 def test_equality_is_not_claimed_of_what_may_fall_again(search: AccumulatorSearch) -> None:
     assert not search(candidate(123456789), candidate(123456790, rises=False)).is_all
+
+
+def test_what_differs_in_a_tail_alone_is_shown_there(search: AccumulatorSearch) -> None:
+    one, other = (Candidate(StepInTheTail(first), candidate(0).limits) for first in (5, 6))
+    assert [told.operands for told in search(one, other).directed] == [{"accumulator": 5, "in the last columns": 1}]
+
+
+@pytest.mark.parametrize("level", [0, 3, -2])
+@pytest.mark.parametrize("beside", [Fraction(-1, 32), Fraction(1, 32)])
+def test_ties_that_only_the_rounding_before_a_shift_by_4_makes_are_tried(level: int, beside: Fraction) -> None:
+    """Half a unit of the product, which the shift makes a 32nd of the output's, beside its half numbers."""
+    search = AccumulatorSearch([Channel(0, Fraction(1, 2**20), 4)], 0, np.dtype(np.int8))
+    number = int((level + Fraction(1, 2) + beside) * 2**20)
+    apart = search(candidate(number, rises=False), candidate(number + 1, rises=False))
+    assert [told.operands for told in apart.directed] == [{"accumulator": number}]
 
 
 def test_rows_whose_key_takes_more_than_63_bits_stay_apart() -> None:
