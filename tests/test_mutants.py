@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from long.mutants import enough
 from long.mutation.blocks import Source, block_of, with_probes
+from long.mutation.found import Found, KeptFindings
 from long.mutation.judgement import Fate, Verdict
 from long.mutation.mutants import AREAS, Mutant, drawn, files_of
 from long.mutation.operators import Change, changes
@@ -142,10 +146,10 @@ def test_probes_tell_what_is_reached_and_move_no_line(monkeypatch: pytest.Monkey
     reached: list[int] = []
     monkeypatch.setattr("long.mutation.recorder.probe", lambda module: reached.append)
     source = Source.of(BLOCKS)
-    names = {"__name__": "a", "g": str}
+    names: dict[str, Any] = {"__name__": "a", "g": str}
     exec(with_probes(source), names)
     assert reached == []
-    names["f"]([])  # type: ignore[operator]
+    names["f"]([])
 
     assert reached == [7, 10, 16]
     assert with_probes(source).count(b"\n") == BLOCKS.count(b"\n")
@@ -169,7 +173,7 @@ def test_a_mutant_less_does_not_change_the_others_that_are_drawn() -> None:
     assert set(before[1:]) < set(drawn([one for one in mutants if one is not before[0]], 10, 1))
 
 
-def reaching(name: str, seconds: float, here: set[int], elsewhere: set[int] = frozenset()) -> ReachingTest:  # type: ignore[assignment]
+def reaching(name: str, seconds: float, here: Set[int], elsewhere: Set[int] = frozenset()) -> ReachingTest:
     return ReachingTest(name, seconds, {"sim.m": frozenset(here)}, {"sim.m": frozenset(elsewhere)})
 
 
@@ -215,3 +219,32 @@ def test_what_an_import_runs_is_asked_of_new_processes() -> None:
 )
 def test_98_of_100_that_can_be_killed_are_enough(fates: list[Fate], passes: bool) -> None:
     assert enough([Verdict(mutant("area-1"), fate, "") for fate in fates]) is passes
+
+
+KILLED, SURVIVED = Found("tests/test_house.py::test_that", "fails", 0), Found("", "", 7)
+
+
+def test_what_was_found_out_is_kept_for_the_next_run(tmp_path: Path) -> None:
+    tests = ["tests/test_house.py", "tests/test_start.py"]
+    for name, found in (("area-1", KILLED), ("area-2", SURVIVED)):
+        KeptFindings(tmp_path / "findings", tests).add(name, found)
+    kept = KeptFindings(tmp_path / "findings", tests)
+    assert [kept.get(name) for name in ("area-1", "area-2", "area-3")] == [KILLED, SURVIVED, None]
+
+
+def test_what_survived_other_tests_is_tried_again_and_what_one_of_them_killed_is_not(tmp_path: Path) -> None:
+    before = KeptFindings(tmp_path / "findings", ["tests/test_house.py"])
+    before.add("area-1", KILLED)
+    before.add("area-2", SURVIVED)
+    kept = KeptFindings(tmp_path / "findings", ["tests/test_house.py", "tests/test_start.py"])
+    assert [kept.get(name) for name in ("area-1", "area-2")] == [KILLED, None]
+
+
+@pytest.mark.parametrize(
+    "line", ["", '{"mutant": "area-1", "dig', "[]", '{"mutant": "area-1", "digest": "0", "found": {"killer": 1}}']
+)
+def test_a_line_that_was_cut_is_passed_over(tmp_path: Path, line: str) -> None:
+    (tmp_path / "findings").write_text(line + "\n")
+    kept = KeptFindings(tmp_path / "findings", [])
+    kept.add("area-2", KILLED)
+    assert [KeptFindings(tmp_path / "findings", []).get(name) for name in ("area-1", "area-2")] == [None, KILLED]

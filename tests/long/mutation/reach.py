@@ -25,7 +25,10 @@ from long.mutation.trial import LONGEST, copied, surroundings
 from sim.toolchain.compilers import cache_directory
 from sim.toolchain.kept import write_whole
 
-_CODE: Final = ("isa", "sim", "rtl_models", "tests/support", "tests/conftest.py", "tests/long/mutation")
+_CODE: Final = (
+    "isa", "sim", "rtl_models", "tests/support", "tests/conftest.py",
+    *(f"tests/long/mutation/{name}.py" for name in ("blocks", "recorder", "server", "trial")),
+)  # fmt: skip
 _SUFFIXES: Final = (".py", ".toml", ".c", ".h", ".txt", ".sv", ".cpp")
 _TOGETHER: Final = 24
 """Files of tests."""
