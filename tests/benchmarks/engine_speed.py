@@ -7,7 +7,6 @@ make bench
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from os import environ
 from statistics import median
@@ -16,6 +15,7 @@ from time import perf_counter, process_time
 from unittest.mock import patch
 
 import unicorn
+from benchmarks.interrupt import LOOP, map_loop, seconds_to_end
 from benchmarks.machine_speed import prepared
 
 from sim import Emulator, Machine
@@ -119,20 +119,10 @@ def starts(image: Image) -> tuple[float, float]:
 def end() -> float:
     """Seconds from an interrupt to the end of an endless loop."""
     machine = Machine(engine="compiled")
-    machine.memory.map(0x10000, 4096, "rx")
-    machine.memory.write(0x10000, (0x14000000).to_bytes(4, "little"))  # b #0
-    machine.pc = 0x10000
+    map_loop(machine.memory)
+    machine.pc = LOOP
     machine.run(max_instructions=100_000_000)
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    start = perf_counter()
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
-    try:
-        machine.run()
-    except KeyboardInterrupt:
-        return perf_counter() - start - 0.3
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    raise AssertionError("an endless loop ended")
+    return seconds_to_end(machine.run)
 
 
 def main() -> None:

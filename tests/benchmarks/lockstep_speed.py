@@ -8,11 +8,11 @@ make bench
 
 from __future__ import annotations
 
-import signal
 from statistics import median
-from time import perf_counter, process_time
+from time import process_time
 
 import numpy as np
+from benchmarks.interrupt import LOOP, map_loop, seconds_to_end
 
 from sim import Emulator, Machine
 from sim.call.caller import RETURN_ADDRESS, Call, Caller
@@ -59,20 +59,10 @@ def end() -> float:
     """Seconds from an interrupt to the end of an endless loop."""
     machine, emulator = Machine(), Emulator()
     for memory in (machine.memory, emulator.memory):
-        memory.map(0x10000, 4096, "rx")
-        memory.write(0x10000, (0x14000000).to_bytes(4, "little"))  # b #0
-    machine.pc, lockstep = 0x10000, Lockstep(machine, emulator, patience=0)
+        map_loop(memory)
+    machine.pc, lockstep = LOOP, Lockstep(machine, emulator, patience=0)
     lockstep.run(0, 10_000_000)
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    start = perf_counter()
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
-    try:
-        lockstep.run(0, NEVER)
-    except KeyboardInterrupt:
-        return perf_counter() - start - 0.3
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    raise AssertionError("an endless loop ended")
+    return seconds_to_end(lambda: lockstep.run(0, NEVER))
 
 
 def main() -> None:
