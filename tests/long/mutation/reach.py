@@ -168,8 +168,10 @@ def _record(files: Sequence[str], jobs: int) -> dict[str, Any]:
         ]  # fmt: skip
         environment = surroundings(checkout) | {REACH: str(told)}
         done = subprocess.run(command, cwd=checkout, stdout=sys.stderr, env=environment)
-        if done.returncode not in (0, 1):
-            sys.exit(f"the tests cannot be run: pytest ends with {done.returncode}")
+        ran = {record["test"] for record in _lines(told, "tests")}
+        collected = [test for tests in _lines(told, "collected") for test in tests]
+        if done.returncode not in (0, 1) or not collected or not ran.issuperset(collected):
+            sys.exit(f"not all tests were run: pytest ends with {done.returncode}")
         return read_record(told, files)
 
 
@@ -190,19 +192,22 @@ def read_record(told: Path, files: Iterable[str]) -> dict[str, Any]:
             of_fixture[number] = float(seconds)
     imported = {module: sorted(lines) for module, lines in reached["0"][False].items()}
     found: dict[str, Any] = {file: {"tests": [], "imported": imported} for file in files}
-    for path in told.glob("tests-*"):
-        for record in map(json.loads, path.read_text().splitlines()):
-            if record["outcome"] != "passed":
-                if record["outcome"] == "failed":
-                    print(f"left out, it fails with probes: {record['test']}", file=sys.stderr)
-                continue
-            seconds = record["seconds"] + sum(of_fixture.get(number, 0) for number in set(record["fixtures"]))
-            test: dict[str, Any] = {"name": record["test"], "seconds": round(seconds, 2)}
-            for here, key in ((True, "here"), (False, "elsewhere")):
-                blocks = defaultdict[str, set[int]](set)
-                for number in (record["number"], *record["fixtures"]):
-                    for module, lines in reached[number][here].items():
-                        blocks[module] |= lines
-                test[key] = {module: sorted(lines) for module, lines in sorted(blocks.items())}
-            found[record["test"].partition("::")[0]]["tests"].append(test)
+    for record in _lines(told, "tests"):
+        if record["outcome"] != "passed":
+            if record["outcome"] == "failed":
+                print(f"left out, it fails with probes: {record['test']}", file=sys.stderr)
+            continue
+        seconds = record["seconds"] + sum(of_fixture.get(number, 0) for number in set(record["fixtures"]))
+        test: dict[str, Any] = {"name": record["test"], "seconds": round(seconds, 2)}
+        for here, key in ((True, "here"), (False, "elsewhere")):
+            blocks = defaultdict[str, set[int]](set)
+            for number in (record["number"], *record["fixtures"]):
+                for module, lines in reached[number][here].items():
+                    blocks[module] |= lines
+            test[key] = {module: sorted(lines) for module, lines in sorted(blocks.items())}
+        found[record["test"].partition("::")[0]]["tests"].append(test)
     return found
+
+
+def _lines(told: Path, kind: str) -> list[Any]:
+    return [json.loads(line) for path in told.glob(f"{kind}-*") for line in path.read_text().splitlines()]

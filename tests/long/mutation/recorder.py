@@ -1,8 +1,8 @@
 """Which blocks each test reaches, in the process of pytest and in all that it starts; a plugin for pytest.
 
 `LANEWISE_REACH` names a folder.  Every process appends to files of its own there: for the first time that a test
-reaches a block, `NUMBER module line`; and pytest's process, as JSON, what a number stands for and what became of it.
-What a fixture of a wider scope than one test reaches belongs to every test that uses it.
+reaches a block, `NUMBER module line`; and pytest's process, as JSON, which tests it collects, what a number stands for
+and what became of it.  What a fixture of a wider scope than one test reaches belongs to every test that uses it.
 """
 
 from __future__ import annotations
@@ -63,6 +63,9 @@ class Recorder:
 
     def _number(self, name: str) -> str:
         return self._numbers.setdefault(name, f"{os.getpid()}.{len(self._numbers)}")
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        _append("collected", json.dumps([item.nodeid for item in session.items]) + "\n")
 
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         number, begun = self._number(item.nodeid), _processor_seconds()
