@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 from long.mutation.found import Found, KeptFindings
 from long.mutation.mutants import Mutant
 from long.mutation.reach import Reach, ReachingTest
-from long.mutation.trial import Collected, NotCollected, Planted, Tests, copied
+from long.mutation.trial import Collected, NotCollected, NotPlanted, Planted, Tests, copied
 
 JUDGED: Final = Path(__file__).with_name("equivalent.toml")
 FIRST: Final = 4
@@ -135,12 +135,15 @@ class _Judge:
 
         passed = 0
         try:
-            for some, tried in (
-                (here, lambda tests: self._collected.tried(tests, mutant)),
-                (anew[:FIRST], in_a_new_one),
-                (anew[FIRST:], in_a_new_one),
-            ):
-                found = self._found(some, tried)
+            found = self._found(here, lambda tests: self._collected.tried(tests, mutant))
+            if found.killed:
+                return found
+            passed = found.passed
+        except NotPlanted:
+            anew = list(dict.fromkeys([*here, *anew]))
+        try:
+            for some in (anew[:FIRST], anew[FIRST:]):
+                found = self._found(some, in_a_new_one)
                 if found.killed:
                     return found
                 passed += found.passed

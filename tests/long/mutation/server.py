@@ -29,6 +29,7 @@ ASKED: Final = "LANEWISE_ASKED"
 ANSWERED: Final = "LANEWISE_ANSWERED"
 ABSENT: Final = "is not there"
 """Where a test is not collected, as its parameters come from what is mutated."""
+NOT_PLANTED: Final = "no function has the mistake"
 MEMORY: Final = 4 << 30
 """Bytes that a mutant may really use; emulators set much more aside."""
 CPU_LEAST, CPU_TIMES = 20, 10
@@ -58,6 +59,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
 
 def _functions() -> _Functions:
     found = defaultdict(list)
+    gc.unfreeze()  # what the collector does not walk is not named either
     for one in gc.get_objects():
         if type(one) is FunctionType:
             found[one.__code__.co_filename, one.__code__.co_qualname, one.__code__.co_firstlineno].append(one)
@@ -82,9 +84,11 @@ def _answer(
         for pipe in pipes:
             os.close(pipe)
         try:
-            if "text" in question:
-                _exchange(functions, question["file"], question["text"])
-            _try(session, [(tests[name], seconds) for name, seconds in question["tests"]], question["longest"], tell)
+            if "text" in question and not _exchange(functions, question["file"], question["text"]):
+                os.write(tell, json.dumps({"error": NOT_PLANTED}).encode())
+            else:
+                chosen = [(tests[name], seconds) for name, seconds in question["tests"]]
+                _try(session, chosen, question["longest"], tell)
         finally:
             os._exit(0)
     os.close(tell)
@@ -139,16 +143,19 @@ def _try(session: pytest.Session, chosen: Sequence[tuple[pytest.Item, float]], l
     say(survived=len(chosen))
 
 
-def _exchange(functions: _Functions, file: str, text: str) -> None:
-    """Give every function of a file the code of the same name and place in the other text.
+def _exchange(functions: _Functions, file: str, text: str) -> bool:
+    """Give every function of a file the code of the same name and place in the other text; whether any differed.
 
     One inside of another that was made already, as decorators make them, is left where it sees other names around it.
     """
+    exchanged = False
     for code in _codes(compile(text, file, "exec")):
         for function in functions.get((file, code.co_qualname, code.co_firstlineno), ()):
             if function.__code__ != code:
                 with suppress(ValueError):
                     function.__code__ = code
+                    exchanged = True
+    return exchanged
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -15,7 +15,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
 from long.mutation.mutants import ROOT, Mutant
-from long.mutation.server import ABSENT, ANSWERED, ASKED
+from long.mutation.server import ABSENT, ANSWERED, ASKED, NOT_PLANTED
 
 LEFT_BEHIND: Final = (".venv", ".git", "__pycache__", ".*_cache", ".hypothesis", "build", "dist")
 LONGEST: Final = 30.0
@@ -26,6 +26,10 @@ Tests = Sequence[tuple[str, float]]
 
 class NotCollected(Exception):
     """Tests cannot be collected: what pytest says of it."""
+
+
+class NotPlanted(Exception):
+    """The process has no function with the code that the mistake is in."""
 
 
 def copied(folder: Path) -> Path:
@@ -80,11 +84,16 @@ class Collected:
         self._process.kill()
 
     def tried(self, tests: Tests, mutant: Mutant | None = None) -> dict[str, Any]:
-        """What becomes of the modules as they are here, or of a mutant whose mistake is inside of a function."""
+        """What becomes of the modules as they are here, or of a mutant whose mistake is inside of a function.
+
+        May raise NotPlanted.
+        """
         question: dict[str, Any] = {"tests": list(tests), "longest": LONGEST}
         if mutant is not None:
             question |= {"file": str(self._checkout / mutant.file), "text": mutant.text.decode()}
         found = self._answer(question)
+        if found.get("error") == NOT_PLANTED:
+            raise NotPlanted
         if "error" in found or (mutant is not None and found.get("how") == ABSENT):
             raise RuntimeError(f"the mutant could not be tried: {found}")
         return found
