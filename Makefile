@@ -53,7 +53,8 @@ kernels: $(INSTALLED)
 planted: $(INSTALLED)
 	@PYTHONPATH=tests $(BIN)/python -m long.planted_kernels
 
-# 300 small mistakes in lockstep, guards, blame, timing and golden arithmetic, and whether tests notice: half an hour.
+# 300 small mistakes in lockstep, guards, blame, timing and golden arithmetic, and whether tests notice: an hour; it goes
+# on where it was stopped.
 mutants: $(INSTALLED)
 	@PYTHONPATH=tests $(BIN)/python -m long.mutants
 
