@@ -10,7 +10,9 @@ import pytest
 
 from isa.intrinsics import ElementPointer as TypedPointer
 from isa.intrinsics import vld1q_u32
+from sim.call.buffers import BUFFER_SPACING, FIRST_BUFFER, PlacedArray
 from sim.call.call import CallResult, CompiledKernel, ProgramKernel
+from sim.call.guards.bounds import AccessBounds, StackFrame
 from sim.call.guards.findings import GuardError, GuardFinding
 from sim.kernels import Inputs, Kernel, KernelError, Pointer, ScalarArgument, Signature
 from sim.toolchain.compilers import build
@@ -122,6 +124,20 @@ SQUARE: Inputs = {"a": np.ones((2, 2), np.uint32)}
 def test_bytes_between_rows_are_not_the_arrays(text: str, kind: str, first: int, last: int, tmp_path: Path) -> None:
     finding = stopped(assembly(text, "ret", signature=ROWS), tmp_path, SQUARE)
     assert (finding.kind, finding.first, finding.last) == (kind, first, last)
+
+
+def test_what_passes_without_a_look_are_the_rows_of_a_strided_array_and_nothing_between_them() -> None:
+    a, b = ROWS.arguments
+    assert isinstance(a, Pointer)
+    assert isinstance(b, Pointer)
+    first, second = FIRST_BUFFER, FIRST_BUFFER + BUFFER_SPACING
+    placed = [PlacedArray(a, first, (2, 2), (4, 1)), PlacedArray(b, second, (2, 2), (4, 1))]
+    assert AccessBounds(placed, (), StackFrame(0x1000, 0)).allowed.ranges == (
+        (first, first + 8, True, False),
+        (first + 16, first + 24, True, False),
+        (second, second + 8, True, True),
+        (second + 16, second + 24, True, True),
+    )
 
 
 def test_a_fault_on_the_machine_alone_names_array_and_byte(tmp_path: Path) -> None:
