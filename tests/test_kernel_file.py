@@ -9,6 +9,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import sim.command.app
+from sim.check.aim.aiming import aim
+from sim.check.vectors import make_vectors
 from sim.kernels import KernelError
 from sim.kernels.kernel_file import load_kernel
 
@@ -30,6 +32,15 @@ def test_the_example_passes_its_check(example: Path) -> None:
     result = lanewise("check", str(example), *SMALL, "--json")
     report = json.loads(result.stdout)
     assert (result.exit_code, report["passed"], report["kernel"]) == (0, True, "product")
+
+
+@pytest.mark.parametrize("options", [(), ("--golden", "single_rounding")])
+def test_inputs_are_aimed_at_a_kernel_as_init_writes_it(options: tuple[str, ...], tmp_path: Path) -> None:
+    """What guards a user's functions is not taken for arguments and samples of the user's own."""
+    assert lanewise("init", "kernel", "mine", "--folder", str(tmp_path), *options).exit_code == 0
+    kernel = load_kernel(tmp_path / "mine.py")
+    power = aim(kernel, [], make_vectors(kernel, 10, 1)).power
+    assert (power.not_aimed, power.lanes_aimed > 1000) == ("", True)
 
 
 def test_the_examples_other_convention_is_separated_from_it(example: Path) -> None:

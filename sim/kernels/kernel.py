@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
+from inspect import unwrap
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
@@ -113,7 +114,13 @@ class Kernel:
     @property
     def is_drawn(self) -> bool:
         """Whether input sets are the arguments, and any numbers of their domains make one."""
-        return self.arguments is dict and isinstance(self.sample, partial) and self.sample.func is sample_set
+        sample = unwrap(self.sample)
+        return self.takes_inputs and isinstance(sample, partial) and sample.func is sample_set
+
+    @property
+    def takes_inputs(self) -> bool:
+        """Whether input sets are the arguments of the signature."""
+        return unwrap(self.arguments) is dict
 
     @property
     def title(self) -> str:

@@ -80,7 +80,7 @@ def aim(kernel: Kernel, jobs: Iterable[Job], vectors: Vectors) -> Aimed:
         if not target.failing:
             operands += target.operands_met(title, kept)
     if not kernel.is_drawn:
-        own = "own arguments" if kernel.arguments is not dict else "own sample"
+        own = "own sample" if kernel.takes_inputs else "own arguments"
         return Aimed((), (), Power(0, mistakes, operands, not_aimed=own))
     chosen = [tried[number] for number in sorted(kept)]
     lanes = sum(candidate.lanes for candidate in tried)
