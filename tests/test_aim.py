@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from sim.check.aim.boundaries import boundary_sets
 from sim.check.aim.candidates import candidates
 from sim.check.aim.mistakes import mistakes_of
 from sim.check.aim.power import OperandsMet, Power, TriedMistake
+from sim.check.aim.variables import variables_of
 from sim.check.check import check_job, jobs_of
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
@@ -77,7 +77,7 @@ def test_boundaries_of_a_division_are_next_to_its_multiples() -> None:
         "void f(const int32_t x[n], int32_t out[n], size_t n)", lambda inputs: {"out": inputs["x"] // np.int32(1000)}
     )
     inputs = {"x": np.arange(20, dtype=np.int32), "n": 20}
-    before, behind = boundary_sets(kernel, inputs, np.random.default_rng(1))
+    before, behind = boundary_sets(kernel, inputs, variables_of(kernel, inputs, {}), np.random.default_rng(1))
     low, high = np.minimum(before["x"], behind["x"]), np.maximum(before["x"], behind["x"])
     assert (high % 1000 == 0).all()
     assert (high - low == 1).all()
@@ -92,7 +92,7 @@ def test_a_sum_over_an_axis_comes_as_near_to_a_step_as_its_elements_let_it() -> 
 
     kernel = kernel_of("void f(const int8_t a[n][8], int32_t out[n], size_t n)", golden)
     inputs = {"a": np.zeros((5, 8), np.int8), "n": 5}
-    sets = list(boundary_sets(kernel, inputs, np.random.default_rng(1)))
+    sets = list(boundary_sets(kernel, inputs, variables_of(kernel, inputs, {}), np.random.default_rng(1)))
     apart = [
         np.abs(golden(one)["out"] - golden(other)["out"]) for one, other in zip(sets[::2], sets[1::2], strict=True)
     ]
@@ -200,13 +200,108 @@ def test_a_weakness_says_which_operands_no_lane_met_and_whether_any_can() -> Non
     )
 
 
-@pytest.mark.parametrize(
-    ("given", "why"),
-    [({"sample": lambda rng: {}}, "own sample"), ({"arguments": lambda inputs: inputs}, "own arguments")],
-)
-def test_a_kernel_that_makes_its_inputs_itself_is_not_aimed_at_and_the_report_says_so(given: Any, why: str) -> None:
-    kernel = replace(kernel_of("void f(int32_t n, int32_t out[1])", dict), **given)
-    assert aim(kernel, [], Vectors([], [], seed=1)).power.not_aimed == why
+STEP = """
+#include <stddef.h>
+#include <stdint.h>
+void step(const int32_t *x, int32_t edge, int32_t *out, size_t n) {
+    for (size_t i = 0; i < n; ++i) out[i] = x[i] > edge;
+}
+"""
+"""It differs from a kernel with >= only where a number is the edge itself."""
+
+
+def stepping(folder: Path, domain: Mapping[str, Domain], wrong_from: int = -(1 << 31), **given: Any) -> Kernel:
+    """A kernel with samples of its own, which never meet the edge; the golden reference is another from an edge on."""
+    source = folder / "step.c"
+    source.write_text(STEP)
+
+    def golden(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        edge = inputs["edge"] if "edge" in inputs else inputs["parameters"]["edge"]
+        if edge == 7:
+            raise ValueError("7 is no edge")
+        at_edge = (inputs["x"] == edge) if edge >= wrong_from else False
+        return {"out": ((inputs["x"] > edge) | at_edge).astype(np.int32)}
+
+    def sample(rng: np.random.Generator) -> dict[str, Any]:
+        return {
+            "x": 2 * rng.integers(-5000, 5000, 9, dtype=np.int32),
+            "edge": 2 * int(rng.integers(-50, 50)) + 1,
+            "n": 9,
+        }
+
+    name, signature = parse_prototype("void step(const int32_t x[n], int32_t edge, int32_t out[n], size_t n)")
+    return Kernel(
+        name=name, symbol=name, sources=(source,), signature=signature, golden=golden, domain=domain,
+        **{"sample": sample, "corners": lambda: iter(()), **given},
+    )  # fmt: skip
+
+
+def aimed(kernel: Kernel) -> tuple[Vectors, Power]:
+    """The vectors of a check with what is aimed, and what these tell."""
+    vectors = make_vectors(kernel, 100, 1)
+    found = aim(kernel, jobs_of(kernel, ["O2"]), vectors)
+    return found.added_to(vectors), found.power
+
+
+X, EDGE = Domain(-10000, 10000), Domain(-99, 99)
+
+
+def test_a_kernel_with_samples_of_its_own_is_aimed_at_within_its_declared_domain(tmp_path: Path) -> None:
+    kernel = stepping(tmp_path, {"x": X, "edge": EDGE})
+    vectors, power = aimed(kernel)
+    report = check_job(kernel, jobs_of(kernel, ["O2"])[0], vectors, engine="machine")
+    assert (report.verdict, power.beyond, power.doubts) == ("differs", "", [])
+    numbers = np.concatenate([inputs["x"] for inputs in vectors.inputs])
+    assert (numbers.min() >= X.low, numbers.max() <= X.high) == (True, True)
+
+
+def test_what_no_domain_declares_is_aimed_within_what_samples_show_and_is_no_verdict(tmp_path: Path) -> None:
+    kernel = stepping(tmp_path, {"edge": EDGE})
+    vectors, power = aimed(kernel)
+    assert not check_job(kernel, jobs_of(kernel, ["O2"])[0], vectors, engine="machine").failure
+    shown = np.concatenate([inputs["x"] for inputs in make_vectors(kernel, 100, 1).inputs])
+    assert power.beyond == f"x {shown.min()}..{shown.max()}"
+    (doubt,) = power.doubts
+    assert doubt.startswith("step.c -O2 differs on inputs made of the kernel's own by changes of x, of which no domain")
+    (x,), edge = re.findall(r"x\[\d+\]=(-?\d+)", doubt), re.findall(r"edge=(-?\d+)", doubt)
+    assert [x] == edge
+    assert power.weaknesses == [doubt]
+
+
+def test_what_the_golden_reference_refuses_is_no_doubt(tmp_path: Path) -> None:
+    """It is another only for the edge 7, which it refuses; 5 and 9 stay."""
+    kernel = stepping(tmp_path, {"edge": Domain(choices=(5, 7))}, wrong_from=7)
+    assert aimed(kernel)[1].doubts == []
+
+
+def test_numbers_that_arguments_are_made_of_are_aimed_at_and_extents_stay(tmp_path: Path) -> None:
+    def arguments(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        return {"x": inputs["x"], "edge": inputs["parameters"]["edge"], "n": inputs["parameters"]["count"]}
+
+    def sample(rng: np.random.Generator) -> dict[str, Any]:
+        parameters = {"edge": 2 * int(rng.integers(-50, 50)) + 1, "count": (count := int(rng.integers(1, 20)))}
+        return {"x": 2 * rng.integers(-5000, 5000, count, dtype=np.int32), "parameters": parameters}
+
+    kernel = stepping(tmp_path, {"x": X, "edge": EDGE}, arguments=arguments, sample=sample)
+    vectors, _ = aimed(kernel)
+    assert check_job(kernel, jobs_of(kernel, ["O2"])[0], vectors, engine="machine").failure
+    assert all(inputs["parameters"]["count"] == len(inputs["x"]) for inputs in vectors.inputs)
+    own = make_vectors(kernel, 100, 1).inputs
+    edges = {inputs["parameters"]["edge"] for inputs in vectors.inputs[len(own) :]}
+    assert edges - {inputs["parameters"]["edge"] for inputs in own}
+
+
+def test_fields_of_structures_are_aimed_at() -> None:
+    """max(x, limits.low) steps with the field."""
+    kernel = kernel_of(
+        "void f(const int32_t x[n], struct { int32_t low; int32_t high; } limits, int32_t out[n], size_t n)",
+        lambda inputs: {"out": np.clip(inputs["x"], inputs["limits"]["low"], inputs["limits"]["high"])},
+        **{"limits.low": Domain(-9, 0), "limits.high": Domain(1, 9)},
+    )
+    inputs = {"x": np.arange(3, dtype=np.int32), "limits": {"low": -1, "high": 2}, "n": 3}
+    found = {variable.name: variable for variable in variables_of(kernel, inputs, kernel.domain)}
+    assert {name: variable.domain for name, variable in found.items() if "." in name} == kernel.domain
+    assert found["limits.high"].put(inputs, np.array([5]))["limits"] == {"low": -1, "high": 5}
 
 
 @pytest.fixture

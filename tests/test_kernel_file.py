@@ -40,7 +40,7 @@ def test_inputs_are_aimed_at_a_kernel_as_init_writes_it(options: tuple[str, ...]
     assert lanewise("init", "kernel", "mine", "--folder", str(tmp_path), *options).exit_code == 0
     kernel = load_kernel(tmp_path / "mine.py")
     power = aim(kernel, [], make_vectors(kernel, 10, 1)).power
-    assert (power.not_aimed, power.lanes_aimed > 1000) == ("", True)
+    assert (power.beyond, power.lanes_aimed > 1000) == ("", True)
 
 
 def test_the_examples_other_convention_is_separated_from_it(example: Path) -> None:

@@ -28,6 +28,15 @@ def as_value(number: np.generic) -> Value:
     return f"{number!s} ({np.array(number).view(f'u{number.itemsize}'):#0{2 + 2 * number.itemsize}x})"
 
 
+def arguments_at(arguments: Inputs, place: Place, shape: Place) -> str:
+    """The arguments of a call as text, of arrays of an output's shape only the element at one place."""
+    parts = []
+    for name, value in arguments.items():
+        at_lane = isinstance(value, np.ndarray) and value.shape == shape
+        parts.append(f"{name}{list(place)}={value[place]}" if at_lane else f"{name}={value}")
+    return ", ".join(parts)
+
+
 class WrongLane(NamedTuple):
     """An output lane that differs: in which input set, of which engine, array and place."""
 
@@ -88,11 +97,7 @@ class Comparison:
     def inputs_of(self, lane: WrongLane) -> str:
         """The arguments as text, of arrays like the output only the lane's own element."""
         arguments = self._kernel.arguments(self._vectors.inputs[lane.number])
-        parts = []
-        for name, value in arguments.items():
-            at_lane = isinstance(value, np.ndarray) and value.shape == self._shape(lane)
-            parts.append(f"{name}{list(lane.place)}={value[lane.place]}" if at_lane else f"{name}={value}")
-        return ", ".join(parts)
+        return arguments_at(arguments, lane.place, self._shape(lane))
 
     def agreeing_conventions(self) -> tuple[str, ...]:
         """The kernel's other conventions that give every output there is."""

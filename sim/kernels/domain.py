@@ -53,6 +53,13 @@ class Domain:
         low, high = _limits(dtype)
         return (low if self.low is None else self.low), (high if self.high is None else self.high)
 
+    def holds(self, number: Number) -> bool:
+        """Whether it is one of them."""
+        if self.choices:
+            return number in self.choices
+        above, below = self.low is None or number >= self.low, self.high is None or number <= self.high
+        return (above and below) or number in self.corners
+
     def edges(self, dtype: np.dtype[Any]) -> Array:
         """The corner numbers of that dtype, each once."""
         low, high = self.bounds(dtype)
@@ -83,7 +90,7 @@ def check_domains(signature: Signature, domains: Domains) -> None:
 
     Fields of structures are named as in "bounds.low".
     """
-    types = dict(_types(signature))
+    types = dict(number_types(signature))
     for name, domain in domains.items():
         if name not in types:
             raise ValueError(f"there is a domain of {name!r}, which is no argument: they are {', '.join(types)}")
@@ -98,7 +105,7 @@ def check_domains(signature: Signature, domains: Domains) -> None:
 
 def corner_sets(signature: Signature, domains: Domains) -> Iterator[dict[str, Any]]:
     """Every length in turn, then one length with each argument going through its corners, then at its extremes."""
-    types = dict(_types(signature))
+    types = dict(number_types(signature))
     longest = max((len(domain_of(domains, name).edges(dtype)) for name, dtype in types.items()), default=0)
     for number, length in enumerate((*LENGTHS, *[LENGTHS[-1]] * longest)):
         pick, rows = _at_corners(domains, number), ROWS[number % len(ROWS)]
@@ -112,7 +119,7 @@ def extreme_sets(signature: Signature, domains: Domains, length: int, rows: int)
     The lowest is bit 0 of the numbers that tell arguments apart, or its complement, so that two of them are once
     alike and once apart; all at one end come first.
     """
-    names = [name for name, _ in _types(signature)]
+    names = [name for name, _ in number_types(signature)]
     for bit in range(-1, max(len(names) - 1, 0).bit_length()):
         for flipped in (False, True):
             highest = {name: flipped != (bit >= 0 and bool(number >> bit & 1)) for number, name in enumerate(names)}
@@ -211,7 +218,7 @@ def _read_only(array: Array) -> Array:
 
 def _sizes(signature: Signature, domains: Domains, length: int, rows: int) -> dict[str, Any]:
     """The scalars that shapes and strides name: lengths of rows, numbers of rows, then distances that suffice."""
-    types, sizes = dict(_types(signature)), dict[str, Any]()
+    types, sizes = dict(number_types(signature)), dict[str, Any]()
     for pointer in signature.pointers:
         for axis, extent in enumerate(pointer.shape):
             if isinstance(extent, str):
@@ -238,7 +245,7 @@ def _nearest(domain: Domain, dtype: np.dtype[Any], wanted: int) -> int:
     return int(min(max(wanted, low), high))
 
 
-def _types(signature: Signature) -> Iterator[tuple[str, np.dtype[Any]]]:
+def number_types(signature: Signature) -> Iterator[tuple[str, np.dtype[Any]]]:
     """What numbers each argument is made of, by its name; of a structure each field."""
     for argument in signature.arguments:
         if isinstance(argument, Struct):

@@ -48,6 +48,7 @@ class Kernel:
     for a null pointer; outputs left out); `program` is the kernel in intrinsics and takes the same arguments, with
     typed pointers for arrays.  `corners` yields the input sets that everybody must try, `sample` makes a random one;
     where they are not given, both are drawn from the `domain` of each argument, and an input set is the arguments.
+    Checks change numbers of these input sets within the domains; on what is no input of the kernel `golden` raises.
     `mode` names the arithmetic where a folder has several, each with a record of its own.  `conventions` are the other
     arithmetics under their names: to name the one that a wrong result agrees with, and to count the vectors that tell
     them apart; one that does not define an input set raises ValueError.  `tolerance` is that of floating-point outputs,

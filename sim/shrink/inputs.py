@@ -1,26 +1,19 @@
-"""Input sets as trees of numbers: cut to fewer lanes, and with simpler numbers.
-
-An input set holds arrays, numbers, tuples, mappings and dataclasses, each of any depth; what else it holds stays as it
-is.  Nothing is changed in place.
-"""
+"""Input sets cut to fewer lanes, and with simpler numbers.  Nothing is changed in place."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from sim.kernels.domain import Domain, Number
+from sim.kernels.input_tree import NUMBERS, Where, rebuilt
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 
-Where = tuple[str | int, ...]
-"""Where a number stands: names of fields, then indices."""
 Edit = Callable[[Where, Any], Any]
 LARGEST_HALVED: Final = 2.0**64
 """Floats beyond are only tried as they are."""
-_NUMBERS: Final = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
 def sizes_of(outputs: Outputs, inputs: Inputs) -> list[int]:
@@ -49,7 +42,7 @@ def _cut(value: Any, size: int, chosen: list[int]) -> Any:
         return type(value)(len(chosen)) if value == size else value
     if isinstance(value, tuple) and len(value) == size and not hasattr(value, "_fields"):
         return tuple(value[at] for at in chosen)
-    return _rebuilt(value, lambda _, part: _cut(part, size, chosen))
+    return rebuilt(value, lambda _, part: _cut(part, size, chosen))
 
 
 def numbers_of(inputs: Inputs) -> dict[Where, Any]:
@@ -78,22 +71,9 @@ def _edited(path: Where, value: Any, edit: Edit) -> Any:
         for place in np.ndindex(array.shape):
             array[place] = edit((*path, *place), array[place])
         return array
-    if isinstance(value, _NUMBERS):
+    if isinstance(value, NUMBERS):
         return edit(path, value)
-    return _rebuilt(value, lambda key, part: _edited((*path, key), part, edit))
-
-
-def _rebuilt(value: Any, part: Callable[[str | int, Any], Any]) -> Any:
-    """A mapping, dataclass or tuple with each of its parts made anew; anything else itself."""
-    if isinstance(value, Mapping):
-        return {key: part(key, item) for key, item in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in fields(value) if field.init]
-        return replace(value, **{name: part(name, getattr(value, name)) for name in names})
-    if isinstance(value, tuple):
-        items = [part(at, item) for at, item in enumerate(value)]
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    return value
+    return rebuilt(value, lambda key, part: _edited((*path, key), part, edit))
 
 
 def choices(kernel: Kernel, inputs: Inputs) -> dict[Where, Sequence[Any]]:
@@ -113,14 +93,14 @@ def choices(kernel: Kernel, inputs: Inputs) -> dict[Where, Sequence[Any]]:
 def in_domain(kernel: Kernel, inputs: Inputs) -> bool:
     """Whether every scalar is in its domain: a cut may have made it another length."""
     domains = {name: domain for name, domain in kernel.domain.items() if isinstance(inputs.get(name), int | float)}
-    return all(_allows(domain, inputs[name]) for name, domain in domains.items())
+    return all(domain.holds(inputs[name]) for name, domain in domains.items())
 
 
 def _choices(number: Any, domain: Domain | None) -> list[Any]:
     own, kind = number.item() if isinstance(number, np.generic) else number, type(number)
     edges = () if domain is None else (domain.low, domain.high, *domain.corners, *domain.choices)
     tried = (*_simpler(own), *(n for n in edges if n is not None))
-    simpler = {n for n in tried if _order(n) < _order(own) and _allows(domain, n)}
+    simpler = {n for n in tried if _order(n) < _order(own) and (domain is None or domain.holds(n))}
     return [*(kind(n) for n in sorted(simpler, key=_order) if _fits(kind, n)), number]
 
 
@@ -134,15 +114,6 @@ def _simpler(number: Number) -> Iterator[Number]:
     for bits in range(1, number.bit_length() + 1):
         part = abs(number) >> bits
         yield from (part, abs(number) - part, -part, part - abs(number))
-
-
-def _allows(domain: Domain | None, number: Number) -> bool:
-    if domain is None:
-        return True
-    if domain.choices:
-        return number in domain.choices
-    above, below = domain.low is None or number >= domain.low, domain.high is None or number <= domain.high
-    return (above and below) or number in domain.corners
 
 
 def _fits(kind: type[Any], number: Number) -> bool:

@@ -158,9 +158,10 @@ def _totals(report: Report) -> Table:
         ]
         rows += [("not separated from", ", ".join(alike))] if alike else []
     if report.power is not None and report.power.lanes_aimed:
-        rows.append(("lanes aimed", f"{report.power.lanes_aimed:,} besides, on the machine alone"))
-    if report.power is not None and report.power.not_aimed:
-        rows.append(("lanes aimed", f"not aimed: {report.power.not_aimed}"))
+        beyond = f"; no domain is declared, so as its input sets show: {report.power.beyond}" * bool(
+            report.power.beyond
+        )
+        rows.append(("lanes aimed", f"{report.power.lanes_aimed:,} besides, on the machine alone{beyond}"))
     if report.power is not None and report.power.mistakes:
         rows.append(("mistakes shown", _mistakes(report.power)))
     if report.power is not None and report.power.operands:

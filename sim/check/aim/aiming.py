@@ -14,14 +14,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from sim.call.prepared import Repeater
-from sim.check.aim.candidates import CandidateSet, candidates
+from sim.call.prepared import PreparedCall, Repeater
+from sim.check.aim.candidates import CandidateSet, candidates, changed_candidates
 from sim.check.aim.classes import ClassesMet
 from sim.check.aim.mistakes import Mistake, mistakes_of
 from sim.check.aim.power import OperandsMet, Power, TriedMistake
+from sim.check.aim.variables import shown_domains
 from sim.check.check import Job
+from sim.check.compare import arguments_at, as_value
 from sim.check.vectors import Vectors
-from sim.kernels.kernel import Inputs, Kernel, Outputs
+from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
 from sim.kernels.tolerance import agreement
 from sim.processes import memory_limited
 from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable
@@ -63,28 +65,42 @@ class Aimed:
 def aim(kernel: Kernel, jobs: Iterable[Job], vectors: Vectors) -> Aimed:
     """Input sets that the vectors of a check lack, and what can be told of its builds.
 
-    Of each source one build is run, that at -O2 where there is one.  Where not all numbers of the domains make an input
-    set, the vectors themselves are all that is tried.  Raises KernelError where the golden reference fails,
+    Of each source one build is run, that at -O2 where there is one.  A kernel with a `sample` or `arguments` of its own
+    is aimed at by changes of the vectors: those that keep to declared domains are added to the check, the others only
+    tell, and where a build differs on one, that is a doubt.  Raises KernelError where the golden reference fails,
     ToolchainUnavailable.
     """
+    own: list[CandidateSet] = []
     if kernel.is_drawn:
         tried = list(candidates(kernel, vectors.seed))
     else:
-        tried = [CandidateSet(*case) for case in zip(vectors.inputs, vectors.golden, strict=True)]
+        own = [CandidateSet(*case) for case in zip(vectors.inputs, vectors.golden, strict=True)]
+        tried = own + list(changed_candidates(kernel, own, vectors.seed))
     near = [number for number, candidate in enumerate(tried) if candidate.is_near]
-    kept, mistakes, operands = set(near[::USUAL]), list[TriedMistake](), list[OperandsMet]()
+    kept, mistakes, operands, doubts = set(near[::USUAL]), list[TriedMistake](), list[OperandsMet](), list[str]()
     for title, image in _builds(kernel, jobs):
         target = _Target(image, kernel, tried)
+        doubts += [target.doubt(title)] if target.doubtful and not target.failing else []
         kept.update(target.failing or target.telling(title, kept))
         mistakes += target.mistakes
         if not target.failing:
             operands += target.operands_met(title, kept)
-    if not kernel.is_drawn:
-        own = "own sample" if kernel.takes_inputs else "own arguments"
-        return Aimed((), (), Power(0, mistakes, operands, not_aimed=own))
-    chosen = [tried[number] for number in sorted(kept)]
-    lanes = sum(candidate.lanes for candidate in tried)
-    return Aimed([one.inputs for one in chosen], [one.golden for one in chosen], Power(lanes, mistakes, operands))
+    chosen = [tried[number] for number in sorted(kept) if number >= len(own) and not tried[number].undeclared]
+    power = Power(
+        lanes_aimed=sum(candidate.lanes for candidate in tried[len(own) :]),
+        mistakes=mistakes,
+        operands=operands,
+        beyond=_beyond(kernel, vectors, tried),
+        doubts=doubts,
+    )
+    return Aimed([one.inputs for one in chosen], [one.golden for one in chosen], power)
+
+
+def _beyond(kernel: Kernel, vectors: Vectors, tried: Sequence[CandidateSet]) -> str:
+    """The numbers that arguments without a declared domain went through, where some did."""
+    changed = dict.fromkeys(name for candidate in tried for name in candidate.undeclared)
+    shown = shown_domains(kernel, map(kernel.arguments, vectors.inputs))
+    return ", ".join(f"{name} {shown[name].low}..{shown[name].high}" for name in changed if name in shown)
 
 
 def _builds(kernel: Kernel, jobs: Iterable[Job]) -> list[tuple[str, Image]]:
@@ -107,19 +123,30 @@ def _builds(kernel: Kernel, jobs: Iterable[Job]) -> list[tuple[str, Image]]:
 
 
 class _Target:
-    """One build on all candidates, up to the first that does not return."""
+    """One build on all candidates, up to the first that does not return.
+
+    `failing` are those that it has wrong and must have right, `doubtful` those of which nobody says that it must.
+    """
 
     def __init__(self, image: Image, kernel: Kernel, tried: Sequence[CandidateSet]) -> None:
         self._image, self._kernel, self._tried = image, kernel, tried
         self._repeater = Repeater(image, kernel)
-        self._calls = [self._repeater.prepare(one.inputs, number) for number, one in enumerate(tried)]
         self.mistakes: list[TriedMistake] = []
         self.failing: list[int] = []
-        self._took: list[int] = []
+        self.doubtful: dict[int, Mapping[str, np.ndarray[Any, Any]] | None] = {}
+        self._calls: dict[int, PreparedCall] = {}
+        self._took: dict[int, int] = {}
         for number, one in enumerate(tried):
+            try:
+                self._calls[number] = self._repeater.prepare(one.inputs, number)
+            except KernelError:  # the check says so of the kernel's own
+                continue
             outputs, executed = self._repeater.run(self._calls[number], PER_ELEMENT * (100 + one.elements))
-            self._took.append(executed)
-            if self._is_wrong(number, outputs):
+            if not self._is_wrong(number, outputs):
+                self._took[number] = executed
+            elif one.undeclared:
+                self.doubtful[number] = outputs
+            else:
                 self.failing.append(number)
             if outputs is None or len(self.failing) == FAILING:
                 break
@@ -129,6 +156,24 @@ class _Target:
         """Whether the golden reference has other outputs for a candidate, or there are none."""
         golden, tolerance = self._tried[number].golden, self._kernel.tolerance
         return outputs is None or any(not agreement(outputs[name], golden[name], tolerance).all() for name in golden)
+
+    def doubt(self, title: str) -> str:
+        """What there is to say of the first that is doubtful."""
+        number, outputs = next(iter(self.doubtful.items()))
+        one, told = self._tried[number], "it faults or does not return"
+        for name, made in outputs.items() if outputs is not None else ():
+            golden = one.golden[name]
+            for at in np.argwhere(~agreement(made, golden, self._kernel.tolerance))[:1]:
+                place = tuple(int(index) for index in at)
+                got, expected = as_value(made[place]), as_value(golden[place])
+                where = f"{name}{''.join(f'[{index}]' for index in place)}"
+                arguments = arguments_at(self._kernel.arguments(one.inputs), place, golden.shape)
+                told = f"{where}: machine {got}, golden {expected} for {arguments}"
+        return (
+            f"{title} differs on inputs made of the kernel's own by changes of {' and '.join(one.undeclared)}, of "
+            "which no domain is declared, so whether it must be right there is not known: declare domains, or let the "
+            f"golden reference raise ValueError there; {told}"
+        )
 
     def telling(self, title: str, kept: set[int]) -> list[int]:
         """For each mistake that the build could have a candidate that shows it, if there is one: a kept one first."""
@@ -168,7 +213,8 @@ class _Target:
 
     def _order(self, first: set[int]) -> list[int]:
         """The candidates that are not long, by lot, but these first."""
-        order = [int(n) for n in np.random.default_rng(1).permutation(len(self._tried)) if not self._tried[n].is_long]
+        lot = np.random.default_rng(1).permutation(len(self._tried)).tolist()
+        order = [number for number in lot if number in self._took and not self._tried[number].is_long]
         return sorted(order, key=lambda number: number not in first)
 
     def _mistakes(self) -> list[Mistake]:

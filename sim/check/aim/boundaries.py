@@ -11,16 +11,17 @@ near to the step as it can, so that the smallest weight decides how near.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.kernels.domain import Domain, domain_of
+from sim.check.aim.variables import Variable
+from sim.kernels.domain import Domain
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.ladder import Ladder, Rungs, halfway
-from sim.kernels.signature import RETURNED, ScalarArgument, VectorArgument, is_given
+from sim.kernels.signature import RETURNED
 
 Places = tuple[npt.NDArray[np.intp], ...]
 """An index of an array, for many elements of it at once."""
@@ -28,25 +29,21 @@ REFINEMENTS: Final = 4
 """How many arguments, one after the other, go near to a step."""
 
 
-class Variable(NamedTuple):
-    """An argument that a search changes, with its axes: names of scalars, or numbers."""
-
-    name: str
-    dtype: np.dtype[Any]
-    axes: tuple[int | str, ...]
-
-
 class LaneSteps:
     """The numbers at which lanes of one output are to step, as rungs, where they are `chosen`."""
 
-    def __init__(self, kernel: Kernel, output: str, shape: tuple[int, ...]) -> None:
+    def __init__(self, kernel: Kernel, output: str, inputs: Inputs, shape: tuple[int, ...]) -> None:
         outputs = {pointer.name: pointer for pointer in kernel.signature.outputs}
         self.output = output
         self.axes = outputs[output].shape if output != RETURNED else ()
         self.shape = shape
         self.numbers, self.chosen = np.zeros(shape or 1, np.int64), np.zeros(shape or 1, bool)
         dtype = np.dtype(outputs[output].dtype if output != RETURNED else kernel.signature.returns)
-        self._kernel, self._ladder = kernel, Ladder(Domain(), dtype)
+        self._kernel, self._ladder, self._arguments = kernel, Ladder(Domain(), dtype), kernel.arguments(inputs)
+
+    def extent(self, axis: int | str) -> int:
+        """Of an axis by its name or number."""
+        return int(self._arguments[axis]) if isinstance(axis, str) else axis
 
     def at(self, inputs: Inputs, lanes: Places) -> Rungs:
         """The golden numbers of some lanes, as rungs.  Raises KernelError."""
@@ -61,29 +58,14 @@ class LaneSteps:
         return np.asarray(self.numbers[lanes])
 
 
-def variables_of(kernel: Kernel, inputs: Inputs) -> list[Variable]:
-    """The arrays and numbers of an input set that are no extents or strides; structures are left as they are."""
-    pointers = kernel.signature.pointers
-    sizes = {extent for pointer in pointers for extent in (*pointer.shape, *pointer.strides)}
-    found = [
-        Variable(p.name, np.dtype(p.dtype), p.shape)
-        for p in pointers
-        if is_given(p) and inputs.get(p.name) is not None and inputs[p.name].size
-    ]
-    for argument in kernel.signature.by_value:
-        if isinstance(argument, ScalarArgument) and argument.name not in sizes:
-            found.append(Variable(argument.name, argument.type, ()))
-        elif isinstance(argument, VectorArgument):
-            found.append(Variable(argument.name, argument.type.base, (argument.lanes,)))
-    return found
-
-
-def boundary_sets(kernel: Kernel, inputs: Inputs, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+def boundary_sets(
+    kernel: Kernel, inputs: Inputs, variables: Sequence[Variable], rng: np.random.Generator
+) -> Iterator[dict[str, Any]]:
     """From one input set others, two by two: before and behind steps of output lanes.  Raises KernelError."""
-    variables, steps, state = variables_of(kernel, inputs), _steps_of(kernel, inputs, rng), dict(inputs)
+    steps, state = _steps_of(kernel, inputs, rng), dict(inputs)
     if steps is None or not variables:
         return
-    weights = np.sqrt([_shared_elements(variable, steps.axes, inputs) for variable in variables])
+    weights = np.sqrt([_shared_elements(variable, steps) for variable in variables])
     for _ in range(REFINEMENTS):
         variable = variables[int(rng.choice(len(variables), p=weights / weights.sum()))]
         found = _nearer(kernel, state, variable, steps, rng)
@@ -94,12 +76,14 @@ def boundary_sets(kernel: Kernel, inputs: Inputs, rng: np.random.Generator) -> I
                 return  # each lane has an element of its own, so no other brings it nearer
 
 
-def number_sets(kernel: Kernel, inputs: Inputs, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+def number_sets(
+    kernel: Kernel, inputs: Inputs, variables: Sequence[Variable], rng: np.random.Generator
+) -> Iterator[dict[str, Any]]:
     """From one input set others, two by two: for each number among the arguments, next to a step of some lane.
 
     A factor of 31 bits moves a lane more finely than a byte does.  Raises KernelError.
     """
-    for variable in variables_of(kernel, inputs):
+    for variable in variables:
         steps = _steps_of(kernel, inputs, rng)
         if not variable.axes and steps is not None:
             yield from _nearer(kernel, inputs, variable, steps, rng) or ()
@@ -109,32 +93,27 @@ def _steps_of(kernel: Kernel, inputs: Inputs, rng: np.random.Generator) -> LaneS
     """Those of one output, by lot; None where it has no lanes."""
     expected = kernel.expected(inputs)
     output = str(rng.choice(sorted(expected))) if expected else ""
-    return LaneSteps(kernel, output, expected[output].shape) if output and expected[output].size else None
+    return LaneSteps(kernel, output, inputs, expected[output].shape) if output and expected[output].size else None
 
 
-def _extent(axis: int | str, inputs: Inputs) -> int:
-    return int(inputs[axis]) if isinstance(axis, str) else axis
-
-
-def _shared_elements(variable: Variable, axes: tuple[int | str, ...], inputs: Inputs) -> int:
+def _shared_elements(variable: Variable, steps: LaneSteps) -> int:
     """How many output lanes are searched at once: the indices along the axes that both have."""
-    return int(np.prod([_extent(axis, inputs) for axis in set(variable.axes) & set(axes)], dtype=int))
+    return int(np.prod([steps.extent(axis) for axis in set(variable.axes) & set(steps.axes)], dtype=int))
 
 
-def _pairs(variable: Variable, steps: LaneSteps, inputs: Inputs, rng: np.random.Generator) -> tuple[Places, Places]:
+def _pairs(variable: Variable, steps: LaneSteps, rng: np.random.Generator) -> tuple[Places, Places]:
     """An element of the variable and an output lane for each index of the axes that they share.
 
     Along other axes both are drawn.
     """
     shared = [axis for axis in dict.fromkeys(variable.axes) if axis in steps.axes]
-    sizes = [_extent(axis, inputs) for axis in shared]
+    sizes = [steps.extent(axis) for axis in shared]
     count = int(np.prod(sizes, dtype=int))
     index = np.indices(sizes).reshape(len(sizes), count)
 
     def places(axes: tuple[int | str, ...]) -> Places:
         chosen = [
-            index[shared.index(axis)] if axis in shared else rng.integers(0, _extent(axis, inputs), count)
-            for axis in axes
+            index[shared.index(axis)] if axis in shared else rng.integers(0, steps.extent(axis), count) for axis in axes
         ]
         return tuple(chosen) or (np.zeros(1, int),)
 
@@ -148,15 +127,13 @@ def _nearer(
 
     None where no lane steps between the ends of the domain.
     """
-    elements, lanes = _pairs(variable, steps, state, rng)
-    ladder = Ladder(domain_of(kernel.domain, variable.name), variable.dtype)
-    whole = np.atleast_1d(np.asarray(state[variable.name], variable.dtype))
+    elements, lanes = _pairs(variable, steps, rng)
+    ladder, whole = Ladder(variable.domain, variable.dtype), variable.of(state)
 
     def with_rungs(rungs: Rungs) -> dict[str, Any]:
         changed = whole.copy()
         changed[elements] = ladder.numbers(rungs)
-        changed.flags.writeable = False
-        return {**state, variable.name: changed if variable.axes else changed[0].item()}
+        return variable.put(state, changed)
 
     current = ladder.rungs(whole[elements])
     low, high = np.full_like(current, ladder.low), np.full_like(current, ladder.high)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from sim.check.aim.boundaries import boundary_sets, number_sets
+from sim.check.aim.variables import Variable, shown_domains, undeclared_changes, variables_of
 from sim.kernels.domain import Domains, Pick, at_random, at_some_extremes, extreme_sets, input_set
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 
@@ -22,18 +24,22 @@ NEAR: Final = 48
 """Input sets next to steps of each of the sizes at most."""
 ELEMENTS, LONG_ELEMENTS = 4096, 32_768
 """Elements of all arrays of an input set at most; of a long one."""
+BASES, EXTREMES = 16, 4
+"""Of how many of a kernel's own input sets others are made, and how often with arguments at their extremes."""
 
 
 class CandidateSet(NamedTuple):
     """An input set with its golden outputs.
 
     `is_near` says that output lanes are next to a step of the golden reference, `is_long` that it has many elements.
+    `undeclared` are the arguments without a declared domain that were changed.
     """
 
     inputs: Inputs
     golden: Outputs
     is_near: bool = False
     is_long: bool = False
+    undeclared: tuple[str, ...] = ()
 
     @property
     def lanes(self) -> int:
@@ -60,18 +66,57 @@ def candidates(kernel: Kernel, seed: int) -> Iterator[CandidateSet]:
         near: list[Inputs] = []
         for number in range(rounds):
             drawn = _drawn(kernel, length, rows, rng, nulls=nullable and number % 4 == 3)
-            near += boundary_sets(kernel, drawn, rng)
-            near += boundary_sets(kernel, _drawn(kernel, length, rows, rng, at_some_extremes), rng)
+            for begin in (drawn, _drawn(kernel, length, rows, rng, at_some_extremes)):
+                near += boundary_sets(kernel, begin, variables_of(kernel, begin, kernel.domain), rng)
         for one in near[:NEAR]:
             yield CandidateSet(one, kernel.expected(one), is_near=True)
         some = [_drawn(kernel, length, rows, rng, at_some_extremes) for _ in range(rounds)]
         ends = extreme_sets(kernel.signature, kernel.domain, length, rows)
-        for one in (_drawn(kernel, length, rows, rng), *some, *ends):
-            yield CandidateSet(one, kernel.expected(one), is_long=not rounds)
+        for far in (_drawn(kernel, length, rows, rng), *some, *ends):
+            yield CandidateSet(far, kernel.expected(far), is_long=not rounds)
     length, rows, rounds = NUMBERS
     for _ in range(rounds):
-        for one in number_sets(kernel, _drawn(kernel, length, rows, rng), rng):
+        drawn = _drawn(kernel, length, rows, rng)
+        for one in number_sets(kernel, drawn, variables_of(kernel, drawn, kernel.domain), rng):
             yield CandidateSet(one, kernel.expected(one), is_near=True)
+
+
+def changed_candidates(kernel: Kernel, own: Sequence[CandidateSet], seed: int) -> Iterator[CandidateSet]:
+    """Candidates made from a kernel's own input sets, by lot drawn from `seed`, by changes of their numbers.
+
+    Extents stay.  Numbers stay in the declared domains of the arguments, and where none is declared between those of
+    the own input sets; what the golden reference or the kernel's own `arguments` refuses is left out.
+    """
+    rng = np.random.default_rng((seed, len(own)))
+    domains = {**shown_domains(kernel, [one.inputs for one in own]), **kernel.domain}
+    usable = [one.inputs for one in own if one.lanes and one.elements <= ELEMENTS]
+    for number in rng.permutation(len(usable))[:BASES]:
+        base = usable[number]
+        variables = variables_of(kernel, base, domains)
+        extremes = (_at_some_extremes(base, variables, rng) for _ in range(EXTREMES))
+        near = (boundary_sets(kernel, base, variables, rng), number_sets(kernel, base, variables, rng))
+        for sets, is_near in ((extremes, False), *((found, True) for found in near)):
+            yield from _defined(kernel, base, sets, is_near)
+
+
+def _defined(kernel: Kernel, base: Inputs, changed: Iterator[Inputs], is_near: bool) -> Iterator[CandidateSet]:
+    """The changed input sets on which the kernel is defined, up to one that cannot be made."""
+    with suppress(Exception):  # the user's own code raises anything
+        before = kernel.arguments(base)
+        for inputs in changed:
+            with suppress(Exception):
+                undeclared = undeclared_changes(kernel, before, kernel.arguments(inputs))
+                if undeclared is not None:
+                    yield CandidateSet(inputs, kernel.expected(inputs), is_near, undeclared=tuple(undeclared))
+
+
+def _at_some_extremes(inputs: Inputs, variables: Sequence[Variable], rng: np.random.Generator) -> Inputs:
+    """Half of the variables as they are, by lot; of the others as `at_some_extremes` has them."""
+    pick = at_some_extremes({variable.name: variable.domain for variable in variables}, rng)
+    for variable in variables:
+        if rng.random() < 0.5:
+            inputs = variable.put(inputs, pick(variable.name, variable.dtype, variable.of(inputs).shape))
+    return inputs
 
 
 def _drawn(

@@ -68,13 +68,16 @@ class OperandsMet:
 class Power:
     """What the inputs of a check can tell: output lanes that were aimed, mistakes tried, classes of operands met.
 
-    `not_aimed` says why no inputs were sought besides those of the kernel, "" where some were.
+    `beyond` says within which numbers inputs were made of arguments that have no declared domain, "" for none.  Such
+    inputs are not part of a check: whether they are inputs of the kernel is not known.  `doubts` says where a build
+    differs on them.
     """
 
     lanes_aimed: int = 0
     mistakes: Sequence[TriedMistake] = ()
     operands: Sequence[OperandsMet] = ()
-    not_aimed: str = ""
+    beyond: str = ""
+    doubts: Sequence[str] = ()
 
     @property
     def shown(self) -> list[TriedMistake]:
@@ -98,7 +101,8 @@ class Power:
     @property
     def weaknesses(self) -> list[str]:
         """Why a pass says little, as sentences; none for a strong check."""
-        found = [
+        found = list(self.doubts)
+        found += [
             "; ".join((f"no input would have shown a mistake at {place}", *self._never_met(place)))
             for place in self.blind_lines
         ]
@@ -115,7 +119,7 @@ class Power:
         """As plain data."""
         return {
             "lanes_aimed": self.lanes_aimed,
-            "not_aimed": self.not_aimed,
+            "beyond_declared_domains": self.beyond,
             "mistakes_tried": len(self.mistakes),
             "mistakes_shown": len(self.shown),
             "not_shown": [asdict(mistake) for mistake in self.mistakes if not mistake.shown],

@@ -1,0 +1,131 @@
+"""What of an input set a search may change: its arrays and numbers, each within the numbers that it may be.
+
+Those are the declared domain of an argument.  Where none is declared, they are what the kernel's own input sets show:
+whether others between these are inputs of the kernel as well, only its author knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from sim.kernels.domain import Domain, Domains, domain_of, number_types
+from sim.kernels.input_tree import Where, leaves, with_leaf
+from sim.kernels.kernel import Inputs, Kernel
+from sim.kernels.signature import extents
+
+MOST_NUMBERS: Final = 1 << 62
+"""Integers beyond that are not searched where only the numbers themselves tell their type."""
+Array = np.ndarray[Any, Any]
+
+
+class Variable(NamedTuple):
+    """An array or number of an input set, with its axes: names of scalars, or numbers."""
+
+    where: Where
+    dtype: np.dtype[Any]
+    axes: tuple[int | str, ...]
+    domain: Domain
+
+    @property
+    def name(self) -> str:
+        """As domains name it, such as "bounds.low"."""
+        return _name(self.where)
+
+    def of(self, inputs: Inputs) -> Array:
+        """Its numbers in an input set, one of them as an array of one."""
+        return np.atleast_1d(np.asarray(leaves(inputs)[self.where], self.dtype))
+
+    def put(self, inputs: Inputs, numbers: Array) -> dict[str, Any]:
+        """The input set with other numbers.  Raises what a dataclass raises that refuses them."""
+        if not self.axes:
+            return with_leaf(inputs, self.where, numbers[0].item())
+        numbers.flags.writeable = False
+        return with_leaf(inputs, self.where, numbers)
+
+
+def variables_of(kernel: Kernel, inputs: Inputs, domains: Domains) -> list[Variable]:
+    """The arrays and numbers of an input set that are no extents or strides: arguments, or what these are made of."""
+    signature = kernel.signature
+    sizes = {extent for pointer in signature.pointers for extent in (*pointer.shape, *pointer.strides)}
+    types = dict(number_types(signature)) if kernel.takes_inputs else {}
+    order = {argument.name: at for at, argument in enumerate((*signature.pointers, *signature.by_value))}
+    found = []
+    for where, leaf in leaves(inputs).items():
+        name, of_leaf, domain = _name(where), np.asarray(leaf), domain_of(domains, _name(where))
+        if name not in sizes and of_leaf.size and (name in types if types else _is_searched(of_leaf.dtype, domain)):
+            found.append(Variable(where, types.get(name, of_leaf.dtype), _axes(kernel, inputs, where, of_leaf), domain))
+    return sorted(found, key=lambda variable: order.get(str(variable.where[0]), len(order)))
+
+
+def shown_domains(kernel: Kernel, cases: Iterable[Inputs]) -> Domains:
+    """From the least to the greatest finite number that input sets have of what has no declared domain, by name."""
+    seen: dict[str, tuple[Any, Any]] = {}
+    for where, leaf in (found for inputs in cases for found in leaves(inputs).items()):
+        numbers = np.asarray(leaf).ravel()
+        numbers = numbers[np.isfinite(numbers)]
+        if numbers.size and _name(where) not in kernel.domain:
+            low, high = seen.get(_name(where), (numbers[0].item(), numbers[0].item()))
+            seen[_name(where)] = min(low, numbers.min().item()), max(high, numbers.max().item())
+    return {name: Domain(low, high) for name, (low, high) in seen.items()}
+
+
+def undeclared_changes(kernel: Kernel, before: Inputs, after: Inputs) -> list[str] | None:
+    """The arguments without a declared domain in which two calls differ.
+
+    None where one leaves its domain, and where an extent or a stride is another.  Where a kernel makes its arguments
+    itself, so is an integer by value without a domain: it may be a count or a flag.  `before` and `after` are arguments
+    of the signature.
+    """
+    fixed = {extent for pointer in kernel.signature.pointers for extent in (*pointer.shape, *pointer.strides)}
+    if not kernel.takes_inputs:
+        types = dict(number_types(kernel.signature))
+        of_value = {one.name for one in kernel.signature.by_value}
+        fixed |= {name for name in of_value - set(kernel.domain) if name in types and types[name].kind != "f"}
+    first, second = (_numbers(arguments) for arguments in (before, after))
+    changed = []
+    for name, numbers in second.items():
+        domain = kernel.domain.get(name)
+        same = name in first and np.array_equal(numbers, first[name], equal_nan=numbers.dtype.kind == "f")
+        if not same and name in fixed:
+            return None
+        if domain is None:
+            changed += [] if same else [name]
+        elif not all(domain.holds(number) for number in np.unique(numbers).tolist()):
+            return None
+    return changed
+
+
+def _numbers(arguments: Inputs) -> Mapping[str, Array]:
+    return {_name(where): np.asarray(leaf) for where, leaf in leaves(arguments).items()}
+
+
+def _name(where: Where) -> str:
+    return ".".join(map(str, where))
+
+
+def _is_searched(dtype: np.dtype[Any], domain: Domain) -> bool:
+    """Whether a search can go through the numbers of what is no argument, which has no other type than theirs."""
+    if dtype.kind == "f":
+        return True
+    ends = domain.bounds(dtype)
+    return dtype.kind in "iu" and all(isinstance(end, int) and abs(end) <= MOST_NUMBERS for end in ends)
+
+
+def _axes(kernel: Kernel, inputs: Inputs, where: Where, leaf: Array) -> tuple[int | str, ...]:
+    """The extents of an array as the signature names them.
+
+    What arguments are made of is no argument, so there an extent has the name of an output's that is as large.
+    """
+    arguments = kernel.arguments(inputs)
+    for pointer in kernel.signature.pointers:
+        if where == (pointer.name,) and extents(pointer, arguments) == leaf.shape:
+            return pointer.shape
+    shape: tuple[int, ...] = leaf.shape
+    if kernel.takes_inputs:
+        return shape
+    axes = (axis for pointer in kernel.signature.outputs for axis in pointer.shape if isinstance(axis, str))
+    named = {int(arguments[axis]): axis for axis in axes}
+    return tuple(named.get(extent, extent) for extent in shape)
