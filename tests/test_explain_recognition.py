@@ -1,0 +1,94 @@
+"""Requantizations that are recognised by what their code holds: constant factors, accumulators of 64 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sim.check.vectors import make_vectors
+from sim.explanation.of_kernel.constants import constants_of
+from sim.explanation.of_kernel.kernel import explain_kernel
+from sim.golden import double_rounding, single_rounding, single_rounding_of_long
+from sim.kernels import Domain, Kernel, parse_prototype
+
+MULTIPLIER = 1518500250
+PLACE = -5
+Golden = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
+def kernel_of(prototype: str, golden: Golden, sources: tuple[Path, ...] = (), **domain: Domain) -> Kernel:
+    """A kernel that is never built."""
+    name, signature = parse_prototype(prototype)
+    return Kernel(name=name, symbol=name, sources=sources, signature=signature, golden=golden, domain=domain)
+
+
+def told(kernel: Kernel, results_by: Golden) -> list[str]:
+    """What is said of outputs that another golden reference gives."""
+    inputs = make_vectors(kernel, 3000, 1).inputs
+    return explain_kernel(kernel, inputs, [results_by(case) for case in inputs])
+
+
+CONSTANT = "void f(const int32_t x[n], int8_t out[n], size_t n)"
+
+
+def clipped(values: Any) -> dict[str, Any]:
+    return {"out": np.clip(values.astype(np.int64) + PLACE, -128, 127).astype(np.int8)}
+
+
+def by_constants(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return clipped(double_rounding(inputs["x"], MULTIPLIER, -9))
+
+
+def by_parameters(inputs: Mapping[str, Any], multiplier: int, shift: int) -> dict[str, Any]:
+    return clipped(double_rounding(inputs["x"], multiplier, -shift))
+
+
+def otherwise(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return clipped(single_rounding(inputs["x"], MULTIPLIER, -9))
+
+
+@pytest.mark.parametrize("golden", [by_constants, partial(by_parameters, multiplier=MULTIPLIER, shift=9)])
+def test_factor_and_zero_point_that_are_constants_of_the_golden_reference_are_recognised(golden: Golden) -> None:
+    kernel = kernel_of(CONSTANT, golden, x=Domain(-60000, 60000))
+    sentences = told(kernel, otherwise)
+    roles = f"x by {MULTIPLIER}, right shift 9, then + {PLACE}"
+    assert sentences[0].startswith("the golden reference is double_rounding")
+    assert sentences[0].endswith(f" of {roles}")
+    assert sentences[1].startswith("your outputs are single_rounding on all ")
+
+
+def test_constants_of_a_source_are_read(tmp_path: Path) -> None:
+    source = tmp_path / "k.c"
+    source.write_text("int f(int x) { return (int)((x * 0x5A82799AL + 1.5 + 0777) >> 38u); } // v2s1")
+    kernel = kernel_of(CONSTANT, lambda inputs: {}, sources=(source,))
+    assert constants_of(kernel) == [0x5A82799A, 38]
+
+
+def test_accumulators_of_64_bits_are_recognised() -> None:
+    """CMSIS-NN's: 48 bits by a factor of 15."""
+    prototype = """void f(const int64_t x[m][n], const int64_t bias[n], int32_t multiplier, int32_t shift,
+                   int16_t out[m][n], size_t m, size_t n)"""
+
+    def golden(inputs: Mapping[str, Any], upwards: int = 0) -> dict[str, Any]:
+        scaled = single_rounding_of_long(inputs["x"] + inputs["bias"], inputs["multiplier"], inputs["shift"])
+        return {"out": np.clip(scaled.astype(np.int64) + upwards, -(1 << 15), (1 << 15) - 1).astype(np.int16)}
+
+    wide = Domain(-(1 << 40), 1 << 40)
+    kernel = kernel_of(
+        prototype,
+        golden,
+        x=wide,
+        bias=wide,
+        m=Domain(0, 5),
+        n=Domain(0, 50),
+        multiplier=Domain(1 << 30, (1 << 31) - 1),
+        shift=Domain(-31, -26),
+    )
+    sentences = told(kernel, partial(golden, upwards=1))
+    assert sentences[0].startswith("the golden reference is single_rounding_of_long")
+    assert sentences[0].endswith(" of x + bias by multiplier, left shift shift")
