@@ -66,7 +66,7 @@ def separation_of(kernel: Kernel, vectors: Vectors) -> Separation:
     results = {own: _results(vectors, vectors.golden)}
     for name in kernel.conventions:
         cases = zip(vectors.inputs, vectors.golden, strict=True)
-        results[name] = _results(vectors, [_defined(kernel, name, inputs, golden) for inputs, golden in cases])
+        results[name] = _results(vectors, [outputs_by(kernel, name, inputs, golden) for inputs, golden in cases])
     pairs = []
     for one, other in combinations(results, 2):
         differing = _differing(results[one], results[other])
@@ -76,8 +76,8 @@ def separation_of(kernel: Kernel, vectors: Vectors) -> Separation:
     return Separation(own, pairs, int(np.logical_or.reduce(apart).sum()) if apart else 0)
 
 
-def _defined(kernel: Kernel, name: str, inputs: Inputs, golden: Outputs) -> Outputs | None:
-    """The outputs of a convention, or None for an input set that it refuses."""
+def outputs_by(kernel: Kernel, name: str, inputs: Inputs, golden: Outputs) -> Outputs | None:
+    """The outputs of one of the kernel's conventions, None for an input set that it refuses.  Raises KernelError."""
     try:
         given = kernel.conventions[name](inputs)
         outputs = {output: np.asarray(given[output]) for output in golden}

@@ -162,6 +162,8 @@ def _totals(report: Report) -> Table:
             report.power.beyond
         )
         rows.append(("lanes aimed", f"{report.power.lanes_aimed:,} besides, on the machine alone{beyond}"))
+    if report.power is not None and report.power.rivals.rivals:
+        rows.append(("rivals", str(report.power.rivals)))
     if report.power is not None and report.power.mistakes:
         rows.append(("mistakes shown", _mistakes(report.power)))
     if report.power is not None and report.power.operands:

@@ -19,6 +19,7 @@ from sim.check.aim.candidates import CandidateSet, candidates, changed_candidate
 from sim.check.aim.classes import ClassesMet
 from sim.check.aim.mistakes import Mistake, mistakes_of
 from sim.check.aim.power import OperandsMet, Power, TriedMistake
+from sim.check.aim.rivals import rivals_of
 from sim.check.aim.variables import shown_domains
 from sim.check.check import Job
 from sim.check.compare import arguments_at, as_value
@@ -86,12 +87,17 @@ def aim(kernel: Kernel, jobs: Iterable[Job], vectors: Vectors) -> Aimed:
         if not target.failing:
             operands += target.operands_met(title, kept)
     chosen = [tried[number] for number in sorted(kept) if number >= len(own) and not tried[number].undeclared]
+    others = [one for n, one in enumerate(tried) if n >= len(own) and n not in kept and not one.undeclared]
+    given = own or [CandidateSet(*case) for case in zip(vectors.inputs, vectors.golden, strict=True)]
+    rivals, telling = rivals_of(kernel, [*given, *chosen], others, vectors.seed)
+    chosen += telling
     power = Power(
         lanes_aimed=sum(candidate.lanes for candidate in tried[len(own) :]),
         mistakes=mistakes,
         operands=operands,
         beyond=_beyond(kernel, vectors, tried),
         doubts=doubts,
+        rivals=rivals,
     )
     return Aimed([one.inputs for one in chosen], [one.golden for one in chosen], power)
 

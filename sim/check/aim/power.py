@@ -65,12 +65,39 @@ class OperandsMet:
 
 
 @dataclass(frozen=True)
+class Rival:
+    """An arithmetic by name, whether it is the kernel's own record of one, and whether the inputs tell it."""
+
+    name: str
+    of_kernel: bool
+    is_apart: bool
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """All rivals of a golden reference; `recognised` says what it is itself, "" where it is nothing that we know."""
+
+    recognised: str = ""
+    rivals: Sequence[Rival] = ()
+
+    def __str__(self) -> str:
+        close = [rival.name for rival in self.rivals if not rival.is_apart]
+        told = f"told apart from {len(self.rivals) - len(close)}"
+        rest = f"; not from: {', '.join(close)} (equal on this domain, or not found within the budget)" if close else ""
+        return told + rest + (f"; the golden reference is {self.recognised}" if self.recognised else "")
+
+    def as_json(self) -> dict[str, object]:
+        """As plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class Power:
     """What the inputs of a check can tell: output lanes that were aimed, mistakes tried, classes of operands met.
 
     `beyond` says within which numbers inputs were made of arguments that have no declared domain, "" for none.  Such
     inputs are not part of a check: whether they are inputs of the kernel is not known.  `doubts` says where a build
-    differs on them.
+    differs on them.  `rivals` are the arithmetics that the golden reference may be mixed up with.
     """
 
     lanes_aimed: int = 0
@@ -78,6 +105,7 @@ class Power:
     operands: Sequence[OperandsMet] = ()
     beyond: str = ""
     doubts: Sequence[str] = ()
+    rivals: Rivals = Rivals()
 
     @property
     def shown(self) -> list[TriedMistake]:
@@ -124,5 +152,6 @@ class Power:
             "mistakes_shown": len(self.shown),
             "not_shown": [asdict(mistake) for mistake in self.mistakes if not mistake.shown],
             "operand_classes": [{**asdict(operands), "why_not": operands.why_not} for operands in self.operands],
+            "rivals": self.rivals.as_json(),
             "weaknesses": self.weaknesses,
         }

@@ -177,7 +177,7 @@ class KernelLanes:
     def of(self, name: str) -> Array:
         """The number of every lane; a null pointer is zeros.  KeyError for a step that a vector lacks."""
         if name not in self._found:
-            if _is_number(name):
+            if is_number(name):
                 self._found[name] = np.full(self._size, int(name))
             else:
                 sources = self.given if name in self._arguments else self.steps
@@ -223,31 +223,40 @@ class KernelLanes:
     def made(self, roles: Roles, name: str, lanes: Int64Array | None = None) -> Int64Array:
         """What a convention makes of some lanes, or of all.  ValueError for numbers that it refuses."""
         taken = slice(None) if lanes is None else lanes
-
-        def of(argument: str) -> Int64Array:
-            return np.asarray(self.of(argument)[taken].astype(np.int64))
-
-        values = of(roles.value) + of(roles.bias) if roles.bias else of(roles.value)
-        if name not in _LONG:
-            values = wrap_int32(values)
-        function = CONVENTIONS[name].function
-        if name in _IN_FLOAT:
-            scaled = _by_scale(function, values, self.of(roles.multiplier)[taken])
-        elif roles.multiplier:
-            scaled = function(values, of(roles.multiplier), roles.sign * of(roles.shift))
-        else:
-            scaled = function(values, -roles.sign * of(roles.shift))
-        placed = scaled.astype(np.int64)
-        if roles.zero_point:
-            placed = wrap_int32(placed + of(roles.zero_point)).astype(np.int64)
-        info = np.iinfo(self.output.dtype)
-        limited = np.clip(placed, info.min, info.max)
-        if roles.lower:
-            limited = np.minimum(np.maximum(limited, of(roles.lower)), of(roles.upper))
-        return np.asarray(limited, np.int64)
+        return requantized(roles, name, self.output.dtype, lambda argument: self.of(argument)[taken])
 
 
-def _is_number(name: str) -> bool:
+def requantized(roles: Roles, name: str, dtype: str, numbers_of: Callable[[str], Array]) -> Int64Array:
+    """What a convention makes of lanes, by the numbers that an argument has for them.
+
+    ValueError for numbers that it refuses.
+    """
+
+    def of(argument: str) -> Int64Array:
+        return np.asarray(numbers_of(argument).astype(np.int64))
+
+    values = of(roles.value) + of(roles.bias) if roles.bias else of(roles.value)
+    if name not in _LONG:
+        values = wrap_int32(values)
+    function = CONVENTIONS[name].function
+    if name in _IN_FLOAT:
+        scaled = _by_scale(function, values, numbers_of(roles.multiplier))
+    elif roles.multiplier:
+        scaled = function(values, of(roles.multiplier), roles.sign * of(roles.shift))
+    else:
+        scaled = function(values, -roles.sign * of(roles.shift))
+    placed = scaled.astype(np.int64)
+    if roles.zero_point:
+        placed = wrap_int32(placed + of(roles.zero_point)).astype(np.int64)
+    info = np.iinfo(dtype)
+    limited = np.clip(placed, info.min, info.max)
+    if roles.lower:
+        limited = np.minimum(np.maximum(limited, of(roles.lower)), of(roles.upper))
+    return np.asarray(limited, np.int64)
+
+
+def is_number(name: str) -> bool:
+    """Whether a role is filled by a number instead of an argument."""
     return name.lstrip("-").isdecimal()
 
 
@@ -276,7 +285,7 @@ def _assignments(elements: KernelLanes) -> Iterator[Roles]:
         for value, bias, (multiplier, shift, sign), zero, (lower, upper) in product(
             elements.values, biases, scaled, placed, bounds
         ):
-            used = [n for n in (value, bias, multiplier, shift, zero, lower, upper) if n and not _is_number(n)]
+            used = [n for n in (value, bias, multiplier, shift, zero, lower, upper) if n and not is_number(n)]
             if len(set(used)) == len(used):
                 yield Roles(
                     value=value, bias=bias, multiplier=multiplier, shift=shift, sign=sign, zero_point=zero,

@@ -1,0 +1,190 @@
+"""Arithmetics that the golden reference may be mixed up with, and input sets on which they part from it.
+
+Rivals are the conventions of the kernel, and where the golden reference is a requantization that we know, all ours that
+take the same numbers.  Where none of the tried input sets tells one, some are sought: on both sides of the rival's own
+steps, and with numbers at which the two conventions part by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.check.aim.boundaries import boundary_sets
+from sim.check.aim.candidates import CandidateSet
+from sim.check.aim.power import Rival, Rivals
+from sim.check.aim.variables import Variable, variables_of
+from sim.check.separation import outputs_by
+from sim.explanation.of_kernel.requantization import (
+    KernelLanes,
+    Roles,
+    is_number,
+    requantization_of,
+    requantized,
+    requantized_output,
+)
+from sim.kernels.domain import at_random, input_set
+from sim.kernels.kernel import Inputs, Kernel, KernelError
+from sim.kernels.tolerance import agreement
+
+READINGS: Final = 3000
+"""Conventions that are tried for all readings of the arguments, before the golden reference counts as none of ours."""
+SEARCHES: Final = 6
+"""Searches for steps of a rival."""
+FACTORS: Final = 64
+"""Pairs of a multiplier and a shift at which two conventions are compared."""
+STEPS: Final = 140
+"""Steps of the result on either side of 0 whose surroundings are compared: those of a byte."""
+MOST: Final = 1 << 60
+"""Beyond all that conventions take."""
+Int64Array = npt.NDArray[np.int64]
+
+
+def rivals_of(
+    kernel: Kernel, checked: Sequence[CandidateSet], tried: Sequence[CandidateSet], seed: int
+) -> tuple[Rivals, list[CandidateSet]]:
+    """The rivals, and input sets to add to those that are `checked`, some of them from `tried`.
+
+    Raises KernelError for a convention that fails.
+    """
+    rng = np.random.default_rng((seed, FACTORS))
+    rivals, added = list[Rival](), list[CandidateSet]()
+    for name in kernel.conventions:
+        if not any(_parts(kernel, name, one) for one in (*checked, *added)):
+            found = (one for one in (*tried, *_at_its_steps(kernel, name, checked, rng)) if _parts(kernel, name, one))
+            added += islice(found, 1)
+        rivals.append(Rival(name, True, any(_parts(kernel, name, one) for one in (*checked, *added))))
+    output = requantized_output(kernel)
+    if output is None:
+        return Rivals("", rivals), added
+    whole = [*checked, *added, *tried]
+    lanes = KernelLanes(kernel, output, [one.inputs for one in whole])
+    golden = [one.golden[output.name] for one in whole]
+    recognised = requantization_of(lanes, lanes.joined(golden), np.zeros(0, np.int64), READINGS) if whole else None
+    if recognised is None:
+        return Rivals("", rivals), added
+    for name in recognised.others:
+        number = _first_parting(lanes, recognised.roles, name, golden)
+        if number is not None:
+            rivals.append(Rival(name, False, True))
+            if number >= len(whole) - len(tried):
+                added.append(whole[number])
+    same = list(recognised.same)
+    while len(same) > 1 and (parting := _parting_set(kernel, recognised.roles, same, checked, rng)) is not None:
+        of_one = KernelLanes(kernel, output, [parting.inputs])
+        wanted = of_one.joined([parting.golden[output.name]])
+        apart = [name for name in same if not of_one.give(recognised.roles, name, wanted)]
+        if not apart:
+            break
+        same = [name for name in same if name not in apart]
+        rivals += [Rival(name, False, True) for name in apart]
+        added.append(parting)
+    told = f"{same[0]} of {recognised.roles}" if same else ""
+    return Rivals(told, [*rivals, *(Rival(name, False, False) for name in same[1:])]), added
+
+
+def _parts(kernel: Kernel, name: str, one: CandidateSet) -> bool:
+    """Whether a convention of the kernel is defined on an input set and gives something else."""
+    made = outputs_by(kernel, name, one.inputs, one.golden)
+    return made is not None and not all(agreement(made[output], array).all() for output, array in one.golden.items())
+
+
+def _at_its_steps(
+    kernel: Kernel, name: str, checked: Sequence[CandidateSet], rng: np.random.Generator
+) -> Iterator[CandidateSet]:
+    """Input sets on both sides of the steps that a convention of the kernel has, within declared domains."""
+    rival = replace(kernel, golden=kernel.conventions[name], conventions={})
+    for _ in range(SEARCHES):
+        try:
+            base = _base(kernel, checked, rng)
+            for inputs in boundary_sets(rival, base, _free(kernel, base), rng) if base is not None else ():
+                yield CandidateSet(inputs, kernel.expected(inputs))
+        except KernelError:  # one of the two refuses it
+            continue
+
+
+def _base(kernel: Kernel, checked: Sequence[CandidateSet], rng: np.random.Generator) -> Inputs | None:
+    """An input set whose numbers are to be changed; None where there is none with lanes."""
+    if kernel.is_drawn:
+        return input_set(kernel.signature, kernel.domain, at_random(kernel.domain, rng), 23, 1, nulls=False)
+    some = [one for one in checked if one.lanes >= 4] or [one for one in checked if one.lanes]
+    return some[int(rng.integers(len(some)))].inputs if some else None
+
+
+def _free(kernel: Kernel, base: Inputs) -> list[Variable]:
+    """What may be changed of an input set such that it stays one of the kernel's."""
+    variables = variables_of(kernel, base, kernel.domain)
+    declared = [one for one in variables if kernel.takes_inputs and one.name in kernel.domain]
+    return variables if kernel.is_drawn else declared
+
+
+def _first_parting(lanes: KernelLanes, roles: Roles, name: str, golden: Sequence[np.ndarray[Any, Any]]) -> int | None:
+    """The number of the first input set that tells a convention; where it refuses one, that does not count."""
+    start = 0
+    for number, array in enumerate(golden):
+        some = np.arange(start, start + array.size)
+        start += array.size
+        try:
+            if (lanes.made(roles, name, some) != array.ravel()).any():
+                return number
+        except ValueError:
+            continue
+    return None
+
+
+def _parting_set(
+    kernel: Kernel, roles: Roles, same: Sequence[str], checked: Sequence[CandidateSet], rng: np.random.Generator
+) -> CandidateSet | None:
+    """An input set on which two of the conventions part that the golden reference may be; None where none was found."""
+    base, output = _base(kernel, checked, rng), requantized_output(kernel)
+    free = {} if base is None else {variable.name: variable for variable in _free(kernel, base)}
+    changed = [name for name in (roles.multiplier, roles.shift) if name and not is_number(name)]
+    if base is None or output is None or not roles.shift or not {roles.value, *changed} <= set(free):
+        return None
+    for _ in range(FACTORS):
+        numbers = {name: int(free[name].domain.draw(free[name].dtype, (), rng)) for name in changed}
+        for name, wanted in ((roles.bias, 0), (roles.zero_point, 0), (roles.lower, -MOST), (roles.upper, MOST)):
+            if name in free:
+                low, high = (int(end) for end in free[name].domain.bounds(free[name].dtype))
+                numbers[name] = min(max(wanted, low), high)
+        values = _values(roles, numbers, free[roles.value])
+
+        def of(name: str, numbers: Mapping[str, int] = numbers, values: Int64Array = values) -> Int64Array:
+            return values if name == roles.value else np.full(values.size, _number(name, numbers))
+
+        made = []
+        for name in same:
+            with suppress(ValueError):  # one that refuses these
+                made.append(requantized(replace(roles, lower="", upper=""), name, output.dtype, of))
+        parting = np.any([one != made[0] for one in made], axis=0) if len(made) > 1 else np.zeros(0, bool)
+        if parting.any():
+            inputs: Inputs = base
+            for name, number in {**numbers, roles.value: values[parting]}.items():
+                shape = free[name].of(base).shape
+                inputs = free[name].put(inputs, np.resize(np.asarray(number, free[name].dtype), shape))
+            with suppress(KernelError):
+                return CandidateSet(inputs, kernel.expected(inputs))
+    return None
+
+
+def _values(roles: Roles, numbers: Mapping[str, int], variable: Variable) -> Int64Array:
+    """The accumulators around every step of a byte, and those of the domain's ends, which it holds."""
+
+    multiplier = _number(roles.multiplier, numbers) if roles.multiplier else 1 << 31
+    factor = multiplier * 2.0 ** (roles.sign * _number(roles.shift, numbers) - 31)
+    steps = (np.arange(-STEPS, STEPS) + 0.5) / (factor or 1.0) - _number(roles.bias, numbers)
+    low, high = (int(end) for end in variable.domain.bounds(variable.dtype))
+    near = np.floor(np.clip(steps, -MOST, MOST)).astype(np.int64)
+    every = np.concatenate([*(near + step for step in (-1, 0, 1, 2)), np.array([low, low + 1, high - 1, high])])
+    return np.asarray(np.unique(every[(every >= low) & (every <= high)]))
+
+
+def _number(name: str, numbers: Mapping[str, int]) -> int:
+    """What an argument is set to, or the constant in its place; 0 for one that cannot be set."""
+    return int(name) if is_number(name) else numbers.get(name, 0)

@@ -1,0 +1,97 @@
+"""Rivals of a golden reference: which of them the inputs of a check tell, and inputs that are sought for that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sim.check.aim.candidates import CandidateSet
+from sim.check.aim.power import Rival, Rivals
+from sim.check.aim.rivals import rivals_of
+from sim.golden import single_rounding
+from sim.golden.registry.conventions import CONVENTIONS
+from sim.kernels import Domain, Kernel, parse_prototype
+
+Inputs = Mapping[str, Any]
+
+
+def requantization(**given: Any) -> Kernel:
+    """single_rounding to int8, which is never built."""
+    name, signature = parse_prototype(
+        "void f(const int32_t x[n], int32_t multiplier, int32_t shift, int8_t out[n], size_t n)"
+    )
+
+    def golden(inputs: Inputs) -> dict[str, Any]:
+        scaled = single_rounding(inputs["x"], inputs["multiplier"], -inputs["shift"])
+        return {"out": np.clip(scaled, -128, 127).astype(np.int8)}
+
+    domain = {"x": Domain(-(1 << 20), 1 << 20), "multiplier": Domain(1 << 30, (1 << 31) - 1), "shift": Domain(0, 20)}
+    return Kernel(
+        name=name, symbol=name, sources=(), signature=signature, golden=golden, domain=domain, **given
+    )  # fmt: skip
+
+
+def of_zeros(kernel: Kernel) -> CandidateSet:
+    """An input set that tells nothing."""
+    inputs = {"x": np.zeros(4, np.int32), "multiplier": 1 << 30, "shift": 1, "n": 4}
+    return CandidateSet(inputs, kernel.expected(inputs))
+
+
+def by_convention(name: str, inputs: Inputs) -> Any:
+    scaled = CONVENTIONS[name].function(inputs["x"], inputs["multiplier"], -inputs["shift"])
+    return np.clip(scaled, -128, 127).astype(np.int8)
+
+
+def test_inputs_are_sought_that_tell_every_convention_which_takes_the_same_numbers() -> None:
+    kernel = requantization()
+    rivals, added = rivals_of(kernel, [of_zeros(kernel)], [], seed=1)
+    assert rivals.recognised == "single_rounding of x by multiplier, right shift shift"
+    apart = {rival.name for rival in rivals.rivals if rival.is_apart}
+    assert {"double_rounding", "double_rounding_ties_up", "double_rounding_floor", "single_rounding_ties_away"} <= apart
+    for name in apart:
+        assert any((by_convention(name, one.inputs) != one.golden["out"]).any() for one in added), name
+
+
+def test_what_is_equal_on_the_domain_is_not_told_apart_and_said() -> None:
+    """The vector form differs for left shifts only."""
+    kernel = requantization()
+    rivals, _ = rivals_of(kernel, [of_zeros(kernel)], [], seed=1)
+    assert Rival("single_rounding_by_vector", of_kernel=False, is_apart=False) in rivals.rivals
+    assert (
+        "single_rounding_by_vector"
+        in str(rivals).partition("not from: ")[2].partition(" (equal on this domain, or ")[0]
+    )
+
+
+def test_a_tried_input_set_that_tells_a_rival_is_added() -> None:
+    kernel = requantization()
+    inputs = {"x": np.array([-1], np.int32), "multiplier": 1 << 30, "shift": 0, "n": 1}  # -1/2: up or away
+    telling = CandidateSet(inputs, kernel.expected(inputs))
+    rivals, added = rivals_of(kernel, [of_zeros(kernel)], [telling], seed=1)
+    assert telling.inputs["x"] is added[0].inputs["x"]
+    assert Rival("single_rounding_ties_away", of_kernel=False, is_apart=True) in rivals.rivals
+
+
+def thresholds(edge: int) -> Any:
+    def golden(inputs: Inputs) -> dict[str, Any]:
+        if inputs["x"].size and inputs["x"].max() > 900_000:
+            raise ValueError("too large")
+        return {"out": (inputs["x"] >= edge).astype(np.float32)}
+
+    return golden
+
+
+@pytest.mark.parametrize(("edge", "is_apart"), [(100_001, True), (100_000, False)])
+def test_a_convention_of_the_kernel_is_told_at_its_own_steps(edge: int, is_apart: bool) -> None:
+    name, signature = parse_prototype("void f(const int32_t x[n], float out[n], size_t n)")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(), signature=signature, golden=thresholds(100_000),
+        domain={"x": Domain(0, 800_000)}, conventions={"other": thresholds(edge)},
+    )  # fmt: skip
+    inputs = {"x": np.zeros(4, np.int32), "n": 4}
+    rivals, added = rivals_of(kernel, [CandidateSet(inputs, kernel.expected(inputs))], [], seed=1)
+    assert rivals == Rivals("", [Rival("other", of_kernel=True, is_apart=is_apart)])
+    assert [bool((one.inputs["x"] == 100_000).any()) for one in added] == [True] * is_apart
