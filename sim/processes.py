@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from ctypes import CDLL
 from functools import cache
 from multiprocessing import active_children, get_context
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Final, TypeVar
+
+from isa.errors import MISSING, LanewiseError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+_PR_SET_PDEATHSIG: Final = 1
+"""Of Linux's prctl."""
 _is_limited = ContextVar("_is_limited", default=False)
 
 
@@ -78,23 +84,52 @@ def spread(
         yield from map(work, items)
         return
     lost = []
-    with _executing(jobs) as executor:
+    with _executing(jobs, "spawn", work) as executor:
         with _interrupts_held():
-            pending = {executor.submit(work, item): item for item in items}
+            pending = {executor.submit(_do, item): item for item in items}
         for future in as_completed(pending):
             try:
                 yield future.result()
             except BrokenProcessPool:
                 lost.append(pending[future])
     for item in lost:
-        with _executing(1) as executor:  # a process of its own
+        with _executing(1, "spawn", work) as executor:  # a process of its own
             with _interrupts_held():
-                future = executor.submit(work, item)
+                future = executor.submit(_do, item)
             try:
                 outcome = future.result()
             except BrokenProcessPool:
                 outcome = crashed(item)
         yield outcome
+
+
+def spread_here(work: Callable[[Item], Result], items: Sequence[Item], jobs: int) -> Iterator[Result]:
+    """The same in copies of this process: what it has loaded, such as a user's functions, need not be sent to them.
+
+    Raises LostProcess where one ends before its item is done: whatever ended it is not done again.  Everything is done
+    in this process where the system has no copies that are safe.
+    """
+    if jobs <= 1 or sys.platform != "linux":
+        yield from map(work, items)
+        return
+    with _executing(jobs, "fork", work) as executor:
+        with _interrupts_held():
+            pending = [executor.submit(_do, item) for item in items]
+        for future in as_completed(pending):
+            try:
+                result: Result = future.result()
+            except BrokenProcessPool:
+                raise LostProcess(
+                    "stopped, without a verdict: a process that did a part of the work was ended, by what it ran, such "
+                    "as a golden reference, or by the system, as one does that has no memory left"
+                ) from None
+            yield result
+
+
+class LostProcess(LanewiseError):
+    """A process that was to do a part of the work is no more."""
+
+    exit_code = MISSING
 
 
 @contextmanager
@@ -111,9 +146,9 @@ def _interrupts_held() -> Iterator[None]:
 
 
 @contextmanager
-def _executing(jobs: int) -> Iterator[ProcessPoolExecutor]:
+def _executing(jobs: int, method: str, work: Callable[[Any], Any]) -> Iterator[ProcessPoolExecutor]:
     """Processes that leave Ctrl-C to this one, and that are ended where it does not wait for their results."""
-    executor = ProcessPoolExecutor(jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    executor = ProcessPoolExecutor(jobs, get_context(method), _begin, (work, os.getpid()))
     before = set(active_children())
     try:
         yield executor
@@ -123,3 +158,22 @@ def _executing(jobs: int) -> Iterator[ProcessPoolExecutor]:
             process.terminate()
         raise
     executor.shutdown()
+
+
+_work: Callable[[Any], Any]
+"""What this process does, where `spread` has started it."""
+
+
+def _begin(work: Callable[[Any], Any], starter: int) -> None:
+    """Begin a process of a pool.  On Linux it ends with the process that started it: nobody else wants its results."""
+    global _work
+    _work = work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != starter:
+            os._exit(MISSING)
+
+
+def _do(item: Any) -> Any:
+    return _work(item)

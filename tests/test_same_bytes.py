@@ -21,9 +21,9 @@ Words = tuple[str, ...]
 START = [sys.executable, "-m", "sim"]
 JOBS = "JOBS"
 """In the words of a command: how many processes."""
-FEW = ("--opt", "O2", "--vectors", "50")
+FEW = ("--opt", "O1,O2", "--vectors", "50")
 COMMANDS: Mapping[str, Words] = {
-    "check": ("check", "product.py", *FEW, "--coverage", "--junit", "report.xml"),
+    "check": ("check", "product.py", *FEW, "--coverage", "--junit", "report.xml", "--jobs", JOBS),
     "replay": ("replay", "calls.jsonl", "--jobs", JOBS),
     "prove": ("prove", "sqrdmulh", "--jobs", JOBS),
     "isa verify": ("isa", "verify", "uq*", "--vectors", "0", "--jobs", JOBS),

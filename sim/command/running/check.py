@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, NamedTuple, get_args
 
 import typer
 
@@ -40,6 +41,7 @@ from sim.command.options import (
     tell_lacking,
 )
 from sim.kernels.kernel import Kernel, kernel_names
+from sim.processes import LostProcess, processors, spread_here
 from sim.shrink.external import shrink_external_backend
 from sim.shrink.failing import shrink
 from sim.terminal.output import (
@@ -91,6 +93,9 @@ def check(
         typer.Option(help="Of the hardware: a folder of modules of your own in the place of its."),
     ] = None,
     core: Processors = None,
+    processes: Annotated[
+        int, typer.Option("--jobs", min=1, help="Processes; default: one for each processor.")
+    ] = processors(),
     strict: Annotated[
         bool, typer.Option("--strict", help="End with 1 too where the check passes and its inputs could tell little.")
     ] = False,
@@ -149,7 +154,7 @@ def check(
     for source, of_build in jobs[:1]:
         if source is not None:  # what cannot be built or called is a fault of what was given, no result
             require_fit(open_image(source, chosen.symbol, *of_build), chosen.symbol, chosen.signature)
-    outcomes, stopped, hindrance = _run(chosen, jobs, made, runner, limit, hardware)
+    jobs, outcomes, stopped, hindrance = _run(chosen, jobs, made, runner, limit, hardware, processes)
     if not stopped and not hindrance:
         outcomes = with_faults(chosen, jobs, made, outcomes)
     common_flags = fixed_flags(*filter(is_source, chosen.sources))
@@ -177,43 +182,97 @@ def check(
     tell_lacking(lacked, quiet=as_json)
 
 
-def _run(
-    kernel: Kernel, jobs: Sequence[Job], vectors: Vectors, engine: Engine, limit: int, hardware: ExternalBackend | None
-) -> tuple[list[Outcome], bool, str]:
-    """The outcomes of every job, then of the hardware; whether it was interrupted, and what else ended it early.
+class _Stopped(NamedTuple):
+    """What ended a check before all was compared: in words, and the exit code of an error."""
 
-    What is finished is kept: nothing that was compared is lost by an interrupt, a full disk or a lack of memory.
+    reason: str
+    exit_code: int
+
+
+_Checked = tuple[int, Outcome | _Stopped]
+"""Of a job by its number."""
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Checks jobs by their numbers, or the hardware, whose number follows."""
+
+    kernel: Kernel
+    jobs: Sequence[Job]
+    vectors: Vectors
+    engine: Engine
+    limit: int
+    hardware: ExternalBackend | None
+    advance: Advance
+
+    def __call__(self, number: int) -> _Checked:
+        """The outcome, with its number; errors as text, which goes from one process to another."""
+        try:
+            if number == len(self.jobs):
+                assert self.hardware is not None
+                return number, check_external_backend(self.kernel, self.hardware, self.vectors)
+            job = self.jobs[number]
+            return number, check_job(
+                self.kernel, job, self.vectors, self.advance, engine=self.engine, max_instructions=self.limit
+            )
+        except LanewiseError as error:
+            return number, _Stopped(str(error), error.exit_code)
+        except (MemoryError, OSError) as error:
+            return number, _Stopped(str(error) or "there is no memory left", MISSING)
+
+    def by_cost(self) -> list[int]:
+        """The jobs that take longest first: what takes long at the end is waited for by all but one process."""
+        return sorted(
+            range(len(self.jobs)), key=lambda at: (self.jobs[at].source is not None, "-O0" not in self.jobs[at].flags)
+        )
+
+
+def _run(
+    kernel: Kernel,
+    jobs: Sequence[Job],
+    vectors: Vectors,
+    engine: Engine,
+    limit: int,
+    hardware: ExternalBackend | None,
+    processes: int,
+) -> tuple[list[Job], list[Outcome], bool, str]:
+    """The outcomes of jobs, with those, then of the hardware; whether it was interrupted, and what else ended it early.
+
+    What is finished is kept: nothing that was compared is lost by an interrupt, a full disk or a lack of memory, but
+    the builds under way where there are several processes.
 
     Progress is a bar where stderr is a terminal, else a line for every finished check.
     """
-    checks: list[tuple[str, Callable[[Advance], Outcome]]] = [
-        (" ".join((job.name, *job.flags)),
-         partial(check_job, kernel, job, vectors, engine=engine, max_instructions=limit))
-        for job in jobs
-    ]  # fmt: skip
-    if hardware is not None:
-        checks.append((hardware.name, lambda _: check_external_backend(kernel, hardware, vectors)))
-    outcomes: list[Outcome] = []
-    sets = len(vectors.inputs)
+    done: dict[int, Outcome] = {}
+    sets, processes = len(vectors.inputs), min(processes, len(jobs))
+    is_stopped, hindrance = False, ""
     with progress_bar() as progress:
-        task = progress.add_task("", total=len(checks) * sets)
+        task = progress.add_task("", total=(len(jobs) + (hardware is not None)) * sets)
+        advance: Advance = partial(progress.advance, task) if processes == 1 else lambda _: None
+        work = _Work(kernel, jobs, vectors, engine, limit, hardware, advance)
         try:
-            for number, (title, check_one) in enumerate(checks):
-                progress.update(task, description=title)
-                outcome = check_one(partial(progress.advance, task))
-                outcomes.append(outcome)
-                progress.update(task, completed=(number + 1) * sets)
+            of_hardware = map(work, [len(jobs)] if hardware is not None else [])  # its simulator is of this process
+            for number, outcome in chain(spread_here(work, work.by_cost(), processes), of_hardware):
+                if isinstance(outcome, _Stopped):
+                    if not done or outcome.exit_code != MISSING:
+                        fail(*outcome)
+                    hindrance = outcome.reason
+                    break
+                done[number] = outcome
+                progress.update(task, description=outcome.title, completed=len(done) * sets)
                 if progress.disable:
                     print_progress(f"{outcome.title}: {outcome.lanes_compared:,} lanes, {outcome.verdict}")
                 if outcome.interrupted:
+                    is_stopped = True
                     break
-        except KeyboardInterrupt:
-            return outcomes, True, ""
-        except (LanewiseError, MemoryError, OSError) as error:
-            if not outcomes or (isinstance(error, LanewiseError) and error.exit_code != MISSING):
+        except LostProcess as error:
+            if not done:
                 raise
-            return outcomes, False, str(error) or "there is no memory left"
-    return outcomes, False, ""
+            hindrance = str(error)
+        except KeyboardInterrupt:
+            is_stopped = True
+    finished = sorted(done)
+    return [jobs[at] for at in finished if at < len(jobs)], [done[at] for at in finished], is_stopped, hindrance
 
 
 def _with_operand_classes(report: Report, kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> Report:
