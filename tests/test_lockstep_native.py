@@ -23,9 +23,10 @@ from isa.semantics.base import integer as base_integer
 from isa.semantics.elementwise import SIGNED, each
 from isa.table import Table
 from sim.call import lockstep as genuine
-from sim.call.lockstep import PATIENCE, Divergence, Lockstep
+from sim.call.lockstep import Divergence, Lockstep
 from sim.call.native import in_place, steps
 from sim.call.native import lockstep as native
+from sim.call.native.code import PATIENCE
 from sim.call.native.lockstep import CompiledFault
 from sim.emulator import Emulator
 from sim.machine import host_compiler

@@ -17,7 +17,7 @@ from unicorn import arm64_const as arm
 from isa.lane import constant
 from isa.rows import TABLE
 from sim.call.captured import Bytes, CaptureError, read_line, read_lines
-from sim.call.lockstep import PATIENCE
+from sim.call.native.code import PATIENCE
 from sim.call.native.share import NativeShare
 from sim.command import app as cli
 from sim.machine.machine import Machine

@@ -32,6 +32,8 @@ from sim.call.guards.influence import Influence, ObservedCall
 from sim.call.guards.undefined_bytes import SeededBytes
 from sim.call.guards.watch import Watch
 from sim.call.lockstep import Divergence, Lockstep
+from sim.call.native.code import PATIENCE
+from sim.call.native.follower import Follower
 from sim.call.native.share import NativeShare
 from sim.call.needs import Need, needs_of
 from sim.emulator import Emulator
@@ -106,6 +108,7 @@ class CompiledKernel:
         self._caller = Caller(image, kernel, self._machine, [self._emulator.memory])
         self._influence = Influence(Caller(image, kernel, Machine(table=table)))
         self._lockstep = Lockstep(self._machine, self._emulator, image)
+        self._follower = Follower(self._machine, PATIENCE)
         self._image, self._engine, self._limit = image, engine, max_instructions
         self._traits: dict[Instruction, Traits] = {}
 
@@ -144,7 +147,7 @@ class CompiledKernel:
             if self._engine == "lockstep":
                 divergence = self._lockstep.run(RETURN_ADDRESS, self._limit, watch)
             else:
-                watch.branches.extend(self._machine.follow(RETURN_ADDRESS, self._limit))
+                self._follower.follow(RETURN_ADDRESS, self._limit, watch.branches)
         except MemoryFault as fault:
             if STACK_TOP - 64 * STACK_SIZE < fault.address < STACK_TOP - STACK_SIZE:
                 raise CallError(f"the stack of {STACK_SIZE} bytes is too small: {fault}") from None

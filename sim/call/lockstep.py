@@ -27,6 +27,7 @@ from isa.semantics.base.exclusive import MONITOR
 from sim.call.definitions import is_emulated_wrongly
 from sim.call.guards.findings import GuardError, GuardFinding
 from sim.call.guards.watch import Watch
+from sim.call.native.code import PATIENCE
 from sim.call.native.lockstep import CompiledFault, NativeLockstep
 from sim.call.native.share import NativeShare
 from sim.emulator import Emulator
@@ -39,8 +40,6 @@ from sim.toolchain.image import Image
 
 FPSR_STICKY = QC | EXCEPTIONS
 """The bits of FPSR that instructions set (Arm ARM C5.2.9)."""
-PATIENCE = 10_000
-"""Instructions: they take Python about as long as a compiler takes for the first ones of native code."""
 _COMPARED = {"fpsr": FPSR_STICKY, "fpcr": MODES}
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sim.call.lockstep import PATIENCE, Lockstep
+from sim.call.lockstep import Lockstep
+from sim.call.native.code import PATIENCE
 
 assert Lockstep.__init__.__defaults__ == (None, PATIENCE)
 Lockstep.__init__.__defaults__ = (None, 0)

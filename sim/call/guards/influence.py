@@ -26,6 +26,8 @@ from sim.call.guards.bounds import Breach
 from sim.call.guards.findings import GuardFinding, Kind, lane_text
 from sim.call.guards.origins import Snapshot, first_difference
 from sim.call.guards.undefined_bytes import RepeatedBytes
+from sim.call.native.code import PATIENCE
+from sim.call.native.follower import Follower
 from sim.machine.errors import ExecutionError
 from sim.machine.trace import Step
 
@@ -69,16 +71,17 @@ class Influence:
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
+        self._follower = Follower(caller.machine, PATIENCE)
 
     def steps(self, call: Call, parts: Sequence[bytes], executed: int) -> Iterator[Step]:
         """The so many steps of a call once more."""
-        return islice(_Repetition(self._caller, call, parts, executed).steps(0), executed)
+        return islice(_Repetition(self._caller, self._follower, call, parts, executed).steps(0), executed)
 
     def findings(
         self, call: Call, parts: Sequence[bytes], seen: ObservedCall, declared: Declared
     ) -> Iterator[GuardFinding]:
         """What depends on undefined bytes in a call; what was over-read and reached nothing is a note."""
-        repetition = _Repetition(self._caller, call, parts, 2 * seen.executed + 1000)
+        repetition = _Repetition(self._caller, self._follower, call, parts, 2 * seen.executed + 1000)
         found = list(repetition.findings(seen, declared))
         yield from found
         reached = {finding.where for finding in found if finding.kind == "over-read"}
@@ -91,8 +94,8 @@ class Influence:
 class _Repetition:
     """One call, repeated with some of its undefined bytes complemented, each time up to `limit` instructions."""
 
-    def __init__(self, caller: Caller, call: Call, parts: Sequence[bytes], limit: int) -> None:
-        self._caller, self._call, self._parts, self._limit = caller, call, parts, limit
+    def __init__(self, caller: Caller, follower: Follower, call: Call, parts: Sequence[bytes], limit: int) -> None:
+        self._caller, self._follower, self._call, self._parts, self._limit = caller, follower, call, parts, limit
         self._drawn = sum(map(len, parts))
 
     def findings(self, seen: ObservedCall, declared: Declared) -> Iterator[GuardFinding]:
@@ -117,7 +120,7 @@ class _Repetition:
         placed, machine = self._prepare(count), self._caller.machine
         branches, stopped, start = list[int](), "", machine.instructions_executed
         try:
-            branches.extend(machine.follow(RETURN_ADDRESS, self._limit))
+            self._follower.follow(RETURN_ADDRESS, self._limit, branches)
         except ExecutionError as error:
             stopped = str(error)
         if not stopped and machine.pc != RETURN_ADDRESS:

@@ -194,6 +194,20 @@ static int is_again(const Lockstep *L) {
          && S->fpcr == seen->fpcr;
 }
 
+/* The last instruction is done, and goes on at `pc`. */
+static int count_done(Lockstep *L, uint64_t pc) {
+  Entry *entry = L->entry;
+  if (entry->next[0] != pc && entry->next[1] != pc) {
+    entry->next[1] = entry->next[0];
+    entry->next[0] = pc;
+    L->went_from[L->went] = L->before.pc;
+    L->went_to[L->went++] = pc;
+  }
+  L->pending = L->mine.count = 0;
+  L->done++;
+  return L->went == MOST_WENT ? FULL : GOES_ON;
+}
+
 /* Compare what the last instruction did, now that the emulator is at `pc`; count it where both did the same. */
 int settle(Lockstep *L, uint64_t pc) {
   if (!L->pending) return GOES_ON;
@@ -222,16 +236,9 @@ int settle(Lockstep *L, uint64_t pc) {
       }
     }
   }
-  if (entry->next[0] != pc && entry->next[1] != pc) {
-    entry->next[1] = entry->next[0];
-    entry->next[0] = pc;
-    L->went_from[L->went] = L->before.pc;
-    L->went_to[L->went++] = pc;
-  }
-  L->pending = L->mine.count = L->theirs.count = 0;
-  L->done++;
+  L->theirs.count = 0;
   L->qc_events += L->saturated;
-  return L->went == MOST_WENT ? FULL : GOES_ON;
+  return count_done(L, pc);
 }
 
 /* Let the machine execute the instruction at `pc`; where it does not, nothing has happened. */
@@ -260,6 +267,17 @@ static int advance(Lockstep *L, uint64_t pc) {
   L->pending = 1;
   L->left--;
   return GOES_ON;
+}
+
+/* Let the machine go on alone, up to `until`; where branches lead is noted. */
+void follow(Lockstep *L, uint64_t until) {
+  const State *S = &L->state;
+  while (L->why == GOES_ON && S->pc != until) {
+    L->why = (uint64_t)advance(L, S->pc);
+    if (L->why != GOES_ON) return;
+    if (L->entry->flags & BRANCHES) L->branch[L->branches++] = S->pc;
+    L->why = (uint64_t)count_done(L, S->pc);
+  }
 }
 
 void before_each(void *emulator, uint64_t pc, uint32_t size, void *data) {

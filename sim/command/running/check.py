@@ -193,7 +193,7 @@ _Checked = tuple[int, Outcome | _Stopped]
 """Of a job by its number."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Work:
     """Checks jobs by their numbers, or the hardware, whose number follows."""
 
@@ -249,7 +249,9 @@ def _run(
     with progress_bar() as progress:
         task = progress.add_task("", total=(len(jobs) + (hardware is not None)) * sets)
         advance: Advance = partial(progress.advance, task) if processes == 1 else lambda _: None
-        work = _Work(kernel, jobs, vectors, engine, limit, hardware, advance)
+        work = _Work(
+            kernel=kernel, jobs=jobs, vectors=vectors, engine=engine, limit=limit, hardware=hardware, advance=advance
+        )
         try:
             of_hardware = map(work, [len(jobs)] if hardware is not None else [])  # its simulator is of this process
             for number, outcome in chain(spread_here(work, work.by_cost(), processes), of_hardware):
