@@ -30,6 +30,7 @@ from sim.kernels.quantize_down import KERNEL
 from sim.toolchain.compilers import CacheUnusable, ToolchainUnavailable, ToolMissing
 
 SMALL = ("check", "quantize_down", "--vectors", "50", "--opt", "O1,O2")
+QUICK = ("check", "quantized_multiplier", "--vectors", "50", "--opt", "O2")
 LANEWISE = str(Path(sys.executable).with_name("lanewise"))
 
 
@@ -230,12 +231,12 @@ def test_a_report_for_machines_that_cannot_be_written_loses_nothing(
 ) -> None:
     """A limit of the size of files, as a full disk, hinders all that is written, but not stdout, a pipe."""
     monkeypatch.chdir(tmp_path)
-    run(*SMALL)  # what is compiled is kept
+    run(*QUICK)  # what is compiled is kept
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
-    command = [LANEWISE, *SMALL, "--junit", "report.xml"]
+    command = [LANEWISE, *QUICK, "--junit", "report.xml"]
     ended = subprocess.run(command, cwd=tmp_path, preexec_fn=limit, capture_output=True, text=True, check=False)
     said = "lanewise: cannot write report.xml: File too large"
     assert (ended.returncode, "PASSED" in ended.stdout, ended.stderr.splitlines()[-1]) == (3, True, said)
@@ -303,7 +304,7 @@ def test_without_a_terminal_progress_is_a_line_of_stderr_for_each_job(tmp_path: 
 
 def test_no_color_is_respected(tmp_path: Path) -> None:
     environment = {"NO_COLOR": "1", "FORCE_COLOR": "1", "HOME": str(tmp_path)}
-    command = [LANEWISE, *SMALL]
+    command = [LANEWISE, *QUICK]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True)
     assert "PASSED" in done.stdout
     assert "\x1b[3" not in done.stdout
@@ -311,7 +312,7 @@ def test_no_color_is_respected(tmp_path: Path) -> None:
 
 def test_colours_can_be_asked_for(tmp_path: Path) -> None:
     environment = {"FORCE_COLOR": "1", "TERM": "xterm", "HOME": str(tmp_path)}
-    command = [LANEWISE, *SMALL]
+    command = [LANEWISE, *QUICK]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True)
     assert "\x1b[32mPASSED" in done.stdout
 
@@ -326,20 +327,20 @@ def closed_pipe() -> int:
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_a_reader_that_went_away_ends_the_output_quietly(tmp_path: Path, form: tuple[str, ...]) -> None:
     with os.fdopen(closed_pipe()) as stdout:
-        done = subprocess.run([LANEWISE, *SMALL, *form], stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+        done = subprocess.run([LANEWISE, *QUICK, *form], stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     assert done.returncode == 0
     assert {line.split(", ")[-1] for line in done.stderr.splitlines()} == {"agrees"}
 
 
 def test_progress_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
     with os.fdopen(closed_pipe()) as stderr:
-        done = subprocess.run([LANEWISE, *SMALL], stdout=subprocess.PIPE, stderr=stderr, text=True, cwd=tmp_path)
+        done = subprocess.run([LANEWISE, *QUICK], stdout=subprocess.PIPE, stderr=stderr, text=True, cwd=tmp_path)
     assert done.returncode == 0
     assert "PASSED" in done.stdout
 
 
 def test_a_report_that_cannot_be_written_is_one_sentence_and_exit_3(tmp_path: Path) -> None:
     with open("/dev/full", "w") as stdout:
-        done = subprocess.run([LANEWISE, *SMALL], stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+        done = subprocess.run([LANEWISE, *QUICK], stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     assert done.returncode == 3
     assert done.stderr.splitlines()[-1] == "lanewise: cannot write the report: No space left on device"
