@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from sim.call.guards.bounds import AccessBounds, StackFrame
 from sim.call.guards.findings import GuardError, GuardFinding
 from sim.kernels import Inputs, Kernel, KernelError, Pointer, ScalarArgument, Signature
 from sim.toolchain.compilers import build
+from sim.toolchain.image import Segment
 
 WORDS = Signature(
     (Pointer("a", "uint32", ("n",)), Pointer("b", "uint32", ("n",), direction="out"), ScalarArgument("n", "uint64"))
@@ -126,18 +128,53 @@ def test_bytes_between_rows_are_not_the_arrays(text: str, kind: str, first: int,
     assert (finding.kind, finding.first, finding.last) == (kind, first, last)
 
 
+FIRST, SECOND = FIRST_BUFFER, FIRST_BUFFER + BUFFER_SPACING
+
+
+def bounds_of_rows(*segments: Segment) -> AccessBounds:
+    """Of a call that was given ROWS at FIRST and SECOND, sp far below them, and these segments."""
+    placed = [
+        PlacedArray(pointer, address, (2, 2), (4, 1))
+        for pointer, address in zip(ROWS.arguments, (FIRST, SECOND), strict=True)
+        if isinstance(pointer, Pointer)
+    ]
+    return AccessBounds(placed, segments, StackFrame(0x1000, 0))
+
+
 def test_what_passes_without_a_look_are_the_rows_of_a_strided_array_and_nothing_between_them() -> None:
-    a, b = ROWS.arguments
-    assert isinstance(a, Pointer)
-    assert isinstance(b, Pointer)
-    first, second = FIRST_BUFFER, FIRST_BUFFER + BUFFER_SPACING
-    placed = [PlacedArray(a, first, (2, 2), (4, 1)), PlacedArray(b, second, (2, 2), (4, 1))]
-    assert AccessBounds(placed, (), StackFrame(0x1000, 0)).allowed.ranges == (
-        (first, first + 8, True, False),
-        (first + 16, first + 24, True, False),
-        (second, second + 8, True, True),
-        (second + 16, second + 24, True, True),
+    assert bounds_of_rows().allowed.ranges == (
+        (FIRST, FIRST + 8, True, False),
+        (FIRST + 16, FIRST + 24, True, False),
+        (SECOND, SECOND + 8, True, True),
+        (SECOND + 16, SECOND + 24, True, True),
     )
+
+
+def test_segments_pass_without_a_look_as_they_may_be_used_but_where_an_array_or_the_stack_is_near() -> None:
+    code = Segment(FIRST - BUFFER_SPACING, bytes(24), 24, "rx")
+    data = Segment(SECOND + BUFFER_SPACING, bytes(8), 40, "rw")
+    near = (Segment(address, bytes(8), 8, "rw") for address in (0x2000, FIRST + 64, SECOND + 64))
+    ranges = bounds_of_rows(code, data, *near, replace(code, data=b"", size=0)).allowed.ranges
+    assert ranges[4:] == (
+        (code.address, code.address + 24, True, False),
+        (data.address, data.address + 40, True, True),
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "kind", "where"),
+    [
+        (FIRST - 8, "under-read", "a"),
+        (FIRST - BUFFER_SPACING // 2, "under-read", "a"),
+        (FIRST + 24, "over-read", "a"),
+        (SECOND - BUFFER_SPACING // 2 - 8, "over-read", "a"),
+        (SECOND - BUFFER_SPACING // 2, "under-read", "b"),
+    ],
+)
+def test_an_access_outside_of_all_arrays_is_one_of_the_nearest(address: int, kind: str, where: str) -> None:
+    breach = bounds_of_rows().breach(address, 8, False, 0x1000)
+    assert breach is not None
+    assert (breach.kind, breach.where) == (kind, where)
 
 
 def test_a_fault_on_the_machine_alone_names_array_and_byte(tmp_path: Path) -> None:
