@@ -181,6 +181,7 @@ TESTS = (
     reaching("a::slow", 2, {1}),
     reaching("a::cases[1]", 0.2, {1}),
     reaching("a::cases[2]", 0.1, {1}),
+    reaching("a::cases[3]", 0.8, {1}),
     reaching("a::other", 0, {2}),
     reaching("b::command", 1, {2}, {1}),
 )
@@ -191,8 +192,8 @@ def names_of(block: int | None, imported: set[int]) -> list[list[str]]:
     return [[test.name for test in tests] for tests in reach.of(mutant("area-1", block))]
 
 
-def test_tests_that_reach_the_block_are_asked_first_and_of_each_function_the_fastest() -> None:
-    assert names_of(1, set())[0] == ["a::cases[2]", "a::slow", "a::cases[1]", "a::other"]
+def test_tests_that_reach_the_block_are_asked_first_and_the_fastest_of_them_and_many_cases_of_one_later() -> None:
+    assert names_of(1, set())[0] == ["a::cases[2]", "a::cases[1]", "a::slow", "a::cases[3]", "a::other"]
 
 
 def test_tests_that_reach_it_in_another_process_are_asked_in_a_new_one() -> None:
@@ -200,7 +201,7 @@ def test_tests_that_reach_it_in_another_process_are_asked_in_a_new_one() -> None
 
 
 def test_what_an_import_runs_is_asked_of_new_processes() -> None:
-    everything = ["a::other", "a::cases[2]", "b::command", "a::slow", "a::cases[1]"]
+    everything = ["a::other", "a::cases[2]", "a::cases[1]", "b::command", "a::slow", "a::cases[3]"]
 
     assert names_of(None, set()) == [[], everything]
     assert "a::slow" in names_of(1, {1})[1]
