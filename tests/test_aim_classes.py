@@ -55,6 +55,16 @@ def test_an_argument_begins_in_its_domain_and_is_followed_through_arithmetic() -
     assert found[Place("v", 1)] == Elements(32, ((2**32 - 9, 2**32 - 3),) * 4)
 
 
+def test_a_number_of_either_sign_keeps_its_sign_when_it_is_shifted_to_the_left() -> None:
+    code = """
+        dup     v1.4s, w2
+        shl     v1.4s, v1.4s, #2
+        mov     v2.16b, v1.16b
+        ret
+    """
+    assert before(code, "mov", shift=Domain(-2, 1))[Place("v", 1)] == Elements(32, ((-2 << 2, 1 << 2),) * 4)
+
+
 def test_what_memory_holds_is_not_known() -> None:
     assert before(SHIFTED, "srshl")[Place("v", 0)] == Elements(128, ((0, 2**128 - 1),))
 

@@ -176,10 +176,12 @@ def test_an_access_outside_of_the_arrays_is_found_with_its_line(
     assert "(kernel.c:" in outcome.failure
 
 
-def test_a_source_that_does_not_compile_fails_with_the_compilers_words(tmp_path: Path) -> None:
+def test_a_source_that_does_not_compile_fails_with_the_compilers_words_and_has_compared_nothing(tmp_path: Path) -> None:
     source = tmp_path / "kernel.c"
     source.write_text("int broken(;\n")
-    assert "expected" in check_job(KERNEL, Job(source, ("-O2",)), vectors(), lambda _: None).failure
+    outcome = check_job(KERNEL, Job(source, ("-O2",)), vectors(), lambda _: None)
+    assert "expected" in outcome.failure
+    assert (outcome.vectors, outcome.lanes_compared, outcome.instructions, outcome.qc_events) == (0, 0, 0, 0)
 
 
 def test_a_symbol_that_is_no_function_fails_in_one_sentence(tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 import sim.command.app
+from isa.rows import TABLE
 from sim.call.call import CompiledKernel
 from sim.call.coverage import Coverage, share_of_branches, share_of_lines
-from sim.check.operand_classes import collect_operand_classes
+from sim.check.operand_classes import class_conditions, collect_operand_classes, vector_arithmetic
 from sim.check.vectors import Vectors
 from sim.kernels import Kernel, parse_prototype
 from sim.toolchain.compilers import build_text
@@ -94,6 +95,20 @@ def classes(values: list[int]) -> set[str]:
 )
 def test_a_class_is_met_where_some_lane_meets_it(value: int, name: str, met: bool) -> None:
     assert (name in classes([4, value, 4, 4, 4, 4, 4, 4])) == met
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "names"),
+    [
+        ("sqadd", {"min", "max", "zero", "saturated low", "saturated high"}),
+        ("uqadd", {"min", "max", "zero", "saturated high"}),  # no sum of two is below zero
+        ("uqsub", {"min", "max", "zero", "saturated low"}),
+        ("add", {"min", "max", "zero", "wrapped"}),
+    ],
+)
+def test_a_class_is_looked_for_where_operands_of_an_instruction_can_be_of_it(mnemonic: str, names: set[str]) -> None:
+    (write, *_) = vector_arithmetic(TABLE.instruction(mnemonic, "v0.16b, v1.16b, v2.16b"))
+    assert set(class_conditions(write.lanes[0])) == names
 
 
 def test_the_report_has_the_shares_and_with_an_option_the_classes(tmp_path: Path) -> None:

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from isa.instruction import Instruction
+from isa.lane import S8, S16, U8, U16, Int
 from isa.rows import TABLE
 from sim import Machine
 from sim.check.repair.alternatives import alternatives_of
+from sim.check.repair.place import fault_of_build
+from sim.check.repair.search import find_repairs
+from sim.check.vectors import make_vectors
+from sim.kernels import Domain, Kernel, parse_prototype
+from sim.toolchain.compilers import build
 
-START = 0x10000
+START, DATA = 0x10000, 0x20000
 
 
 def run(instruction: Instruction, **registers: int) -> Machine:
     """A machine after one instruction, with x registers and lanes of 32 bits of v registers given."""
     machine = Machine()
     machine.memory.map(START, 4096, "rx")
+    machine.memory.map(DATA, 4096)
     for name, value in registers.items():
         file, number = (machine.v, 32) if name[0] == "v" else (machine.x, 64)
         file[int(name[1:])] = value % 2**number
@@ -52,6 +62,16 @@ def test_a_shift_of_a_register_may_lack_its_rounding(value: int, expected: int) 
     assert run(alternative("asr", "x0, x1, #1", "(rounded)"), x1=value).x[0] == expected % 2**64
 
 
+@pytest.mark.parametrize(
+    ("mnemonic", "bound", "value", "stored"),
+    [("strb", S8, -1000, -128), ("strb", U8, 1000, 255), ("strh", S16, -100000, -32768), ("strh", U16, 100000, 65535)],
+)
+def test_a_store_may_lack_the_bounds_of_what_it_stores(mnemonic: str, bound: Int, value: int, stored: int) -> None:
+    changed = alternative(mnemonic, "w0, [x1]", f"bounded to {bound}")
+    machine = run(changed, x0=value, x1=DATA)
+    assert machine.memory.read(DATA, bound.bits // 8) == (stored % 2**bound.bits).to_bytes(bound.bits // 8, "little")
+
+
 def test_a_step_may_be_one_too_many() -> None:
     assert run(alternative("sub", "w0, w1, w2", "only w1 kept"), x1=7, x2=3).x[0] == 7
 
@@ -71,3 +91,62 @@ def test_an_instruction_is_taken_for_those_that_it_is_mixed_up_with(text: str, i
     mnemonic, _, operands = text.partition(" ")
     found = alternatives_of(START, TABLE.instruction(mnemonic, operands))
     assert instead in [one.instruction.text for one in found]
+
+
+class TwoStepsTooMany:
+    """Trials of a build in which two instructions of one source line are to be left out."""
+
+    spent = 0
+
+    def __init__(self) -> None:
+        texts = ("w0, w1, w2", "w0, w0, w3", "w4, w0, w5")
+        self.instructions = {START + 4 * n: TABLE.instruction("sub", text) for n, text in enumerate(texts)}
+
+    def place_of(self, pc: int) -> str:
+        return "f.c:1" if pc < START + 8 else "f.c:2"
+
+    def are_right_with(self, replaced: dict[int, Instruction]) -> bool:
+        self.spent += 1
+        wanted = {START: 7, START + 4: 9}
+        return replaced.keys() == wanted.keys() and all(
+            run(replaced[pc], x0=9, x1=7, x2=1, x3=1).x[0] == left for pc, left in wanted.items()
+        )
+
+    def goes_another_way_with(self, replaced: dict[int, Instruction]) -> bool:
+        return False
+
+
+def test_several_instructions_of_a_source_line_are_changed_where_no_one_is_enough() -> None:
+    trials: Any = TwoStepsTooMany()
+    (repair,) = find_repairs(trials, trials)
+    assert [change.says for change in repair.changes] == ["left out, only w1 kept", "left out, only w0 kept"]
+
+
+LEFT_UNBOUNDED = """#include <stdint.h>
+void f(const int32_t x[4], int8_t out[4])
+{
+    for (int i = 0; i < 4; i++) {
+        int32_t y = x[i] + 100;
+        out[i] = (int8_t)y;
+    }
+}
+"""
+
+
+def test_where_a_step_is_missing_in_front_of_an_instruction_the_line_that_made_its_operand_is_told_too(
+    tmp_path: Path,
+) -> None:
+    source = tmp_path / "f.c"
+    source.write_text(LEFT_UNBOUNDED)
+    name, signature = parse_prototype("void f(const int32_t x[4], int8_t out[4])")
+    kernel = Kernel(
+        name=name,
+        symbol=name,
+        sources=(source,),
+        signature=signature,
+        golden=lambda inputs: {"out": np.clip(inputs["x"] + 100, -128, 127).astype(np.int8)},
+        domain={"x": Domain(-300, 300)},
+    )
+    fault = fault_of_build(build(source, "-O0"), kernel, make_vectors(kernel, 10, seed=1), "-O0")
+    assert fault is not None
+    assert fault.lines == ("f.c:6", "f.c:5")
