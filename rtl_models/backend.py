@@ -18,7 +18,8 @@ from rtl_models.tools.scratch import named_by_content
 from rtl_models.unit_run import PROFILES, Built
 from rtl_models.units import LANE_COUNTS, UNITS
 from sim.check.external import BackendFault, BackendMissing, NotMadeFor, Outside
-from sim.kernels.kernel import Inputs, Kernel, Outputs, built_in_kernel, kernel_modes, kernel_names
+from sim.kernels.kernel import Inputs, Kernel, Outputs, built_in_kernel, kernel_modes
+from sim.kernels.names import kernel_names
 
 
 def build_hardware(kernel: Kernel, options: Mapping[str, str] | None = None) -> Hardware:

@@ -18,7 +18,7 @@ from sim.check.report import Mismatch, Outcome
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import quantize_down
 from sim.kernels.kernel import Kernel
-from sim.toolchain.compilers import LEVELS
+from sim.toolchain.levels import LEVELS
 
 FOLDER = Path(quantize_down.__file__).parent
 KERNEL = quantize_down.KERNEL

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from importlib import import_module
 from inspect import getdoc
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 import pytest
 
 from rtl_models.command.group import HardwareCommands
 from sim.command.app import Lanewise
-from sim.terminal.on_demand import OnDemand
+from sim.command.signatures.conventions import conventions
+from sim.prove.separation import SOLVER_SECONDS
+from sim.terminal.on_demand import WORK, OnDemand
 
 HEAVY = (
     "bitwuzla", "capstone", "cocotb", "elftools", "hypothesis", "matplotlib", "numpy", "perfetto", "unicorn", "ziglang",
@@ -60,6 +63,37 @@ def test_help_loads_only_what_prints(function: str, loaded: list[str]) -> None:
         "try: start()\nexcept SystemExit: pass"
     )
     assert loaded_by(program) == loaded
+
+
+def test_help_of_a_command_loads_nothing_of_what_it_does() -> None:
+    """Of all, one after the other, in one process."""
+    program = f"""
+from sim.command.main import run
+for name in {[*Lanewise.COMMANDS]!r}:
+    sys.argv = ["lanewise", name, "--help"]
+    try: run()
+    except SystemExit as end: assert not end.code, name
+"""
+    assert loaded_by(program) == [*TERMINAL]
+
+
+@pytest.mark.parametrize("name", Lanewise.COMMANDS)
+def test_what_a_command_takes_is_what_does_its_work_takes(name: str) -> None:
+    module, _ = Lanewise.COMMANDS[name].target.split(":")
+    signatures = [one for one in vars(import_module(module)).values() if callable(one) and one in WORK]
+    assert signatures or name == "init"
+    for signature in signatures:
+        of_work, function = WORK[signature].split(":")
+        work = getattr(import_module(of_work), function)
+        taken, worked = (inspect.signature(one, eval_str=True).parameters for one in (signature, work))
+        assert {n: one.annotation for n, one in worked.items()} == {
+            n: get_args(one.annotation)[0] if get_origin(one.annotation) is Annotated else one.annotation
+            for n, one in taken.items()
+        }
+
+
+def test_the_solver_has_the_time_that_help_says() -> None:
+    assert inspect.signature(conventions).parameters["timeout"].default == SOLVER_SECONDS
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from sim.call.guards.findings import CallError, GuardError, GuardFinding
 from sim.call.guards.influence import Influence, ObservedCall
 from sim.call.guards.undefined_bytes import SeededBytes
 from sim.call.guards.watch import Watch
+from sim.call.limits import MAX_INSTRUCTIONS, Engine
 from sim.call.lockstep import Divergence, Lockstep
 from sim.call.native.code import PATIENCE
 from sim.call.native.follower import Follower
@@ -49,9 +50,6 @@ __all__ = [
     "Engine", "Implementation", "ProgramKernel", "Recorded", "map_image",
 ]  # fmt: skip
 
-Engine = Literal["lockstep", "machine"]
-MAX_INSTRUCTIONS = 20_000_000
-"""Of one call: minutes in lockstep, far above any kernel on a row of test vectors."""
 REPEATED_ALONE = 8
 """On the machine alone, of so many seeds one is repeated."""
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from sim.check.separation import Pair, Separation, separation_of
     from sim.check.vectors import Vectors, make_vectors
     from sim.machine.errors import ExecutionError
-    from sim.toolchain.compilers import LEVELS, ToolchainError, ToolchainUnavailable
+    from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable
     from sim.toolchain.image import Image, ImageError
+    from sim.toolchain.levels import LEVELS
     from sim.toolchain.objects import open_image
 
 __all__ = [
@@ -61,7 +62,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_exports(
         __name__,
         {
-            "LEVELS": "sim.toolchain.compilers",
+            "LEVELS": "sim.toolchain.levels",
             "AssembledRun": "sim.call.assembled",
             "BackendFault": "sim.check.external",
             "BackendMissing": "sim.check.external",

@@ -14,7 +14,8 @@ from sim.check.report import Outcome, Report
 from sim.check.separation import separation_of
 from sim.check.vectors import make_vectors
 from sim.kernels.kernel import Inputs, Kernel
-from sim.toolchain.compilers import LEVELS, compiler_version, fixed_flags, is_source
+from sim.toolchain.compilers import compiler_version, fixed_flags, is_source
+from sim.toolchain.levels import LEVELS
 from sim.toolchain.objects import open_image
 
 

@@ -24,65 +24,65 @@ class Lanewise(EdgeGroup):
 
     COMMANDS: ClassVar[Mapping[str, OnDemand]] = {
         "check": OnDemand(
-            "sim.command.running.check:check",
+            "sim.command.signatures.check:check",
             "Compile a kernel at every level and compare it, lane by lane, with its golden reference.",
         ),
         "capture": OnDemand(
-            "sim.command.running.capture:capture_calls",
+            "sim.command.signatures.capture:capture_calls",
             "Call a kernel with the input sets of a check, on the lane machine, and write every call with "
             "what it left.",
         ),
         "replay": OnDemand(
-            "sim.command.running.replay:replay_calls",
+            "sim.command.signatures.replay:replay_calls",
             "Run captured calls again and compare memory and registers with what was recorded.",
         ),
         "prove": OnDemand(
-            "sim.command.running.prove:prove",
+            "sim.command.signatures.prove:prove",
             "Decide claims for all inputs: that instructions compute what Arm's manual says, and how "
             "conventions relate.",
         ),
         "cycles": OnDemand(
-            "sim.command.running.cycles:cycles",
+            "sim.command.signatures.cycles:cycles",
             "Time what is executed on named cores, and say why it takes so long.",
             NUMBERS_BELOW_ZERO,
         ),
         "conventions": OnDemand(
-            "sim.command.asking.conventions:conventions",
+            "sim.command.signatures.conventions:conventions",
             "List the conventions that systems are known to use, by family: formula, who uses it, rows of the "
             "differences.",
         ),
         "explain": OnDemand(
-            "sim.command.asking.explain:explain_output",
+            "sim.command.signatures.explain:explain_output",
             "Say which rounding convention made a quantized output, or which come near and where they part.",
         ),
         "exhaust": OnDemand(
-            "sim.command.running.exhaust:exhaust",
+            "sim.command.signatures.exhaust:exhaust",
             "Compare model and emulator on all values of an instruction's lanes: 2^32 pairs of 16 bits, 2^32 of 32 "
             "bits.",
         ),
         "run": OnDemand(
-            "sim.command.running.run:run_function",
+            "sim.command.signatures.run:run_function",
             "Call a function once, in lockstep; print its result, the arrays that it may change, and the "
             "instruction count.",
             NUMBERS_BELOW_ZERO,
         ),
         "doctor": OnDemand(
-            "sim.command.asking.doctor:doctor",
+            "sim.command.signatures.doctor:doctor",
             "Say what is installed, what each missing tool costs, and how to get it.",
         ),
         "cache": OnDemand(
-            "sim.command.asking.cache:cache",
+            "sim.command.signatures.cache:cache",
             "Say what is kept of what was compiled, built and proved, and where, or clear it.",
         ),
         "kernels": OnDemand(
-            "sim.command.asking.kernels:kernels", "The built-in kernels: list them, show what one models."
+            "sim.command.signatures.kernels:kernels", "The built-in kernels: list them, show what one models."
         ),
         "init": OnDemand(
             "sim.command.init:init",
             "Write files to begin with.",
         ),
         "isa": OnDemand(
-            "sim.command.asking.isa:isa",
+            "sim.command.signatures.isa:isa",
             "The instruction table: list its forms, show what one does, verify it.",
         ),
     }

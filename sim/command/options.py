@@ -6,7 +6,6 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -18,22 +17,10 @@ from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.kernel_file import load_kernel
 from sim.terminal.output import fail, print_text, require_one_of, writing_file
 from sim.terminal.writable import require_writable
-from sim.toolchain.compilers import LEVELS
+from sim.toolchain.levels import LEVELS
 
 MAX_LANES = 10_000_000
 """Random ones that --vectors takes; so many already run for hours."""
-
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the random vectors.")]
-RandomLanes = Annotated[int, typer.Option(min=0, help="Random output lanes, after the corner cases.")]
-Mode = Annotated[str | None, typer.Option(help="Which of the kernel's arithmetics; default: the first.")]
-March = Annotated[str | None, typer.Option(help="Compile for it, such as armv8.2-a+dotprod.")]
-Cflags = Annotated[str, typer.Option(help="More flags of the compiler, as in a shell.")]
-Processors = Annotated[
-    str | None, typer.Option("--core", help="Say what the code needs that these lack: cortex-a53,cortex-a72,...")
-]
-Include = Annotated[
-    list[Path] | None, typer.Option(exists=True, file_okay=False, help="A folder of headers; may be repeated.")
-]
 
 
 def chosen_kernel(name: str, mode: str | None) -> Kernel:

@@ -20,8 +20,9 @@ from sim.cycles.input import (
     function_call,
     kernel_calls,
 )
-from sim.kernels.kernel import built_in_kernel, kernel_names
+from sim.kernels.kernel import built_in_kernel
 from sim.kernels.kernel_file import load_kernel
+from sim.kernels.names import kernel_names
 from sim.timing.loops.variants import interleaved, unrolled
 from sim.toolchain.compilers import is_source
 

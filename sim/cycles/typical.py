@@ -14,7 +14,6 @@ from sim.kernels.signature import Signature, extents
 
 USUAL_LENGTH: Final = 256
 """Elements of a row, where the kernel takes any number."""
-LARGEST_LENGTH: Final = 1 << 20
 _DRAWN: Final = 100
 
 Arguments = Mapping[str, Any]

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
         Outputs,
         built_in_kernel,
         kernel_modes,
-        kernel_names,
         operator_interface,
     )
     from sim.kernels.kernel_file import load_kernel
+    from sim.kernels.names import kernel_names
     from sim.kernels.prototype import Prototype, PrototypeError, parse_prototype
     from sim.kernels.quantize_down.golden import Parameters as QuantizeDownParameters
     from sim.kernels.requantize.golden import Channels
@@ -73,7 +73,7 @@ if not TYPE_CHECKING:
             "VectorArgument": "sim.kernels.signature",
             "built_in_kernel": "sim.kernels.kernel",
             "kernel_modes": "sim.kernels.kernel",
-            "kernel_names": "sim.kernels.kernel",
+            "kernel_names": "sim.kernels.names",
             "load_kernel": "sim.kernels.kernel_file",
             "operator_interface": "sim.kernels.kernel",
             "parse_prototype": "sim.kernels.prototype",

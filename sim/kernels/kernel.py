@@ -8,13 +8,13 @@ from functools import partial
 from importlib import import_module
 from inspect import unwrap
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 
 from isa.errors import LanewiseError
 from sim.kernels.domain import Domains, check_domains, corner_sets, sample_set
+from sim.kernels.names import kernel_names
 from sim.kernels.operator import OperatorInterface
 from sim.kernels.signature import RETURNED, Signature, extents
 from sim.kernels.tolerance import Tolerance
@@ -127,12 +127,6 @@ class Kernel:
     def title(self) -> str:
         """Such as "quantize_down" and "quantize_down, mode page"."""
         return f"{self.name}, mode {self.mode}" if self.mode else self.name
-
-
-def kernel_names() -> tuple[str, ...]:
-    """The names of the built-in kernels, sorted."""
-    folder = Path(__file__).parent
-    return tuple(sorted(module.name for module in iter_modules([str(folder)]) if module.ispkg))
 
 
 def kernel_modes(name: str) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from collections.abc import Generator
 
 import pytest
 
-from sim.kernels.kernel import Kernel, KernelError, kernel_names
+from sim.kernels.kernel import Kernel, KernelError
+from sim.kernels.names import kernel_names
 from sim.pytest_plugin.assertion import assert_kernel_equal
 from sim.pytest_plugin.naming import kernel_of
 from sim.pytest_plugin.running import SEED, running

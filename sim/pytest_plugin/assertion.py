@@ -18,8 +18,9 @@ from sim.pytest_plugin.running import record, session_seed
 from sim.shrink.database import Kept
 from sim.shrink.failing import Shrunk, shrink
 from sim.shrink.trial import Failure, Trial, alone
-from sim.toolchain.compilers import LEVELS, ToolchainError, compiler_version
+from sim.toolchain.compilers import ToolchainError, compiler_version
 from sim.toolchain.image import ImageError
+from sim.toolchain.levels import LEVELS
 from sim.view.junit import PROPERTIES
 
 

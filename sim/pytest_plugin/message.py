@@ -14,7 +14,7 @@ from sim.kernels.kernel import Inputs, Kernel
 from sim.shrink.failing import Shrunk
 from sim.shrink.literal import is_literal, literal
 from sim.shrink.trial import MISMATCH, Failure
-from sim.toolchain.compilers import LEVELS
+from sim.toolchain.levels import LEVELS
 from sim.view.lanes import lane_table
 
 _IMPORT = "from sim.pytest_plugin import assert_kernel_equal"

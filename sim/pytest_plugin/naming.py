@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sim.kernels.kernel import Kernel, built_in_kernel, kernel_modes, kernel_names
+from sim.kernels.kernel import Kernel, built_in_kernel, kernel_modes
 from sim.kernels.kernel_file import load_kernel
+from sim.kernels.names import kernel_names
 
 _named: list[tuple[Kernel, str]] = []
 """The kernels with the texts that named them, so that a record can be named again."""

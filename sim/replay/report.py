@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from sim.call.native.share import NativeShare
-from sim.replay.run import Engine, Kind, Replayed
+from sim.replay.engines import Engine
+from sim.replay.run import Kind, Replayed
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from sim.emulator import Emulator
 from sim.machine.errors import ExecutionError, MemoryFault, Trap, Unpredictable, UnsupportedInstruction
 from sim.machine.machine import Machine
 from sim.machine.registers import RegisterStorage
+from sim.replay.engines import Engine
 
-Engine = Literal["lockstep", "machine", "emulator"]
 Kind = Literal[
     "passed", "output mismatch", "divergence", "unsupported instruction", "memory fault", "trap", "limit",
     "nothing recorded", "unreadable", "crash", "unpredictable instruction",

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from importlib import import_module
 from inspect import cleandoc
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -23,6 +24,9 @@ from sim.terminal.output import fail, say
 NUMBERS_BELOW_ZERO: Final = {"ignore_unknown_options": True}
 """Settings of a command whose arguments may be such as -5."""
 _OWN: Final = ("isa", "sim", "rtl_models")
+Command = TypeVar("Command", bound=Callable[..., None])
+WORK: Final[dict[Callable[..., Any], str]] = {}
+"""By signature of a command, what does the work: "module:function"."""
 
 
 @dataclass(frozen=True)
@@ -56,18 +60,7 @@ class OnDemandGroup(TyperGroup):
     def find(self, ctx: Any, name: str) -> Any:
         """The command of that name, imported."""
         found = self.COMMANDS[name]
-        module, attribute = found.target.split(":")
-        try:
-            target = getattr(import_module(module), attribute)
-        except ModuleNotFoundError as missing:
-            package = str(missing.name).partition(".")[0]
-            if package in _OWN:
-                raise
-            extra = f"lanewise[{self.EXTRA}]" if self.EXTRA else package
-            fail(
-                f"{ctx.command_path} {name} needs {package}, which is not installed; run: pip install '{extra}'",
-                MISSING,
-            )
+        target = _loaded(found.target, f"{ctx.command_path} {name}", self.EXTRA)
         if isinstance(target, typer.Typer):
             group = typer.main.get_group(target)
             group.name = name
@@ -75,6 +68,36 @@ class OnDemandGroup(TyperGroup):
         alone = typer.Typer(add_completion=False)
         alone.command(name, context_settings=dict(found.settings))(target)
         return _wrapped_once(typer.main.get_command(alone))
+
+
+def done_by(target: str) -> Callable[[Command], Command]:
+    """Declare a command's signature, without a body: the function "module:name" of the same parameters does the work.
+
+    That is imported when it is called, so neither help nor a wrong option waits for what the work needs.
+    """
+
+    def declare(signature: Command) -> Command:
+        @wraps(signature)
+        def run(*arguments: Any, **options: Any) -> None:
+            _loaded(target, "the command")(*arguments, **options)
+
+        WORK[run] = target
+        return cast("Command", run)
+
+    return declare
+
+
+def _loaded(target: str, command: str, extra: str = "") -> Any:
+    """What is at "module:name"; ends the command where a package that it needs is not installed."""
+    module, name = target.split(":")
+    try:
+        return getattr(import_module(module), name)
+    except ModuleNotFoundError as missing:
+        package = str(missing.name).partition(".")[0]
+        if package in _OWN:
+            raise
+        install = f"lanewise[{extra}]" if extra else package
+        fail(f"{command} needs {package}, which is not installed; run: pip install '{install}'", MISSING)
 
 
 def _hindrance(error: OSError) -> str:

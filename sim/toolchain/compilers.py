@@ -80,8 +80,6 @@ _INSTALL = "pip install --force-reinstall ziglang"
 
 LONGEST = 300.0
 """Seconds that a compiler or linker may take; a kernel takes a tenth of one."""
-LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
-"""Of optimisation, as the compilers call them."""
 
 
 class ToolchainError(LanewiseError):

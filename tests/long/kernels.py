@@ -22,7 +22,7 @@ from sim.check.check import check_job, jobs_of
 from sim.check.separation import separation_of
 from sim.check.vectors import make_vectors
 from sim.kernels import built_in_kernel, kernel_modes, kernel_names
-from sim.toolchain.compilers import LEVELS
+from sim.toolchain.levels import LEVELS
 
 
 @dataclass(frozen=True)

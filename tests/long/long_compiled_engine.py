@@ -7,7 +7,8 @@ import pytest
 from isa.evaluate.floating.formats import FZ
 from sim.check.vectors import make_vectors
 from sim.kernels.kernel import built_in_kernel
-from sim.toolchain.compilers import LEVELS, build
+from sim.toolchain.compilers import build
+from sim.toolchain.levels import LEVELS
 from support.compiled_engine import Forms, KernelTwins, RandomCode, words_of
 
 NAMES = ("quantize_down", "quantized_multiplier", "requantize", "quantized_add", "offset_contribution", "transpose1xw")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from test_check_planted_faults import C_FAULTS, Fault, mismatch_of, outcome_of_c
 
-from sim.toolchain.compilers import LEVELS
+from sim.toolchain.levels import LEVELS
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
-
-import typer
 
 from isa.errors import MISSING
 from sim.terminal.output import fail, print_json, print_shown, print_text
@@ -14,22 +11,10 @@ from sim.toolchain.compilers import cache_directory
 from sim.view.cache import show_kept, summary
 
 _DAY = 24 * 3600
-Clear = Annotated[bool, typer.Option("--clear", help="Remove what is kept; it is made again when needed.")]
-OlderThan = Annotated[
-    float, typer.Option(min=0, metavar="DAYS", help="With --clear: only what was not used for so many days.")
-]
 
 
-def cache(
-    clear_it: Clear = False,
-    older_than: OlderThan = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-) -> None:
-    """Say what is kept of what was compiled, built and proved, and where, or clear it.
-
-    Programs, simulators and proofs are kept by the content of all that they are made of, and listed by kind. Beyond
-    4 GiB what was used least recently goes by itself.
-    """
+def cache(clear_it: bool, older_than: float, as_json: bool) -> None:
+    """Do what `lanewise cache` says: its options are those of `sim.command.signatures.cache`."""
     if older_than and not clear_it:
         fail("--older-than says what --clear removes: give both")
     folder = cache_directory()

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
-
-import typer
 
 from isa.errors import USAGE
 from sim.golden.registry.conventions import CONVENTIONS
-from sim.prove.separation import SOLVER_SECONDS, NotComparable, separate
+from sim.prove.separation import NotComparable, separate
 from sim.terminal.output import fail, print_json, print_shown
 from sim.view.conventions import show_conventions, show_separated
 
 
 def conventions(
-    between: Annotated[
-        tuple[str, str] | None, typer.Option(metavar="A B", help="The smallest input that tells these two apart.")
-    ] = None,
-    timeout: Annotated[float, typer.Option(min=0.01, max=86_400, help="Seconds for the solver.")] = SOLVER_SECONDS,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    between: tuple[str, str] | None,
+    timeout: float,
+    as_json: bool,
 ) -> None:
-    """List the conventions that systems are known to use, by family: formula, who uses it, rows of the differences.
-
-    With --between: corners and all numbers of 16 bits are tried, the plainest parameters first; where none tells the
-    two apart, the solver is asked for all operands, if both are also written as lane expressions.
-    """
+    """Do what `lanewise conventions` says: its options are those of `sim.command.signatures.conventions`."""
     if between is not None:
         try:
             separated = separate(*between, timeout)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
-from typing import Annotated
 
 import typer
 
@@ -14,11 +13,10 @@ from sim.terminal.output import print_json, print_shown
 from sim.view.doctor import show_tools
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the tools as JSON.")] = False) -> None:
-    """Say what is installed, what each missing tool costs, and how to get it.
-
-    The exit code is 3 where something is missing that `lanewise check` needs.
-    """
+def doctor(
+    as_json: bool,
+) -> None:
+    """Do what `lanewise doctor` says: its options are those of `sim.command.signatures.doctor`."""
     tools = examine()
     if as_json:
         print_json([asdict(tool) for tool in tools])

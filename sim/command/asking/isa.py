@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
 
 import typer
 
@@ -14,29 +13,22 @@ from isa.instruction import FEATURES, Form
 from isa.intrinsics import intrinsics_matching
 from isa.rows import TABLE
 from isa.text.statements import statements
-from sim.processes import processors
 from sim.terminal.output import print_json, print_progress, print_shown, progress_bar, require_one_of
 from sim.verify.verification import Verification
 from sim.verify.verify import FormResult, verify_all
 from sim.view.intrinsics import show_intrinsics
 from sim.view.isa import show_forms, show_heading, show_instruction, show_mnemonics, show_verification
 
-MAX_VECTORS = 1_000_000
-"""Lane vectors a form that --vectors takes; so many already run for half a day."""
 _FORMS_A_LINE = 100
 """So many forms give one line of progress where stderr is no terminal."""
 
-isa = typer.Typer(help="The instruction table: list its forms, show what one does, verify it.", no_args_is_help=True)
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
-
-@isa.command("list")
 def list_forms(
-    pattern: Annotated[str, typer.Argument(help="Part of a form's name, or a glob: sqrdmulh, ld1*.")] = "",
-    feature: Annotated[str | None, typer.Option(help=f"Only what needs this extension: {', '.join(FEATURES)}.")] = None,
-    as_json: AsJson = False,
+    pattern: str,
+    feature: str | None,
+    as_json: bool,
 ) -> None:
-    """List the instruction forms that the machine has, with the extensions that each needs."""
+    """Do what `lanewise isa list_forms` says: its options are those of `sim.command.signatures.isa`."""
     if feature is not None:
         require_one_of("--feature", feature, FEATURES)
     forms = forms_matching(pattern, feature)
@@ -47,15 +39,11 @@ def list_forms(
         print_shown(partial(show_forms, forms))
 
 
-@isa.command()
 def show(
-    name: Annotated[str, typer.Argument(help="A mnemonic, a form, or an instruction: 'sqadd v0.4s, v1.4s, v2.4s'.")],
-    as_json: AsJson = False,
+    name: str,
+    as_json: bool,
 ) -> None:
-    """Show what an instruction does, in statements derived from the semantics that the machine runs.
-
-    v1.s[2] is an unsigned element, s32 v1.s[2] a signed one; wrap keeps the low bits, saturate clamps and sets QC.
-    """
+    """Do what `lanewise isa show` says: its options are those of `sim.command.signatures.isa`."""
     forms = forms_called(name)
     if as_json:
         shown = []
@@ -88,18 +76,14 @@ def show(
         print_shown(partial(show_mnemonics, forms))
 
 
-@isa.command()
 def verify(
-    name: Annotated[str, typer.Argument(help="A mnemonic, a form, a glob; default: the whole table.")] = "",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random states.")] = 1,
-    vectors: Annotated[int, typer.Option(min=0, max=MAX_VECTORS, help="Lane vectors for each form.")] = 2000,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes; default: one for each processor.")] = processors(),
-    as_json: AsJson = False,
+    name: str,
+    seed: int,
+    vectors: int,
+    jobs: int,
+    as_json: bool,
 ) -> None:
-    """Compare the machine with the exact evaluator and the emulator, form by form, on corner and random states.
-
-    Without a name the whole encoding space of AdvSIMD data processing is walked as the denominator.
-    """
+    """Do what `lanewise isa verify` says: its options are those of `sim.command.signatures.isa`."""
     forms = tuple(form.name for form in forms_to_verify(name))
     table = frozenset(form.name for form in TABLE.forms.values())
     space_rows = () if name else tuple(rows(space()))
@@ -143,17 +127,11 @@ def forms_to_verify(name: str) -> list[Form]:
         return forms_matching(name)
 
 
-@isa.command("intrinsics")
 def list_intrinsics(
-    pattern: Annotated[
-        str, typer.Argument(help="Part of a name, or a glob of names or mnemonics: vqrdmulh, fml*.")
-    ] = "",
-    as_json: AsJson = False,
+    pattern: str,
+    as_json: bool,
 ) -> None:
-    """List the ACLE intrinsics by name, with their C prototype, their instructions and the extension these need.
-
-    Registers are numbered as the result and the arguments are; immediates and lanes are the least allowed.
-    """
+    """Do what `lanewise isa list_intrinsics` says: its options are those of `sim.command.signatures.isa`."""
     found = intrinsics_matching(pattern)
     if as_json:
         print_json(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
 
 import typer
 
@@ -12,13 +11,12 @@ from sim.kernels.description import described, description
 from sim.terminal.output import print_json, print_shown
 from sim.view.kernels import show_description, show_kernels
 
-kernels = typer.Typer(help="The built-in kernels: list them, show what one models.")
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
-
-@kernels.callback(invoke_without_command=True)
-def list_kernels(context: typer.Context, as_json: AsJson = False) -> None:
-    """List the built-in kernels: what each models, its modes, the page of its arithmetic."""
+def list_kernels(
+    context: typer.Context,
+    as_json: bool,
+) -> None:
+    """Do what `lanewise kernels list_kernels` says: its options are those of `sim.command.signatures.kernels`."""
     if context.invoked_subcommand is not None:
         return
     listed = [described(name) for name in kernel_names()]
@@ -28,16 +26,12 @@ def list_kernels(context: typer.Context, as_json: AsJson = False) -> None:
         print_shown(partial(show_kernels, listed))
 
 
-@kernels.command()
 def show(
-    name: Annotated[str, typer.Argument(help="A built-in kernel: quantize_down.")],
-    mode: Annotated[str | None, typer.Option(help="One of its modes; default: its first.")] = None,
-    as_json: AsJson = False,
+    name: str,
+    mode: str | None,
+    as_json: bool,
 ) -> None:
-    """Show what a kernel models: modes, arguments of the compiled function, operator, and its errors in order.
-
-    The errors are the answers of validate() to faulty calls, made now, in the order in which it looks for them.
-    """
+    """Do what `lanewise kernels show` says: its options are those of `sim.command.signatures.kernels`."""
     shown = description(built_in_kernel(name, mode))
     if as_json:
         print_json(shown)

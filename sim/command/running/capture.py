@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from isa.errors import MISMATCH
 from sim.call.call import CallError, CompiledKernel
 from sim.call.capture import Capture
 from sim.command.options import (
-    Cflags,
-    Include,
-    March,
-    Mode,
-    RandomLanes,
-    Seed,
     chosen_kernel,
     chosen_vectors,
     compile_flags,
@@ -30,23 +21,18 @@ from sim.toolchain.objects import open_image
 
 
 def capture_calls(
-    kernel: Annotated[str, typer.Argument(help="A kernel, or the path of a kernel file (.py).")],
-    file: Annotated[Path, typer.Argument(help="Where to write the calls (.jsonl); their bytes go beside it (.npz).")],
-    seed: Seed = 1,
-    vectors: RandomLanes = 2000,
-    opt: Annotated[str, typer.Option(help="Optimisation level of the source.")] = "O2",
-    mode: Mode = None,
-    object_file: Annotated[
-        Path | None, typer.Option("--object", help="Call the function in this file; default: the first source.")
-    ] = None,
-    march: March = None,
-    cflags: Cflags = "",
-    include: Include = None,
+    kernel: str,
+    file: Path,
+    seed: int,
+    vectors: int,
+    opt: str,
+    mode: str | None,
+    object_file: Path | None,
+    march: str | None,
+    cflags: str,
+    include: list[Path] | None,
 ) -> None:
-    """Call a kernel with the input sets of a check, on the lane machine, and write every call with what it left.
-
-    The recorded results are the machine's own: `lanewise check` says whether they are right.
-    """
+    """Do what `lanewise capture` says: its options are those of `sim.command.signatures.capture`."""
     require_calls_file("FILE", file)
     chosen = chosen_kernel(kernel, mode)
     made = chosen_vectors(chosen, vectors, seed)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import typer
 
@@ -27,21 +27,9 @@ from sim.check.repair.place import with_faults
 from sim.check.report import Outcome, Report
 from sim.check.separation import separation_of
 from sim.check.vectors import Vectors
-from sim.command.options import (
-    Cflags,
-    Include,
-    March,
-    Mode,
-    Processors,
-    RandomLanes,
-    Seed,
-    chosen_kernel,
-    chosen_vectors,
-    compile_flags,
-    tell_lacking,
-)
-from sim.kernels.kernel import Kernel, kernel_names
-from sim.processes import LostProcess, processors, spread_here
+from sim.command.options import chosen_kernel, chosen_vectors, compile_flags, tell_lacking
+from sim.kernels.kernel import Kernel
+from sim.processes import LostProcess, spread_here
 from sim.shrink.external import shrink_external_backend
 from sim.shrink.failing import shrink
 from sim.terminal.output import (
@@ -54,8 +42,9 @@ from sim.terminal.output import (
     write_file,
 )
 from sim.terminal.writable import require_writable
-from sim.toolchain.compilers import LEVELS, compiler_version, fixed_flags, is_source
+from sim.toolchain.compilers import compiler_version, fixed_flags, is_source
 from sim.toolchain.function_types import require_fit
+from sim.toolchain.levels import LEVELS
 from sim.toolchain.objects import open_image
 from sim.view.junit import render_junit
 from sim.view.report import show_report
@@ -64,51 +53,30 @@ _USUAL = (("engine", "lockstep"), ("limit", MAX_INSTRUCTIONS))
 
 
 def check(
-    kernel: Annotated[
-        str, typer.Argument(help=f"A kernel, one of {', '.join(kernel_names())}, or the path of a kernel file (.py).")
-    ],
-    seed: Seed = 1,
-    vectors: RandomLanes = 2000,
-    opt: Annotated[str, typer.Option(help="Optimisation levels, separated by commas.")] = ",".join(LEVELS),
-    mode: Mode = None,
-    engine: Annotated[str, typer.Option(help="lockstep, or machine: without the emulator, some 20 times faster.")] = (
-        "lockstep"
-    ),
-    limit: Annotated[int, typer.Option(min=1, help="Instructions that one call may take.")] = MAX_INSTRUCTIONS,
-    object_file: Annotated[
-        Path | None, typer.Option("--object", help="Check this object, library, lib.a(member.o) or linked program.")
-    ] = None,
-    symbol: Annotated[str | None, typer.Option(help="The function in it; default: the kernel's.")] = None,
-    march: March = None,
-    cflags: Cflags = "",
-    include: Include = None,
-    coverage: Annotated[
-        bool, typer.Option("--coverage", help="Say too which operand classes no lane met: minimum, tie, saturated...")
-    ] = False,
-    rtl: Annotated[bool, typer.Option("--rtl", help="Compare the hardware too, on the same vectors.")] = False,
-    lanes: Annotated[int | None, typer.Option(help="Of the hardware: 4, 8 or 16 numbers a beat.")] = None,
-    profile: Annotated[str | None, typer.Option(help="Of the hardware: shallow or deep pipeline.")] = None,
-    modules: Annotated[
-        Path | None,
-        typer.Option(help="Of the hardware: a folder of modules of your own in the place of its."),
-    ] = None,
-    core: Processors = None,
-    processes: Annotated[
-        int, typer.Option("--jobs", min=1, help="Processes; default: one for each processor.")
-    ] = processors(),
-    strict: Annotated[
-        bool, typer.Option("--strict", help="End with 1 too where the check passes and its inputs could tell little.")
-    ] = False,
-    junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the report as JUnit XML too.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    kernel: str,
+    seed: int,
+    vectors: int,
+    opt: str,
+    mode: str | None,
+    engine: str,
+    limit: int,
+    object_file: Path | None,
+    symbol: str | None,
+    march: str | None,
+    cflags: str,
+    include: list[Path] | None,
+    coverage: bool,
+    rtl: bool,
+    lanes: int | None,
+    profile: str | None,
+    modules: Path | None,
+    core: str | None,
+    processes: int,
+    strict: bool,
+    junit_file: Path | None,
+    as_json: bool,
 ) -> None:
-    """Compile a kernel at every level and compare it, lane by lane, with its golden reference.
-
-    Each build runs on the lane machine and in the emulator, instruction by instruction in lockstep; the kernel's
-    program of intrinsics runs on the lane machine, the hardware in a simulator.  Corner cases come first, then seeded
-    random vectors, then inputs that are aimed at steps of the golden reference and at mistakes in the code.  A kernel
-    file is imported, so it runs as your own Python does.
-    """
+    """Do what `lanewise check` says: its options are those of `sim.command.signatures.check`."""
     flags = compile_flags(march, cflags, include)
     cores = processors_named(core)
     require_writable("--junit", junit_file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 import typer
 
@@ -14,14 +14,12 @@ from isa.processors import PROCESSORS
 from sim.call.call import CallError
 from sim.call.guards.findings import GuardError
 from sim.call.needs import lacking, needs_of
-from sim.command.options import Cflags, Include, March, Mode, compile_flags, optimisation_flag
-from sim.cycles.cores import REAL_CORES, Changes, chosen_cores, named_core
+from sim.command.options import compile_flags, optimisation_flag
+from sim.cycles.cores import Changes, chosen_cores, named_core
 from sim.cycles.input import TimedLoop
 from sim.cycles.llvm_mca import LlvmMca, find_llvm_mca
 from sim.cycles.options import TimedGroup, TimingRequest, find_timed
 from sim.cycles.result import Conditions, TimedResult, beside, steady_start, time_on
-from sim.cycles.typical import LARGEST_LENGTH
-from sim.kernels.kernel import kernel_names
 from sim.machine.errors import ExecutionError
 from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar, write_file
 from sim.terminal.writable import require_writable
@@ -34,56 +32,46 @@ from sim.view.cycles.perfetto import render_perfetto
 from sim.view.cycles.report import show_results
 from sim.view.cycles.timeline import show_timeline
 
-LIMIT: Final = 200_000
-"""Instructions of a call; so many already take a minute on every core."""
 _OTHERS: Final = ("llvm-mca",)
-_WHAT = (
-    f"A kernel ({', '.join(kernel_names())}), a kernel file (.py), a source or object, a loop in assembly, or captured "
-    "calls (.jsonl)."
-)
 _Number = int | None
 _Text = str | None
 _Several = list[str] | None
 
 
 def cycles(
-    what: Annotated[_Text, typer.Argument(metavar="FILE|KERNEL", help=_WHAT)] = None,
-    symbol: Annotated[_Text, typer.Argument(help="The function of a file, or its prototype.")] = None,
-    arguments: Annotated[_Several, typer.Argument(help="Its arguments, as lanewise run takes them.")] = None,
-    core: Annotated[str, typer.Option(help="Cores and core files (.toml), with commas.")] = ",".join(REAL_CORES),
-    mode: Mode = None,
-    length: Annotated[_Number, typer.Option(min=1, max=LARGEST_LENGTH, help="Elements of a kernel's row: 256.")] = None,
-    seed: Annotated[_Number, typer.Option(min=0, help="Of a kernel's random call; default 1.")] = None,
-    opt: Annotated[str, typer.Option(help="Optimisation levels of a source, with commas.")] = "O2",
-    march: March = None,
-    cflags: Cflags = "",
-    include: Include = None,
-    limit: Annotated[int, typer.Option(min=1, help="Instructions that a call may take.")] = LIMIT,
-    elements: Annotated[_Number, typer.Option(min=1, help="What a call, or an iteration, works on.")] = None,
-    loop: Annotated[_Text, typer.Option(metavar="LABEL", help="Of an assembly file; default: its last loop.")] = None,
-    count: Annotated[_Number, typer.Option(min=1, max=10**15, help="Iterations of that loop; default 1000.")] = None,
-    unroll: Annotated[_Number, typer.Option(min=1, max=64, help="That loop so often in a row, beside it.")] = None,
-    interleave: Annotated[_Number, typer.Option(min=1, max=64, help="So many copies of it at once, beside it.")] = None,
-    call: Annotated[_Text, typer.Option(metavar="ID", help="Which one of the captured calls.")] = None,
-    compare: Annotated[_Text, typer.Option(help="llvm-mca: what it says of the same instructions.")] = None,
-    latency: Annotated[_Several, typer.Option(metavar="CLASS=N", help="What if: another latency.")] = None,
-    pipe: Annotated[_Several, typer.Option(metavar="CLASS=USES", help="What if: other pipes, as F0|F1*2.")] = None,
-    parameter: Annotated[_Several, typer.Option("--set", metavar="NAME=N", help="What if: another width...")] = None,
-    cold: Annotated[bool, typer.Option("--cold", help="No branch of the call was seen before.")] = False,
-    caches: Annotated[bool, typer.Option("--caches", help="The call's caches, empty at first; else all hits.")] = False,
-    l2_latency: Annotated[_Number, typer.Option(min=1, max=1000, help="Cycles of a hit in L2; means --caches.")] = None,
-    timeline: Annotated[bool, typer.Option("--timeline", help="Show the pipeline cycle by cycle.")] = False,
-    kanata_file: Annotated[Path | None, typer.Option("--kanata", help="Write a log for Konata.")] = None,
-    perfetto_file: Annotated[Path | None, typer.Option("--perfetto", help="Write a trace for ui.perfetto.dev.")] = None,
-    html_file: Annotated[Path | None, typer.Option("--html", help="Write a page for a browser.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    about: Annotated[_Text, typer.Option(metavar="CORE", help="Only say how good a core's figures are.")] = None,
+    what: _Text,
+    symbol: _Text,
+    arguments: _Several,
+    core: str,
+    mode: str | None,
+    length: _Number,
+    seed: _Number,
+    opt: str,
+    march: str | None,
+    cflags: str,
+    include: list[Path] | None,
+    limit: int,
+    elements: _Number,
+    loop: _Text,
+    count: _Number,
+    unroll: _Number,
+    interleave: _Number,
+    call: _Text,
+    compare: _Text,
+    latency: _Several,
+    pipe: _Several,
+    parameter: _Several,
+    cold: bool,
+    caches: bool,
+    l2_latency: _Number,
+    timeline: bool,
+    kanata_file: Path | None,
+    perfetto_file: Path | None,
+    html_file: Path | None,
+    as_json: bool,
+    about: _Text,
 ) -> None:
-    """Time what is executed on named cores, and say why it takes so long.
-
-    A kernel is called with a row of its domain, compiled and as its program of intrinsics, side by side; a function
-    as by lanewise run.  A kernel file is imported, so it runs as your own Python does.
-    """
+    """Do what `lanewise cycles` says: its options are those of `sim.command.signatures.cycles`."""
     for word in (what or "", symbol or "", *(arguments or ())):
         if word.startswith("--"):  # words that begin with one dash are numbers
             fail(f"no such option: {word.partition('=')[0]}", USAGE)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
 
 import typer
 
 from isa.catalogue import forms_called, instruction_of
 from isa.errors import INTERRUPTED, MISMATCH, MISSING
-from sim.processes import processors
 from sim.terminal.output import fail, print_json, print_progress, print_text, progress_bar
 from sim.toolchain.compilers import cache_directory
 from sim.verify.exhaust.exhaust import Exhaustion, words_of
@@ -21,19 +19,13 @@ _SECONDS_A_LINE = 10.0
 
 
 def exhaust(
-    name: Annotated[
-        str,
-        typer.Argument(help="A mnemonic, a form, or an instruction: 'sqrshrn v0.8b, v1.8h, #3'; registers count not."),
-    ],
-    jobs: Annotated[int, typer.Option(min=1, help="Processes; default: one for each processor.")] = processors(),
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample for the exact evaluator.")] = 1,
-    anew: Annotated[bool, typer.Option("--anew", help="Compare also what was compared in runs before.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    name: str,
+    jobs: int,
+    seed: int,
+    anew: bool,
+    as_json: bool,
 ) -> None:
-    """Compare model and emulator on all values of an instruction's lanes: 2^32 pairs of 16 bits, 2^32 of 32 bits.
-
-    A form with an immediate is tried with each. What agreed is kept, so that the same command goes on after Ctrl-C.
-    """
+    """Do what `lanewise exhaust` says: its options are those of `sim.command.signatures.exhaust`."""
     chosen, left_out = _chosen(name)
     try:
         run = Exhaustion(chosen, cache_directory(), seed, anew)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, USAGE
 from isa.evaluate.smt import solver_version
-from sim.processes import processors
 from sim.prove.claim import Claim, Finding
 from sim.prove.file import claims_in
 from sim.prove.report import ProofReport, built_in_claims, named
@@ -22,22 +20,17 @@ from sim.view.prove import show_claims, show_proofs
 
 _CLAIMS_A_LINE = 25
 """So many claims give one line of progress where stderr is no terminal."""
-_LONGEST = 86_400.0
 
 
 def prove(
-    what: Annotated[str, typer.Argument(help="Part of a claim's name, a glob, or FILE.py; default: all claims.")] = "",
-    list_only: Annotated[bool, typer.Option("--list", help="Name the claims, prove nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-    timeout: Annotated[float, typer.Option(min=0.01, max=_LONGEST, help="Seconds for one claim.")] = 60,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes; default: one for each processor.")] = processors(),
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Prove anew what an earlier run decided.")] = False,
+    what: str,
+    list_only: bool,
+    as_json: bool,
+    timeout: float,
+    jobs: int,
+    no_cache: bool,
 ) -> None:
-    """Decide claims for all inputs: that instructions compute what Arm's manual says, and how conventions relate.
-
-    A verdict is proved, the smallest counter-example with both computations, or unknown with the reason.  FILE.py
-    holds claims of your own, in a list named CLAIMS of sim.prove.Claim; the file is run.
-    """
+    """Do what `lanewise prove` says: its options are those of `sim.command.signatures.prove`."""
     claims = claims_in(Path(what)) if what.endswith(".py") else named(built_in_claims(), what)
     if not claims:
         fail(f"no claim is called {what!r}; `lanewise prove --list` names them, a file of claims ends in .py", USAGE)

@@ -6,43 +6,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import get_args
 
 import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, USAGE
 from sim.call.captured import Bytes, read_line, read_lines
 from sim.call.needs import lacking, processors_named
-from sim.command.options import Processors, tell_lacking
-from sim.processes import processors, spread
+from sim.command.options import tell_lacking
+from sim.processes import spread
+from sim.replay.engines import Engine
 from sim.replay.report import ReplayReport
-from sim.replay.run import Engine, Replayed, replay
+from sim.replay.run import Replayed, replay
 from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar, require_one_of
 from sim.view.replay import show_replay
 
 _CHUNK = 16
 """Lines that a process gets at a time."""
-_MOST_INSTRUCTIONS = 10**9
 
 Lines = Sequence[tuple[int, str]]
 
 
 def replay_calls(
-    file: Annotated[Path, typer.Argument(help="Captured calls, one JSON object a line; the .npz lies beside it.")],
-    engine: Annotated[str, typer.Option(help=f"One of {', '.join(get_args(Engine))}.")] = "lockstep",
-    limit: Annotated[
-        int, typer.Option(min=1, max=_MOST_INSTRUCTIONS, help="Instructions that a call may take.")
-    ] = 20_000_000,
-    line: Annotated[int | None, typer.Option(min=1, help="Only the call on this line.")] = None,
-    core: Processors = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes; default: one for each processor.")] = processors(),
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    file: Path,
+    engine: str,
+    limit: int,
+    line: int | None,
+    core: str | None,
+    jobs: int,
+    as_json: bool,
 ) -> None:
-    """Run captured calls again and compare memory and registers with what was recorded.
-
-    A bad line does not stop the others.  No code of the file runs as it is, and nothing of it is
-    unpickled.
-    """
+    """Do what `lanewise replay` says: its options are those of `sim.command.signatures.replay`."""
     chosen: Engine = require_one_of("--engine", engine, get_args(Engine))
     cores = processors_named(core)
     if cores and engine == "emulator":

@@ -1,0 +1,32 @@
+"""What `lanewise capture` takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sim.command.signatures.shared import Cflags, Include, March, Mode, RandomLanes, Seed
+from sim.terminal.on_demand import done_by
+
+
+@done_by("sim.command.running.capture:capture_calls")
+def capture_calls(
+    kernel: Annotated[str, typer.Argument(help="A kernel, or the path of a kernel file (.py).")],
+    file: Annotated[Path, typer.Argument(help="Where to write the calls (.jsonl); their bytes go beside it (.npz).")],
+    seed: Seed = 1,
+    vectors: RandomLanes = 2000,
+    opt: Annotated[str, typer.Option(help="Optimisation level of the source.")] = "O2",
+    mode: Mode = None,
+    object_file: Annotated[
+        Path | None, typer.Option("--object", help="Call the function in this file; default: the first source.")
+    ] = None,
+    march: March = None,
+    cflags: Cflags = "",
+    include: Include = None,
+) -> None:
+    """Call a kernel with the input sets of a check, on the lane machine, and write every call with what it left.
+
+    The recorded results are the machine's own: `lanewise check` says whether they are right.
+    """

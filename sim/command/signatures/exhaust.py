@@ -1,0 +1,28 @@
+"""What `lanewise exhaust` takes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sim.command.signatures.shared import Jobs
+from sim.processes import processors
+from sim.terminal.on_demand import done_by
+
+
+@done_by("sim.command.running.exhaust:exhaust")
+def exhaust(
+    name: Annotated[
+        str,
+        typer.Argument(help="A mnemonic, a form, or an instruction: 'sqrshrn v0.8b, v1.8h, #3'; registers count not."),
+    ],
+    jobs: Jobs = processors(),
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample for the exact evaluator.")] = 1,
+    anew: Annotated[bool, typer.Option("--anew", help="Compare also what was compared in runs before.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Compare model and emulator on all values of an instruction's lanes: 2^32 pairs of 16 bits, 2^32 of 32 bits.
+
+    A form with an immediate is tried with each. What agreed is kept, so that the same command goes on after Ctrl-C.
+    """

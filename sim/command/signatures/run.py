@@ -1,0 +1,34 @@
+"""What `lanewise run` takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sim.command.signatures.shared import Cflags, Include, March, Processors
+from sim.terminal.on_demand import done_by
+
+
+@done_by("sim.command.running.run:run_function")
+def run_function(
+    file: Annotated[Path, typer.Argument(help="A source, an object, a library, lib.a(member.o) or a linked program.")],
+    symbol: Annotated[str, typer.Argument(help="The function, or its prototype where there is no debug information.")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="All in order: 7, 1.5; arrays 1,2,3 or zeros:16 or @values.npy; null.")
+    ] = None,
+    opt: Annotated[str, typer.Option(help="Optimisation level of a source.")] = "O2",
+    march: March = None,
+    cflags: Cflags = "",
+    include: Include = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of what the caller does not define: registers, stack.")] = 0,
+    core: Processors = None,
+    capture: Annotated[Path | None, typer.Option(help="Write the call for lanewise replay (.jsonl).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Call a function once, in lockstep; print its result, the arrays that it may change, and the instruction count.
+
+    Arguments are read by the types of the function's debug information (a source always has it), or of the prototype
+    given in place of its name, such as "void f(const int8_t a[n], int8_t b[n], size_t n)".
+    """

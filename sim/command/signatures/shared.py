@@ -1,0 +1,21 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the random vectors.")]
+RandomLanes = Annotated[int, typer.Option(min=0, help="Random output lanes, after the corner cases.")]
+Mode = Annotated[str | None, typer.Option(help="Which of the kernel's arithmetics; default: the first.")]
+March = Annotated[str | None, typer.Option(help="Compile for it, such as armv8.2-a+dotprod.")]
+Cflags = Annotated[str, typer.Option(help="More flags of the compiler, as in a shell.")]
+Processors = Annotated[
+    str | None, typer.Option("--core", help="Say what the code needs that these lack: cortex-a53,cortex-a72,...")
+]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Processes; default: one for each processor.")]
+Include = Annotated[
+    list[Path] | None, typer.Option(exists=True, file_okay=False, help="A folder of headers; may be repeated.")
+]
