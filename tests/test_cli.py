@@ -8,9 +8,10 @@ import re
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import count
+from itertools import count, repeat
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import sim.command.app
 import sim.command.options
 import sim.command.running.check
 from sim.check import vectors
+from sim.check.aim.aiming import aim
 from sim.check.check import check_job
 from sim.command.app import foreign_commands
 from sim.kernels.kernel import Kernel
@@ -178,12 +180,8 @@ def test_a_kernel_without_vectors_does_not_pass(monkeypatch: pytest.MonkeyPatch)
     assert "nothing was compared" in result.stdout
 
 
-def interrupted_at(call: int) -> Kernel:
-    """The kernel, interrupted when its arguments are asked for so many times.
-
-    That is once a set for the golden reference, then once a set for each of its two sources that inputs are aimed at.
-    """
-    calls = count()
+def interrupted_at(call: int, calls: Iterator[int]) -> Kernel:
+    """The kernel, interrupted when its arguments are asked for and the next of `calls` is that number."""
 
     def arguments(inputs: Any) -> Any:
         if next(calls) == call:
@@ -194,14 +192,26 @@ def interrupted_at(call: int) -> Kernel:
 
 
 def test_an_interrupt_before_the_first_run_says_so_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sim.command.options, "built_in_kernel", lambda name, mode: interrupted_at(5))
+    monkeypatch.setattr(sim.command.options, "built_in_kernel", lambda name, mode: interrupted_at(5, count()))
     result = run("check", "quantize_down", "--vectors", "0")
     assert (result.exit_code, "interrupted before anything was compared" in result.stderr) == (130, True)
 
 
 def test_an_interrupt_keeps_what_was_compared_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = interrupted_at(3 * len(list(KERNEL.corners())) + 20)
-    monkeypatch.setattr(sim.command.options, "built_in_kernel", lambda name, mode: kernel)
+    """Twenty calls after inputs were aimed: the first of a compared build."""
+    to_come: list[Iterator[int]] = [repeat(-1)]
+
+    def then_compared(*arguments: Any) -> Any:
+        found = aim(*arguments)
+        to_come[0] = count()
+        return found
+
+    def calls() -> Iterator[int]:
+        while True:
+            yield next(to_come[0])
+
+    monkeypatch.setattr(sim.command.running.check, "aim", then_compared)
+    monkeypatch.setattr(sim.command.options, "built_in_kernel", lambda name, mode: interrupted_at(20, calls()))
     result = run("check", "quantize_down", "--vectors", "0", "--json", "--jobs", "1")
     report = json.loads(result.stdout)
     assert (result.exit_code, report["interrupted"], len(report["implementations"])) == (130, True, 1)

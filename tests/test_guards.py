@@ -383,6 +383,35 @@ def test_an_ordered_access_must_be_aligned(text: str, engine: str, tmp_path: Pat
     )  # fmt: skip
 
 
+def exclusives(*texts: str) -> Assembly:
+    """A copy behind instructions that access 16 bytes of the stack at x11, with x12 four bytes further on."""
+    place = ("sub sp, sp, #16", "stp xzr, xzr, [sp]", "mov x11, sp", "add x12, sp, #4")
+    return assembly(*place, *texts, "add sp, sp, #16", *COPY)
+
+
+@pytest.mark.parametrize(
+    "text", ["stxr w9, w8, [x12]", "stxrb w9, w8, [x11]", "stlxr w9, x8, [x11]", "stxp w9, w8, w8, [x11]"]
+)
+def test_a_store_exclusive_of_another_address_or_size_than_the_load_is_found(text: str, tmp_path: Path) -> None:
+    code = exclusives("ldxr w8, [x11]", text)
+    finding = stopped(code, tmp_path)
+    assert (finding.kind, finding.source) == ("mismatched exclusive", code.place(text))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("ldxr w8, [x11]", "stxr w9, w8, [x11]"),
+        ("ldxp w8, w10, [x11]", "stlxp w9, w8, w8, [x11]"),
+        ("ldxr w8, [x12]", "ldaxr w8, [x11]", "stlxr w9, w8, [x11]"),
+        ("ldxr w8, [x12]", "clrex", "stxr w9, w8, [x11]"),
+        ("ldxr w8, [x11]", "stxr w9, w8, [x11]", "stxrb w9, w8, [x12]"),
+    ],
+)
+def test_exclusives_that_belong_together_are_no_finding(texts: tuple[str, ...], tmp_path: Path) -> None:
+    assert not call(exclusives(*texts), tmp_path).findings
+
+
 def test_other_accesses_need_not_be_aligned(tmp_path: Path) -> None:
     code = assembly("ldur x8, [x0, #1]", "stur xzr, [x1, #1]", "strb wzr, [x1]", "stur wzr, [x1, #8]", "ret")
     assert not call(code, tmp_path).findings

@@ -23,6 +23,7 @@ from sim.command import app as cli
 from sim.machine.machine import Machine
 from sim.processes import spread
 from sim.replay import run as replaying
+from sim.replay.engines import Engine
 from sim.replay.run import Replayed, replay
 
 CODE, DATA, RETURN = 0x10000, 0x20000, 0x30000
@@ -87,13 +88,13 @@ def save(tmp_path: Path) -> Save:
     return saved
 
 
-def replayed(path: Path, engine: replaying.Engine = "lockstep") -> Replayed:
+def replayed(path: Path, engine: Engine = "lockstep") -> Replayed:
     ((number, text),) = read_lines(path)
     return replay(read_line(number, text, Bytes(path.with_suffix(".npz"))), engine, LIMIT)
 
 
 @pytest.mark.parametrize("engine", ["lockstep", "machine", "emulator"])
-def test_a_recorded_call_passes(save: Save, sample: tuple[Call, Any], engine: replaying.Engine) -> None:
+def test_a_recorded_call_passes(save: Save, sample: tuple[Call, Any], engine: Engine) -> None:
     call, arrays = sample
     result = replayed(save([call], arrays), engine)
     assert (result.kind, result.detail, result.instructions, result.values) == ("passed", "", 5, 16 + 31 + 32 + 2)
@@ -110,7 +111,7 @@ def test_a_long_call_goes_on_in_native_code(save: Save) -> None:
 
 
 @pytest.mark.parametrize("engine", ["lockstep", "machine", "emulator"])
-def test_a_wrong_output_byte_is_named(save: Save, sample: tuple[Call, Any], engine: replaying.Engine) -> None:
+def test_a_wrong_output_byte_is_named(save: Save, sample: tuple[Call, Any], engine: Engine) -> None:
     call, arrays = sample
     wrong = arrays["out"].copy()
     wrong[4] ^= 1
@@ -177,7 +178,7 @@ def test_a_wrong_semantics_diverges(save: Save, sample: tuple[Call, Any], monkey
 )
 @pytest.mark.parametrize("engine", ["lockstep", "machine"])
 def test_how_a_call_stops_is_told_apart(
-    save: Save, sample: tuple[Call, Any], word: int, kind: str, form: str, engine: replaying.Engine
+    save: Save, sample: tuple[Call, Any], word: int, kind: str, form: str, engine: Engine
 ) -> None:
     call, arrays = sample
     code = np.frombuffer(code_of([word]), np.uint8)

@@ -1,8 +1,11 @@
 """Exclusive loads and stores (Arm ARM B2.12 and C6.2: LDXR to STLXP, CLREX), as one thread sees them.
 
 A load exclusive opens the monitor for its address.  A store exclusive stores and gives status 0 if the monitor is open
-for its address, else it gives status 1 and memory keeps its bytes; either way the monitor is closed.  The size of the
-load is not remembered, nor is the value it loaded: a plain store of the same thread in between does not close the
+for its address, else it gives status 1 and memory keeps its bytes; either way the monitor is closed.
+
+Of another address or size than the load's Arm leaves open whether it passes, and of another size what memory holds
+then.  A call in lockstep stops there with a finding (`sim.call.guards.watch`), so the size of the load is not
+remembered here.  Neither is the value it loaded: a plain store of the same thread in between does not close the
 monitor, which Arm leaves to the implementation.  (The emulator compares the value and fails if it has changed.)
 
 A store exclusive that fails stores the old bytes back, so it faults where the memory cannot be written.  Arm leaves

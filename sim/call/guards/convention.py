@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from isa.instruction import Instruction
 from isa.lane import Load, Memory, Place, Read, walk
+from isa.semantics.base.exclusive import MONITOR
 from sim.machine.registers import RegisterStorage
 from sim.machine.trace import Step
 
@@ -51,12 +52,17 @@ class Traits(NamedTuple):
     is_branch: bool
     needs_aligned_sp: bool
     writes_platform_register: bool
+    exclusive: Literal["", "load", "store", "clear"]
 
 
 def traits_of(instruction: Instruction) -> Traits:
-    """Those of one instruction: whether it accesses memory through sp or calls, and whether it writes x18."""
+    """Those of one instruction: whether it accesses memory through sp or calls, writes x18, or is exclusive."""
     loads = [node.address for node in walk(instruction.lanes) if isinstance(node, Load)]
     stores = [write.place.address for write in instruction.writes if isinstance(write.place, Memory)]
     through_sp = any(isinstance(node, Read) and node.place == SP for node in walk([*loads, *stores]))
     needs_aligned_sp = through_sp or instruction.form.mnemonic in ("bl", "blr")
-    return Traits(instruction.is_branch, needs_aligned_sp, PLATFORM_REGISTER in instruction.places_written)
+    exclusive: Literal["", "load", "store", "clear"] = ""
+    if MONITOR in instruction.places_written:
+        exclusive = "store" if stores else "load" if loads else "clear"
+    writes_platform_register = PLATFORM_REGISTER in instruction.places_written
+    return Traits(instruction.is_branch, needs_aligned_sp, writes_platform_register, exclusive)

@@ -40,6 +40,7 @@ class Watch:
         self._traits = known
         self.platform_register: tuple[Instruction, int] | None = None
         self.seen, self.seen_at, self.changed_memory = RegisterStorage(), -1, False
+        self._exclusive: tuple[int, int] | None = None
 
     def check(self, step: Step, sp: int) -> GuardFinding | None:
         """What a step did wrong; `sp` is that before it."""
@@ -53,12 +54,31 @@ class Watch:
                 return self._of_loop(self._next_steps(), "registers and memory are again as they were")
         if traits.writes_platform_register:
             self.platform_register = self.platform_register or (step.instruction, step.pc)
+        if traits.exclusive and (mismatch := self._mismatched(step, traits)) is not None:
+            return self._placed(step, mismatch)
         if sp % ALIGNMENT and traits.needs_aligned_sp:
             said = f"uses sp = {sp:#x}, which is no multiple of {ALIGNMENT}"
             return self._placed(step, Breach("misaligned sp", said, "sp"))
         if step.reads_memory or step.memory:
             found = self.bounds.check(step, min(sp, self._machine.sp))
             return None if found is None else self._placed(step, found)
+        return None
+
+    def _mismatched(self, step: Step, traits: Traits) -> Breach | None:
+        """What is wrong with a store exclusive of another address or size than the load exclusive before it.
+
+        Whether it stores, and what status it gives, is left open then, and of another size, also what memory holds
+        (Arm ARM B2.12, usage restrictions of Load-Exclusive and Store-Exclusive).
+        """
+        opened, self._exclusive = self._exclusive, None
+        if traits.exclusive == "load":
+            self._exclusive = step.reads_memory[0][0], sum(len(data) for _, data in step.reads_memory)
+        elif traits.exclusive == "store" and opened is not None:
+            stored = step.memory[0][0], sum(len(new) for _, _, new in step.memory)
+            if stored != opened:
+                of_store, of_load = (f"{size} bytes at {address:#x}" for address, size in (stored, opened))
+                said = f"stores {of_store}, the load exclusive before was of {of_load}: Arm leaves open if it passes"
+                return Breach("mismatched exclusive", said, "")
         return None
 
     def _is_again(self) -> bool:

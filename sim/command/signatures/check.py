@@ -8,9 +8,18 @@ from typing import Annotated
 import typer
 
 from sim.call.limits import MAX_INSTRUCTIONS
-from sim.command.signatures.shared import Cflags, Include, Jobs, March, Mode, Processors, RandomLanes, Seed
+from sim.command.signatures.shared import (
+    ALL_PROCESSORS,
+    Cflags,
+    Include,
+    Jobs,
+    March,
+    Mode,
+    Processors,
+    RandomLanes,
+    Seed,
+)
 from sim.kernels.names import kernel_names
-from sim.processes import processors
 from sim.terminal.on_demand import done_by
 from sim.toolchain.levels import LEVELS
 
@@ -46,7 +55,7 @@ def check(
         typer.Option(help="Of the hardware: a folder of modules of your own in the place of its."),
     ] = None,
     core: Processors = None,
-    processes: Jobs = processors(),
+    processes: Jobs = ALL_PROCESSORS,
     strict: Annotated[
         bool, typer.Option("--strict", help="End with 1 too where the check passes and its inputs could tell little.")
     ] = False,

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sim.command.signatures.shared import Jobs
-from sim.processes import processors
+from sim.command.signatures.shared import ALL_PROCESSORS, Jobs
 from sim.terminal.on_demand import done_by
 
 
@@ -17,7 +16,7 @@ def exhaust(
         str,
         typer.Argument(help="A mnemonic, a form, or an instruction: 'sqrshrn v0.8b, v1.8h, #3'; registers count not."),
     ],
-    jobs: Jobs = processors(),
+    jobs: Jobs = ALL_PROCESSORS,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sample for the exact evaluator.")] = 1,
     anew: Annotated[bool, typer.Option("--anew", help="Compare also what was compared in runs before.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from isa.instruction import FEATURES
-from sim.command.signatures.shared import Jobs
-from sim.processes import processors
+from sim.command.signatures.shared import ALL_PROCESSORS, Jobs
 from sim.terminal.on_demand import done_by
 
 MAX_VECTORS = 1_000_000
@@ -46,7 +45,7 @@ def verify(
     name: Annotated[str, typer.Argument(help="A mnemonic, a form, a glob; default: the whole table.")] = "",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random states.")] = 1,
     vectors: Annotated[int, typer.Option(min=0, max=MAX_VECTORS, help="Lane vectors for each form.")] = 2000,
-    jobs: Jobs = processors(),
+    jobs: Jobs = ALL_PROCESSORS,
     as_json: AsJson = False,
 ) -> None:
     """Compare the machine with the exact evaluator and the emulator, form by form, on corner and random states.

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sim.command.signatures.shared import Jobs
-from sim.processes import processors
+from sim.command.signatures.shared import ALL_PROCESSORS, Jobs
 from sim.terminal.on_demand import done_by
 
 _LONGEST = 86_400.0
@@ -19,7 +18,7 @@ def prove(
     list_only: Annotated[bool, typer.Option("--list", help="Name the claims, prove nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     timeout: Annotated[float, typer.Option(min=0.01, max=_LONGEST, help="Seconds for one claim.")] = 60,
-    jobs: Jobs = processors(),
+    jobs: Jobs = ALL_PROCESSORS,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Prove anew what an earlier run decided.")] = False,
 ) -> None:
     """Decide claims for all inputs: that instructions compute what Arm's manual says, and how conventions relate.

@@ -7,8 +7,7 @@ from typing import Annotated, get_args
 
 import typer
 
-from sim.command.signatures.shared import Jobs, Processors
-from sim.processes import processors
+from sim.command.signatures.shared import ALL_PROCESSORS, Jobs, Processors
 from sim.replay.engines import Engine
 from sim.terminal.on_demand import done_by
 
@@ -24,7 +23,7 @@ def replay_calls(
     ] = 20_000_000,
     line: Annotated[int | None, typer.Option(min=1, help="Only the call on this line.")] = None,
     core: Processors = None,
-    jobs: Jobs = processors(),
+    jobs: Jobs = ALL_PROCESSORS,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Run captured calls again and compare memory and registers with what was recorded.

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from sim.processes import processors
+
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random vectors.")]
 RandomLanes = Annotated[int, typer.Option(min=0, help="Random output lanes, after the corner cases.")]
 Mode = Annotated[str | None, typer.Option(help="Which of the kernel's arithmetics; default: the first.")]
@@ -16,6 +18,7 @@ Processors = Annotated[
     str | None, typer.Option("--core", help="Say what the code needs that these lack: cortex-a53,cortex-a72,...")
 ]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Processes; default: one for each processor.")]
+ALL_PROCESSORS = processors()
 Include = Annotated[
     list[Path] | None, typer.Option(exists=True, file_okay=False, help="A folder of headers; may be repeated.")
 ]
