@@ -37,6 +37,11 @@ FEATURES = (
     "crc", "pmull", "jscvt", "frintts", "rcpc", "rcpc2", "flagm", "flagm2", "lor", "sb", "pauth",
 )  # fmt: skip
 """Extensions that a machine can have or lack, by Arm's names (FEAT_...) in lower case; the rest is base Armv8-A."""
+BEHAVIOURS = ("lse2",)
+"""Extensions that bring no instruction, and allow more to those that there are.
+
+A machine has them only where they are named, or come with a processor: code that relies on one fails elsewhere.
+"""
 
 
 def lanes_of(writes: Iterable[Write]) -> tuple[Lane, ...]:

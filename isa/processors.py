@@ -1,4 +1,4 @@
-"""Which extensions a processor has, by its name: what clang's -mcpu=NAME defines, of the extensions in `FEATURES`.
+"""Which extensions a processor has, by its name: what clang's -mcpu=NAME defines, of `FEATURES` and `BEHAVIOURS`.
 
 It is checked against the compiler (tests/test_features.py), which follows Arm's Technical Reference Manuals.  Where
 cryptography is the vendor's choice this says what the compiler says: it is on in Armv8 cores (a Raspberry Pi 4, whose
@@ -12,13 +12,14 @@ from difflib import get_close_matches
 from typing import Final
 
 from isa.errors import LanewiseError
-from isa.instruction import FEATURES
+from isa.instruction import BEHAVIOURS, FEATURES
 
 _CRYPTOGRAPHY = frozenset({"aes", "pmull", "sha2"})
 _ARMV8 = _CRYPTOGRAPHY | {"crc"}
 _ARMV8_1 = _ARMV8 | {"rdm", "lse", "lor"}
 _ARMV8_2 = _ARMV8_1 | {"fp16", "dotprod", "rcpc"}
-_ARMV9 = frozenset(FEATURES) - _CRYPTOGRAPHY - {"sha3", "sha512", "sm4"}
+_ARMV8_4 = frozenset((*FEATURES, "lse2"))
+_ARMV9 = _ARMV8_4 - _CRYPTOGRAPHY - {"sha3", "sha512", "sm4"}
 
 PROCESSORS: Final = {
     **dict.fromkeys(("cortex-a35", "cortex-a53", "cortex-a57", "cortex-a72", "cortex-a73"), _ARMV8),
@@ -26,15 +27,15 @@ PROCESSORS: Final = {
     **dict.fromkeys(("cortex-x1", "neoverse-e1", "neoverse-n1"), _ARMV8_2),
     **dict.fromkeys(("cortex-a510", "cortex-a520", "cortex-a710", "cortex-a715", "cortex-a720"), _ARMV9),
     **dict.fromkeys(("cortex-x2", "cortex-x3", "cortex-x4", "neoverse-n2", "neoverse-v2", "neoverse-v3"), _ARMV9),
-    "neoverse-v1": frozenset(FEATURES) - {"frintts", "flagm2", "sb"},
+    "neoverse-v1": _ARMV8_4 - {"frintts", "flagm2", "sb"},
     "a64fx": _ARMV8_1 | {"fp16", "fcma"},
     "thunderx2t99": _ARMV8_1,
-    "ampere1": frozenset(FEATURES) - {"sm4"},
-    "apple-m1": frozenset(FEATURES) - {"i8mm", "bf16", "sm4"},
-    "apple-m2": frozenset(FEATURES) - {"sm4"},
+    "ampere1": _ARMV8_4 - {"sm4"},
+    "apple-m1": _ARMV8_4 - {"i8mm", "bf16", "sm4"},
+    "apple-m2": _ARMV8_4 - {"sm4"},
     "lane128": frozenset(FEATURES),
 }
-"""The features of each processor; `lane128` is this project's own, which has them all."""
+"""The features of each processor; `lane128` is this project's own, which has all instructions."""
 
 
 class UnknownFeature(LanewiseError, ValueError):
@@ -53,6 +54,7 @@ def features_of(features: str | Iterable[str]) -> frozenset[str]:
             )
         return known
     named = frozenset(features)
-    if unknown := named.difference(FEATURES):
-        raise UnknownFeature(f"unknown feature {sorted(unknown)[0]!r}: the features are {', '.join(FEATURES)}")
+    if unknown := named.difference(FEATURES, BEHAVIOURS):
+        known_names = ", ".join((*FEATURES, *BEHAVIOURS))
+        raise UnknownFeature(f"unknown feature {sorted(unknown)[0]!r}: the features are {known_names}")
     return named

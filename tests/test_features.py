@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 import subprocess
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from isa.decode import decode
 from isa.encodings import words_of
-from isa.instruction import FEATURES
+from isa.instruction import BEHAVIOURS, FEATURES
 from isa.processors import PROCESSORS, UnknownFeature, features_of
 from isa.rows import TABLE
 from sim import Batch, Machine, UnsupportedInstruction
+from sim.machine.errors import AlignmentFault
 from sim.timing.model.core_file import core_names
 from sim.toolchain.compilers import clang_command
-from support.engines import CODE, PAGE
+from support.engines import CODE, DATA, PAGE
 
 CLANG = {
     "rdm": "rdm", "dotprod": "dotprod", "fp16": "fullfp16", "fhm": "fp16fml", "fcma": "fcma", "i8mm": "i8mm",
@@ -80,7 +83,8 @@ def test_every_feature_has_an_example() -> None:
 @pytest.mark.parametrize("name", [name for name in PROCESSORS if name != "lane128"])
 def test_a_processor_has_what_the_compiler_says(name: str, tmp_path: Path) -> None:
     refused = refused_lines(list(EXAMPLES.values()), f"-mcpu={name}", tmp_path)
-    assert PROCESSORS[name] == {feature for number, feature in enumerate(EXAMPLES) if number not in refused}
+    has = {feature for number, feature in enumerate(EXAMPLES) if number not in refused}
+    assert PROCESSORS[name] - set(BEHAVIOURS) == has
 
 
 def test_every_core_that_is_timed_is_a_processor() -> None:
@@ -128,6 +132,49 @@ def test_a_machine_without_a_feature_refuses_its_instructions(feature: str) -> N
     machine.pc = CODE
     with pytest.raises(UnsupportedInstruction, match=f"lacks the feature '{feature}'"):
         machine.run(max_instructions=1)
+
+
+@pytest.mark.parametrize("name", [name for name in PROCESSORS if name != "lane128"])
+def test_a_processor_behaves_as_the_compiler_says(name: str) -> None:
+    command = [*clang_command(), f"-mcpu={name}", "--print-enabled-extensions"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert {feature for feature in BEHAVIOURS if f"FEAT_{feature.upper()}" in said.split()} == (
+        PROCESSORS[name] & set(BEHAVIOURS)
+    )
+
+
+LDADD, LDXR = 0xB8220020, 0x885F7C20
+"""ldadd w2, w0, [x1] and ldxr w0, [x1]: four bytes."""
+
+
+@pytest.mark.parametrize("engine", [Machine, partial(Batch, 1)])
+@pytest.mark.parametrize("word", [LDADD, LDXR])
+@pytest.mark.parametrize(
+    ("features", "offset", "faults"),
+    [
+        (FEATURES, 4, False), (FEATURES, 6, True), ("neoverse-n1", 6, True), ("neoverse-v1", 6, False),
+        ((*FEATURES, "lse2"), 12, False), ((*FEATURES, "lse2"), 13, True), ((*FEATURES, "lse2"), 15, True),
+    ],
+)  # fmt: skip
+def test_an_atomic_access_within_16_aligned_bytes_may_have_any_address_with_lse2(
+    engine: Callable[..., Machine | Batch], word: int, features: str | tuple[str, ...], offset: int, faults: bool
+) -> None:
+    made = engine(features=features)
+    for address, permissions, data in ((CODE, "rx", word.to_bytes(4, "little")), (DATA, "rw", bytes(range(32)))):
+        made.memory.map(address, PAGE, permissions)
+        made.memory.write(address, data)
+    made.pc, made.x[1] = CODE, DATA + offset
+    if isinstance(made, Batch):
+        made.run(max_instructions=1)
+        found = isinstance(made.faults.get(0), AlignmentFault)
+    else:
+        found = False
+        try:
+            made.run(max_instructions=1)
+        except AlignmentFault:
+            found = True
+    loaded = int.from_bytes(bytes(range(32))[offset : offset + 4], "little")
+    assert (found, int(np.ravel(made.x[0])[0])) == (faults, 0 if faults else loaded)
 
 
 def test_an_unknown_processor_is_refused_with_those_near_it() -> None:

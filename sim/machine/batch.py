@@ -182,9 +182,9 @@ class Batch:
             self._blocks.clear()
             self._code_version = self.memory.code_version
         if not self.memory.same_code(pc):
-            return _block_of([self._instruction(pc, rows)])
+            return self._block_of([self._instruction(pc, rows)])
         if pc not in self._blocks:
-            self._blocks[pc] = _block_of(self._straight(pc, rows))
+            self._blocks[pc] = self._block_of(self._straight(pc, rows))
         return self._blocks[pc]
 
     def _straight(self, pc: int, rows: Members) -> list[Instruction]:
@@ -211,6 +211,6 @@ class Batch:
             self._decoded[pc, word] = executable(word.to_bytes(4, "little"), pc, self._table, self.features)
         return self._decoded[pc, word]
 
-
-def _block_of(instructions: list[Instruction]) -> BatchBlock:
-    return BatchBlock(instructions, [bound(i) for i in instructions], touched_by(instructions))
+    def _block_of(self, instructions: list[Instruction]) -> BatchBlock:
+        lse2 = "lse2" in self.features
+        return BatchBlock(instructions, [bound(i, lse2) for i in instructions], touched_by(instructions))

@@ -50,8 +50,8 @@ class GroupFrame:
     ) -> None:
         self.members = len(rows)
         self.address = 0
-        self.aligned = False
-        """Whether accesses must be aligned now."""
+        self.aligned, self.lse2 = False, False
+        """Whether accesses must be aligned now, and whether it suffices that they lie within 16 aligned bytes."""
         self.vectors, self.general, self.flags = registers.vectors, registers.general, registers.flags
         self._registers = registers
         self._memory = memory
@@ -86,25 +86,25 @@ class GroupFrame:
     def load(self, addresses: Array, size: int) -> Array:
         """Bytes that the members may read.  Raises MemberFaults."""
         if self.aligned:
-            _require_aligned(addresses, size)
+            _require_aligned(addresses, size, self.lse2)
         return self._memory.load(addresses, size, self._rows)
 
     def writable(self, addresses: Array, size: int) -> Callable[[Array], None]:
         """What stores bytes that the members may write.  Raises MemberFaults."""
         if self.aligned:
-            _require_aligned(addresses, size)
+            _require_aligned(addresses, size, self.lse2)
         store: Callable[[Array], None] = self._memory.writable(addresses, size, self._rows)
         return store
 
 
-def bound(instruction: Instruction) -> Run:
-    """A function that executes `instruction`, with accesses aligned where Arm asks for it."""
+def bound(instruction: Instruction, lse2: bool) -> Run:
+    """A function that executes `instruction`, with accesses aligned where Arm asks for it, with FEAT_LSE2 or not."""
     run = bind(instruction)
     if not must_be_aligned(instruction):
         return run
 
     def run_aligned(frame: GroupFrame) -> Array | None:
-        frame.aligned = True
+        frame.aligned, frame.lse2 = True, lse2
         try:
             return run(frame)
         finally:
@@ -113,12 +113,12 @@ def bound(instruction: Instruction) -> Run:
     return run_aligned
 
 
-def _require_aligned(addresses: Array, size: int) -> None:
-    """Raises MemberFaults with the fault of each row whose address is no multiple of the size."""
+def _require_aligned(addresses: Array, size: int, lse2: bool) -> None:
+    """Raises MemberFaults with the fault of each row whose address is not as it must be."""
     faults: dict[int, MemoryFault] = {}
     for row in np.flatnonzero(addresses[:, 0] % np.uint64(size)).tolist():
         try:
-            require_aligned(int(addresses[row, 0]), size)
+            require_aligned(int(addresses[row, 0]), size, lse2)
         except AlignmentFault as fault:
             faults[row] = fault
     if faults:

@@ -46,10 +46,10 @@ class Block(NamedTuple):
 class Machine:
     """Registers, memory and a program counter; everything is zero and nothing mapped at first.
 
-    `features` names the extensions the machine has, out of `isa.instruction.FEATURES`, or is the name of a processor,
-    `"cortex-a72"` (`isa.processors`); default: all.  Raises UnknownFeature for another name.  Code that a program
-    rewrites is noticed at the next branch or run; hardware promises it only after an instruction barrier.  After a
-    fault the state is precise: the instruction at `pc` did nothing.
+    `features` names the extensions the machine has, out of `isa.instruction.FEATURES` and `BEHAVIOURS`, or is the name
+    of a processor, `"cortex-a72"` (`isa.processors`); default: all of the first.  Raises UnknownFeature for another
+    name.  Code that a program rewrites is noticed at the next branch or run; hardware promises it only after an
+    instruction barrier.  After a fault the state is precise: the instruction at `pc` did nothing.
 
     The engine executes what `run` is asked for: "interpreted" in Python, "compiled" by C that is compiled for this
     computer where it has a compiler, "automatic" in Python until `PATIENCE` instructions are executed, then compiled.
@@ -287,7 +287,8 @@ class Machine:
 
     def _bound(self, instruction: Instruction, load: Load, store: Store, pc: int) -> Run:
         if must_be_aligned(instruction):
-            load, store = aligned_load(load), aligned_store(store)
+            lse2 = "lse2" in self.features
+            load, store = aligned_load(load, lse2), aligned_store(store, lse2)
         return bind(instruction, self.registers, load, store, pc)
 
     def instruction_at(self, pc: int) -> Instruction:
