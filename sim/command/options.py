@@ -30,9 +30,9 @@ def chosen_kernel(name: str, mode: str | None) -> Kernel:
     return built_in_kernel(name, mode)
 
 
-def chosen_vectors(kernel: Kernel, random_lanes: int, seed: int) -> Vectors:
-    """The vectors, refused where they are too many, in lanes or in input sets.  Raises KernelError."""
-    if random_lanes > MAX_LANES:
+def chosen_vectors(kernel: Kernel, random_lanes: int | None, seed: int) -> Vectors:
+    """The vectors, as many as usual where no number is given; refused where they are too many, in lanes or in sets."""
+    if random_lanes is not None and random_lanes > MAX_LANES:
         fail(f"--vectors takes at most {MAX_LANES:,} lanes, not {random_lanes:,}")
     made = make_vectors(kernel, random_lanes, seed)
     if random_lanes and len(made.inputs) >= MAX_SETS:

@@ -21,6 +21,10 @@ EXTREME_LENGTH: Final = 23
 LARGEST_ELEMENT: Final = 16
 """Fixed inner extents of up to so many numbers are taken for one element, as the channels of a pixel."""
 LARGEST_RANDOM_LENGTH: Final = 64
+LONGEST: Final = 2000
+"""Elements of a row of long random input sets at most."""
+LARGEST: Final = 32_768
+"""Elements of all arrays that a long input set gives, at most."""
 SPREAD: Final = 1000.0
 """Floats without bounds are drawn from -1000..1000."""
 NEAR_ZERO: Final = 100
@@ -130,6 +134,24 @@ def sample_set(signature: Signature, domains: Domains, rng: np.random.Generator)
     """A random input set."""
     length, rows = int(rng.integers(0, LARGEST_RANDOM_LENGTH + 1)), int(rng.choice(ROWS))
     return input_set(signature, domains, at_random(domains, rng), length, rows, nulls=rng.random() < 0.25)
+
+
+def long_sample_set(signature: Signature, domains: Domains, rng: np.random.Generator) -> dict[str, Any]:
+    """A random input set with a long row, or with shorter ones where all arrays together would be too large."""
+    drawn = int(rng.integers(LARGEST_RANDOM_LENGTH, LONGEST + 1)), int(rng.choice([rows for rows in ROWS if rows]))
+    length, rows, _ = fitting(signature, domains, *drawn, LARGEST)
+    return input_set(signature, domains, at_random(domains, rng), length, rows, nulls=rng.random() < 0.25)
+
+
+def fitting(signature: Signature, domains: Domains, length: int, rows: int, most: int) -> tuple[int, int, int]:
+    """The length and number of rows, halved until an input set gives at most so many elements; how many it gives."""
+    while True:
+        arguments = _sizes(signature, domains, length, rows)
+        shapes = (extents(pointer, arguments) for pointer in signature.pointers if is_given(pointer))
+        elements = sum(prod(shape) for shape in shapes)
+        if elements <= most or max(length, rows) <= 1:
+            return length, rows, elements
+        length, rows = (length // 2, rows) if length >= rows else (length, rows // 2)
 
 
 def at_random(domains: Domains, rng: np.random.Generator) -> Pick:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from isa.errors import LanewiseError
-from sim.kernels.domain import Domains, check_domains, corner_sets, sample_set
+from sim.kernels.domain import Domains, check_domains, corner_sets, long_sample_set, sample_set
 from sim.kernels.names import kernel_names
 from sim.kernels.operator import OperatorInterface
 from sim.kernels.signature import RETURNED, Signature, extents
@@ -48,6 +48,7 @@ class Kernel:
     for a null pointer; outputs left out); `program` is the kernel in intrinsics and takes the same arguments, with
     typed pointers for arrays.  `corners` yields the input sets that everybody must try, `sample` makes a random one;
     where they are not given, both are drawn from the `domain` of each argument, and an input set is the arguments.
+    `long_sample` makes one of some thousand elements, for checks of many vectors; None where there are none.
     Checks change numbers of these input sets within the domains; on what is no input of the kernel `golden` raises.
     `mode` names the arithmetic where a folder has several, each with a record of its own.  `conventions` are the other
     arithmetics under their names: to name the one that a wrong result agrees with, and to count the vectors that tell
@@ -66,6 +67,7 @@ class Kernel:
     arguments: Callable[[Inputs], Inputs] = dict
     corners: Callable[[], Iterator[Inputs]] = _not_given
     sample: Callable[[np.random.Generator], Inputs] = _not_given
+    long_sample: Callable[[np.random.Generator], Inputs] | None = None
     program: Callable[..., None] | None = None
     conventions: Mapping[str, Callable[[Inputs], Outputs]] = field(default_factory=dict)
     mode: str = ""
@@ -80,6 +82,7 @@ class Kernel:
             object.__setattr__(self, "corners", partial(corner_sets, self.signature, self.domain))
         if self.sample is _not_given:
             object.__setattr__(self, "sample", partial(sample_set, self.signature, self.domain))
+            object.__setattr__(self, "long_sample", partial(long_sample_set, self.signature, self.domain))
 
     def expected(self, inputs: Inputs) -> dict[str, np.ndarray[Any, Any]]:
         """What the golden reference makes of an input set, as the signature wants it.

@@ -59,7 +59,8 @@ class Aimed:
 
     def added_to(self, vectors: Vectors) -> Vectors:
         """The vectors of a check, and then these."""
-        return Vectors([*vectors.inputs, *self.inputs], [*vectors.golden, *self.golden], vectors.seed)
+        inputs, golden = [*vectors.inputs, *self.inputs], [*vectors.golden, *self.golden]
+        return Vectors(inputs, golden, vectors.seed, vectors.random_lanes, vectors.long_from)
 
 
 @memory_limited()
@@ -67,16 +68,15 @@ def aim(kernel: Kernel, jobs: Iterable[Job], vectors: Vectors) -> Aimed:
     """Input sets that the vectors of a check lack, and what can be told of its builds.
 
     Of each source one build is run, that at -O2 where there is one.  A kernel with a `sample` or `arguments` of its own
-    is aimed at by changes of the vectors: those that keep to declared domains are added to the check, the others only
-    tell, and where a build differs on one, that is a doubt.  Raises KernelError where the golden reference fails,
+    is aimed at by changes of its short vectors: those that keep to declared domains are added to the check, the others
+    only tell, and where a build differs on one, that is a doubt.  Raises KernelError where the golden reference fails,
     ToolchainUnavailable.
     """
-    own: list[CandidateSet] = []
-    if kernel.is_drawn:
-        tried = list(candidates(kernel, vectors.seed))
-    else:
-        own = [CandidateSet(*case) for case in zip(vectors.inputs, vectors.golden, strict=True)]
-        tried = own + list(changed_candidates(kernel, own, vectors.seed))
+    short = slice(vectors.long_from)
+    given = [CandidateSet(*case) for case in zip(vectors.inputs[short], vectors.golden[short], strict=True)]
+    own = [] if kernel.is_drawn else given
+    made = candidates(kernel, vectors.seed) if kernel.is_drawn else changed_candidates(kernel, own, vectors.seed)
+    tried = own + list(made)
     near = [number for number, candidate in enumerate(tried) if candidate.is_near]
     kept, mistakes, operands, doubts = set(near[::USUAL]), list[TriedMistake](), list[OperandsMet](), list[str]()
     for title, image in _builds(kernel, jobs):
@@ -88,7 +88,6 @@ def aim(kernel: Kernel, jobs: Iterable[Job], vectors: Vectors) -> Aimed:
             operands += target.operands_met(title, kept)
     chosen = [tried[number] for number in sorted(kept) if number >= len(own) and not tried[number].undeclared]
     others = [one for n, one in enumerate(tried) if n >= len(own) and n not in kept and not one.undeclared]
-    given = own or [CandidateSet(*case) for case in zip(vectors.inputs, vectors.golden, strict=True)]
     rivals, telling = rivals_of(kernel, [*given, *chosen], others, vectors.seed)
     chosen += telling
     power = Power(

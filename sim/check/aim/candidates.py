@@ -10,7 +10,7 @@ import numpy as np
 
 from sim.check.aim.boundaries import boundary_sets, number_sets
 from sim.check.aim.variables import Variable, shown_domains, undeclared_changes, variables_of
-from sim.kernels.domain import Domains, Pick, at_random, at_some_extremes, extreme_sets, input_set
+from sim.kernels.domain import LARGEST, Domains, Pick, at_random, at_some_extremes, extreme_sets, fitting, input_set
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 
 SIZES: Final = ((7, 1, 8), (15, 2, 8), (31, 1, 8), (40, 3, 4), (200, 1, 8))
@@ -22,8 +22,8 @@ LONG: Final = ((1500, 1, 0), (5000, 1, 0), (17, 300, 0), (17, 1500, 0))
 """Lengths and numbers of rows at which sums overflow, along a row and down a column, where the domain has them."""
 NEAR: Final = 48
 """Input sets next to steps of each of the sizes at most."""
-ELEMENTS, LONG_ELEMENTS = 4096, 32_768
-"""Elements of all arrays of an input set at most; of a long one."""
+ELEMENTS: Final = 4096
+"""Elements of all arrays of an input set at most, but for long ones."""
 BASES, EXTREMES = 16, 4
 """Of how many of a kernel's own input sets others are made, and how often with arguments at their extremes."""
 
@@ -57,10 +57,9 @@ def candidates(kernel: Kernel, seed: int) -> Iterator[CandidateSet]:
     rng, seen = np.random.default_rng((seed, len(SIZES))), set[int]()
     nullable = any(pointer.nullable for pointer in kernel.signature.pointers)
     for length, rows, rounds in (*SIZES, *LONG):
-        limit = ELEMENTS if rounds else LONG_ELEMENTS
-        while (elements := _size(kernel, length, rows)) > limit and max(length, rows) > 1:
-            length, rows = (length // 2, rows) if length >= rows else (length, rows // 2)
-        if elements in seen or elements > LONG_ELEMENTS:
+        limit = ELEMENTS if rounds else LARGEST
+        length, rows, elements = fitting(kernel.signature, kernel.domain, length, rows, limit)
+        if elements in seen or elements > LARGEST:
             continue
         seen.add(elements)
         near: list[Inputs] = []
@@ -124,15 +123,6 @@ def _drawn(
     picking: Callable[[Domains, np.random.Generator], Pick] = at_random, nulls: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     return input_set(kernel.signature, kernel.domain, picking(kernel.domain, rng), length, rows, nulls)
-
-
-def _size(kernel: Kernel, length: int, rows: int) -> int:
-    """The elements of all arrays of an input set."""
-    return _elements(input_set(kernel.signature, kernel.domain, _zeros, length, rows, nulls=False))
-
-
-def _zeros(_: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    return np.zeros(shape, dtype)
 
 
 def _elements(inputs: Inputs) -> int:

@@ -16,6 +16,7 @@ from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE, LanewiseError
 from sim.call.call import MAX_INSTRUCTIONS, Engine
 from sim.call.needs import lacking, processors_named
 from sim.check.aim.aiming import aim
+from sim.check.amounts import SHORT_LANES
 from sim.check.check import Advance, Job, check_job, jobs_of
 from sim.check.external import (
     ExternalBackend,
@@ -55,7 +56,7 @@ _USUAL = (("engine", "lockstep"), ("limit", MAX_INSTRUCTIONS))
 def check(
     kernel: str,
     seed: int,
-    vectors: int,
+    vectors: int | None,
     opt: str,
     mode: str | None,
     engine: str,
@@ -97,7 +98,7 @@ def check(
             progress.add_task("building the hardware's simulator", total=None, visible=rtl)
             hardware = load_backend("rtl", chosen, given) if rtl else None
         jobs = jobs_of(chosen, levels, flags)
-        made = chosen_vectors(chosen, vectors, seed)
+        made = chosen_vectors(chosen, SHORT_LANES if rtl and vectors is None else vectors, seed)
         with progress_bar() as progress:
             progress.add_task("aiming inputs at the compiled code", total=None)
             aimed = aim(chosen, jobs, made)
@@ -106,7 +107,7 @@ def check(
     except KeyboardInterrupt:
         fail("interrupted before anything was compared", INTERRUPTED)
     options = {
-        "mode": mode, "seed": seed, "vectors": vectors, "opt": ",".join(levels), "engine": runner,
+        "mode": mode, "seed": seed, "vectors": made.random_lanes, "opt": ",".join(levels), "engine": runner,
         "limit": limit, "object": object_file, "symbol": symbol, "march": march, "cflags": cflags or None,
         "core": core,
         **of_hardware,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sim.call.limits import MAX_INSTRUCTIONS
+from sim.check.amounts import SHORT_LANES, USUAL_LANES, USUAL_SETS
 from sim.command.signatures.shared import (
     ALL_PROCESSORS,
     Cflags,
@@ -16,7 +17,6 @@ from sim.command.signatures.shared import (
     March,
     Mode,
     Processors,
-    RandomLanes,
     Seed,
 )
 from sim.kernels.names import kernel_names
@@ -30,7 +30,14 @@ def check(
         str, typer.Argument(help=f"A kernel, one of {', '.join(kernel_names())}, or the path of a kernel file (.py).")
     ],
     seed: Seed = 1,
-    vectors: RandomLanes = 2000,
+    vectors: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help=f"Random output lanes, after the corner cases; default: {USUAL_LANES:,}, or as many as "
+            f"{USUAL_SETS} input sets have; with --rtl {SHORT_LANES:,}.",
+        ),
+    ] = None,
     opt: Annotated[str, typer.Option(help="Optimisation levels, separated by commas.")] = ",".join(LEVELS),
     mode: Mode = None,
     engine: Annotated[str, typer.Option(help="lockstep, or machine: without the emulator, some 20 times faster.")] = (

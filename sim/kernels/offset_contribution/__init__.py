@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from sim.golden.fixed_point import wrap_int32
+from sim.kernels.domain import LONGEST
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.offset_contribution import golden, program, vectors
 from sim.kernels.signature import Pointer, ScalarArgument, Signature
@@ -147,6 +148,7 @@ def _kernel(mode: str) -> Kernel:
         arguments=partial(_arguments, kernel=mode),
         corners=partial(vectors.corners, mode),
         sample=partial(vectors.sample, mode=mode),
+        long_sample=partial(vectors.sample, mode=mode, longest=LONGEST // 4),
         program=row,
         conventions=others | {"offsets_subtracted": partial(_offsets_subtracted, kernel=mode)},
         mode=mode,

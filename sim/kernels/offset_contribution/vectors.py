@@ -42,13 +42,13 @@ def corners(mode: str) -> Iterator[Inputs]:
         yield _input_set(rng, (2, 2, columns), False, Parameters(columns, 3, -7), mode)
 
 
-def sample(rng: np.random.Generator, mode: str) -> Inputs:
-    """A product of up to 81 rows or up to 40 columns, of any kind of shape, with offsets of any size."""
+def sample(rng: np.random.Generator, mode: str, longest: int = 40) -> Inputs:
+    """A product of up to 81 rows or at most so many columns, of any kind of shape, with offsets of any size."""
     rank = _one_of(rng, (1, 2, 3, 3, 4, 4, 5))
     outer = tuple(int(size) for size in rng.integers(1, 4, rank - 1))
     a_offset = 0 if rng.random() < 0.25 else _offset(rng)  # with 0, NEON goes wrong in batches of another kind
     parameters = Parameters(_one_of(rng, (1, 21, 923, 2**15, *EXTREMES)), a_offset, _offset(rng))
-    columns = int(rng.integers(1, 41 if rank < 4 else 9))
+    columns = int(rng.integers(1, longest + 1 if rank < 4 else 9))
     return _input_set(rng, (*outer, columns), rank > 2 and rng.random() < 0.5, parameters, mode)
 
 

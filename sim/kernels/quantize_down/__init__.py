@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from sim.kernels.domain import Domain
+from sim.kernels.domain import LONGEST, Domain
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.quantize_down import golden, program, vectors
 from sim.kernels.signature import Pointer, ScalarArgument, Signature
@@ -74,6 +74,7 @@ def _kernel(mode: str, function: str, row: Callable[..., None], sources: str = "
         arguments=partial(_arguments, mode=mode),
         corners=partial(vectors.corners, mode),
         sample=partial(vectors.sample, mode=mode),
+        long_sample=partial(vectors.sample, mode=mode, longest=LONGEST),
         program=row,
         conventions={other: partial(_golden, mode=other) for other in golden.MODES if other != mode},
         mode=mode,

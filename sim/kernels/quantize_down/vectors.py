@@ -106,8 +106,8 @@ def corners(mode: str = "acl_19_08") -> Iterator[Inputs]:
         yield _input_set(row, bias, parameters)
 
 
-def sample(rng: np.random.Generator, mode: str = "acl_19_08") -> Inputs:
-    """A random row of up to 64 accumulators: corners of its parameters, small ones, and any."""
+def sample(rng: np.random.Generator, mode: str = "acl_19_08", longest: int = 64) -> Inputs:
+    """A random row of at most so many accumulators: corners of its parameters, small ones, and any."""
     multiplier = int(rng.integers(HALF, INT32_MAX) if rng.random() < 0.7 else rng.integers(INT32_MIN, INT32_MAX))
     offset = int(rng.integers(-256, 512) if rng.random() < 0.9 else rng.integers(INT32_MIN, INT32_MAX))
     minimum, maximum = sorted(int(bound) for bound in rng.integers(0, 256, 2))
@@ -116,7 +116,7 @@ def sample(rng: np.random.Generator, mode: str = "acl_19_08") -> Inputs:
     parameters = Parameters(multiplier, shift, offset, *bounds)
     if mode in MODE_VARIATIONS and rng.random() < 0.8:
         parameters = MODE_VARIATIONS[mode](parameters, rng)
-    length = int(rng.integers(0, 65))
+    length = int(rng.integers(0, longest + 1))
     pools = (
         rng.choice(corner_accumulators(parameters), length),
         rng.integers(-6000, 6001, length),

@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 
 from sim.golden.addition import LEFT_SHIFT
-from sim.kernels.domain import Domain
+from sim.kernels.domain import LONGEST, Domain
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.quantized_add import (
     conventions,
@@ -167,6 +167,7 @@ _FOLDED = [
         arguments=_folded_arguments,
         corners=vectors.folded_corners,
         sample=vectors.folded_sample,
+        long_sample=partial(vectors.folded_sample, longest=LONGEST),
         program=partial(program.add_row, total=total, to_integers=to_integers),
         conventions={name: convention for name, convention in conventions.BACKENDS.items() if name != mode},
         mode=mode,
@@ -191,6 +192,7 @@ def _generic_kernel(a: str, b: str, output: str) -> Kernel:
         arguments=_generic_arguments,
         corners=partial(vectors.generic_corners, types[0], types[1]),
         sample=partial(vectors.generic_sample, a_type=types[0], b_type=types[1]),
+        long_sample=partial(vectors.generic_sample, a_type=types[0], b_type=types[1], longest=LONGEST),
         program=partial(program.add_generic_row, store=store),
         conventions=conventions.of_types(*types),
         mode=mode,
@@ -209,6 +211,7 @@ _PAGE = replace(
     arguments=_page_arguments,
     corners=vectors.page_corners,
     sample=vectors.page_sample,
+    long_sample=partial(vectors.page_sample, longest=LONGEST),
     program=program.add_page_row,
     conventions=conventions.of_page(),
     mode="page",
@@ -227,6 +230,7 @@ _TFLITE = Kernel(
     arguments=_tflite_arguments,
     corners=vectors_tflite.corners,
     sample=vectors_tflite.sample,
+    long_sample=partial(vectors_tflite.sample, longest=LONGEST),
     program=program_tflite.add_row_in_integers,
     conventions=conventions.INTEGER,
     mode="tflite",

@@ -72,9 +72,9 @@ def folded_corners() -> Iterator[Inputs]:
         yield {"a": a, "b": b, "parameters": CORNER_PARAMETERS[0], "folded": fold(CORNER_PARAMETERS[0])}
 
 
-def folded_sample(rng: np.random.Generator) -> Inputs:
-    """A random row of up to 96 pairs of bytes, most of them on or next to a tie."""
-    length = int(rng.integers(0, 97))
+def folded_sample(rng: np.random.Generator, longest: int = 96) -> Inputs:
+    """A random row of at most so many pairs of bytes, most of them on or next to a tie."""
+    length = int(rng.integers(0, longest + 1))
     if rng.random() < 0.2:  # lanes with a = 0 show whether a product, or a float64 sum, was rounded by itself
         byte, factor, sign = HALF_WAY_FACTORS[rng.integers(len(HALF_WAY_FACTORS))]
         constant = np.float32(sign * 2.0 ** -int(rng.integers(30, 90)))
@@ -122,10 +122,10 @@ def generic_corners(a_type: str, b_type: str) -> Iterator[Inputs]:
         yield {"a": _resized(a, a_type, length), "b": _resized(b, b_type, length), "parameters": CORNER_PARAMETERS[7]}
 
 
-def generic_sample(rng: np.random.Generator, a_type: str, b_type: str) -> Inputs:
-    """A random row of up to 64 elements of these types, many of them on or next to a tie."""
+def generic_sample(rng: np.random.Generator, a_type: str, b_type: str, longest: int = 64) -> Inputs:
+    """A random row of at most so many elements of these types, many of them on or next to a tie."""
     parameters = _random_parameters(rng)
-    length = int(rng.integers(0, 65))
+    length = int(rng.integers(0, longest + 1))
     a, b = (_corner(random_bytes(rng, length), kind, rng) for kind in (a_type, b_type))
     return _generic_inputs(rng, a, b, parameters)
 
@@ -148,17 +148,17 @@ def page_corners() -> Iterator[Inputs]:
     yield from generic_corners("uint8", "uint8")
 
 
-def page_sample(rng: np.random.Generator) -> Inputs:
+def page_sample(rng: np.random.Generator, longest: int = 64) -> Inputs:
     """A random row as `generic_sample` makes it, with any activation, its bounds where the sums are."""
     if rng.random() < 0.1:  # HardSigmoid, whose product cancels in most lanes, so that its rounding decides at a tie
         byte, slope = int(rng.integers(3, 256)), np.float32(rng.uniform(0.3, 3))
         tie = (int(rng.integers(0, 255)) + 0.5) / 256
         line = Activation("HardSigmoid", (float(slope), tie - byte * float(slope)))
-        length = int(rng.integers(0, 65))
+        length = int(rng.integers(0, longest + 1))
         a = np.where(rng.random(length) < 0.7, byte, random_bytes(rng, length)).astype(np.uint8)
         parameters = AddParameters(Quantization(1.0), Quantization(1.0), Quantization(1 / 256), line)
         return {"a": a, "b": np.zeros(length, np.uint8), "parameters": parameters}
-    inputs = generic_sample(rng, "uint8", "uint8")
+    inputs = generic_sample(rng, "uint8", "uint8", longest)
     parameters = inputs["parameters"]
     name = str(rng.choice(list(ACTIVATIONS)))
     return {

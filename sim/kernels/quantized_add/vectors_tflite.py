@@ -71,9 +71,9 @@ def corners() -> Iterator[Inputs]:
         yield {"a": np.resize(a, length), "b": np.resize(b, length), "parameters": parameters}
 
 
-def sample(rng: np.random.Generator) -> Inputs:
-    """A random row of up to 96 pairs of bytes; half of the parameters as TFLite makes them of scales."""
-    length = int(rng.integers(0, 97))
+def sample(rng: np.random.Generator, longest: int = 96) -> Inputs:
+    """A random row of at most so many pairs of bytes; half of the parameters as TFLite makes them of scales."""
+    length = int(rng.integers(0, longest + 1))
     if rng.random() < 0.5:
         output = rng.choice([0.015, 0.02, 0.1, 1.0, 3.0, rng.random() + 0.01])
         scales = (output * _factor(rng), output * _factor(rng), output)

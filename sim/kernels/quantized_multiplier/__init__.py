@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sim.golden import scaling
 from sim.golden.fixed_point import Int32Array, Integers
-from sim.kernels.domain import Domain
+from sim.kernels.domain import LONGEST, Domain
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.quantized_multiplier import golden, program, vectors
 from sim.kernels.signature import Pointer, ScalarArgument, Signature
@@ -70,6 +70,7 @@ def _kernel(mode: str) -> Kernel:
         arguments=partial(_arguments, mode=mode),
         corners=partial(vectors.corners, mode),
         sample=partial(vectors.sample, mode=mode),
+        long_sample=partial(vectors.sample, mode=mode, longest=LONGEST),
         program=_PROGRAMS.get(mode, program.with_right_shift),
         conventions={
             **{other: partial(_golden, mode=other) for other in golden.MODES if other != mode},

@@ -45,14 +45,14 @@ def corners(mode: str) -> Iterator[Inputs]:
         yield {"values": values, "factor": factor}
 
 
-def sample(rng: np.random.Generator, mode: str) -> Inputs:
-    """Up to 64 values for a random factor of the mode: seven of eight are ties, edges or their neighbours."""
+def sample(rng: np.random.Generator, mode: str, longest: int = 64) -> Inputs:
+    """At most so many values for a random factor of the mode: seven of eight are ties, edges or their neighbours."""
     if rng.random() < 1 / 4:
         factor = float(rng.choice(FACTORS[mode]))
     else:
         fraction = rng.integers(8, 16) / 8 if rng.random() < 1 / 2 else rng.uniform(1, 2)
         factor = float(fraction * 2.0 ** int(rng.choice(EXPONENTS[mode])))
-    length = int(rng.integers(0, 65))
+    length = int(rng.integers(0, longest + 1))
     directed = rng.choice(separating_values(*defined_parameters(factor, mode)), length)
     plain = rng.integers(INT32_MIN, INT32_MAX, length, endpoint=True)
     return {"values": np.where(rng.random(length) < 7 / 8, directed, plain).astype(np.int32), "factor": factor}

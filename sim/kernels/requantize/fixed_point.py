@@ -11,7 +11,7 @@ import numpy as np
 
 from sim.golden import scaling
 from sim.golden.fixed_point import Int32Array, Integers
-from sim.kernels.domain import Domain
+from sim.kernels.domain import LONGEST, Domain
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.requantize import golden, program, vectors
 from sim.kernels.signature import Pointer, ScalarArgument, Signature
@@ -87,6 +87,7 @@ def kernel(mode: str) -> Kernel:
         arguments=_arguments,
         corners=partial(vectors.corners, mode),
         sample=partial(vectors.sample, mode=mode),
+        long_sample=partial(vectors.sample, mode=mode, longest=LONGEST // 8),
         program=program.PROGRAMS[_FUNCTIONS[mode]],
         conventions={
             **{other: partial(_golden, mode=other) for other in golden.FIXED_POINT if other != mode},

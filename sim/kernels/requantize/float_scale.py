@@ -9,7 +9,7 @@ import numpy as np
 from sim.golden import scaling
 from sim.golden.derivation import derive_tflite
 from sim.golden.fixed_point import Int32Array
-from sim.kernels.domain import Domain
+from sim.kernels.domain import LONGEST, Domain
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.requantize import golden, program_bytes, vectors_bytes
 from sim.kernels.signature import Pointer, ScalarArgument, Signature
@@ -92,6 +92,7 @@ def kernel(mode: str) -> Kernel:
         arguments=_arguments,
         corners=partial(vectors_bytes.float_corners, mode),
         sample=partial(vectors_bytes.float_sample, mode=mode),
+        long_sample=partial(vectors_bytes.float_sample, mode=mode, longest=LONGEST),
         program=_PROGRAMS[mode],
         conventions={name: partial(_misread, mode=mode, rule=rule) for name, rule in MISREADINGS.items()},
         mode=mode,

@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from sim.kernels.domain import Domain
+from sim.kernels.domain import LONGEST, Domain
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.requantize import golden, program_bytes, vectors_bytes
 from sim.kernels.signature import Pointer, ScalarArgument, Signature
@@ -75,6 +75,7 @@ def kernel(mode: str) -> Kernel:
         arguments=_arguments,
         corners=vectors_bytes.integer_corners,
         sample=vectors_bytes.integer_sample,
+        long_sample=partial(vectors_bytes.integer_sample, longest=LONGEST),
         program=_PROGRAMS[mode],
         conventions={other: partial(_golden, mode=other) for other in golden.INTEGER_SCALE if other != mode},
         mode=mode,

@@ -39,12 +39,12 @@ def corners(mode: str) -> Iterator[Inputs]:
     yield _input_set(Channels((HALF,), (-1,)), rows=3, columns=9, first=0)
 
 
-def sample(rng: np.random.Generator, mode: str) -> Inputs:
-    """Up to 32 rows of up to 12 columns: seven of eight values are ties, edges or their neighbours.
+def sample(rng: np.random.Generator, mode: str, longest: int = 32) -> Inputs:
+    """At most so many rows of up to 12 columns: seven of eight values are ties, edges or their neighbours.
 
     Negative multipliers and far shifts, which some conventions refuse, keep to some of the sets.
     """
-    columns, rows = int(rng.integers(1, 13)), int(rng.integers(1, 33))
+    columns, rows = int(rng.integers(1, 13)), int(rng.integers(1, longest + 1))
     count, rule = 1 if rng.random() < 1 / 4 else columns, FIXED_POINT[mode]
     negative = INT32_MIN in rule.multipliers and rng.random() < 1 / 4
     shifts = list(rule.left_shifts) if rng.random() < 1 / 4 else range(-8, 4)

@@ -59,15 +59,15 @@ def float_corners(mode: str) -> Iterator[Inputs]:
         yield {"values": np.resize(separating_float_values(parameters), length), "parameters": parameters}
 
 
-def float_sample(rng: np.random.Generator, mode: str) -> Inputs:
-    """Up to 160 values for a random scale, often a short binary fraction: most are ties, edges or their neighbours."""
+def float_sample(rng: np.random.Generator, mode: str, longest: int = 160) -> Inputs:
+    """At most so many values for a random scale, often a short binary fraction; most are ties, edges or next to one."""
     limits = np.iinfo(FLOAT_SCALE[mode])
     lower, upper = sorted(int(bound) for bound in rng.choice(np.arange(limits.min, limits.max + 1), 2, replace=False))
     bounds = (lower, upper) if rng.random() < 1 / 2 else (limits.min, limits.max)
     fraction = rng.integers(8, 16) / 8 if rng.random() < 2 / 3 else rng.uniform(1, 2)
     scale = np.float32(fraction * 2.0 ** int(rng.integers(-32, 8) if rng.random() < 1 / 4 else rng.integers(-12, 0)))
     parameters = FloatScale(min(scale, np.float32(255.99998)), int(rng.integers(limits.min, limits.max + 1)), *bounds)
-    return {"values": _mixed(rng, separating_float_values(parameters)), "parameters": parameters}
+    return {"values": _mixed(rng, separating_float_values(parameters), longest), "parameters": parameters}
 
 
 def integer_corners() -> Iterator[Inputs]:
@@ -79,15 +79,17 @@ def integer_corners() -> Iterator[Inputs]:
         yield _with_bias(np.resize(separating_integer_values(parameters), length), parameters, biased=length % 3 == 0)
 
 
-def integer_sample(rng: np.random.Generator) -> Inputs:
-    """Up to 160 values for random parameters, most of them ties, edges or their neighbours."""
+def integer_sample(rng: np.random.Generator, longest: int = 160) -> Inputs:
+    """At most so many values for random parameters, most of them ties, edges or their neighbours."""
     minimum, maximum = sorted(int(bound) for bound in rng.integers(0, 256, 2))
     shift = int(rng.integers(0, 14) if rng.random() < 3 / 4 else rng.integers(0, 32))
     multiplier = int(rng.integers(-3, 300) if rng.random() < 3 / 4 else rng.integers(INT32_MIN, INT32_MAX))
     offset = int(rng.integers(-200, 201) if rng.random() < 3 / 4 else rng.integers(INT32_MIN, INT32_MAX))
     bounds = (minimum, maximum) if rng.random() < 1 / 2 else (0, 0)
     parameters = IntegerScale(offset, multiplier, shift, *bounds)
-    return _with_bias(_mixed(rng, separating_integer_values(parameters)), parameters, biased=rng.random() < 1 / 2)
+    return _with_bias(
+        _mixed(rng, separating_integer_values(parameters), longest), parameters, biased=rng.random() < 1 / 2
+    )
 
 
 def _with_bias(sums: Int32Array, parameters: IntegerScale, biased: bool) -> Inputs:
@@ -97,7 +99,7 @@ def _with_bias(sums: Int32Array, parameters: IntegerScale, biased: bool) -> Inpu
     return {"values": values.astype(np.int32), "bias": bias, "parameters": parameters}
 
 
-def _mixed(rng: np.random.Generator, directed: Int32Array) -> Int32Array:
-    length = int(rng.integers(0, 161))
+def _mixed(rng: np.random.Generator, directed: Int32Array, longest: int) -> Int32Array:
+    length = int(rng.integers(0, longest + 1))
     plain = rng.integers(INT32_MIN, INT32_MAX, length, endpoint=True)
     return np.where(rng.random(length) < 7 / 8, rng.choice(directed, length), plain).astype(np.int32)

@@ -69,6 +69,7 @@ def _kernel(mode: str) -> Kernel:
         arguments=partial(_arguments, mode=mode),
         corners=partial(vectors.corners, reads_padding=not zeros),
         sample=partial(vectors.sample, reads_padding=not zeros),
+        long_sample=partial(vectors.sample, reads_padding=not zeros, chunks=16),
         program=program.stack_chunks_and_zeros if zeros else program.stack_whole_chunks,
         conventions={other: partial(_golden, mode=other) for other in golden.MODES if other != mode},
         mode=mode,

@@ -35,11 +35,11 @@ def corners(reads_padding: bool) -> Iterator[Inputs]:
             yield {**inputs, "padding": padding.reshape(inputs["padding"].shape)}
 
 
-def sample(rng: np.random.Generator, reads_padding: bool) -> Inputs:
-    """Up to three planes of up to 13 rows of up to four chunks, of any type; a quarter of the rows in whole chunks."""
+def sample(rng: np.random.Generator, reads_padding: bool, chunks: int = 4) -> Inputs:
+    """Up to three planes of up to 13 rows of at most so many chunks, of any type; a quarter of the rows of whole."""
     dtype = DTYPES[int(rng.integers(len(DTYPES)))]
     width = chunk_width(np.dtype(dtype).itemsize)
-    columns = int(rng.integers(1, 4 * width)) if rng.random() < 0.75 else width * int(rng.integers(1, 5))
+    columns = int(rng.integers(1, chunks * width)) if rng.random() < 0.75 else width * int(rng.integers(1, chunks + 1))
     shape = (int(rng.integers(1, 4)), int(rng.integers(1, 14)), columns)
     return _input_set(rng, shape, dtype, reads_padding, extra=int(rng.choice((0, 0, 1, 5))))
 
