@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ void twice(const int8_t *a, int8_t *out, size_t n) { for (size_t i = 0; i < n; +
 int32_t third(int32x4_t v, limits l) { return v[2] + (int32_t)l.scale + l.bounds[1]; }
 int is_null(const float *p) { return p == 0; }
 void forever(void) { for (;;) __asm__ volatile(""); }
+unsigned long count(unsigned long n) { unsigned long i = 0; for (; i < n; ++i) __asm__ volatile(""); return i; }
 float *where(float *p) { return p; }
 """
 
@@ -89,6 +91,44 @@ def test_what_cannot_be_called_is_one_sentence(
 ) -> None:
     result = run(source, *arguments)
     assert (result.exit_code, message in result.stderr) == (code, True)
+
+
+def test_a_call_that_reaches_its_limit_is_stopped_without_a_verdict(source: Path) -> None:
+    result = run(source, "count", str(10**9), "--limit", "5000")
+    said = "lanewise: stopped, without a verdict: "
+    limit = "did not return within 5,000 instructions, and it goes round functions.c:11; --limit allows more"
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert (result.stderr.startswith(said), limit in result.stderr) == (True, True), result.stderr
+
+
+def test_a_limit_that_is_not_reached_changes_nothing(source: Path) -> None:
+    assert run(source, "count", "1000", "--limit", "5000").stdout.startswith("returned = 1000\n")
+
+
+def test_a_call_that_takes_too_long_is_stopped_without_a_verdict(source: Path) -> None:
+    result = run(source, "count", str(10**12), "--limit", str(10**12), "--timeout", "0.3")
+    said = r"lanewise: stopped, without a verdict: the call did not return within 0\.3 seconds, [\d,]+ instructions; "
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert re.match(said, result.stderr), result.stderr
+
+
+def test_an_endless_loop_is_a_verdict(source: Path) -> None:
+    result = run(source, "forever", "--limit", "5000", "--timeout", "60")
+    assert (result.exit_code, "registers and memory are again as they were" in result.stderr) == (1, True)
+
+
+def test_an_interrupt_is_none_of_the_timeout(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sim.call.call.CompiledKernel.call", interrupted)
+    assert run(source, "add", "1", "2", "--timeout", "60").exit_code == 130
+
+
+def test_how_far_a_call_is_is_told(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.command.running.run._SECONDS_A_LINE", 0.0)
+    result = run(source, "count", str(10**12), "--limit", str(10**12), "--timeout", "0.5")
+    assert re.match(r"[\d,]+ instructions, \d+\.\d M/s\n", result.stderr), result.stderr
 
 
 def test_a_file_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:

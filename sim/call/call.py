@@ -184,6 +184,11 @@ class CompiledKernel:
         calls.add(name, before, self._machine, executed, [(array.address, array.size) for array in written])
 
     @property
+    def executed(self) -> int:
+        """The instructions of the calls so far, of the one that runs too; another thread may ask."""
+        return self._machine.instructions_executed
+
+    @property
     def native(self) -> NativeShare:
         """What of the calls so far ran in native code."""
         return self._lockstep.native

@@ -6,10 +6,8 @@ from typing import Annotated
 
 import typer
 
-from sim.command.signatures.shared import ALL_PROCESSORS, Jobs
+from sim.command.signatures.shared import ALL_PROCESSORS, LONGEST, Jobs
 from sim.terminal.on_demand import done_by
-
-_LONGEST = 86_400.0
 
 
 @done_by("sim.command.running.prove:prove")
@@ -17,7 +15,7 @@ def prove(
     what: Annotated[str, typer.Argument(help="Part of a claim's name, a glob, or FILE.py; default: all claims.")] = "",
     list_only: Annotated[bool, typer.Option("--list", help="Name the claims, prove nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-    timeout: Annotated[float, typer.Option(min=0.01, max=_LONGEST, help="Seconds for one claim.")] = 60,
+    timeout: Annotated[float, typer.Option(min=0.01, max=LONGEST, help="Seconds for one claim.")] = 60,
     jobs: Jobs = ALL_PROCESSORS,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Prove anew what an earlier run decided.")] = False,
 ) -> None:

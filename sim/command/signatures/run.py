@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from sim.command.signatures.shared import Cflags, Include, March, Processors
+from sim.call.limits import MAX_INSTRUCTIONS
+from sim.command.signatures.shared import LONGEST, Cflags, Include, March, Processors
 from sim.terminal.on_demand import done_by
 
 
@@ -24,11 +25,16 @@ def run_function(
     include: Include = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what the caller does not define: registers, stack.")] = 0,
     core: Processors = None,
+    limit: Annotated[int, typer.Option(min=1, help="Instructions that the call may take.")] = MAX_INSTRUCTIONS,
+    timeout: Annotated[
+        float | None, typer.Option(min=0.01, max=LONGEST, help="Seconds that the call may take.")
+    ] = None,
     capture: Annotated[Path | None, typer.Option(help="Write the call for lanewise replay (.jsonl).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Call a function once, in lockstep; print its result, the arrays that it may change, and the instruction count.
 
     Arguments are read by the types of the function's debug information (a source always has it), or of the prototype
-    given in place of its name, such as "void f(const int8_t a[n], int8_t b[n], size_t n)".
+    given in place of its name, such as "void f(const int8_t a[n], int8_t b[n], size_t n)".  A call that takes more than
+    --limit or --timeout allows is stopped: that is no verdict.
     """

@@ -9,6 +9,8 @@ import typer
 
 from sim.processes import processors
 
+LONGEST = 86_400.0
+"""Seconds, of what may be waited for."""
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random vectors.")]
 RandomLanes = Annotated[int, typer.Option(min=0, help="Random output lanes, after the corner cases.")]
 Mode = Annotated[str | None, typer.Option(help="Which of the kernel's arithmetics; default: the first.")]
