@@ -12,22 +12,27 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.progress import Progress
 
 from sim.check.check import check_job, jobs_of
 from sim.check.separation import separation_of
-from sim.check.vectors import make_vectors
-from sim.kernels import built_in_kernel, kernel_modes, kernel_names
+from sim.check.vectors import Vectors, make_vectors
+from sim.kernels import Kernel, built_in_kernel, kernel_modes, kernel_names
+from sim.processes import processors, spread_here
 from sim.toolchain.levels import LEVELS
 
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one mode; `separating` are the vectors on which another arithmetic gives something else."""
+    """What came of one mode; `separating` are the vectors on which another arithmetic gives something else.
+
+    `seconds` are those of a processor.
+    """
 
     name: str
     implementations: int
@@ -47,32 +52,75 @@ class Row:
         )
 
 
-def run_mode(name: str, vectors: int, seed: int) -> Row:
-    """Check one mode, in a process of its own."""
-    started = time.monotonic()
-    kernel_name, mode = name.split(":")
-    kernel = built_in_kernel(kernel_name, mode)
-    made = make_vectors(kernel, vectors, seed)
-    separation = separation_of(kernel, made)
-    jobs = jobs_of(kernel, LEVELS)
-    outcomes = [check_job(kernel, job, made, lambda count: None, engine="machine") for job in jobs]
-    failures = tuple(f"{outcome.title}: {outcome.failure}" for outcome in outcomes if outcome.failure)
-    nothing = ("no vector separates it",) if kernel.conventions and not separation.lanes_of_own else ()
+class Part(NamedTuple):
+    """One implementation of a mode, by its number, or what separates the mode from others (None)."""
+
+    name: str
+    number: int | None
+
+
+class Checked(NamedTuple):
+    """What came of a part."""
+
+    part: Part
+    lanes: int = 0
+    failures: tuple[str, ...] = ()
+    vectors: int = 0
+    separating: int = 0
+    separated: int = 0
+    conventions: int = 0
+    seconds: float = 0.0
+
+
+@lru_cache(maxsize=2)
+def prepared(name: str, vectors: int, seed: int) -> tuple[Kernel, Vectors]:
+    """A mode with its vectors; parts of one come to a process one after the other."""
+    kernel = built_in_kernel(*name.split(":"))
+    return kernel, make_vectors(kernel, vectors, seed)
+
+
+def check(vectors: int, seed: int, part: Part) -> Checked:
+    """Check a part, in a process of its own."""
+    started = time.process_time()
+    kernel, made = prepared(part.name, vectors, seed)
+    if part.number is None:
+        separation = separation_of(kernel, made)
+        nothing = ("no vector separates it",) if kernel.conventions and not separation.lanes_of_own else ()
+        return Checked(
+            part, failures=nothing, vectors=made.count, separating=separation.lanes_of_own,
+            separated=sum(pair.lanes > 0 for pair in separation.of_own), conventions=len(separation.of_own),
+            seconds=time.process_time() - started,
+        )  # fmt: skip
+    outcome = check_job(kernel, jobs_of(kernel, LEVELS)[part.number], made, engine="machine")
+    failures = (f"{outcome.title}: {outcome.failure}",) if outcome.failure else ()
+    return Checked(part, outcome.lanes_compared, failures, seconds=time.process_time() - started)
+
+
+def row_of(name: str, parts: Sequence[Checked]) -> Row:
+    """All parts of a mode together."""
+    (about,) = (each for each in parts if each.part.number is None)
+    failures = tuple(failure for each in parts for failure in each.failures)
     return Row(
-        name, len(jobs), made.count, separation.lanes_of_own, sum(pair.lanes > 0 for pair in separation.of_own),
-        len(separation.of_own), sum(o.lanes_compared for o in outcomes), failures + nothing, time.monotonic() - started,
+        name, len(parts) - 1, about.vectors, about.separating, about.separated, about.conventions,
+        sum(each.lanes for each in parts), failures, sum(each.seconds for each in parts),
     )  # fmt: skip
 
 
 def run(names: Sequence[str], vectors: int, seed: int) -> list[Row]:
-    """All modes over the cores; each row is printed when it is there."""
-    rows = []
-    with Progress(console=Console(stderr=True)) as progress, ProcessPoolExecutor() as workers:
-        task = progress.add_task("modes", total=len(names))
-        for done in as_completed([workers.submit(run_mode, name, vectors, seed) for name in names]):
-            rows.append(done.result())
-            print(rows[-1], flush=True)
+    """All implementations of all modes over the cores; each row is printed when it is there."""
+    rows, done = [], {name: list[Checked]() for name in names}
+    counts = {name: len(jobs_of(built_in_kernel(*name.split(":")), LEVELS)) for name in names}
+    # The program first: it takes longest.
+    parts = [Part(name, number) for name in names for number in (*reversed(range(counts[name])), None)]
+    with Progress(console=Console(stderr=True)) as progress:
+        task = progress.add_task("implementations", total=len(parts))
+        for each in spread_here(partial(check, vectors, seed), parts, processors()):
             progress.advance(task)
+            found = done[each.part.name]
+            found.append(each)
+            if len(found) == counts[each.part.name] + 1:
+                rows.append(row_of(each.part.name, sorted(found, key=lambda one: one.part.number or 0)))
+                print(rows[-1], flush=True)
     return rows
 
 
