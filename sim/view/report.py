@@ -120,7 +120,7 @@ def _table(report: Report, without: Collection[str]) -> Table:
                 "instructions": f"{outcome.instructions:,}",
                 "forms": f"{len(outcome.forms):,}",
                 "QC events": f"{outcome.qc_events:,}",
-                "code": (outcome.code[:8] or "intrinsics") if outcome.built else "-",
+                "code": outcome.code[:8] or "-",
             }
         table.add_row(escape(outcome.title), *(cells[name] for name in shown))
     return table
