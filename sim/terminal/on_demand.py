@@ -6,12 +6,14 @@ All of them would make every start of `lanewise` several times as long, and some
 from __future__ import annotations
 
 import os
+import select
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
 from importlib import import_module
 from inspect import cleandoc
+from traceback import walk_tb
 from typing import Any, ClassVar, Final, TypeVar, cast
 
 import typer
@@ -110,6 +112,19 @@ def _hindrance(error: OSError) -> str:
     return f"stopped, without a verdict: {file}{error.strerror or error}"
 
 
+def _reader_left(error: BaseException) -> bool:
+    """Whether a reader has read enough of what typer and rich print, as help is: `lanewise --help | head`."""
+    if isinstance(error, SystemExit):  # rich's, which drops the rest by itself
+        *_, (last, _) = walk_tb(error.__traceback__)
+        return str(last.f_globals["__name__"]) == "rich.console"
+    output = select.poll()
+    output.register(1, 0)
+    if not isinstance(error, BrokenPipeError) or not output.poll(0):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that the flush at exit does not fail again
+    return True
+
+
 def _wrapped_once(command: Any) -> Any:
     """The command with its paragraphs of help as single lines, which the terminal's width wraps, and nothing else."""
     paragraphs = cleandoc(command.help or "").split("\n\n")
@@ -132,12 +147,16 @@ class EdgeGroup(OnDemandGroup):
             say("interrupted")
             raise typer.Exit(INTERRUPTED) from None
         except OSError as error:  # what no command knew more about
+            if _reader_left(error):
+                return None
             say(_hindrance(error))
             raise typer.Exit(MISSING) from None
         except MemoryError:
             say("stopped, without a verdict: there is no memory left; run less at once, or where there is more")
             raise typer.Exit(MISSING) from None
         except SystemExit as end:  # click's own are raised further out
+            if _reader_left(end):
+                return None
             say(f"stopped, without a verdict: Python that the command ran ended it by sys.exit({end.code!r})")
             raise typer.Exit(USAGE) from None
 
