@@ -1,6 +1,7 @@
 """The derivations of a multiplier and a shift: the tables of docs/spec/quantized_multiplier.md, and exact fractions."""
 
 import doctest
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from math import floor
@@ -18,6 +19,7 @@ from sim.golden.derivation import (
     derive_armnn,
     derive_tflite,
     derive_tflite_single_rounding,
+    derive_vela,
 )
 from sim.golden.scaling import double_rounding, shift_after_rounding_in_tail
 
@@ -147,6 +149,30 @@ def test_special_factor(derive: Derive, factor: float, expected: tuple[int, int]
     assert derive(factor) == expected
 
 
+def by_velas_definition(factor: float) -> tuple[int, int]:
+    """Scale and right shift in doubles, as Vela's sources define them (docs/spec/requantization.md)."""
+    significand, exponent = math.frexp(factor)
+    moved = significand * (1 << 31)
+    scale, shift = int(np.trunc(moved + (-0.5 if moved < 0 else 0.5))), 31 - exponent
+    return (scale, shift) if 0 <= shift < 64 else (0, 16)
+
+
+def test_vela_gives_what_its_definition_gives() -> None:
+    factors = [*doubles_between(-33, 32), *(factor for factor, _, _ in TFLITE), -0.0, 2.0**31, 2.0**-34]
+    made = {factor: (derive_vela(factor).multiplier, 31 - derive_vela(factor).left_shift) for factor in factors}
+    wrong = [factor for factor, one in made.items() if one != by_velas_definition(factor)]
+    assert wrong == []
+
+
+def test_vela_is_tflite_where_neither_flushes() -> None:
+    """2^31 counts as 2^30 with one more to the left."""
+    for factor in doubles_between(-31, 30):
+        ours, theirs = derive_vela(factor), derive_tflite(factor)
+        assert Fraction(ours.multiplier) * Fraction(2) ** ours.left_shift == (
+            Fraction(theirs.multiplier) * Fraction(2) ** theirs.left_shift
+        )
+
+
 def test_a_negative_factor_that_rounds_to_minus_2_31_keeps_its_exponent() -> None:
     """By hand: SQRDMULH(-255, -2^31) = 255, (255 + 2^8) >> 9 = 0; with (-2^30, -8) it would be 128 and 1."""
     derived = derive_tflite(-0.0019531249999964473)
@@ -203,6 +229,7 @@ ALL: list[Derive] = [
     derive_acl_20_05_ignoring_epsilon,
     derive_tflite,
     derive_tflite_single_rounding,
+    derive_vela,
 ]
 
 
@@ -221,4 +248,4 @@ def test_what_is_no_real_number_is_refused(factor: Any) -> None:
 
 def test_every_example_runs() -> None:
     result = doctest.testmod(derivation)
-    assert (result.failed, result.attempted) == (0, 6)
+    assert (result.failed, result.attempted) == (0, 7)

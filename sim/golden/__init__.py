@@ -42,6 +42,7 @@ from sim.golden.derivation import (
     derive_armnn,
     derive_tflite,
     derive_tflite_single_rounding,
+    derive_vela,
 )
 from sim.golden.factor_product import (
     product_acl_19_08,
@@ -161,6 +162,7 @@ __all__ = [
     "derive_armnn",
     "derive_tflite",
     "derive_tflite_single_rounding",
+    "derive_vela",
     "divide_by_power_of_two_ties_away",
     "divide_by_power_of_two_ties_up",
     "double_rounding",

@@ -3,7 +3,7 @@
 All give `Derived(multiplier, left_shift)`, the factor being multiplier * 2^(left_shift - 31): the shift counts to the
 left, although ACL and ArmNN store it to the right. ACL and ArmNN take a float32, so the factor is first rounded to one;
 TFLite takes a double. `TypeError`: not a real number. `ValueError`: a factor that the system refuses or leaves
-undefined. Source: docs/spec/quantized_multiplier.md sections 2 and 6.
+undefined. Source: docs/spec/quantized_multiplier.md sections 2 and 6; Vela's: docs/spec/requantization.md.
 """
 
 from math import frexp, isfinite, ldexp
@@ -19,6 +19,8 @@ ONE_AND_EPSILON: Final = float(np.float32(1) + np.float32(1e-5))
 DOUBLE_BITS: Final = 53  # of a double's significand
 LOWEST_LEFT_SHIFT: Final = -31
 MULTIPLIER_BITS: Final = 31
+VELA_SHIFT_BITS: Final = 6  # of the hardware's field, to the right
+VELA_SHIFT_OF_ZERO: Final = 16
 
 
 class Derived(NamedTuple):
@@ -138,11 +140,38 @@ def derive_tflite_single_rounding(factor: Real) -> Derived:
     return Derived(2**31 - 1, 30) if derived.left_shift > 30 else derived
 
 
+@convention(
+    formula="factor = f * 2^e, 1/2 <= |f| < 1: (f * 2^31 to nearest, ties away, e); 0 unless e is -32..31",
+    users="Vela, for weights and elementwise operations of Ethos-U",
+)
+def derive_vela(factor: Real) -> Derived:
+    """Vela's quantise_scale, from a double: 32 bits and a shift of 6, 0 to 63 to the right of the whole product.
+
+    A factor just below a power of two keeps the multiplier 2^31, which no int32 holds; as a product it is what 2^30
+    with e + 1 is.  Source: docs/spec/requantization.md section 1.
+
+    >>> derive_vela(0.1), derive_vela(2 - 1e-11), derive_vela(0.75 * 2.0**-32), derive_vela(2.0**40)
+    ... # doctest: +NORMALIZE_WHITESPACE
+    (Derived(multiplier=1717986918, left_shift=-3), Derived(multiplier=2147483648, left_shift=1),
+     Derived(multiplier=1610612736, left_shift=-32), Derived(multiplier=0, left_shift=15))
+    """
+    fraction, exponent = frexp(_finite(factor))
+    if not 0 <= MULTIPLIER_BITS - exponent < 1 << VELA_SHIFT_BITS:
+        return Derived(0, MULTIPLIER_BITS - VELA_SHIFT_OF_ZERO)
+    magnitude = _magnitude(fraction)
+    return Derived(-magnitude if fraction < 0 else magnitude, exponent)
+
+
+def _magnitude(fraction: float) -> int:
+    """Of a fraction below 1 its 31 bits to nearest, ties away from zero, in exact integers."""
+    dropped = DOUBLE_BITS - MULTIPLIER_BITS
+    return (abs(int(ldexp(fraction, DOUBLE_BITS))) + (1 << dropped >> 1)) >> dropped
+
+
 def _nearest(real: float) -> Derived:
     """The multiplier to nearest, ties away from zero, in exact integers; a float32 leaves nothing to round."""
     fraction, exponent = frexp(real)
-    dropped = DOUBLE_BITS - MULTIPLIER_BITS
-    magnitude = (abs(int(ldexp(fraction, DOUBLE_BITS))) + (1 << dropped >> 1)) >> dropped
+    magnitude = _magnitude(fraction)
     if magnitude == 1 << MULTIPLIER_BITS and real > 0:  # upstream compares with 2^31 only: -2^31 is an int32
         magnitude, exponent = magnitude >> 1, exponent + 1
     return Derived(-magnitude if real < 0 else magnitude, exponent)

@@ -72,6 +72,7 @@ _FUNCTIONS: Sequence[tuple[Family, tuple[Callable[..., Any], ...]]] = (
             derivation.derive_armnn,
             derivation.derive_tflite,
             derivation.derive_tflite_single_rounding,
+            derivation.derive_vela,
         ),
     ),
     (
