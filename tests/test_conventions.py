@@ -7,6 +7,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from importlib import import_module
 from itertools import combinations
 from pkgutil import iter_modules
@@ -114,6 +115,13 @@ def test_no_convention_names_a_row_that_does_not_exist() -> None:
 def test_every_docstring_example_runs(module: object) -> None:
     result = doctest.testmod(module)  # type: ignore[arg-type]
     assert (result.failed, result.attempted >= 1) == (0, True)
+
+
+@pytest.mark.parametrize("name", ["round_even_then_offset", "round_away_then_offset"])
+def test_what_a_rounding_of_bytes_approximates_is_the_quotient_and_the_zero_point(name: str) -> None:
+    exact = CONVENTIONS[name].family.exact
+    assert exact is not None
+    assert exact(1.75, 0.5, 10) == Fraction(7, 2) + 10
 
 
 def test_names_are_as_unique_as_functions() -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from sim.explanation.of_kernel.changes import changes_that_explain
 from sim.explanation.of_kernel.kernel import explain_kernel
+from sim.explanation.of_kernel.recognition import recognised
+from sim.golden import product_xnnpack
 from sim.kernels import parse_prototype
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.quantize_down.golden import Parameters
@@ -86,3 +88,20 @@ def test_a_change_for_which_the_golden_reference_fails_explains_nothing() -> Non
     )
     given = {"x": np.array([7, 9], np.int32), "parts": 2, "n": 2}
     assert changes_that_explain(kernel, [given], [{"output": np.array([100, -100])}]) == []
+
+
+def test_a_float_factor_for_each_channel_is_recognised() -> None:
+    def scaled(inputs: Any) -> Any:
+        columns = [product_xnnpack(inputs["x"][:, at], float(scale)) for at, scale in enumerate(inputs["scale"])]
+        return {"output": np.clip(np.stack(columns, axis=1), -128, 127).astype(np.int8)}
+
+    name, signature = parse_prototype(
+        "void scaled(const int32_t x[rows][channels], const float scale[channels], int8_t output[rows][channels], "
+        "size_t rows, size_t channels)"
+    )
+    kernel = Kernel(name=name, symbol=name, sources=(), signature=signature, golden=scaled, domain={})
+    x = np.arange(-60, 60, dtype=np.int32).reshape(40, 3)
+    case = {"x": x, "scale": np.array([0.5, 0.25, 0.375], np.float32), "rows": 40, "channels": 3}
+    told = recognised(kernel, [case], [{"output": scaled(case)["output"] + np.int8(1)}])
+    assert told[0].startswith("the golden reference is product_")
+    assert " of x by scale" in told[0]

@@ -11,11 +11,14 @@ import pytest
 
 from isa.intrinsics import ElementPointer as TypedPointer
 from isa.intrinsics import vld1q_u32
+from isa.lane import Place
 from sim.call.buffers import BUFFER_SPACING, FIRST_BUFFER, PlacedArray
 from sim.call.call import CallResult, CompiledKernel, ProgramKernel
 from sim.call.guards.bounds import AccessBounds, StackFrame
+from sim.call.guards.convention import name_of, not_preserved
 from sim.call.guards.findings import GuardError, GuardFinding
 from sim.kernels import Inputs, Kernel, KernelError, Pointer, ScalarArgument, Signature
+from sim.machine.registers import RegisterStorage
 from sim.toolchain.compilers import build
 from sim.toolchain.image import Segment
 
@@ -355,6 +358,13 @@ def test_a_register_that_is_not_preserved_is_found_with_its_last_write(
 
 def test_sp_that_is_not_restored_is_found(tmp_path: Path) -> None:
     assert found(assembly(*COPY[:-1], "sub sp, sp, #16", "ret"), tmp_path).where == "sp"
+
+
+@pytest.mark.parametrize(("bit", "told"), [(0, ["d8"]), (63, ["d8"]), (64, []), (127, [])])
+def test_of_v8_to_v15_the_low_64_bits_are_to_be_preserved(bit: int, told: list[str]) -> None:
+    before, after = RegisterStorage(), RegisterStorage()
+    after.write(Place("v", 8), 1 << bit)
+    assert [name_of(place) for place, _, _ in not_preserved(before, after)] == told
 
 
 def test_the_high_half_of_v8_may_be_changed(tmp_path: Path) -> None:

@@ -64,11 +64,16 @@ class Reach:
     def of(self, mutant: Mutant) -> tuple[list[ReachingTest], list[ReachingTest]]:
         """The tests that may notice a mutant, the best first: in a copy of their process, and in a new one.
 
-        The latter where the mistake is in what an import runs, and for tests that reach it in other processes only.
+        The latter where the mistake is in what an import runs, which all tests of the modules beside it may notice, and
+        for tests that reach it in other processes only.
         """
         module, block = mutant.module, mutant.change.block
+        package = module.rpartition(".")[0]
+        of_module = [test for test in self.tests if module in test.here or module in test.elsewhere]
+        of_package = [test for test in self.tests if any(m.startswith(package) for m in (*test.here, *test.elsewhere))]
+        of_import = list(dict.fromkeys(_best_first(of_module) + _best_first(of_package)))
         if block is None:
-            return [], _best_first(test for test in self.tests if module in test.here or module in test.elsewhere)
+            return [], of_import
         at_import = block in self.imported.get(module, ())
         here = [test for test in self.tests if block in test.here.get(module, ())]
         elsewhere = [test for test in self.tests if block in test.elsewhere.get(module, ())]
@@ -76,7 +81,7 @@ class Reach:
         # what reached it may be kept for the tests after it
         beside = [test for test in self.tests if test.file in files and block not in test.here.get(module, ())]
         chosen = _best_first(here) + _best_first(beside)
-        return _within_time(chosen), _within_time(_best_first(elsewhere) + (chosen if at_import else []))
+        return _within_time(chosen), _within_time(_best_first(elsewhere) + (chosen + of_import if at_import else []))
 
 
 def _best_first(tests: Iterable[ReachingTest]) -> list[ReachingTest]:
