@@ -27,6 +27,7 @@ bench: $(INSTALLED)
 	@$(BIN)/python tests/benchmarks/machine_speed.py
 	@$(BIN)/python tests/benchmarks/memory_speed.py
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.lockstep_speed
+	@$(BIN)/python tests/benchmarks/check_speed.py
 	@$(BIN)/python tests/benchmarks/batch_speed.py
 	@$(BIN)/python tests/benchmarks/c_speed.py
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.engine_speed
