@@ -10,6 +10,8 @@ import pytest
 import isa.decode
 from isa import decode_word
 from sim.check import Job, Report, call_kernel, check_job, check_kernel, make_vectors
+from sim.check.aim.aiming import aim
+from sim.check.check import jobs_of
 from sim.check.external import Outside, check_external_backend
 from sim.cycles import hottest_loop, kernel_call, load_core, time_kernel, time_on
 from sim.kernels import Inputs, Outputs, built_in_kernel
@@ -43,8 +45,9 @@ def test_every_implementation_is_checked_in_order(report: Report) -> None:
 
 
 def test_outcomes_are_those_of_each_job(report: Report) -> None:
-    job = Job(KERNEL.sources[0], ("-O2",))
-    assert report.outcomes[1] == check_job(KERNEL, job, make_vectors(KERNEL, 50, seed=1))
+    job, drawn = Job(KERNEL.sources[0], ("-O2",)), make_vectors(KERNEL, 50, seed=1)
+    vectors = aim(KERNEL, jobs_of(KERNEL, ("O1", "O2")), drawn).added_to(drawn)
+    assert report.outcomes[1] == check_job(KERNEL, job, vectors)
 
 
 def test_what_is_external_is_compared_too(report: Report) -> None:
