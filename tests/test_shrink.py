@@ -15,10 +15,10 @@ from isa.rows import TABLE
 from isa.semantics.elementwise import SIGNED, each
 from sim.check.check import Job
 from sim.kernels import Domain, Inputs, Kernel, parse_prototype, quantize_down
+from sim.kernels.inputs import choices, cut, numbers_of, sizes_of
 from sim.kernels.kernel_file import load_kernel
 from sim.kernels.quantize_down.golden import Parameters
 from sim.shrink.failing import Shrunk, shrink
-from sim.shrink.inputs import choices, cut, numbers_of, sizes_of
 from sim.shrink.literal import as_bytes, from_bytes, is_literal, literal
 from sim.shrink.trial import Trial, alone
 from sim.view.lanes import lane_table

@@ -13,10 +13,10 @@ from typing import Any, Final
 from sim.check.external import BackendFault, ExternalBackend, Outside, check_external_backend
 from sim.check.vectors import Vectors
 from sim.kernels.input_tree import Where
+from sim.kernels.inputs import choices, cut, edited, in_domain, sizes_of
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.tolerance import agreement
 from sim.shrink.failing import Shrunk, sizes_told
-from sim.shrink.inputs import choices, cut, edited, in_domain, sizes_of
 
 _Change = Callable[[Inputs], Inputs]
 CANDIDATES: Final = 4000

@@ -12,8 +12,8 @@ from sim.call.call import MAX_INSTRUCTIONS, Engine
 from sim.check.check import Job, check_job
 from sim.check.report import Outcome
 from sim.check.vectors import Vectors
+from sim.kernels.inputs import choices, cut, edited, in_domain, sizes_of
 from sim.kernels.kernel import Inputs, Kernel
-from sim.shrink.inputs import choices, cut, edited, in_domain, sizes_of
 from sim.shrink.literal import literal
 from sim.shrink.search import AVAILABLE, smallest_indices, smallest_window
 from sim.shrink.trial import MISMATCH, TRIED_INSTRUCTIONS, UNENDING, Failure, Trial, alone
