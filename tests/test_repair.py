@@ -72,6 +72,35 @@ def test_a_store_may_lack_the_bounds_of_what_it_stores(mnemonic: str, bound: Int
     assert machine.memory.read(DATA, bound.bits // 8) == (stored % 2**bound.bits).to_bytes(bound.bits // 8, "little")
 
 
+@pytest.mark.parametrize(
+    ("mnemonic", "operands", "kept"),
+    [("abs", "v0.4s, v1.4s", "v1.4s"), ("ssra", "v0.4s, v1.4s, #2", "v0.4s"), ("neg", "v0.4s, v1.4s", "v1.4s")],
+)
+def test_a_step_of_one_operand_may_be_one_too_many(mnemonic: str, operands: str, kept: str) -> None:
+    changed = alternative(mnemonic, operands, f"left out, only {kept} kept")
+    assert run(changed, v0=-8, v1=-8).v[0] % 2**32 == -8 % 2**32
+
+
+@pytest.mark.parametrize(
+    ("says", "value", "expected"),
+    [
+        ("negated", 5, -5),
+        ("without its sign", -5, 5),
+        ("inverted", 5, -6),
+        ("doubled", -5, -10),
+        ("halved and rounded", 5, 3),
+        ("not below 0", -5, 0),
+        ("not above 0", 5, 0),
+        ("bounded to s8", -1000, -128),
+        ("bounded to u16", -1000, 0),
+        ("cut to u8", -1, 255),
+        ("cut to s16", 40_000, 40_000 - 65_536),
+    ],
+)
+def test_a_further_step_may_have_been_left_out(says: str, value: int, expected: int) -> None:
+    assert run(alternative("add", "w0, w1, w2", f"w2 {says}"), x1=value, x2=0).x[0] == expected % 2**32
+
+
 def test_a_step_may_be_one_too_many() -> None:
     assert run(alternative("sub", "w0, w1, w2", "only w1 kept"), x1=7, x2=3).x[0] == 7
 
@@ -85,6 +114,16 @@ def test_a_step_may_be_one_too_many() -> None:
         ("cmp w0, #5", "cmp w0, #4"),
         ("mul v0.4h, v1.4h, v2.h[1]", "mul v0.4h, v1.4h, v2.h[3]"),
         ("zip1 v0.4s, v1.4s, v2.4s", "zip1 v0.4s, v2.4s, v1.4s"),
+        ("uqsub v0.16b, v1.16b, v2.16b", "uabd v0.16b, v1.16b, v2.16b"),
+        ("shl v0.4s, v1.4s, #1", "sqshl v0.4s, v1.4s, #1"),
+        ("scvtf v0.4s, v1.4s, #1", "scvtf v0.4s, v1.4s"),
+        ("ldr w0, [x1, #4]", "ldrsw x0, [x1, #4]"),
+        ("mov w0, w1", "sxtw x0, w1"),
+        ("and w0, w1, #0xff", "and w0, w1, #0x7f"),
+        ("asr w0, w1, #4", "asr w0, w1, #0xf"),
+        ("ext v0.16b, v1.16b, v2.16b, #1", "ext v0.16b, v1.16b, v2.16b, #0"),
+        ("b.ge #0x10100", "b #0x10100"),
+        ("cbz x0, #0x10100", "b #0x10004"),
     ],
 )
 def test_an_instruction_is_taken_for_those_that_it_is_mixed_up_with(text: str, instead: str) -> None:

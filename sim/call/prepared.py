@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from sim.kernels.kernel import Inputs, Kernel
 from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine
 from sim.machine.registers import RegisterStorage
+from sim.machine.trace import Step
 from sim.toolchain.image import Image
 
 
@@ -78,6 +80,27 @@ class Repeater:
                 instruction = machine.instruction_at(pc)
                 yield pc, Occurrence(instruction, {place: machine.read(place) for place in instruction.places_read}, {})
             machine.step()
+
+    def path(self, call: PreparedCall, limit: int) -> Iterator[int]:
+        """The addresses of what is executed, one after the other, up to a fault."""
+        return (step.pc for _, step in self._steps(call, limit))
+
+    def slots(self, call: PreparedCall, limit: int) -> Iterator[tuple[int, int]]:
+        """What is read and written of the stack: the instruction's address, and the bytes up from the stack pointer."""
+        for sp, step in self._steps(call, limit):
+            for address in (*(store[0] for store in step.memory), *(read[0] for read in step.reads_memory)):
+                if STACK_TOP - STACK_SIZE <= address < STACK_TOP:
+                    yield step.pc, address - sp
+
+    def _steps(self, call: PreparedCall, limit: int) -> Iterator[tuple[int, Step]]:
+        """What is executed, with the stack pointer before it, up to a fault."""
+        machine = self._machine
+        self._begin(call)
+        with suppress(ExecutionError):
+            for _ in range(limit):
+                if machine.pc == RETURN_ADDRESS:
+                    return
+                yield machine.sp, machine.step()
 
     def _begin(self, call: PreparedCall) -> None:
         self._machine.registers.copy(call.registers)

@@ -22,7 +22,7 @@ from sim.check.vectors import SHORT_LANES, USUAL_LANES, make_vectors
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.kernel_file import load_kernel
 from sim.processes import processors, spread_here
-from sim.toolchain.compilers import LEVELS
+from sim.toolchain.levels import LEVELS
 
 RUNS = 3
 EXAMPLE = Path(command.__file__).parent / "example" / "my_kernel.py"

@@ -2,71 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from isa.instruction import Instruction
-from sim.check.repair.alternatives import LEFT_OUT, NEAR, STEP, Alternative, alternatives_of
+from sim.check.repair.alternative import FOLLOWS, MISSING, NEAR, ONE_OFF, STEP, Alternative
+from sim.check.repair.alternatives import alternatives_of
+from sim.check.repair.code import ExecutedCode
+from sim.check.repair.steps import LEFT_OUT, SPOILT, with_body, with_results
 from sim.check.repair.trials import RepairTrials
-from sim.toolchain.image import Image
+from sim.check.repair.variables import left_out_variables, other_values
+from sim.check.repair.wider import wider, wider_variables
 
-WORK: Final = 5_000_000
-"""Instructions that the search for one changed instruction may take: some seconds."""
-MORE_WORK: Final = 3_000_000
-"""And that for several on one source line."""
+WORK: Final = 6_000_000
+"""Instructions that the search for repairs of one size may take: some seconds."""
+ALL_WORK: Final = 24_000_000
+"""And that for repairs of all sizes."""
 MOST_LEFT_OUT: Final = 4
 
 
 @dataclass(frozen=True)
 class Repair:
-    """One instruction that is changed, or some of one source line, after which every lane is right."""
+    """One instruction that is changed, or some, after which every lane is right."""
 
     changes: Sequence[Alternative]
-
-    @property
-    def replaced(self) -> Mapping[int, Instruction]:
-        return {change.pc: change.instruction for change in self.changes}
+    lines: set[str]
 
 
-def find_repairs(image: Image, trials: RepairTrials) -> list[Repair]:
+def find_repairs(code: ExecutedCode, trials: RepairTrials) -> list[Repair]:
     """The smallest changes after which every lane is right: all that are as small as the smallest.
 
-    Only where no change of one instruction does, several of a source line are tried.  What is right because calls take
-    another way, such as past a loop into the tail behind it, says nothing of the fault.
+    What is right because calls take another way, such as past a loop into the tail behind it, says nothing of the
+    fault.
     """
-    changes = [change for pc, i in sorted(trials.instructions.items()) for change in alternatives_of(pc, i)]
-    changes.sort(key=lambda change: change.rank)
-    found: dict[int, list[Repair]] = {}
-    for change in changes:
-        if change.rank > min(found, default=change.rank) or trials.spent > WORK:
-            break
-        repair = Repair([change])
-        if trials.are_right_with(repair.replaced) and not trials.goes_another_way_with(repair.replaced):
-            found.setdefault(change.rank, []).append(repair)
-    if not found:
-        limit = trials.spent + MORE_WORK
-        for some in _of_one_line(image, changes):
+    for candidates in _by_size(code, trials):
+        found, limit = list[Repair](), min(trials.spent + WORK, ALL_WORK)
+        for changes in candidates:
             if trials.spent > limit:
                 break
-            repair = Repair(some)
-            if trials.are_right_with(repair.replaced) and not trials.goes_another_way_with(repair.replaced):
-                found.setdefault(len(some), []).append(repair)
-                break
-    return found[min(found)] if found else []
+            lines = {code.line(change.pc) for change in changes if change.rank != FOLLOWS}
+            if any(lines == repair.lines for repair in found):
+                continue
+            if trials.are_right_with({change.pc: change.instruction for change in changes}):
+                found.append(Repair(changes, lines))
+        if found:
+            return found
+    return []
 
 
-def _of_one_line(image: Image, changes: Sequence[Alternative]) -> Iterator[Sequence[Alternative]]:
-    """Several changes on one source line: first all that leave some steps out, then two of any kind."""
+def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequence[Alternative]]]:
+    """The changes to try, those of one size together, the smallest first.
+
+    Left out is what cannot change the wrong lanes of the shortest failing call.
+    """
+    places = [pc for pc in sorted(trials.reached) if _matters(code, trials, pc)]
+    alone = [change for pc in places for change in alternatives_of(pc, code.instructions[pc])]
+    alone += [change for pc in places for change in other_values(code, pc)]
+    yield ([change] for change in alone if change.rank == NEAR)
+    yield (
+        *([change] for change in alone if change.rank == STEP),
+        *(changes for pc in places for changes in wider(code, pc)),
+        *wider_variables(code),
+    )
     by_line: dict[str, list[Alternative]] = {}
-    for change in changes:
+    for change in alone:
         if change.rank in (NEAR, STEP):
-            by_line.setdefault(image.place_of(change.pc), []).append(change)
-    left_out = [[change for change in some if change.says.startswith(LEFT_OUT)] for some in by_line.values()]
+            by_line.setdefault(code.line(change.pc), []).append(change)
+    yield _alike(by_line)
+    yield _left_out(by_line)
+    missing = [change for pc in places for change in left_out_variables(code, pc)]
+    yield ([change] for change in (*alone, *missing) if change.rank in (ONE_OFF, MISSING))
+    yield _pairs(by_line)
+
+
+def _matters(code: ExecutedCode, trials: RepairTrials, pc: int) -> bool:
+    """Whether other results of an instruction change a lane that is wrong; branches and stores always may."""
+    instruction = code.instructions[pc]
+    if instruction.is_branch or instruction.stores or "sp" in instruction.text:
+        return True
+    spoilt = [with_body(instruction, with_results(instruction.form, change)) for change in SPOILT]
+    return any(trials.matters({pc: each}) for each in spoilt)
+
+
+def _alike(by_line: Mapping[str, Sequence[Alternative]]) -> Iterator[Sequence[Alternative]]:
+    """The same change of all instructions of a line that have one name."""
+    for changes in by_line.values():
+        same: dict[tuple[str, str], list[Alternative]] = {}
+        for change in changes:
+            other = change.says.split()[1] if change.says.startswith("as ") else change.says
+            same.setdefault((change.original.form.mnemonic, other), []).append(change)
+        for some in same.values():
+            apart = {change.pc: change for change in reversed(some)}
+            if len(apart) > 1:
+                yield [*apart.values()]
+
+
+def _left_out(by_line: Mapping[str, Sequence[Alternative]]) -> Iterator[Sequence[Alternative]]:
+    """Several steps of one line left out."""
+    lines = [[change for change in some if change.says.startswith(LEFT_OUT)] for some in by_line.values()]
     for count in range(2, MOST_LEFT_OUT + 1):
-        yield from (some for one in left_out for some in combinations(one, count) if _are_apart(some))
-    yield from (some for one in by_line.values() for some in combinations(one, 2) if _are_apart(some))
+        yield from (some for one in lines for some in combinations(one, count) if _are_apart(some))
+
+
+def _pairs(by_line: Mapping[str, Sequence[Alternative]]) -> Iterator[Sequence[Alternative]]:
+    """Two changes on one line: first of what is easily mixed up or left out, then of any kind."""
+    near = {
+        line: [change for change in some if change.rank == NEAR or change.says.startswith(LEFT_OUT)]
+        for line, some in by_line.items()
+    }
+    for lines in (near, by_line):
+        yield from (two for some in lines.values() for two in combinations(some, 2) if _are_apart(two))
 
 
 def _are_apart(changes: Sequence[Alternative]) -> bool:

@@ -1,0 +1,144 @@
+"""Executed instructions by address: their source lines, where a number was made, and what is kept on the stack."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from isa.instruction import Instruction
+from isa.lane import Place
+from sim.toolchain.image import Image
+
+_SLOT: Final = re.compile(r"(?P<verb>ld|st)u?r(?P<part>s?[bhw]?) (?P<letter>[bhsdqwx])(?P<number>\d+|zr), \[[^\]]*\]")
+_MOVE: Final = re.compile(r"f?mov (?P<to>[dwx])\d+, (?P<source>[vdwx])(?P<number>\d+)(?:\.d\[(?P<half>\d)\])?")
+
+
+class Access(NamedTuple):
+    """A load or store of a slot of the stack, which is so many bytes up from the stack pointer.
+
+    `part` and `letter` say how, as in "sb" and "w" of `ldrsb w0, [sp]`; `register` is None for the zero register.
+    """
+
+    is_load: bool
+    part: str
+    letter: str
+    register: Place | None
+    slot: int
+
+
+class Source(NamedTuple):
+    """An instruction that a number came through; of its result the number is what lies from bit `lsb` on."""
+
+    pc: int
+    lsb: int
+
+
+class ExecutedCode:
+    """The instructions of a build that were executed, by address; `slots` are those of the stack that they reach."""
+
+    def __init__(
+        self, image: Image, entry: int, instructions: Mapping[int, Instruction], slots: Mapping[int, int]
+    ) -> None:
+        self._slots = slots
+        self.instructions = instructions
+        self.entry = entry
+        self._image = image
+        self._addresses = sorted(instructions)
+
+    def line(self, pc: int) -> str:
+        """The source line of an instruction, or the nearest one before it."""
+        return self._image.place_of(pc).removeprefix("near ")
+
+    def start(self, pc: int) -> int:
+        """Where the function begins that an instruction is in."""
+        return max((start for start in self._starts if start <= pc), default=self.entry)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return sorted(symbol.address for symbol in self._image.symbols.values())
+
+    def opens(self, pc: int) -> bool:
+        """Whether an instruction is of the line at which its function opens, where arguments and constants are kept."""
+        return self.line(pc) == self.line(self.start(pc))
+
+    @cached_property
+    def accesses(self) -> dict[int, Access]:
+        """Loads and stores of slots of the stack, by address."""
+        found = {}
+        for pc, instruction in self.instructions.items():
+            match = _SLOT.fullmatch(instruction.text)
+            if match is not None and pc in self._slots:
+                number, letter = match["number"], match["letter"]
+                register = None if number == "zr" else Place("x" if letter in "wx" else "v", int(number))
+                found[pc] = Access(match["verb"] == "ld", match["part"], letter, register, self._slots[pc])
+        return found
+
+    @cached_property
+    def _stores(self) -> dict[tuple[int, int], list[int]]:
+        """By function and slot the stores there, in order."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for pc in self._addresses:
+            access = self.accesses.get(pc)
+            if access is not None and not access.is_load:
+                found.setdefault((self.start(pc), access.slot), []).append(pc)
+        return found
+
+    @cached_property
+    def _writers(self) -> dict[tuple[int, Place], list[int]]:
+        found: dict[tuple[int, Place], list[int]] = {}
+        for pc in self._addresses:
+            for place in self.instructions[pc].places_written:
+                found.setdefault((self.start(pc), place), []).append(pc)
+        return found
+
+    def sources(self, pc: int, register: Place) -> Iterator[Source]:
+        """The instructions that a number came through that is in a register at an address, the last one first.
+
+        Through slots of the stack and moves to the one that computed it, by the order of addresses: it ends where that
+        does not tell.
+        """
+        start, at, lsb = self.start(pc), pc, 0
+        while True:
+            before = max((p for p in self._writers.get((start, register), ()) if p < at), default=None)
+            if before is None:
+                return
+            yield Source(before, lsb)
+            access, move = self.accesses.get(before), _MOVE.fullmatch(self.instructions[before].text)
+            if access is not None:
+                at = max((p for p in self._stores.get((start, access.slot), ()) if p < before), default=-1)
+                if at < 0:
+                    return
+                yield Source(at, lsb)
+                kept = self.accesses[at].register
+                if kept is None:
+                    return
+                register = kept
+            elif move is not None:
+                register, at = Place("x" if move["source"] in "wx" else "v", int(move["number"])), before
+                lsb += 64 * int(move["half"] or 0)
+            else:
+                return
+
+    def user(self, pc: int) -> int | None:
+        """The first instruction of another line behind that takes what this one makes, by the order of addresses."""
+        for at in (a for a in self._addresses if a > pc and self.start(a) == self.start(pc)):
+            if self.line(at) != self.line(pc):
+                reads = self.instructions[at].places_read
+                if any(source.pc == pc for register in reads for source in self.sources(at, register)):
+                    return at
+        return None
+
+    @cached_property
+    def variables(self) -> dict[int, dict[int, int]]:
+        """By function, the slots of what several lines keep or take: variables, each with the first store there."""
+        loads: dict[tuple[int, int], set[str]] = {}
+        for pc, access in self.accesses.items():
+            if access.is_load:
+                loads.setdefault((self.start(pc), access.slot), set()).add(self.line(pc))
+        found: dict[int, dict[int, int]] = {}
+        for (start, slot), stores in self._stores.items():
+            if loads.get((start, slot), set()) != {self.line(pc) for pc in stores}:
+                found.setdefault(start, {})[slot] = stores[0]
+        return found

@@ -1,0 +1,255 @@
+"""Instructions that do a step of the arithmetic too few or too many, or of which the result is another number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, Final
+
+from isa.instruction import Form, Instruction, Pattern
+from isa.lane import S8, S16, S32, U8, U16, U32, Int, Lane, Place, Write, constant, divide, maximum, minimum, select
+from isa.operands import General, Immediate, Operand, Scalar, Vector
+from isa.parse import parse
+from isa.semantics.elementwise import Body, Writes
+
+Change = Callable[[Lane, Int, Lane], Lane]
+"""What becomes of a lane of that type; with it how far a shift goes, or behind an instruction the lane's number."""
+LEFT_OUT: Final = "left out"
+_MOVES: Final = re.compile(r"(?:ldu?r|ldp|fmov|adrp?)\w*")
+"""What takes no part in the arithmetic."""
+_RIGHT_SHIFTS: Final = re.compile(r"s(?:q?r?shl|r?shr|q?r?shrun?2?|q?r?shrn2?|r?sra)|rshrn2?|shrn2?")
+
+
+def operands_of(instruction: Instruction) -> tuple[Operand, ...]:
+    """The operands of an instruction, with its registers."""
+    return parse(instruction.pattern.operand_text, instruction.registers)
+
+
+def with_body(instruction: Instruction, body: Body) -> Instruction:
+    """The instruction with the same operands that does something else."""
+    return Instruction(_pattern_with(instruction.pattern, body), instruction.registers)
+
+
+@cache
+def _pattern_with(pattern: Pattern, body: Body) -> Pattern:
+    """One for all that are alike: code is generated for each pattern."""
+    form = Form(pattern.form.mnemonic, pattern.form.shape, body, pattern.form.features)
+    return Pattern(form, pattern.text, pattern.operand_text, pattern.register_count)
+
+
+def computes(instruction: Instruction) -> bool:
+    """Whether an instruction makes a number, and does not only move one."""
+    operands = operands_of(instruction)
+    if instruction.is_branch or instruction.stores or not operands:
+        return False
+    return isinstance(operands[0], (Vector, Scalar, General)) and not _MOVES.fullmatch(instruction.form.mnemonic)
+
+
+def steps_of(instruction: Instruction) -> Iterator[tuple[str, Body, Place | None]]:
+    """A step of the arithmetic too few or too many, in words and as a body.
+
+    With it the register that then holds another number before the instruction, where there is one.
+    """
+    operands = operands_of(instruction)
+    form, texts = instruction.form, instruction.text.partition(" ")[2].split(", ")
+    for says, at, change in _changes_before(instruction, operands):
+        operand = operands[at]
+        yield says, _on(form, at, change), operand.place if isinstance(operand, (Vector, Scalar, General)) else None
+    name = form.mnemonic
+    if name == "sdiv":
+        yield "rounded down", _floor_division, None
+    if form.shape.startswith(("[", "cond")) or not computes(instruction) or name in ("mov", "movi") or len(texts) > 4:
+        return
+    is_read = isinstance(operands[0], Vector) and operands[0].place in instruction.places_read
+    for at, operand in enumerate(operands[: None if len(operands) <= 4 else 0]):
+        if (at or is_read) and type(operand) is type(operands[0]) and operand.shape == operands[0].shape:
+            yield f"{LEFT_OUT}, only {texts[at]} kept", _left_out(at), None
+
+
+def _floor_division(d: General, n: General, m: General) -> Writes:
+    element = Int(d.bits, True)
+    dividend, divisor = element.wrap(n.value), element.wrap(m.value)
+    quotient = divide(dividend, divisor)
+    rest = dividend - quotient * divisor
+    return d.write(quotient - (((rest < 0) & (constant(0) < divisor)) | ((constant(0) < rest) & (divisor < 0))))
+
+
+def _changes_before(instruction: Instruction, operands: tuple[Operand, ...]) -> Iterator[tuple[str, int, Change]]:
+    """What could be done to an operand, by its number, before it is used."""
+    name = instruction.form.mnemonic
+    if _RIGHT_SHIFTS.fullmatch(name) and len(operands) == 3:
+        yield "after a fix-up of negative numbers (ties away from zero)", 1, _less_if_negative
+    if name in ("asr", "lsr") and len(operands) == 3:
+        yield "after half of the last place is added (rounded)", 1, _add_half
+        yield "after half of the last place is taken away (not rounded)", 1, _take_half
+        yield "after a fix-up of negative numbers (ties away from zero)", 1, _less_below_half
+        yield "after a fix-up of negative numbers (toward zero)", 1, _toward_zero
+    if name in ("strb", "strh", "sturb", "sturh"):
+        for element in (S8, U8) if name.endswith("b") else (S16, U16):
+            yield f"after it is bounded to {element}", 0, _bounded(element)
+
+
+def moved_results(instruction: Instruction) -> Iterator[tuple[str, Body]]:
+    """A result that is one off."""
+    if computes(instruction):
+        for by, says in ((1, "and 1 added"), (-1, "and 1 taken away")):
+            yield says, _moved(instruction.form, by)
+
+
+def missing_steps(instruction: Instruction) -> Iterator[tuple[str, Body]]:
+    """A step that was left out behind an instruction of integers, or in front of a store."""
+    operands, name = operands_of(instruction), instruction.form.mnemonic
+    if instruction.stores and re.fullmatch(r"stu?r[bh]?", name):
+        for says, change in _BEHIND.items():
+            yield f"after it is {says}", _on(instruction.form, 0, change)
+    elif not name.startswith("f") and isinstance(operands[0] if operands else None, (Vector, Scalar, General)):
+        for says, change in _BEHIND.items():
+            yield says, with_results(instruction.form, change)
+
+
+@cache
+def _left_out(at: int) -> Body:
+    def body(*operands: Any) -> Writes:
+        target, source = operands[0], operands[at]
+        value = source.value if isinstance(target, General) else source.lanes(False, target.count)
+        written: Writes = target.write(value)
+        return written
+
+    return body
+
+
+@cache
+def _moved(form: Form, by: int) -> Body:
+    def body(*operands: Any) -> Writes:
+        return tuple(
+            Write(w.place, w.bits, [Int(w.bits, False).wrap(lane + by) for lane in w.lanes]) if _is_data(w) else w
+            for w in form.body(*operands)
+        )
+
+    return body
+
+
+@cache
+def with_results(form: Form, change: Change) -> Body:
+    """A body of which the results, as signed numbers of their element, are changed."""
+
+    def body(*operands: Any) -> Writes:
+        writes = []
+        for w in form.body(*operands):
+            if _is_data(w):
+                element = Int(operands[0].bits if isinstance(operands[0], General) else w.bits, True)
+                lanes = [change(element.wrap(lane), element, constant(at)) for at, lane in enumerate(w.lanes)]
+                writes.append(Write(w.place, w.bits, [Int(element.bits, False).wrap(lane) for lane in lanes]))
+            else:
+                writes.append(w)
+        return tuple(writes)
+
+    return body
+
+
+def _is_data(write: Write) -> bool:
+    return getattr(write.place, "file", "") in ("v", "x")
+
+
+class _Changed:
+    """An operand of which the lanes are changed before they are used."""
+
+    def __init__(self, operand: Any, change: Change, operands: Any) -> None:
+        self._operand, self._change, self._operands = operand, change, operands
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._operand, name)
+
+    def lanes(self, signed: bool, count: int = 1) -> list[Lane]:
+        element = Int(self._operand.bits, signed)
+        lanes = self._operand.lanes(signed, count)
+        counts = _counts(self._operands, len(lanes), element.bits)
+        return [self._change(lane, element, by) for lane, by in zip(lanes, counts, strict=True)]
+
+    @property
+    def value(self) -> Lane:
+        element = Int(self._operand.bits, True)
+        (by,) = _counts(self._operands, 1, element.bits)
+        return Int(element.bits, False).wrap(self._change(element.wrap(self._operand.value), element, by))
+
+
+@cache
+def _on(form: Form, at: int, change: Change) -> Body:
+    def body(*operands: Any) -> Writes:
+        changed = list(operands)
+        changed[at] = _Changed(operands[at], change, operands)
+        return form.body(*changed)
+
+    return body
+
+
+def _counts(operands: Any, count: int, bits: int) -> list[Lane]:
+    """How far each lane of a shift goes: an immediate, the low bits of a general register, a number in each lane."""
+    last = operands[-1]
+    if isinstance(last, Immediate):
+        return [constant(last.number)] * count
+    if isinstance(last, General):
+        return [last.value & (bits - 1)] * count
+    if isinstance(last, (Vector, Scalar)):
+        return last.lanes(True, count)
+    return [constant(1)] * count
+
+
+def _half(by: Lane) -> Lane:
+    return (constant(1) << by) >> 1
+
+
+def _is_not_zero(lane: Lane) -> Lane:
+    return lane.equals(0).equals(0)
+
+
+def _less_if_negative(lane: Lane, element: Int, by: Lane) -> Lane:
+    return lane - ((lane < 0) & _is_not_zero(by))
+
+
+def _add_half(lane: Lane, element: Int, by: Lane) -> Lane:
+    return lane + _half(by)
+
+
+def _take_half(lane: Lane, element: Int, by: Lane) -> Lane:
+    return lane - _half(by)
+
+
+def _less_below_half(lane: Lane, element: Int, by: Lane) -> Lane:
+    return lane - ((lane < _half(by)) & _is_not_zero(by))
+
+
+def _toward_zero(lane: Lane, element: Int, by: Lane) -> Lane:
+    return lane + select(lane < 0, (constant(1) << by) - 1, 0)
+
+
+@cache
+def _bounded(to: Int) -> Change:
+    return lambda lane, element, by: minimum(maximum(lane, to.low), to.high)
+
+
+@cache
+def _part(to: Int) -> Change:
+    return lambda lane, element, by: to.wrap(lane)
+
+
+_BEHIND: Final[dict[str, Change]] = {
+    "negated": lambda lane, element, by: -lane,
+    "without its sign": lambda lane, element, by: maximum(lane, -lane),
+    "inverted": lambda lane, element, by: ~lane,
+    "doubled": lambda lane, element, by: lane << 1,
+    "halved": lambda lane, element, by: lane >> 1,
+    "halved and rounded": lambda lane, element, by: (lane + 1) >> 1,
+    "not below 0": lambda lane, element, by: maximum(lane, 0),
+    "not above 0": lambda lane, element, by: minimum(lane, 0),
+    **{f"bounded to {to}": _bounded(to) for to in (S8, U8, S16, U16, S32)},
+    **{f"cut to {to}": _part(to) for to in (S8, U8, S16, U16, S32, U32)},
+}
+SPOILT: Final[tuple[Change, ...]] = (
+    _BEHIND["inverted"],
+    lambda lane, element, by: lane + 1,
+    lambda lane, element, by: lane - 1,
+    lambda lane, element, by: lane + (1 << element.bits - 2),
+)
+"""Results by which it is seen whether an instruction matters."""

@@ -1,0 +1,182 @@
+"""What a line could have taken instead of what it takes: another variable, the element beside, one variable more.
+
+At -O0 a variable is a slot of the stack, and what a line takes of it is loaded there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, Final
+
+from isa.instruction import Form
+from isa.lane import U64, Int, Lane, Load, Memory, Place, Write, load, maximum, minimum, read, rebuilt
+from isa.operands import General, Scalar, Vector
+from isa.semantics.elementwise import Body, Writes
+from sim.check.repair.alternative import MISSING, STEP, Alternative
+from sim.check.repair.code import ExecutedCode
+from sim.check.repair.steps import Change, computes, operands_of, with_body, with_results
+
+BESIDE: Final = (1, 2, 4, 8, 16)
+"""Bytes from an element to the next, or from one register's worth to the next."""
+SIZES: Final = (1, 2, 4, 8)
+"""Bytes of the elements that a variable may count."""
+Reach = Callable[[Lane], Lane]
+"""The address that is reached instead of one."""
+_BITS: Final = {"w": 32, "x": 64, "s": 32, "d": 64, "q": 128}
+_WITH: Final[dict[str, Callable[[Lane, Lane], Lane]]] = {
+    "plus": lambda a, b: a + b,
+    "minus": lambda a, b: a - b,
+    "at least": maximum,
+    "at most": minimum,
+}
+
+
+def other_values(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
+    """An instruction that takes another variable, or has one for its result, or reaches the element beside."""
+    instruction, access = code.instructions[pc], code.accesses.get(pc)
+    variables = code.variables.get(code.start(pc), {})
+    form = instruction.form
+    if access is not None:
+        for slot, made in variables.items() if access.is_load and access.slot in variables else ():
+            kept = code.accesses[made]
+            if slot != access.slot and (kept.part, kept.letter) == (access.part.lstrip("s"), access.letter):
+                changed = with_body(instruction, _reaching(form, _instead(slot)))
+                yield Alternative(pc, STEP, instruction, changed, f"with what {code.line(made)} keeps")
+        if access.is_load and access.part:
+            yield from _in_its_place(code, pc)
+        for slot, made in variables.items() if not access.is_load and access.slot in variables else ():
+            kept = code.accesses[made]
+            if slot != access.slot and (kept.part, kept.letter) == (access.part, access.letter):
+                changed = with_body(instruction, _storing(form, slot))
+                yield Alternative(pc, STEP, instruction, changed, f"of what {code.line(made)} keeps")
+    elif "[x" in instruction.text:
+        if not instruction.stores:
+            yield from _in_its_place(code, pc)
+            for slot, made in variables.items():
+                kept = code.accesses[made]
+                for size in SIZES if kept.letter in "wx" and not kept.part else ():
+                    changed = with_body(instruction, _reaching(form, _further(slot, _BITS[kept.letter], size)))
+                    yield Alternative(pc, STEP, instruction, changed, f"further by what {code.line(made)} keeps")
+        for by in (sign * by for by in BESIDE for sign in (1, -1)):
+            says = f"{abs(by)} bytes {'up' if by > 0 else 'down'}"
+            yield Alternative(pc, STEP, instruction, with_body(instruction, _reaching(form, _beside(by))), says)
+    elif computes(instruction):
+        yield from _in_its_place(code, pc)
+
+
+def _in_its_place(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
+    """A variable as the result of an instruction."""
+    instruction, target = code.instructions[pc], operands_of(code.instructions[pc])[0]
+    if isinstance(target, (Vector, Scalar, General)):
+        bits = target.bits if isinstance(target, General) else target.count * target.bits
+        for slot, made in code.variables.get(code.start(pc), {}).items():
+            kept = code.accesses[made]
+            is_alike = (kept.letter in "wx") == isinstance(target, General) and not kept.part
+            if is_alike and _BITS.get(kept.letter) == bits:
+                changed = with_body(instruction, _taken(slot, bits))
+                yield Alternative(pc, STEP, instruction, changed, f"with what {code.line(made)} keeps in its place")
+
+
+def left_out_variables(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
+    """An instruction of integers of which a variable was left out: to be added, taken away, or a bound."""
+    instruction, access = code.instructions[pc], code.accesses.get(pc)
+    variables = code.variables.get(code.start(pc), {})
+    if instruction.form.mnemonic.startswith("f") or "sp" in instruction.text:
+        return
+    if not computes(instruction) if access is None else not access.is_load or access.slot not in variables:
+        return
+    target = operands_of(instruction)[0]
+    if not isinstance(target, (Vector, Scalar)) and not (isinstance(target, General) and target.bits == 32):
+        return
+    for slot, made in variables.items():
+        kept = code.accesses[made]
+        is_one = kept.letter == "w"
+        if is_one or (isinstance(target, (Vector, Scalar)) and _BITS.get(kept.letter) == target.count * target.bits):
+            for says in _WITH:
+                combined = _with(says, slot, kept.part if is_one else None)
+                changed = with_body(instruction, with_results(instruction.form, combined))
+                yield Alternative(pc, MISSING, instruction, changed, f"{says} what {code.line(made)} keeps")
+
+
+def _address(slot: int) -> Lane:
+    return U64.wrap(read(Place("sp")) + slot)
+
+
+@cache
+def _beside(by: int) -> Reach:
+    return lambda address: U64.wrap(address + by)
+
+
+@cache
+def _instead(slot: int) -> Reach:
+    return lambda address: _address(slot)
+
+
+@cache
+def _further(slot: int, bits: int, size: int) -> Reach:
+    return lambda address: U64.wrap(address + load(_address(slot), bits // 8) * size)
+
+
+@cache
+def _reaching(form: Form, moved: Reach) -> Body:
+    """Reads and writes at another address."""
+
+    def loading(lane: Lane) -> Lane:
+        if isinstance(lane, Load):
+            return load(moved(lane.address), lane.size)
+        return rebuilt(lane, [loading(arg) for arg in lane.args])
+
+    def body(*operands: Any) -> Writes:
+        return tuple(
+            Write(Memory(moved(w.place.address), w.place.size), w.bits, w.lanes)
+            if isinstance(w.place, Memory)
+            else Write(w.place, w.bits, [loading(lane) for lane in w.lanes])
+            for w in form.body(*operands)
+        )
+
+    return body
+
+
+@cache
+def _storing(form: Form, slot: int) -> Body:
+    """Stores the value of a variable."""
+
+    def body(*operands: Any) -> Writes:
+        (write,) = form.body(*operands)
+        assert isinstance(write.place, Memory)
+        element = Int(write.bits, False)
+        return (
+            Write(write.place, write.bits, element.lanes(load(_address(slot), write.place.size), len(write.lanes))),
+        )
+
+    return body
+
+
+@cache
+def _taken(slot: int, bits: int) -> Body:
+    """The value of a variable as the result."""
+
+    def body(*operands: Any) -> Writes:
+        target, whole = operands[0], load(_address(slot), bits // 8)
+        value = whole if isinstance(target, General) else target.element(False).lanes(whole, target.count)
+        written: Writes = target.write(value)
+        return written
+
+    return body
+
+
+@cache
+def _with(says: str, slot: int, part: str | None) -> Change:
+    """A lane combined with one number for all, of which `part` says how long it is, or with its own of a register."""
+
+    def change(lane: Lane, element: Int, at: Lane) -> Lane:
+        assert at.value is not None
+        if part is None:
+            other = element.wrap(load(_address(slot + at.value * element.bits // 8), element.bits // 8))
+        else:
+            size = {"b": 1, "h": 2}.get(part, 4)
+            other = element.wrap(Int(8 * size, True).wrap(load(_address(slot), size)))
+        return _WITH[says](lane, other)
+
+    return change

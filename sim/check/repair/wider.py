@@ -1,0 +1,216 @@
+"""What numbers would be if they were not cut to their element before others compute with them.
+
+The instruction that makes such a number also keeps it whole, with twice the bits, below the stack, and the one that
+computes with it takes it from there: a sum that wraps, or that is bounded, before it is widened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import product
+from typing import Any, Final
+
+from isa.instruction import Form, Instruction
+from isa.lane import U32, U64, Field, Int, Lane, Load, Memory, Place, Read, Saturate, Write, load, read
+from isa.operands import General, Scalar, Vector
+from isa.semantics.elementwise import Body, Writes
+from sim.check.repair.alternative import FOLLOWS, STEP, Alternative
+from sim.check.repair.code import ExecutedCode
+from sim.check.repair.steps import computes, operands_of, with_body
+
+BELOW: Final = 0x6000
+"""Bytes from the stack pointer down to where whole numbers are kept: no frame of a kernel and of what it calls is so
+large, and the stack has twice as many."""
+
+
+def wider(code: ExecutedCode, pc: int) -> Iterator[Sequence[Alternative]]:
+    """Changes after which an instruction computes with a number that was not cut, for each number that it takes."""
+    for at, made, lsb in _cut_sources(code, pc):
+        for makers, signed in product(dict.fromkeys(((made,), (*_makers(code, made), made))), (False, True)):
+            whole: dict[int, dict[int, Taken]] = {maker: {} for maker in makers}
+            for maker in makers:
+                for operand, source, shift in _cut_sources(code, maker):
+                    if source in whole:
+                        whole[maker][operand] = (source, shift)
+            changes = [
+                Alternative(m, STEP, code.instructions[m], _evaluated(code, m, whole[m], True, signed), "not cut")
+                for m in makers
+            ]
+            reader = _evaluated(code, pc, {at: (made, lsb)}, False, False)
+            yield [*changes, Alternative(pc, STEP, code.instructions[pc], reader, "of what was not cut")]
+
+
+def wider_variables(code: ExecutedCode) -> Iterator[Sequence[Alternative]]:
+    """For each variable of 8 or 16 bits, the changes after which it has 32: all that keep it and that take it."""
+    by_slot: dict[tuple[int, int], list[int]] = {}
+    for pc, access in code.accesses.items():
+        by_slot.setdefault((code.start(pc), access.slot), []).append(pc)
+    for (start, slot), places in by_slot.items():
+        is_short = all(code.accesses[pc].part.strip("s") in ("b", "h") for pc in places)
+        if is_short and slot in code.variables.get(start, {}):
+            yield [_of_a_word(code, pc) for pc in places]
+
+
+def _of_a_word(code: ExecutedCode, pc: int) -> Alternative:
+    """A load or store of a slot of the stack with 32 bits for it; a load only follows from the stores."""
+    instruction, access = code.instructions[pc], code.accesses[pc]
+    changed = with_body(instruction, _word(access.is_load, access.slot))
+    return Alternative(pc, FOLLOWS if access.is_load else STEP, instruction, changed, "of 32 bits")
+
+
+@cache
+def _word(is_load: bool, slot: int) -> Body:
+    address = U64.wrap(read(Place("sp")) - BELOW - 8 * slot)
+
+    def body(*operands: Any) -> Writes:
+        if is_load:
+            written: Writes = operands[0].receive(load(address, 4))
+            return written
+        return (Write(Memory(address, 4), 32, [U32.wrap(operands[0].value)]),)
+
+    return body
+
+
+Taken = tuple[int, int]
+"""The address of the instruction that keeps a whole number, and from which bit on the number is taken."""
+
+
+def _cut_sources(code: ExecutedCode, pc: int) -> Iterator[tuple[int, int, int]]:
+    """Of an instruction that computes, the operands that were cut: number, who made it, and from which bit on."""
+    instruction = code.instructions[pc]
+    if " sp" in instruction.text or "[" in instruction.form.shape.replace("[i]", ""):
+        return
+    operands = operands_of(instruction)
+    if not computes(instruction):
+        return
+    for at, operand in enumerate(operands[1:], 1):
+        if isinstance(operand, (Vector, Scalar, General)) and operand.place.file != "zr":
+            chain = list(code.sources(pc, operand.place))
+            if chain and chain[-1].pc < pc and _is_cut(code.instructions[chain[-1].pc]):
+                yield at, chain[-1].pc, chain[-1].lsb
+
+
+def _makers(code: ExecutedCode, pc: int, depth: int = 3) -> tuple[int, ...]:
+    """The instructions whose cut numbers that one took, and so on back, the earliest first."""
+    found: dict[int, None] = {}
+    for _, made, _ in _cut_sources(code, pc) if depth else ():
+        found |= dict.fromkeys((*_makers(code, made, depth - 1), made))
+    return tuple(found)
+
+
+def _is_cut(instruction: Instruction) -> bool:
+    """Whether an instruction of integers keeps less of a result than it computed."""
+    if not computes(instruction) or instruction.form.mnemonic.startswith("f"):
+        return False
+    (write, *_) = instruction.writes
+    return any(_whole(lane) is not lane for lane in write.lanes) and write.bits <= 64
+
+
+def _whole(lane: Lane) -> Lane:
+    """What a lane was before it was cut to an element."""
+    while isinstance(lane, (Field, Saturate)):
+        if isinstance(lane.operand, (Read, Load)) or (isinstance(lane, Field) and lane.lsb):
+            break
+        lane = lane.operand
+    return lane
+
+
+def _evaluated(code: ExecutedCode, pc: int, taken: Mapping[int, Taken], keeps: bool, signed: bool) -> Instruction:
+    instruction = code.instructions[pc]
+    key = tuple((at, _offset(made), code.instructions[made].writes[0].bits, lsb) for at, (made, lsb) in taken.items())
+    return with_body(instruction, _body(instruction.form, key, _offset(pc) if keeps else -1, signed))
+
+
+def _offset(pc: int) -> int:
+    """Where the whole result of an instruction is kept: 32 bytes for each, which fit below the frame."""
+    return pc % 2048 * 8
+
+
+def _kept_at(offset: int) -> Lane:
+    return U64.wrap(read(Place("sp")) - BELOW + offset)
+
+
+@cache
+def _body(form: Form, taken: tuple[tuple[int, int, int, int], ...], keeps: int, signed: bool) -> Body:
+    """Takes operands from where they are kept whole, by number; keeps its own there, where `keeps` is an offset."""
+
+    def body(*operands: Any) -> Writes:
+        longer = any(isinstance(operand, General) for operand in operands)
+        changed = [_Long(operand) if isinstance(operand, General) else operand for operand in operands]
+        for at, offset, bits, lsb in taken:
+            changed[at] = _Long(operands[at], offset) if longer else _Whole(operands[at], offset, bits, lsb)
+        if signed and not longer:
+            changed = [_Signed(each) if hasattr(each, "lanes") else each for each in changed]
+        if longer and keeps < 0 and form.mnemonic == "sxtw":
+            extended: Writes = operands[0].write(changed[1].value)
+            return extended
+        writes: Writes = form.body(*changed)
+        if keeps < 0:
+            return writes
+        lanes, bits = writes[0].lanes, 64 if longer else 2 * writes[0].bits
+        wholes = [Int(bits, False).wrap(_whole(lane)) for lane in lanes]
+        return (*form.body(*operands), Write(Memory(_kept_at(keeps), len(lanes) * bits // 8), bits, wholes))
+
+    return body
+
+
+class _Signed:
+    """A vector register of which the lanes are signed numbers, whatever the instruction takes them for."""
+
+    def __init__(self, operand: Any) -> None:
+        self._operand = operand
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._operand, name)
+
+    def lanes(self, signed: bool, count: int = 1) -> list[Lane]:
+        lanes: list[Lane] = self._operand.lanes(True, count)
+        return lanes
+
+
+class _Whole:
+    """A vector register of which the lanes are taken with twice the bits from where they are kept."""
+
+    def __init__(self, operand: Vector | Scalar, offset: int, bits: int, lsb: int) -> None:
+        self._operand, self._offset, self._bits, self._lsb = operand, offset, bits, lsb
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._operand, name)
+
+    def lanes(self, signed: bool, count: int = 0) -> list[Lane]:
+        own = self._operand.lanes(signed, count)
+        first = own[0].lsb + self._lsb if isinstance(own[0], Field) else self._lsb
+        if self._bits != self._operand.bits:
+            return own
+        address = _kept_at(self._offset + 2 * first // 8)
+        double = Int(2 * self._operand.bits, signed)
+        return double.lanes(load(address, len(own) * double.bits // 8), len(own))
+
+
+class _Long:
+    """A general register of 64 bits in the place of one of 32, with its sign, or with the number that is kept whole."""
+
+    bits = 64
+    type = U64
+
+    def __init__(self, operand: General, kept: int | None = None) -> None:
+        self._operand, self._kept = operand, kept
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._operand, name)
+
+    @property
+    def value(self) -> Lane:
+        if self._kept is not None:
+            return load(_kept_at(self._kept), 8)
+        return U64.wrap(Int(self._operand.bits, True).wrap(self._operand.value))
+
+    def lanes(self, signed: bool, count: int = 1) -> list[Lane]:
+        return [self.value] * count
+
+    def write(self, value: Lane | int) -> tuple[Write, ...]:
+        return () if self._operand.kind == "zero" else self.receive(value)
+
+    def receive(self, value: Lane | int) -> tuple[Write, ...]:
+        return (Write(self._operand.place, 64, [U64.wrap(value)]),)

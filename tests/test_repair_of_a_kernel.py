@@ -1,0 +1,231 @@
+"""Which lines a kernel with one fault is said to be wrong in: one kernel for each kind of repair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from sim.check.check import Job
+from sim.check.repair.place import find_fault
+from sim.check.repair.trials import RepairTrials
+from sim.check.vectors import Vectors, make_vectors
+from sim.kernels import Domain, Kernel, parse_prototype
+from sim.toolchain.compilers import build
+
+Inputs = Mapping[str, Any]
+
+
+class Faulty(NamedTuple):
+    """A C function whose wrong lines end in a comment, FAULT; `golden` gives what its output should be."""
+
+    text: str
+    golden: Callable[[Inputs], np.ndarray]
+    parameters: str = "const int32_t a[n], const int32_t b[n], int32_t output[n], int32_t n"
+
+
+def wide(inputs: Inputs, name: str) -> np.ndarray:
+    return np.asarray(inputs[name]).astype(np.int64)
+
+
+EACH = "for (int i = 0; i < n; ++i) {"
+SHORT = "const int16_t a[n], const int16_t b[n], int32_t output[n], int32_t n"
+BYTES = "const int8_t a[n], const int8_t b[n], int16_t output[n], int32_t n"
+KERNELS = {
+    "a sum that wraps before it is widened": Faulty(
+        """for (int i = 0; i + 8 <= n; i += 8) {
+            const int8x8_t x = vld1_s8(a + i), y = vld1_s8(b + i);
+            const int16x8_t sum = vmovl_s8(vadd_s8(x, y)); // FAULT
+            vst1q_s16(output + i, vshlq_n_s16(sum, 1));
+        }""",
+        lambda i: 2 * (wide(i, "a") + wide(i, "b")), BYTES,
+    ),
+    "a number that is bounded before it is widened": Faulty(
+        """for (int i = 0; i + 8 <= n; i += 8) {
+            const int8x8_t x = vld1_s8(a + i), y = vld1_s8(b + i);
+            const int16x8_t apart = vmovl_s8(vqsub_s8(x, y)); // FAULT
+            vst1q_s16(output + i, vshlq_n_s16(apart, 1));
+        }""",
+        lambda i: 2 * (wide(i, "a") - wide(i, "b")), BYTES,
+    ),
+    "a product of 32 bits that must have 64": Faulty(
+        EACH + """
+            const int product = a[i] * b[i];
+            output[i] = product >> 14; // FAULT
+            output[i] += 3;
+        }""",
+        lambda i: (wide(i, "a") * wide(i, "b") >> 14) + 3,
+    ),
+    "a variable that is too short": Faulty(
+        EACH + """
+            const int16_t sum = a[i] + b[i]; // FAULT
+            output[i] = sum * 3;
+            output[i] ^= sum >> 2;
+        }""",
+        lambda i: 3 * (wide(i, "a") + wide(i, "b")) ^ (wide(i, "a") + wide(i, "b") >> 2),
+    ),
+    "another variable": Faulty(
+        EACH + """
+            const int twice = 2 * a[i];
+            const int thrice = 3 * a[i];
+            const int low = thrice - 5;
+            output[i] = low ^ thrice; // FAULT
+            output[i] += twice;
+        }""",
+        lambda i: ((3 * wide(i, "a") - 5) ^ (2 * wide(i, "a"))) + 2 * wide(i, "a"),
+    ),
+    "an element beside": Faulty(
+        EACH + """
+            int x = a[i];
+            if (i + 1 < n)
+                x = x * 3 + b[i]; // FAULT
+            output[i] = x ^ 5;
+        }""",
+        lambda i: np.append(3 * wide(i, "a")[:-1] + wide(i, "b")[1:], wide(i, "a")[-1:]) ^ 5,
+    ),
+    "a variable left out": Faulty(
+        """int sum = 0;
+        for (int i = 0; i < n; ++i)
+            sum += a[i] & 255;
+        for (int i = 0; i < n; ++i) {
+            int x = b[i] * 3; // FAULT
+            output[i] = x ^ 9;
+        }""",
+        lambda i: (3 * wide(i, "b") + (wide(i, "a") & 255).sum()) ^ 9,
+    ),
+    "a bound left out where a variable is only copied": Faulty(
+        EACH
+        + """
+            const int x = a[i] * 3;
+            const int y = x ^ 21;
+            int z = x; // FAULT
+            output[i] = z * 5 + y;
+        }""",
+        lambda i: 5 * np.maximum(3 * wide(i, "a"), 0) + (3 * wide(i, "a") ^ 21),
+    ),
+    "half of the last place, from another line": Faulty(
+        EACH
+        + """
+            const int x = a[i] * 5 + b[i];
+            int half = 0; // FAULT
+            const int moved = (x + half) >> 3;
+            output[i] = moved ^ 6;
+        }""",
+        lambda i: (5 * wide(i, "a") + wide(i, "b") + 4 >> 3) ^ 6,
+    ),
+    "a sign left out": Faulty(
+        EACH + """
+            const int64_t x = (int64_t)a[i] * (uint32_t)b[i]; // FAULT
+            output[i] = (int)(x >> 15);
+        }""",
+        lambda i: wide(i, "a") * wide(i, "b") >> 15,
+    ),
+    "a condition that should not be": Faulty(
+        EACH + """
+            int x = a[i] * 3;
+            if (b[i] > a[i]) // FAULT
+                x = x ^ b[i];
+            output[i] = x + 1;
+        }""",
+        lambda i: (3 * wide(i, "a") ^ wide(i, "b")) + 1,
+    ),
+    "the same slip three times on one line": Faulty(
+        EACH
+        + """
+            const unsigned x = a[i] * 3, y = b[i] * 5, z = x ^ y;
+            const unsigned all = (x >> 4) ^ (y >> 5) ^ (z >> 6); // FAULT
+            output[i] = (int)all + 7;
+        }""",
+        lambda i: (
+            (3 * wide(i, "a") >> 4) ^ (5 * wide(i, "b") >> 5) ^ ((3 * wide(i, "a") ^ 5 * wide(i, "b")) >> 6)
+        ) + 7,
+    ),
+    "an index left out": Faulty(
+        EACH
+        + """
+            const int x = a[i] * 3;
+            output[i] = x ^ b[0]; // FAULT
+            output[i] += 9;
+        }""",
+        lambda i: (3 * wide(i, "a") ^ wide(i, "b")) + 9,
+    ),
+    "a variable that begins with nothing": Faulty(
+        """int sum = 0; // FAULT
+        for (int i = 0; i < n; ++i) {
+            sum += a[i] ^ 3;
+            output[i] = sum;
+        }""",
+        lambda i: i["n"] + (wide(i, "a") ^ 3).cumsum(),
+    ),
+    "a quotient that is to be rounded down": Faulty(
+        EACH
+        + """
+            const int x = (a[i] + b[i]) / 8; // FAULT
+            output[i] = x ^ 5;
+        }""",
+        lambda i: (wide(i, "a") + wide(i, "b") >> 3) ^ 5,
+    ),
+    "bits from the wrong end": Faulty(
+        EACH
+        + """
+            const unsigned x = a[i] & 255;
+            const unsigned part = x & 15; // FAULT
+            output[i] = (int)part + b[i];
+        }""",
+        lambda i: ((wide(i, "a") & 255) >> 4) + wide(i, "b"),
+    ),
+    "a further step on one line, twice": Faulty(
+        """for (int i = 0; i + 4 <= n; i += 4) {
+            int32x4_t x = vld1q_s32(a + i), y = vld1q_s32(b + i);
+            x = vabsq_s32(vrshrq_n_s32(vaddq_s32(x, y), 2)); // FAULT
+            vst1q_s32(output + i, veorq_s32(x, vdupq_n_s32(3)));
+        }""",
+        lambda i: (wide(i, "a") + wide(i, "b")) ^ 3,
+    ),
+}  # fmt: skip
+
+
+def faulty_kernel(faulty: Faulty, folder: Path) -> Kernel:
+    source = folder / "kernel.c"
+    arguments = faulty.parameters.replace("[n]", "[]")
+    source.write_text(f"#include <arm_neon.h>\nvoid kernel({arguments})\n{{\n{faulty.text}\n}}\n")
+    name, signature = parse_prototype(f"void kernel({faulty.parameters})")
+    (output,) = signature.outputs
+    values = Domain(-128, 127) if "int8_t" in faulty.parameters else Domain(-60_000, 60_000)
+    return Kernel(
+        name=name, symbol=name, sources=(source,), signature=signature,
+        golden=lambda inputs: {"output": faulty.golden(inputs).astype(output.dtype)},
+        domain={"a": values, "b": values, "n": Domain(choices=(8, 16, 24))},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+def test_the_line_of_a_fault_is_named(kind: str, tmp_path: Path) -> None:
+    kernel = faulty_kernel(KERNELS[kind], tmp_path)
+    vectors = make_vectors(kernel, 60, seed=1)
+    found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), vectors)
+    (line,) = (n for n, text in enumerate(kernel.sources[0].read_text().splitlines(), 1) if "FAULT" in text)
+    assert f"kernel.c:{line}" in found.lines
+    assert len(found.lines) <= 3
+
+
+def test_a_call_that_faults_is_no_repair(tmp_path: Path) -> None:
+    text = "for (int i = 0; i < n; ++i) output[i] = a[i] + 1; if (n == 16) output[1 << 28] = 0;"
+    kernel = faulty_kernel(Faulty(text, lambda i: wide(i, "a")), tmp_path)
+    found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
+    assert found.lines == ()
+
+
+def test_a_long_failing_call_is_cut_to_what_fails(tmp_path: Path) -> None:
+    faulty = Faulty("for (int i = 0; i < n; ++i) output[i] = a[i] > 59000 ? 1 : b[i];", lambda i: wide(i, "b"))
+    kernel = replace(faulty_kernel(faulty, tmp_path), domain={"n": Domain(1, 400), "a": Domain(), "b": Domain()})
+    inputs = {"a": np.arange(-339, 61).astype(np.int32) * 1000, "b": np.zeros(400, np.int32), "n": 400}
+    trials = RepairTrials(build(kernel.sources[0], "-O0"), kernel, Vectors([inputs], [kernel.expected(inputs)], 1))
+    before = trials.spent
+    trials.matters({})  # runs the shortest failing call twice
+    assert len(trials.failing) == 2
+    assert trials.spent - before < 2000
