@@ -20,6 +20,7 @@ from time import process_time
 
 import long.planted.held_out.kernels as held_out
 import long.planted.held_out_again.kernels as held_out_again
+import long.planted.held_out_blame.kernels as held_out_blame
 import long.planted.in_sight.kernels as in_sight
 from long.planted.planted import PlantedKernel
 from sim.check.aim.aiming import aim
@@ -28,7 +29,12 @@ from sim.check.repair.place import with_faults
 from sim.check.report import Outcome
 from sim.check.vectors import make_vectors
 
-CORPORA = {"in sight": in_sight.CORPUS, "held out": held_out.CORPUS, "held out again": held_out_again.CORPUS}
+CORPORA = {
+    "in sight": in_sight.CORPUS,
+    "held out": held_out.CORPUS,
+    "held out again": held_out_again.CORPUS,
+    "held out blame": held_out_blame.CORPUS,
+}
 LANES, SEED = 2000, 1
 """Those of a default check."""
 SHORT = 4
