@@ -29,6 +29,7 @@ from sim.golden import (
     tail_lanes,
 )
 from sim.golden.registry.conventions import CONVENTIONS, convention_named
+from sim.golden.registry.families import VALUE
 from sim.golden.registry.record import Convention, Family
 
 NUMBERED = [str(number) for number in range(1, 27)]
@@ -122,6 +123,12 @@ def test_what_a_rounding_of_bytes_approximates_is_the_quotient_and_the_zero_poin
     exact = CONVENTIONS[name].family.exact
     assert exact is not None
     assert exact(1.75, 0.5, 10) == Fraction(7, 2) + 10
+
+
+def test_corners_of_a_number_lie_in_its_range_its_ends_and_half_of_them_among_those_of_a_value() -> None:
+    operands = [operand for one in CONVENTIONS.values() for operand in one.family.operands]
+    assert all(operand.low <= corner <= operand.high for operand in operands for corner in operand.corners)
+    assert {-(2**31), -(2**30), 0, 2**30, 2**31 - 1} < set(VALUE.corners)
 
 
 def test_names_are_as_unique_as_functions() -> None:

@@ -14,6 +14,7 @@ from sim.golden.byte_rounding import (
     offset_then_round_even,
     offset_then_round_even_fused,
     offset_then_truncate,
+    reciprocal_round_even_then_offset,
     round_away_then_offset,
     round_even_then_offset,
 )
@@ -82,7 +83,9 @@ def test_infinities_saturate(convention: Rounding) -> None:
     assert convention(float32(np.inf, -np.inf, 3e38, -3e38), 0.5, 7).tolist() == [255, 0, 255, 0]
 
 
-@pytest.mark.parametrize("convention", [round_even_then_offset, round_away_then_offset])
+@pytest.mark.parametrize(
+    "convention", [round_even_then_offset, round_away_then_offset, reciprocal_round_even_then_offset]
+)
 def test_nan_is_refused_where_it_is_not_defined(convention: Rounding) -> None:
     with pytest.raises(ValueError, match="NaN"):
         convention(float32(np.nan), 1.0, 7)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from isa.rows import TABLE
+from sim.timing.model.pipeline import schedule
 from sim.timing.model.predictor import mispredictions
 from sim.timing.model.stream import Executed
+from support.small_cores import small_core
 
 
 def branch(pc: int, text: str, target: int | None) -> Executed:
@@ -61,3 +63,9 @@ def test_the_return_of_the_whole_stream_is_predicted() -> None:
 def test_an_indirect_branch_is_predicted_to_go_where_it_last_went() -> None:
     targets = [0x2000, 0x2000, 0x3000]
     assert mispredictions([branch(0x1000, "br x1", target) for target in targets], warm=False) == {0, 2}
+
+
+def test_a_schedule_is_that_of_a_trained_predictor_unless_it_is_said_to_be_cold() -> None:
+    told, core = loop(10), small_core()
+    assert schedule(told, core).mispredicted == frozenset()
+    assert schedule(told, core, warm=False).mispredicted == {9}
