@@ -16,9 +16,10 @@ from time import perf_counter, process_time
 
 from sim import command
 from sim.check.aim.aiming import aim
+from sim.check.amounts import SHORT_LANES, USUAL_LANES
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.separation import separation_of
-from sim.check.vectors import SHORT_LANES, USUAL_LANES, make_vectors
+from sim.check.vectors import make_vectors
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.kernel_file import load_kernel
 from sim.processes import processors, spread_here
