@@ -29,7 +29,7 @@ def kernel_of(prototype: str, golden: Golden, sources: tuple[Path, ...] = (), **
 
 def told(kernel: Kernel, results_by: Golden) -> list[str]:
     """What is said of outputs that another golden reference gives."""
-    inputs = make_vectors(kernel, 3000, 1).inputs
+    inputs = make_vectors(kernel, 40_000, 1).inputs
     return explain_kernel(kernel, inputs, [results_by(case) for case in inputs])
 
 

@@ -13,11 +13,14 @@ from isa.instruction import Instruction
 from isa.lane import S8, S16, U8, U16, Int
 from isa.rows import TABLE
 from sim import Machine
+from sim.check.repair.alternative import STEP
 from sim.check.repair.alternatives import alternatives_of
+from sim.check.repair.code import ExecutedCode
 from sim.check.repair.place import fault_of_build
 from sim.check.repair.search import find_repairs
 from sim.check.vectors import make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
+from sim.machine.errors import ExecutionError
 from sim.toolchain.compilers import build
 
 START, DATA = 0x10000, 0x20000
@@ -67,8 +70,9 @@ def test_a_shift_of_a_register_may_lack_its_rounding(value: int, expected: int) 
     [("strb", S8, -1000, -128), ("strb", U8, 1000, 255), ("strh", S16, -100000, -32768), ("strh", U16, 100000, 65535)],
 )
 def test_a_store_may_lack_the_bounds_of_what_it_stores(mnemonic: str, bound: Int, value: int, stored: int) -> None:
-    changed = alternative(mnemonic, "w0, [x1]", f"bounded to {bound}")
-    machine = run(changed, x0=value, x1=DATA)
+    every = alternatives_of(START, TABLE.instruction(mnemonic, "w0, [x1]"))
+    (changed,) = [each for each in every if each.rank == STEP and each.says == f"after it is bounded to {bound}"]
+    machine = run(changed.instruction, x0=value, x1=DATA)
     assert machine.memory.read(DATA, bound.bits // 8) == (stored % 2**bound.bits).to_bytes(bound.bits // 8, "little")
 
 
@@ -133,31 +137,35 @@ def test_an_instruction_is_taken_for_those_that_it_is_mixed_up_with(text: str, i
 
 
 class TwoStepsTooMany:
-    """Trials of a build in which two instructions of one source line are to be left out."""
+    """An image, and trials of it, in which two instructions of one source line are to be left out."""
 
     spent = 0
 
     def __init__(self) -> None:
         texts = ("w0, w1, w2", "w0, w0, w3", "w4, w0, w5")
         self.instructions = {START + 4 * n: TABLE.instruction("sub", text) for n, text in enumerate(texts)}
+        self.reached, self.symbols = self.instructions.keys(), dict[str, object]()
 
     def place_of(self, pc: int) -> str:
         return "f.c:1" if pc < START + 8 else "f.c:2"
 
     def are_right_with(self, replaced: dict[int, Instruction]) -> bool:
         self.spent += 1
-        wanted = {START: 7, START + 4: 9}
-        return replaced.keys() == wanted.keys() and all(
-            run(replaced[pc], x0=9, x1=7, x2=1, x3=1).x[0] == left for pc, left in wanted.items()
-        )
+        wanted = {START: 11, START + 4: 9}
+        try:
+            return replaced.keys() == wanted.keys() and all(
+                run(replaced[pc], x0=9, x1=11, x2=6, x3=12).x[0] == left for pc, left in wanted.items()
+            )
+        except ExecutionError:  # one that keeps what it makes on the stack
+            return False
 
-    def goes_another_way_with(self, replaced: dict[int, Instruction]) -> bool:
-        return False
+    def matters(self, replaced: dict[int, Instruction]) -> bool:
+        return True
 
 
 def test_several_instructions_of_a_source_line_are_changed_where_no_one_is_enough() -> None:
     trials: Any = TwoStepsTooMany()
-    (repair,) = find_repairs(trials, trials)
+    (repair,) = find_repairs(ExecutedCode(trials, START, trials.instructions, {}), trials)
     assert [change.says for change in repair.changes] == ["left out, only w1 kept", "left out, only w0 kept"]
 
 
