@@ -148,27 +148,28 @@ def off_by_one(inputs: Any) -> dict[str, np.ndarray]:
     return {"output": KERNEL.golden(inputs)["output"] ^ 1}
 
 
-@pytest.fixture
-def wrong_golden(monkeypatch: pytest.MonkeyPatch) -> Kernel:
-    """A golden reference that nobody agrees with."""
-    wrong = replace(KERNEL, golden=off_by_one)
-    monkeypatch.setattr(sim.command.options, "built_in_kernel", lambda name, mode: wrong)
-    return wrong
+@cache
+def of_a_wrong_golden(*options: str) -> Result:
+    """What a check comes to whose golden reference nobody agrees with."""
+    with pytest.MonkeyPatch.context() as patched:
+        wrong = replace(KERNEL, golden=off_by_one)
+        patched.setattr(sim.command.options, "built_in_kernel", lambda name, mode: wrong)
+        return run("check", "quantize_down", "--vectors", "50", "--opt", "O1", *options)
 
 
-def test_a_mismatch_exits_with_1(wrong_golden: Kernel) -> None:
-    assert run(*SMALL).exit_code == 1
+def test_a_mismatch_exits_with_1() -> None:
+    assert of_a_wrong_golden().exit_code == 1
 
 
-def test_a_mismatch_is_shown_with_lane_and_both_values(wrong_golden: Kernel) -> None:
-    shown = run(*SMALL).stdout
+def test_a_mismatch_is_shown_with_lane_and_both_values() -> None:
+    shown = of_a_wrong_golden().stdout
     assert "FAILED kernel.c -O1" in shown
     assert "machine" in shown
     assert "golden" in shown
 
 
-def test_a_mismatch_is_the_first_divergence_of_the_json_report(wrong_golden: Kernel) -> None:
-    report = json.loads(run(*SMALL, "--json").stdout)
+def test_a_mismatch_is_the_first_divergence_of_the_json_report() -> None:
+    report = json.loads(of_a_wrong_golden("--json").stdout)
     assert report["first_divergence"].startswith("kernel.c -O1: output[")
 
 
