@@ -77,8 +77,9 @@ class _NativeFollower:
         if memory.code_version != self._version:
             self._version = memory.code_version
             self.code.drop()
-        anew, self._regions = memory.regions != self._regions, memory.regions
-        self.code.allow(self.code.everything(), anew)
+        if memory.regions != self._regions:
+            self._regions = memory.regions
+            self.code.allow(self.code.everything(), anew=True)
         self.code.load()
         executed, stopped = 0, False
         while machine.pc != until and executed < most and not stopped:
