@@ -14,7 +14,7 @@ from sim.call.guards.convention import traits_of
 from sim.call.native.control import CodeEntry, Control, Stop, Trait
 from sim.call.native.steps import MOST_REGISTERS, left_to_python, steps_of
 from sim.machine.compiled.native_memory import SITE
-from sim.machine.compiled.reach import reach
+from sim.machine.compiled.reach import MOST, reach, surroundings
 from sim.machine.compiled.state import packed, unpack_into
 from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine
@@ -23,9 +23,6 @@ from sim.machine.registers import RegisterStorage
 
 PATIENCE = 10_000
 """Instructions: they take Python about as long as a compiler takes for the first ones of native code."""
-_MOST = 4000
-"""Instructions that are compiled together."""
-_WINDOW = 1 << 20
 _SHORT, _MOST_DOUBLED = 64, 9
 """After each stay in native code of fewer instructions than that Python goes on for twice as long, up to so often."""
 
@@ -134,12 +131,11 @@ class NativeCode:
         region = self._machine.memory.region_at(pc)
         if pc % 4 or region is None or pc in self._reasons:
             return False
-        window = pc // _WINDOW * _WINDOW
-        inside = range(max(region.start, window), min(region.end, window + _WINDOW))
-        if len(inside) <= 4 * _MOST:  # little code is compiled at once, with what is data
+        inside = surroundings(pc, region)
+        if len(inside) <= 4 * MOST:  # little code is compiled at once, with what is data
             found = dict(self._decoded(inside))
         else:
-            found = reach(pc, inside, (), self._machine.decoded_at, _MOST).instructions
+            found = reach(pc, inside, (), self._machine.decoded_at, MOST).instructions
         fresh = {at: each for at, each in found.items() if at not in self._reasons and not self._has_step(at)}
         self._reasons |= {at: reason for at, each in fresh.items() if (reason := left_to_python(each))}
         self._make_steps({at: each for at, each in fresh.items() if at not in self._reasons})

@@ -19,7 +19,7 @@ from isa.errors import LanewiseError
 from isa.rows import TABLE
 from isa.table import Table
 from sim.machine.compiled.native_memory import NativeMemory
-from sim.machine.compiled.reach import Decode, reach
+from sim.machine.compiled.reach import MOST, Decode, reach, surroundings
 from sim.machine.compiled.state import packed, unpack_into
 from sim.machine.compiled.text import Why, unit_text
 from sim.machine.compiled.unit import CompiledUnit, Ran
@@ -28,10 +28,6 @@ from sim.machine.host_compiler import HostCompiler
 from sim.machine.memory import Memory
 from sim.machine.registers import RegisterStorage
 
-_MOST = 4000
-"""Instructions of a unit."""
-_WINDOW = 1 << 20
-"""A unit is made of code inside of so many bytes."""
 _SLICE = 0.01
 """Seconds after which compiled code returns, so that Python sees Ctrl-C."""
 _FIRST_SLICE, _LEAST_SLICE, _LARGEST_SLICE = 1 << 14, 1 << 12, 1 << 26
@@ -169,12 +165,11 @@ class CompiledEngine:
     def _library(self, pc: int, until: int | None) -> Path:
         regions = self._memory.regions
         region = regions[bisect_right(regions, pc, key=lambda each: each.start) - 1]
-        window = pc // _WINDOW * _WINDOW
-        inside = range(max(region.start, window), min(region.end, window + _WINDOW))
+        inside = surroundings(pc, region)
         stops = sorted(stop for stop in {*self._stops, until} if stop is not None and stop in inside)
 
         def text() -> str:
-            return unit_text(reach(pc, inside, stops, self._decode, _MOST))
+            return unit_text(reach(pc, inside, stops, self._decode, MOST))
 
         if self._table is not TABLE:
             made = text()

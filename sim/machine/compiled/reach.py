@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import Final
 
 from isa.evaluate.exact import Evaluation
 from isa.instruction import Instruction
 from isa.lane import Constant, Lane, Pick, Place, Read, walk
 from sim.machine.errors import ExecutionError
+from sim.machine.memory import Region
 
+MOST: Final = 4000
+"""Instructions that are compiled together."""
+_WINDOW: Final = 1 << 20
 PC = Place("pc")
 Decode = Callable[[int], Instruction]
 """The instruction at an address.  Raises ExecutionError where there is none that can be executed."""
+
+
+def surroundings(pc: int, region: Region) -> range:
+    """The addresses around one, in its region, of which code is compiled together."""
+    window = pc // _WINDOW * _WINDOW
+    return range(max(region.start, window), min(region.end, window + _WINDOW))
 
 
 @dataclass(frozen=True)
