@@ -78,7 +78,7 @@ def _substituted(shape: str, arrangement: str) -> str:
 
 
 class Table:
-    """The forms by mnemonic and shape.  Two rows for one key are refused.
+    """The forms by mnemonic and shape, in `named` by both as one text.  Two rows for one key are refused.
 
     Raises ValueError where rows overlap.
     """

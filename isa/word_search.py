@@ -94,7 +94,7 @@ def search(wanted: frozenset[str], words: Iterable[int], rng: random.Random) -> 
 def main() -> None:
     """Complete words.txt and say how many forms are still without a word."""
     rng = random.Random(1)
-    names = [form.name for form in TABLE.forms.values()]
+    names = [*TABLE.named]
     words = {name: list(recorded) for name, recorded in recorded_words().items() if recorded}
     missing = frozenset(names) - set(words)
     if missing:

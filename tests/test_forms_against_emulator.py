@@ -22,7 +22,7 @@ from sim.call.definitions import NOT_EMULATED
 from sim.machine.errors import ExecutionError
 from sim.machine.registers import VISIBLE_PLACES, RegisterStorage
 from sim.verify.states import CODE, DATA, DATA_SIZE, States
-from sim.verify.verify import forms_named, verify_form
+from sim.verify.verify import verify_form
 
 Words = dict[str, tuple[int, ...]]
 
@@ -36,13 +36,12 @@ MONITOR = Place("monitor")
 
 
 def is_emulated(name: str) -> bool:
-    (form,) = forms_named([name])
-    return NOT_EMULATED.isdisjoint(form.features)
+    return NOT_EMULATED.isdisjoint(TABLE.named[name].features)
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_a_form_agrees_with_the_emulator_or_its_definition(chunk: int) -> None:
-    wrong = differences([form.name for form in TABLE.forms.values()][chunk::CHUNKS], VECTORS)
+    wrong = differences([*TABLE.named][chunk::CHUNKS], VECTORS)
     assert not wrong, "\n".join(wrong)
 
 

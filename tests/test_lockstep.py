@@ -68,7 +68,7 @@ def store_reversed(s: Scalar, address: Address) -> Writes:
 
 
 def body_of(name: str) -> Body:
-    return next(form.body for form in TABLE.forms.values() if form.name == name)
+    return TABLE.named[name].body
 
 
 class Mutant(NamedTuple):

@@ -163,7 +163,7 @@ def shift_mask(element: Int, count: Lane) -> Lane:
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_semantics_are_refuted(name: str) -> None:
     form, body = WRONG[name]
-    found = next(known for known in TABLE.forms.values() if known.name == form)
+    found = TABLE.named[form]
     assert any(is_refuted(sides_of(claim)) for claim in form_claims([Form(found.mnemonic, found.shape, body)]))
 
 

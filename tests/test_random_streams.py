@@ -83,7 +83,7 @@ def wrapping_sum(to: Int, a: Lane, b: Lane) -> Lane:
 
 
 def body_of(name: str) -> Body:
-    return next(form.body for form in TABLE.forms.values() if form.name == name)
+    return TABLE.named[name].body
 
 
 def base_not_moved(*operands: object) -> Writes:

@@ -7,7 +7,7 @@ lacks or gets wrong is compared with its definition (see `sim.call.definitions`)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -43,12 +43,6 @@ class FormResult:
     faults: int = 0
     vectors: int = 0
     difference: str = ""
-
-
-def forms_named(names: Iterable[str]) -> list[Form]:
-    """The forms of the table with these names, in the order of the table."""
-    wanted = set(names)
-    return [form for name, form in TABLE.named.items() if name in wanted]
 
 
 def verify_form(form: str, seed: int, vectors: int) -> FormResult:

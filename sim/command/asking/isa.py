@@ -85,7 +85,7 @@ def verify(
 ) -> None:
     """Do what `lanewise isa verify` says: its options are those of `sim.command.signatures.isa`."""
     forms = tuple(form.name for form in forms_to_verify(name))
-    table = frozenset(form.name for form in TABLE.forms.values())
+    table = frozenset(TABLE.named)
     space_rows = () if name else tuple(rows(space()))
     results: list[FormResult] = []
     with progress_bar() as progress:
