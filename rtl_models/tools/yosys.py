@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
 from isa.errors import MISSING, LanewiseError
-from rtl_models.tools.environment import execute
+from rtl_models.tools.environment import UNSTARTED, execute, wheel_command
 
-_UNSTARTED: Final = "cannot be started:"
-_RUN: Final = f"""
-import signal, sys
+_RUN: Final = """
+import signal
 signal.signal(signal.SIGINT, signal.SIG_DFL)
-try:
-    from pyosys import libyosys
-except (ImportError, OSError) as error:
-    sys.exit(f"{_UNSTARTED} {{error}}")
 libyosys.run_pass("script script")
 """
 """In a process of its own, which an error of yosys ends."""
@@ -62,10 +56,9 @@ def run_script(script: str, directory: Path) -> str:
     """
     yosys_version()
     (directory / "script").write_text(f"{script}\n")
-    done = execute([sys.executable, "-P", "-c", _RUN], directory)
-    if _UNSTARTED in done.output:
-        said = " ".join(done.output.split())
-        raise YosysMissing(f"yosys {said}; run: pip install --force-reinstall pyosys")
+    done = execute(wheel_command("from pyosys import libyosys", _RUN), directory)
+    if done.output.startswith(UNSTARTED):
+        raise YosysMissing(f"yosys {done.output.strip()}; run: pip install --force-reinstall pyosys")
     if done.status != 0:
         raise Refused(_message(done.output))
     return done.output
