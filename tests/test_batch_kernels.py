@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from sim import Batch, Machine
-from sim.call.call import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, map_image
+from sim.call.call import RETURN_ADDRESS, STACK_SIZE, STACK_TOP
 from sim.kernels.quantize_down import KERNEL
 from sim.toolchain.compilers import build
 from sim.toolchain.levels import LEVELS
+from sim.toolchain.starting import map_image
 
 MEMBERS, LONGEST = 9, 40
 ACCUMULATORS, BIAS, OUTPUT = 0x1000_0000, 0x2000_0000, 0x3000_0000

@@ -47,8 +47,9 @@ def test_there_are_five_python_examples() -> None:
 def printed_by_check(folder: Path, *options: str) -> list[str]:
     """What `lanewise check quantize_down` prints."""
     command = [str(Path(sys.executable).with_name("lanewise")), "check", "quantize_down", *options]
-    printed = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=True).stdout
-    return [line.rstrip() for line in printed.strip("\n").splitlines()]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [line.rstrip() for line in done.stdout.strip("\n").splitlines()]
 
 
 SHOWN_REPORT = [line.rstrip() for line in block_after("<!-- output of: lanewise check").strip("\n").splitlines()]

@@ -9,17 +9,35 @@ from pathlib import Path
 
 import pytest
 
+from sim.machine.machine import Machine
+from sim.machine.memory import Memory
+from sim.toolchain import starting
 from sim.toolchain.archive import members
-from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, UndefinedSymbols, build, build_text
-from sim.toolchain.image import ImageError
+from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, build, build_text
+from sim.toolchain.image import Image, ImageError
 from sim.toolchain.objects import open_image
-from support.elf_originals import archived, compiled, linked
+from sim.toolchain.starting import map_image
+from support.elf_originals import CHOICE, TABLES, archived, compiled, linked
 from support.sources import SUM, Write, code
 
 pytestmark = pytest.mark.usefixtures("cache")
 
+
+STACK = 0x7FFE_0000_0000
 OTHER = "int other(int a) { return a; }\n"
 USES_OTHER = "int other(int); int kernel(int a) { return other(a) + 1; }\n"
+
+
+def called(image: Image, data: bytes = b"") -> int:
+    """What `kernel` returns of 0, or of a pointer to the data."""
+    machine = Machine()
+    map_image(machine.memory, image)
+    machine.memory.map(STACK, 2 * 4096, "rw")
+    machine.memory.write(STACK, data)
+    machine.x[0], machine.sp, machine.x[30] = STACK if data else 0, STACK + 2 * 4096, 0x7FFF_0000_0000
+    machine.pc = image.symbol("kernel").address
+    machine.run(0x7FFF_0000_0000, 1_000_000)
+    return machine.x[0] & 0xFFFFFFFF
 
 
 def an_object(folder: Path) -> Path:
@@ -143,12 +161,16 @@ def test_a_missing_symbol_is_answered_with_near_names(
 
 
 @pytest.mark.parametrize("form", ["{0}", "{1}", "{1}(k.c.o)"], ids=["object", "library", "member"])
-def test_unresolved_symbols_are_all_named(tmp_path: Path, form: str) -> None:
+def test_symbols_that_nothing_defines_are_bound_to_addresses_without_memory(tmp_path: Path, form: str) -> None:
     text = "int first(void), second(void); int kernel(void) { return first() + second(); }\n"
     made = compiled(tmp_path, "k.c", text)
     library = archived(tmp_path, "k.a", made)
-    with pytest.raises(UndefinedSymbols, match=r"^undefined symbols: (first, second|second, first); define"):
-        open_image(Path(form.format(made, library)), "kernel")
+    image = open_image(Path(form.format(made, library)), "kernel")
+    assert (set(image.missing), {"first", "second"} & set(image.symbols)) == ({"first", "second"}, set())
+    memory = Memory()
+    map_image(memory, image)
+    assert [memory.region_at(place) for place in image.missing.values()] == [None, None]
+    assert [image.missing_at(place + 8) for place in image.missing.values()] == list(image.missing)
 
 
 def for_x86(path: Path) -> Path:
@@ -190,7 +212,8 @@ def test_a_truncated_file_is_refused_in_one_sentence(tmp_path: Path, kind: Calla
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"!<thin>\n", "is a thin archive"),
+        (b"!<thin>\n", "defines no symbol 'kernel'; it defines none at all"),
+        (b"!<thin>\n" + b"/dev/zero/".ljust(58) + b"`\n", "is a truncated or corrupt archive at byte 8"),
         (b"!<arch>\n", "defines no symbol 'kernel'; it defines none at all"),
         (b"!<arch>\nnonsense", "is a truncated or corrupt archive at byte 8"),
         (b"BC\xc0\xde", "is LLVM bitcode, not machine code; compile it without -flto"),
@@ -229,28 +252,94 @@ def test_a_missing_member_is_answered_with_near_names(tmp_path: Path) -> None:
         open_image(Path(f"{a_library(tmp_path)}(other.o)"), "kernel")
 
 
-def test_needed_libraries_are_named(tmp_path: Path) -> None:
+def test_what_a_needed_library_defines_is_missing(tmp_path: Path) -> None:
     needed = linked(tmp_path, "libm.so", compiled(tmp_path, "other.c", OTHER, "-fPIC"), flags=("-shared",))
     program = linked(tmp_path, "k.elf", compiled(tmp_path, "k.c", USES_OTHER), needed)
-    with pytest.raises(ImageError, match=r"needs the libraries .*libm.so, which nothing loads here"):
-        open_image(program, "kernel")
+    image = open_image(program, "kernel")
+    assert (set(image.missing), [Path(name).name for name in image.needed]) == ({"other"}, ["libm.so"])
 
 
-@pytest.mark.parametrize("flags", [(), ("-z", "nosectionheader")], ids=["sections", "no sections"])
-def test_dynamic_relocations_are_refused(tmp_path: Path, flags: tuple[str, ...]) -> None:
-    text = "int x; int *const table[] = {&x}; int kernel(int i) { return *table[i]; }\n"
-    made = linked(tmp_path, "k.so", compiled(tmp_path, "k.c", text, "-fPIC"), flags=("-shared", *flags))
-    with pytest.raises(ImageError, match="has dynamic relocations, which nothing applies here"):
-        open_image(made, "kernel")
+def test_what_compilers_call_on_their_own_is_put_beside_a_program_that_takes_it_from_a_library(tmp_path: Path) -> None:
+    text = "void *memset(void *, int, unsigned long); int kernel(char *p) { memset(p, 7, 300); return p[299]; }\n"
+    made = compiled(tmp_path, "k.c", text, "-fPIC", "-O1", "-fno-builtin")
+    image = open_image(linked(tmp_path, "k.so", made, flags=("-shared",)), "kernel")
+    assert ("memset" in image.symbols, image.missing) == (True, {})
+    assert called(image, data=bytes(320)) == 7
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("-shared",), ("-shared", "-z", "nosectionheader"), ("-pie",), ("-shared", "--pack-dyn-relocs=relr"),
+        ("-shared", "-z", "now"), ("-shared", "--strip-all"),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_dynamic_relocations_are_applied(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    path = linked(tmp_path, "k.so", compiled(tmp_path, "k.c", TABLES, "-fPIC", "-O1"), flags=flags)
+    assert called(open_image(path, "kernel")) == 121103
+
+
+ALL_OF_THEM = "(hwcap >> 20 & hwcap >> 62 & 1) && more[0] == 24 && (more[2] >> 13 & 1)"
+
+
+@pytest.mark.parametrize("flags", [(), ("-shared",), ("-pie",)], ids=" ".join)
+@pytest.mark.parametrize(("choice", "result"), [("hwcap >> 22 & 1", 1), (ALL_OF_THEM, 2)], ids=["no SVE", "DOTPROD"])
+def test_an_indirect_function_is_the_one_that_its_code_chooses(
+    tmp_path: Path, flags: tuple[str, ...], choice: str, result: int
+) -> None:
+    made = compiled(tmp_path, "k.c", CHOICE.replace("CHOICE", choice), "-fPIC", "-O1")
+    assert called(open_image(linked(tmp_path, "k.elf", made, flags=flags) if flags else made, "kernel")) == result
+
+
+@pytest.mark.parametrize("choice", ["*(int *)8", "({ for (;;); 1; })", "(*(int volatile *)choose = 1)"])
+def test_an_indirect_function_that_cannot_be_asked_is_missing(
+    tmp_path: Path, choice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starting, "_LIMIT", 10_000)
+    made = compiled(tmp_path, "k.c", CHOICE.replace("CHOICE", choice), "-O1")
+    (name,) = open_image(made, "kernel").missing
+    assert "(an indirect function, whose choice fails: " in name
 
 
 CONSTRUCTED = 'int f(); int made = f(); int f() { return 3; }\nextern "C" int kernel() { return made; }\n'
 
 
-def test_constructors_that_would_not_be_run_are_refused(write: Write) -> None:
-    source = write("kernel.cpp", CONSTRUCTED)
-    with pytest.raises(ImageError, match=r"has constructors to be run at start-up \(.init_array\)"):
-        open_image(source, "kernel", "-O0")
+@pytest.mark.parametrize(("run", "result"), [(False, 0), (True, 3)])
+@pytest.mark.parametrize("flags", [None, ("-shared",), ("-pie",)], ids=["source", "shared", "pie"])
+def test_constructors_run_when_they_are_asked_for(
+    tmp_path: Path, run: bool, result: int, flags: tuple[str, ...] | None
+) -> None:
+    (tmp_path / "kernel.cpp").write_text(CONSTRUCTED)
+    path = tmp_path / "kernel.cpp"
+    if flags is not None:
+        path = linked(tmp_path, "k.so", compiled(tmp_path, "kernel.cpp", CONSTRUCTED, "-fPIC", "-O0"), flags=flags)
+    image = open_image(path, "kernel", constructors=run)
+    assert (called(image), len(image.constructors)) == (result, not run)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("*(int *)8", r"has a constructor .near kernel.cpp:1. that cannot be run: at 0x\w+, ldr"),
+        ("g()", "has a constructor .near kernel.cpp:1. that cannot be run: it uses '_Z1gv', which nothing defines"),
+    ],
+)
+def test_a_constructor_that_cannot_be_run_is_refused_in_one_sentence(write: Write, body: str, message: str) -> None:
+    source = write("kernel.cpp", CONSTRUCTED.replace("3;", f"{body};").replace("int f();", "int f(); int g();", 1))
+    with pytest.raises(ImageError, match=message) as refused:
+        open_image(source, "kernel", "-O0", constructors=True)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_thin_archive_takes_its_members_from_where_they_lie(tmp_path: Path) -> None:
+    objects = [compiled(tmp_path, name, text) for name, text in (("k.c", USES_OTHER), ("o.c", OTHER))]
+    library = archived(tmp_path, "thin.a", *objects, thin=True)
+    assert set(open_image(library, "kernel").symbols) == {"kernel", "other"}
+    assert set(open_image(Path(f"{library}(o.c.o)"), "other").symbols) == {"other"}
+    objects[1].unlink()
+    with pytest.raises(ImageError, match=r"thin.a is a thin archive, and its member .*o.c.o cannot be read: No such"):
+        open_image(library, "kernel")
 
 
 def test_a_variable_that_the_compiler_computes_needs_no_constructor(write: Write) -> None:

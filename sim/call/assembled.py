@@ -21,7 +21,6 @@ from isa.evaluate.exact import QC, Evaluation, Occurrence
 from isa.lane import Memory as MemoryPlace
 from isa.lane import Place
 from sim.call.buffers import whole_pages
-from sim.call.call import map_image
 from sim.call.lockstep import Divergence, Lockstep
 from sim.emulator import Emulator
 from sim.machine.errors import MemoryFault
@@ -30,6 +29,7 @@ from sim.machine.memory import PAGE, Memory
 from sim.machine.registers import RegisterStorage
 from sim.toolchain.compilers import build_text
 from sim.toolchain.image import Image
+from sim.toolchain.starting import map_image
 
 _REGION = 1 << 32
 """The assembled code has a region of this size and alignment for itself: code and constants from its start on, the

@@ -22,7 +22,7 @@ from isa.intrinsics import Program
 from isa.rows import TABLE
 from isa.table import Table
 from sim.call.buffers import BUFFER_SPACING, Buffers, PlacedArray
-from sim.call.caller import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, Call, Caller, map_image
+from sim.call.caller import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, Call, Caller
 from sim.call.capture import Capture
 from sim.call.coverage import Coverage, code_coverage
 from sim.call.guards.bounds import AccessBounds, StackFrame
@@ -47,7 +47,7 @@ from sim.toolchain.image import Image
 
 __all__ = [
     "MAX_INSTRUCTIONS", "RETURN_ADDRESS", "STACK_SIZE", "STACK_TOP", "CallError", "CallResult", "CompiledKernel",
-    "Engine", "Implementation", "ProgramKernel", "Recorded", "map_image",
+    "Engine", "Implementation", "ProgramKernel", "Recorded",
 ]  # fmt: skip
 
 REPEATED_ALONE = 8
@@ -119,7 +119,7 @@ class CompiledKernel:
         """Run one call.  Raises CallError, MemoryFault, Trap, UnsupportedInstruction; KernelError for the arguments."""
         call, undefined = Call(arguments, seed), SeededBytes(seed)
         placed = self._caller.prepare(call, undefined)
-        bounds = AccessBounds(placed.values(), self._image.segments, self._caller.stack)
+        bounds = AccessBounds(placed.values(), self._image.segments, self._caller.stack, self._image.absent)
         watch = Watch(self._machine, self._image, bounds, self._traits)
         start, events = self._machine.instructions_executed, self._lockstep.qc_events
         unverified = self._lockstep.unverified.copy()

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from isa.lane import Place
-from sim.call.buffers import Buffers, PlacedArray, whole_pages
+from sim.call.buffers import Buffers, PlacedArray
 from sim.call.guards.bounds import StackFrame
 from sim.call.guards.undefined_bytes import UndefinedBytes
 from sim.kernels.kernel import Inputs, Kernel, KernelError
@@ -21,30 +21,15 @@ from sim.kernels.signature import RETURNED, Pointer, as_bytes
 from sim.machine.machine import Machine
 from sim.machine.memory import PAGE, Memory
 from sim.toolchain.image import Image
+from sim.toolchain.starting import map_image
 
 RETURN_ADDRESS = 0x7FFF_0000_0000
 STACK_TOP, STACK_SIZE = 0x7FFE_0000_0000, 16 * PAGE
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 
-class Mappable(Protocol):
-    """Memory that a program can be put into: of one machine or of a batch."""
-
-    def map(self, address: int, size: int, permissions: str, /) -> object: ...
-
-    def write(self, address: int, data: bytes, /) -> None: ...
-
-
 class RegisterReader(Protocol):
     def read(self, place: Place, /) -> int: ...
-
-
-def map_image(memory: Mappable, image: Image) -> None:
-    """Map the segments of an image, whole pages each."""
-    for segment in image.segments:
-        start = segment.address // PAGE * PAGE
-        memory.map(start, whole_pages(segment.address + segment.size - start), segment.permissions)
-        memory.write(segment.address, segment.data)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def execute_call(
     machine = Machine()
     caller = Caller(image, kernel, machine)
     placed = caller.prepare(Call(arguments, seed), SeededBytes(seed))
-    watch = Watch(machine, image, AccessBounds(placed.values(), image.segments, caller.stack), {})
+    watch = Watch(machine, image, AccessBounds(placed.values(), image.segments, caller.stack, image.absent), {})
     try:
         stream = run_stream(machine, RETURN_ADDRESS, limit)
     except MemoryFault as fault:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from sim.toolchain.image import ImageError
 
@@ -10,6 +11,7 @@ MAGIC, THIN_MAGIC = b"!<arch>\n", b"!<thin>\n"
 _HEADER = re.compile(rb"(?s)(.{16}).{12}.{6}.{6}.{8}(\d+) *`\n")
 _HEADER_SIZE = 60
 _LONG_NAMES = "//"
+_TABLES = re.compile(r"/|//|/SYM64/")  # what a thin archive holds itself
 _INDICES = re.compile(r"/|/SYM64/|__\.SYMDEF.*")  # of symbols, by GNU's and BSD's ranlib
 
 
@@ -24,19 +26,21 @@ class Member:
 def members(path: object, data: bytes) -> list[Member]:
     """The files in an archive, in order, without its index; ImageError where the archive is malformed.
 
-    The path is what messages name.
+    A thin archive only names its members: each is read from where it lies, seen from the archive.  The path is that,
+    and what messages name.
     """
-    if data.startswith(THIN_MAGIC):
-        raise ImageError(f"{path} is a thin archive, which holds no members; give an archive that ar made without T")
+    thin = data.startswith(THIN_MAGIC)
     stored = []  # under the names in their headers, each at an even offset
     at = len(MAGIC)
     while at < len(data):
         header = _HEADER.fullmatch(data, at, at + _HEADER_SIZE)
-        begin = at + _HEADER_SIZE
-        end = begin + int(header[2]) if header else 0
-        if header is None or end > len(data):
-            raise ImageError(f"{path} is a truncated or corrupt archive at byte {at}; build or copy it again")
-        stored.append(Member(header[1].decode(errors="replace").rstrip(), data[begin:end]))
+        if header is None:
+            raise _corrupt(path, at)
+        name, begin = header[1].decode(errors="replace").rstrip(), at + _HEADER_SIZE
+        end = begin if thin and not _TABLES.fullmatch(name) else begin + int(header[2])
+        if end > len(data):
+            raise _corrupt(path, at)
+        stored.append(Member(name, data[begin:end]))
         at = end + end % 2
     long_names = next((member.content for member in stored if member.name == _LONG_NAMES), b"")
     found = []
@@ -48,7 +52,39 @@ def members(path: object, data: bytes) -> list[Member]:
             found.append(Member(_text(content[:size].rstrip(b"\0")), content[size:]))
         elif not _INDICES.fullmatch(name):
             found.append(Member(name.removesuffix("/"), content))
-    return [member for member in found if not _INDICES.fullmatch(member.name)]
+    listed = [member for member in found if not _INDICES.fullmatch(member.name)]
+    return [_outside(path, member.name) for member in listed] if thin else listed
+
+
+def whole(path: object, data: bytes) -> bytes:
+    """The archive with its members in it, also where it is a thin one.  Raises ImageError as `members`."""
+    if not data.startswith(THIN_MAGIC):
+        return data
+    parts = [MAGIC]
+    for number, member in enumerate(members(path, data)):
+        content = member.content
+        header = f"{f'{number}.o/':16}{0:<12}{0:<6}{0:<6}{644:<8}{len(content):<10}`\n"
+        parts += [header.encode(), content, b"\n" * (len(content) % 2)]
+    return b"".join(parts)
+
+
+def _outside(archive: object, name: str) -> Member:
+    """A member of a thin archive."""
+    file = Path(str(archive)).parent / name
+    if file.exists() and not file.is_file():  # a device may never end
+        raise ImageError(f"{archive} is a thin archive that names {file}, which is no regular file")
+    try:
+        return Member(file.name, file.read_bytes())
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ImageError(
+            f"{archive} is a thin archive, and its member {file} cannot be read: {reason}; "
+            "give it beside its objects, or an archive that ar made without T"
+        ) from error
+
+
+def _corrupt(path: object, at: int) -> ImageError:
+    return ImageError(f"{path} is a truncated or corrupt archive at byte {at}; build or copy it again")
 
 
 def _text(name: bytes) -> str:

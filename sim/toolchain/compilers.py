@@ -22,10 +22,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from isa.errors import MISSING, LanewiseError
-from sim.toolchain.image import LARGEST_IMAGE, Image, ImageError
+from sim.toolchain.image import LARGEST_IMAGE, MISSING_PREFIX, MISSING_ROOM, Image, ImageError
 from sim.toolchain.kept import Make, kept_or_made, write_whole
+from sim.toolchain.relocations import relocated
+from sim.toolchain.starting import resolved
 
 _PAGE = 4096
+_MISSING = 1 << 30  # from the base of a program to what stands for missing symbols: within reach of adrp
 _ADDRESS_LIMIT = 1 << 48  # the largest virtual address without FEAT_LVA: Arm ARM, D8.1
 
 _TARGET = ("--target=aarch64-linux-gnu", "-nostdinc")
@@ -49,7 +52,16 @@ _CPP_LIBRARY = (
 )  # fmt: skip
 # Of programs for this computer; what is called is in the process that loads them.
 _HOST = ("-std=gnu11", "-O2", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-w")
-_LINK = ("-z", "separate-loadable-segments", "-z", f"max-page-size={_PAGE}", "-z", "norelro", "--error-limit=0")
+_LINK = (
+    "-z",
+    "separate-loadable-segments",
+    "-z",
+    f"max-page-size={_PAGE}",
+    "-z",
+    "norelro",
+    "--error-limit=0",
+    "--no-demangle",
+)
 
 # Functions that compilers call on their own, for programs that do not define them.  Without -fno-builtin, the loop that
 # is memset would become a call of memset.
@@ -72,9 +84,6 @@ _VERSION = re.compile(r"clang version (\S+)")
 # What a tool says of its own output, not of a line of the source, when the cache takes no more.
 _FULL = "|".join(os.strerror(code) for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS))
 _CANNOT_WRITE = re.compile(rf"^(?:error|fatal error|LLVM ERROR|ld\.lld: error): .*(?:{_FULL})'?$", re.MULTILINE)
-_DEFINE = (
-    "define them beside the kernel: there are no libraries here, only what compilers call on their own and rounding"
-)
 _CACHE_ADVICE = "set LANEWISE_CACHE to a directory that can be written"
 _INSTALL = "pip install --force-reinstall ziglang"
 
@@ -86,8 +95,12 @@ class ToolchainError(LanewiseError):
     """A source that cannot be built: one sentence, then the compiler's or linker's own message."""
 
 
-class UndefinedSymbols(ToolchainError):
-    """A program that uses what it does not define and the runtime does not have; all names are in the first line."""
+class _UndefinedSymbols(ToolchainError):
+    """A program that uses what it does not define."""
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__(f"undefined symbols: {', '.join(names)}")
+        self.names = names
 
 
 class ToolchainUnavailable(ToolchainError):
@@ -153,9 +166,10 @@ def build(source: Path, *flags: str, base: int = 0x10000) -> Image:
     running anything, while source, flags, base, compiler and the content of every included file stay the same. A
     header that newly appears in an earlier include directory is not noticed.
 
-    ToolchainError when the source cannot be read, compiled or linked, UndefinedSymbols when it lacks other functions,
-    ToolMissing without a compiler, CacheUnusable when the result cannot be kept, ImageError when the linked program is
-    larger than an image may be or has constructors.
+    Symbols that nothing defines are bound to addresses where no memory is (`Image.missing`); constructors are not run.
+
+    ToolchainError when the source cannot be read, compiled or linked, ToolMissing without a compiler, CacheUnusable
+    when the result cannot be kept, ImageError when the linked program is larger than an image may be.
     """
     _check_suffix(source.suffix, source)
     beside = (f"-I{source.absolute().parent}",) if source.suffix in _ASSEMBLY else ()
@@ -167,19 +181,23 @@ def build(source: Path, *flags: str, base: int = 0x10000) -> Image:
     except OSError as error:
         raise ToolchainError(f"cannot read {source}: {error.strerror}; give the path of a source file") from error
     key = _key([compiler, linker, str(source.absolute()), os.getcwd()], text)
-    return Image.read(_cached(key, ".elf", lambda scratch: _built(source, compiler, linker, scratch)))
+    return _ready(_cached(key, ".elf", lambda scratch: _built(source, compiler, linker, base, scratch)))
 
 
 def link(files: Mapping[str, bytes], *options: str, base: int = 0x10000) -> Image:
     """Link relocatable objects and archives as `build` does, by the names that the linker's messages give them.
 
     The options are the linker's: --undefined=NAME takes a member of an archive for the symbol. The result is kept by
-    content. ToolchainError when the files cannot be linked, UndefinedSymbols when something is missing in them, and
-    what `build` raises for the environment and for the linked program.
+    content; what nothing defines is bound as `build` binds it. ToolchainError when the files cannot be linked, and what
+    `build` raises for the environment and for the linked program.
     """
     linker = [*_linker(base), "-m", "aarch64elf", "--no-dependent-libraries", *options]
     key = _key([linker, [(name, len(content)) for name, content in files.items()]], b"".join(files.values()))
-    return Image.read(_cached(key, ".elf", lambda scratch: _linked(linker, files, scratch)))
+    return _ready(_cached(key, ".elf", lambda scratch: _linked(linker, files, base, scratch)))
+
+
+def _ready(linked: Path) -> Image:
+    return resolved(relocated(Image.read(linked), lambda names: dict.fromkeys(names, 0)))
 
 
 def build_text(text: str, suffix: str, *flags: str, base: int = 0x10000) -> Image:
@@ -330,7 +348,9 @@ def _cached(key: str, suffix: str, make: Make) -> Path:
         return kept_or_made(directory, key, suffix, make)
 
 
-def _built(source: Path, compiler: list[str], linker: list[str], scratch: Path) -> tuple[Path, list[Path] | None]:
+def _built(
+    source: Path, compiler: list[str], linker: list[str], base: int, scratch: Path
+) -> tuple[Path, list[Path] | None]:
     """The linked program, and the files it was made from; None where they name some that the compiler does not list."""
     compiled, included, given = scratch / "kernel.o", scratch / "kernel.d", source.absolute()
     text = source.read_bytes()
@@ -340,7 +360,7 @@ def _built(source: Path, compiler: list[str], linker: list[str], scratch: Path) 
         given = scratch / "kernel.s"
         given.write_bytes(marker + respelled)
     _run([*compiler, str(given), "-MD", "-MT", "kernel", "-MF", str(included), "-o", str(compiled)])
-    linked, runtime = _linked(linker, {compiled.name: None}, scratch)
+    linked, runtime = _linked(linker, {compiled.name: None}, base, scratch)
     texts = [source.absolute()]
     if included.exists():  # a make rule `kernel: a.c b.h`; a plain .s file is not preprocessed and has none
         rule = os.fsdecode(included.read_bytes()).removeprefix("kernel:").replace("\\\n", " ")
@@ -350,10 +370,11 @@ def _built(source: Path, compiler: list[str], linker: list[str], scratch: Path) 
     return linked, None if includes_more else [*texts, *runtime]
 
 
-def _linked(linker: list[str], files: Mapping[str, bytes | None], scratch: Path) -> tuple[Path, list[Path]]:
+def _linked(linker: list[str], files: Mapping[str, bytes | None], base: int, scratch: Path) -> tuple[Path, list[Path]]:
     """The program, and the sources of the runtime where it lacks something by itself.
 
-    So what needs no runtime is linked as if there were none.  A file without a content is in the directory already.
+    So what needs no runtime is linked as if there were none, and what the runtime lacks as well is bound to addresses
+    behind the program.  A file without a content is in the directory already.
     """
     for name, content in files.items():
         if content is not None:
@@ -362,14 +383,25 @@ def _linked(linker: list[str], files: Mapping[str, bytes | None], scratch: Path)
     command = [*linker, *files, "-o", linked.name]
     try:
         _run(command, scratch)
-    except UndefinedSymbols:
+    except _UndefinedSymbols:
         used = sorted(_RUNTIME.glob("*.[cS]"))
         compiler = [*clang_command(), *_COMPILE, *_RUNTIME_FLAGS, *map(str, used)]
         runtime = _cached(_key(compiler, b""), ".a", lambda scratch: _archived(used, compiler, scratch))
-        _run([*command, str(runtime)], scratch)
+        command.append(str(runtime))
+        try:
+            _run(command, scratch)
+        except _UndefinedSymbols as undefined:
+            _run([*command, *_bound(undefined.names, base + _MISSING)], scratch)
     if (size := linked.stat().st_size) > LARGEST_IMAGE:  # as a section's alignment may make it, out of nothing
         raise ImageError(f"the linked program has {size} bytes; at most {LARGEST_IMAGE >> 20} MiB is allowed")
     return linked, used
+
+
+def _bound(names: list[str], first: int) -> Iterator[str]:
+    """The linker's options for symbols that stand for nothing: see `Image.missing`."""
+    for place, name in zip(range(first, _ADDRESS_LIMIT, MISSING_ROOM), names, strict=False):
+        yield f"--defsym={MISSING_PREFIX}{name}={place:#x}"
+        yield f"--defsym={name}={MISSING_PREFIX}{name}"
 
 
 def _archived(sources: list[Path], compiler: list[str], scratch: Path) -> tuple[Path, list[Path]]:
@@ -402,7 +434,7 @@ def _run(command: list[str], directory: Path | None = None) -> str:
     if done.returncode < 0 and not said:  # what lld does on a full disk, and what a lack of memory does
         raise ToolchainUnavailable(f"{tool} was stopped by signal {-done.returncode}: free memory and disk space")
     if undefined := _UNDEFINED.findall(said):
-        raise UndefinedSymbols(f"undefined symbols: {', '.join(undefined)}; {_DEFINE}\n{said}")
+        raise _UndefinedSymbols(undefined)
     features = {name or required for name, required in _REQUIRED_FEATURE.findall(said)}
     if not features:
         raise ToolchainError(f"the source does not build: mend what the tool reports\n{said}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, NamedTuple, TypeVar
 
 from elftools.construct.core import MetaArray
 from elftools.construct.lib.container import Container
@@ -30,11 +30,11 @@ LARGEST_IMAGE = 256 << 20  # bytes of memory: far above any kernel, far below wh
 _MOST_ENTRIES = 1 << 16  # of one table of DWARF, such as the files of a unit
 _PAGE = 4096
 _SHF_ALLOC = 2
-# Types of sections, and tags of sizes in the dynamic segment: System V ABI chapters 4 and 5.
-_RELOCATIONS = ("SHT_REL", "SHT_RELA", "SHT_RELR", "DT_RELSZ", "DT_RELASZ", "DT_RELRSZ", "DT_PLTRELSZ")
-_CONSTRUCTORS = ("SHT_INIT_ARRAY", "SHT_PREINIT_ARRAY", "DT_INIT_ARRAYSZ", "DT_PREINIT_ARRAYSZ")
-_STATIC = "give the object files, or link statically at a fixed address"
-_CONSTANT = "initialise these variables with constants (constexpr, constinit)"
+MISSING_PREFIX = "__lanewise_missing_"
+"""What a symbol that nothing defines is called in a linked program; the symbol's own name follows."""
+MISSING_ROOM = 1 << 16
+"""Bytes from one address that stands for a missing symbol to the next."""
+_CONSTRUCTORS = ("SHT_PREINIT_ARRAY", "SHT_INIT_ARRAY")  # types of sections, System V ABI chapter 4
 
 _ADDRESSES = 1 << 64
 _PROGRAM_HEADER, _SECTION_HEADER = 56, 64  # sizes of Elf64_Phdr and Elf64_Shdr, System V ABI chapter 4
@@ -66,6 +66,24 @@ class Symbol:
     size: int
 
 
+class Resolver(NamedTuple):
+    """A word of memory at `place` that gets what the function at `function` returns: an indirect function, IFUNC."""
+
+    place: int
+    function: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """Where a linked program tells what a loader has to do with it, as addresses; `bias` is how far it was moved."""
+
+    bias: int = 0
+    dynamic: range = range(0)
+    relocations: tuple[range, ...] = ()
+    constructors: tuple[range, ...] = ()
+
+
 @dataclass(frozen=True)
 class SourceLine:
     """A line of a source file, the file as the compiler named it; str() gives "kernel.c:41"."""
@@ -77,12 +95,15 @@ class SourceLine:
         return f"{posixpath.basename(self.file)}:{self.line}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Image:
     """A linked program. `lines` are (start, end, line), sorted, end excluded; `symbols` prefer global to local.
 
-    Its memory is complete as it is: programs that a loader or a start-up routine would have to finish are refused.
-    `file` is the content of the ELF file.
+    `missing` are symbols that nothing defines, each bound to an address where no memory is, so that whoever gets there
+    is stopped (`missing_at`); `unfilled` are variables whose content is in a library that is not there.  `needed` are
+    the names of such libraries.  `constructors` are functions that start-up code would call, and which were not.
+    `resolvers` are words that indirect functions are still to fill, and `unfinished` what a loader is still to do:
+    both are empty in what `open_image`, `build` and `link` return.  `file` is the content of the ELF file.
     """
 
     path: Path
@@ -90,13 +111,16 @@ class Image:
     symbols: Mapping[str, Symbol]
     lines: tuple[tuple[int, int, SourceLine], ...]
     file: bytes = field(repr=False)
+    missing: Mapping[str, int] = field(default_factory=dict)
+    unfilled: Mapping[str, range] = field(default_factory=dict)
+    needed: tuple[str, ...] = ()
+    constructors: tuple[int, ...] = ()
+    resolvers: tuple[Resolver, ...] = ()
+    unfinished: Unfinished = Unfinished()
 
     @classmethod
     def read(cls, path: Path) -> "Image":
-        """The image in a little-endian 64-bit AArch64 ELF file; ImageError for anything else.
-
-        Refused are also dynamic relocations, needed libraries and constructors, all of which nothing would carry out.
-        """
+        """The image in a little-endian 64-bit AArch64 ELF file, as it is; ImageError for anything else."""
         try:
             data = path.read_bytes()
         except OSError as error:
@@ -104,33 +128,54 @@ class Image:
         with _parsing(path):
             elf = _aarch64(path, data)
             segments = _segments(path, elf, data)
-            # Of sections and the dynamic segment either may be stripped; a static program has no dynamic segment.
-            tags = [tag for segment in elf.iter_segments("PT_DYNAMIC") for tag in segment.iter_tags()]
-            libraries = [tag.needed for tag in tags if tag.entry.d_tag == "DT_NEEDED"]
-            loaded = (part for part in elf.iter_sections() if part["sh_flags"] & _SHF_ALLOC and part["sh_size"])
-            present = {part["sh_type"] for part in loaded} | {tag.entry.d_tag for tag in tags if tag.entry.d_val}
-            if libraries:
-                raise ImageError(
-                    f"{path} needs the libraries {', '.join(libraries)}, which nothing loads here; {_STATIC}"
-                )
-            if present.intersection(_RELOCATIONS):
-                raise ImageError(f"{path} has dynamic relocations, which nothing applies here; {_STATIC}")
-            if present.intersection(_CONSTRUCTORS):
-                started = "constructors to be run at start-up (.init_array), which nothing runs here"
-                raise ImageError(f"{path} has {started}; {_CONSTANT}")
             code = [range(s.address, s.address + s.size) for s in segments if "x" in s.permissions]
             lines = [entry for entry in _lines(path, elf) if any(entry[0] in addresses for addresses in code)]
             # Locals come first in the table (System V ABI), so a global of the same name replaces them.
             entries = _symbol_entries(elf)
             symbols = {name: Symbol(name, entry["st_value"], entry["st_size"]) for name, entry in entries}
-            return Image(path, segments, symbols, tuple(sorted(lines, key=lambda entry: entry[:2])), data)
+            missing = {
+                name.removeprefix(MISSING_PREFIX): symbol.address
+                for name, symbol in symbols.items()
+                if name.startswith(MISSING_PREFIX)
+            }
+            there = {
+                name: symbol
+                for name, symbol in symbols.items()
+                if name not in missing and not name.startswith(MISSING_PREFIX)
+            }
+            sorted_lines = tuple(sorted(lines, key=lambda entry: entry[:2]))
+            return Image(
+                path=path,
+                segments=segments,
+                symbols=there,
+                lines=sorted_lines,
+                file=data,
+                missing=missing,
+                unfinished=_unfinished(elf),
+            )
 
     def moved(self, offset: int) -> "Image":
         """The position-independent program that much further up; the offset in bytes, a multiple of its alignment."""
         segments = tuple(replace(segment, address=segment.address + offset) for segment in self.segments)
         symbols = {name: replace(symbol, address=symbol.address + offset) for name, symbol in self.symbols.items()}
         lines = tuple((start + offset, end + offset, line) for start, end, line in self.lines)
-        return replace(self, segments=segments, symbols=symbols, lines=lines)
+        left = self.unfinished
+        unfinished = Unfinished(
+            left.bias + offset,
+            _moved(left.dynamic, offset),
+            tuple(_moved(table, offset) for table in left.relocations),
+            tuple(_moved(table, offset) for table in left.constructors),
+        )
+        return replace(self, segments=segments, symbols=symbols, lines=lines, unfinished=unfinished)
+
+    @property
+    def absent(self) -> dict[str, range]:
+        """The addresses of what nothing here has: missing symbols, and variables that are not filled."""
+        return {n: range(at, at + MISSING_ROOM) for n, at in self.missing.items()} | dict(self.unfilled)
+
+    def missing_at(self, address: int) -> str | None:
+        """The symbol that an address stands for and that nothing here has, else None."""
+        return next((name for name, place in self.absent.items() if address in place), None)
 
     def symbol(self, name: str) -> Symbol:
         """The defined symbol of that name; ImageError with near names when there is none."""
@@ -213,7 +258,8 @@ def _aarch64(path: object, data: bytes) -> ELFFile:
 
 def _segments(path: Path, elf: ELFFile, data: bytes) -> tuple[Segment, ...]:
     """By address; bounded in sum before anything is copied, since many headers may name the same bytes."""
-    headers = [found.header for found in elf.iter_segments("PT_LOAD") if found["p_memsz"]]
+    may = sum(_PERMISSION_BITS.values())  # what nobody may touch is as good as not there
+    headers = [s.header for s in elf.iter_segments("PT_LOAD") if s["p_memsz"] and s["p_flags"] & may]
     size = sum(header["p_memsz"] for header in headers)
     if elf["e_type"] not in ("ET_EXEC", "ET_DYN") or not headers:
         raise ImageError(f"{path} has no loadable segments ({elf['e_type']}); link it first, with ld.lld or build()")
@@ -236,13 +282,30 @@ def _segments(path: Path, elf: ELFFile, data: bytes) -> tuple[Segment, ...]:
     return tuple(segments)
 
 
+def _unfinished(elf: ELFFile) -> Unfinished:
+    """A static program has no dynamic segment; its tables are in sections, which no program with one needs."""
+    dynamic = next((range(s["p_vaddr"], s["p_vaddr"] + s["p_filesz"]) for s in elf.iter_segments("PT_DYNAMIC")), None)
+    if dynamic is not None:
+        return Unfinished(dynamic=dynamic)
+    loaded = [s for s in elf.iter_sections() if s["sh_flags"] & _SHF_ALLOC and s["sh_size"]]
+    places = [(s["sh_type"], range(s["sh_addr"], s["sh_addr"] + s["sh_size"])) for s in loaded]
+    relocations = tuple(place for kind, place in places if kind == "SHT_RELA")
+    return Unfinished(relocations=relocations, constructors=tuple(p for kind, p in places if kind in _CONSTRUCTORS))
+
+
+def _moved(places: range, offset: int) -> range:
+    return range(places.start + offset, places.stop + offset)
+
+
 def _symbol_entries(elf: ELFFile) -> Iterator[tuple[str, Container]]:
     """Of the defined symbols; a stripped library keeps those that it exports.
 
     Left out are mapping symbols ($x and $d, ELF for the Arm 64-bit Architecture 5.5.4), which are no name of anything.
     """
     table = elf.get_section_by_name(".symtab") or elf.get_section_by_name(".dynsym")
-    for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
+    if not isinstance(table, SymbolTableSection):  # without sections, what is exported is in the dynamic segment
+        table = next(iter(elf.iter_segments("PT_DYNAMIC")), None)
+    for symbol in () if table is None else table.iter_symbols():
         name, entry = symbol.name, symbol.entry
         kind = entry["st_info"]["type"]
         if name and not name.startswith("$") and kind in _SYMBOL_TYPES and entry["st_shndx"] != "SHN_UNDEF":

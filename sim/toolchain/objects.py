@@ -1,37 +1,44 @@
 """Any file that holds a compiled function, or can be compiled to one, opened as an image."""
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from sim.toolchain import archive
 from sim.toolchain.archive import Member
-from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, UndefinedSymbols, build, link
+from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, build, build_text, link
 from sim.toolchain.image import Image, ImageError, defined_globals, require_aarch64
+from sim.toolchain.relocations import relocated
+from sim.toolchain.starting import constructed, free_room, resolved
 
 _ELF = b"\x7fELF"
 _LIBRARIES = (archive.MAGIC, archive.THIN_MAGIC)
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")  # bare and wrapped
 _E_TYPE, _ET_REL, _ET_DYN = slice(16, 18), 1, 3  # the field of Elf64_Ehdr, System V ABI chapter 4
+_GCC_LTO = b"__gnu_lto_slim"
+_PLAIN_NAME = re.compile(r"[\w.$@]+")
 _MEMBER = re.compile(r"(?s)(?P<library>.+)\((?P<member>[^()]+)\)")
 _LINKER_SAYS = re.compile(r"^ld\.lld: error: (.+)", re.MULTILINE)
 
 
-def open_image(path: Path, symbol: str, *flags: str, base: int = 0x10000) -> Image:
+def open_image(path: Path, symbol: str, *flags: str, base: int = 0x10000, constructors: bool = False) -> Image:
     """The image in which the symbol is defined, from whatever the content of the file is; its `path` is the given one.
 
     - source text, by its suffix: compiled with the flags as `build` does;
     - a relocatable object: linked at the base;
     - a static library: linked from the members that the symbol needs; `lib.a(member.o)` names one member, which then
       takes what it lacks from the others;
-    - a linked program, as it is; a position-independent one that begins at address 0 is moved to the base.
+    - a linked program; a position-independent one is moved up by the base, and gets its dynamic relocations.
 
-    What is compiled already ignores the flags. Objects and libraries get what compilers call on their own, as sources
-    do, and are kept in the cache by content. Nothing of the file is executed.
+    What is compiled already ignores the flags. Objects, libraries and programs get what compilers call on their own, as
+    sources do; objects and libraries are kept in the cache by content. What nothing defines is bound as `build` binds
+    it. Nothing of the file is executed but, on a machine, the choice of its indirect functions; with `constructors`
+    also those, once.
 
     ImageError, one sentence, for a file that cannot be used and for a symbol that it does not define, with near names;
-    UndefinedSymbols when other symbols are missing, with all their names; else what `build` raises.
+    else what `build` raises.
     """
     member = _MEMBER.fullmatch(str(path))
     if member and not path.exists():
@@ -39,13 +46,17 @@ def open_image(path: Path, symbol: str, *flags: str, base: int = 0x10000) -> Ima
     elif (content := _content(path)).startswith(_ELF):
         require_aarch64(path, content)
         kind = int.from_bytes(content[_E_TYPE], "little")
-        image = _linked(path, {"kernel.o": content}, base) if kind == _ET_REL else Image.read(path)
-        if kind == _ET_DYN and image.segments[0].address == 0:
-            image = image.moved(base)
+        if _GCC_LTO in content:
+            raise ImageError(f"{path} holds no machine code but what gcc -flto keeps; compile it without -flto")
+        if kind == _ET_REL:
+            image = _linked(path, {"kernel.o": content}, base)
+        else:
+            image = Image.read(path)
+            image = _loaded(image.moved(base) if kind == _ET_DYN and image.segments[0].address == 0 else image)
     elif content.startswith(_LIBRARIES):
         members = archive.members(path, content)
         try:
-            image = _linked(path, {"kernel.a": content}, base, f"--undefined={symbol}")
+            image = _linked(path, {"kernel.a": archive.whole(path, content)}, base, f"--undefined={symbol}")
         except ImageError:
             _require_defined(path, members, symbol)
             raise
@@ -57,7 +68,31 @@ def open_image(path: Path, symbol: str, *flags: str, base: int = 0x10000) -> Ima
         image = build(path, *flags, base=base)
     image = replace(image, path=path)
     image.symbol(symbol)
-    return image
+    return constructed(image) if constructors else image
+
+
+def _loaded(image: Image) -> Image:
+    """A linked program as a loader leaves it: what it takes from libraries is what compilers call on their own."""
+    beside = list[Image]()
+
+    def bind(names: Collection[str]) -> Mapping[str, int]:
+        words = [name for name in names if _PLAIN_NAME.fullmatch(name)]
+        if not words:
+            return {}
+        text = "".join(f'.globl "{name}"\n.xword "{name}"\n' for name in words)
+        beside.append(build_text(f".rodata\n{text}", ".s", base=free_room(image)))
+        return {**{name: symbol.address for name, symbol in beside[0].symbols.items()}, **beside[0].missing}
+
+    image = relocated(image, bind)
+    for other in beside:
+        image = replace(
+            image,
+            segments=(*image.segments, *other.segments),
+            symbols={**other.symbols, **image.symbols},
+            lines=tuple(sorted((*image.lines, *other.lines), key=lambda entry: entry[:2])),
+            missing=other.missing,
+        )
+    return resolved(image)
 
 
 def _content(path: Path) -> bytes:
@@ -73,6 +108,8 @@ def _content(path: Path) -> bytes:
 def _require_defined(path: Path, members: list[Member], symbol: str) -> None:
     """What may be wrong with a library, found by looking into all of it: a second for two thousand members."""
     names = [name for member in members for name in defined_globals(f"{path}({member.name})", member.content)]
+    if symbol not in names and any(_GCC_LTO in member.content for member in members):
+        raise ImageError(f"{path} has members without machine code, made by gcc -flto; compile them without -flto")
     if symbol not in names:
         raise ImageError(f"{path} defines no symbol {symbol!r}; it defines {_near(symbol, names)}")
 
@@ -87,7 +124,10 @@ def _from_member(library: Path, name: str, base: int) -> Image:
         names = _near(name, [member.name for member in members])
         raise ImageError(f"{library} has {len(found)} members {name!r}, and one is needed; it has {names}")
     require_aarch64(f"{library}({name})", found[0])
-    return _linked(f"{library}({name})", {"kernel.o": found[0], "kernel.a": content}, base)
+    if _GCC_LTO in found[0]:
+        raise ImageError(f"{library}({name}) holds no machine code but what gcc -flto keeps; compile without -flto")
+    files = {"kernel.o": found[0], "kernel.a": archive.whole(library, content)}
+    return _linked(f"{library}({name})", files, base)
 
 
 def _near(name: str, names: list[str]) -> str:
@@ -98,7 +138,7 @@ def _linked(path: object, files: dict[str, bytes], base: int, *options: str) -> 
     """`link`, with what the linker says of a malformed file as one sentence."""
     try:
         return link(files, *options, base=base)
-    except (UndefinedSymbols, ToolchainUnavailable):
+    except ToolchainUnavailable:
         raise
     except ToolchainError as error:
         said = _LINKER_SAYS.search(str(error))

@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim import Batch, Machine
-from sim.call.call import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, map_image
+from sim.call.call import RETURN_ADDRESS, STACK_SIZE, STACK_TOP
 from sim.kernels.kernel import built_in_kernel
 from sim.toolchain.compilers import build
 from sim.toolchain.image import Image
 from sim.toolchain.levels import LEVELS
+from sim.toolchain.starting import map_image
 
 MEMBERS, RUNS = 4096, 7
 CODE, DATA, OUTPUT, TIMES = 0x10000, 0x20000, 0x30000, 16

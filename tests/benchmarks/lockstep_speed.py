@@ -48,7 +48,7 @@ class Guarded:
         """Instructions a second of one call, without what prepares it."""
         machine = self.lockstep.machine
         placed = self._caller.prepare(Call(self._arguments, 1), SeededBytes(1))
-        bounds = AccessBounds(placed.values(), self._image.segments, self._caller.stack)
+        bounds = AccessBounds(placed.values(), self._image.segments, self._caller.stack, self._image.absent)
         watch, before = Watch(machine, self._image, bounds, {}), machine.instructions_executed
         start = process_time()
         assert self.lockstep.run(RETURN_ADDRESS, 10**10, watch) is None

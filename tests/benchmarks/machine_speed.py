@@ -14,13 +14,14 @@ from time import perf_counter
 import numpy as np
 
 from sim import Emulator, Machine
-from sim.call.call import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, map_image
+from sim.call.call import RETURN_ADDRESS, STACK_SIZE, STACK_TOP
 from sim.check.check import Job, check_job
 from sim.check.vectors import make_vectors
 from sim.kernels.kernel import built_in_kernel
 from sim.toolchain.compilers import build
 from sim.toolchain.image import Image
 from sim.toolchain.levels import LEVELS
+from sim.toolchain.starting import map_image
 
 LENGTH, RUNS = 4096, 7
 ACCUMULATORS, OUTPUT = 0x1000_0000, 0x2000_0000

@@ -10,11 +10,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 
-from sim.toolchain.archive import MAGIC, members
+from sim.toolchain.archive import MAGIC, THIN_MAGIC, members
 from sim.toolchain.compilers import ToolchainError
 from sim.toolchain.function_types import function_signature
 from sim.toolchain.image import Image, ImageError, defined_globals
 from sim.toolchain.objects import open_image
+from sim.toolchain.relocations import relocated
+from sim.toolchain.starting import resolved
 
 SECONDS = 60.0
 """For one file of some ten kilobytes, which takes milliseconds where nothing is wrong and the machine is idle."""
@@ -145,13 +147,13 @@ def limited(seconds: float) -> Iterator[None]:
 def read(path: Path) -> None:
     """All that reads such a file without other programs."""
     content = path.read_bytes()
-    if content.startswith(MAGIC):
+    if content.startswith((MAGIC, THIN_MAGIC)):
         for member in members(path, content):
             defined_globals(member.name, member.content)
     elif content[16:18] == b"\1\0":  # ET_REL
         defined_globals(path, content)
     else:
-        image = Image.read(path)
+        image = resolved(relocated(Image.read(path), lambda names: dict.fromkeys(names, 0)))
         with suppress(ImageError):
             function_signature(image, "kernel")
 

@@ -29,6 +29,21 @@ struct Square : Shape { int side; int area() const override { return side * side
 extern "C" int kernel(int side) { Square square; square.side = side; const Shape &shape = square; return shape.area(); }
 """
 
+TABLES = """
+int x = 3; static int one(int a) { return a + 1; } int two(int a) { return a + 2; }
+int *const data[] = {&x}; static int (*const local[])(int) = {one}; int (*const global[])(int) = {two};
+__attribute__((weak)) int nothing(int);
+int kernel(int a) { return nothing ? -1 : *data[a] + local[a](10) * 100 + global[a](10) * 10000; }
+"""
+"""Of a program that a loader has to relocate."""
+CHOICE = """
+static int slow(int a) { return a + 1; } static int fast(int a) { return a + 2; }
+static void *choose(unsigned long hwcap, const unsigned long *more) { return CHOICE ? (void *)fast : (void *)slow; }
+int chosen(int) __attribute__((ifunc("choose")));
+int kernel(int a) { return chosen(a); }
+"""
+"""Of an indirect function; CHOICE stands for a condition."""
+
 
 def compiled(folder: Path, name: str, text: str, *flags: str) -> Path:
     """The relocatable object of a source with that name."""
@@ -38,10 +53,11 @@ def compiled(folder: Path, name: str, text: str, *flags: str) -> Path:
     return made
 
 
-def archived(folder: Path, name: str, *objects: Path, form: str = "gnu") -> Path:
-    """A static library of the objects, made anew; the form may be "bsd" too."""
+def archived(folder: Path, name: str, *objects: Path, form: str = "gnu", thin: bool = False) -> Path:
+    """A static library of the objects, made anew; the form may be "bsd" too; a thin one only names them."""
     (folder / name).unlink(missing_ok=True)
-    _run(*_ZIG, "ar", f"--format={form}", "rcs", str(folder / name), *map(str, objects))
+    thinly = ["--thin"] if thin else []
+    _run(*_ZIG, "ar", f"--format={form}", *thinly, "rcs", str(folder / name), *map(str, objects))
     return folder / name
 
 
@@ -63,6 +79,13 @@ def originals(folder: Path) -> None:
     linked(folder, "compressed.elf", cpp, flags=("--compress-debug-sections=zlib",))
     linked(folder, "shared.so", small, flags=("-shared",))
     archived(folder, "kernel.a", new, cpp)
+    archived(folder, "thin.a", new, small, thin=True)
+    tables = compiled(folder, "tables.c", TABLES, "-g", "-O1", "-fPIC")
+    linked(folder, "tables.so", tables, flags=("-shared", "-z", "nosectionheader"))
+    linked(folder, "packed.so", tables, flags=("-pie", "--pack-dyn-relocs=relr"))
+    choice = compiled(folder, "choice.c", CHOICE.replace("CHOICE", "hwcap & 1"), "-O1", "-fPIC")
+    linked(folder, "choice.elf", choice)
+    linked(folder, "choice.so", choice, flags=("-shared",))
 
 
 def _run(*command: str) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sim import Emulator, Machine
-from sim.call.call import map_image
 from sim.call.lockstep import Lockstep
 from sim.toolchain.compilers import build_text
 from sim.toolchain.image import Image
+from sim.toolchain.starting import map_image
 
 MEMORY, SIZE = 0x8000_0000, 0x1000
 STACK = 0x9000_0000

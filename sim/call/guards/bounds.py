@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +25,8 @@ from sim.call.guards.findings import Kind, bytes_text
 from sim.machine.trace import Step
 from sim.toolchain.image import Segment
 
+NOT_THERE = "which nothing here defines: give the file that does, in with_sources or in one program"
+"""What is said of a missing symbol that is reached."""
 _SHIFT = BUFFER_SPACING.bit_length() - 1
 _HALF = BUFFER_SPACING // 2
 
@@ -140,9 +144,16 @@ class Allowed(NamedTuple):
 
 
 class AccessBounds:
-    """What one call may touch.  `declared` has, by array, the over-reads that were declared and happened, and where."""
+    """What one call may touch.  `declared` has, by array, the over-reads that were declared and happened, and where.
 
-    def __init__(self, placed: Iterable[PlacedArray], segments: Iterable[Segment], stack: StackFrame) -> None:
+    `absent` are the places of symbols that nothing defines: none of them may be touched, in a segment neither.
+    """
+
+    def __init__(
+        self, placed: Iterable[PlacedArray], segments: Iterable[Segment], stack: StackFrame,
+        absent: Mapping[str, range] = MappingProxyType({}),
+    ) -> None:  # fmt: skip
+        self._absent = absent
         self.declared: dict[str, tuple[Breach, Step]] = {}
         self._arrays = {_room(item.address): _Array(item) for item in placed}
         self._segments, self._stack = tuple(segments), stack
@@ -161,7 +172,10 @@ class AccessBounds:
         for segment in self._segments:
             end = segment.address + segment.size
             if segment.size and taken.isdisjoint(range(_room(segment.address), _room(end - 1) + 1)):
-                ranges.append((segment.address, end, "r" in segment.permissions, "w" in segment.permissions))
+                holes = sorted((p.start, p.stop) for p in self._absent.values() if segment.address <= p.start < end)
+                for first, last in pairwise([segment.address, *(at for hole in holes for at in hole), end]):
+                    if first < last and (first, last) not in holes:
+                        ranges.append((first, last, "r" in segment.permissions, "w" in segment.permissions))
         return Allowed(tuple(ranges), self._stack.top)
 
     def check(self, step: Step, sp: int) -> Breach | None:
@@ -199,6 +213,9 @@ class AccessBounds:
                 return Breach("access below sp", said, "the stack", first, last)
             said = f"{verb} {size} bytes at sp + {address - sp}, above its arguments on the stack"
             return Breach("access to the caller's stack", said, "the stack", max(first, self._stack.arguments), last)
+        for name, place in self._absent.items():
+            if address < place.stop and place.start < address + size:
+                return Breach("missing symbol", f"{verb} {name!r}, {NOT_THERE}", name)
         need = "w" if writes else "r"
         for segment in self._segments:
             inside = segment.address <= address and address + size <= segment.address + segment.size

@@ -11,7 +11,7 @@ Kind = Literal[
     "over-read", "under-read", "over-write", "under-write", "read between rows", "write between rows",
     "write to input", "access below sp", "access to the caller's stack", "wild access", "misaligned access",
     "misaligned sp", "register not preserved", "platform register", "uninitialised", "never written",
-    "instruction limit", "unpredictable instruction", "mismatched exclusive",
+    "instruction limit", "unpredictable instruction", "mismatched exclusive", "missing symbol",
 ]  # fmt: skip
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
 from isa.instruction import Instruction
-from sim.call.guards.bounds import AccessBounds, Breach
+from sim.call.guards.bounds import NOT_THERE, AccessBounds, Breach
 from sim.call.guards.convention import ALIGNMENT, Traits, last_writes, name_of, not_preserved, traits_of
 from sim.call.guards.findings import GuardFinding
 from sim.machine.errors import AlignmentFault, ExecutionError, MemoryFault, Unpredictable
@@ -18,6 +19,7 @@ from sim.toolchain.image import Image
 
 Repeat = Callable[[], Iterable[Step]]
 """Makes the call once more, step by step."""
+_CALLS = re.compile(r"blr?a?[ab]?z? ")
 _LOOP = 2000
 """Steps in which an endless loop shows its lines."""
 _LINES = 8
@@ -95,14 +97,30 @@ class Watch:
         return False
 
     def of_fault(self, fault: MemoryFault) -> GuardFinding | None:
-        """The finding that a fault is; None for a fetch, and for the stack when it is too small."""
-        if fault.pc is None or not fault.disassembly:
+        """The finding that a fault is; None for a fetch of what is no missing symbol."""
+        if fault.pc is None:
             return None
+        if not fault.disassembly:
+            return self._of_missing_function(fault.address)
         if isinstance(fault, AlignmentFault):
             found: Breach | None = Breach("misaligned access", fault.reason, "")
         else:
             found = self.bounds.breach(fault.address, fault.size, fault.writes, self._machine.sp)
         return None if found is None else self._finding(found, fault.disassembly, fault.pc)
+
+    def _of_missing_function(self, address: int) -> GuardFinding | None:
+        """The call of a function that nothing defines, with the instruction that made it where the link register tells.
+
+        A function that is jumped to, at the end of another, leaves no trace of where it was.
+        """
+        name = self._image.missing_at(address)
+        if name is None:
+            return None
+        back = self._machine.x[30] - 4
+        with suppress(ExecutionError):
+            if _CALLS.match(text := self._machine.disassembly_at(back)):
+                return self._finding(Breach("missing symbol", f"calls {name!r}, {NOT_THERE}", name), text, back)
+        return GuardFinding(kind="missing symbol", says=f"{name!r} is jumped to, {NOT_THERE}", where=name)
 
     def of_unpredictable(self, error: Unpredictable) -> GuardFinding:
         """The finding that an instruction is of which Arm leaves open what it does."""

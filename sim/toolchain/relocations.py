@@ -1,0 +1,233 @@
+"""What a dynamic loader writes into a program before it runs: addresses that only it knows.
+
+The tables are read from the memory of the program, where the dynamic segment points to them (System V ABI, chapter 5;
+ELF for the Arm 64-bit Architecture, 5.7.16 and 7.7), so that a program without sections has them too; a static program
+without a dynamic segment has them in sections.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from enum import IntEnum
+from typing import Final, NamedTuple
+
+from sim.toolchain.image import Image, ImageError, Resolver, Segment, Unfinished
+
+Bind = Callable[[Collection[str]], Mapping[str, int]]
+"""The addresses of symbols that the program does not define, by name."""
+
+_WORD: Final = struct.Struct("<Q")
+_ADDRESSES: Final = 1 << 64
+_MOST_ENTRIES: Final = 1 << 22
+"""Of one table: a library of 256 MiB has a quarter of that."""
+
+
+class DynamicTag(IntEnum):
+    """Entries of the dynamic segment that matter here."""
+
+    NULL, NEEDED, STRTAB, SYMTAB, RELA, RELASZ = 0, 1, 5, 6, 7, 8
+    REL, PLTRELSZ, PLTREL, JMPREL = 17, 2, 20, 23
+    INIT_ARRAY, INIT_ARRAYSZ, PREINIT_ARRAY, PREINIT_ARRAYSZ = 25, 27, 32, 33
+    RELRSZ, RELR = 35, 36
+
+
+class RelocationKind(IntEnum):
+    """Relocations of a linked program (AAELF64 table 5.7.16)."""
+
+    NONE, ABS64, COPY, GLOB_DAT, JUMP_SLOT, RELATIVE = 0, 257, 1024, 1025, 1026, 1027
+    TLS_DTPMOD, TLS_DTPREL, TLS_TPREL, TLSDESC, IRELATIVE = 1028, 1029, 1030, 1031, 1032
+
+
+_OF_SYMBOL: Final = (RelocationKind.ABS64, RelocationKind.GLOB_DAT, RelocationKind.JUMP_SLOT)
+_THREAD_LOCAL: Final = (
+    RelocationKind.TLS_DTPMOD,
+    RelocationKind.TLS_DTPREL,
+    RelocationKind.TLS_TPREL,
+    RelocationKind.TLSDESC,
+)
+_STB_WEAK, _STT_GNU_IFUNC, _SHN_UNDEF = 2, 10, 0
+
+
+class _Relocation(NamedTuple):
+    """`symbol` is a number of the symbol table, 0 for none."""
+
+    place: int
+    kind: int
+    symbol: int
+    addend: int
+
+
+class _Symbol(NamedTuple):
+    name: str
+    value: int
+    size: int
+    is_weak: bool
+    is_resolver: bool
+    is_defined: bool
+
+
+def relocated(image: Image, bind: Bind) -> Image:
+    """The program with its relocations applied; what nothing defines is bound to what `bind` says of it.
+
+    Indirect functions are left in `resolvers`, for their code decides; variables of threads are left out, since what
+    uses them needs the thread pointer, which is refused where it is read.  Raises ImageError for tables that are
+    malformed or of another kind.
+    """
+    if image.unfinished == Unfinished():
+        return image
+    return _Loader(image).loaded(bind)
+
+
+class _Loader:
+    """The memory of a program, as it is written to."""
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        self._data = [bytearray(segment.data) for segment in image.segments]
+        self._starts = [segment.address for segment in image.segments]
+        entries = self._tags(image.unfinished.dynamic)
+        self._tag = dict(entries)
+        self._bias = image.unfinished.bias
+        self._needed = [self._string(value) for tag, value in entries if tag == DynamicTag.NEEDED]
+
+    def loaded(self, bind: Bind) -> Image:
+        relocations = list(self._relocations())
+        symbols = {r.symbol: self._symbol(r.symbol) for r in relocations if r.symbol}
+        unknown = {
+            symbols[r.symbol].name: symbols[r.symbol].size if r.kind == RelocationKind.COPY else 0
+            for r in relocations
+            if r.symbol and r.kind not in _THREAD_LOCAL
+            and (r.kind == RelocationKind.COPY or not (symbols[r.symbol].is_defined or symbols[r.symbol].is_weak))
+        }  # fmt: skip
+        bound = bind([name for name, size in unknown.items() if not size])
+        resolvers, unfilled = list[Resolver](), dict[str, range]()
+        for place, kind, number, addend in relocations:
+            symbol = symbols.get(number, _Symbol("", 0, 0, False, False, True))
+            if kind == RelocationKind.RELATIVE:
+                self._store(place, self._bias + addend)
+            elif kind == RelocationKind.IRELATIVE:
+                self._store(place, 0)
+                resolvers.append(Resolver(place, self._bias + addend, ""))
+            elif kind == RelocationKind.COPY:
+                unfilled[symbol.name] = range(place, place + symbol.size)
+            elif kind in _OF_SYMBOL and symbol.is_resolver and symbol.is_defined:
+                self._store(place, 0)
+                resolvers.append(Resolver(place, self._bias + symbol.value, symbol.name))
+            elif kind in _OF_SYMBOL and symbol.is_defined:
+                self._store(place, (self._bias if number else 0) + symbol.value + addend)
+            elif kind in _OF_SYMBOL:
+                self._store(place, bound[symbol.name] + addend if symbol.name in bound else 0)  # a weak one is null
+            elif kind not in (RelocationKind.NONE, *_THREAD_LOCAL):
+                raise self._refused(f"dynamic relocations of the kind {kind}, which is none of AArch64's for a program")
+        segments = tuple(
+            replace(segment, data=bytes(data)) for segment, data in zip(self._image.segments, self._data, strict=True)
+        )
+        return replace(
+            self._image,
+            segments=segments,
+            unfinished=Unfinished(),
+            needed=tuple(self._needed),
+            resolvers=tuple(resolvers),
+            unfilled=unfilled,
+            constructors=tuple(self._constructors()),
+        )
+
+    def _relocations(self) -> Iterator[_Relocation]:
+        tag = self._tag
+        if DynamicTag.REL in tag:
+            raise self._refused("dynamic relocations without addends (DT_REL), which AArch64 has not")
+        for place in self._relative(tag.get(DynamicTag.RELR, 0), tag.get(DynamicTag.RELRSZ, 0)):
+            yield _Relocation(place, RelocationKind.RELATIVE, 0, self._word(place))
+        tables = [
+            (tag.get(DynamicTag.RELA, 0), tag.get(DynamicTag.RELASZ, 0)),
+            (tag.get(DynamicTag.JMPREL, 0), tag.get(DynamicTag.PLTRELSZ, 0)),
+        ]
+        moved = [range(self._bias + start, self._bias + start + size) for start, size in tables if size]
+        for table in [*moved, *self._image.unfinished.relocations]:
+            for offset, info, addend in struct.iter_unpack("<QQq", self._bytes(table.start, len(table) // 24 * 24)):
+                yield _Relocation(self._bias + offset, info & 0xFFFFFFFF, info >> 32, addend)
+
+    def _relative(self, start: int, size: int) -> Iterator[int]:
+        """The places of a table of RELR: an address, or 63 bits for the words behind the last ones."""
+        place = 0
+        for (entry,) in _WORD.iter_unpack(self._bytes(self._bias + start, size // 8 * 8) if size else b""):
+            if entry & 1:
+                yield from (place + 8 * bit for bit in range(63) if entry >> bit + 1 & 1)
+                place += 8 * 63
+            else:
+                yield self._bias + entry
+                place = self._bias + entry + 8
+
+    def _constructors(self) -> Iterator[int]:
+        """The functions of the arrays that start-up code goes through, in its order."""
+        tag = self._tag
+        pairs = (
+            (DynamicTag.PREINIT_ARRAY, DynamicTag.PREINIT_ARRAYSZ),
+            (DynamicTag.INIT_ARRAY, DynamicTag.INIT_ARRAYSZ),
+        )
+        arrays = [(self._bias + tag[start], tag.get(size, 0)) for start, size in pairs if start in tag]
+        arrays += [(array.start, len(array)) for array in self._image.unfinished.constructors if not arrays]
+        for start, size in arrays:
+            for (function,) in _WORD.iter_unpack(self._bytes(start, size // 8 * 8)):
+                if function not in (0, _ADDRESSES - 1):  # both stand for none
+                    yield function
+
+    def _tags(self, dynamic: range) -> list[tuple[int, int]]:
+        entries = list[tuple[int, int]]()
+        for tag, value in struct.iter_unpack("<QQ", self._bytes(dynamic.start, len(dynamic) // 16 * 16)):
+            if tag == DynamicTag.NULL:
+                break
+            entries.append((tag, value))
+        return entries
+
+    def _symbol(self, number: int) -> _Symbol:
+        entry = self._bytes(self._bias + self._tag.get(DynamicTag.SYMTAB, 0) + 24 * number, 24)
+        name, info, _, section, value, size = struct.unpack("<IBBHQQ", entry)
+        weak, resolver = info >> 4 == _STB_WEAK, info & 15 == _STT_GNU_IFUNC
+        return _Symbol(self._string(name), value, size, weak, resolver, section != _SHN_UNDEF)
+
+    def _string(self, offset: int) -> str:
+        start = self._bias + self._tag.get(DynamicTag.STRTAB, 0) + offset
+        number = self._segment(start)
+        data, at = self._data[number], start - self._starts[number]
+        end = data.find(b"\0", at)
+        if not 0 <= end - at < 1 << 16:
+            raise self._refused("a name that does not end")
+        return data[at:end].decode(errors="replace")
+
+    def _segment(self, address: int) -> int:
+        number = bisect_right(self._starts, address) - 1
+        if number < 0 or address - self._starts[number] >= len(self._data[number]):
+            raise self._refused(f"a dynamic table or relocation at {address:#x}, outside of what it stores")
+        return number
+
+    def _bytes(self, address: int, size: int) -> bytes:
+        if not size:
+            return b""
+        number = self._segment(address)
+        start = address - self._starts[number]
+        found = bytes(self._data[number][start : start + size])
+        if len(found) != size or size > 24 * _MOST_ENTRIES:
+            raise self._refused(f"a dynamic table at {address:#x} that is longer than what it stores")
+        return found
+
+    def _word(self, address: int) -> int:
+        return int.from_bytes(self._bytes(address, 8), "little")
+
+    def _store(self, address: int, value: int) -> None:
+        number = self._segment(address)
+        start = address - self._starts[number]
+        if start + 8 > len(self._data[number]):
+            raise self._refused(f"a relocation at {address:#x}, outside of what it stores")
+        self._data[number][start : start + 8] = _WORD.pack(value % _ADDRESSES)
+
+    def _refused(self, what: str) -> ImageError:
+        return ImageError(f"{self._image.path} has {what}; build or copy it again, or give the object files")
+
+
+def bounds(segments: tuple[Segment, ...]) -> range:
+    """From the first address of a program to the end of its last segment."""
+    return range(segments[0].address, max(segment.address + segment.size for segment in segments))
