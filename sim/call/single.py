@@ -24,15 +24,19 @@ class ArgumentError(LanewiseError):
     """A text that is no value of its argument; the message is one sentence."""
 
 
-def open_function(file: Path, symbol: str, flags: Sequence[str]) -> tuple[str, Image, Prototype]:
+def open_function(
+    file: Path, symbol: str, flags: Sequence[str], beside: Sequence[Path] = (), constructors: bool = False
+) -> tuple[str, Image, Prototype]:
     """A function of a source, object or library by its name, or by its prototype: its name, image and prototype.
 
-    Raises PrototypeError, and what `open_image` and `function_signature` raise.
+    What lies `beside` is linked with it; `constructors` are run first where that is asked.  Raises
+    PrototypeError, and what `open_image` and `function_signature` raise.
     """
     if "(" in symbol:
         prototype = parse_prototype(symbol)
-        return prototype.name, open_image(file, prototype.name, *flags), prototype
-    image = open_image(file, symbol, *flags)
+        image = open_image(file, prototype.name, *flags, beside=beside, constructors=constructors)
+        return prototype.name, image, prototype
+    image = open_image(file, symbol, *flags, beside=beside, constructors=constructors)
     return symbol, image, Prototype(symbol, function_signature(image, symbol))
 
 

@@ -20,6 +20,7 @@ from sim.call.call import (
     ProgramKernel,
 )
 from sim.call.guards.findings import GuardError, GuardFinding
+from sim.call.kernel_image import left_out, open_kernel
 from sim.call.native.share import NativeShare
 from sim.check.compare import Comparison, WrongLane
 from sim.check.report import PROGRAM, Mismatch, Outcome
@@ -31,7 +32,6 @@ from sim.machine.errors import ExecutionError
 from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, is_source
 from sim.toolchain.function_types import require_fit
 from sim.toolchain.image import Image, ImageError
-from sim.toolchain.objects import open_image
 
 CANDIDATES = 400
 """At most so many wrong lanes are weighed, from all input sets: the first sets have all the same simple parameters."""
@@ -75,7 +75,7 @@ def check_job(
     """
     image: Image | None = None
     try:
-        image = open_image(job.source, kernel.symbol, *job.flags) if job.source is not None else None
+        image = open_kernel(kernel, job.source, *job.flags) if job.source is not None else None
         implementation: Implementation
         if image is not None:
             require_fit(image, kernel.symbol, kernel.signature)
@@ -134,6 +134,7 @@ class _Run:
             coverage=compiled.coverage() if compiled is not None else None, failed_set=failed_set,
             needs=compiled.needs if compiled is not None else (),
             native=compiled.native if compiled is not None else NativeShare(),
+            left_out=tuple(left_out(self._image)) if self._image is not None else (),
         )  # fmt: skip
 
     def _run(self, advance: Advance) -> str:

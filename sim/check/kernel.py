@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from sim.call.call import CallResult, CompiledKernel, Engine, ProgramKernel
+from sim.call.kernel_image import open_kernel
 from sim.check.aim.aiming import aim
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.external import ExternalBackend, check_external_backend
@@ -16,7 +17,6 @@ from sim.check.vectors import make_vectors
 from sim.kernels.kernel import Inputs, Kernel
 from sim.toolchain.compilers import compiler_version, fixed_flags, is_source
 from sim.toolchain.levels import LEVELS
-from sim.toolchain.objects import open_image
 
 
 def check_kernel(
@@ -81,4 +81,4 @@ def call_kernel(kernel: Kernel, job: Job, inputs: Inputs, seed: int = 1) -> Call
     arguments = kernel.arguments(inputs)
     if job.source is None:
         return ProgramKernel(kernel).call(arguments, seed)
-    return CompiledKernel(open_image(job.source, kernel.symbol, *job.flags), kernel).call(arguments, seed)
+    return CompiledKernel(open_kernel(kernel, job.source, *job.flags), kernel).call(arguments, seed)

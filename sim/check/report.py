@@ -93,7 +93,8 @@ class Outcome:
     `coverage` is what the calls in lockstep met of the build, `failed_set` the number of the first failing input set.
     `native` is what of the calls in lockstep ran in native code.
     `made_as` says how an external backend was made, "" for a build and for intrinsics; `outside`
-    counts, by reason, the vectors that such a one is not made for, which were not compared.
+    counts, by reason, the vectors that such a one is not made for, which were not compared.  `left_out` says what of
+    the program is not there, or was not done, and no call came to need.
     """
 
     implementation: str
@@ -116,6 +117,7 @@ class Outcome:
     outside: Mapping[str, int] = field(default_factory=dict)
     needs: Sequence[Need] = ()
     native: NativeShare = field(default_factory=NativeShare)
+    left_out: Sequence[str] = ()
 
     def blaming(self, fault: FaultLines) -> Outcome:
         """The same with the lines at fault in its mismatch."""

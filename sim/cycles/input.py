@@ -11,6 +11,7 @@ from typing import Any
 from isa.instruction import Instruction
 from sim.call.call import MAX_INSTRUCTIONS
 from sim.call.captured import Bytes, CaptureError, read_line, read_lines
+from sim.call.kernel_image import open_kernel
 from sim.call.single import open_function, read_arguments
 from sim.cycles.branches import Branches, branches_of
 from sim.cycles.executed import execute_call, execute_captured, executed_program
@@ -22,7 +23,6 @@ from sim.timing.loops.loop import Loop
 from sim.timing.model.stream import Executed
 from sim.toolchain.compilers import is_source
 from sim.toolchain.image import Image
-from sim.toolchain.objects import open_image
 
 ASSEMBLY = (".s", ".S")
 _LONGEST_STREAM = 1_000_000  # instructions of a loop that is no `Loop`
@@ -128,7 +128,7 @@ def _compiled_call(
     kernel: Kernel, arguments: dict[str, Any], level: str, flags: Sequence[str], limit: int
 ) -> TimedCall:
     source = kernel.sources[0]
-    image = open_image(source, kernel.symbol, level, *kernel.flags, *flags)
+    image = open_kernel(kernel, source, level, *kernel.flags, *flags)
     stream = execute_call(image, kernel, arguments, _SEED, limit)
     elements = output_elements(kernel.signature, arguments)
     return TimedCall(f"{source.name} {level}", shown_arguments(arguments), stream, elements, image)

@@ -54,6 +54,8 @@ class Kernel:
     arithmetics under their names: to name the one that a wrong result agrees with, and to count the vectors that tell
     them apart; one that does not define an input set raises ValueError.  `tolerance` is that of floating-point outputs,
     None where every bit counts.  `flags` are those that its sources need, such as "-march=armv8.2-a+dotprod".
+    `sources` are alternatives, each the whole kernel; `with_sources` are what every one of them needs besides: sources,
+    objects and libraries that are linked with it.  With `constructors` those of static objects run before the calls.
     `summary` says in one line what is modelled in this mode.  Raises ValueError for a domain that does not fit the
     signature.
     """
@@ -75,6 +77,8 @@ class Kernel:
     tolerance: Tolerance | None = None
     flags: tuple[str, ...] = ()
     summary: str = ""
+    with_sources: tuple[Path, ...] = ()
+    constructors: bool = False
 
     def __post_init__(self) -> None:
         check_domains(self.signature, self.domain)

@@ -22,8 +22,8 @@ from sim.processes import memory_limited
 def load_kernel(path: Path, mode: str | None = None) -> Kernel:
     """The kernel of a file: its KERNEL, or of its MODES (a mapping) the one of that name.
 
-    Relative `sources` are found beside the file.  Raises KernelError where the file cannot be imported or has no such
-    kernel.
+    Relative `sources` and `with_sources` are found beside the file.  Raises KernelError where the file cannot be
+    imported or has no such kernel.
     """
     module = _imported(path)
     kernel: object = getattr(module, "KERNEL", None)
@@ -35,10 +35,12 @@ def load_kernel(path: Path, mode: str | None = None) -> Kernel:
         kernel = modes[mode]
     if not isinstance(kernel, Kernel):
         raise KernelError(f"{path} has no kernel: give it KERNEL = Kernel(...); lanewise init kernel writes an example")
-    sources = tuple(path.absolute().parent / source for source in kernel.sources)
-    if missing := [source for source in sources if not source.is_file()]:
+    sources, beside = (
+        tuple(path.absolute().parent / source for source in given) for given in (kernel.sources, kernel.with_sources)
+    )
+    if missing := [source for source in (*sources, *beside) if not source.is_file()]:
         raise KernelError(f"the source {missing[0].name} of {path} is not there: sources are found beside the file")
-    return _guarded(replace(kernel, sources=sources), path)
+    return _guarded(replace(kernel, sources=sources, with_sources=beside), path)
 
 
 def _guarded(kernel: Kernel, path: Path) -> Kernel:

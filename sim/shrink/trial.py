@@ -9,12 +9,12 @@ from isa.rows import TABLE
 from isa.table import Table
 from sim.call.call import CallError, CallResult, CompiledKernel, Engine, Implementation, ProgramKernel
 from sim.call.guards.findings import GuardError
+from sim.call.kernel_image import open_kernel
 from sim.check.check import Job
 from sim.check.vectors import Vectors, call_seed
 from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
 from sim.kernels.tolerance import agreement
 from sim.machine.errors import ExecutionError
-from sim.toolchain.objects import open_image
 
 MISMATCH: Final = "mismatch"
 DIVERGENCE: Final = "divergence"
@@ -88,5 +88,5 @@ def _kind(result: CallResult, golden: Outputs) -> str:
 def _implementation(kernel: Kernel, job: Job, table: Table, engine: Engine, limit: int) -> Implementation:
     if job.source is None:
         return ProgramKernel(kernel)
-    image = open_image(job.source, kernel.symbol, *job.flags)
+    image = open_kernel(kernel, job.source, *job.flags)
     return CompiledKernel(image, kernel, table, engine, limit)

@@ -18,7 +18,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from isa.errors import MISSING, LanewiseError
@@ -171,17 +171,31 @@ def build(source: Path, *flags: str, base: int = 0x10000) -> Image:
     ToolchainError when the source cannot be read, compiled or linked, ToolMissing without a compiler, CacheUnusable
     when the result cannot be kept, ImageError when the linked program is larger than an image may be.
     """
+    compiler, linker = _compiler(source, flags), _linker(base)
+    key = _key([compiler, linker, str(source.absolute()), os.getcwd()], _text_of(source))
+    return _ready(_cached(key, ".elf", lambda scratch: _built(source, compiler, linker, base, scratch)))
+
+
+def compiled(source: Path, *flags: str) -> bytes:
+    """The relocatable object of a source that is compiled as `build` does.  Raises what `build` raises."""
+    compiler = _compiler(source, flags)
+    key = _key([compiler, "object", str(source.absolute()), os.getcwd()], _text_of(source))
+    return _cached(key, ".o", lambda scratch: _compiled(source, compiler, scratch)).read_bytes()
+
+
+def _compiler(source: Path, flags: Sequence[str]) -> list[str]:
+    """The command without input and outputs."""
     _check_suffix(source.suffix, source)
     beside = (f"-I{source.absolute().parent}",) if source.suffix in _ASSEMBLY else ()
     command = [*clang_command(_CPP_HEADERS), *_CPP_LIBRARY] if source.suffix in _CPP else clang_command()
-    compiler = [*command, *_COMPILE, *_LANGUAGES[source.suffix], *beside, *flags]
-    linker = _linker(base)
+    return [*command, *_COMPILE, *_LANGUAGES[source.suffix], *beside, *flags]
+
+
+def _text_of(source: Path) -> bytes:
     try:
-        text = source.read_bytes()
+        return source.read_bytes()
     except OSError as error:
         raise ToolchainError(f"cannot read {source}: {error.strerror}; give the path of a source file") from error
-    key = _key([compiler, linker, str(source.absolute()), os.getcwd()], text)
-    return _ready(_cached(key, ".elf", lambda scratch: _built(source, compiler, linker, base, scratch)))
 
 
 def link(files: Mapping[str, bytes], *options: str, base: int = 0x10000) -> Image:
@@ -352,6 +366,13 @@ def _built(
     source: Path, compiler: list[str], linker: list[str], base: int, scratch: Path
 ) -> tuple[Path, list[Path] | None]:
     """The linked program, and the files it was made from; None where they name some that the compiler does not list."""
+    compiled, texts = _compiled(source, compiler, scratch)
+    linked, runtime = _linked(linker, {compiled.name: None}, base, scratch)
+    return linked, None if texts is None else [*texts, *runtime]
+
+
+def _compiled(source: Path, compiler: list[str], scratch: Path) -> tuple[Path, list[Path] | None]:
+    """The object, and the files it was made from as `_built` gives them."""
     compiled, included, given = scratch / "kernel.o", scratch / "kernel.d", source.absolute()
     text = source.read_bytes()
     respelled = _SIGN_EXTENDED_BYTE.sub(rb"\1\2", text)
@@ -360,14 +381,13 @@ def _built(
         given = scratch / "kernel.s"
         given.write_bytes(marker + respelled)
     _run([*compiler, str(given), "-MD", "-MT", "kernel", "-MF", str(included), "-o", str(compiled)])
-    linked, runtime = _linked(linker, {compiled.name: None}, base, scratch)
     texts = [source.absolute()]
     if included.exists():  # a make rule `kernel: a.c b.h`; a plain .s file is not preprocessed and has none
         rule = os.fsdecode(included.read_bytes()).removeprefix("kernel:").replace("\\\n", " ")
         names = re.findall(r"(?:\\.|\S)+", rule)
         texts += [Path(re.sub(r"\\(.)", r"\1", name).replace("$$", "$")) for name in names]
     includes_more = any(_ASSEMBLER_INCLUDE.search(text.read_bytes()) for text in texts)
-    return linked, None if includes_more else [*texts, *runtime]
+    return compiled, None if includes_more else texts
 
 
 def _linked(linker: list[str], files: Mapping[str, bytes | None], base: int, scratch: Path) -> tuple[Path, list[Path]]:

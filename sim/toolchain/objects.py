@@ -1,14 +1,14 @@
 """Any file that holds a compiled function, or can be compiled to one, opened as an image."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from sim.toolchain import archive
 from sim.toolchain.archive import Member
-from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, build, build_text, link
+from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, build, build_text, compiled, is_source, link
 from sim.toolchain.image import Image, ImageError, defined_globals, require_aarch64
 from sim.toolchain.relocations import relocated
 from sim.toolchain.starting import constructed, free_room, resolved
@@ -23,7 +23,9 @@ _MEMBER = re.compile(r"(?s)(?P<library>.+)\((?P<member>[^()]+)\)")
 _LINKER_SAYS = re.compile(r"^ld\.lld: error: (.+)", re.MULTILINE)
 
 
-def open_image(path: Path, symbol: str, *flags: str, base: int = 0x10000, constructors: bool = False) -> Image:
+def open_image(
+    path: Path, symbol: str, *flags: str, base: int = 0x10000, beside: Sequence[Path] = (), constructors: bool = False
+) -> Image:
     """The image in which the symbol is defined, from whatever the content of the file is; its `path` is the given one.
 
     - source text, by its suffix: compiled with the flags as `build` does;
@@ -32,7 +34,8 @@ def open_image(path: Path, symbol: str, *flags: str, base: int = 0x10000, constr
       takes what it lacks from the others;
     - a linked program; a position-independent one is moved up by the base, and gets its dynamic relocations.
 
-    What is compiled already ignores the flags. Objects, libraries and programs get what compilers call on their own, as
+    Sources, objects and libraries `beside` are linked with it, unless it is linked already: then that is refused. What
+    is compiled already ignores the flags. Objects, libraries and programs get what compilers call on their own, as
     sources do; objects and libraries are kept in the cache by content. What nothing defines is bound as `build` binds
     it. Nothing of the file is executed but, on a machine, the choice of its indirect functions; with `constructors`
     also those, once.
@@ -41,22 +44,26 @@ def open_image(path: Path, symbol: str, *flags: str, base: int = 0x10000, constr
     else what `build` raises.
     """
     member = _MEMBER.fullmatch(str(path))
+    with_it = {f"{number}-{other.name}": _beside(other, flags) for number, other in enumerate(beside)}
     if member and not path.exists():
-        image = _from_member(Path(member["library"]), member["member"], base)
+        image = _from_member(Path(member["library"]), member["member"], base, with_it)
     elif (content := _content(path)).startswith(_ELF):
         require_aarch64(path, content)
         kind = int.from_bytes(content[_E_TYPE], "little")
         if _GCC_LTO in content:
             raise ImageError(f"{path} holds no machine code but what gcc -flto keeps; compile it without -flto")
         if kind == _ET_REL:
-            image = _linked(path, {"kernel.o": content}, base)
+            image = _linked(path, {"kernel.o": content, **with_it}, base)
+        elif beside:
+            raise ImageError(f"{path} is linked already, so {beside[0]} cannot be linked with it; give its objects")
         else:
             image = Image.read(path)
             image = _loaded(image.moved(base) if kind == _ET_DYN and image.segments[0].address == 0 else image)
     elif content.startswith(_LIBRARIES):
         members = archive.members(path, content)
+        files = {"kernel.a": archive.whole(path, content), **with_it}
         try:
-            image = _linked(path, {"kernel.a": archive.whole(path, content)}, base, f"--undefined={symbol}")
+            image = _linked(path, files, base, f"--undefined={symbol}")
         except ImageError:
             _require_defined(path, members, symbol)
             raise
@@ -64,11 +71,26 @@ def open_image(path: Path, symbol: str, *flags: str, base: int = 0x10000, constr
             _require_defined(path, members, symbol)
     elif content.startswith(_BITCODE):
         raise ImageError(f"{path} is LLVM bitcode, not machine code; compile it without -flto")
+    elif beside:
+        image = _linked(path, {"kernel.o": compiled(path, *flags), **with_it}, base)
     else:
         image = build(path, *flags, base=base)
     image = replace(image, path=path)
     image.symbol(symbol)
     return constructed(image) if constructors else image
+
+
+def _beside(path: Path, flags: Sequence[str]) -> bytes:
+    """What is linked with a kernel: a source's object, an object, or a library."""
+    if is_source(path):
+        return compiled(path, *flags)
+    content = _content(path)
+    if content.startswith(_LIBRARIES):
+        return archive.whole(path, content)
+    require_aarch64(path, content)
+    if int.from_bytes(content[_E_TYPE], "little") != _ET_REL:
+        raise ImageError(f"{path} is linked already, so nothing can be linked with it; give its sources or objects")
+    return content
 
 
 def _loaded(image: Image) -> Image:
@@ -114,7 +136,7 @@ def _require_defined(path: Path, members: list[Member], symbol: str) -> None:
         raise ImageError(f"{path} defines no symbol {symbol!r}; it defines {_near(symbol, names)}")
 
 
-def _from_member(library: Path, name: str, base: int) -> Image:
+def _from_member(library: Path, name: str, base: int, with_it: Mapping[str, bytes]) -> Image:
     content = _content(library)
     if not content.startswith(_LIBRARIES):
         raise ImageError(f"{library} is no static library, so it has no member {name!r}; give the file itself")
@@ -126,7 +148,7 @@ def _from_member(library: Path, name: str, base: int) -> Image:
     require_aarch64(f"{library}({name})", found[0])
     if _GCC_LTO in found[0]:
         raise ImageError(f"{library}({name}) holds no machine code but what gcc -flto keeps; compile without -flto")
-    files = {"kernel.o": found[0], "kernel.a": archive.whole(library, content)}
+    files = {"kernel.o": found[0], "kernel.a": archive.whole(library, content), **with_it}
     return _linked(f"{library}({name})", files, base)
 
 

@@ -58,7 +58,7 @@ def show_report(report: Report, console: Console) -> None:
 
 def _notes(report: Report) -> list[str]:
     """The vectors that were not compared; the declared over-reads that reached nothing; of builds for
-    elsewhere than Linux that use the platform register the first.
+    elsewhere than Linux that use the platform register the first; what of the programs is not there or was not done.
     """
     outside = [
         f"{outcome.title}: {vectors:,} vectors were not compared, as it is not made for them: {reason}"
@@ -77,7 +77,8 @@ def _notes(report: Report) -> list[str]:
     reserved = "x18, which platforms other than Linux reserve (AAPCS64 6.1.1)"
     weak = [f"weak: {why}" for why in report.power.weaknesses] if report.power is not None and report.passed else []
     writing = [f"{write} {reserved}; the first is {first}" for first in platform[:1]]
-    return weak + outside + notes + writing
+    left_out = dict.fromkeys(said for outcome in report.outcomes for said in outcome.left_out)
+    return weak + outside + notes + writing + list(left_out)
 
 
 def _is_for_linux(outcome: Outcome) -> bool:

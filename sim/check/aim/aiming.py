@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from sim.call.kernel_image import open_kernel
 from sim.call.prepared import PreparedCall, Repeater
 from sim.check.aim.candidates import CandidateSet, candidates, changed_candidates
 from sim.check.aim.classes import ClassesMet
@@ -30,7 +31,6 @@ from sim.processes import memory_limited
 from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable
 from sim.toolchain.function_types import require_fit
 from sim.toolchain.image import Image, ImageError
-from sim.toolchain.objects import open_image
 
 USUAL_LEVEL: Final = "-O2"
 PER_ELEMENT: Final = 1000
@@ -117,7 +117,7 @@ def _builds(kernel: Kernel, jobs: Iterable[Job]) -> list[tuple[str, Image]]:
     found = []
     for source, job in chosen.items():
         try:
-            image = open_image(source, kernel.symbol, *job.flags)
+            image = open_kernel(kernel, source, *job.flags)
             require_fit(image, kernel.symbol, kernel.signature)
         except ToolchainUnavailable:
             raise

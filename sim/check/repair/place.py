@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from isa.lane import Place
+from sim.call.kernel_image import open_kernel
 from sim.check.check import Job
 from sim.check.repair.alternative import FOLLOWS, MISSING, ONE_OFF, Alternative
 from sim.check.repair.code import ExecutedCode
@@ -22,7 +23,6 @@ from sim.check.vectors import Vectors
 from sim.kernels.kernel import Kernel
 from sim.toolchain.compilers import ToolchainError, is_source
 from sim.toolchain.image import Image, ImageError
-from sim.toolchain.objects import open_image
 
 _CARRIERS: Final = ("movk", "dup", "fmov", "mov")
 """What takes a constant on to where it is used."""
@@ -56,7 +56,7 @@ def find_fault(kernel: Kernel, job: Job, vectors: Vectors) -> FaultLines:
     plain = tuple("-O0" if flag.startswith("-O") else flag for flag in job.flags)
     for flags in dict.fromkeys((plain, job.flags) if is_source(job.source) else (job.flags,)):
         try:
-            image = open_image(job.source, kernel.symbol, *flags)
+            image = open_kernel(kernel, job.source, *flags)
         except (ToolchainError, ImageError):
             continue
         fault = fault_of_build(image, kernel, vectors, next((flag for flag in flags if flag.startswith("-O")), ""))

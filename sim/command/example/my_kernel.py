@@ -41,6 +41,7 @@ KERNEL = Kernel(
     symbol=NAME,
     sources=(Path("my_kernel.c"),),  # beside this file; C, C++ or assembly
     signature=SIGNATURE,
+    with_sources=(),  # what every one of them needs besides: sources, objects, libraries
     flags=(),  # what the compiler needs besides, such as "-march=armv8.2-a+dotprod"
     golden=golden,
     steps=steps,

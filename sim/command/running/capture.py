@@ -7,6 +7,7 @@ from pathlib import Path
 from isa.errors import MISMATCH
 from sim.call.call import CallError, CompiledKernel
 from sim.call.capture import Capture
+from sim.call.kernel_image import open_kernel
 from sim.command.options import (
     chosen_kernel,
     chosen_vectors,
@@ -17,7 +18,6 @@ from sim.command.options import (
 )
 from sim.machine.errors import ExecutionError
 from sim.terminal.output import fail, progress_bar
-from sim.toolchain.objects import open_image
 
 
 def capture_calls(
@@ -38,7 +38,7 @@ def capture_calls(
     made = chosen_vectors(chosen, vectors, seed)
     source = object_file or chosen.sources[0]
     flags = (optimisation_flag(opt), *chosen.flags, *compile_flags(march, cflags, include))
-    image = open_image(source, chosen.symbol, *flags)
+    image = open_kernel(chosen, source, *flags)
     calls = Capture()
     with progress_bar() as progress:
         task = progress.add_task("calls", total=len(made.inputs))

@@ -14,6 +14,7 @@ import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE, LanewiseError
 from sim.call.call import MAX_INSTRUCTIONS, Engine
+from sim.call.kernel_image import open_kernel
 from sim.call.needs import lacking, processors_named
 from sim.check.aim.aiming import aim
 from sim.check.amounts import SHORT_LANES
@@ -46,7 +47,6 @@ from sim.terminal.writable import require_writable
 from sim.toolchain.compilers import compiler_version, fixed_flags, is_source
 from sim.toolchain.function_types import require_fit
 from sim.toolchain.levels import LEVELS
-from sim.toolchain.objects import open_image
 from sim.view.junit import render_junit
 from sim.view.report import show_report
 
@@ -66,6 +66,8 @@ def check(
     march: str | None,
     cflags: str,
     include: list[Path] | None,
+    beside: list[Path] | None,
+    constructors: bool,
     coverage: bool,
     rtl: bool,
     lanes: int | None,
@@ -89,6 +91,11 @@ def check(
     if object_file is not None or symbol is not None:  # only that code is checked, not the program of intrinsics
         sources = chosen.sources if object_file is None else (object_file,)
         chosen = replace(chosen, sources=sources, symbol=symbol or chosen.symbol, program=None)
+    chosen = replace(
+        chosen,
+        with_sources=(*chosen.with_sources, *(beside or ())),
+        constructors=chosen.constructors or constructors,
+    )
     of_hardware = {"lanes": lanes, "profile": profile, "modules": modules}
     given = {name: str(value) for name, value in of_hardware.items() if value is not None}
     if given and not rtl:
@@ -112,17 +119,20 @@ def check(
         "core": core,
         **of_hardware,
     }  # fmt: skip
-    words = ["lanewise", "check", kernel, *(["--strict"] if strict else [])]
+    switches = {"--strict": strict, "--constructors": constructors}
+    words = ["lanewise", "check", kernel, *(switch for switch, given in switches.items() if given)]
     for name, value in options.items():
         if value is not None and (name, value) not in _USUAL:
             words += [f"--{name}", str(value)]
     for folder in include or []:
         words += ["--include", str(folder)]
+    for file in beside or []:
+        words += ["--with", str(file)]
     reproduce = shlex.join([*words, "--rtl"] if rtl else words)
     compiler = compiler_version()
     for source, of_build in jobs[:1]:
         if source is not None:  # what cannot be built or called is a fault of what was given, no result
-            require_fit(open_image(source, chosen.symbol, *of_build), chosen.symbol, chosen.signature)
+            require_fit(open_kernel(chosen, source, *of_build), chosen.symbol, chosen.signature)
     jobs, outcomes, stopped, hindrance = _run(chosen, jobs, made, runner, limit, hardware, processes)
     if not stopped and not hindrance:
         outcomes = with_faults(chosen, jobs, made, outcomes)
@@ -252,7 +262,7 @@ def _with_operand_classes(report: Report, kernel: Kernel, jobs: Sequence[Job], v
     try:
         for number, (job, outcome) in enumerate(zip(jobs, outcomes, strict=False)):
             if job.source is not None and outcome.coverage is not None and not outcome.failure:
-                classes = collect_operand_classes(open_image(job.source, kernel.symbol, *job.flags), kernel, vectors)
+                classes = collect_operand_classes(open_kernel(kernel, job.source, *job.flags), kernel, vectors)
                 outcomes[number] = replace(outcome, coverage=replace(outcome.coverage, classes=classes))
     except KeyboardInterrupt:
         return replace(report, outcomes=outcomes, stopped=True)

@@ -34,6 +34,8 @@ def run_function(
     march: str | None,
     cflags: str,
     include: list[Path] | None,
+    beside: list[Path] | None,
+    constructors: bool,
     seed: int,
     core: str | None,
     limit: int,
@@ -46,7 +48,7 @@ def run_function(
     flags = (optimisation_flag(opt), *compile_flags(march, cflags, include))
     processors = processors_named(core)
     try:
-        name, image, prototype = open_function(file, symbol, flags)
+        name, image, prototype = open_function(file, symbol, flags, beside or (), constructors)
         shaped, values = read_arguments(prototype.signature, arguments or [])
         kernel = Kernel(name=name, symbol=name, sources=(file,), signature=shaped, golden=dict)
         compiled = CompiledKernel(image, kernel, max_instructions=limit)

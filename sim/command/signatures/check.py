@@ -11,7 +11,9 @@ from sim.call.limits import MAX_INSTRUCTIONS
 from sim.check.amounts import SHORT_LANES, USUAL_LANES, USUAL_SETS
 from sim.command.signatures.shared import (
     ALL_PROCESSORS,
+    Beside,
     Cflags,
+    Constructors,
     Include,
     Jobs,
     March,
@@ -51,6 +53,8 @@ def check(
     march: March = None,
     cflags: Cflags = "",
     include: Include = None,
+    beside: Beside = None,
+    constructors: Constructors = False,
     coverage: Annotated[
         bool, typer.Option("--coverage", help="Say too which operand classes no lane met: minimum, tie, saturated...")
     ] = False,

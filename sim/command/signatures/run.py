@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sim.call.limits import MAX_INSTRUCTIONS
-from sim.command.signatures.shared import LONGEST, Cflags, Include, March, Processors
+from sim.command.signatures.shared import LONGEST, Beside, Cflags, Constructors, Include, March, Processors
 from sim.terminal.on_demand import done_by
 
 
@@ -23,6 +23,8 @@ def run_function(
     march: March = None,
     cflags: Cflags = "",
     include: Include = None,
+    beside: Beside = None,
+    constructors: Constructors = False,
     seed: Annotated[int, typer.Option(min=0, help="Of what the caller does not define: registers, stack.")] = 0,
     core: Processors = None,
     limit: Annotated[int, typer.Option(min=1, help="Instructions that the call may take.")] = MAX_INSTRUCTIONS,

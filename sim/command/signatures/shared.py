@@ -24,3 +24,8 @@ ALL_PROCESSORS = processors()
 Include = Annotated[
     list[Path] | None, typer.Option(exists=True, file_okay=False, help="A folder of headers; may be repeated.")
 ]
+Beside = Annotated[
+    list[Path] | None,
+    typer.Option("--with", help="A source, object or library that is linked with it; may be repeated."),
+]
+Constructors = Annotated[bool, typer.Option("--constructors", help="Run those of static objects before the calls.")]

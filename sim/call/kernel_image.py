@@ -1,0 +1,31 @@
+"""A kernel's code: one of its sources, and what is linked with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sim.kernels.kernel import Kernel
+from sim.toolchain.image import Image
+from sim.toolchain.objects import open_image
+
+_SHOWN = 6
+
+
+def open_kernel(kernel: Kernel, source: Path, *flags: str) -> Image:
+    """`open_image` of one of a kernel's sources, as the kernel wants it.  Raises what that raises."""
+    return open_image(source, kernel.symbol, *flags, beside=kernel.with_sources, constructors=kernel.constructors)
+
+
+def left_out(image: Image) -> list[str]:
+    """What of a program is not there or was not done, in sentences: calls that come back have not reached the first."""
+    said = []
+    if image.absent:
+        names = ", ".join([*sorted(image.absent)[:_SHOWN], *["..."] * (len(image.absent) > _SHOWN)])
+        said.append(f"no call reached what nothing here defines: {names}")
+    if image.constructors:
+        places = ", ".join(dict.fromkeys(image.place_of(function) for function in image.constructors[:_SHOWN]))
+        said.append(
+            f"{len(image.constructors)} constructors of static objects were not run ({places}): "
+            "Kernel(..., constructors=True) and --constructors run them before the calls"
+        )
+    return said

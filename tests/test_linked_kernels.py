@@ -1,0 +1,106 @@
+"""Kernels of several files, of files that lack something, and of files that have constructors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.command import lanewise
+from support.elf_originals import archived, compiled
+
+KERNEL = """
+from pathlib import Path
+from sim.kernels import Domain, Kernel, parse_prototype
+NAME, SIGNATURE = parse_prototype("void mine(const int8_t a[n], int8_t out[n], size_t n)")
+KERNEL = Kernel(name=NAME, symbol=NAME, sources=(Path("SOURCE"),), signature=SIGNATURE,
+                golden=lambda inputs: {"out": (inputs["a"] >> 1).astype("int8")}, MORE)
+"""
+CALLS = """
+#include <stddef.h>
+#include <stdint.h>
+int8_t half(int8_t);
+void logger(const char *, int);
+void mine(const int8_t *a, int8_t *out, size_t n) {
+    if (n > LIMIT) logger("long", 1);
+    for (size_t i = 0; i < n; i++) out[i] = half(a[i]);
+}
+"""
+HALF = "#include <stdint.h>\nint8_t half(int8_t a) { return a >> 1; }\n"
+STATIC = """
+#include <cstddef>
+#include <cstdint>
+static int shift() { return 1; }
+struct Settings { int by; Settings() : by(shift()) {} };
+static Settings settings __attribute__((init_priority(200)));
+int volatile chosen = 0;
+static int also = (chosen = settings.by);
+extern "C" void mine(const int8_t *a, int8_t *out, size_t n) { for (size_t i = 0; i < n; i++) out[i] = a[i] >> chosen; }
+"""
+QUICK = ("--opt", "O1", "--vectors", "20", "--json")
+
+
+def kernel_file(folder: Path, source: str, text: str, more: str = "") -> Path:
+    (folder / source).write_text(text)
+    (folder / "mine.py").write_text(KERNEL.replace("SOURCE", source).replace("MORE", more))
+    return folder / "mine.py"
+
+
+def checked(*arguments: object) -> tuple[int, dict[str, object]]:
+    """The exit code and the JSON of `lanewise check`."""
+    done = lanewise("check", *arguments, *QUICK)
+    return done.exit_code, json.loads(done.stdout)
+
+
+def builds(report: dict[str, object]) -> list[dict[str, object]]:
+    found = report["implementations"]
+    assert isinstance(found, list)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["source", "object", "library"])
+def test_what_a_kernel_needs_besides_is_linked_with_it(tmp_path: Path, kind: str) -> None:
+    made = compiled(tmp_path, "half.c", HALF)
+    name = {"source": "half.c", "object": made.name, "library": archived(tmp_path, "half.a", made).name}[kind]
+    kernel = kernel_file(tmp_path, "mine.c", CALLS.replace("LIMIT", "1000000"), f'with_sources=(Path("{name}"),)')
+    code, report = checked(kernel)
+    assert (code, report["passed"]) == (0, True)
+    assert [each["left_out"] for each in builds(report)] == [["no call reached what nothing here defines: logger"]]
+
+
+def test_the_command_links_with_it_too_and_says_so_in_what_repeats_it(tmp_path: Path) -> None:
+    kernel = kernel_file(tmp_path, "mine.c", CALLS.replace("LIMIT", "1000000"))
+    (tmp_path / "half.c").write_text(HALF)
+    code, report = checked(kernel, "--with", tmp_path / "half.c")
+    assert (code, f"--with {tmp_path / 'half.c'}" in str(report["reproduce"])) == (0, True)
+
+
+@pytest.mark.parametrize(("limit", "name", "line"), [("1000000", "half", 8), ("0", "logger", 7)])
+def test_what_nothing_defines_is_named_with_the_call_that_reaches_it(
+    tmp_path: Path, limit: str, name: str, line: int
+) -> None:
+    code, report = checked(kernel_file(tmp_path, "mine.c", CALLS.replace("LIMIT", limit)))
+    said = str(report["first_divergence"])
+    assert (code, f"(mine.c:{line}) calls '{name}', which nothing here defines: give the file" in said) == (1, True)
+
+
+def test_a_table_that_nothing_defines_is_named_where_it_is_read(tmp_path: Path) -> None:
+    text = "#include <stddef.h>\n#include <stdint.h>\nextern const int8_t table[];\n"
+    text += (
+        "void mine(const int8_t *a, int8_t *out, size_t n) { for (size_t i = 0; i < n; i++) out[i] = table[a[i] & 7]; }"
+    )
+    code, report = checked(kernel_file(tmp_path, "mine.c", text), "--cflags", "-fno-vectorize")
+    assert (code, "(mine.c:4) reads 'table', which nothing here defines" in str(report["first_divergence"])) == (
+        1,
+        True,
+    )
+
+
+def test_constructors_that_were_not_run_are_told_and_run_when_asked(tmp_path: Path) -> None:
+    kernel = kernel_file(tmp_path, "mine.cpp", STATIC)
+    code, report = checked(kernel)
+    assert (code, "were not run" in str(builds(report)[0]["left_out"])) == (1, True)
+    code, report = checked(kernel, "--constructors")
+    assert (code, builds(report)[0]["left_out"]) == (0, [])
+    assert " --constructors" in str(report["reproduce"])
