@@ -13,7 +13,6 @@ from isa.instruction import Instruction
 from isa.lane import S8, S16, U8, U16, Int
 from isa.rows import TABLE
 from sim import Machine
-from sim.check.repair.alternative import STEP
 from sim.check.repair.alternatives import alternatives_of
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.place import fault_of_build
@@ -71,7 +70,7 @@ def test_a_shift_of_a_register_may_lack_its_rounding(value: int, expected: int) 
 )
 def test_a_store_may_lack_the_bounds_of_what_it_stores(mnemonic: str, bound: Int, value: int, stored: int) -> None:
     every = alternatives_of(START, TABLE.instruction(mnemonic, "w0, [x1]"))
-    (changed,) = [each for each in every if each.rank == STEP and each.says == f"after it is bounded to {bound}"]
+    (changed,) = [each for each in every if each.says == f"after it is bounded to {bound}"]
     machine = run(changed.instruction, x0=value, x1=DATA)
     assert machine.memory.read(DATA, bound.bits // 8) == (stored % 2**bound.bits).to_bytes(bound.bits // 8, "little")
 
@@ -115,6 +114,8 @@ def test_a_step_may_be_one_too_many() -> None:
         ("xtn v0.4h, v0.4s", "sqxtn v0.4h, v0.4s"),
         ("add v0.4s, v1.4s, v2.4s", "sqadd v0.4s, v1.4s, v2.4s"),
         ("cset w0, lt", "cset w0, le"),
+        ("add w0, w1, w2, asr #4", "add w0, w1, w2, lsr #4"),
+        ("eor w0, w1, w2, lsr #4", "eor w0, w1, w2, lsr #9"),
         ("cmp w0, #5", "cmp w0, #4"),
         ("mul v0.4h, v1.4h, v2.h[1]", "mul v0.4h, v1.4h, v2.h[3]"),
         ("zip1 v0.4s, v1.4s, v2.4s", "zip1 v0.4s, v2.4s, v1.4s"),
@@ -196,4 +197,4 @@ def test_where_a_step_is_missing_in_front_of_an_instruction_the_line_that_made_i
     )
     fault = fault_of_build(build(source, "-O0"), kernel, make_vectors(kernel, 10, seed=1), "-O0")
     assert fault is not None
-    assert fault.lines == ("f.c:6", "f.c:5")
+    assert {*fault.lines} == {"f.c:6", "f.c:5"}

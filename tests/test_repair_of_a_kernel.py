@@ -136,13 +136,26 @@ KERNELS = {
     "the same slip three times on one line": Faulty(
         EACH
         + """
-            const unsigned x = a[i] * 3, y = b[i] * 5, z = x ^ y;
+            const unsigned x = a[i] * 3000, y = b[i] * 5000, z = x ^ y;
             const unsigned all = (x >> 4) ^ (y >> 5) ^ (z >> 6); // FAULT
             output[i] = (int)all + 7;
         }""",
         lambda i: (
-            (3 * wide(i, "a") >> 4) ^ (5 * wide(i, "b") >> 5) ^ ((3 * wide(i, "a") ^ 5 * wide(i, "b")) >> 6)
+            (3000 * wide(i, "a") >> 4) ^ (5000 * wide(i, "b") >> 5)
+            ^ ((3000 * wide(i, "a") ^ 5000 * wide(i, "b")) >> 6)
         ) + 7,
+    ),
+    "one count that is wrong three times on one line": Faulty(
+        EACH
+        + """
+            const int x = a[i] * 3000, y = b[i] * 5000, z = x ^ y;
+            const int all = (x >> 4) + (y >> 4) - (z >> 4); // FAULT
+            output[i] = all ^ 7;
+        }""",
+        lambda i: (
+            (3000 * wide(i, "a") >> 5) + (5000 * wide(i, "b") >> 5)
+            - ((3000 * wide(i, "a") ^ 5000 * wide(i, "b")) >> 5)
+        ) ^ 7,
     ),
     "an index left out": Faulty(
         EACH

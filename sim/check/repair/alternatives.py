@@ -37,6 +37,8 @@ _CONDITION: Final = {
 _LANE_INDEX: Final = re.compile(r"(.*v\d+\.[bhsd]\[)(\d+)(\].*)")
 _COMPARED: Final = re.compile(r"((?:cmp|subs|adds|cmn|ccmp) .*#)(-?(?:0x)?[0-9a-f]+)")
 _NUMBER: Final = re.compile(r"(?P<before>(?P<name>\w+) .*, #)(?P<number>-?(?:0x)?[0-9a-f]+)")
+_SHIFTED: Final = re.compile(r"(?P<before>.*[wx]\d+, )(?P<kind>lsl|lsr|asr) #(?P<by>\w+)")
+"""What computes with a register that it shifts first."""
 _PART: Final = ("and", "lsr", "asr", "lsl")
 """What takes some bits of a number."""
 _PLAIN_SHAPE: Final = re.compile(r"(?:(?:\.\d+[bhsd]|[bhsdwx]|#)(?:,|$))+")
@@ -49,8 +51,8 @@ _RARE: Final = re.compile(
 
 def alternatives_of(pc: int, instruction: Instruction) -> Iterator[Alternative]:
     """What could stand there instead, the nearest first; nothing for what only moves, and for addresses of a stack."""
-    for says, body in missing_steps(instruction):
-        yield Alternative(pc, MISSING, instruction, with_body(instruction, body), says)
+    for says, body, before in missing_steps(instruction):
+        yield Alternative(pc, MISSING, instruction, with_body(instruction, body), says, before)
     if "sp" in instruction.text or "x29" in instruction.text:
         return
     seen = {instruction.text}
@@ -88,6 +90,10 @@ def _near(instruction: Instruction) -> Iterator[str]:
         yield from (f"{mnemonic} {index[1]}{n}{index[3]}" for n in range(8) if n != int(index[2]))
     if number := _COMPARED.fullmatch(instruction.text):
         yield from (number[1] + _written(int(number[2], 0) + by) for by in (1, -1))
+    if shifted := _SHIFTED.fullmatch(instruction.text):
+        kind, by = shifted["kind"], int(shifted["by"], 0)
+        yield from (f"{shifted['before']}{other} #{_written(by)}" for other in ("lsl", "lsr", "asr") if other != kind)
+        yield from (f"{shifted['before']}{kind} #{_written(other)}" for other in (by - 1, by + 1) if other > 0)
     last = operands.rpartition(", ")
     if last[2] in CONDITIONS:
         yield from (f"{mnemonic} {last[0]}, {other}" for other in _CONDITION.get(last[2], ()))
@@ -115,7 +121,8 @@ def _far(pc: int, instruction: Instruction) -> Iterator[str]:
         yield from (
             number["before"] + _written(other) for other in _round(number["name"], operands, int(number["number"], 0))
         )
-
+    if shifted := _SHIFTED.fullmatch(instruction.text):
+        yield from (f"{shifted['before']}{shifted['kind']} #{_written(other)}" for other in range(1, 32))
     if mnemonic in _PART and len(parts) == 3 and parts[2].startswith("#"):
         for bits in range(1, 32):
             yield from (f"{other} {parts[0]}, {parts[1]}, #{bits:#x}" for other in ("lsr", "asr", "lsl"))

@@ -86,16 +86,20 @@ def _matters(code: ExecutedCode, trials: RepairTrials, pc: int) -> bool:
 
 
 def _alike(by_line: Mapping[str, Sequence[Alternative]]) -> Iterator[Sequence[Alternative]]:
-    """The same change of all instructions of a line that have one name."""
+    """The same change of all instructions of a line that it can be made of."""
     for changes in by_line.values():
-        same: dict[tuple[str, str], list[Alternative]] = {}
+        same: dict[tuple[str, ...], dict[int, Alternative]] = {}
         for change in changes:
-            other = change.says.split()[1] if change.says.startswith("as ") else change.says
-            same.setdefault((change.original.form.mnemonic, other), []).append(change)
-        for some in same.values():
-            apart = {change.pc: change for change in reversed(some)}
-            if len(apart) > 1:
-                yield [*apart.values()]
+            same.setdefault(_slip(change), {}).setdefault(change.pc, change)
+        yield from ([*some.values()] for some in same.values() if len(some) > 1)
+
+
+def _slip(change: Alternative) -> tuple[str, ...]:
+    """What a change is, wherever it is: each word that differs with the other in its place; of steps what it says."""
+    before, after = (each.text.replace(",", "").split() for each in (change.original, change.instruction))
+    if before == after or len(before) != len(after):
+        return before[0], change.says
+    return tuple(f"{word} {other}" for word, other in zip(before, after, strict=True) if word != other)
 
 
 def _left_out(by_line: Mapping[str, Sequence[Alternative]]) -> Iterator[Sequence[Alternative]]:

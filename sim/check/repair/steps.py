@@ -85,9 +85,6 @@ def _changes_before(instruction: Instruction, operands: tuple[Operand, ...]) -> 
         yield "after half of the last place is taken away (not rounded)", 1, _take_half
         yield "after a fix-up of negative numbers (ties away from zero)", 1, _less_below_half
         yield "after a fix-up of negative numbers (toward zero)", 1, _toward_zero
-    if name in ("strb", "strh", "sturb", "sturh"):
-        for element in (S8, U8) if name.endswith("b") else (S16, U16):
-            yield f"after it is bounded to {element}", 0, _bounded(element)
 
 
 def moved_results(instruction: Instruction) -> Iterator[tuple[str, Body]]:
@@ -97,15 +94,21 @@ def moved_results(instruction: Instruction) -> Iterator[tuple[str, Body]]:
             yield says, _moved(instruction.form, by)
 
 
-def missing_steps(instruction: Instruction) -> Iterator[tuple[str, Body]]:
-    """A step that was left out behind an instruction of integers, or in front of a store."""
+def missing_steps(instruction: Instruction) -> Iterator[tuple[str, Body, Place | None]]:
+    """A step that was left out behind an instruction of integers, or in front of a store.
+
+    With it the register that is stored, unless a variable is kept on the stack.
+    """
     operands, name = operands_of(instruction), instruction.form.mnemonic
+    if not operands or not isinstance(target := operands[0], (Vector, Scalar, General)):
+        return
     if instruction.stores and re.fullmatch(r"stu?r[bh]?", name):
+        is_kept = "[sp" in instruction.text or "[x29" in instruction.text
         for says, change in _BEHIND.items():
-            yield f"after it is {says}", _on(instruction.form, 0, change)
-    elif not name.startswith("f") and isinstance(operands[0] if operands else None, (Vector, Scalar, General)):
+            yield f"after it is {says}", _on(instruction.form, 0, change), None if is_kept else target.place
+    elif not name.startswith("f"):
         for says, change in _BEHIND.items():
-            yield says, with_results(instruction.form, change)
+            yield says, with_results(instruction.form, change), None
 
 
 @cache
