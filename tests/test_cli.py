@@ -346,7 +346,7 @@ def test_a_reader_that_went_away_ends_the_output_quietly(tmp_path: Path, form: t
     assert {line.split(", ")[-1] for line in done.stderr.splitlines()} == {"agrees"}
 
 
-@pytest.mark.parametrize("asked", [("check", "--help"), ("isa", "--help"), ("isa", "verify", "--help")])
+@pytest.mark.parametrize("asked", [("--help",), ("check", "--help"), ("isa", "--help"), ("isa", "verify", "--help")])
 def test_a_reader_of_help_may_go_away(tmp_path: Path, asked: tuple[str, ...]) -> None:
     with os.fdopen(closed_pipe()) as stdout:
         done = subprocess.run([LANEWISE, *asked], stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=tmp_path)

@@ -137,6 +137,15 @@ def _wrapped_once(command: Any) -> Any:
 class EdgeGroup(OnDemandGroup):
     """The outermost group: the one place where an error becomes a sentence and an exit code."""
 
+    def make_context(self, *given: Any, **extra: Any) -> Any:
+        """Reads the arguments, and prints the help of all commands."""
+        try:
+            return super().make_context(*given, **extra)
+        except (BrokenPipeError, SystemExit) as error:
+            if _reader_left(error):
+                raise typer.Exit from None
+            raise
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
