@@ -291,6 +291,25 @@ def test_numbers_that_arguments_are_made_of_are_aimed_at_and_extents_stay(tmp_pa
     assert edges - {inputs["parameters"]["edge"] for inputs in own}
 
 
+def test_a_number_by_value_that_arguments_are_made_with_is_aimed_at_without_a_domain(tmp_path: Path) -> None:
+    """Only an even edge shows the difference, and no sample has one."""
+
+    def arguments(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        return {"x": inputs["x"], "edge": inputs["parameters"]["edge"], "n": len(inputs["x"])}
+
+    def sample(rng: np.random.Generator) -> dict[str, Any]:
+        return {
+            "x": 2 * rng.integers(-50, 50, 9, dtype=np.int32),
+            "parameters": {"edge": 2 * int(rng.integers(-9, 3)) + 1},
+        }
+
+    domain = {"x": Domain(choices=tuple(range(-100, 100, 2)))}
+    _, power = aimed(stepping(tmp_path, domain, arguments=arguments, sample=sample))
+    assert power.beyond.startswith("edge -17..")
+    (doubt,) = power.doubts
+    assert doubt.startswith("step.c -O2 differs on inputs made of the kernel's own by changes of edge, of which no")
+
+
 def test_fields_of_structures_are_aimed_at() -> None:
     """max(x, limits.low) steps with the field."""
     kernel = kernel_of(

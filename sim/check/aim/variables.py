@@ -75,15 +75,10 @@ def shown_domains(kernel: Kernel, cases: Iterable[Inputs]) -> Domains:
 def undeclared_changes(kernel: Kernel, before: Inputs, after: Inputs) -> list[str] | None:
     """The arguments without a declared domain in which two calls differ.
 
-    None where one leaves its domain, and where an extent or a stride is another.  Where a kernel makes its arguments
-    itself, so is an integer by value without a domain: it may be a count or a flag.  `before` and `after` are arguments
-    of the signature.
+    None where one leaves its domain, and where an extent or a stride is another.  `before` and `after` are arguments of
+    the signature.
     """
     fixed = {extent for pointer in kernel.signature.pointers for extent in (*pointer.shape, *pointer.strides)}
-    if not kernel.takes_inputs:
-        types = dict(number_types(kernel.signature))
-        of_value = {one.name for one in kernel.signature.by_value}
-        fixed |= {name for name in of_value - set(kernel.domain) if name in types and types[name].kind != "f"}
     first, second = (_numbers(arguments) for arguments in (before, after))
     changed = []
     for name, numbers in second.items():
