@@ -9,7 +9,7 @@ from string import Formatter
 from typing import Any, NamedTuple
 
 from isa.acle.parameters import LiteralParameter, Parameter
-from isa.acle.program import Program, current_program
+from isa.acle.program import OpenProgram, Program, current_program
 from isa.acle.register_text import VectorText
 from isa.acle.results import IntrinsicResult
 from isa.acle.values import VectorType
@@ -53,20 +53,30 @@ class Intrinsic:
         if len(arguments) != wanted:
             noun = "argument" if wanted == 1 else "arguments"
             raise TypeError(f"{self.name} takes {wanted} {noun}, not {len(arguments)}")
-        pairs = enumerate(zip(self.parameters, arguments, strict=True), 1)
-        values = [parameter.checked(value, self.name, position) for position, (parameter, value) in pairs]
+        name, numbered = self.name, zip(self.parameters, arguments, range(1, wanted + 1), strict=True)
+        values = [parameter.checked(value, name, position) for parameter, value, position in numbered]
         return self._run(current_program() or Program(), values)
 
-    def _run(self, program: Program, values: list[Any]) -> Any:
-        pairs = list(zip(self.parameters, values, strict=True))
-        steps = self.steps(tuple([p.literal(v) for p, v in pairs]))
-        placed = [p.place(program, v) for p, v in pairs]
+    def _run(self, program: OpenProgram, values: list[Any]) -> Any:
+        steps = self._only_steps
+        if steps is None:
+            steps = self.steps(tuple([p.literal(v) for p, v in zip(self.parameters, values, strict=True)]))
+        placed = [p.place(program, v) for p, v in zip(self.parameters, values, strict=True)]
         destination = self.result.destination(program) if self._tied is None else placed[self._tied]
-        between = [program.registers.new_vector() for _ in self._between]
-        registers = (*destination, *(register for each in placed for register in each), *between)
+        registers = [*destination]
+        for each in placed:
+            registers += each
+        for _ in self._between:
+            registers.append(program.registers.new_vector())
         for step in steps:
             program.run(step.pattern, tuple([registers[k] for k in step.order]))
         return self.result.value(program, destination)
+
+    @cached_property
+    def _only_steps(self) -> tuple[CallStep, ...] | None:
+        """The instructions where no argument puts a number into their text."""
+        without = all(type(parameter).literal is Parameter.literal for parameter in self.parameters)
+        return self.steps((0,) * len(self.parameters)) if without else None
 
     @cached_property
     def _tied(self) -> int | None:
@@ -129,7 +139,7 @@ class Intrinsic:
 class Reinterpretation(Intrinsic):
     """`vreinterpret`: the same bits and the same register as another type; no instruction."""
 
-    def _run(self, program: Program, values: list[Any]) -> Any:
+    def _run(self, program: OpenProgram, values: list[Any]) -> Any:
         return self.result.value(program, (program.vector_register(values[0]),))
 
     def steps(self, literals: tuple[int, ...]) -> tuple[CallStep, ...]:

@@ -6,8 +6,10 @@ virtual general registers, which nothing writes.  An instruction that reads its 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextvars import ContextVar, Token
-from typing import Protocol, cast
+from typing import Protocol, Self, cast
 
 from isa.acle.allocation import Allocation, allocate
 from isa.acle.liveness import Lives, lives
@@ -62,30 +64,23 @@ class VirtualRegisters:
         return int.from_bytes(self.vectors[16 * number : 16 * number + 16], "little")
 
 
-class Program:
-    """A sequence of intrinsics: `with Program(memory) as p:` records what is called inside, and runs it.
+class OpenProgram(ABC):
+    """What intrinsics are called in: `with` it, and those that are called inside run there.
 
-    `memory` may be left out where nothing is loaded or stored.  `instructions` and `trace` grow as intrinsics are
-    called; entering a second time goes on where the first ended.  An instruction that faults is not recorded.
-    `saturations` is the number of executed instructions that saturated, in one lane or more.  `returned` are the
-    registers of what `returns` was last told.
-    Raises RuntimeError where a Program is entered inside of another.
+    `memory` may be None where nothing is loaded or stored.  Entering a second time goes on where the first ended.
+    Raises RuntimeError where a program is entered inside of another.
     """
 
-    def __init__(self, memory: ProgramMemory | None = None) -> None:
+    def __init__(self, memory: ProgramMemory | None, registers: VirtualRegisters) -> None:
         self.memory = memory
-        self.registers = VirtualRegisters()
-        self.instructions: list[Instruction] = []
-        self.trace: list[Occurrence] = []
+        self.registers = registers
         self.saturations = 0
-        self.returned: tuple[int, ...] = ()
+        """How many of the executed instructions saturated, in one lane or more."""
         self._adopted: dict[VectorValue, int] = {}
         self._addresses: dict[int, int] = {}
-        self._got: set[int] = set()
-        self._loaded: dict[int, bytes] = {}
-        self._token: Token[Program | None] | None = None
+        self._token: Token[OpenProgram | None] | None = None
 
-    def __enter__(self) -> Program:
+    def __enter__(self) -> Self:
         if _current.get() is not None:
             raise RuntimeError("programs do not nest: leave the `with Program()` that is open before entering another")
         self._token = _current.set(self)
@@ -96,10 +91,78 @@ class Program:
             _current.reset(self._token)
             self._token = None
 
+    @abstractmethod
+    def run(self, pattern: Pattern, registers: tuple[int, ...]) -> None:
+        """Execute one instruction."""
+
     @property
     def saturated(self) -> bool:
         """Whether any instruction saturated: FPSR.QC, which stays set."""
         return bool(self.registers.flags[_FPSR] & QC)
+
+    def execute(self, run: Callable[[], object]) -> None:
+        """Run an instruction with QC clear, to see whether it saturates itself; then QC is set again if it was."""
+        flags = self.registers.flags
+        sticky = flags[_FPSR] & QC
+        flags[_FPSR] ^= sticky
+        try:
+            run()
+            self.saturations += bool(flags[_FPSR] & QC)
+        finally:
+            flags[_FPSR] |= sticky
+
+    def reachable_memory(self) -> ProgramMemory:
+        """The memory.  Raises RuntimeError where there is none."""
+        if self.memory is None:
+            raise RuntimeError("a load or store needs memory: call it inside of `with Program(memory)`")
+        return self.memory
+
+    def vector_register(self, value: VectorValue) -> int:
+        """The register that holds a value; one that was made elsewhere comes in through a fresh register."""
+        if value.owner is self and value.register is not None:
+            return value.register
+        if value not in self._adopted:
+            self._adopted[value] = self.registers.new_vector(value.bits)
+        return self._adopted[value]
+
+    def copied(self, value: VectorValue) -> int:
+        """A fresh register with a copy of a value, for an instruction that reads its destination."""
+        source = self.vector_register(value)
+        copy = self.registers.new_vector()
+        self.run(_COPY, (copy, source))
+        return copy
+
+    def vector(self, register: int) -> int:
+        """The 128 bits that a vector register holds."""
+        return self.registers.vector(register)
+
+    def address_register(self, address: int) -> int:
+        """The general register that holds an address: one for each address."""
+        if address not in self._addresses:
+            self._addresses[address] = self.registers.new_general(address)
+        return self._addresses[address]
+
+    def value(self, vector_type: VectorType, register: int) -> VectorValue:
+        """What a register holds, as a value; it belongs to this program while the program is entered."""
+        if _current.get() is self:
+            return VectorValue(vector_type, None, register, self)
+        return VectorValue(vector_type, self.vector(register) & (1 << vector_type.total_bits) - 1)
+
+
+class Program(OpenProgram):
+    """A sequence of intrinsics: `with Program(memory) as p:` records what is called inside, and runs it.
+
+    `instructions` and `trace` grow as intrinsics are called.  An instruction that faults is not recorded.  `returned`
+    are the registers of what `returns` was last told.
+    """
+
+    def __init__(self, memory: ProgramMemory | None = None) -> None:
+        super().__init__(memory, VirtualRegisters())
+        self.instructions: list[Instruction] = []
+        self.trace: list[Occurrence] = []
+        self.returned: tuple[int, ...] = ()
+        self._got: set[int] = set()
+        self._loaded: dict[int, bytes] = {}
 
     def listing(self) -> str:
         """The text of the instructions, one a line."""
@@ -127,66 +190,26 @@ class Program:
         places = [Place(file, registers[slot]) for file, slot in pattern.slots_read]
         before = {place: self.registers.read(place) for place in places}
         self._loaded = {}
-        self._execute(instruction)
+        self.execute(bind(instruction, self.registers, self._load, self._store, 4 * len(self.instructions)))
         self.instructions.append(instruction)
         self.trace.append(Occurrence(instruction, before, self._loaded))
 
-    def _execute(self, instruction: Instruction) -> None:
-        """Run it with QC clear, to see whether it saturates itself; then QC is set again if it was."""
-        flags = self.registers.flags
-        sticky = flags[_FPSR] & QC
-        flags[_FPSR] ^= sticky
-        try:
-            bind(instruction, self.registers, self._load, self._store, 4 * len(self.instructions))()
-            self.saturations += bool(flags[_FPSR] & QC)
-        finally:
-            flags[_FPSR] |= sticky
-
     def _load(self, address: int, size: int) -> bytes:
-        data = self._loaded[address] = bytes(self._reachable_memory().load(address, size))
+        data = self._loaded[address] = bytes(self.reachable_memory().load(address, size))
         return data
 
     def _store(self, address: int, data: bytes) -> None:
-        self._reachable_memory().store(address, data)
-
-    def _reachable_memory(self) -> ProgramMemory:
-        if self.memory is None:
-            raise RuntimeError("a load or store needs memory: call it inside of `with Program(memory)`")
-        return self.memory
-
-    def vector_register(self, value: VectorValue) -> int:
-        """The register that holds a value; one that was made elsewhere comes in through a fresh register."""
-        if value.owner is self and value.register is not None:
-            return value.register
-        if value not in self._adopted:
-            self._adopted[value] = self.registers.new_vector(value.bits)
-        return self._adopted[value]
-
-    def copied(self, value: VectorValue) -> int:
-        """A fresh register with a copy of a value, for an instruction that reads its destination."""
-        source = self.vector_register(value)
-        copy = self.registers.new_vector()
-        self.run(_COPY, (copy, source))
-        return copy
-
-    def address_register(self, address: int) -> int:
-        """The general register that holds an address: one for each address."""
-        if address not in self._addresses:
-            self._addresses[address] = self.registers.new_general(address)
-        return self._addresses[address]
+        self.reachable_memory().store(address, data)
 
     def value(self, vector_type: VectorType, register: int) -> VectorValue:
-        """What a register holds, as a value; it belongs to this program while the program is entered."""
-        bits = self.registers.vector(register) & (1 << vector_type.total_bits) - 1
+        """As that of any program; `lives` is told that the caller has it."""
         self._got.add(register)
-        if _current.get() is self:
-            return VectorValue(vector_type, bits, register, self)
-        return VectorValue(vector_type, bits)
+        return super().value(vector_type, register)
 
 
-_current: ContextVar[Program | None] = ContextVar("lanewise_program", default=None)
+_current: ContextVar[OpenProgram | None] = ContextVar("lanewise_program", default=None)
 
 
-def current_program() -> Program | None:
-    """The Program whose `with` block is open, if there is one."""
+def current_program() -> OpenProgram | None:
+    """The program whose `with` block is open, if there is one."""
     return _current.get()

@@ -1,4 +1,4 @@
-"""What placing an argument and reading a result ask of a program; `isa.acle.program.Program` is the one there is."""
+"""What placing an argument and reading a result ask of a program: an `isa.acle.program.OpenProgram`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Protocol
 
 from isa.acle.values import VectorType, VectorValue
 from isa.instruction import Pattern
+from isa.lane import Place
 
 
 class RegisterSupply(Protocol):
     """Fresh registers, and what they hold."""
 
-    @property
-    def general(self) -> list[int]:
-        """What the general registers hold, unsigned, by number."""
+    def read(self, place: Place) -> int:
+        """What a general or vector register holds, unsigned."""
 
     def new_vector(self, bits: int = 0) -> int:
         """The number of a fresh vector register that holds `bits`; two in turn get numbers that follow."""

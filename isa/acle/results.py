@@ -10,6 +10,7 @@ from isa.acle.elements import ElementType
 from isa.acle.recorder import Recorder
 from isa.acle.register_text import GeneralText, ListText, ScalarText, VectorText
 from isa.acle.values import StructureType, StructureValue, VectorType, VectorValue
+from isa.lane import Place
 
 
 class IntrinsicResult(ABC):
@@ -112,7 +113,7 @@ class GeneralResult(NumberResult):
 
     def value(self, program: Recorder, registers: tuple[int, ...]) -> Any:
         """The low bits of the register as a number of the element type."""
-        return self.element.number(program.registers.general[registers[0]])
+        return self.element.number(program.registers.read(Place("x", registers[0])))
 
     def text(self) -> GeneralText:
         """`w0`; `x0` for 64 bits."""

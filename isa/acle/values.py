@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 from isa.acle.elements import DTYPES, ELEMENTS, ElementType, Kind
 
@@ -166,18 +166,36 @@ class StructureType:
         return StructureValue(self, vectors)
 
 
-@dataclass(slots=True, eq=False)
+class RegisterOwner(Protocol):
+    """What holds values in registers of its own: a `Program`."""
+
+    def vector(self, register: int) -> int:
+        """The 128 bits of one of its vector registers, lane 0 lowest."""
+
+
 class VectorValue:
     """A value of a vector type: `bits` is a 64- or 128-bit number with lane 0 lowest.
 
-    `register` is the virtual register that holds it in `owner`, the Program it was made in; both are None for a value
-    made outside of one.  Values compare by identity: compare their `lanes`, or `bits` where NaNs are about.
+    `register` is the virtual register that holds it in `owner`, the Program it was made in, which is asked for the bits
+    when they are wanted; both are None for a value made outside of one.  Values compare by identity: compare their
+    `lanes`, or `bits` where NaNs are about.
     """
 
-    type: VectorType
-    bits: int
-    register: int | None = None
-    owner: object = None
+    __slots__ = ("_bits", "owner", "register", "type")
+
+    def __init__(
+        self, type: VectorType, bits: int | None, register: int | None = None, owner: RegisterOwner | None = None
+    ) -> None:
+        self.type, self._bits, self.register, self.owner = type, bits, register, owner
+
+    @property
+    def bits(self) -> int:
+        """The whole vector as a number."""
+        if self._bits is None:
+            assert self.owner is not None  # a value without bits has one
+            assert self.register is not None
+            self._bits = self.owner.vector(self.register) & (1 << self.type.total_bits) - 1
+        return self._bits
 
     @property
     def lanes(self) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from isa.acle.program import OpenProgram
 from isa.evaluate.exact import Occurrence
 from isa.instruction import Instruction
 from isa.intrinsics import ElementPointer as TypedPointer
@@ -40,7 +41,9 @@ from sim.call.needs import Need, needs_of
 from sim.emulator import Emulator
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.signature import Signature
+from sim.machine.compiled.sequence import CompiledProgram, SequenceEngine
 from sim.machine.errors import MemoryFault, Unpredictable
+from sim.machine.host_compiler import compile_for_host
 from sim.machine.machine import Machine
 from sim.machine.memory import Memory
 from sim.toolchain.image import Image
@@ -222,6 +225,7 @@ class ProgramKernel:
         self._program = kernel.program
         self._signature = kernel.signature
         self._memory = Memory()
+        self._engine = SequenceEngine(compile_for_host, self._memory)
         self._buffers = Buffers(kernel.signature, [self._memory])
         self._forms: set[str] = set()
 
@@ -232,17 +236,19 @@ class ProgramKernel:
 
     def call(self, arguments: Inputs, seed: int) -> CallResult:
         """Run the program once.  Raises CallError, MemoryFault; KernelError for the arguments."""
-        placed, program = self._run(arguments, seed)
-        self._forms.update(instruction.form.name for instruction in program.instructions)
+        program = CompiledProgram(self._engine)
+        placed = self._run(program, arguments, seed)
+        self._forms.update(pattern.form.name for pattern in program.patterns)
         outputs = {"program": self._buffers.outputs(self._memory, placed)}
-        return CallResult(outputs, len(program.instructions), program.saturations)
+        return CallResult(outputs, program.instructions, program.saturations)
 
     def record(self, arguments: Inputs, seed: int) -> tuple[dict[str, int], list[Recorded]]:
         """Run the program once; returns the buffers' addresses and all that was executed."""
-        placed, program = self._run(arguments, seed)
+        program = Program(self._memory)
+        placed = self._run(program, arguments, seed)
         return _addresses(self._signature, placed), [Recorded(None, occurrence) for occurrence in program.trace]
 
-    def _run(self, arguments: Inputs, seed: int) -> tuple[dict[str, PlacedArray], Program]:
+    def _run(self, program: OpenProgram, arguments: Inputs, seed: int) -> dict[str, PlacedArray]:
         call = Call(arguments, seed)
         placed = self._buffers.place(arguments, SeededBytes(seed), call.at_end)
         pointers = {
@@ -250,7 +256,7 @@ class ProgramKernel:
             for pointer in self._signature.pointers
         }
         try:
-            with Program(self._memory) as program:
+            with program:
                 self._program(**{**arguments, **pointers})
         except MemoryFault as fault:
             bounds = AccessBounds(placed.values(), (), _NO_STACK)
@@ -262,4 +268,4 @@ class ProgramKernel:
                     kind=breach.kind, says=breach.says, where=breach.where, first=breach.first, last=breach.last
                 )
             ) from None
-        return placed, program
+        return placed

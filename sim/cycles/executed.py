@@ -6,6 +6,7 @@ executed in it like its own.
 
 from __future__ import annotations
 
+from isa.intrinsics import Program
 from isa.lane import Place
 from sim.call.call import MAX_INSTRUCTIONS, CallError, ProgramKernel
 from sim.call.caller import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, Call, Caller
@@ -50,7 +51,8 @@ class _RecordedKernel(ProgramKernel):
     """The kernel's program, of which the record is wanted and not what it computes."""
 
     def stream(self, arguments: Inputs, seed: int) -> list[Executed]:
-        _, program = self._run(arguments, seed)
+        program = Program(self._memory)
+        self._run(program, arguments, seed)
         return program_stream(program)
 
 

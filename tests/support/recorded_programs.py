@@ -14,6 +14,7 @@ from isa.acle.parameters import (
     StructureParameter,
     VectorParameter,
 )
+from isa.acle.program import OpenProgram
 from isa.acle.values import StructureValue, VectorType
 from isa.intrinsics import ElementPointer, Intrinsic, Program, VectorValue, intrinsic, intrinsic_names
 from isa.lane import Place
@@ -42,17 +43,25 @@ def every_intrinsic() -> tuple[Intrinsic, ...]:
 
 
 def random_program(seed: int, length: int) -> Program:
-    """So many calls of random intrinsics on values from anywhere before, some of which are stored."""
-    random, values = Random(seed), Values()
-    with Program(filled_memory(seed)) as program:
+    """A program of so many calls (see `call_randomly`), on memory of its own."""
+    program = Program(filled_memory(seed))
+    call_randomly(program, seed, length)
+    return program
+
+
+def call_randomly(program: OpenProgram, seed: int, length: int) -> list[object]:
+    """So many calls of random intrinsics on values from anywhere before, some of which are stored; what they return."""
+    random, values, results = Random(seed), Values(), list[object]()
+    with program:
         for _ in range(length):
             called = random.choice(every_intrinsic())
             result = called(*(_argument(random, p, values) for p in called.parameters))
             vectors = result.val if isinstance(result, StructureValue) else [result]
+            results += vectors
             for vector in vectors:
                 if isinstance(vector, VectorValue):
                     values.setdefault(vector.type, []).append(vector)
-    return program
+    return results
 
 
 def _argument(random: Random, parameter: Parameter, values: Values) -> object:
