@@ -1,6 +1,8 @@
 """The families of conventions: what they take, and the numbers that are tried to tell two of them apart."""
 
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -85,9 +87,15 @@ def _sum_of_reals(a: int, b: int, *parameters: Any) -> Fraction:
     return rectified / scales[2] + int(output_zero)
 
 
+@cache
+def _factors() -> Sequence[tuple[float, ...]]:
+    """The corners of a factor and all numbers of half precision, which take long to list."""
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    finite: list[float] = halves[np.isfinite(halves)].astype(np.float64).tolist()
+    return [(factor,) for factor in (*FACTOR.corners, *finite)]
+
+
 _WORD = (INT32_MIN, INT32_MAX)
-_HALVES = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
-_HALF_PRECISION: list[float] = _HALVES[np.isfinite(_HALVES)].astype(np.float64).tolist()
 _BYTE = tuple(Operand(name, "uint8", 0, 255, ()) for name in ("a", "b", "element", "padding"))
 _ADD_PARAMETERS = (
     *(Operand(f"{name}_{part}", kind, low, high, ())
@@ -111,7 +119,7 @@ SCALING = Family("scaling", (VALUE, MULTIPLIER, LEFT_SHIFT), exact=_scaled)
 DIRECTION = Family("shift direction", (VALUE, MULTIPLIER, _int32("shift", 1, -1, 2, -2, 31, -31)))
 DERIVATION = Family(
     "derivation", (FACTOR,), swept=0, evaluate=derived, exact=Fraction, refusal_counts=True,
-    given=tuple((factor,) for factor in (*FACTOR.corners, *_HALF_PRECISION)),
+    given=_factors,
 )  # fmt: skip
 FACTOR_PRODUCT = Family(
     "product by a factor", (VALUE, FACTOR), exact=lambda value, factor: value * Fraction(factor), refusal_counts=True
@@ -139,7 +147,18 @@ SCALE_AND_OFFSET = Family(
 BOUNDS = Family(
     "bounds",
     (VALUE, _int32("minimum"), _int32("maximum")),
-    given=((0, 0), (7, 7), (255, 255), (10, 200), (0, 255), _WORD, (INT32_MIN, 200), (0, 300), (-5, 200), (9, 8)),
+    given=lambda: (
+        (0, 0),
+        (7, 7),
+        (255, 255),
+        (10, 200),
+        (0, 255),
+        _WORD,
+        (INT32_MIN, 200),
+        (0, 300),
+        (-5, 200),
+        (9, 8),
+    ),
     refusal_counts=True,
 )
 _REAL = Operand("value", "float32", -np.inf, np.inf, (0.49999997, -0.95, 2.0**24 + 2, 0.273939937))
@@ -163,7 +182,7 @@ QUANTIZED_ADD = Family(
     swept=2,
     evaluate=added,
     exact=_sum_of_reals,
-    given=(
+    given=lambda: (
         (0.01, 0, 0.01, 0, 0.02, 0, False),
         (0.49999997, 0, 1.0, 0, 1.0, 0, False),
         (1.0, 10, 1.0, 10, 1.0, 20, True),
@@ -188,5 +207,5 @@ TAIL_LANES = Family(
     (*_BYTE[2:], Operand("width", "int", 1, 64, ()), Operand("lane", "int", 0, 63, ())),
     swept=2,
     evaluate=lane_of_row,
-    given=tuple(product((17,), (17, 16, 31))),
+    given=lambda: tuple(product((17,), (17, 16, 31))),
 )

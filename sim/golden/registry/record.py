@@ -35,10 +35,10 @@ class Family:
     """Conventions that take the same operands, so that two of them can be told apart by numbers.
 
     The first `swept` operands are tried on all their corners and all numbers of 16 bits; the rest, the parameters, on
-    what is `given`, the plainest first (default: every combination of corners). `evaluate(function, *operands)` gives
-    one result, or one row of results, for each element of the arrays of swept operands, with one number for each
-    parameter; `exact` the number that all of them approximate, where there is one. `refusal_counts`: where no numbers
-    tell two apart, that one refuses what the other takes does.
+    what `given` gives, the plainest first (default: every combination of corners).
+    `evaluate(function, *operands)` gives one result, or one row of results, for each element of the arrays of swept
+    operands, with one number for each parameter; `exact` the number that all of them approximate, where there is one.
+    `refusal_counts`: where no numbers tell two apart, that one refuses what the other takes does.
     """
 
     name: str
@@ -46,13 +46,13 @@ class Family:
     swept: int = 1
     evaluate: Callable[..., Numbers] = lambda function, *operands: np.asarray(function(*operands))
     exact: Callable[..., Fraction] | None = None
-    given: Sequence[tuple[float, ...]] = ()
+    given: Callable[[], Sequence[tuple[float, ...]]] = tuple
     refusal_counts: bool = False
 
     @property
     def parameters(self) -> Sequence[tuple[float, ...]]:
         """The combinations of parameters that are tried, in order."""
-        return self.given or list(product(*(operand.corners for operand in self.operands[self.swept :])))
+        return self.given() or list(product(*(operand.corners for operand in self.operands[self.swept :])))
 
 
 @dataclass(frozen=True)
