@@ -104,3 +104,57 @@ def test_constructors_that_were_not_run_are_told_and_run_when_asked(tmp_path: Pa
     code, report = checked(kernel, "--constructors")
     assert (code, builds(report)[0]["left_out"]) == (0, [])
     assert " --constructors" in str(report["reproduce"])
+
+
+PADDED = """
+#include <arm_neon.h>
+#include <stddef.h>
+struct params { int32_t zero; int8_t bounds[2]; };
+void mine(const int8_t *a, const int8_t *weights, int8_t *out, size_t n, const struct params *p) {
+    if ((size_t)weights % 16) __builtin_trap();
+    for (size_t i = 0; i < n; i += 8) {
+        int8x8_t sum = vqadd_s8(vld1_s8(a + i), vld1_s8(weights + 2 * i));
+        sum = vmin_s8(vmax_s8(vqadd_s8(sum, vdup_n_s8(p->zero)), vdup_n_s8(p->bounds[0])), vdup_n_s8(p->bounds[1]));
+        int8_t lanes[8];
+        vst1_s8(lanes, sum);
+        for (size_t k = 0; k < 8 && i + k < n; k++) out[i + k] = lanes[k];
+    }
+}
+"""
+PADDED_KERNEL = """
+from pathlib import Path
+import numpy as np
+from sim.kernels import Domain, Kernel, parse_prototype
+
+def golden(inputs):
+    n, p = len(inputs["a"]), inputs["p"]
+    weights = inputs["weights"].reshape(-1, 16)[:, :8].reshape(-1)[:n].astype(int)
+    total = np.clip(np.clip(inputs["a"] + weights, -128, 127) + p["zero"], -128, 127)
+    low, high = p["bounds"]
+    return {"out": np.minimum(np.maximum(total, low), high).astype(np.int8)}
+
+NAME, SIGNATURE = parse_prototype(
+    "void mine(const int8_t a[n] OVER, const int8_t weights[(n + 7) / 8 * 16] aligned(16), int8_t out[n], size_t n,"
+    " const struct { int32_t zero; int8_t bounds[2]; } *p)"
+)
+KERNEL = Kernel(name=NAME, symbol=NAME, sources=(Path("mine.c"),), signature=SIGNATURE, golden=golden,
+                domain={"p.zero": Domain(-20, 20)})
+"""
+
+
+@pytest.mark.parametrize(("over", "passes"), [("over_read(7)", True), ("over_read(6)", False)])
+def test_a_kernel_with_computed_extents_alignment_and_parameters_behind_a_pointer(
+    tmp_path: Path, over: str, passes: bool
+) -> None:
+    (tmp_path / "mine.c").write_text(PADDED)
+    (tmp_path / "mine.py").write_text(PADDED_KERNEL.replace("OVER", over))
+    code, report = checked(tmp_path / "mine.py")
+    assert (code, report["passed"]) == (not passes, passes), report["first_divergence"]
+    assert passes or "and 6 more declared); if it is meant: over_read(7)" in str(report["first_divergence"])
+
+
+def test_a_wrong_field_behind_the_pointer_is_found(tmp_path: Path) -> None:
+    (tmp_path / "mine.c").write_text(PADDED.replace("p->bounds[0]", "p->bounds[1]"))
+    (tmp_path / "mine.py").write_text(PADDED_KERNEL.replace("OVER", "over_read(7)"))
+    code, report = checked(tmp_path / "mine.py")
+    assert (code, report["passed"]) == (1, False)

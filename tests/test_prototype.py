@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sim.kernels.prototype import LONGEST, PrototypeError, parse_prototype
-from sim.kernels.signature import Argument, Pointer, ScalarArgument, Struct, VectorArgument
+from sim.kernels.signature import Argument, Pointer, ScalarArgument, Struct, VectorArgument, extents
 
 
 def argument(text: str) -> Argument:
@@ -63,3 +63,45 @@ def test_the_result_is_read(result: str, dtype: str) -> None:
 def test_what_is_no_prototype_is_refused(text: str, message: str) -> None:
     with pytest.raises(PrototypeError, match=message):
         parse_prototype(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "value"),
+    [
+        ("n*2", ("n * 2",), (14,)),
+        ("(n + 3) / 4 * 4", ("(n + 3) / 4 * 4",), (8,)),
+        ("n % 4 - 1", ("n % 4 - 1",), (2,)),
+        ("0x10 + n", ("16 + n",), (23,)),
+        ("4 * 3", (12,), (12,)),
+        ("2 * n:3 * n][4", ("2 * n", 4), (14, 4)),
+    ],
+)
+def test_extents_are_computed_from_arguments(text: str, shape: tuple[int | str, ...], value: tuple[int, ...]) -> None:
+    (array,) = parse_prototype(f"void f(int8_t a[{text}], size_t n)").signature.pointers
+    assert (array.shape, extents(array, {"n": 7})) == (shape, value)
+
+
+@pytest.mark.parametrize("text", ["n**2", "n(2)", "n.real", "n and 2", "-n", "(n", "n; 2", "f'x'", "n // 2", "1.5 * n"])
+def test_what_is_no_arithmetic_of_sizes_is_refused(text: str) -> None:
+    with pytest.raises(PrototypeError):
+        parse_prototype(f"void f(int8_t a[{text}], size_t n)")
+
+
+def test_an_extent_that_divides_by_zero_is_an_error_of_the_call() -> None:
+    (array,) = parse_prototype("void f(int8_t a[8 / n], size_t n)").signature.pointers
+    with pytest.raises(ValueError, match="the extent 8 / n divides by zero"):
+        extents(array, {"n": 0})
+
+
+def test_over_read_and_alignment_stand_behind_the_extents() -> None:
+    first, second = parse_prototype(
+        "void f(const int8_t a[n] over_read(16) aligned(32), int8_t b[n], size_t n)"
+    ).signature.pointers
+    assert (first.over_read, first.alignment, second.over_read, second.alignment) == (16, 32, 0, 1)
+
+
+def test_a_structure_may_be_read_through_a_pointer() -> None:
+    signature = parse_prototype("int f(const struct { int32_t zero; uint8_t bounds[2]; } *p, int n)").signature
+    assert signature.arguments[0] == Struct("p", (("zero", "int32"), ("bounds", "(2,)uint8")), by_pointer=True)
+    with pytest.raises(PrototypeError, match="a structure by pointer is only read"):
+        parse_prototype("int f(struct { int32_t zero; } *p)")

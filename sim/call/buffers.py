@@ -1,8 +1,8 @@
 """The arrays of a call in memory: each in a mapping of its own, between pages that are not mapped.
 
-An array ends where its mapping ends, or begins where it begins, in turns from call to call: the first byte read or
-written past that side is a fault, and so is a write to an input.  What an output holds before the call, and what lies
-between the rows of a strided array or beside an array in its mapping, is undefined bytes.
+An array ends where its mapping ends, as nearly as its alignment allows, or begins where it begins, in turns from call
+to call: the first byte read or written past that side is a fault, and so is a write to an input.  What an output holds
+before the call, and what lies between the rows of a strided array or beside an array in its mapping, is undefined.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Buffers:
                 memory.map(start, room, "r" if pointer.direction == "in" else "rw")
             self._starts[pointer.name, room] = start
         start = self._starts[pointer.name, room]
-        before = room - unplaced.size - pointer.over_read if at_end else 0
+        before = (room - unplaced.size - pointer.over_read) // pointer.alignment * pointer.alignment if at_end else 0
         around = undefined.bytes(room - unplaced.size)
         data = bytearray(undefined.bytes(unplaced.size))
         if is_given(pointer):

@@ -12,6 +12,7 @@ from sim.check.blame import Calibration, Dependences, Lineage, Parting, find_par
 from sim.check.compare import Value, WrongLane, as_value
 from sim.check.origin import Node, bits_of, origin_of
 from sim.check.vectors import Vectors, call_seed
+from sim.kernels.extent import names_in
 from sim.kernels.kernel import Kernel
 from sim.kernels.signature import RETURNED, Pointer, is_given, steps_in_elements
 
@@ -106,7 +107,7 @@ class LaneTracer:
         That is found by changing one thing at a time: an array is turned round, all else is taken from another set.
         """
         inputs, steps = self._vectors.inputs[number], self._golden_steps_of(number)
-        extents = {extent for pointer in self._kernel.signature.pointers for extent in pointer.shape}
+        extents = {name for p in self._kernel.signature.pointers for extent in p.shape for name in names_in(extent)}
         found: dict[str, set[str]] = {name: set() for name in steps}
         for name, own in inputs.items():
             if isinstance(own, np.ndarray):

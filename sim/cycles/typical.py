@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from sim.kernels.domain import Domain
+from sim.kernels.extent import names_in
 from sim.kernels.kernel import Kernel, KernelError
 from sim.kernels.signature import Signature, extents
 
@@ -54,7 +55,9 @@ def row_length(signature: Signature) -> str | None:
     last = {pointer.shape[-1] for pointer in named}
     length = last.pop() if len(last) == 1 else None
     strided = any(pointer.strides for pointer in named)
-    return length if isinstance(length, str) and not strided and "stride" not in length else None
+    if not isinstance(length, str) or not length.isidentifier():
+        return None
+    return None if strided or "stride" in length else length
 
 
 def _allowed(kernel: Kernel, name: str, wanted: int) -> int:
@@ -73,7 +76,7 @@ def _one_row(kernel: Kernel, arguments: Arguments, axis: str, length: int) -> di
     Raises KernelError for a call without elements, which has nothing to repeat.
     """
     pointers = kernel.signature.pointers
-    extents_named = {extent for pointer in pointers for extent in pointer.shape if isinstance(extent, str)}
+    extents_named = {name for pointer in pointers for extent in pointer.shape for name in names_in(extent)}
     sizes = {name: length if name == axis else _allowed(kernel, name, 1) for name in extents_named}
     sized = {**arguments, **sizes}
     repeated = dict(sized)

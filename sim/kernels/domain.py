@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from sim.kernels.extent import names_in, value_of
 from sim.kernels.signature import Pointer, ScalarArgument, Signature, Struct, extents, is_given
 
 LENGTHS: Final = range(49)
@@ -243,19 +244,19 @@ def _sizes(signature: Signature, domains: Domains, length: int, rows: int) -> di
     types, sizes = dict(number_types(signature)), dict[str, Any]()
     for pointer in signature.pointers:
         for axis, extent in enumerate(pointer.shape):
-            if isinstance(extent, str):
+            for name in sorted(names_in(extent)):
                 # Kernels go in vectors along the innermost axis, or along the one outside of small fixed extents.
                 inner = [size for size in pointer.shape[axis + 1 :] if isinstance(size, int)]
                 is_length = len(inner) == len(pointer.shape) - axis - 1 and prod(inner) <= LARGEST_ELEMENT
                 wanted = length if is_length else rows
-                sizes.setdefault(extent, _nearest(domain_of(domains, extent), types[extent], wanted))
+                sizes.setdefault(name, _nearest(domain_of(domains, name), types[name], wanted))
     for pointer in signature.pointers:
-        shape = [sizes[extent] if isinstance(extent, str) else extent for extent in pointer.shape]
+        shape = [value_of(extent, sizes) for extent in pointer.shape]
         for axis, stride in enumerate(pointer.strides):
-            if isinstance(stride, str):
-                needed = int(np.prod(shape[axis + 1 :])) + length % 3
-                least = max(needed, sizes.get(stride, 0))
-                sizes[stride] = _nearest(domain_of(domains, stride), types[stride], least)
+            for name in sorted(names_in(stride)):
+                if name == stride or name not in sizes:
+                    least = max(int(np.prod(shape[axis + 1 :])) + length % 3, sizes.get(name, 0))
+                    sizes[name] = _nearest(domain_of(domains, name), types[name], least)
     return sizes
 
 

@@ -81,8 +81,8 @@ def choices(kernel: Kernel, inputs: Inputs) -> dict[Where, Sequence[Any]]:
 
     All are in the domain of their argument.  Scalars that shapes and strides name are no choice.
     """
-    given = {e for p in kernel.signature.pointers for e in (*p.shape, *p.strides)}
-    numbers = {path: number for path, number in numbers_of(inputs).items() if path not in {(name,) for name in given}}
+    sizes = {(name,) for name in kernel.signature.sizes}
+    numbers = {path: number for path, number in numbers_of(inputs).items() if path not in sizes}
     found = {}
     for path, number in numbers.items():
         name = ".".join(part for part in path if isinstance(part, str))

@@ -4,7 +4,9 @@
 
 The dialect is C's, with what C cannot say: every pointer has its extents in brackets, which may name later arguments,
 `[extent:stride]` gives the distance of neighbours in elements, `in`, `out`, `inout` or `scratch` before a pointer says
-which way it goes (else `const` is in, all else out), `_Nullable` that it may be null.
+which way it goes (else `const` is in, all else out), `_Nullable` that it may be null.  Extents may be computed, as in
+`a[(k + 3) / 4 * 4]`; behind them `over_read(16)` says how many bytes more may be read, `aligned(16)` of what the
+address is a multiple.  `const struct { int32_t zero; uint8_t bounds[2]; } *p` is a structure read through a pointer.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import re
 from typing import Final, NamedTuple
 
 from isa.errors import LanewiseError
+from sim.kernels.extent import Extent, names_in, value_of
 from sim.kernels.signature import (
     Argument,
     Direction,
@@ -25,7 +28,7 @@ from sim.kernels.signature import (
 
 LONGEST: Final = 10_000
 """Characters of a prototype."""
-_TOKEN = re.compile(r"\s*(?:([A-Za-z_]\w*)|(0[xX][0-9a-fA-F]{1,16}|\d{1,19})|([()\[\]{},;*:]))")
+_TOKEN = re.compile(r"\s*(?:([A-Za-z_]\w*)|(0[xX][0-9a-fA-F]{1,16}|\d{1,19})|([()\[\]{},;*:+\-/%]))")
 _TYPES: Final = {
     "char": "uint8", "signed char": "int8", "unsigned char": "uint8", "bool": "bool", "_Bool": "bool",
     "short": "int16", "unsigned short": "uint16", "int": "int32", "unsigned": "uint32", "unsigned int": "uint32",
@@ -67,8 +70,8 @@ def parse_prototype(text: str) -> Prototype:
     """The function that a C prototype declares: its name, and the signature by which it is called.
 
     Arrays have their extents in brackets: `const int8_t a[rows][length]`.  `const` ones are inputs; `inout` stands
-    before one that is both, `_Nullable` behind the star of one that may be null, [rows:stride] where rows lie apart.
-    Raises PrototypeError.
+    before one that is both, `_Nullable` behind the star of one that may be null, [rows:stride] where rows lie apart,
+    `over_read(16)` and `aligned(16)` behind the brackets.  Raises PrototypeError.
     """
     reader = _Reader(text)
     returns = reader.result()
@@ -154,7 +157,7 @@ class _Reader:
         direction = self.accept(*_DIRECTIONS)
         self._qualifiers(seen)
         if self._next == "struct":
-            return self._struct()
+            return self._struct(seen)
         kind = self._type()
         self._qualifiers(seen)
         is_pointer = bool(self.accept("*"))
@@ -169,28 +172,57 @@ class _Reader:
     def _pointer(self, name: str, kind: str | tuple[str, int], direction: Direction, seen: set[str]) -> Pointer:
         if not isinstance(kind, str):
             raise PrototypeError(f"{name!r} points to vectors: give the type of their lanes, and extents in lanes")
-        shape, strides = list[int | str](), list[int | str]()
+        shape, strides = list[Extent](), list[Extent]()
         while self.accept("["):
             shape.append(self._extent())
             if self.accept(":"):
                 strides.append(self._extent())
             self.expect("]")
+        allowed = dict[str, int]()
+        while word := self.accept("over_read", "aligned"):
+            self.expect("(")
+            allowed[word] = self._number(f"the bytes of {word}")
+            self.expect(")")
         if not shape:
             raise PrototypeError(f"the pointer {name!r} has no extent: give one, as in {name}[length]")
         if strides and len(strides) == len(shape) - 1:
             strides.append(1)
         return Pointer(
-            name, kind, tuple(shape), direction=direction, nullable="_Nullable" in seen, strides=tuple(strides)
+            name,
+            kind,
+            tuple(shape),
+            direction=direction,
+            nullable="_Nullable" in seen,
+            strides=tuple(strides),
+            over_read=allowed.get("over_read", 0),
+            alignment=allowed.get("aligned", 1),
         )
 
-    def _extent(self) -> int | str:
+    def _number(self, what: str) -> int:
         token = self._next
-        if token[:1].isdigit():
-            self._at += 1
-            return int(token, 16 if token[:2] in ("0x", "0X") else 10)
-        return self.word("an extent: a number or the name of an argument")
+        if not token[:1].isdigit():
+            raise PrototypeError(f"expected {what}, a number, {self._place()}")
+        self._at += 1
+        return int(token, 16 if token[:2] in ("0x", "0X") else 10)
 
-    def _struct(self) -> Struct:
+    def _extent(self) -> Extent:
+        """What stands before the closing bracket, or the colon of a stride."""
+        first, depth = self._at, 0
+        while self._next and (depth or self._next not in ("]", ":")):
+            depth += {"(": 1, ")": -1}.get(self._next, 0)
+            self._at += 1
+        tokens = [str(int(t, 16)) if t[:2] in ("0x", "0X") else t for t in self._tokens[first : self._at]]
+        if len(tokens) == 1 and tokens[0].isdigit():
+            return int(tokens[0])
+        if not tokens:
+            raise PrototypeError(f"expected an extent: a number or the name of an argument {self._place()}")
+        extent = " ".join(tokens).replace("( ", "(").replace(" )", ")")
+        try:
+            return extent if names_in(extent) else value_of(extent, {})
+        except ValueError as error:
+            raise PrototypeError(str(error)) from None
+
+    def _struct(self, seen: set[str]) -> Struct:
         self.expect("struct")
         if self._next != "{":
             self.word("the name of a structure, or its fields in braces")
@@ -201,11 +233,15 @@ class _Reader:
             if not isinstance(kind, str):
                 raise PrototypeError(f"the field {name!r} is a vector: give an array of its lanes' type")
             if self.accept("["):
-                kind = f"({self._extent()},){kind}"
+                kind = f"({self._number('the elements of a field')},){kind}"
                 self.expect("]")
             self.expect(";")
             fields.append((name, kind))
-        return Struct(self.word("the name of an argument"), tuple(fields))
+        by_pointer = bool(self.accept("*"))
+        self._qualifiers(seen)
+        if by_pointer and "const" not in seen:
+            raise PrototypeError("a structure by pointer is only read: write const before it; outputs are arrays")
+        return Struct(self.word("the name of an argument"), tuple(fields), by_pointer)
 
     def _qualifiers(self, seen: set[str]) -> None:
         while found := self.accept(*_QUALIFIERS):

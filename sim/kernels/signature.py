@@ -15,6 +15,7 @@ import numpy as np
 
 from isa.errors import LanewiseError
 from isa.lane import Place
+from sim.kernels.extent import Extent, names_in, value_of
 
 Direction = Literal["in", "out", "inout", "scratch"]
 REGISTERS: Final = 8
@@ -24,6 +25,7 @@ LARGEST_STRUCT: Final = 4096
 RETURNED: Final = "returned"
 """The name of a function's result among the outputs."""
 
+ALIGNMENTS: Final = tuple(1 << power for power in range(13))
 LARGEST_ARRAY = 1 << 28
 """Bytes, as many as an image may have: machine and emulator hold each array, and its guards are as large again."""
 
@@ -36,21 +38,22 @@ class ArrayTooLarge(LanewiseError, ValueError):
 class Pointer:
     """A pointer to an array.
 
-    `shape` holds numbers and names of scalar arguments, so ("rows", "length").  What is left in a "scratch" array is
-    of no interest.  `strides` are the distances of
-    neighbours along each axis in elements, numbers or names likewise; empty where the array is contiguous.  A
-    `nullable` pointer may be null.  `over_read` is how many bytes behind the array the function may read, though they
-    must not reach an output.
+    `shape` holds numbers, names of scalar arguments, so ("rows", "length"), and C's arithmetic of them, so
+    ("(k + 3) / 4 * 4",).  What is left in a "scratch" array is of no interest.  `strides` are the distances of
+    neighbours along each axis in elements, likewise; empty where the array is contiguous.  A `nullable` pointer may be
+    null.  `over_read` is how many bytes behind the array the function may read, though they must not reach an output.
+    The array's address is a multiple of `alignment`, a power of two up to a page.
     """
 
     name: str
     dtype: str
-    shape: tuple[int | str, ...]
+    shape: tuple[Extent, ...]
     _: KW_ONLY
     direction: Direction = "in"
     nullable: bool = False
-    strides: tuple[int | str, ...] = ()
+    strides: tuple[Extent, ...] = ()
     over_read: int = 0
+    alignment: int = 1
 
 
 @dataclass(frozen=True)
@@ -82,13 +85,15 @@ class VectorArgument:
 
 @dataclass(frozen=True)
 class Struct:
-    """A structure passed by value, laid out as C does; its value is a mapping of its fields or a tuple of them.
+    """A structure, laid out as C does; its value is a mapping of its fields or a tuple of them.
 
-    `fields` are names and dtypes, such as (("scale", "float32"), ("bounds", "(2,)uint8")).
+    `fields` are names and dtypes, such as (("scale", "float32"), ("bounds", "(2,)uint8")).  It is passed by value, or
+    with `by_pointer` as the address of one that the function only reads.
     """
 
     name: str
     fields: tuple[tuple[str, str], ...]
+    by_pointer: bool = False
 
     @property
     def type(self) -> np.dtype[Any]:
@@ -159,7 +164,7 @@ class Signature:
         scalars = {a.name for a in self.arguments if isinstance(a, ScalarArgument) and a.type.kind in "iu"}
         for pointer in self.pointers:
             for what, extents in (("shape", pointer.shape), ("strides", pointer.strides)):
-                if unknown := {extent for extent in extents if isinstance(extent, str)} - scalars:
+                if unknown := frozenset[str]().union(*map(names_in, extents)) - scalars:
                     raise ValueError(f"the {what} of {pointer.name!r} names {sorted(unknown)[0]!r}, which is no scalar")
                 if any(isinstance(extent, int) and extent < 0 for extent in extents):
                     raise ValueError(f"the {what} of {pointer.name!r} is {extents}: no number may be negative")
@@ -167,6 +172,13 @@ class Signature:
                 raise ValueError(f"{pointer.name!r} has {len(pointer.shape)} axes and {len(pointer.strides)} strides")
             if pointer.over_read < 0:
                 raise ValueError(f"{pointer.name!r} cannot over-read {pointer.over_read} bytes: give 0 or more")
+            if pointer.alignment not in ALIGNMENTS:
+                raise ValueError(f"{pointer.name!r} cannot be aligned to {pointer.alignment}: give 1, 2, 4, ... 4096")
+
+    @property
+    def sizes(self) -> frozenset[str]:
+        """The arguments that shapes and strides depend on."""
+        return frozenset[str]().union(*(names_in(e) for p in self.pointers for e in (*p.shape, *p.strides)))
 
     @property
     def pointers(self) -> tuple[Pointer, ...]:
@@ -255,7 +267,7 @@ def is_given(pointer: Pointer) -> bool:
 
 def extents(pointer: Pointer, arguments: Mapping[str, Any]) -> tuple[int, ...]:
     """The shape of a pointer's array in one call.  Raises ArrayTooLarge."""
-    shape = tuple(int(arguments[extent]) if isinstance(extent, str) else extent for extent in pointer.shape)
+    shape = tuple(value_of(extent, arguments) for extent in pointer.shape)
     if prod(shape) * np.dtype(pointer.dtype).itemsize > LARGEST_ARRAY:
         allowed = f"at most {LARGEST_ARRAY >> 20} MiB are allowed: give smaller extents, or a smaller domain for them"
         raise ArrayTooLarge(f"the array {pointer.name}{list(shape)} of {pointer.dtype} is too large; {allowed}")
@@ -265,7 +277,7 @@ def extents(pointer: Pointer, arguments: Mapping[str, Any]) -> tuple[int, ...]:
 def steps_in_elements(pointer: Pointer, arguments: Mapping[str, Any]) -> tuple[int, ...]:
     """The strides of a pointer's array in one call, in elements."""
     if pointer.strides:
-        return tuple(int(arguments[stride]) if isinstance(stride, str) else stride for stride in pointer.strides)
+        return tuple(value_of(stride, arguments) for stride in pointer.strides)
     shape = extents(pointer, arguments)
     return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
@@ -282,9 +294,9 @@ def as_bytes(argument: ByValue, value: Any) -> bytes:
 
 
 def _is_indirect(argument: Argument) -> TypeGuard[Struct]:
-    if not isinstance(argument, Struct) or argument.homogeneous_floats:
+    if not isinstance(argument, Struct):
         return False
-    return argument.type.itemsize > LARGEST_IN_REGISTERS
+    return argument.by_pointer or (not argument.homogeneous_floats and argument.type.itemsize > LARGEST_IN_REGISTERS)
 
 
 def _aligned(size: int, alignment: int) -> int:

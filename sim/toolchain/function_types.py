@@ -45,9 +45,8 @@ def require_fit(image: Image, name: str, signature: Signature) -> None:
         return
     if not compiled.arguments:
         return
-    sizes = {size for p in signature.pointers for size in (*p.shape, *p.strides) if isinstance(size, str)}
     further = {argument.name for argument in signature.arguments[len(compiled.arguments) :]}
-    if len(compiled.arguments) > len(signature.arguments) or not further <= sizes:
+    if len(compiled.arguments) > len(signature.arguments) or not further <= signature.sizes:
         counts = f"{len(compiled.arguments)} arguments, the signature {len(signature.arguments)}"
         raise ImageError(f"the signature does not fit: {name!r} of {image.path} takes {counts}")
     for theirs, ours in zip(compiled.arguments, signature.arguments, strict=False):

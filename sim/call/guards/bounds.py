@@ -129,7 +129,10 @@ class _Array:
         size, declared = self.placed.size, self.placed.pointer.over_read
         allowed = not writes and first >= 0 and last < size + declared
         more = f", and {declared} more declared" if declared and first >= 0 else ""
-        said = f"{verb} {bytes_text(first, last)}, {end} of {self.name!r} ({size} bytes{more})"
+        advice = (
+            f"; if it is meant: over_read({last - size + 1})" if not writes and last >= size and not allowed else ""
+        )
+        said = f"{verb} {bytes_text(first, last)}, {end} of {self.name!r} ({size} bytes{more}){advice}"
         kind: Kind = f"{side}-{noun}"  # type: ignore[assignment]  # one of Kind
         return Breach(kind, said, self.name, first, last, allowed)
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from sim.check.aim.variables import Variable
 from sim.kernels.domain import Domain
+from sim.kernels.extent import value_of
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.ladder import Ladder, Rungs, halfway
 from sim.kernels.signature import RETURNED
@@ -43,7 +44,7 @@ class LaneSteps:
 
     def extent(self, axis: int | str) -> int:
         """Of an axis by its name or number."""
-        return int(self._arguments[axis]) if isinstance(axis, str) else axis
+        return value_of(axis, self._arguments)
 
     def at(self, inputs: Inputs, lanes: Places) -> Rungs:
         """The golden numbers of some lanes, as rungs.  Raises KernelError."""

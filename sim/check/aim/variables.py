@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from sim.kernels.domain import Domain, Domains, domain_of, number_types
+from sim.kernels.extent import value_of
 from sim.kernels.input_tree import Where, leaves, with_leaf
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.signature import extents
@@ -49,7 +50,7 @@ class Variable(NamedTuple):
 def variables_of(kernel: Kernel, inputs: Inputs, domains: Domains) -> list[Variable]:
     """The arrays and numbers of an input set that are no extents or strides: arguments, or what these are made of."""
     signature = kernel.signature
-    sizes = {extent for pointer in signature.pointers for extent in (*pointer.shape, *pointer.strides)}
+    sizes = signature.sizes
     types = dict(number_types(signature)) if kernel.takes_inputs else {}
     order = {argument.name: at for at, argument in enumerate((*signature.pointers, *signature.by_value))}
     found = []
@@ -78,7 +79,7 @@ def undeclared_changes(kernel: Kernel, before: Inputs, after: Inputs) -> list[st
     None where one leaves its domain, and where an extent or a stride is another.  `before` and `after` are arguments of
     the signature.
     """
-    fixed = {extent for pointer in kernel.signature.pointers for extent in (*pointer.shape, *pointer.strides)}
+    fixed = kernel.signature.sizes
     first, second = (_numbers(arguments) for arguments in (before, after))
     changed = []
     for name, numbers in second.items():
@@ -122,5 +123,5 @@ def _axes(kernel: Kernel, inputs: Inputs, where: Where, leaf: Array) -> tuple[in
     if kernel.takes_inputs:
         return shape
     axes = (axis for pointer in kernel.signature.outputs for axis in pointer.shape if isinstance(axis, str))
-    named = {int(arguments[axis]): axis for axis in axes}
+    named = {value_of(axis, arguments): axis for axis in axes}
     return tuple(named.get(extent, extent) for extent in shape)

@@ -13,7 +13,8 @@ import numpy as np
 from sim.kernels import Domain, Kernel, parse_prototype
 
 # How the function is called.  Pointers have their extents in brackets, `const` ones are inputs; write `inout` before
-# one that is both, `_Nullable` behind the * of one that may be null, and [rows:stride] where rows lie apart.
+# one that is both, `_Nullable` behind the * of one that may be null, [rows:stride] where rows lie apart, over_read(16)
+# behind the brackets where so many bytes more may be read.
 PROTOTYPE = "void my_kernel(const int8_t a[length], const int8_t b[length], int8_t output[length], size_t length)"
 
 

@@ -1,0 +1,67 @@
+"""How many elements an axis has: a number, the name of an argument, or C's arithmetic of them, as in a[(k + 3) / 4]."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
+
+Extent = int | str
+LONGEST: Final = 200
+"""Characters of one."""
+_OPERATORS: Final = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}  # fmt: skip
+
+
+def names_in(extent: Extent) -> frozenset[str]:
+    """The arguments that it depends on.  Raises ValueError for a text that is none."""
+    if isinstance(extent, int):
+        return frozenset()
+    return frozenset(node.id for node in ast.walk(_parsed(extent)) if isinstance(node, ast.Name))
+
+
+def value_of(extent: Extent, arguments: Mapping[str, Any]) -> int:
+    """The number that it is in a call.  Raises ValueError where it divides by zero, KeyError for a missing argument."""
+    if isinstance(extent, int):
+        return extent
+    if extent in arguments:  # nearly all are a name
+        return int(arguments[extent])
+    try:
+        return _value(_parsed(extent), arguments)
+    except ZeroDivisionError:
+        raise ValueError(f"the extent {extent} divides by zero") from None
+
+
+def _value(node: ast.expr, arguments: Mapping[str, Any]) -> int:
+    match node:
+        case ast.Constant(int(number)):
+            return number
+        case ast.Name(name):
+            return int(arguments[name])
+        case ast.BinOp(left, operation, right):
+            return int(_OPERATORS[type(operation)](_value(left, arguments), _value(right, arguments)))
+        case _:
+            raise AssertionError(f"{ast.dump(node)} was let through")
+
+
+@cache
+def _parsed(extent: str) -> ast.expr:
+    """Of C's operators on sizes, which are never negative, `/` rounds down."""
+    fault = ValueError(f"{extent!r} is no extent: give numbers, names of arguments, and + - * / % of them")
+    if len(extent) > LONGEST:
+        raise fault
+    try:
+        tree = ast.parse(extent.replace("//", "?").replace("/", "//"), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise fault from None
+    for node in ast.walk(tree):
+        known = isinstance(node, ast.Name | ast.Load | ast.operator) or (
+            isinstance(node, ast.Constant) and type(node.value) is int
+        )
+        if not known and not (isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS):
+            raise fault
+    return tree
