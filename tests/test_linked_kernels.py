@@ -158,3 +158,15 @@ def test_a_wrong_field_behind_the_pointer_is_found(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(PADDED_KERNEL.replace("OVER", "over_read(7)"))
     code, report = checked(tmp_path / "mine.py")
     assert (code, report["passed"]) == (1, False)
+
+
+def test_flags_that_all_builds_have_are_printed_once_and_leave_the_table_its_columns(tmp_path: Path) -> None:
+    kernel = kernel_file(tmp_path, "mine.c", HALF + CALLS.replace("int8_t half(int8_t);", "").replace("LIMIT", "99999"))
+    printed = lanewise("check", kernel, "--opt", "O1,O2", "--vectors", "20", "--cflags", f"-DLONG={'1' * 60}").stdout
+    rows = [line.split() for line in printed.splitlines() if line.startswith(" mine")]
+    assert [(row[0], row[1], row[-1]) for row in rows] == [
+        ("mine", "lanes", "golden?"),
+        ("mine.c", "-O1", "agrees"),
+        ("mine.c", "-O2", "agrees"),
+    ]
+    assert printed.count("-DLONG") == 2  # among the flags, and in the command that repeats it

@@ -130,8 +130,8 @@ class Outcome:
 
     @property
     def title(self) -> str:
-        """Such as "kernel.c -O2"."""
-        return f"{self.implementation} {self.flags}".rstrip()
+        """Such as "kernel.c -O2": its other flags are those of all builds."""
+        return f"{self.implementation} {self.flags.partition(' ')[0]}".rstrip()
 
     @property
     def built(self) -> bool:

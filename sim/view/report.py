@@ -127,12 +127,19 @@ def _table(report: Report, without: Collection[str]) -> Table:
     return table
 
 
+def _flags(report: Report) -> str:
+    """The level of each build, and once what all have besides."""
+    levels, _, others = zip(*(flags.partition(" ") for flags in report.flags), strict=True)
+    same = f", each with {others[0]}" if any(others) else ""
+    return " ".join(levels) + same if len(set(others)) == 1 else " ".join(report.flags)
+
+
 def _totals(report: Report) -> Table:
     """What ran, what was compared, what the vectors tell apart and what they never reached."""
     rows = [
         *([("mode", report.mode)] if report.mode else []),
         ("compiler", report.compiler),
-        *([("flags", " ".join(report.flags))] if report.flags else []),
+        *([("flags", _flags(report))] if report.flags else []),
         *([("common flags", " ".join(report.common_flags))] if report.common_flags else []),
         *((outcome.implementation, outcome.made_as) for outcome in report.outcomes if outcome.made_as),
         ("vectors compared", f"{report.vectors_compared:,}"),
