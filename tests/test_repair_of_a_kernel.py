@@ -191,6 +191,77 @@ KERNELS = {
         }""",
         lambda i: ((wide(i, "a") & 255) >> 4) + wide(i, "b"),
     ),
+    "a quotient that is to be rounded": Faulty(
+        EACH
+        + """
+            const int x = (a[i] + b[i]) / 7; // FAULT
+            output[i] = x ^ 5;
+        }""",
+        lambda i: (np.sign(wide(i, "a") + wide(i, "b")) * ((2 * abs(wide(i, "a") + wide(i, "b")) + 7) // 14)) ^ 5,
+    ),
+    "a fix-up by the sign of a variable left out": Faulty(
+        EACH
+        + """
+            const int x = a[i] * 3 + b[i];
+            const int rest = x & 3; // FAULT
+            output[i] = (x >> 2) + (rest > 1);
+        }""",
+        lambda i: np.trunc((3 * wide(i, "a") + wide(i, "b")) / 4 + np.sign(3 * wide(i, "a") + wide(i, "b")) / 2),
+    ),
+    "a number that is bounded before another is added": Faulty(
+        """for (int i = 0; i + 8 <= n; i += 8) {
+            const int16x8_t x = vld1q_s16(a + i), y = vld1q_s16(b + i);
+            const uint8x8_t sum = vqadd_u8(vqmovun_s16(x), vqmovun_s16(vandq_s16(y, vdupq_n_s16(127)))); // FAULT
+            vst1q_s32(output + i, vmovl_s16(vreinterpret_s16_u16(vget_low_u16(vmovl_u8(sum)))));
+            vst1q_s32(output + i + 4, vmovl_s16(vget_high_s16(vreinterpretq_s16_u16(vmovl_u8(sum)))));
+        }""",
+        lambda i: np.clip(wide(i, "a") + (wide(i, "b") & 127), 0, 255), SHORT,
+    ),
+    "another operand twice": Faulty(
+        EACH
+        + """
+            const int x = a[i] + 7, y = b[i] ^ 3;
+            const int part = (short)x * (short)y; // FAULT
+            output[i] = part ^ (x - y);
+        }""",
+        lambda i: ((wide(i, "a") + 7 + 32768) % 65536 - 32768) ** 2 ^ (wide(i, "a") + 7 - (wide(i, "b") ^ 3)),
+    ),
+    "a number of 64 bits that is cut to 32": Faulty(
+        EACH
+        + """
+            int64_t x = (int64_t)a[i] << 20;
+            x = (int32_t)x + b[i]; // FAULT
+            output[i] = (int)(x >> 18);
+        }""",
+        lambda i: (wide(i, "a") << 20) + wide(i, "b") >> 18,
+    ),
+    "a step of a vector that is only copied left out": Faulty(
+        """for (int i = 0; i + 4 <= n; i += 4) {
+            const int32x4_t x = vld1q_s32(a + i);
+            const int32x4_t y = x; // FAULT
+            vst1q_s32(output + i, veorq_s32(vaddq_s32(x, x), y));
+        }""",
+        lambda i: 2 * wide(i, "a") ^ abs(wide(i, "a")),
+    ),
+    "a constant with one other bit": Faulty(
+        EACH
+        + """
+            int x = a[i] + 1;
+            if (x > 9600) // FAULT
+                x = b[i] * 3;
+            output[i] = x ^ 5;
+        }""",
+        lambda i: np.where(wide(i, "a") + 1 > 25984, 3 * wide(i, "b"), wide(i, "a") + 1) ^ 5,
+    ),
+    "a constant that a compiler makes once for two lines": Faulty(
+        """for (int i = 0; i + 8 <= n; i += 8) {
+            int16x8_t x = vminq_s16(vld1q_s16(a + i), vdupq_n_s16(600));
+            x = vsubq_s16(vdupq_n_s16(600), x); // FAULT
+            vst1q_s32(output + i, vmovl_s16(vget_low_s16(x)));
+            vst1q_s32(output + i + 4, vmovl_s16(vget_high_s16(x)));
+        }""",
+        lambda i: 601 - np.minimum(wide(i, "a"), 600), SHORT,
+    ),
     "a further step on one line, twice": Faulty(
         """for (int i = 0; i + 4 <= n; i += 4) {
             int32x4_t x = vld1q_s32(a + i), y = vld1q_s32(b + i);
@@ -208,7 +279,7 @@ def faulty_kernel(faulty: Faulty, folder: Path) -> Kernel:
     source.write_text(f"#include <arm_neon.h>\nvoid kernel({arguments})\n{{\n{faulty.text}\n}}\n")
     name, signature = parse_prototype(f"void kernel({faulty.parameters})")
     (output,) = signature.outputs
-    values = Domain(-128, 127) if "int8_t" in faulty.parameters else Domain(-60_000, 60_000)
+    values = {BYTES: Domain(-128, 127), SHORT: Domain(-500, 500)}.get(faulty.parameters, Domain(-60_000, 60_000))
     return Kernel(
         name=name, symbol=name, sources=(source,), signature=signature,
         golden=lambda inputs: {"output": faulty.golden(inputs).astype(output.dtype)},
@@ -226,8 +297,16 @@ def test_the_line_of_a_fault_is_named(kind: str, tmp_path: Path) -> None:
     assert len(found.lines) <= 3
 
 
+def test_what_is_right_on_the_inputs_of_a_check_alone_is_no_repair(tmp_path: Path) -> None:
+    """Where every number is 4, 3 x is x + 8."""
+    kernel = faulty_kernel(Faulty(EACH + "output[i] = a[i] + 1; }", lambda i: 3 * wide(i, "a")), tmp_path)
+    inputs = {"a": np.full(8, 4, np.int32), "b": np.zeros(8, np.int32), "n": 8}
+    found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), Vectors([inputs], [kernel.expected(inputs)], 1))
+    assert found.lines == ()
+
+
 def test_a_call_that_faults_is_no_repair(tmp_path: Path) -> None:
-    text = "for (int i = 0; i < n; ++i) output[i] = a[i] + 1; if (n == 16) output[1 << 28] = 0;"
+    text = "for (int i = 0; i < n; ++i) output[i] = a[i] + 1;\nif (n == 16) output[1 << 28] = 0;"
     kernel = faulty_kernel(Faulty(text, lambda i: wide(i, "a")), tmp_path)
     found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
     assert found.lines == ()

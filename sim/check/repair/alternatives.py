@@ -101,10 +101,14 @@ def _near(instruction: Instruction) -> Iterator[str]:
         yield from (f"b.{other} {operands}" for other in _CONDITION.get(mnemonic[2:], ()))
     parts = operands.split(", ")
     if len(parts) == 3 and all(re.fullmatch(r"[vwx]\d+(\.\w+)?", part) for part in parts):
-        yield f"{mnemonic} {parts[0]}, {parts[2]}, {parts[1]}"
+        for one, other in ((2, 1), (1, 1), (2, 2)):  # the other way round, or one of them twice
+            yield f"{mnemonic} {parts[0]}, {parts[one]}, {parts[other]}"
     if signed := re.fullmatch(r"(ldu?r|mov) w(\d+), (.*)", instruction.text):  # of 32 bits, and of 64 with their sign
         verb = "sxtw" if signed[1] == "mov" else signed[1].replace("r", "rsw")
         yield f"{verb} x{signed[2]}, {signed[3]}"
+    if cut := re.fullmatch(r"(ldursw|ldrsw|sxtw) x(\d+), (.*)", instruction.text):  # cut to 32 bits, and not
+        verb = "mov" if cut[1] == "sxtw" else cut[1].replace("sw", "")
+        yield f"{verb} x{cut[2]}, {cut[3].replace('w', 'x') if cut[1] == 'sxtw' else cut[3]}"
     if "cvt" in mnemonic and len(parts) == 3:
         yield f"{mnemonic} {parts[0]}, {parts[1]}"
 
@@ -115,7 +119,7 @@ def _far(pc: int, instruction: Instruction) -> Iterator[str]:
     parts = operands.split(", ")
     if instruction.is_branch and (mnemonic.startswith("b.") or len(parts) > 1):
         yield from (f"b {parts[-1]}", f"b #{pc + 4:#x}")  # always, and never
-    if _PLAIN_SHAPE.fullmatch(instruction.form.shape):
+    if _PLAIN_SHAPE.fullmatch(instruction.form.shape) and not instruction.is_branch:
         yield from (f"{other} {operands}" for other in _with_shape(instruction.form.shape, mnemonic.startswith("f")))
     if number := _NUMBER.fullmatch(instruction.text):
         yield from (
@@ -143,7 +147,7 @@ def _round(name: str, operands: str, number: int) -> Iterator[int]:
     ):
         yield from (0, 1, -1, -number, ~number, 2 * number, number // 2)
         for bits in range(1, 32):
-            yield from (1 << bits, (1 << bits) - 1, -1 << bits)
+            yield from (1 << bits, (1 << bits) - 1, -1 << bits, number + (1 << bits), number - (1 << bits))
     elif "sh" in name or name in ("asr", "lsr", "lsl", "ext", "ssra", "usra"):
         yield from range(32)
 

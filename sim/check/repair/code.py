@@ -59,6 +59,12 @@ class ExecutedCode:
     def _starts(self) -> list[int]:
         return sorted(symbol.address for symbol in self._image.symbols.values())
 
+    def is_signed(self, pc: int, slot: int) -> bool:
+        """Whether a variable of the function that an instruction is in has a sign: a short one, by how it is loaded."""
+        start = self.start(pc)
+        loads = (a for at, a in self.accesses.items() if a.is_load and a.slot == slot and self.start(at) == start)
+        return not any(access.part in ("b", "h") for access in loads)
+
     def opens(self, pc: int) -> bool:
         """Whether an instruction is of the line at which its function opens, where arguments and constants are kept."""
         return self.line(pc) == self.line(self.start(pc))
@@ -121,13 +127,26 @@ class ExecutedCode:
             else:
                 return
 
+    def only_passes_on(self, pc: int) -> bool:
+        """Whether an instruction keeps on the stack or fetches from there what its own line made or kept before."""
+        access = self.accesses.get(pc)
+        if access is None:
+            return False
+        if access.is_load:
+            stores = [at for at in self._stores.get((self.start(pc), access.slot), ()) if at < pc]
+            return bool(stores) and self.line(stores[-1]) == self.line(pc)
+        made = next(self.sources(pc, access.register), None) if access.register is not None else None
+        return made is not None and self.line(made.pc) == self.line(pc)
+
     def user(self, pc: int) -> int | None:
-        """The first instruction of another line behind that takes what this one makes, by the order of addresses."""
+        """The first instruction of another line behind that takes what this line makes of it, by order of addresses."""
+        made = {pc}
         for at in (a for a in self._addresses if a > pc and self.start(a) == self.start(pc)):
-            if self.line(at) != self.line(pc):
-                reads = self.instructions[at].places_read
-                if any(source.pc == pc for register in reads for source in self.sources(at, register)):
+            reads = self.instructions[at].places_read
+            if any(source.pc in made for register in reads for source in self.sources(at, register)):
+                if self.line(at) != self.line(pc):
                     return at
+                made.add(at)
         return None
 
     @cached_property

@@ -125,10 +125,15 @@ class _Lines:
             yield from self._lines(calls[0], called_from | {start})
 
     def _where_used(self, pc: int) -> list[int]:
-        """The instruction itself; of a constant that is made where the function opens, those that compute with it."""
+        """The instruction itself; of a constant also those that compute with it, and they alone where functions open.
+
+        A compiler makes a constant once for several lines.
+        """
         instruction = self._instructions[pc]
-        from_nothing = not instruction.places_read or instruction.form.mnemonic == "movk"
-        return (list(self._users(pc)) if from_nothing and self._code.opens(pc) else []) or [pc]
+        if instruction.places_read and instruction.form.mnemonic != "movk":
+            return [pc]
+        users = list(self._users(pc))
+        return users if users and self._code.opens(pc) else [pc, *users]
 
     def _users(self, pc: int, is_fetched: bool = False) -> Iterator[int]:
         """The instructions that compute with a constant: it may be made, kept and fetched again far from its line."""

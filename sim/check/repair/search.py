@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from operator import itemgetter
 from typing import Final
 
 from sim.check.repair.alternative import FOLLOWS, MISSING, NEAR, ONE_OFF, STEP, Alternative
@@ -15,9 +17,9 @@ from sim.check.repair.trials import RepairTrials
 from sim.check.repair.variables import left_out_variables, other_values
 from sim.check.repair.wider import wider, wider_variables
 
-WORK: Final = 6_000_000
+WORK: Final = 8_000_000
 """Instructions that the search for repairs of one size may take: some seconds."""
-ALL_WORK: Final = 24_000_000
+ALL_WORK: Final = 30_000_000
 """And that for repairs of all sizes."""
 MOST_LEFT_OUT: Final = 4
 
@@ -39,7 +41,7 @@ def find_repairs(code: ExecutedCode, trials: RepairTrials) -> list[Repair]:
     for candidates in _by_size(code, trials):
         found, limit = list[Repair](), min(trials.spent + WORK, ALL_WORK)
         for changes in candidates:
-            if trials.spent > limit:
+            if trials.spent > limit + WORK // 2 * bool(found):  # what else is right matters more than what is
                 break
             lines = {code.line(change.pc) for change in changes if change.rank != FOLLOWS}
             if any(lines == repair.lines for repair in found):
@@ -54,16 +56,17 @@ def find_repairs(code: ExecutedCode, trials: RepairTrials) -> list[Repair]:
 def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequence[Alternative]]]:
     """The changes to try, those of one size together, the smallest first.
 
-    Left out is what cannot change the wrong lanes of the shortest failing call.
+    Left out is what cannot change the wrong lanes of the shortest failing call, and what passes on its line's own.
     """
-    places = [pc for pc in sorted(trials.reached) if _matters(code, trials, pc)]
+    places = [pc for pc in sorted(trials.reached) if not code.only_passes_on(pc) and _matters(code, trials, pc)]
     alone = [change for pc in places for change in alternatives_of(pc, code.instructions[pc])]
     alone += [change for pc in places for change in other_values(code, pc)]
+    in_turn = _in_turn(alone)
     yield ([change] for change in alone if change.rank == NEAR)
     yield (
-        *([change] for change in alone if change.rank == STEP),
         *(changes for pc in places for changes in wider(code, pc)),
         *wider_variables(code),
+        *([change] for change in in_turn if change.rank == STEP),
     )
     by_line: dict[str, list[Alternative]] = {}
     for change in alone:
@@ -71,9 +74,23 @@ def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequ
             by_line.setdefault(code.line(change.pc), []).append(change)
     yield _alike(by_line)
     yield _left_out(by_line)
-    missing = [change for pc in places for change in left_out_variables(code, pc)]
-    yield ([change] for change in (*alone, *missing) if change.rank in (ONE_OFF, MISSING))
+    further = [change for change in alone if change.rank in (ONE_OFF, MISSING)]
+    further += [change for pc in places for change in left_out_variables(code, pc)]
+    yield ([change] for change in _in_turn(further))
     yield _pairs(by_line)
+
+
+def _in_turn(changes: Iterable[Alternative]) -> list[Alternative]:
+    """The first of each address, then the second, and so on: where the work ends early, it was on the likeliest of all.
+
+    Any instruction with the same operands comes last.
+    """
+    of_address = Counter[int]()
+    places: list[tuple[bool, int, Alternative]] = []
+    for change in changes:
+        of_address[change.pc] += 1
+        places.append((change.instruction.text != change.original.text, of_address[change.pc], change))
+    return [change for *_, change in sorted(places, key=itemgetter(0, 1))]
 
 
 def _matters(code: ExecutedCode, trials: RepairTrials, pc: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import product
 from typing import Any, Final
 
 from isa.instruction import Form, Instruction, Pattern
@@ -57,8 +58,9 @@ def steps_of(instruction: Instruction) -> Iterator[tuple[str, Body, Place | None
         operand = operands[at]
         yield says, _on(form, at, change), operand.place if isinstance(operand, (Vector, Scalar, General)) else None
     name = form.mnemonic
-    if name == "sdiv":
-        yield "rounded down", _floor_division, None
+    if name in ("sdiv", "udiv"):
+        for says, rounded in (("rounded down", _down), ("rounded to nearest", _to_nearest)):
+            yield says, _quotient(name, rounded), operands[1].place if isinstance(operands[1], General) else None
     if form.shape.startswith(("[", "cond")) or not computes(instruction) or name in ("mov", "movi") or len(texts) > 4:
         return
     is_read = isinstance(operands[0], Vector) and operands[0].place in instruction.places_read
@@ -67,12 +69,27 @@ def steps_of(instruction: Instruction) -> Iterator[tuple[str, Body, Place | None
             yield f"{LEFT_OUT}, only {texts[at]} kept", _left_out(at), None
 
 
-def _floor_division(d: General, n: General, m: General) -> Writes:
-    element = Int(d.bits, True)
-    dividend, divisor = element.wrap(n.value), element.wrap(m.value)
+@cache
+def _quotient(name: str, rounded: Callable[[Lane, Lane], Lane]) -> Body:
+    """A division of signed or unsigned numbers that rounds otherwise."""
+
+    def body(d: General, n: General, m: General) -> Writes:
+        element = Int(d.bits, name == "sdiv")
+        return d.write(rounded(element.wrap(n.value), element.wrap(m.value)))
+
+    return body
+
+
+def _down(dividend: Lane, divisor: Lane) -> Lane:
     quotient = divide(dividend, divisor)
     rest = dividend - quotient * divisor
-    return d.write(quotient - (((rest < 0) & (constant(0) < divisor)) | ((constant(0) < rest) & (divisor < 0))))
+    return quotient - (((rest < 0) & (constant(0) < divisor)) | ((constant(0) < rest) & (divisor < 0)))
+
+
+def _to_nearest(dividend: Lane, divisor: Lane) -> Lane:
+    """Ties away from zero."""
+    half = divide(maximum(divisor, -divisor), constant(2))
+    return divide(dividend + select(dividend < 0, -half, half), divisor)
 
 
 def _changes_before(instruction: Instruction, operands: tuple[Operand, ...]) -> Iterator[tuple[str, int, Change]]:
@@ -106,6 +123,9 @@ def missing_steps(instruction: Instruction) -> Iterator[tuple[str, Body, Place |
         is_kept = "[sp" in instruction.text or "[x29" in instruction.text
         for says, change in _BEHIND.items():
             yield f"after it is {says}", _on(instruction.form, 0, change), None if is_kept else target.place
+    elif name in ("ldr", "ldur") and isinstance(target, Scalar) and target.bits >= 64:
+        for bits, (says, change) in product((8, 16, 32), _BEHIND.items()):
+            yield f"of {bits} bits {says}", with_results(instruction.form, change, bits), None
     elif not name.startswith("f"):
         for says, change in _BEHIND.items():
             yield says, with_results(instruction.form, change), None
@@ -134,16 +154,18 @@ def _moved(form: Form, by: int) -> Body:
 
 
 @cache
-def with_results(form: Form, change: Change) -> Body:
-    """A body of which the results, as signed numbers of their element, are changed."""
+def with_results(form: Form, change: Change, bits: int = 0) -> Body:
+    """A body of which the results, as signed numbers of their element or of so many bits, are changed."""
 
     def body(*operands: Any) -> Writes:
         writes = []
         for w in form.body(*operands):
             if _is_data(w):
-                element = Int(operands[0].bits if isinstance(operands[0], General) else w.bits, True)
-                lanes = [change(element.wrap(lane), element, constant(at)) for at, lane in enumerate(w.lanes)]
-                writes.append(Write(w.place, w.bits, [Int(element.bits, False).wrap(lane) for lane in lanes]))
+                element = Int(bits or (operands[0].bits if isinstance(operands[0], General) else w.bits), True)
+                whole = w.lanes if not bits else element.lanes(w.lanes[0], w.bits // bits)
+                lanes = [change(element.wrap(lane), element, constant(at)) for at, lane in enumerate(whole)]
+                size = bits or w.bits
+                writes.append(Write(w.place, size, [Int(element.bits, False).wrap(lane) for lane in lanes]))
             else:
                 writes.append(w)
         return tuple(writes)

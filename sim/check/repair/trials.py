@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from isa.instruction import Instruction
 from sim.call.call import MAX_INSTRUCTIONS
 from sim.call.prepared import PreparedCall, Repeater
+from sim.check.aim.candidates import candidates
 from sim.check.vectors import Vectors
 from sim.kernels.inputs import cut, in_domain, sizes_of
-from sim.kernels.kernel import Inputs, Kernel
+from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.kernels.tolerance import agreement
 from sim.toolchain.image import Image
 
@@ -28,6 +30,8 @@ PASSED_BY: Final = 8
 """A part of the code is an eighth of it and more; a bound that is met more rarely passes by a few instructions."""
 WAYS: Final = 4
 """Failing calls by which the way is told that the code takes."""
+ALL_REACH: Final = 12
+"""Failing calls that all execute what is at fault."""
 CUT: Final = 3
 """So many of the shortest failing input sets are cut, where they are long."""
 SHORT: Final = 2_000
@@ -35,12 +39,23 @@ SHORT: Final = 2_000
 LENGTHS: Final = (1, 2, 4, 8, 16, 32, 64, 128)
 """Elements that one axis is cut to, of any of at most so many windows:"""
 WINDOWS: Final = 64
+FRESH: Final = 1_000_000
+"""Instructions that running further input sets may take, on which what seems right must be right as well."""
+SAMPLES, FEW = 200, 4
+"""Of such input sets, and the elements that some of them have at most."""
 OBSERVED: Final = 100_000
 """Instructions after which the slots of the stack are known."""
 PER_CHANGE: Final = 1_000
 """What making a changed instruction ready costs, in instructions."""
 PER_CALL: Final = 300
 """What making a call ready costs, in instructions."""
+
+
+class _Further(NamedTuple):
+    """The number under which an input set is kept, and whether the build has it right."""
+
+    number: int
+    is_right: bool
 
 
 class RepairTrials:
@@ -63,6 +78,7 @@ class RepairTrials:
         shortest = sorted(failing, key=self._took.__getitem__)[: CUT if kernel.is_drawn else 0]
         failing += [number for one in shortest if self._took[one] > SHORT for number in self._cut(one)]
         self.failing = sorted(failing[:: len(failing) // FAILING + 1], key=self._took.__getitem__)
+        self._left_over, self._seed = [number for number in failing if number not in self.failing], vectors.seed + 1
         some = right[:: len(right) // SOME + 1]
         self._failing, self._right = [*self.failing], [*some, *(number for number in right if number not in some)]
         self._wrong: dict[str, np.ndarray] | None = None
@@ -76,16 +92,21 @@ class RepairTrials:
     def are_right_with(self, replaced: Mapping[int, Instruction]) -> bool:
         """Whether every lane is right with these instructions, by address, in the place of others.
 
-        What is right because a part of the code is no longer executed, such as a loop that is passed by, is not.
+        What is right because a part of the code is no longer executed, such as a loop that is passed by, is not.  What
+        is right otherwise has to be so on input sets too that had no part in finding it.
         """
         self._repeater.patch(replaced)
         self.spent += PER_CHANGE * len(replaced)
         try:
-            return (
-                self._are_right(self._failing)
-                and not self._goes_another_way_with(replaced)
-                and self._are_right(self._right)
-            )
+            if (
+                not self._are_right(self._failing)
+                or self._goes_another_way_with(replaced)
+                or not self._are_right(self._right)
+            ):
+                return False
+            fresh = self._fresh  # which runs them as compiled
+            self._repeater.patch(replaced)
+            return self._are_right(fresh)
         except ValueError:  # numbers that no instruction makes, such as those of a shift by 2^32
             return False
 
@@ -135,10 +156,37 @@ class RepairTrials:
 
     @cached_property
     def reached(self) -> frozenset[int]:
-        """The addresses of the instructions that the shortest failing call executes."""
+        """The addresses of the instructions that each of the shortest failing calls executes."""
         self._repeater.patch({})
-        number = self.failing[0]
-        return frozenset(self._repeater.path(self._calls[number], self._took[number]))
+        some = self.failing[:ALL_REACH]
+        return frozenset.intersection(
+            *(frozenset(self._repeater.path(self._calls[number], self._took[number])) for number in some)
+        )
+
+    @cached_property
+    def _fresh(self) -> list[int]:
+        """The numbers of input sets that had no part in the search: those left over, then others of another seed."""
+        self._repeater.patch({})
+        found, end = self._left_over, self.spent + FRESH
+        others = iter(self._others())
+        with suppress(KernelError):  # the check says so of the kernel's own
+            while self.spent < end and (inputs := next(others, None)) is not None:
+                if (further := self._further(inputs)) is not None:
+                    found.append(further.number)
+        return found
+
+    def _others(self) -> Iterator[Inputs]:
+        """Drawn ones, among them as many that are cut to one or a few elements, which lack what others have besides."""
+        rng = np.random.default_rng(self._seed)
+        for _ in range(SAMPLES):
+            inputs = self._kernel.sample(rng)
+            yield inputs
+            numbers = {int(value) for value in inputs.values() if isinstance(value, int | np.integer)}
+            for size in numbers.intersection(sizes_of({}, inputs)):
+                inputs = cut(inputs, size, 0, min(size, int(rng.integers(1, FEW + 1))))
+            yield inputs
+        if self._kernel.is_drawn:
+            yield from (candidate.inputs for candidate in candidates(self._kernel, self._seed))
 
     def slots(self) -> dict[int, int]:
         """The slots of the stack that instructions read or write, by address; those that reach only one, always."""
@@ -161,14 +209,15 @@ class RepairTrials:
                 starts = range(0, size, length)
                 if len(starts) > WINDOWS:
                     continue
-                shorter = next((s for start in starts if (s := self._fails(cut(inputs, size, start, length)))), None)
+                some = (self._further(cut(inputs, size, start, length)) for start in starts)
+                shorter = next((one.number for one in some if one is not None and not one.is_right), None)
                 if shorter is not None:
                     found, inputs = [shorter], self._inputs[shorter]
                     break
         return found
 
-    def _fails(self, inputs: Inputs) -> int | None:
-        """The number under which a further input set is kept, if it fails; None if it does not or is none."""
+    def _further(self, inputs: Inputs) -> _Further | None:
+        """A further input set, run as compiled; None if it is none of the kernel."""
         number = len(self._inputs)
         try:
             golden = self._kernel.expected(inputs)
@@ -179,7 +228,7 @@ class RepairTrials:
             return None
         self._inputs.append(inputs)
         self._golden.append(golden)
-        return None if self._is_right(number, MAX_INSTRUCTIONS) else number
+        return _Further(number, self._is_right(number, MAX_INSTRUCTIONS))
 
     def _is_right(self, number: int, limit: int) -> bool:
         if number not in self._calls:

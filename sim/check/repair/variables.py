@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, Final
 
 from isa.instruction import Form
-from isa.lane import U64, Int, Lane, Load, Memory, Place, Write, load, maximum, minimum, read, rebuilt
+from isa.lane import U64, Int, Lane, Load, Memory, Place, Write, load, maximum, minimum, read, rebuilt, select
 from isa.operands import General, Scalar, Vector
 from isa.semantics.elementwise import Body, Writes
 from sim.check.repair.alternative import MISSING, STEP, Alternative
@@ -24,11 +24,20 @@ SIZES: Final = (1, 2, 4, 8)
 Reach = Callable[[Lane], Lane]
 """The address that is reached instead of one."""
 _BITS: Final = {"w": 32, "x": 64, "s": 32, "d": 64, "q": 128}
-_WITH: Final[dict[str, Callable[[Lane, Lane], Lane]]] = {
-    "plus": lambda a, b: a + b,
-    "minus": lambda a, b: a - b,
-    "at least": maximum,
-    "at most": minimum,
+_WITH: Final[dict[str, Callable[[Lane, Lane, Int], Lane]]] = {
+    "plus": lambda a, b, element: a + b,
+    "minus": lambda a, b, element: a - b,
+    "at least": lambda a, b, element: maximum(a, b),
+    "at most": lambda a, b, element: minimum(a, b),
+    "less by 1 with a negative sign of": lambda a, b, element: a - (b < 0),
+    "more by 1 with a negative sign of": lambda a, b, element: a + (b < 0),
+    "with the sign of": lambda a, b, element: select(b < 0, -a, a),
+}
+"""A result and a variable, as signed numbers of their type."""
+_WITH_LANES: Final[dict[str, Callable[[Lane, Lane, Int], Lane]]] = {
+    **{says: _WITH[says] for says in ("plus", "minus", "at least", "at most")},
+    "unsigned at least": lambda a, b, element: maximum(_unsigned(a, element), _unsigned(b, element)),
+    "unsigned at most": lambda a, b, element: minimum(_unsigned(a, element), _unsigned(b, element)),
 }
 
 
@@ -92,11 +101,17 @@ def left_out_variables(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
     for slot, made in variables.items():
         kept = code.accesses[made]
         is_one = kept.letter == "w"
+        size = {"b": 1, "h": 2}.get(kept.part, 4)
+        of_one = Int(8 * size, code.is_signed(pc, slot)) if is_one else None
         if is_one or (isinstance(target, (Vector, Scalar)) and _BITS.get(kept.letter) == target.count * target.bits):
-            for says in _WITH:
-                combined = _with(says, slot, kept.part if is_one else None)
+            for says in _WITH if isinstance(target, General) else _WITH_LANES:
+                combined = _with(says, slot, of_one)
                 changed = with_body(instruction, with_results(instruction.form, combined))
                 yield Alternative(pc, MISSING, instruction, changed, f"{says} what {code.line(made)} keeps")
+
+
+def _unsigned(lane: Lane, element: Int) -> Lane:
+    return Int(element.bits, False).wrap(lane)
 
 
 def _address(slot: int) -> Lane:
@@ -167,16 +182,15 @@ def _taken(slot: int, bits: int) -> Body:
 
 
 @cache
-def _with(says: str, slot: int, part: str | None) -> Change:
-    """A lane combined with one number for all, of which `part` says how long it is, or with its own of a register."""
+def _with(says: str, slot: int, of_one: Int | None) -> Change:
+    """A lane combined with one number for all, of which the type is given, or else with its own of a register."""
 
     def change(lane: Lane, element: Int, at: Lane) -> Lane:
         assert at.value is not None
-        if part is None:
+        if of_one is None:
             other = element.wrap(load(_address(slot + at.value * element.bits // 8), element.bits // 8))
         else:
-            size = {"b": 1, "h": 2}.get(part, 4)
-            other = element.wrap(Int(8 * size, True).wrap(load(_address(slot), size)))
-        return _WITH[says](lane, other)
+            other = element.wrap(of_one.wrap(load(_address(slot), of_one.bits // 8)))
+        return {**_WITH, **_WITH_LANES}[says](lane, other, element)
 
     return change

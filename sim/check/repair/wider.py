@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from isa.instruction import Form, Instruction
 from isa.lane import U32, U64, Field, Int, Lane, Load, Memory, Place, Read, Saturate, Write, load, read
@@ -118,8 +118,21 @@ def _whole(lane: Lane) -> Lane:
 
 def _evaluated(code: ExecutedCode, pc: int, taken: Mapping[int, Taken], keeps: bool, signed: bool) -> Instruction:
     instruction = code.instructions[pc]
-    key = tuple((at, _offset(made), code.instructions[made].writes[0].bits, lsb) for at, (made, lsb) in taken.items())
+    key = tuple((at, _Kept.of(code, made), lsb) for at, (made, lsb) in taken.items())
     return with_body(instruction, _body(instruction.form, key, _offset(pc) if keeps else -1, signed))
+
+
+class _Kept(NamedTuple):
+    """Where the whole result of an instruction is kept, the bits of its elements, and whether it has a sign."""
+
+    offset: int
+    bits: int
+    is_signed: bool
+
+    @classmethod
+    def of(cls, code: ExecutedCode, pc: int) -> _Kept:
+        (write, *_) = code.instructions[pc].writes
+        return cls(_offset(pc), write.bits, any(_whole(lane).low < 0 for lane in write.lanes))
 
 
 def _offset(pc: int) -> int:
@@ -132,14 +145,14 @@ def _kept_at(offset: int) -> Lane:
 
 
 @cache
-def _body(form: Form, taken: tuple[tuple[int, int, int, int], ...], keeps: int, signed: bool) -> Body:
+def _body(form: Form, taken: tuple[tuple[int, _Kept, int], ...], keeps: int, signed: bool) -> Body:
     """Takes operands from where they are kept whole, by number; keeps its own there, where `keeps` is an offset."""
 
     def body(*operands: Any) -> Writes:
         longer = any(isinstance(operand, General) for operand in operands)
         changed = [_Long(operand) if isinstance(operand, General) else operand for operand in operands]
-        for at, offset, bits, lsb in taken:
-            changed[at] = _Long(operands[at], offset) if longer else _Whole(operands[at], offset, bits, lsb)
+        for at, kept, lsb in taken:
+            changed[at] = _Long(operands[at], kept.offset) if longer else _Whole(operands[at], kept, lsb)
         if signed and not longer:
             changed = [_Signed(each) if hasattr(each, "lanes") else each for each in changed]
         if longer and keeps < 0 and form.mnemonic == "sxtw":
@@ -172,8 +185,8 @@ class _Signed:
 class _Whole:
     """A vector register of which the lanes are taken with twice the bits from where they are kept."""
 
-    def __init__(self, operand: Vector | Scalar, offset: int, bits: int, lsb: int) -> None:
-        self._operand, self._offset, self._bits, self._lsb = operand, offset, bits, lsb
+    def __init__(self, operand: Vector | Scalar, kept: _Kept, lsb: int) -> None:
+        self._operand, self._kept, self._lsb = operand, kept, lsb
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._operand, name)
@@ -181,10 +194,10 @@ class _Whole:
     def lanes(self, signed: bool, count: int = 0) -> list[Lane]:
         own = self._operand.lanes(signed, count)
         first = own[0].lsb + self._lsb if isinstance(own[0], Field) else self._lsb
-        if self._bits != self._operand.bits:
+        if self._kept.bits != self._operand.bits:
             return own
-        address = _kept_at(self._offset + 2 * first // 8)
-        double = Int(2 * self._operand.bits, signed)
+        address = _kept_at(self._kept.offset + 2 * first // 8)
+        double = Int(2 * self._operand.bits, signed or self._kept.is_signed)
         return double.lanes(load(address, len(own) * double.bits // 8), len(own))
 
 
