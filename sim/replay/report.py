@@ -14,13 +14,17 @@ from sim.replay.run import Kind, Replayed
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """All the calls of a file.  It passes only if there is one, and every one passed."""
+    """All the calls of a file.  It passes only if there is one, and every one passed.
+
+    `explanation` says, in sentences, what failing calls have for outputs, or why that is not known.
+    """
 
     file: str
     engine: Engine
     limit: int
     results: Sequence[Replayed]
     interrupted: bool = False
+    explanation: Sequence[str] = ()
 
     @property
     def reproduce(self) -> str:
@@ -81,6 +85,7 @@ class ReplayReport:
             "native": asdict(self.native),
             "unverified": dict(self.unverified),
             "reproduce": self.reproduce,
+            "explanation": list(self.explanation),
             "failures": [
                 {"line": r.line, "id": r.name, "kind": r.kind, "detail": r.detail, "form": r.form}
                 for r in self.failures

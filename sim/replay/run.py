@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -74,18 +74,28 @@ def replay(line: CapturedLine, engine: Engine, limit: int) -> Replayed:
     return run.result(line.number, "passed")
 
 
+def memory_after(call: CapturedCall, limit: int) -> Callable[[int, int], bytes]:
+    """Memory as the machine leaves it, to be read from an address, so many bytes.
+
+    Raises Stopped where the call does not return within `limit` instructions, and MemoryFault for what is not mapped.
+    """
+    run = _Run(call, "machine")
+    run.execute(limit)
+    return run.machine.memory.read
+
+
 class _Run:
     """One call on one engine."""
 
     def __init__(self, call: CapturedCall, engine: Engine) -> None:
         self._call, self._engine = call, engine
-        self._machine, self._emulator = Machine(), Emulator()  # cheap; only the one that is used gets memory
-        self._lockstep = Lockstep(self._machine, self._emulator)
+        self.machine, self._emulator = Machine(), Emulator()  # cheap; only the one that is used gets memory
+        self._lockstep = Lockstep(self.machine, self._emulator)
         self._executed = self._values = 0
 
     @property
     def _runner(self) -> Machine | Emulator:
-        return self._emulator if self._engine == "emulator" else self._machine
+        return self._emulator if self._engine == "emulator" else self.machine
 
     def result(self, line: int, kind: Kind, detail: str = "", form: str = "") -> Replayed:
         forms, unverified = frozenset(self._lockstep.forms), self._lockstep.unverified
@@ -100,12 +110,12 @@ class _Run:
             forms=forms,
             unverified=unverified,
             native=self._lockstep.native,
-            needs=needs_of(self._machine.code.items()),
+            needs=needs_of(self.machine.code.items()),
         )
 
     def execute(self, limit: int) -> None:
         """Run until the call returns.  Raises Stopped where it does not."""
-        used = (self._machine, self._emulator) if self._engine == "lockstep" else (self._runner,)
+        used = (self.machine, self._emulator) if self._engine == "lockstep" else (self._runner,)
         try:
             for memory in (engine.memory for engine in used):
                 for address, size, permissions in self._call.maps:
@@ -137,9 +147,9 @@ class _Run:
         for name, value in {"x30": self._call.ret, **self._call.registers}.items():
             registers.write(_place(name), value)
         registers.flags[:] = [self._call.nzcv or 0, 0, self._call.fpcr, 0]
-        self._machine.registers.copy(registers)
+        self.machine.registers.copy(registers)
         self._emulator.load_registers(registers)
-        self._machine.pc = self._emulator.pc = self._call.entry
+        self.machine.pc = self._emulator.pc = self._call.entry
 
     def compare(self, limit: int) -> None:
         """Compare with what was recorded.  Raises Stopped at the first difference."""
@@ -174,7 +184,7 @@ class _Run:
         for flags in (0, 15):
             run = _Run(replace(self._call, nzcv=flags), "machine")
             run.execute(limit)
-            after.append(run._machine.nzcv)
+            after.append(run.machine.nzcv)
         return after[0] == after[1]
 
 

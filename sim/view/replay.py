@@ -29,6 +29,8 @@ def show_replay(report: ReplayReport, console: Console) -> None:
                       highlight=False, soft_wrap=True)  # fmt: skip
     if len(report.failures) > _SHOWN:
         console.print(f"... and {len(report.failures) - _SHOWN:,} more; --json has them all", highlight=False)
+    for sentence in report.explanation:
+        console.print(escape(sentence), highlight=False, soft_wrap=True)
     totals = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     totals.add_column(style="bold", overflow="fold")
     totals.add_column(overflow="fold")

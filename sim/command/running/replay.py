@@ -13,7 +13,8 @@ import typer
 from isa.errors import INTERRUPTED, MISMATCH, USAGE
 from sim.call.captured import Bytes, read_line, read_lines
 from sim.call.needs import lacking, processors_named
-from sim.command.options import tell_lacking
+from sim.check.recorded import UNKNOWN_KERNEL, explain_calls
+from sim.command.options import chosen_kernel, tell_lacking
 from sim.processes import spread
 from sim.replay.engines import Engine
 from sim.replay.report import ReplayReport
@@ -21,6 +22,8 @@ from sim.replay.run import Replayed, replay
 from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar, require_one_of
 from sim.view.replay import show_replay
 
+_EXPLAINED = 100
+"""Failing calls that are explained, together, at most."""
 _CHUNK = 16
 """Lines that a process gets at a time."""
 
@@ -32,6 +35,8 @@ def replay_calls(
     engine: str,
     limit: int,
     line: int | None,
+    kernel: str | None,
+    mode: str | None,
     core: str | None,
     jobs: int,
     as_json: bool,
@@ -41,6 +46,7 @@ def replay_calls(
     cores = processors_named(core)
     if cores and engine == "emulator":
         fail("--core needs the machine, which knows what instructions need: give another --engine", USAGE)
+    chosen_one = chosen_kernel(kernel, mode) if kernel is not None else None
     lines = [item for item in read_lines(file) if line in (None, item[0])]
     Bytes(file.with_suffix(".npz"))
     if line is not None and not lines:
@@ -58,7 +64,14 @@ def replay_calls(
                     print_progress(f"{len(results):,} of {len(lines):,} calls, {failed:,} failed")
         except KeyboardInterrupt:
             interrupted = True
-    report = ReplayReport(str(file), chosen, limit, sorted(results, key=lambda result: result.line), interrupted)
+    results.sort(key=lambda result: result.line)
+    failing = [result.line for result in results if result.kind == "output mismatch"][:_EXPLAINED]
+    explanation = [UNKNOWN_KERNEL] if failing and not interrupted else []
+    if explanation and chosen_one is not None:
+        data = Bytes(file.with_suffix(".npz"))
+        calls = [read_line(*item, data).call for item in lines if item[0] in failing]
+        explanation = explain_calls(chosen_one, [call for call in calls if call is not None], limit)
+    report = ReplayReport(str(file), chosen, limit, results, interrupted, explanation)
     lacked = lacking((need for result in report.results for need in result.needs), cores)
     if as_json:
         print_json({**report.as_json(), **({"lacking": list(map(str, lacked))} if cores else {})})

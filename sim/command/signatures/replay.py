@@ -7,7 +7,7 @@ from typing import Annotated, get_args
 
 import typer
 
-from sim.command.signatures.shared import ALL_PROCESSORS, Jobs, Processors
+from sim.command.signatures.shared import ALL_PROCESSORS, Jobs, Mode, Processors
 from sim.replay.engines import Engine
 from sim.terminal.on_demand import done_by
 
@@ -22,6 +22,10 @@ def replay_calls(
         int, typer.Option(min=1, max=_MOST_INSTRUCTIONS, help="Instructions that a call may take.")
     ] = 20_000_000,
     line: Annotated[int | None, typer.Option(min=1, help="Only the call on this line.")] = None,
+    kernel: Annotated[
+        str | None, typer.Option(help="The kernel that is called, by name or file (.py): failing calls are explained.")
+    ] = None,
+    mode: Mode = None,
     core: Processors = None,
     jobs: Jobs = ALL_PROCESSORS,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,

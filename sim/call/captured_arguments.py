@@ -1,0 +1,97 @@
+"""The arguments and outputs of a captured call, by the signature of the function that it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from isa.lane import Place
+from sim.call.buffers import PlacedArray
+from sim.call.captured import CapturedCall, CaptureError, Expected
+from sim.kernels.kernel import Inputs, Outputs
+from sim.kernels.signature import (
+    ArrayTooLarge,
+    Passed,
+    Pointer,
+    Signature,
+    Stack,
+    Struct,
+    extents,
+    is_given,
+    steps_in_elements,
+)
+
+Read = Callable[[int, int], bytes]
+"""So many bytes of memory at an address, the address first.  Raises CaptureError where they are not known."""
+
+
+def recorded_memory(call: CapturedCall, is_after: bool) -> Read:
+    """Memory as it was recorded before the call, or after it: then only what the outputs say."""
+    recorded = call.outputs if is_after else [Expected(*part) for part in call.memory]
+
+    def read(address: int, size: int) -> bytes:
+        for part in recorded:
+            start = address - part.address
+            if start >= 0 and start + size <= len(part.data):
+                return part.data[start : start + size]
+        when = "after" if is_after else "before"
+        raise CaptureError(f"what {size} bytes at {address:#x} held {when} the call is not recorded")
+
+    return read
+
+
+def inputs_of(call: CapturedCall, signature: Signature) -> Inputs:
+    """The arguments of a call by name, without those that are only written.  Raises CaptureError."""
+    before, passed = recorded_memory(call, is_after=False), signature.passed()
+    found: dict[str, Any] = {}
+    for argument in signature.by_value:
+        data = _passed(call, passed[argument.name], argument.type.itemsize, before)
+        (value,) = np.frombuffer(data, argument.type if isinstance(argument, Struct) else argument.type.base)[:1]
+        if isinstance(argument, Struct):
+            found[argument.name] = {name: value[name] for name, _ in argument.fields}
+        else:
+            found[argument.name] = value.item() if not argument.type.shape else np.frombuffer(data, argument.type.base)
+    for pointer in filter(is_given, signature.pointers):
+        placed = _placed(call, pointer, passed[pointer.name], found)
+        found[pointer.name] = None if placed is None else _array(placed, before)
+    return found
+
+
+def outputs_of(call: CapturedCall, signature: Signature, inputs: Inputs, after: Read) -> Outputs:
+    """The output arrays of a call with these inputs, in memory after it.  Raises CaptureError."""
+    found = {}
+    for pointer in signature.outputs:
+        placed = _placed(call, pointer, signature.passed()[pointer.name], inputs)
+        if placed is not None:
+            found[pointer.name] = _array(placed, after)
+    return found
+
+
+def _placed(call: CapturedCall, pointer: Pointer, passed: Passed, arguments: Inputs) -> PlacedArray | None:
+    address = int.from_bytes(_passed(call, passed, 8, recorded_memory(call, is_after=False)), "little")
+    if not address and pointer.nullable:
+        return None
+    try:
+        return PlacedArray(pointer, address, extents(pointer, arguments), steps_in_elements(pointer, arguments))
+    except (ArrayTooLarge, ValueError) as error:
+        raise CaptureError(f"the call is none of that signature: {error}") from None
+
+
+def _array(placed: PlacedArray, read: Read) -> np.ndarray[Any, Any]:
+    return placed.view(bytearray(read(placed.address, placed.size) if placed.size else b"")).copy()
+
+
+def _passed(call: CapturedCall, passed: Passed, size: int, before: Read) -> bytes:
+    """The bytes of an argument, from where it travels."""
+    data = bytearray(8 if passed.copy is not None else size)
+    for piece in passed.pieces:
+        if isinstance(piece.location, Place):
+            number = call.registers.get(str(piece.location), 0)
+            part = number.to_bytes(16, "little")
+        else:
+            assert isinstance(piece.location, Stack)
+            part = before(call.registers.get("sp", 0) + piece.location.offset, piece.size)
+        data[piece.start : piece.start + piece.size] = part[: piece.size]
+    return bytes(data) if passed.copy is None else before(int.from_bytes(data, "little"), size)

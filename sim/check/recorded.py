@@ -1,0 +1,63 @@
+"""What the outputs of captured calls come from, as recorded and as replayed, where the called kernel is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from isa.errors import LanewiseError
+from sim.call.captured import CapturedCall, CaptureError
+from sim.call.captured_arguments import Read, inputs_of, outputs_of, recorded_memory
+from sim.explanation.of_kernel.kernel import explain_kernel
+from sim.kernels.inputs import in_domain
+from sim.kernels.kernel import Inputs, Kernel, Outputs
+from sim.kernels.tolerance import agreement
+from sim.replay.run import memory_after
+
+UNKNOWN_KERNEL = (
+    "not explained: a captured call has no signature and no golden reference; --kernel NAME or --kernel FILE gives them"
+)
+
+
+def explain_calls(kernel: Kernel, calls: Sequence[CapturedCall], limit: int) -> list[str]:
+    """Say what the outputs of calls come from that came out otherwise than recorded: of the record, and of the replay.
+
+    A replayed call may take `limit` instructions.  Sentences; one where it cannot be told, which says what is missing.
+    """
+    if not kernel.takes_inputs:
+        return [
+            f"not explained: {kernel.name} makes its arguments itself, so a call does not tell what it made them of"
+        ]
+    try:
+        inputs = [inputs_of(call, kernel.signature) for call in calls]
+        outside = next((number for number, case in enumerate(inputs) if not in_domain(kernel, case)), None)
+        if outside is not None:
+            return [f"not explained: the arguments of {calls[outside].name} are not in the domain of {kernel.name}"]
+        memories = {
+            "recorded": [recorded_memory(call, is_after=True) for call in calls],
+            "replayed": [memory_after(call, limit) for call in calls],
+        }
+        return [sentence for how, memory in memories.items() for sentence in _told(kernel, how, calls, inputs, memory)]
+    except LanewiseError as error:
+        return [f"not explained: {error}"]
+
+
+def _told(
+    kernel: Kernel, how: str, calls: Sequence[CapturedCall], inputs: Sequence[Inputs], memories: Sequence[Read]
+) -> list[str]:
+    results: list[Outputs] = []
+    for call, case, memory in zip(calls, inputs, memories, strict=True):
+        try:
+            results.append(outputs_of(call, kernel.signature, case, memory))
+        except CaptureError as error:
+            return [f"{how}: not explained: {error}"]
+    wrong = sum(
+        int((~agreement(outputs[name], golden, kernel.tolerance)).sum())
+        for case, outputs in zip(inputs, results, strict=True)
+        for name, golden in kernel.expected(case).items()
+        if name in outputs
+    )
+    lanes = sum(array.size for outputs in results for array in outputs.values())
+    if not wrong:
+        return [f"{how}: all {lanes:,} lanes agree with the golden reference of {kernel.name}"]
+    differs = f"{how}: {wrong:,} of {lanes:,} lanes differ from the golden reference of {kernel.name}"
+    return [differs, *(f"{how}: {sentence}" for sentence in explain_kernel(kernel, inputs, results))]

@@ -1,0 +1,96 @@
+"""Captured calls that came out otherwise than recorded, with the kernel given that they call."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from sim.call.captured import CapturedCall, CaptureError, Expected, read_lines
+from sim.call.captured_arguments import inputs_of, outputs_of, recorded_memory
+from sim.command import app as cli
+from sim.kernels import parse_prototype
+
+ROUNDED, DOWN = "vqrshrn_n_s16(vmull_s8(a, b), 7)", "vqshrn_n_s16(vmull_s8(a, b), 7)"
+
+
+def invoke(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(cli.app, [*map(str, arguments)])
+    return result.exit_code, result.stdout
+
+
+@pytest.fixture(scope="module")
+def recorded_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Calls of the example of `lanewise init kernel`, recorded where it rounds down; beside them the kernel file."""
+    folder = tmp_path_factory.mktemp("replay")
+    invoke("init", "kernel", "demo", "--folder", folder)
+    source, found = folder / "demo.c", {}
+    text = source.read_text().replace("(a * b + 64) >> 7", "ROUND(a * b) >> 7")
+    for name, vector, one in (("here", ROUNDED, "((x) + 64)"), ("there", DOWN, "(x)")):
+        source.write_text(f"#define ROUND(x) {one}\n{text.replace(ROUNDED, vector)}")
+        invoke("capture", folder / "demo.py", folder / f"{name}.jsonl", "--vectors", "200")
+        found[name] = [json.loads(line) for _, line in read_lines(folder / f"{name}.jsonl")]
+    arrays = {key: array for name in found for key, array in np.load(folder / f"{name}.npz").items()}
+    np.savez(folder / "calls.npz", allow_pickle=False, **arrays)
+    calls = [here | {"outputs": there["outputs"]} for here, there in zip(*found.values(), strict=True)]
+    (folder / "calls.jsonl").write_text("".join(f"{json.dumps(call | {'final': {}})}\n" for call in calls))
+    return folder
+
+
+def test_a_failing_call_is_explained_as_a_check_explains(recorded_elsewhere: Path) -> None:
+    kernel = recorded_elsewhere / "demo.py"
+    code, out = invoke("replay", recorded_elsewhere / "calls.jsonl", "--kernel", kernel, "--json", "--jobs", "1")
+    first, agreed, *_, replayed = json.loads(out)["explanation"]
+    assert code == 1
+    assert [re.sub(r"\d[\d,]*", "N", sentence) for sentence in (first, agreed, replayed)] == [
+        "recorded: N of N lanes differ from the golden reference of demo",
+        "recorded: all N lanes agree with the convention rounded down",
+        "replayed: all N lanes agree with the golden reference of demo",
+    ]
+
+
+def test_without_a_kernel_it_is_said_what_is_missing(recorded_elsewhere: Path) -> None:
+    _, out = invoke("replay", recorded_elsewhere / "calls.jsonl", "--jobs", "1")
+    (sentence,) = [line for line in out.splitlines() if line.startswith("not explained: ")]
+    assert sentence.endswith("--kernel NAME or --kernel FILE gives them")
+
+
+def test_calls_that_pass_are_not_explained(recorded_elsewhere: Path) -> None:
+    code, out = invoke("replay", recorded_elsewhere / "there.jsonl", "--json", "--jobs", "1")
+    assert (code, json.loads(out)["explanation"]) == (0, [])
+
+
+def test_calls_of_another_kernel_are_told(recorded_elsewhere: Path) -> None:
+    _, out = invoke("replay", recorded_elsewhere / "calls.jsonl", "--kernel", "quantized_add", "--jobs", "1")
+    assert [line for line in out.splitlines() if line.startswith("not explained: ")]
+
+
+def call(**given: Any) -> CapturedCall:
+    """A call with memory at 4096: the bytes 0 to 39, then a number of 16 bits, 3."""
+    nothing: dict[str, Any] = {"outputs": (), "final": {}, "instructions": None, "fpcr": 0, "nzcv": None}
+    memory = ((4096, bytes(range(40)) + b"\3\0"),)
+    return CapturedCall(**{"name": "f", "entry": 0, "ret": 4, "maps": (), "memory": memory, **nothing, **given})
+
+
+def test_arguments_are_read_from_registers_stack_and_memory() -> None:
+    """AAPCS64: eight general registers, then the stack; of a narrow argument the upper bits say nothing."""
+    parameters = ", ".join(f"int32_t a{n}" for n in range(7))
+    _, signature = parse_prototype(f"void f({parameters}, const uint8_t x[n], float scale, int16_t n)")
+    registers = {f"x{n}": (n << 32) + n for n in range(7)} | {"x7": 4099, "v0": 0x3FC00000, "sp": 4096 + 40}
+    found = inputs_of(call(registers=registers), signature)
+    assert [found[f"a{n}"] for n in range(7)] == list(range(7))
+    assert (found["x"].tolist(), found["scale"], found["n"]) == ([3, 4, 5], 1.5, 3)
+
+
+def test_what_was_not_recorded_of_an_output_is_told() -> None:
+    _, signature = parse_prototype("void f(uint8_t out[4])")
+    recorded = call(registers={"x0": 4096}, outputs=(Expected(4096, b"abcd"),))
+    made = outputs_of(recorded, signature, {}, recorded_memory(recorded, is_after=True))
+    assert made["out"].tobytes() == b"abcd"
+    with pytest.raises(CaptureError, match="what 4 bytes at 0x1001 held after the call is not recorded"):
+        outputs_of(call(registers={"x0": 4097}), signature, {}, recorded_memory(recorded, is_after=True))
