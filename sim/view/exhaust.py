@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from sim.verify.exhaust.exhaust import ExhaustedInstruction
+from sim.verify.exhaust.functions import ComparedFunctions
 from sim.verify.exhaust.loop import LaneResult
 from sim.view.sentences import counted
 
@@ -51,6 +52,45 @@ class ExhaustionReport:
             "seed": self.seed,
             "reproduce": self.reproduce,
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionsReport:
+    """What came of two functions on all values."""
+
+    result: ComparedFunctions
+    interrupted: bool
+
+    @property
+    def passed(self) -> bool:
+        """Whether all was compared and nothing differs."""
+        return self.result.compared == self.result.values and not self.result.differing
+
+    def as_json(self) -> dict[str, object]:
+        first = self.result.first
+        return {
+            "passed": self.passed,
+            "interrupted": self.interrupted,
+            **asdict(self.result),
+            "first": None if first is None else first._asdict(),
+        }
+
+    def in_words(self) -> Iterator[str]:
+        """The report as lines."""
+        result, (one, other) = self.result, self.result.sides
+        operands = " and ".join(f"{o.name} ({o.low}..{o.high})" for o in result.operands)
+        operands += "".join(f", {name} = {number:g}" for name, number in result.given.items())
+        share = "all" if result.compared == result.values else f"{result.compared:,} of"
+        before = f", {result.kept:,} of them in runs before" if result.kept else ""
+        yield f"{one} against {other}: {share} {result.values:,} values of {operands} compared{before}"
+        if result.first is not None:
+            given = ", ".join(f"{name} = {number}" for name, number in result.first.operands.items())
+            left, right = result.first.results
+            yield f"  DIFFER in {result.differing:,} of them, first in {given}: {left} and {right}"
+        if self.interrupted:
+            yield "STOPPED: no verdict; the same command goes on"
+        else:
+            yield "PASSED: the same on all of them" if self.passed else "FAILED"
 
 
 def pace(done: int, left: int, seconds: float) -> str:

@@ -29,7 +29,7 @@ from sim.verify.exhaust.space import NotExhaustible, Space
 
 SAMPLES: Final = 1000
 """Registers on which C is compared with the exact evaluator."""
-_SAVED_EVERY: Final = 5.0
+SAVED_EVERY: Final = 5.0
 """Seconds."""
 
 
@@ -149,7 +149,7 @@ class Exhaustion:
                     self._set_wrong(word, "model and emulator", attempt.difference)
                     return
                 self._done[word].add(attempt.task.chunk)
-                if time.monotonic() - saved > _SAVED_EVERY:
+                if time.monotonic() - saved > SAVED_EVERY:
                     self._save()
                     saved = time.monotonic()
                 yield self.done
@@ -196,7 +196,7 @@ class Exhaustion:
     def _save(self) -> None:
         for word, file in self._files.items():
             if self._done[word]:
-                write_whole(file, json.dumps(_ranges(self._done[word])).encode())
+                write_whole(file, json.dumps(ranges(self._done[word])).encode())
 
 
 def _try(task: Task) -> Attempt:
@@ -241,7 +241,7 @@ def _kept(file: Path, count: int) -> set[int]:
     return set()
 
 
-def _ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:
+def ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:
     """Numbers as ranges (first, last)."""
     ranges: list[tuple[int, int]] = []
     for number in sorted(numbers):

@@ -1,0 +1,214 @@
+"""A user's function of one or two integers, compiled for AArch64, against its golden reference, in numpy or in C.
+
+The function runs on the lane machine, as C of its code, called in a loop; `lanewise check` runs the same code in
+lockstep with the emulator, on a sample.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from ctypes import CDLL, c_uint64, c_void_p
+from functools import cached_property
+from importlib.metadata import version
+from inspect import unwrap
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from sim.call.caller import STACK_SIZE, STACK_TOP
+from sim.kernels.domain import domain_of
+from sim.kernels.kernel import Kernel, KernelError
+from sim.kernels.signature import RETURNED, ScalarArgument
+from sim.machine.errors import ExecutionError
+from sim.machine.machine import Machine
+from sim.machine.memory import PAGE
+from sim.toolchain.compilers import ToolchainError, build, build_text, host_library
+from sim.verify.exhaust.functions import AT_ONCE, NumberRange, Numbers
+from sim.verify.exhaust.space import NotExhaustible
+
+_FIRST, _SECOND, _RESULTS = (number << 40 for number in range(1, 4))
+_MOST_EACH: Final = 100_000
+"""Instructions for each value, on average, after which the function is said not to return."""
+_SAMPLES: Final = 64
+_LOADS: Final = {
+    "int8": "ldrsb w", "uint8": "ldrb w", "int16": "ldrsh w", "uint16": "ldrh w", "int32": "ldr w", "uint32": "ldr w",
+}  # fmt: skip
+_STORES: Final = {1: "strb w0", 2: "strh w0", 4: "str w0", 8: "str x0"}
+_C_RESULTS: Final = {"float32": "float", "float64": "double"}
+_LOOP = """\
+loop:
+{loads}
+  .inst {call:#x}
+  {store}, [x22], #{size}
+  subs x23, x23, #1
+  b.ne loop
+end:
+  nop
+"""
+_C_LOOP = """
+
+#include <stdint.h>
+void lanewise_all({parameters}, {result} *results, uint64_t count) {{
+  for (uint64_t i = 0; i < count; i++) results[i] = {function}({arguments});
+}}
+"""
+
+
+class UserFunction:
+    """The function of a kernel file, built with these flags, and its golden reference; `c_golden` is one in C instead.
+
+    Raises NotExhaustible for a kernel that is no function of one or two integers with a result, KernelError where its
+    golden reference does not take arrays or makes something else of them, and ToolchainError where a source cannot be
+    built.
+    """
+
+    def __init__(self, kernel: Kernel, flags: tuple[str, ...], c_golden: tuple[Path, str] | None = None) -> None:
+        arguments, returns = kernel.signature.arguments, kernel.signature.returns
+        scalars = [one for one in arguments if isinstance(one, ScalarArgument) and one.dtype in _LOADS]
+        if not 1 <= len(scalars) == len(arguments) <= 2 or not returns or not kernel.takes_inputs:
+            raise NotExhaustible(
+                f"{kernel.name} is no function of one or two integers of at most 32 bits that returns a number: "
+                "of such functions all values can be tried"
+            )
+        self._kernel, self._returns = kernel, np.dtype(returns)
+        self._domains = [domain_of(kernel.domain, one.name) for one in scalars]
+        bounds = [domain.bounds(one.type) for domain, one in zip(self._domains, scalars, strict=True)]
+        self.operands = tuple(
+            NumberRange(one.name, one.dtype, int(low), int(high))
+            for one, (low, high) in zip(scalars, bounds, strict=True)
+        )
+        self._source, self._flags = kernel.sources[0], (*kernel.flags, *flags)
+        self._image = build(self._source, *self._flags)
+        self._c_golden = c_golden
+        self.given: Mapping[str, float] = {}
+        self.sides = f"{self._source.name} {' '.join(self._flags)}", c_golden[0].name if c_golden else "golden"
+        if c_golden is None:
+            self._check_golden()
+        else:
+            self._in_c  # noqa: B018  what cannot be built is told at once
+
+    @property
+    def identity(self) -> object:
+        """The code, and the golden reference with all of its file."""
+        golden = self._c_golden[0] if self._c_golden else Path(unwrap(self._kernel.golden).__code__.co_filename)
+        digest = hashlib.sha256(golden.read_bytes())
+        for segment in self._image.segments:
+            digest.update(segment.data)
+        name = self._c_golden[1] if self._c_golden else self._kernel.golden.__name__
+        return [self._kernel.name, name, digest.hexdigest(), version("unicorn"), version("numpy")]
+
+    def results(self, numbers: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
+        """What the code and the golden reference make of them."""
+        taken = np.ones(len(numbers[0]), bool)
+        for domain, given in zip(self._domains, numbers, strict=True):
+            if domain.choices:
+                taken &= np.isin(given, domain.choices)
+        inside = [given[taken] for given in numbers]
+        results = np.zeros((2, len(taken)), self._returns)
+        if taken.any():
+            results[0, taken], results[1, taken] = self._executed(inside), self._expected(inside)
+        return results[0], results[1]
+
+    def _expected(self, numbers: Sequence[Numbers]) -> Numbers:
+        if self._c_golden:
+            results = np.empty(len(numbers[0]), self._returns)
+            self._in_c(*(np.ascontiguousarray(each).ctypes.data for each in numbers), results.ctypes.data, len(results))
+            return results
+        golden, names = self._kernel.golden, [operand.name for operand in self.operands]
+        instead = "it must take arrays and return one: else give one in C, --golden FILE.c:FUNCTION"
+        try:
+            given = np.asarray(golden(dict(zip(names, numbers, strict=True)))[RETURNED])
+        except (KeyError, TypeError, ValueError, KernelError) as error:
+            raise KernelError(
+                f"the golden reference of {self._kernel.name} fails for arrays ({error}): {instead}"
+            ) from error
+        if given.dtype != self._returns or given.shape != numbers[0].shape:
+            made = f"{given.dtype}{list(given.shape)}"
+            raise KernelError(f"the golden reference of {self._kernel.name} makes {made} of arrays: {instead}")
+        return given
+
+    def _check_golden(self) -> None:
+        """Of arrays the golden reference must make what it makes of numbers, as `lanewise check` asks it."""
+        random = np.random.default_rng(1)
+        sample = [
+            domain.draw(np.dtype(operand.dtype), (_SAMPLES,), random)
+            for domain, operand in zip(self._domains, self.operands, strict=True)
+        ]
+        found = self._expected(sample)
+        for numbers, result in zip(zip(*sample, strict=True), found, strict=True):
+            inputs = {operand.name: number.item() for operand, number in zip(self.operands, numbers, strict=True)}
+            if not np.array_equal(self._kernel.expected(inputs)[RETURNED], result, equal_nan=result.dtype.kind == "f"):
+                raise KernelError(
+                    f"the golden reference of {self._kernel.name} makes something else of arrays than of {inputs}: "
+                    "give one in C, --golden FILE.c:FUNCTION"
+                )
+
+    @cached_property
+    def _in_c(self) -> Any:
+        """The golden reference in C, called for all values of arrays."""
+        assert self._c_golden is not None
+        file, function = self._c_golden
+        try:
+            text = file.read_text()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ToolchainError(f"cannot read {file}: {error}") from error
+        names = [f"v{number}" for number in range(len(self.operands))]
+        loop = _C_LOOP.format(
+            function=function, result=_C_RESULTS.get(str(self._returns), f"{self._returns}_t"),
+            parameters=", ".join(f"const {o.dtype}_t *{name}" for o, name in zip(self.operands, names, strict=True)),
+            arguments=", ".join(f"{name}[i]" for name in names),
+        )  # fmt: skip
+        try:
+            called = CDLL(str(host_library(text + loop))).lanewise_all
+        except OSError as error:
+            raise ToolchainError(f"{file} lacks what {function} needs, or itself: {error}") from error
+        called.argtypes, called.restype = (*[c_void_p] * len(names), c_void_p, c_uint64), None
+        return called
+
+    def _executed(self, numbers: Sequence[Numbers]) -> Numbers:
+        """What the code makes of them.  Raises KernelError where it faults or does not return."""
+        machine, begin, end = self._bench
+        for address, given in zip((_FIRST, _SECOND), numbers, strict=False):
+            machine.memory.write(address, np.ascontiguousarray(given).tobytes())
+        for number, value in ((20, _FIRST), (21, _SECOND), (22, _RESULTS), (23, len(numbers[0]))):
+            machine.x[number] = value
+        machine.sp, machine.pc = STACK_TOP, begin
+        try:
+            machine.run(end, _MOST_EACH * len(numbers[0]))
+            said = "" if machine.pc == end else "it does not return"
+        except ExecutionError as error:
+            said = str(error)
+        if said:
+            first, last = (
+                ", ".join(f"{o.name} = {given[at]}" for o, given in zip(self.operands, numbers, strict=True))
+                for at in (0, -1)
+            )
+            raise KernelError(f"{self._kernel.symbol} fails for a value from {first} to {last}: {said}")
+        size = self._returns.itemsize
+        return np.frombuffer(machine.memory.read(_RESULTS, size * len(numbers[0])), self._returns)
+
+    @cached_property
+    def _bench(self) -> tuple[Machine, int, int]:
+        """A machine with the code and a loop behind it, where the loop begins and ends; each process makes its own."""
+        memory = (machine := Machine(engine="compiled")).memory
+        entry = self._image.symbol(self._kernel.symbol).address
+        for segment in self._image.segments:
+            start, size = segment.address // PAGE * PAGE, segment.address % PAGE + segment.size
+            if segment.address <= entry < segment.address + segment.size:
+                begin = -(-(segment.address + segment.size) // PAGE) * PAGE
+                size += PAGE
+            memory.map(start, -(-size // PAGE) * PAGE, segment.permissions)
+            memory.write(segment.address, segment.data)
+        registers, size = zip(self.operands, range(2), strict=False), self._returns.itemsize
+        loads = [f"  {_LOADS[o.dtype]}{n}, [x{20 + n}], #{np.dtype(o.dtype).itemsize}" for o, n in registers]
+        store = f"str {'sd'[size // 8]}0" if self._returns.kind == "f" else _STORES[size]
+        call = 0x94000000 | (entry - begin - 4 * len(loads)) // 4 % (1 << 26)
+        loop = build_text(_LOOP.format(loads="\n".join(loads), call=call, store=store, size=size), ".s")
+        memory.write(begin, loop.code_of("loop"))
+        end = begin + loop.symbol("end").address - loop.symbol("loop").address
+        for address, width in ((_FIRST, 4), (_SECOND, 4), (_RESULTS, 8)):
+            memory.map(address, AT_ONCE * width, "rw")
+        memory.map(STACK_TOP - STACK_SIZE, STACK_SIZE, "rw")
+        return machine, begin, end
