@@ -279,8 +279,9 @@ def __getattr__(name: str) -> Any:
         return types_by_name()[name]
     if not name.startswith(("v", "__crc32")):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return intrinsic(name)
+    found = globals()[name] = intrinsic(name)  # which is not asked for again
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *types_by_name(), *intrinsic_names()])
+    return sorted({*globals(), *types_by_name(), *intrinsic_names()})

@@ -24,12 +24,11 @@ from sim.call.native.in_place import registers_in_place
 from sim.call.native.steps import driver
 from sim.emulator import CHooks, Emulator
 from sim.machine.compiled.state import unpack_into
+from sim.machine.compiled.time_slice import TimeSlice
 from sim.machine.machine import Machine
 
-_SLICE = 0.02
-"""Seconds after which Python sees Ctrl-C."""
-_FIRST_SLICE, _LARGEST_SLICE = 1 << 14, 1 << 18
-"""Instructions of a slice."""
+_LARGEST_SLICE = 1 << 18
+"""Instructions."""
 _EMULATOR = "the emulator faults or has no such instruction"
 
 
@@ -75,7 +74,7 @@ class NativeLockstep:
         self._mapped = create_string_buffer(0)
         self._branch = (c_uint64 * _LARGEST_SLICE)()
         self._control.branch = addressof(self._branch)
-        self._slice = _FIRST_SLICE
+        self._slice = TimeSlice(0.02, least=1 << 14, largest=_LARGEST_SLICE)
         self.executed = 0
         """How many instructions were executed, compared, and agree."""
 
@@ -153,16 +152,15 @@ class NativeLockstep:
 
     def _run_slice(self, until: int, most: int, watch: Watch | None) -> Stop | None:
         """Execute for a while; why no more, None where the emulator cannot go on."""
-        control, budget = self._control, min(most, self._slice)
+        control, budget = self._control, min(most, self._slice.size)
         control.why = control.pending = control.done = control.branches = control.overflowed = 0
         control.mine.count = control.theirs.count = 0
         control.left = budget
         control.branches_before = 0 if watch is None else len(watch.branches)
         begun = perf_counter()
         precise = self.emulator.run_in_c(until)
-        if control.done == budget == self._slice:
-            fitting = int(budget * _SLICE / (perf_counter() - begun))
-            self._slice = max(_FIRST_SLICE, min(fitting, 4 * budget, _LARGEST_SLICE))
+        if control.done == budget == self._slice.size:
+            self._slice.took(perf_counter() - begun)
         why = Stop(control.why)
         if precise and why == Stop.GOES_ON:
             why = Stop(self._settle(self._at, self.emulator.pc))

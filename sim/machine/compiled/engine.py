@@ -22,16 +22,13 @@ from sim.machine.compiled.native_memory import NativeMemory
 from sim.machine.compiled.reach import MOST, Decode, reach, surroundings
 from sim.machine.compiled.state import packed, unpack_into
 from sim.machine.compiled.text import Why, unit_text
+from sim.machine.compiled.time_slice import TimeSlice
 from sim.machine.compiled.unit import CompiledUnit, Ran
 from sim.machine.errors import ExecutionError
 from sim.machine.host_compiler import HostCompiler
 from sim.machine.memory import Memory
 from sim.machine.registers import RegisterStorage
 
-_SLICE = 0.01
-"""Seconds after which compiled code returns, so that Python sees Ctrl-C."""
-_FIRST_SLICE, _LEAST_SLICE, _LARGEST_SLICE = 1 << 14, 1 << 12, 1 << 26
-"""Instructions of a slice."""
 _AT_ONCE, _PATIENCE = 8, 1000
 """So many units are made when they are met; before each further one twice as many instructions are interpreted as
 before the last: code that changes itself is not compiled over and over."""
@@ -71,7 +68,7 @@ class CompiledEngine:
         self._units: dict[int, CompiledUnit] = {}
         self._code_version = memory.code_version
         self._stops: set[int] = set()
-        self._slice = _FIRST_SLICE
+        self._slice = TimeSlice(0.01, least=1 << 12, largest=1 << 26)
         self._made = self._waiting = 0
         self._broken = ""
         self.executed = 0
@@ -94,7 +91,7 @@ class CompiledEngine:
             if isinstance(found, str):
                 return Left(0, pc, found)
             unit = found
-        ran, pc = self._enter(unit, pc, min(limit, self._slice))
+        ran, pc = self._enter(unit, pc, min(limit, self._slice.size))
         self.executed += ran.executed
         match ran.why:
             case Why.NOT_IN_C:
@@ -115,9 +112,8 @@ class CompiledEngine:
         memmove(state, given, len(given))
         start = perf_counter()
         ran = unit.run(state, budget)
-        if ran.why == Why.BUDGET and budget == self._slice:
-            fitting = int(budget * _SLICE / (perf_counter() - start))
-            self._slice = min(max(fitting, _LEAST_SLICE), 4 * budget, _LARGEST_SLICE)
+        if ran.why == Why.BUDGET and budget == self._slice.size:
+            self._slice.took(perf_counter() - start)
         return ran, unpack_into(self._registers, state.raw)
 
     def _notice_changes(self, until: int | None) -> None:
