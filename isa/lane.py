@@ -16,7 +16,7 @@ both and ends in `assert_never`: mypy names every evaluator that lacks a node, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, assert_never
 
@@ -434,6 +434,25 @@ def walk(lanes: Iterable[Lane]) -> Iterator[Lane]:
             seen.add(lane)
             yield lane
             pending.extend(lane.args)
+
+
+def operands_first(lanes: Iterable[Lane], known: Container[Lane] = ()) -> Iterator[Lane]:
+    """The nodes of expressions, each after its operands, each once; what is known, and below it, is left out.
+
+    A caller may add what it has got to the known while it goes on.
+    """
+    seen: set[Lane] = set()
+    pending = [(lane, iter(lane.args)) for lane in lanes if lane not in known]
+    while pending:
+        node, rest = pending[-1]
+        below = next((arg for arg in rest if arg not in seen and arg not in known), None)
+        if below is not None:
+            pending.append((below, iter(below.args)))
+        else:
+            pending.pop()
+            if node not in seen:
+                seen.add(node)
+                yield node
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from isa.lane import (
     Read,
     Saturate,
     head,
+    operands_first,
 )
 from sim.prove.claim import ClaimInputs
 
@@ -37,7 +38,7 @@ class _Steps:
     def lines(self, results: Mapping[str, Lane]) -> Iterator[str]:
         """The lines of all results, no step twice."""
         for name, lane in results.items():
-            for node in _operands_first(lane):
+            for node in operands_first([lane]):
                 if node in self._names:
                     continue
                 if isinstance(node, Constant):  # a large power of two as that
@@ -106,19 +107,3 @@ def _binary(operator: Operator, a: str, b: str) -> str:
             return f"{a} == {b}"
         case _:
             assert_never(operator)
-
-
-def _operands_first(lane: Lane) -> Iterator[Lane]:
-    """The nodes of an expression, each after its operands; each once."""
-    seen: set[Lane] = set()
-    pending = [(lane, iter(lane.args))]
-    while pending:
-        node, rest = pending[-1]
-        below = next((arg for arg in rest if arg not in seen), None)
-        if below is not None:
-            pending.append((below, iter(below.args)))
-        else:
-            pending.pop()
-            if node not in seen:
-                seen.add(node)
-                yield node

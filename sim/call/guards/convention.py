@@ -18,7 +18,7 @@ PLATFORM_REGISTER = Place("x", 18)
 ALIGNMENT = 16
 """Of sp where memory is accessed through it, which hardware checks, and at calls (AAPCS64 6.4.5.1 and 6.4.5.2)."""
 _LOW_HALF = (1 << 64) - 1
-_PRESERVED = (
+PRESERVED = (
     *(Place("x", number) for number in range(19, 30)),
     *(Place("v", number) for number in range(8, 16)),
     SP,
@@ -29,7 +29,7 @@ _PRESERVED = (
 
 def not_preserved(before: RegisterStorage, after: RegisterStorage) -> Iterator[tuple[Place, int, int]]:
     """The registers that a function must give back as they were and has not, with both values."""
-    for place in _PRESERVED:
+    for place in PRESERVED:
         kept = _LOW_HALF if place.file == "v" else -1
         was, now = before.read(place) & kept, after.read(place) & kept
         if was != now:

@@ -1,0 +1,239 @@
+"""A call of a compiled kernel on symbolic inputs: arrays and numbers whose values are all of their domains at once.
+
+Everything else is as in `sim.call`: where arguments travel, where arrays lie, what may be touched, what a function must
+give back as it was.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from isa.evaluate.smt import Impossible, Solver
+from isa.evaluate.smt_terms import Untranslatable
+from isa.lane import Int, Lane, Place, Read, walk
+from sim.call.buffers import PlacedArray
+from sim.call.caller import RETURN_ADDRESS, Call, Caller
+from sim.call.guards.bounds import AccessBounds
+from sim.call.guards.convention import PRESERVED, name_of
+from sim.kernels.domain import domain_of, number_types
+from sim.kernels.kernel import Inputs, Kernel, KernelError
+from sim.kernels.signature import RETURNED, ScalarArgument, Stack, is_given
+from sim.machine.machine import Machine
+from sim.machine.registers import VISIBLE_PLACES
+from sim.symbolic.machine import SymbolicMachine, SymbolicState
+from sim.symbolic.nodes import Simplifier
+from sim.symbolic.pieces import BitPiece, Pieces, cut, number
+from sim.symbolic.simplify import SIMPLIFIER
+from sim.toolchain.image import Image
+
+UNDEFINED = "undefined"
+"""The register file of leaves for bytes that nobody defines: registers, the stack, outputs before a call."""
+SECONDS_FOR_A_PATH = 5.0
+"""How long the solver may look for an input that takes a way which fails."""
+
+
+def input_leaf(kernel: Kernel, name: str, index: int = 0) -> Read:
+    """The leaf for element `index`, counted in C order, of an input, or for a number; its range is the domain's."""
+    dtype = dict(number_types(kernel.signature)).get(name)
+    if dtype is None:
+        raise KernelError(f"{name!r} is no input of {kernel.name}")
+    if dtype.kind not in "iub":
+        low, high = 0, (1 << 8 * dtype.itemsize) - 1
+    elif dtype.kind == "b":
+        low, high = 0, 1
+    else:
+        domain = domain_of(kernel.domain, name)
+        edges = [int(edge) for edge in domain.edges(dtype).tolist()]
+        low, high = min(edges), max(edges)
+    return Read(Place(f"in.{name}", index), low, high)
+
+
+@dataclass(frozen=True)
+class Path:
+    """One way through a kernel: what it leaves for all inputs that meet `condition`.
+
+    `outputs` are the elements of each output array in C order, and the result under its name; `saturates` is 1 where
+    QC is set.  `faults` says what a caller may not find, such as a register that was not kept.
+    """
+
+    condition: Lane
+    outputs: Mapping[str, list[Lane]]
+    saturates: Lane
+    faults: tuple[str, ...]
+    instructions: int
+
+
+class _Filled:
+    """Undefined bytes that are all the same."""
+
+    def __init__(self, byte: int) -> None:
+        self._byte = byte
+
+    def bytes(self, size: int) -> bytes:
+        return bytes([self._byte]) * size
+
+
+class SymbolicCall:
+    """Calls of one compiled kernel on symbolic inputs."""
+
+    def __init__(self, kernel: Kernel, build: Image, simplifier: Simplifier = SIMPLIFIER) -> None:
+        self._kernel, self._image, self._s = kernel, build, simplifier
+        # A byte is defined where it is the same whatever undefined bytes are.
+        self._machines = [Machine(), Machine()]
+        self._callers = [Caller(build, kernel, machine) for machine in self._machines]
+
+    def traced(self, arguments: Inputs, symbolic: Collection[str], required: Collection[Lane] = ()) -> list[Path]:
+        """What the kernel leaves for all values of the named inputs; the others are those of the arguments.
+
+        `required` are conditions that inputs meet.  Raises NotFollowed, KernelError, and what an instruction raises
+        that some input executes.
+        """
+        call = Call(arguments, seed=0)
+        placed, _ = (c.prepare(call, _Filled(byte)) for c, byte in zip(self._callers, (0, 255), strict=True))
+        bounds = AccessBounds(placed.values(), self._image.segments, self._callers[0].stack)
+        first, second = self._machines
+        known = dict[int, BitPiece]()
+
+        def before(address: int) -> BitPiece:
+            if address not in known:
+                one, other = (machine.memory.load(address, 1)[0] for machine in self._machines)
+                known[address] = (
+                    BitPiece(self._s.number(one), 0, 8) if one == other else self._undefined("memory", address, 8)
+                )
+            return known[address]
+
+        def breach(address: int, size: int, writes: bool, sp: int) -> str:
+            found = bounds.breach(address, size, writes, sp)
+            return "" if found is None or found.allowed else found.says
+
+        machine = SymbolicMachine(
+            self._s, first.instruction_at, before, breach, self._possibility(required), self._image.place_of
+        )
+        registers = {}
+        for place in (*VISIBLE_PLACES, Place("monitor")):
+            registers[place] = self._entry(place, first.registers.read(place), second.registers.read(place))
+        state = SymbolicState(first.pc, registers)
+        self._pass(state, arguments, placed, symbolic)
+        entry = dict(state.registers)
+        state = machine.run(state, RETURN_ADDRESS)
+        outputs = self._outputs(machine, state, placed)
+        faults = [*self._not_kept(entry, state), *self._undefined_outputs(outputs)]
+        saturates = self._s.number(0)
+        for condition in state.saturated:
+            saturates = self._s.computed("maximum", saturates, condition)
+        return [Path(self._s.number(1), outputs, saturates, tuple(faults), machine.executed)]
+
+    def _possibility(self, required: Collection[Lane]) -> Callable[[tuple[Lane, ...]], bool]:
+        def is_possible(conditions: tuple[Lane, ...]) -> bool:
+            try:
+                solver = Solver(time.monotonic() + SECONDS_FOR_A_PATH)
+                return not isinstance(solver.check(*required, *conditions), Impossible)
+            except Untranslatable:
+                return True
+
+        return is_possible
+
+    def _undefined(self, file: str, index: int, bits: int) -> BitPiece:
+        return BitPiece(self._s.made(Read(Place(f"{UNDEFINED}.{file}", index), 0, (1 << bits) - 1)), 0, bits)
+
+    def _entry(self, place: Place, one: int, other: int) -> Pieces:
+        """What a register holds at the call: bits that differ are undefined."""
+        pieces, at = list[BitPiece](), 0
+        differs = one ^ other
+        while at < place.bits:
+            unlike = differs >> at & 1
+            rest = ((~differs if unlike else differs) >> at) & ((1 << place.bits - at) - 1)
+            size = (rest & -rest).bit_length() - 1 if rest else place.bits - at
+            known = BitPiece(self._s.number(one >> at & (1 << size) - 1), 0, size)
+            pieces.append(self._undefined(str(place), at, size) if unlike else known)
+            at += size
+        return tuple(pieces)
+
+    def _pass(
+        self, state: SymbolicState, arguments: Inputs, placed: Mapping[str, PlacedArray], symbolic: Collection[str]
+    ) -> None:
+        """Put the leaves of the symbolic inputs where their numbers travel."""
+        passed = self._kernel.signature.passed()
+        for argument in self._kernel.signature.arguments:
+            if argument.name not in symbolic:
+                continue
+            array = placed.get(argument.name)
+            if array is not None and is_given(array.pointer):
+                size = np.dtype(array.pointer.dtype).itemsize
+                for index, address in enumerate(element_addresses(array)):
+                    leaf = self._s.made(input_leaf(self._kernel, argument.name, index))
+                    state.memory |= {address + i: BitPiece(leaf, 8 * i, 8) for i in range(size)}
+            elif isinstance(argument, ScalarArgument):
+                leaf = self._s.made(input_leaf(self._kernel, argument.name))
+                (piece,) = passed[argument.name].pieces
+                if isinstance(piece.location, Stack):
+                    at = self._callers[0].stack.sp + piece.location.offset
+                    state.memory |= {at + i: BitPiece(leaf, 8 * i, 8) for i in range(piece.size)}
+                else:
+                    held, bits = state.registers[piece.location], 8 * piece.size
+                    above = cut(held, bits, piece.location.bits - bits) if bits < piece.location.bits else ()
+                    state.registers[piece.location] = (BitPiece(leaf, 0, bits), *above)
+            elif array is None and argument.name not in arguments:
+                raise KernelError(f"the argument {argument.name!r} is missing")
+
+    def _outputs(
+        self, machine: SymbolicMachine, state: SymbolicState, placed: Mapping[str, PlacedArray]
+    ) -> dict[str, list[Lane]]:
+        outputs = {}
+        for pointer in self._kernel.signature.outputs:
+            if pointer.name in placed:
+                array, element = placed[pointer.name], element_type(pointer.dtype)
+                outputs[pointer.name] = [
+                    number(self._s, machine.load(state, address, element.bits // 8), element)
+                    for address in element_addresses(array)
+                ]
+        if self._kernel.signature.returns:
+            element = element_type(self._kernel.signature.returns)
+            held = machine.held(state, self._kernel.signature.result)
+            outputs[RETURNED] = [number(self._s, cut(held, 0, element.bits), element)]
+        return outputs
+
+    def _not_kept(self, entry: Mapping[Place, Pieces], state: SymbolicState) -> list[str]:
+        found = []
+        for place in PRESERVED:
+            bits = 64 if place.file == "v" else place.bits
+            was, now = (number(self._s, cut(of[place], 0, bits), Int(bits, False)) for of in (entry, state.registers))
+            if was is not now:
+                found.append(f"{name_of(place)} is not given back as it was")
+        return found
+
+    @staticmethod
+    def _undefined_outputs(outputs: Mapping[str, list[Lane]]) -> list[str]:
+        found = []
+        for name, lanes in outputs.items():
+            for index, lane in enumerate(lanes):
+                leaf = next(
+                    (n for n in walk([lane]) if isinstance(n, Read) and n.place.file.startswith(UNDEFINED)), None
+                )
+                if leaf is not None:
+                    found.append(f"{name}[{index}] depends on undefined bytes ({leaf.place.file})")
+        return found
+
+
+def element_type(dtype: str) -> Int:
+    """The type of an array's elements; of floating-point numbers their bits."""
+    numbers = np.dtype(dtype)
+    return Int(8 * numbers.itemsize, signed=numbers.kind == "i")
+
+
+def element_addresses(array: PlacedArray) -> list[int]:
+    """Where the elements of an array lie, in C order."""
+    size = np.dtype(array.pointer.dtype).itemsize
+    offsets = [
+        sum(i * stride for i, stride in zip(at, array.strides, strict=True)) for at in np.ndindex(*array.extents)
+    ]
+    return [array.address + size * offset for offset in offsets]
+
+
+def traced(kernel: Kernel, build: Image, inputs: Inputs, symbolic: Collection[str]) -> list[Path]:
+    """What a compiled kernel leaves for all values of the named arguments, the others being those of an input set."""
+    return SymbolicCall(kernel, build).traced(kernel.arguments(inputs), symbolic)

@@ -1,0 +1,335 @@
+"""A machine whose registers and memory hold lane expressions instead of numbers.
+
+Instructions are those of the table: what one writes is worked out from its own expressions, with what registers and
+memory hold in the place of their leaves.  Where a branch depends on data, both ways are followed to where they come
+together, and what they leave differently is chosen by the condition; a way that no input takes may fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, assert_never
+
+from isa.errors import MISMATCH, LanewiseError
+from isa.instruction import Instruction
+from isa.lane import (
+    Binary,
+    Constant,
+    Field,
+    Floating,
+    Int,
+    Lane,
+    Load,
+    Memory,
+    Pick,
+    Place,
+    Read,
+    Saturate,
+    read,
+)
+from sim.machine.alignment import must_be_aligned, require_aligned
+from sim.machine.errors import ExecutionError
+from sim.symbolic.flow import EXIT, Flow
+from sim.symbolic.nodes import Simplifier
+from sim.symbolic.pieces import BitPiece, Pieces, cut, joined, merged, number
+
+PC, SP, FPSR = Place("pc"), Place("sp"), Place("fpsr")
+QC_BIT = 27
+MOST_FORKS = 64
+"""Branches on data inside of each other."""
+MOST_INSTRUCTIONS = 1_000_000
+"""Instructions that one run follows, those of all ways together."""
+
+
+class NotFollowed(LanewiseError):
+    """Code that cannot be followed for all inputs: the instruction, its address, its source line where known, why."""
+
+    exit_code = MISMATCH
+
+    def __init__(self, pc: int, text: str, reason: str, line: str) -> None:
+        super().__init__(f"at {pc:#x}, {text} ({line}): {reason}")
+        self.pc, self.text, self.reason, self.line = pc, text, reason, line
+
+
+class Ways(NamedTuple):
+    """Where a branch goes: to one address where a condition on data is 1, else to another."""
+
+    condition: Lane
+    taken: int
+    not_taken: int
+
+
+@dataclass
+class SymbolicState:
+    """What a machine holds.
+
+    `registers` are in pieces; `memory` has what was written, by byte.  `returns` are the addresses that the functions
+    return to which are under way.  `saturated` has the conditions under each of which QC is set.  `assumed` are those
+    under which all this holds.
+    """
+
+    pc: int
+    registers: dict[Place, Pieces]
+    memory: dict[int, BitPiece] = field(default_factory=dict)
+    returns: tuple[int, ...] = ()
+    saturated: tuple[Lane, ...] = ()
+    assumed: tuple[Lane, ...] = ()
+
+    def copy(self, pc: int, condition: Lane) -> SymbolicState:
+        """The same at another address, under one condition more."""
+        return replace(
+            self, pc=pc, registers=dict(self.registers), memory=dict(self.memory), saturated=(),
+            assumed=(*self.assumed, condition),
+        )  # fmt: skip
+
+
+class SymbolicMachine:
+    """Executes machine code on states.
+
+    `instruction_at` decodes; `first` gives the byte that memory holds before anything is written, and raises where none
+    may be read; `breach` says what is wrong with an access (address, size, whether it writes, sp), "" for nothing;
+    `line_of` gives an instruction's source line.
+    `is_possible` says of conditions whether some input meets them all, or that it does not know (True).
+    """
+
+    def __init__(
+        self, s: Simplifier, instruction_at: Callable[[int], Instruction], first: Callable[[int], BitPiece],
+        breach: Callable[[int, int, bool, int], str], is_possible: Callable[[tuple[Lane, ...]], bool],
+        line_of: Callable[[int], str],
+    ) -> None:  # fmt: skip
+        self.s = s
+        self.executed = 0
+        self._instruction_at, self._first, self._breach = instruction_at, first, breach
+        self._is_possible, self._line_of = is_possible, line_of
+        self._flow = Flow(instruction_at)
+        self._aligned: dict[Instruction, bool] = {}
+
+    def run(self, state: SymbolicState, until: int, depth: int = 0) -> SymbolicState:
+        """Follow the code from a state until its program counter is there, in the same function; returns what is then.
+
+        Raises NotFollowed, and what an instruction raises that some input executes.
+        """
+        level = len(state.returns)
+        while state.pc != until or len(state.returns) != level:
+            if self.executed >= MOST_INSTRUCTIONS:
+                raise self._refused(state.pc, f"it did not end within {MOST_INSTRUCTIONS:,} instructions")
+            pc = state.pc
+            ways = self.step(state)
+            if isinstance(ways, Ways):
+                state = self._follow_both(pc, state, ways, until, depth)
+            else:
+                state.pc = ways
+            if state.returns and state.pc == state.returns[-1] and len(state.returns) > level:
+                state.returns = state.returns[:-1]
+        return state
+
+    def _follow_both(self, pc: int, state: SymbolicState, ways: Ways, until: int, depth: int) -> SymbolicState:
+        """Both ways of a branch, to where they come together."""
+        if depth == MOST_FORKS:
+            raise self._refused(pc, f"it is the {MOST_FORKS}th branch on data inside of others: a loop that data ends?")
+        join = self._flow.join(pc)
+        if join == EXIT:
+            join = state.returns[-1] if state.returns else until
+        opposite = self.s.difference(self.s.number(1), ways.condition)
+        ends, failures = list[tuple[Lane, SymbolicState]](), list[ExecutionError | NotFollowed]()
+        for condition, way in ((ways.condition, ways.taken), (opposite, ways.not_taken)):
+            side = state.copy(way, condition)
+            try:
+                ends.append((condition, self.run(side, join, depth + 1)))
+            except (ExecutionError, NotFollowed) as error:
+                if self._is_possible(side.assumed):
+                    raise
+                failures.append(error)
+        if not ends:
+            raise failures[0]
+        if len(ends) == 1:
+            ((_, end),) = ends
+            end.assumed, end.saturated = state.assumed, (*state.saturated, *end.saturated)
+            return end
+        (condition, yes), (_, no) = ends
+        return self._merged(condition, state, yes, no)
+
+    def _merged(self, condition: Lane, before: SymbolicState, yes: SymbolicState, no: SymbolicState) -> SymbolicState:
+        s, registers, memory = self.s, dict(yes.registers), dict(yes.memory)
+        for place, pieces in no.registers.items():
+            registers[place] = merged(s, condition, yes.registers[place], pieces)
+        run = list[int]()
+        for address in sorted(yes.memory.keys() | no.memory.keys()):
+            if run and address != run[-1] + 1:
+                memory |= self._merged_bytes(condition, yes, no, run)
+                run = []
+            run.append(address)
+        memory |= self._merged_bytes(condition, yes, no, run)
+        nothing = s.number(0)
+        saturated = [s.select(condition, one, nothing) for one in yes.saturated]
+        saturated += [s.select(condition, nothing, one) for one in no.saturated]
+        kept = dict.fromkeys(one for one in (*before.saturated, *saturated) if one is not nothing)
+        return SymbolicState(yes.pc, registers, memory, before.returns, tuple(kept), before.assumed)
+
+    def _merged_bytes(
+        self, condition: Lane, yes: SymbolicState, no: SymbolicState, run: Sequence[int]
+    ) -> dict[int, BitPiece]:
+        """One or the other of adjacent bytes; those of one number stay together."""
+        one, other = (joined(state.memory.get(at) or self._first(at) for at in run) for state in (yes, no))
+        pieces = merged(self.s, condition, one, other)
+        return {at: cut(pieces, 8 * i, 8)[0] for i, at in enumerate(run)}
+
+    def step(self, state: SymbolicState) -> int | Ways:
+        """Execute one instruction; where it goes on is returned, and the program counter left."""
+        instruction = self._instruction_at(state.pc)
+        if instruction.traps:
+            raise self._refused(state.pc, "it ends the run on purpose")
+        if instruction not in self._aligned:
+            self._aligned[instruction] = must_be_aligned(instruction)
+        self.executed += 1
+        work = _Step(self, state, self._aligned[instruction])
+        registers, stores = list[tuple[Place, Pieces]](), list[tuple[int, Pieces]]()
+        target: int | Ways = (state.pc + 4) % 2**64
+        for write in instruction.writes:
+            if write.place == PC:
+                target = work.target(write.lanes[0])
+                continue
+            pieces = joined(piece for lane in write.lanes for piece in work.pieces(lane, write.bits))
+            if isinstance(write.place, Memory):
+                address = work.address(write.place.address, write.place.size, writes=True)
+                stores.append((address, cut(pieces, 0, 8 * write.place.size)))
+            elif write.place.file != "zr":
+                registers.append((write.place, joined(cut(pieces, 0, write.place.bits))))
+        for address, pieces in stores:
+            for i in range(sum(piece.bits for piece in pieces) // 8):
+                (state.memory[address + i],) = joined(cut(pieces, 8 * i, 8))
+        state.registers.update(registers)
+        new = dict.fromkeys((*state.saturated, *work.saturated))
+        state.saturated = tuple(new)
+        if work.raises:
+            raised = self.s.made(Read(Place("raised", self.executed), 0, 255))
+            low, high = cut(state.registers[FPSR], 0, 8), cut(state.registers[FPSR], 8, 24)
+            state.registers[FPSR] = (BitPiece(raised, 0, 8), *high) if low else high
+        if instruction.is_branch and Place("x", 30) in instruction.places_written:
+            state.returns = (*state.returns, state.pc + 4)
+        return target
+
+    def load(self, state: SymbolicState, address: int, size: int) -> Pieces:
+        """What bytes of memory hold."""
+        memory = state.memory
+        return joined(memory.get(at) or self._first(at) for at in range(address, address + size))
+
+    def held(self, state: SymbolicState, place: Place) -> Pieces:
+        """What a register holds; of FPSR with the QC that instructions set."""
+        if place == PC:
+            return (BitPiece(self.s.number(state.pc), 0, 64),)
+        if place.file == "zr":
+            return (BitPiece(self.s.number(0), 0, 64),)
+        pieces = state.registers[place]
+        if place == FPSR and state.saturated:
+            qc = number(self.s, cut(pieces, QC_BIT, 1), Int(1, signed=False))
+            for condition in state.saturated:
+                qc = self.s.computed("maximum", qc, condition)
+            return joined((*cut(pieces, 0, QC_BIT), BitPiece(qc, 0, 1), *cut(pieces, QC_BIT + 1, 31 - QC_BIT)))
+        return pieces
+
+    def check(self, work: _Step, state: SymbolicState, address: int, size: int, writes: bool, aligned: bool) -> None:
+        """Let an access be made, or raise."""
+        if aligned:
+            require_aligned(address, size)
+        after = next((w.lanes[0] for w in self._instruction_at(state.pc).writes if w.place == SP), read(SP))
+        sp = [number(self.s, state.registers[SP], Int(64, signed=False)), work.value(after)]
+        known = [end.low for end in sp if isinstance(end, Constant)]
+        if len(known) < len(sp):
+            raise self._refused(state.pc, "the stack pointer depends on data")
+        reason = self._breach(address, size, writes, min(known))
+        if reason:
+            raise self._refused(state.pc, reason)
+
+    def _refused(self, pc: int, reason: str) -> NotFollowed:
+        return NotFollowed(pc, self._instruction_at(pc).text, reason, self._line_of(pc))
+
+    def refused(self, state: SymbolicState, reason: str) -> NotFollowed:
+        """The error for the instruction that a state is at."""
+        return self._refused(state.pc, reason)
+
+
+class _Step:
+    """One instruction's expressions on one state."""
+
+    def __init__(self, machine: SymbolicMachine, state: SymbolicState, aligned: bool) -> None:
+        self.saturated: list[Lane] = []
+        self.raises = False
+        self._machine, self._s, self._state, self._aligned = machine, machine.s, state, aligned
+        self._values: dict[Lane, Lane] = {}
+        self._loaded: dict[Lane, Pieces] = {}
+
+    def address(self, lane: Lane, size: int, writes: bool) -> int:
+        """Where an access goes, which is checked."""
+        address = self.value(lane)
+        if not isinstance(address, Constant):
+            verb = "writes" if writes else "reads"
+            raise self._machine.refused(self._state, f"the address that it {verb} depends on data")
+        self._machine.check(self, self._state, address.low, size, writes, self._aligned)
+        return address.low
+
+    def target(self, lane: Lane) -> int | Ways:
+        """Where a branch goes."""
+        condition, taken, not_taken = self._s.number(1), lane, self._s.number(0)
+        if isinstance(lane, Pick) and len(lane.items) == 1:
+            condition, taken, not_taken = map(self.value, (lane.index, lane.otherwise, lane.items[0]))
+        else:
+            taken = self.value(lane)
+        if not isinstance(taken, Constant) or not isinstance(not_taken, Constant):
+            raise self._machine.refused(self._state, "where it goes depends on data")
+        if isinstance(condition, Constant):
+            return taken.low if condition.low else not_taken.low
+        return Ways(condition, taken.low, not_taken.low)
+
+    def pieces(self, lane: Lane, bits: int) -> Pieces:
+        """The low bits of an expression; of one that only moves bits they are the same pieces."""
+        if isinstance(lane, Read | Load):
+            return cut(self._source(lane), 0, bits)
+        if isinstance(lane, Field) and isinstance(lane.operand, Read | Load):
+            size = lane.element.bits
+            if size >= bits or not lane.element.signed:
+                return cut(cut(self._source(lane.operand), lane.lsb, size), 0, bits)
+        return (BitPiece(self.value(lane), 0, bits),)
+
+    def _source(self, lane: Read | Load) -> Pieces:
+        if isinstance(lane, Read):
+            return self._machine.held(self._state, lane.place)
+        if lane not in self._loaded:
+            address = self.address(lane.address, lane.size, writes=False)
+            self._loaded[lane] = self._machine.load(self._state, address, lane.size)
+        return self._loaded[lane]
+
+    def value(self, lane: Lane) -> Lane:
+        """What an expression is on the state."""
+        found = self._values.get(lane)
+        if found is None:
+            found = self._values[lane] = self._computed(lane)
+        return found
+
+    def _computed(self, lane: Lane) -> Lane:
+        s = self._s
+        match lane:
+            case Constant():
+                return s.number(lane.low)
+            case Field(Read() | Load() as source, lsb, element):  # bits of what is held
+                return number(s, cut(self._source(source), lsb, element.bits), element)
+            case Read():
+                return number(s, self._source(lane), Int(lane.place.bits, signed=False))
+            case Load():
+                return number(s, self._source(lane), Int(8 * lane.size, signed=False))
+            case Saturate(operand, element):
+                inner = self.value(operand)
+                below, not_above = (s.computed("less", inner, end) for end in (element.low, element.high + 1))
+                outside = s.difference(s.number(1), s.difference(not_above, below))
+                if outside.high:
+                    self.saturated.append(outside)
+                return s.again(lane, [inner])
+            case Floating():
+                args = [self.value(arg) for arg in lane.args]
+                self.raises |= not lane.operation.silent
+                return s.again(lane, args)
+            case Field() | Pick() | Binary():
+                return s.again(lane, [self.value(arg) for arg in lane.args])
+            case _:
+                assert_never(lane)
