@@ -221,8 +221,8 @@ def steps(accumulators: Int32Array, bias: Int32Array | None, parameters: Paramet
     """
     _require_tensor(accumulators, bias)
     rule, shift = mode_named(mode), parameters.shift
-    if shift not in rule.shifts:
-        able = ", ".join(name for name, other in MODES.items() if shift in other.shifts)
+    if not rule.shifts[0] <= shift <= rule.shifts[-1]:
+        able = ", ".join(name for name, other in MODES.items() if other.shifts[0] <= shift <= other.shifts[-1])
         legal = f"{rule.shifts[0]}..{rule.shifts[-1]}"
         raise ValueError(f"shift is {shift}: mode {mode} defines {legal}; modelled by: {able}")
     bounds = effective_bounds(parameters, mode)

@@ -212,7 +212,7 @@ def fixed_point_faults(channels: Channels, columns: int, mode: str = "tflite_dou
         ("multiplier", channels.multipliers, rule.multipliers),
         ("left shift", channels.left_shifts, rule.left_shifts),
     ):
-        wrong = [number for number in numbers if number not in legal]
+        wrong = [number for number in numbers if not legal[0] <= number <= legal[-1]]
         faults += [f"the {name} {number} is not defined: {mode} takes {legal[0]}..{legal[-1]}" for number in wrong]
     return faults
 

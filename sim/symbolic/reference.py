@@ -1,0 +1,249 @@
+"""The golden reference of a kernel on all inputs of one shape: its outputs and the kernel's arguments as lanes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from inspect import unwrap
+from typing import Any
+
+import numpy as np
+
+from isa.evaluate.smt import Found, Impossible, Solver
+from isa.lane import Lane, Place, Read, constant
+from sim.kernels.domain import Domain
+from sim.kernels.input_tree import Where, rebuilt
+from sim.kernels.inputs import edited
+from sim.kernels.kernel import Inputs, Kernel, KernelError
+from sim.kernels.signature import RETURNED, Pointer, ScalarArgument, extents
+from sim.symbolic.arrays import SymbolicArray, SymbolicInt, array_of, is_symbolic
+from sim.symbolic.elementwise import cast, equal, less, negated, settled
+from sim.symbolic.known_names import lanes_passed_on
+from sim.symbolic.simplify import simplified
+from sim.symbolic.tracing import Untraceable, Way, every_way
+
+SECONDS_FOR_AN_INPUT = 10.0
+"""How long the solver may look for an input that the reference refuses."""
+
+
+@dataclass(frozen=True)
+class ReferenceCase:
+    """What the reference makes of all inputs for which `given` is 1.
+
+    `outputs` are the elements of each output array in C order; `arguments` those of each argument of the kernel.
+    """
+
+    given: Lane
+    outputs: Mapping[str, list[Lane]]
+    arguments: Mapping[str, list[Lane]]
+
+
+@dataclass(frozen=True)
+class TracedReference:
+    """A reference on all inputs of one shape.
+
+    `inputs` are the unknown numbers, by where they stand in the input set; `known` the names of those that had to be
+    known and are as in the example.  `refused` counts the ways on which the reference raises: what they take is no
+    input of the kernel.  `unknown_arguments` are the arguments that are not the same number in every case.
+    """
+
+    example: Inputs
+    inputs: Mapping[Where, Read]
+    known: frozenset[str]
+    cases: tuple[ReferenceCase, ...]
+    refused: int
+    unknown_arguments: frozenset[str]
+
+    def input_set(self, values: Mapping[Place, int]) -> Inputs:
+        """The example with these numbers in the place of its own."""
+        return _with_values(self.example, self.inputs, values)
+
+
+def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = ()) -> TracedReference:
+    """The reference on all inputs that differ from the example in numbers that are not named as known.
+
+    Scalars that shapes name are known.  A number that Python or numpy must know becomes known as well.  Raises
+    Untraceable, with file and line, and KernelError for outputs of another dtype or shape than the signature wants.
+    """
+    sizes = {extent for p in kernel.signature.pointers for extent in (*p.shape, *p.strides) if isinstance(extent, str)}
+    held = frozenset(known) | sizes
+    while True:
+        inputs: dict[Where, Read] = {}
+
+        def run(
+            inputs: dict[Where, Read] = inputs, held: Collection[str] = held
+        ) -> tuple[dict[str, list[Lane]], dict[str, list[Lane]]]:
+            tree = {name: _unknown(kernel, (name,), value, held, inputs) for name, value in example.items()}
+            arguments = kernel.arguments(tree)
+            return _outputs(kernel, kernel.golden(tree), arguments), _arguments(kernel, arguments)
+
+        try:
+            with lanes_passed_on(_globals(kernel)):
+                ways = every_way(run)
+            break
+        except Untraceable as error:
+            scalars = {name_of(where) for where, lane in inputs.items() if lane.place in error.needs}
+            if not error.needs or len(scalars) < len(error.needs) or not scalars - held:
+                raise
+            held |= scalars
+    domain = [condition for where, lane in inputs.items() for condition in _in_domain(kernel, where, lane)]
+    cases, refused = [], 0
+    for way in ways:
+        given = simplified(reduce(lambda a, b: settled(a & b), (*way.conditions, *domain), constant(1)))
+        if way.raised is not None:
+            refused += _is_refusal(kernel, example, inputs, way, given)
+        elif way.result is not None and given.high:
+            outputs, arguments = way.result
+            cases.append(ReferenceCase(given, outputs, arguments))
+    unknown = {
+        name for case in cases for name, lanes in case.arguments.items() if any(lane.value is None for lane in lanes)
+    } | {
+        name
+        for case in cases
+        for name, lanes in case.arguments.items()
+        if _numbers(lanes) != _numbers(cases[0].arguments[name])
+    }
+    return TracedReference(example, inputs, held - sizes, tuple(cases), refused, frozenset(unknown))
+
+
+def name_of(where: Where) -> str:
+    """The name of a number: its fields, without the index of an element of an array."""
+    return ".".join(str(part) for part in where)
+
+
+def _numbers(lanes: list[Lane]) -> list[int | None]:
+    return [lane.value for lane in lanes]
+
+
+def _globals(kernel: Kernel) -> dict[str, Any]:
+    function: Any = unwrap(kernel.golden)
+    while hasattr(function, "func"):
+        function = unwrap(function.func)
+    return getattr(function, "__globals__", {})
+
+
+def _unknown(kernel: Kernel, where: Where, value: Any, known: Collection[str], inputs: dict[Where, Read]) -> Any:
+    name = name_of(where)
+    if name in known or where[-1] in known:
+        return value
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "iub":
+            raise Untraceable(f"the input {name} holds {value.dtype}: only integers are traced")
+        elements = np.empty(value.shape, object)
+        for number, at in enumerate(np.ndindex(value.shape)):
+            inputs[(*where, *at)] = elements[at] = Read(
+                Place(f"in.{name}", number), *_range(kernel, where, value.dtype)
+            )
+        elements.flags.writeable = False
+        return SymbolicArray(elements, value.dtype)
+    if isinstance(value, np.integer):
+        lane = inputs[where] = Read(Place(f"in.{name}"), *_range(kernel, where, value.dtype))
+        scalar = np.empty((), object)
+        scalar[()] = lane
+        return SymbolicArray(scalar, value.dtype, scalar=True)
+    if type(value) is int:
+        lane = inputs[where] = Read(Place(f"in.{name}"), *_range(kernel, where, _dtype(kernel, where)))
+        return SymbolicInt(lane)
+    return rebuilt(value, lambda key, part: _unknown(kernel, (*where, key), part, known, inputs))
+
+
+def _dtype(kernel: Kernel, where: Where) -> np.dtype[Any]:
+    """The dtype of the argument that has the number's name; where there is none, int32."""
+    types = [a.type for a in kernel.signature.arguments if isinstance(a, ScalarArgument) and a.name == where[-1]]
+    return types[0] if types and types[0].kind in "iu" else np.dtype("int32")
+
+
+def _domain(kernel: Kernel, where: Where) -> Domain:
+    names = [name_of(where), str(where[-1]), str(where[0])]
+    return next((kernel.domain[name] for name in names if name in kernel.domain), Domain())
+
+
+def _range(kernel: Kernel, where: Where, dtype: np.dtype[Any]) -> tuple[int, int]:
+    edges = [int(edge) for edge in _domain(kernel, where).edges(dtype).tolist()]
+    return min(edges), max(edges)
+
+
+def _in_domain(kernel: Kernel, where: Where, lane: Read) -> Iterator[Lane]:
+    """What a number of the range must fulfil to be in the domain, where the domain has gaps."""
+    domain = _domain(kernel, tuple(part for part in where if isinstance(part, str)) or where)
+    if domain.choices:
+        yield negated(
+            reduce(lambda a, b: settled(a & b), [negated(equal(lane, constant(int(n)))) for n in domain.choices])
+        )
+        return
+    low = lane.low if domain.low is None else int(domain.low)
+    high = lane.high if domain.high is None else int(domain.high)
+    if (low, high) != (lane.low, lane.high):
+        outside = settled(less(lane, constant(low)) | less(constant(high), lane))
+        others = [negated(equal(lane, constant(int(number)))) for number in domain.corners]
+        yield negated(reduce(lambda a, b: settled(a & b), others, outside))
+
+
+def _outputs(kernel: Kernel, given: Any, arguments: Inputs) -> dict[str, list[Lane]]:
+    if not isinstance(given, Mapping):
+        raise KernelError(f"the golden reference of {kernel.name} must return its outputs by name")
+    pointers = [p for p in kernel.signature.outputs if p.direction == "out" or arguments.get(p.name) is not None]
+    wanted: dict[str, tuple[str, tuple[int, ...]]] = {p.name: (p.dtype, extents(p, arguments)) for p in pointers}
+    if kernel.signature.returns:
+        wanted[RETURNED] = (kernel.signature.returns, ())
+    if set(given) != set(wanted):
+        raise KernelError(f"the golden reference of {kernel.name} returns {sorted(given)}: it must be {sorted(wanted)}")
+    found = {}
+    for name, (dtype, shape) in wanted.items():
+        array = array_of(given[name])
+        if array.dtype != np.dtype(dtype) or array.shape != shape:
+            made = f"{array.dtype}{list(array.shape)}"
+            raise KernelError(
+                f"the golden reference of {kernel.name} returns {made} as {name!r}: it must be {dtype}{list(shape)}"
+            )
+        found[name] = [simplified(lane) for lane in array.elements.ravel().tolist()]
+    return found
+
+
+def _arguments(kernel: Kernel, arguments: Inputs) -> dict[str, list[Lane]]:
+    found = {}
+    for argument in kernel.signature.arguments:
+        value = arguments.get(argument.name)
+        if value is None or not isinstance(argument, Pointer | ScalarArgument):
+            continue
+        dtype = np.dtype(argument.dtype)
+        if not is_symbolic(value) and np.asarray(value).dtype.kind == "f":
+            continue
+        found[argument.name] = [simplified(cast(lane, dtype)) for lane in array_of(value).elements.ravel().tolist()]
+    return found
+
+
+def _is_refusal(kernel: Kernel, example: Inputs, inputs: Mapping[Where, Read], way: Way[Any], given: Lane) -> bool:
+    """Whether some input goes this way, and the reference itself refuses it.
+
+    It goes the same way for all of them, so that one tells of all.  Raises Untraceable where it does not refuse it.
+    """
+    answer = Solver(time.monotonic() + SECONDS_FOR_AN_INPUT).check(given)
+    if isinstance(answer, Impossible):
+        return False
+    if isinstance(answer, Found):
+        try:
+            tried = _with_values(example, inputs, answer.values)
+            kernel.arguments(tried)
+            kernel.golden(tried)
+        except Exception as error:
+            if type(error) is type(way.raised):
+                return True
+        else:
+            raise Untraceable(f"traced, the golden reference raises {type(way.raised).__name__}: {way.raised}")
+    raise Untraceable(f"it is not known which inputs the golden reference refuses: {way.raised}")
+
+
+def _with_values(example: Inputs, inputs: Mapping[Where, Read], values: Mapping[Place, int]) -> Inputs:
+    """The example with numbers for the unknown ones; those without a value are as near to 0 as they may be."""
+
+    def number(where: Where, own: Any) -> Any:
+        lane = inputs.get(where)
+        if lane is None:
+            return own
+        chosen = values.get(lane.place, min(max(0, lane.low), lane.high))
+        return type(own)(chosen)
+
+    return edited(example, number)
