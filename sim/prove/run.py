@@ -5,11 +5,12 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from isa.evaluate.smt import solver_version
 from sim.prove.cache import entry_of, keep, kept
@@ -21,8 +22,11 @@ _GRACE = 2.0
 Report = Callable[[Claim, Finding], None]
 
 
-class _Running(NamedTuple):
-    claim: Claim
+T = TypeVar("T")
+
+
+class _Running(NamedTuple, Generic[T]):
+    what: T
     process: BaseProcess
     answer: Connection
     until: float
@@ -35,23 +39,34 @@ def prove_all(claims: Sequence[Claim], seconds: float, jobs: int, cache: Path | 
     Raises BrokenClaim before anything is asked, and SolverMissing.
     """
     solver_version()
-    waiting = [(claim, sides_of(claim)) for claim in reversed(claims)]
+    asked = [(claim, partial(cached_finding, sides_of(claim), seconds, cache)) for claim in claims]
+    return in_processes(asked, seconds, jobs, report)
+
+
+def in_processes(
+    asked: Sequence[tuple[T, Callable[[], Finding]]], seconds: float, jobs: int, report: Callable[[T, Finding], None]
+) -> bool:
+    """Let processes find what is asked, each in its own; `report` gets each finding.  Whether it was interrupted.
+
+    One that is not back after its seconds and a moment is killed, and its finding is "unknown".
+    """
+    waiting = list(reversed(asked))
     context = get_context("fork")  # a user's functions are not importable by name
-    running: list[_Running] = []
+    running: list[_Running[T]] = []
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                claim, sides = waiting.pop()
+                what, find = waiting.pop()
                 ours, theirs = context.Pipe(duplex=False)
-                process = context.Process(target=_answer, args=(sides, seconds, cache, theirs), daemon=True)
+                process = context.Process(target=_answer, args=(find, theirs), daemon=True)
                 process.start()
                 theirs.close()
-                running.append(_Running(claim, process, ours, time.monotonic() + seconds + _GRACE))
+                running.append(_Running(what, process, ours, time.monotonic() + seconds + _GRACE))
             soonest = min(one.until for one in running)
             ready = wait([one.answer for one in running], max(0.0, soonest - time.monotonic()))
             for done in [one for one in running if one.answer in ready or time.monotonic() > one.until]:
                 running.remove(done)
-                report(done.claim, _finding(done, seconds))
+                report(done.what, _finding(done, seconds))
     except KeyboardInterrupt:
         return True
     finally:
@@ -60,10 +75,10 @@ def prove_all(claims: Sequence[Claim], seconds: float, jobs: int, cache: Path | 
     return False
 
 
-def _answer(sides: Sides, seconds: float, cache: Path | None, to: Connection) -> None:
-    """What the process of one claim does."""
+def _answer(find: Callable[[], Finding], to: Connection) -> None:
+    """What one process does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    to.send(cached_finding(sides, seconds, cache))
+    to.send(find())
 
 
 def cached_finding(sides: Sides, seconds: float, cache: Path | None) -> Finding:
@@ -78,7 +93,7 @@ def cached_finding(sides: Sides, seconds: float, cache: Path | None) -> Finding:
     return finding
 
 
-def _finding(done: _Running, seconds: float) -> Finding:
+def _finding(done: _Running[T], seconds: float) -> Finding:
     try:
         if done.answer.poll():
             finding: Finding = done.answer.recv()
@@ -90,7 +105,7 @@ def _finding(done: _Running, seconds: float) -> Finding:
         _stop(done)
 
 
-def _stop(one: _Running) -> None:
+def _stop(one: _Running[T]) -> None:
     one.process.kill()
     one.process.join()
     one.answer.close()

@@ -15,7 +15,7 @@ from isa.evaluate.smt import Found, Impossible, Solver
 from isa.lane import Lane, Place, Read, constant
 from sim.kernels.domain import Domain
 from sim.kernels.input_tree import Where, rebuilt
-from sim.kernels.inputs import edited
+from sim.kernels.inputs import edited, numbers_of
 from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.kernels.signature import RETURNED, Pointer, ScalarArgument, extents
 from sim.symbolic.arrays import SymbolicArray, SymbolicInt, array_of, is_symbolic
@@ -56,6 +56,11 @@ class TracedReference:
     refused: int
     unknown_arguments: frozenset[str]
 
+    def values(self) -> dict[Place, int]:
+        """The numbers of the example by the inputs that stand for them."""
+        found = numbers_of(self.example)
+        return {lane.place: int(found[where]) for where, lane in self.inputs.items()}
+
     def input_set(self, values: Mapping[Place, int]) -> Inputs:
         """The example with these numbers in the place of its own."""
         return _with_values(self.example, self.inputs, values)
@@ -64,7 +69,7 @@ class TracedReference:
 def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = ()) -> TracedReference:
     """The reference on all inputs that differ from the example in numbers that are not named as known.
 
-    Scalars that shapes name are known.  A number that Python or numpy must know becomes known as well.  Raises
+    A name is that of a field, which goes for all within.  Scalars that shapes name are known.  A number that Python or numpy must know becomes known as well.  Raises
     Untraceable, with file and line, and KernelError for outputs of another dtype or shape than the signature wants.
     """
     sizes = {extent for p in kernel.signature.pointers for extent in (*p.shape, *p.strides) if isinstance(extent, str)}
@@ -73,7 +78,7 @@ def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = (
         inputs: dict[Where, Read] = {}
 
         def run(
-            inputs: dict[Where, Read] = inputs, held: Collection[str] = held
+            inputs: dict[Where, Read] = inputs, held: frozenset[str] = held
         ) -> tuple[dict[str, list[Lane]], dict[str, list[Lane]]]:
             tree = {name: _unknown(kernel, (name,), value, held, inputs) for name, value in example.items()}
             arguments = kernel.arguments(tree)
@@ -124,9 +129,9 @@ def _globals(kernel: Kernel) -> dict[str, Any]:
     return getattr(function, "__globals__", {})
 
 
-def _unknown(kernel: Kernel, where: Where, value: Any, known: Collection[str], inputs: dict[Where, Read]) -> Any:
+def _unknown(kernel: Kernel, where: Where, value: Any, known: frozenset[str], inputs: dict[Where, Read]) -> Any:
     name = name_of(where)
-    if name in known or where[-1] in known:
+    if name in known or not known.isdisjoint(map(str, where)):
         return value
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "iub":

@@ -1,0 +1,297 @@
+"""Whether two numbers are equal for all inputs under a condition: by their form, by the solver, or not known.
+
+The same question is asked once, whatever its inputs are called.  Sides that compute alike are compared step by step,
+and what they have in common, a product first of all, is taken for any number of its range: what is equal for all of
+those is equal.  Where that does not suffice, the question is asked as it is.  A counter-example is believed when both
+sides, evaluated exactly, differ on it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Final, NamedTuple, TypeVar
+
+import isa.evaluate.smt
+from isa.evaluate.exact import Evaluation
+from isa.evaluate.smt import Impossible, Solver, Undecided, solver_version
+from isa.evaluate.smt_terms import Untranslatable
+from isa.lane import Binary, Lane, Place, Read, head, operands_first, rebuilt
+from sim.prove.cache import keep, kept
+from sim.prove.claim import ClaimInputs, Finding, Sides, tells_apart
+from sim.prove.run import in_processes
+from sim.symbolic.simplify import SIMPLIFIER, simplified
+
+T = TypeVar("T", bound=Hashable)
+_TRIED: Final = 96
+"""Random inputs on which the sides are compared before the solver is asked."""
+_SHARE: Final = 0.5
+"""Of the time limit, what the question with products taken for numbers may take."""
+_SECONDS_FOR_A_STEP: Final = 2.0
+_POINTS: Final = 12
+NO_INPUT: Final = "no input fulfils the condition"
+"""How a question is decided that speaks of no input."""
+
+
+class Equality(NamedTuple):
+    """Whether `one` and `other` are equal for all inputs for which `given` is 1."""
+
+    one: Lane
+    other: Lane
+    given: Lane
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a question: `how` it was decided, and of a counter-example the inputs that it depends on."""
+
+    finding: Finding
+    how: str
+    values: Mapping[Place, int]
+
+
+class Canonical(NamedTuple):
+    """A question without the names of its inputs: `key` tells it from others, `inputs` are its own in their order."""
+
+    key: bytes
+    inputs: tuple[Read, ...]
+
+
+def asked(question: Equality) -> Canonical:
+    """A question by what it is, whatever its inputs are called."""
+    numbers: dict[Lane, int] = {}
+    inputs: list[Read] = []
+    digest = sha256()
+    for node in operands_first(question):
+        args = tuple(numbers[arg] for arg in node.args)
+        numbers[node] = len(numbers)
+        if isinstance(node, Read):
+            inputs.append(node)
+            digest.update(f"in {node.low} {node.high};".encode())
+        else:
+            digest.update(f"{_named(head(node))} {args};".encode())
+    digest.update(repr([numbers[lane] for lane in question]).encode())
+    return Canonical(digest.digest(), tuple(inputs))
+
+
+@cache
+def _named(what: tuple[object, ...]) -> str:
+    return repr(what)
+
+
+def decide_all(
+    questions: Mapping[T, Equality],
+    seconds: float,
+    jobs: int,
+    kept_in: Path | None,
+    report: Callable[[T, Answer], None],
+) -> bool:
+    """Answer questions, each in a process and within so many seconds; `report` gets each answer, and once each.
+
+    `kept_in` is a directory of answers of earlier runs, or None.  Whether it was interrupted.  Raises SolverMissing.
+    """
+    solver_version()
+    alike: dict[bytes, list[tuple[T, Canonical]]] = {}
+    for name, question in questions.items():
+        if question.one is question.other or not question.given.high:
+            report(name, Answer(Finding("proved", 0), "form" if question.given.high else NO_INPUT, {}))
+            continue
+        found = asked(question)
+        alike.setdefault(found.key, []).append((name, found))
+    tasks = []
+    for key, named in alike.items():
+        sides = _sides(questions[named[0][0]], named[0][1])
+        tasks.append((key, partial(_answered, sides, key, seconds, kept_in)))
+
+    def answered(key: bytes, finding: Finding) -> None:
+        for name, found in alike[key]:
+            values = {lane.place: finding.values[f"i{k}"] for k, lane in enumerate(found.inputs) if finding.values}
+            how = finding.reason if finding.outcome == "proved" else ""
+            report(name, Answer(finding, how, values))
+
+    return in_processes(tasks, seconds, jobs, answered)
+
+
+def _sides(question: Equality, found: Canonical) -> Sides:
+    """The question as a claim's sides, its inputs called i0, i1, ..."""
+    named: dict[Lane, Lane] = {
+        lane: Read(Place(f"i{number}"), lane.low, lane.high) for number, lane in enumerate(found.inputs)
+    }
+    one, other, given = replaced(question, named)
+    inputs = tuple(lane for lane in named.values() if isinstance(lane, Read))
+    return Sides(inputs, {"value": one}, {"value": other}, given)
+
+
+def replaced(lanes: Iterable[Lane], by: Mapping[Lane, Lane]) -> list[Lane]:
+    """The lanes with some of their nodes replaced, every node once; ranges stay what they were."""
+    wanted, known = list(lanes), dict(by)
+    for node in operands_first(wanted, known):
+        args = [known[arg] for arg in node.args]
+        same = all(new is old for new, old in zip(args, node.args, strict=True))
+        known[node] = node if same else rebuilt(node, args)
+    return [known[lane] for lane in wanted]
+
+
+def _answered(sides: Sides, key: bytes, seconds: float, kept_in: Path | None) -> Finding:
+    """The answer of an earlier run, or a new one; of what is proved, `reason` says how."""
+    entry = None if kept_in is None else kept_in / f"equal-{sha256(key + _deciders()).hexdigest()}.json"
+    found = kept(entry, sides) if entry is not None else None
+    if found is not None:
+        return found
+    finding = settled_sides(sides, seconds)
+    if entry is not None:
+        keep(entry, finding)
+    return finding
+
+
+@cache
+def _deciders() -> bytes:
+    """The versions of what decides: the solver's, and the text of what asks it."""
+    files = [Path(__file__), *sorted(Path(isa.evaluate.smt.__file__).parent.glob("smt*.py"))]
+    return b"".join([solver_version().encode(), *(file.read_bytes() for file in files)])
+
+
+def settled_sides(sides: Sides, seconds: float) -> Finding:
+    """Decide for all inputs within so many seconds, in this process."""
+    started = time.monotonic()
+    finding = _by_trying(sides, started + seconds)
+    try:
+        if finding is None and isinstance(Solver(started + _SHARE * seconds).check(sides.given), Impossible):
+            finding = Finding("proved", 0, reason=NO_INPUT)
+        if finding is None:
+            finding = _step_by_step(sides, started + _SHARE * seconds)
+    except Untranslatable as error:
+        finding = Finding("unknown", 0, reason=str(error))
+    if finding is None:
+        finding = _as_it_is(sides, started + seconds)
+    return replace(finding, seconds=time.monotonic() - started)
+
+
+def _as_it_is(sides: Sides, deadline: float) -> Finding:
+    """What the solver says of the whole question; numbers that it finds are made small."""
+    solver = Solver(deadline)
+    try:
+        solver.require(sides.given)
+        answer = solver.check(sides.differ)
+    except Untranslatable as error:
+        return Finding("unknown", 0, reason=str(error))
+    if isinstance(answer, Impossible):
+        return Finding("proved", 0, reason="solver")
+    if isinstance(answer, Undecided):
+        return Finding("unknown", 0, reason=answer.reason)
+    values = {lane.place.file: answer.values.get(lane.place, _nearest(lane)) for lane in sides.inputs}
+    if not tells_apart(sides, values):
+        reason = f"solver and exact evaluation disagree on {values}: this is a fault of lanewise"
+        return Finding("unknown", 0, reason=reason)
+    return Finding("counter-example", 0, _small(sides, values, deadline))
+
+
+def _by_trying(sides: Sides, deadline: float) -> Finding | None:
+    """A counter-example among random inputs."""
+    rng = Random(1)
+    for _ in range(_TRIED):
+        values = {lane.place.file: _drawn(lane, rng) for lane in sides.inputs}
+        if tells_apart(sides, values):
+            return Finding("counter-example", 0, _small(sides, values, deadline))
+    return None
+
+
+def _small(sides: Sides, values: Mapping[str, int], deadline: float) -> Mapping[str, int]:
+    """Inputs that tell the sides apart with each number as near to 0 as halving brings it."""
+    smaller = True
+    while smaller and time.monotonic() < deadline:
+        smaller = False
+        for lane in sides.inputs:
+            name = lane.place.file
+            for number in _simpler(values[name], lane):
+                if tells_apart(sides, {**values, name: number}):
+                    values, smaller = {**values, name: number}, True
+                    break
+    return values
+
+
+def _nearest(lane: Read) -> int:
+    """The number of the range that is nearest to 0."""
+    return min(max(0, lane.low), lane.high)
+
+
+def _drawn(lane: Read, rng: Random) -> int:
+    """A corner of the range, a small number, or any."""
+    kind = rng.randrange(3)
+    if kind == 0:
+        corners = (lane.low, lane.high, lane.low + 1, lane.high - 1, 0, 1, -1)
+        return rng.choice([number for number in corners if lane.low <= number <= lane.high])
+    if kind == 1:
+        return min(max(rng.randrange(-200, 201), lane.low), lane.high)
+    return rng.randint(lane.low, lane.high)
+
+
+def _simpler(number: int, lane: Read) -> list[int]:
+    """Numbers of the range nearer to 0, the nearest first, and of a negative one its opposite."""
+    nearest = _nearest(lane)
+    away, tried = abs(number - nearest), [nearest]
+    sign = 1 if number > nearest else -1
+    while away > 1:
+        away //= 2
+        tried.append(number - sign * away)
+    if number < 0 and -number <= lane.high:
+        tried.append(-number)
+    return [one for one in tried if one != number]
+
+
+def _step_by_step(sides: Sides, deadline: float) -> Finding | None:
+    """Proved by steps that both sides have in common; None where those decide nothing.
+
+    Numbers that agree on random inputs are proved equal first, those that the fewest others lead to before those that
+    they lead to; what the sides share by then is any number of its range.
+    """
+    rng = Random(2)
+    inputs = [ClaimInputs({lane.place.file: _drawn(lane, rng) for lane in sides.inputs}) for _ in range(_POINTS)]
+    points = [Evaluation(each) for each in inputs]
+    one, other, given = map(simplified, (sides.left["value"], sides.right["value"], sides.given))
+    by_values: dict[tuple[int, ...], Lane] = {}
+    for node in operands_first([other]):
+        values = tuple(point.value(node) for point in points)
+        if len(set(values)) > 2:
+            by_values.setdefault(values, node)
+    steps, known = 0, dict[Lane, Lane]()
+    for node in operands_first([one]):
+        made = SIMPLIFIER.again(node, [known[arg] for arg in node.args]) if node.args else node
+        same = by_values.get(tuple(point.value(node) for point in points))
+        if same is not None and same is not made:
+            limit = min(deadline, time.monotonic() + _SECONDS_FOR_A_STEP)
+            if _is_proved(made, same, None, limit):
+                made, steps = same, steps + 1
+        known[node] = made
+    one = known[one]
+    if one is other or _is_proved(one, other, given, deadline):
+        return Finding("proved", 0, reason=f"solver, in {steps + (one is not other)} steps")
+    return None
+
+
+def _is_proved(one: Lane, other: Lane, given: Lane | None, deadline: float) -> bool:
+    """Whether two numbers are equal, whatever their operands are that both have."""
+    shared = set(operands_first([one])) & set(operands_first([other]))
+    products: set[Lane] = {node for node in shared if isinstance(node, Binary) and node.operator == "multiply"}
+    for cut in (shared, products):
+        a, b, condition = _cut([one, other, SIMPLIFIER.number(1) if given is None else given], cut)
+        if a is b:
+            return True
+        solver = Solver(deadline)
+        if isinstance(solver.check(condition, a.equals(b).equals(0)), Impossible):
+            return True
+    return False
+
+
+def _cut(lanes: Sequence[Lane], at: set[Lane]) -> list[Lane]:
+    """The lanes with an unknown number of its range in the place of each of these nodes that is no number itself."""
+    by: dict[Lane, Lane] = {}
+    for node in at:
+        if node.args:
+            by[node] = Read(Place(f"cut{len(by)}"), node.low, node.high)
+    return replaced(lanes, by)

@@ -1,0 +1,449 @@
+"""A kernel proved: what each build leaves is what its reference leaves, element by element, for all inputs.
+
+The reference and the compiled code are run once for each shape, on numbers that are not known; what they make of an
+element are two lanes.  Elements that ask the same are asked once, whatever build, length or place they are of.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path as FilePath
+from typing import NamedTuple
+
+from isa.errors import MISSING, LanewiseError
+from isa.evaluate.exact import Evaluation
+from isa.lane import Constant, Lane, Place, Read, operands_first
+from sim.call.call import CompiledKernel
+from sim.kernels.kernel import Inputs, Kernel
+from sim.prove.claim import Outcome
+from sim.symbolic.call import UNDEFINED, Path, SymbolicCall, input_leaf
+from sim.symbolic.elementwise import settled
+from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
+from sim.symbolic.reference import ReferenceCase, TracedReference, name_of, traced_reference
+from sim.symbolic.simplify import SIMPLIFIER
+from sim.symbolic.tracing import Untraceable
+from sim.toolchain.image import Image
+
+MOST_VALUES = 64
+"""A number of so few values is taken value by value."""
+
+
+class WronglyTraced(LanewiseError):
+    """Lanes that are not what is computed: a fault of lanewise, for which nothing may be said to be proved."""
+
+    exit_code = MISSING
+
+
+class Shape(NamedTuple):
+    """Input sets of one shape, by an example, a word for it, and the length of its rows."""
+
+    name: str
+    length: int
+    example: Inputs
+
+
+class OutputElement(NamedTuple):
+    """An element of an output of a build, in one shape."""
+
+    build: str
+    shape: int
+    output: str
+    number: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unproved:
+    """Elements that are not proved: the first of them, how many ask the same, and what came of it.
+
+    `inputs` is the input set of a counter-example, `values` those of the numbers that it is taken for.
+    """
+
+    element: OutputElement
+    elements: int
+    outcome: Outcome
+    reason: str
+    inputs: Inputs | None = None
+    seconds: float = 0.0
+
+
+@dataclass(kw_only=True)
+class BuildProof:
+    """What is known of one build: `proved` and `failures` count elements of all shapes."""
+
+    build: str
+    elements: int = 0
+    proved: int = 0
+    instructions: int = 0
+    failures: list[Unproved] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+    @property
+    def outcome(self) -> Outcome:
+        """Proved where every element is, and nothing else was found; at least one there must be."""
+        if any(failure.outcome == "counter-example" for failure in self.failures) or self.faults:
+            return "counter-example"
+        whole = self.elements > 0 and self.proved == self.elements and not self.refused
+        return "proved" if whole else "unknown"
+
+
+@dataclass(kw_only=True)
+class KernelProof:
+    """What a run has found: `ways` says how many questions were decided how, `known` which numbers were not unknown."""
+
+    shapes: Sequence[Shape]
+    builds: list[BuildProof]
+    known: frozenset[str] = frozenset()
+    each: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    ways: dict[str, int] = field(default_factory=dict)
+    questions: int = 0
+    kept: int = 0
+    refused_inputs: bool = False
+    trace_seconds: float = 0.0
+    solver_seconds: float = 0.0
+    interrupted: bool = False
+    untraceable: str = ""
+    same: bool = False
+
+    @property
+    def compared(self) -> list[BuildProof]:
+        """The builds that are compared: with the reference all, with the first build the others."""
+        return self.builds[1:] if self.same else self.builds
+
+    @property
+    def outcome(self) -> Outcome:
+        """Proved where every build is."""
+        outcomes = {build.outcome for build in self.compared}
+        if "counter-example" in outcomes:
+            return "counter-example"
+        return "proved" if outcomes == {"proved"} and not self.interrupted and not self.untraceable else "unknown"
+
+    def as_json(self) -> dict[str, object]:
+        """The proof for machines; times apart it is the same in every run."""
+        return {
+            "outcome": self.outcome,
+            "shapes": [shape.name for shape in self.shapes],
+            "each": {name: list(values) for name, values in self.each.items()},
+            "known": sorted(self.known),
+            "same": self.same,
+            "untraceable": self.untraceable,
+            "interrupted": self.interrupted,
+            "questions": self.questions,
+            "decided_by": dict(sorted(self.ways.items())),
+            "builds": [
+                {
+                    "build": build.build,
+                    "outcome": build.outcome,
+                    "elements": build.elements,
+                    "proved": build.proved,
+                    "instructions": build.instructions,
+                    "faults": build.faults,
+                    "refused": build.refused,
+                    "not_proved": [
+                        {
+                            "outcome": failure.outcome,
+                            "shape": self.shapes[failure.element.shape].name,
+                            "output": failure.element.output,
+                            "element": failure.element.number,
+                            "elements": failure.elements,
+                            "reason": failure.reason,
+                        }
+                        for failure in build.failures
+                    ],
+                }
+                for build in self.compared
+            ],
+        }
+
+
+@dataclass
+class _Pair:
+    """Elements that ask whether the same two lanes are equal under the same condition."""
+
+    question: Equality
+    reference: TracedReference
+    elements: list[OutputElement] = field(default_factory=list)
+
+
+class Prover:
+    """Proves builds of one kernel in shapes.
+
+    `builds` are linked code by the name of the build.  `each` gives the values of numbers that are taken one by one;
+    numbers of a domain of up to `MOST_VALUES` are without being named.  `known` names numbers that stay as they are in
+    the example.  One question may take `seconds`; `jobs` are asked at once; `kept_in` keeps answers.  With `same`
+    builds are compared with the first of them, on the inputs that the reference takes.
+    """
+
+    def __init__(
+        self, kernel: Kernel, builds: Mapping[str, Image], shapes: Sequence[Shape], *,
+        each: Mapping[str, Sequence[int]], known: frozenset[str], seconds: float, jobs: int,
+        kept_in: FilePath | None, same: bool = False, advance: Callable[[str], None] = lambda _: None,
+    ) -> None:  # fmt: skip
+        self._kernel, self._builds, self._same = kernel, builds, same
+        self._first: dict[tuple[int, int], Mapping[str, list[Lane]]] = {}
+        self._each, self._known = each, known
+        self._seconds, self._jobs, self._kept_in, self._advance = seconds, jobs, kept_in, advance
+        self._substituted: dict[object, dict[Lane, Lane]] = {}
+        self._pairs: dict[tuple[Lane, Lane, Lane], _Pair] = {}
+        self._given_of: dict[tuple[Lane, Lane], Lane] = {}
+        self.proof = KernelProof(shapes=shapes, builds=[BuildProof(build=name) for name in builds], same=same)
+
+    def run(self) -> KernelProof:
+        """Prove what can be proved.  Raises KernelError where reference and signature do not fit, SolverMissing."""
+        started = time.monotonic()
+        try:
+            references = self._references()
+            for build, image in zip(self.proof.builds, self._builds.values(), strict=True):
+                self._collect(build, image, references)
+        except Untraceable as error:
+            self.proof.untraceable = str(error)
+            return self.proof
+        except KeyboardInterrupt:
+            self.proof.interrupted = True
+        self.proof.trace_seconds = time.monotonic() - started
+        self._decide()
+        return self.proof
+
+    def _references(self) -> list[tuple[int, TracedReference]]:
+        """The reference in each shape; of known numbers of few values with each of them."""
+        found = []
+        for number, shape in enumerate(self.proof.shapes):
+            self._advance(f"the reference, {shape.name}")
+            traced = traced_reference(self._kernel, shape.example, self._known)
+            if not traced.cases:
+                raise Untraceable(f"the reference takes no input of {shape.name}")
+            self.proof.known |= traced.known
+            found.append((number, traced))
+            self.proof.refused_inputs |= traced.refused > 0
+            few = {name: self._values(lane) for name, lane in _scalars(traced).items() if self._values(lane)}
+            self.proof.each = {**self.proof.each, **few}
+        return found
+
+    def _values(self, lane: Read) -> Sequence[int]:
+        """The values of a number that is taken value by value; none of one that is not."""
+        name = lane.place.file.removeprefix("in.")
+        chosen = self._each.get(name, self._each.get(name.rpartition(".")[2]))
+        if chosen is not None:
+            return [value for value in chosen if lane.low <= value <= lane.high]
+        return range(lane.low, lane.high + 1) if lane.high - lane.low < MOST_VALUES else ()
+
+    def _collect(self, build: BuildProof, image: Image, references: Sequence[tuple[int, TracedReference]]) -> None:
+        call = SymbolicCall(self._kernel, image)
+        for number, reference in references:
+            shape = self.proof.shapes[number]
+            self._advance(f"{build.build}, {shape.name}")
+            arguments = self._kernel.arguments(shape.example)
+            try:
+                paths = call.traced(arguments, reference.unknown_arguments)
+            except LanewiseError as error:
+                sentence = f"{shape.name}: {error}"
+                build.refused.append(sentence)
+                continue
+            self._rehearse(build, image, reference, paths)
+            for path in paths:
+                build.instructions += path.instructions
+                build.faults += [f"{shape.name}: {fault}" for fault in path.faults if fault not in build.faults]
+                for which, case in enumerate(reference.cases):
+                    self._pair(build, number, reference, which, case, path)
+
+    def _rehearse(self, build: BuildProof, image: Image, reference: TracedReference, paths: Sequence[Path]) -> None:
+        """Compare lanes with numbers: those of the example, of the machine's call and of the reference's.
+
+        A fault in what traces or simplifies is met here, before anything is said to be proved.
+        """
+        evaluation = Evaluation(_Inputs(reference.values()))
+        cases = [case for case in reference.cases if evaluation.value(case.given)]
+        if len(cases) != 1:
+            raise WronglyTraced(f"{len(cases)} cases of the reference hold for one input set")
+        wanted = self._kernel.expected(reference.example)
+        called = CompiledKernel(image, self._kernel, engine="machine")
+        made = called.call(self._kernel.arguments(reference.example), seed=1).outputs["machine"]
+        by = self._leaves(reference, cases[0])
+        taken = [path for path in paths if evaluation.value(self._with(path.condition, by))]
+        if len(taken) != 1:
+            raise WronglyTraced(f"{build.build}: {len(taken)} ways hold for one input set")
+        for what, lanes, numbers in (
+            ("the reference", cases[0].outputs, wanted),
+            (build.build, {n: [self._with(lane, by) for lane in of] for n, of in taken[0].outputs.items()}, made),
+        ):
+            for name, elements in lanes.items():
+                if build.faults or any(_is_undefined(lane) for lane in elements):
+                    continue
+                if [evaluation.value(lane) for lane in elements] != [int(number) for number in numbers[name].flat]:
+                    raise WronglyTraced(f"{what}: traced, {name} is not what it is when it is run")
+
+    def _pair(
+        self, build: BuildProof, shape: int, reference: TracedReference, which: int, case: ReferenceCase, path: Path
+    ) -> None:  # fmt: skip
+        by = self._leaves(reference, case)
+        condition = self._with(path.condition, by)
+        given = self._given_of.setdefault(
+            (case.given, condition), SIMPLIFIER.simplified(settled(case.given & condition))
+        )
+        outputs = case.outputs
+        if self._same and build is self.proof.builds[0]:
+            self._first[shape, which] = {n: [self._with(x, by) for x in of] for n, of in path.outputs.items()}
+            return
+        if self._same:
+            if (shape, which) not in self._first:
+                build.refused.append(f"{self.proof.shapes[shape].name}: the other build was not followed")
+                return
+            outputs = self._first[shape, which]
+        if set(path.outputs) != set(outputs):
+            build.refused.append(f"{self.proof.shapes[shape].name}: the outputs are not those of the reference")
+            return
+        for name, lanes in outputs.items():
+            for index, (lane, wanted) in enumerate(zip(path.outputs[name], lanes, strict=True)):
+                made = self._with(lane, by)
+                key = (made, wanted, given)
+                pair = self._pairs.get(key)
+                if pair is None:
+                    pair = self._pairs[key] = _Pair(Equality(made, wanted, given), reference)
+                pair.elements.append(OutputElement(build.build, shape, name, index))
+                build.elements += 1
+
+    def _leaves(self, reference: TracedReference, case: ReferenceCase) -> dict[Lane, Lane]:
+        """What stands for each number of the arguments: the lane that the reference's inputs make it."""
+        by: dict[Lane, Lane] = {}
+        for name in reference.unknown_arguments:
+            for index, lane in enumerate(case.arguments[name]):
+                leaf = SIMPLIFIER.simplified(input_leaf(self._kernel, name, index))
+                if lane.low < leaf.low or lane.high > leaf.high:
+                    raise Untraceable(
+                        f"the argument {name!r} may be any of {lane.low}..{lane.high}: "
+                        f"its domain is {leaf.low}..{leaf.high}"
+                    )
+                if leaf is not lane:
+                    by[leaf] = lane
+        return by
+
+    def _with(self, lane: Lane, by: Mapping[Lane, Lane]) -> Lane:
+        """The lane with its leaves replaced, in its one form."""
+        if not by:
+            return lane
+        known = self._substituted.setdefault(tuple(by.items()), dict(by))
+        for node in operands_first([lane], known):
+            known[node] = SIMPLIFIER.again(node, [known[arg] for arg in node.args])
+        return known[lane]
+
+    def _decide(self) -> None:
+        """Ask what the form does not decide, once for each question that is another."""
+        builds = {build.build: build for build in self.proof.builds}
+        alike: dict[Hashable, list[_Pair]] = {}
+        for pair in self._pairs.values():
+            if pair.question.one is pair.question.other:
+                self._count("form")
+                for element in pair.elements:
+                    builds[element.build].proved += 1
+                continue
+            found = asked(pair.question)
+            each = tuple(k for k, lane in enumerate(found.inputs) if self._is_each(lane))
+            alike.setdefault((found.key, each), []).append(pair)
+        questions: dict[tuple[Hashable, int], Equality] = {}
+        constants: dict[tuple[Hashable, int], dict[Lane, Lane]] = {}
+        waiting: dict[Hashable, int] = {}
+        for key, pairs in alike.items():
+            for number, (question, by) in enumerate(self._expanded(pairs[0].question)):
+                questions[key, number], constants[key, number] = question, by
+            waiting[key] = number + 1
+        self.proof.questions = len(questions)
+        failed: dict[Hashable, Unproved] = {}
+        left = len(questions)
+
+        def report(name: tuple[Hashable, int], answer: Answer) -> None:
+            nonlocal left
+            left -= 1
+            self._advance(f"{left} of {len(questions)} questions left")
+            key, _ = name
+            waiting[key] -= 1
+            self._count(answer.how if answer.finding.outcome == "proved" else answer.finding.outcome)
+            self.proof.kept += answer.finding.cached
+            self.proof.solver_seconds += 0 if answer.finding.cached else answer.finding.seconds
+            if answer.finding.outcome != "proved":
+                known = failed.get(key)
+                if known is None or known.outcome == "unknown" != answer.finding.outcome:
+                    failed[key] = self._failure(alike[key], answer, constants[name])
+            elif waiting[key] == 0 and key not in failed:
+                for pair in alike[key]:
+                    for element in pair.elements:
+                        builds[element.build].proved += 1
+
+        self.proof.interrupted |= decide_all(questions, self._seconds, self._jobs, self._kept_in, report)
+        for key, failure in failed.items():
+            for name, build in builds.items():
+                elements = [e for pair in alike[key] for e in pair.elements if e.build == name]
+                if elements:
+                    build.failures.append(_of_build(failure, elements, builds[failure.element.build] is build))
+        only_impossible = self.proof.ways and set(self.proof.ways) <= {NO_INPUT}
+        if only_impossible:
+            self.proof.untraceable = "no input at all fulfils what the reference takes"
+
+    def _count(self, how: str) -> None:
+        self.proof.ways[how] = self.proof.ways.get(how, 0) + 1
+
+    def _is_each(self, lane: Read) -> bool:
+        return lane.place.file.removeprefix("in.") in self.proof.each
+
+    def _expanded(self, question: Equality) -> Iterator[tuple[Equality, dict[Lane, Lane]]]:
+        """The question with each of the values of the numbers that are taken value by value."""
+        leaves = [n for n in operands_first(question) if isinstance(n, Read) and self._is_each(n)]
+        for values in product(*(self.proof.each[leaf.place.file.removeprefix("in.")] for leaf in leaves)):
+            by: dict[Lane, Lane] = {leaf: SIMPLIFIER.number(value) for leaf, value in zip(leaves, values, strict=True)}
+            yield Equality(*(self._with(lane, by) for lane in question)), by
+
+    def _failure(self, pairs: Sequence[_Pair], answer: Answer, constants: Mapping[Lane, Lane]) -> Unproved:
+        pair = pairs[0]
+        values = dict(answer.values)
+        values |= {
+            leaf.place: n.low for leaf, n in constants.items() if isinstance(leaf, Read) and isinstance(n, Constant)
+        }
+        inputs = pair.reference.input_set(values) if answer.finding.outcome == "counter-example" else None
+        names = ", ".join(f"{_said(place)} = {value}" for place, value in sorted(values.items()))
+        reason = names if inputs is not None else answer.finding.reason
+        elements = sum(len(one.elements) for one in pairs)
+        return Unproved(
+            element=pair.elements[0], elements=elements, outcome=answer.finding.outcome, reason=reason, inputs=inputs,
+            seconds=answer.finding.seconds,
+        )  # fmt: skip
+
+
+def _of_build(failure: Unproved, elements: Sequence[OutputElement], is_its_own: bool) -> Unproved:
+    """The failure as one of another build that asks the same; the inputs are those of the first."""
+    first = failure.element if is_its_own else elements[0]
+    return replace(failure, element=first, elements=len(elements))
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """Numbers of inputs as a state to evaluate on."""
+
+    values: Mapping[Place, int]
+
+    def read(self, place: Place) -> int:
+        """The number of an input."""
+        return self.values[place]
+
+    def load(self, address: int, size: int) -> bytes:
+        """Raises LookupError: expressions of a proof load nothing."""
+        raise LookupError(f"nothing is loaded from {address:#x}")
+
+
+def _is_undefined(lane: Lane) -> bool:
+    return any(isinstance(node, Read) and node.place.file.startswith(UNDEFINED) for node in operands_first([lane]))
+
+
+def _scalars(traced: TracedReference) -> dict[str, Read]:
+    """The unknown numbers that are no elements of arrays, by name."""
+    found = {}
+    for where, lane in traced.inputs.items():
+        if lane.place.file == f"in.{name_of(where)}":
+            found[name_of(where)] = lane
+    return found
+
+
+def _said(place: Place) -> str:
+    name = place.file.removeprefix("in.")
+    return f"{name}[{place.index}]"

@@ -1,0 +1,96 @@
+"""Examples of the shapes in which a kernel is proved: every length asked for, with and without null pointers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+
+from isa.errors import LanewiseError
+from sim.kernels.domain import at_random, input_set
+from sim.kernels.inputs import cut
+from sim.kernels.kernel import Inputs, Kernel
+from sim.symbolic.proof import Shape
+
+_DRAWN: Final = 200
+_ROWS: Final = 2
+_MOST_OF_A_LENGTH: Final = 12
+_SEED: Final = 1
+
+
+class NoShape(LanewiseError):
+    """A length in which a kernel has no input set; the message names it."""
+
+
+def shapes_of(kernel: Kernel, lengths: Collection[int]) -> list[Shape]:
+    """Every shape of the kernel's own corner cases whose rows have one of the lengths; others are cut from longer ones.
+
+    The length of an input set is the last extent of its outputs.  Raises NoShape for one that the kernel cannot have.
+    """
+    found: dict[object, Shape] = {}
+    candidates = list(_candidates(kernel, lengths))
+    for length, example in candidates:
+        if length in lengths:
+            _add(found, length, example)
+    absences = {_absent(example) for _, example in candidates}
+    for length, absent in product(lengths, absences):
+        if any(shape.length == length and _absent(shape.example) == absent for shape in found.values()):
+            continue
+        for longer, example in candidates:
+            if longer > length and _absent(example) == absent:
+                with suppress(LanewiseError, ValueError, TypeError, IndexError):  # it cannot be cut
+                    shorter = cut(example, longer, 0, length)
+                    if _length(kernel, shorter) == length:
+                        _add(found, length, shorter)
+                        break
+    if missing := set(lengths) - {shape.length for shape in found.values()}:
+        raise NoShape(f"{kernel.title} has no input set of length {min(missing)}: give others by --lengths")
+    return sorted(found.values(), key=lambda shape: shape.length)
+
+
+def _candidates(kernel: Kernel, lengths: Collection[int]) -> Iterator[tuple[int, Inputs]]:
+    if kernel.is_drawn:
+        random = at_random(kernel.domain, np.random.default_rng(_SEED))
+        for length in lengths:
+            for nulls in (False, True):
+                drawn = input_set(kernel.signature, kernel.domain, random, length, _ROWS, nulls)
+                yield _length(kernel, drawn), drawn
+        return
+    rng = np.random.default_rng(_SEED)
+    for example in (*kernel.corners(), *(kernel.sample(rng) for _ in range(_DRAWN))):
+        yield _length(kernel, example), example
+
+
+def _length(kernel: Kernel, example: Inputs) -> int:
+    outputs = kernel.expected(example)
+    return max((array.shape[-1] for array in outputs.values() if array.ndim), default=0)
+
+
+def _absent(example: Inputs) -> tuple[str, ...]:
+    """The inputs that are null pointers."""
+    return tuple(name for name, value in example.items() if value is None)
+
+
+def _add(found: dict[object, Shape], length: int, example: Inputs) -> None:
+    key, alike = (length, _form(example)), [shape for shape in found.values() if shape.length == length]
+    if key not in found and len(alike) < _MOST_OF_A_LENGTH:
+        words = f"length {length}" + "".join(f", no {name}" for name in _absent(example))
+        same = sum(shape.name.split(" (")[0] == words for shape in alike)
+        found[key] = Shape(f"{words} ({same + 1})" if same else words, length, example)
+
+
+def _form(value: Any) -> object:
+    """What two input sets of one shape have in common: all but the numbers of arrays, and single numbers."""
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str
+    if isinstance(value, Mapping):
+        return tuple((key, _form(part)) for key, part in value.items())
+    if is_dataclass(value) and not isinstance(value, type):
+        return tuple(_form(getattr(value, field.name)) for field in fields(value))
+    if isinstance(value, tuple):
+        return tuple(map(_form, value))
+    return None if value is None else type(value).__name__

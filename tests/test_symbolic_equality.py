@@ -1,0 +1,122 @@
+"""Equalities that hold are proved, those beside them are refuted, and what is not decided is unknown."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from isa.evaluate.exact import Evaluation
+from isa.lane import S32, Lane, Place, Read, constant, maximum, minimum, select
+from sim.prove.claim import ClaimInputs, Finding
+from sim.prove.run import in_processes
+from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
+from sim.symbolic.simplify import simplified
+
+X, Y, M = (Read(Place(name), S32.low, S32.high) for name in ("x", "y", "m"))
+ALWAYS = constant(1)
+
+
+def decided(questions: Mapping[str, Equality], seconds: float = 20, kept_in: Path | None = None) -> dict[str, Answer]:
+    found: dict[str, Answer] = {}
+    assert not decide_all(
+        {name: Equality(*map(simplified, question)) for name, question in questions.items()},
+        seconds, 1, kept_in, lambda name, answer: found.update({name: answer}),
+    )  # fmt: skip
+    return found
+
+
+def high_product(x: Lane, m: Lane, half: int = 1 << 30) -> Lane:
+    return S32.saturate((x * m + half) >> 31)
+
+
+def divided(x: Lane, count: int, ties_up_from: int = 0) -> Lane:
+    """x / 2^count, ties away from zero, but up from a number on: by the fix-up that instructions make."""
+    fixed = S32.saturate(x + select(x < ties_up_from, -1, 0))
+    return (fixed + (1 << count - 1)) >> count
+
+
+def divided_by_magnitude(x: Lane, count: int) -> Lane:
+    magnitude = (maximum(x, -x) + (1 << count - 1)) >> count
+    return select(x < 0, -magnitude, magnitude)
+
+
+PROVED = {
+    "the form": Equality(X + Y, Y + X, ALWAYS),
+    "a choice and a maximum": Equality(select(X < Y, Y, X), maximum(X, Y), ALWAYS),
+    "a product in two steps": Equality(
+        divided(high_product(S32.wrap(X + Y), M), 7), divided_by_magnitude(high_product(S32.wrap(Y + X), M), 7), ALWAYS
+    ),
+    "under a condition": Equality(minimum(maximum(X, Y), M), maximum(minimum(X, M), Y), Y < M),
+}
+REFUTED = {
+    "the form": Equality(X + Y, Y + X + 1, ALWAYS),
+    "a choice and a maximum": Equality(select(X < Y + 1, X, Y), maximum(X, Y), ALWAYS),
+    "a product in two steps": Equality(
+        divided(high_product(S32.wrap(X + Y), M), 7, ties_up_from=-64),
+        divided_by_magnitude(high_product(S32.wrap(Y + X), M), 7), ALWAYS,
+    ),
+    "another product": Equality(high_product(X, M), high_product(X, Y), ALWAYS),
+    "another half": Equality(high_product(X, M), high_product(X, M, (1 << 30) - 1), ALWAYS),
+    "under a condition": Equality(minimum(maximum(X, Y), M), maximum(minimum(X, M), Y), Y < M + 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_what_holds_is_proved(name: str) -> None:
+    assert decided({name: PROVED[name]})[name].finding.outcome == "proved"
+
+
+@pytest.mark.parametrize("name", REFUTED)
+def test_what_does_not_hold_is_refuted_by_numbers_that_differ(name: str) -> None:
+    question = REFUTED[name]
+    answer = decided({name: question})[name]
+    assert answer.finding.outcome == "counter-example"
+    values = {place.file: value for place, value in answer.values.items()}
+    evaluation = Evaluation(ClaimInputs({"x": 0, "y": 0, "m": 0} | values))
+    assert evaluation.value(question.given)
+    assert evaluation.value(question.one) != evaluation.value(question.other)
+
+
+def test_a_condition_that_no_input_fulfils_is_told() -> None:
+    small = Read(Place("small"), 0, 7)
+    answer = decided({"none": Equality(X, Y, (small * small).equals(3))})["none"]
+    assert (answer.finding.outcome, answer.how) == ("proved", NO_INPUT)
+
+
+def test_questions_of_other_names_are_one() -> None:
+    a, b, c = (Read(Place(f"in.{name}", 4), S32.low, S32.high) for name in "abc")
+    other_names = Equality(high_product(a, b), high_product(a, c), ALWAYS)
+    other_range = Read(Place("in.b", 4), S32.low, S32.high - 1)
+    assert asked(other_names).key == asked(REFUTED["another product"]).key
+    assert asked(other_names._replace(one=high_product(a, other_range))).key != asked(other_names).key
+    assert asked(other_names._replace(other=high_product(a, b))).key != asked(other_names).key
+
+
+def test_what_the_solver_does_not_decide_in_time_is_unknown() -> None:
+    a, b = (Read(Place(name), 2, 2**31 - 1) for name in "ab")
+    prime = 2**61 - 1
+    answer = decided({"factors": Equality((a * b).equals(prime), constant(0), ALWAYS)}, seconds=1)["factors"]
+    assert answer.finding.outcome == "unknown"
+    assert "time limit" in answer.finding.reason
+
+
+def test_a_solver_that_dies_has_proved_nothing() -> None:
+    found: list[Finding] = []
+    dead = os._exit
+    assert not in_processes([("dead", lambda: dead(7))], 5, 1, lambda _, finding: found.append(finding))
+    assert found[0].outcome == "unknown"
+
+
+def test_answers_are_kept_and_those_that_were_tampered_with_are_not_believed(tmp_path: Path) -> None:
+    name = "a product in two steps"
+    decided({name: PROVED[name]}, kept_in=tmp_path)
+    assert decided({name: PROVED[name]}, kept_in=tmp_path)[name].finding.cached
+    decided({name: REFUTED[name]}, kept_in=tmp_path)
+    for file in tmp_path.glob("equal-*.json"):
+        answer = json.loads(file.read_text())
+        answer["values"] = dict.fromkeys(answer["values"], 0)
+        file.write_text(json.dumps(answer))
+    again = decided({name: REFUTED[name]}, kept_in=tmp_path)[name].finding
+    assert (again.outcome, again.cached) == ("counter-example", False)

@@ -1,0 +1,136 @@
+"""Builds of kernels are proved against their references, and refuted wherever a fault is planted."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sim.check import call_kernel
+from sim.check.check import Job
+from sim.kernels.kernel import Kernel, built_in_kernel
+from sim.kernels.names import kernel_names
+from sim.symbolic import proof
+from sim.symbolic.elementwise import settled
+from sim.symbolic.proof import KernelProof, Prover, WronglyTraced
+from sim.symbolic.reference import traced_reference
+from sim.symbolic.shapes import NoShape, shapes_of
+from sim.symbolic.tracing import Untraceable
+from sim.toolchain.objects import open_image
+
+QUANTIZE = built_in_kernel("quantize_down")
+SHIFT = {"parameters.shift": [5]}
+
+
+def proved(
+    kernel: Kernel, *flags: str, source: Path | None = None, lengths: tuple[int, ...] = (1,), **options: Any
+) -> KernelProof:
+    source = source or kernel.sources[0]
+    builds = {source.name: open_image(source, kernel.symbol, *(flags or ("-O2",)), *kernel.flags)}
+    given: dict[str, Any] = {"each": SHIFT, "known": frozenset(), "seconds": 20, "jobs": 1, "kept_in": None}
+    return Prover(kernel, builds, shapes_of(kernel, lengths), **given | options).run()
+
+
+def test_a_build_is_proved_in_its_tail_and_its_vectors_with_and_without_a_bias() -> None:
+    found = proved(QUANTIZE, lengths=(0, 1, 17))
+    assert found.outcome == "proved"
+    assert {shape.name for shape in found.shapes} >= {"length 17", "length 17, no bias"}
+    assert [(build.proved, build.elements) for build in found.builds] == [(found.builds[0].elements,) * 2]
+    assert found.builds[0].elements > 0
+
+
+def mutated(tmp_path: Path, was: str, becomes: str) -> Path:
+    text = QUANTIZE.sources[0].read_text()
+    assert was in text
+    source = tmp_path / "mutant.c"
+    source.write_text(text.replace(was, becomes))
+    return source
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        ("vqrdmulhq_n_s32", "vqdmulhq_n_s32"),
+        ("vaddq_s32(value, vld1q", "vqaddq_s32(value, vld1q"),
+    ],
+)
+def test_a_fault_in_the_source_is_refuted_by_inputs_on_which_the_check_fails(
+    tmp_path: Path, was: str, becomes: str
+) -> None:
+    source = mutated(tmp_path, was, becomes)
+    found = proved(QUANTIZE, source=source, lengths=(16,))
+    assert found.outcome == "counter-example"
+    refuting = next(f for f in found.builds[0].failures if f.outcome == "counter-example")
+    assert refuting.inputs is not None
+    made = call_kernel(QUANTIZE, Job(source, ("-O2",)), refuting.inputs).outputs["machine"]["output"]
+    assert not np.array_equal(made, QUANTIZE.golden(refuting.inputs)["output"])
+
+
+def shifted(golden: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def one_more(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        output = golden(inputs)["output"]
+        return {"output": np.where(output == 77, output + 1, output).astype(np.uint8)}
+
+    return one_more
+
+
+def test_a_fault_in_the_reference_that_one_number_meets_is_refuted() -> None:
+    kernel = replace(QUANTIZE, golden=shifted(QUANTIZE.golden))
+    found = proved(kernel)
+    assert found.outcome == "counter-example"
+    inputs = next(f.inputs for f in found.builds[0].failures if f.inputs is not None)
+    assert QUANTIZE.golden(inputs)["output"].tolist() == [77]
+
+
+def test_a_fault_in_what_simplifies_is_met_before_anything_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = proof.Prover._with
+    monkeypatch.setattr(proof.Prover, "_with", lambda self, lane, by: settled(right(self, lane, by) + 1))
+    with pytest.raises(WronglyTraced, match=r"ways hold|is not what it is when it is run"):
+        proved(QUANTIZE)
+
+
+def test_a_solver_without_time_leaves_what_it_was_asked_unknown() -> None:
+    found = proved(QUANTIZE, seconds=0.0001)
+    assert found.outcome == "unknown"
+    assert found.builds[0].proved < found.builds[0].elements
+    assert "time limit" in found.builds[0].failures[0].reason
+
+
+def test_a_reference_that_takes_no_input_proves_nothing() -> None:
+    def refuses(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        raise ValueError("no input is one of this kernel")
+
+    kernel, shapes = replace(QUANTIZE, golden=refuses), shapes_of(QUANTIZE, [1])
+    builds = {"kernel.c": open_image(kernel.sources[0], kernel.symbol, "-O2")}
+    found = Prover(
+        kernel, builds, shapes, each={}, known=frozenset(), seconds=5, jobs=1, kept_in=None
+    ).run()  # fmt: skip
+    assert found.outcome == "unknown"
+
+
+FLOATING = {
+    "requantize": {"xnnpack_fp32_qs8", "xnnpack_fp32_qu8"},
+    "quantized_add": set(import_module("sim.kernels.quantized_add").MODES) - {"tflite"},
+}
+"""The modes that compute in floating point, which is refused."""
+KNOWN = ("left_shifts", "minimum", "maximum")
+"""Numbers whose conditions go many ways, which takes its time."""
+
+
+@pytest.mark.parametrize("name", kernel_names())
+def test_every_reference_is_traced_or_refused_with_its_line(name: str) -> None:
+    for mode, kernel in import_module(f"sim.kernels.{name}").MODES.items():
+        example = kernel.sample(np.random.default_rng(2))
+        if mode in FLOATING.get(name, ()):
+            with pytest.raises(Untraceable, match=r"float|only integers are traced"):
+                traced_reference(kernel, example)
+        else:
+            assert traced_reference(kernel, example, KNOWN).cases
+
+
+def test_a_length_that_a_kernel_cannot_have_is_named() -> None:
+    with pytest.raises(NoShape, match="no input set of length 7"):
+        shapes_of(built_in_kernel("transpose1xw"), [7])
