@@ -26,17 +26,19 @@ from isa.lane import (
     Place,
     Read,
     Saturate,
+    Write,
     read,
 )
 from sim.machine.alignment import must_be_aligned, require_aligned
 from sim.machine.errors import ExecutionError
+from sim.symbolic.bitwise import on_longer_lanes
 from sim.symbolic.flow import EXIT, Flow
 from sim.symbolic.nodes import Simplifier
 from sim.symbolic.pieces import BitPiece, Pieces, cut, joined, merged, number
 
 PC, SP, FPSR = Place("pc"), Place("sp"), Place("fpsr")
 QC_BIT = 27
-MOST_FORKS = 64
+MOST_FORKS = 32
 """Branches on data inside of each other."""
 MOST_INSTRUCTIONS = 1_000_000
 """Instructions that one run follows, those of all ways together."""
@@ -104,6 +106,7 @@ class SymbolicMachine:
         self._is_possible, self._line_of = is_possible, line_of
         self._flow = Flow(instruction_at)
         self._aligned: dict[Instruction, bool] = {}
+        self._met: Exception | None = None
 
     def run(self, state: SymbolicState, until: int, depth: int = 0) -> SymbolicState:
         """Follow the code from a state until its program counter is there, in the same function; returns what is then.
@@ -138,7 +141,8 @@ class SymbolicMachine:
             try:
                 ends.append((condition, self.run(side, join, depth + 1)))
             except (ExecutionError, NotFollowed) as error:
-                if self._is_possible(side.assumed):
+                if error is self._met or self._is_possible(side.assumed):
+                    self._met = error  # met under more conditions, and so under fewer
                     raise
                 failures.append(error)
         if not ends:
@@ -186,7 +190,7 @@ class SymbolicMachine:
         work = _Step(self, state, self._aligned[instruction])
         registers, stores = list[tuple[Place, Pieces]](), list[tuple[int, Pieces]]()
         target: int | Ways = (state.pc + 4) % 2**64
-        for write in instruction.writes:
+        for write in self._writes(instruction, state):
             if write.place == PC:
                 target = work.target(write.lanes[0])
                 continue
@@ -209,6 +213,16 @@ class SymbolicMachine:
         if instruction.is_branch and Place("x", 30) in instruction.places_written:
             state.returns = (*state.returns, state.pc + 4)
         return target
+
+    def _writes(self, instruction: Instruction, state: SymbolicState) -> Sequence[Write]:
+        ends = set[int]()
+        for place in instruction.places_read:
+            if place.file == "v":
+                at = 0
+                for piece in state.registers[place]:
+                    at += piece.bits
+                    ends.add(at)
+        return on_longer_lanes(instruction, tuple(ends)) if ends else instruction.writes
 
     def load(self, state: SymbolicState, address: int, size: int) -> Pieces:
         """What bytes of memory hold."""
@@ -234,9 +248,8 @@ class SymbolicMachine:
         if aligned:
             require_aligned(address, size)
         after = next((w.lanes[0] for w in self._instruction_at(state.pc).writes if w.place == SP), read(SP))
-        sp = [number(self.s, state.registers[SP], Int(64, signed=False)), work.value(after)]
-        known = [end.low for end in sp if isinstance(end, Constant)]
-        if len(known) < len(sp):
+        known = [end.low for end in (work.value(read(SP)), work.value(after)) if isinstance(end, Constant)]
+        if not known:
             raise self._refused(state.pc, "the stack pointer depends on data")
         reason = self._breach(address, size, writes, min(known))
         if reason:

@@ -190,24 +190,25 @@ def bitwise_of_disjoint(s: Simplifier, node: Binary) -> Lane | None:
 
 def possible_ones(s: Simplifier, lane: Lane) -> int:
     """A mask of the bits that may be 1 in a number, those of its sign without end."""
-    total = 0
     terms, constant = s.sum_of(lane)
-    for term, times in [*terms.items(), *([(s.number(constant), 1)] if constant else [])]:
-        power = times & -times
-        if term.low < 0 or times < 0:
-            mask = -power
-        elif isinstance(term, Constant):
+    parts = [(term, times, times & -times) for term, times in terms.items()]
+    if constant:
+        parts.append((s.number(constant), 1, 1))
+    lowest = min(power for _, _, power in parts) if parts else 1
+    total = 0
+    for term, times, power in parts:
+        if isinstance(term, Constant):
             mask = term.low
-        elif isinstance(term, Pick):
+        elif term.low < 0 or times < 0:
+            mask = -power
+        elif isinstance(term, Pick) and times == power:
             mask = 0
             for item in (*term.items, term.otherwise):
                 mask |= possible_ones(s, item)
-            mask *= times if times == power else 0
-            mask = mask if times == power else -power
+            mask *= power
         else:
             mask = ((1 << (term.high * times // power).bit_length()) - 1) * power
         if total & mask:
-            lowest = (total | mask) & -(total | mask)
             return -lowest if lane.low < 0 else ((1 << lane.high.bit_length()) - 1) & -lowest
         total |= mask
     return total
@@ -219,8 +220,6 @@ def bitwise_of_conditions(s: Simplifier, node: Binary) -> Lane | None:
     if not is_condition(node.a) or not is_condition(node.b):
         return None
     a, b = s.sum_of(node.a), s.sum_of(node.b)
-    if not all(is_condition(term) for parts in (a, b) for term in parts.terms):
-        return None
     joined = both(s, a, b)
     if joined is None:
         return None

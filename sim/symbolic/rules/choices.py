@@ -55,8 +55,6 @@ def choice_of_conditions(s: Simplifier, node: Pick) -> Lane | None:
         return None
     yes, no = map(s.sum_of, chosen)
     condition = s.sum_of(node.index)
-    if not all(is_condition(term) for parts in (yes, no, condition) for term in parts.terms):
-        return None
     one, other = both(s, condition, yes), both(s, condition, no)
     return None if one is None or other is None else s.total(one.plus(no).plus(other, -1))
 

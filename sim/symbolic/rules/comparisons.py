@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import gcd
 
 from isa.evaluate.smt_products import highest_corners, second_highest_product
-from isa.lane import Binary, Constant, Field, Int, Lane, Pick
+from isa.lane import Binary, Constant, Field, Lane, Pick
 from sim.symbolic.nodes import LinearSum, Simplifier, compared_with, is_condition, rule
 from sim.symbolic.rules.sums import both, divided_by, primitive_of
-from sim.symbolic.rules.windows import low_bits, plain_wrap
+from sim.symbolic.rules.windows import low_bits
 
 
 @rule("equal")
@@ -79,23 +79,6 @@ def _content(s: Simplifier, parts: LinearSum) -> int:
     """What the primitive of a sum is multiplied with in it."""
     common = gcd(*parts.terms.values())
     return -common if parts.terms[min(parts.terms, key=s.order)] < 0 else common
-
-
-@rule("less", "equal")
-def compare_wrap_for_equality(s: Simplifier, node: Binary) -> Lane | None:
-    """Whether a wrapped number is one number is asked of the plain wrap."""
-    if not isinstance(node.a, Field) or not isinstance(node.b, Constant):
-        return None
-    element, number, negate = node.a.element, node.b.low, False
-    if node.operator == "less":
-        if number not in (element.low + 1, element.high):
-            return None
-        negate, number = number == element.high, element.high if number == element.high else element.low
-    plain, sign, constant = plain_wrap(s, node.a)
-    if plain is node.a:
-        return None
-    found = s.computed("equal", plain, Int(element.bits, signed=True).wrapped(sign * (number - constant)))
-    return s.difference(s.number(1), found) if negate else found
 
 
 @rule("less")

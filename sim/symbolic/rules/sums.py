@@ -102,7 +102,9 @@ def conjunction(s: Simplifier, conditions: Iterable[Lane]) -> LinearSum:
 
 
 def both(s: Simplifier, a: LinearSum, b: LinearSum) -> LinearSum | None:
-    """1 where both sums of conditions are 1; None where that would be too many terms."""
+    """1 where both sums of conditions are 1; None where a term is none, or where that would be too many terms."""
+    if not all(is_condition(term) for parts in (a, b) for term in parts.terms):
+        return None
     constants = bool(a.constant), bool(b.constant)
     if (len(a.terms) + constants[0]) * (len(b.terms) + constants[1]) > MOST_TERMS:
         return None

@@ -19,7 +19,8 @@ def plain_wrap(s: Simplifier, wrapped: Field) -> tuple[Lane, int, int]:
     Sign times this wrap, and the constant added, are the wrap modulo its size.
     """
     terms, constant = s.sum_of(wrapped.operand)
-    up = 1 if not terms or terms[min(terms, key=s.order)] > 0 else -1
+    first = terms[min(terms, key=s.order)] if terms else 1
+    up = -1 if first < 0 and first != -(1 << wrapped.element.bits - 1) else 1  # half the size is its own opposite
     plain = s.field(s.total(LinearSum(terms, 0).times(up)), 0, Int(wrapped.element.bits, signed=True))
     return plain, up, constant
 
@@ -30,7 +31,9 @@ def comparisons_inside(s: Simplifier, operator: Operator, inner: Lane, element: 
     first, last = ((end - element.low) // size for end in (inner.low, inner.high))
     if last - first >= MOST_WINDOWS:
         return None
-    found = NOTHING
+    if operator == "equal" and not element.low <= limit <= element.high:
+        return NOTHING
+    limit, found = min(max(limit, element.low), element.high + 1), NOTHING
     for start in range(first * size, (last + 1) * size, size):
         found = found.plus(s.sum_of(s.computed(operator, inner, limit + start)))
         if operator == "less":
@@ -39,12 +42,59 @@ def comparisons_inside(s: Simplifier, operator: Operator, inner: Lane, element: 
 
 
 @rule("less", "equal")
-def compare_inside_wrap(s: Simplifier, node: Binary) -> Lane | None:
-    """Where a wrapped number is compared with a number and at most two comparisons say the same without the wrap."""
+def compare_wrap_for_equality(s: Simplifier, node: Binary) -> Lane | None:
+    """Whether a wrapped number is one number is asked of the plain wrap."""
     if not isinstance(node.a, Field) or not isinstance(node.b, Constant):
         return None
-    found = comparisons_inside(s, node.operator, node.a.operand, node.a.element, node.b.low)
-    return s.total(found) if found is not None and len(found.terms) <= 2 - (node.operator == "equal") else None
+    element, number, negate = node.a.element, node.b.low, False
+    if node.operator == "less":
+        if number not in (element.low + 1, element.high):
+            return None
+        negate, number = number == element.high, element.high if number == element.high else element.low
+    if not element.low <= number <= element.high:
+        return s.number(0)
+    plain, sign, constant = plain_wrap(s, node.a)
+    if plain is node.a:
+        return None
+    found = s.computed("equal", plain, Int(element.bits, signed=True).wrapped(sign * (number - constant)))
+    return s.difference(s.number(1), found) if negate else found
+
+
+@rule("equal")
+def compare_wrapped_difference(s: Simplifier, node: Binary) -> Lane | None:
+    """The difference of two numbers of a type is 0 where its wrap is."""
+    if not isinstance(node.a, Field) or node.b.value != 0:
+        return None
+    terms, constant = s.sum_of(node.a.operand)
+    size = 1 << node.a.element.bits
+    if sorted(terms.values()) != [-1, 1] or constant or not -size < node.a.operand.low <= node.a.operand.high < size:
+        return None
+    return s.computed("equal", node.a.operand, 0)
+
+
+@rule("less", "equal")
+def compare_inside_wrap(s: Simplifier, node: Binary) -> Lane | None:
+    """A number that lies in two windows of the signed type at most is compared without its wrap, whatever with."""
+    if not isinstance(node.a, Field) or not isinstance(node.b, Constant):
+        return None
+    inner, element = node.a.operand, node.a.element
+    first, last = ((end + (1 << element.bits - 1)) >> element.bits for end in (inner.low, inner.high))
+    if last - first > 1:
+        return None
+    found = comparisons_inside(s, node.operator, inner, element, node.b.low)
+    return None if found is None else s.total(found)
+
+
+@rule("less")
+def compare_sign(s: Simplifier, node: Binary) -> Lane | None:
+    """The unsigned numbers below half of the size are those that are not negative with a sign."""
+    if not isinstance(node.a, Field) or not isinstance(node.b, Constant):
+        return None
+    bits = node.a.element.bits
+    if node.a.element.signed or node.b.low != 1 << bits - 1:
+        return None
+    signed = s.field(node.a.operand, 0, Int(bits, signed=True))
+    return s.difference(s.number(1), s.computed("less", signed, 0))
 
 
 @rule("field")

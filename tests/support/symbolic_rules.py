@@ -1,0 +1,203 @@
+"""What simplification rules do, on all numbers of small inputs: each node that a rule replaced, and what by.
+
+Expressions are drawn so that every rule is met.  A rule is right on what was met where both sides are the same number
+for every combination of inputs, and in the range that the new node claims.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from random import Random
+from typing import Any, assert_never
+
+import numpy as np
+
+from isa.evaluate.exact import Evaluation
+from isa.floating import F32
+from isa.lane import (
+    Binary,
+    Constant,
+    Field,
+    Floating,
+    FloatOperation,
+    Int,
+    Lane,
+    Load,
+    Pick,
+    Place,
+    Read,
+    Saturate,
+    constant,
+    divide,
+    maximum,
+    minimum,
+    pick,
+    select,
+    walk,
+)
+from sim.symbolic import simplify  # noqa: F401  # enters the rules
+from sim.symbolic.nodes import RULES, SUM_RULES, Simplifier
+
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
+RANGES = {"a": (-4, 3), "b": (-4, 3), "c": (0, 7), "d": (0, 1), "e": (-3, 6), "f": (0, 1)}
+"""Types of three bits, conditions, and a range that is no type."""
+INPUTS = {name: Read(Place(name), low, high) for name, (low, high) in RANGES.items()}
+_AXES = np.meshgrid(*(np.arange(low, high + 1, dtype=np.int64) for low, high in RANGES.values()), indexing="ij")
+POINTS: Mapping[str, Numbers] = {name: axis.ravel() for name, axis in zip(RANGES, _AXES, strict=True)}
+"""Every combination of the inputs."""
+A, B, C, D, E, F = INPUTS.values()
+U3, S3 = Int(3, signed=False), Int(3, signed=True)
+HALF_PRODUCT = (A * B + 2) >> 2
+
+DIRECTED: tuple[Lane, ...] = (
+    select(A < B, U3.wrap(E + C + 1), U3.wrap(C + E)),
+    select(S3.wrap(E + A) < 0, 0, U3.wrap(E + A)),
+    select(A.equals(-4) & B.equals(-4), 3, S3.wrap(HALF_PRODUCT)),
+    select(A < B, E, C) & select(A < B, C, A),
+    Int(2, False).field(E, 0) + (Int(2, False).field(E, 2) << 2),
+    FloatOperation("add", F32, F32)(0x3F800000, 0x40000000, fpcr=0),
+    S3.wrap(A - B).equals(A - B).equals(0) ^ (S3.wrap(A - B) < 0),
+    maximum(minimum(E, 4), 1),
+    S3.wrap(A - B).equals(0),
+)
+"""Expressions for the rules that chance rarely meets."""
+
+
+def rule_names() -> set[str]:
+    """All rules there are."""
+    return {rule.__name__ for rules in RULES.values() for rule in rules} | {rule.__name__ for rule in SUM_RULES}
+
+
+def random_expression(rng: Random, depth: int) -> Lane:
+    """An expression over the inputs, of operations that simplification knows."""
+    if depth == 0 or rng.random() < 0.08:
+        return rng.choice(list(INPUTS.values())) if rng.random() < 0.8 else constant(rng.randrange(-9, 10))
+
+    def some() -> Lane:
+        return random_expression(rng, depth - 1)
+
+    def number_or_some() -> Lane:
+        return some() if rng.random() < 0.4 else constant(rng.randrange(-9, 16))
+
+    def chosen() -> Lane:
+        kind = rng.randrange(5)
+        if kind == 0:
+            return pick(Int(2, False).wrap(some()), [some() for _ in range(1 + rng.randrange(4))], some())
+        if kind == 1:
+            return select(some().equals(rng.randrange(-4, 4)), some(), some())
+        return select(some() < number_or_some(), some(), some())
+
+    makers = (
+        lambda: some() + some(), lambda: some() + some(), lambda: some() - some(), lambda: some() - some(),
+        lambda: some() * some(), lambda: some() << rng.randrange(3), lambda: some() >> rng.randrange(4),
+        lambda: some() & number_or_some(), lambda: some() | number_or_some(), lambda: some() ^ number_or_some(),
+        lambda: minimum(some(), number_or_some()), lambda: maximum(some(), number_or_some()),
+        lambda: some() < number_or_some(), lambda: some().equals(number_or_some()),
+        lambda: Int(1 + rng.randrange(4), rng.random() < 0.5).field(some(), rng.choice((0, 0, 0, 1, 2))),
+        lambda: Int(1 + rng.randrange(4), rng.random() < 0.5).field(some(), 0),
+        lambda: Int(1 + rng.randrange(4), rng.random() < 0.5).saturate(some()),
+        lambda: divide(some(), constant(rng.choice((1, 2, 3, 4)))), chosen, chosen,
+    )  # fmt: skip
+    return rng.choice(makers)()
+
+
+def replaced(seed: int, count: int, depth: int, most: int) -> dict[str, list[tuple[Lane, Lane]]]:
+    """What rules did while expressions were simplified: at most so many nodes before and after, by rule."""
+    found: dict[str, list[tuple[Lane, Lane]]] = defaultdict(list)
+
+    def note(rule: str, before: Lane, after: Lane) -> None:
+        if len(found[rule]) < most:
+            found[rule].append((before, after))
+
+    s, rng = Simplifier(note), Random(seed)
+    for lane in (*DIRECTED, *(random_expression(rng, depth) for _ in range(count))):
+        s.simplified(lane)
+    return found
+
+
+def disagreement(before: Lane, after: Lane) -> str:
+    """Where two expressions are not the same number, or the second leaves its range; "" for nowhere."""
+    if any(isinstance(node, Floating) for node in walk([before])):
+        same = Evaluation(_NoInputs()).value(before) == after.low == after.high
+        return "" if same else "a constant differs"
+    known: dict[Lane, Numbers] = {}
+    one, other = _numbers(before, known), _numbers(after, known)
+    wrong = np.flatnonzero(
+        np.broadcast_to((one != other) | (other < after.low) | (other > after.high), POINTS["a"].shape)
+    )
+    if not wrong.size:
+        return ""
+    at = int(wrong[0])
+    return ", ".join(f"{name} = {points[at]}" for name, points in POINTS.items())
+
+
+class _NoInputs:
+    def read(self, place: Place) -> int:
+        raise KeyError(place)
+
+    def load(self, address: int, size: int) -> bytes:
+        raise KeyError(address)
+
+
+def _numbers(lane: Lane, known: dict[Lane, Numbers]) -> Numbers:
+    if lane not in known:
+        known[lane] = _computed(lane, [_numbers(arg, known) for arg in lane.args])
+    return known[lane]
+
+
+def _computed(lane: Lane, args: list[Numbers]) -> Numbers:
+    match lane:
+        case Constant(number):
+            return np.int64(number) * np.ones(1, np.int64)
+        case Read(place):
+            return POINTS[place.file]
+        case Field(_, lsb, element):
+            low = (args[0] >> lsb) & ((1 << element.bits) - 1)
+            return np.where(low > element.high, low - (1 << element.bits), low)
+        case Saturate(_, element):
+            return np.clip(args[0], element.low, element.high)
+        case Pick():
+            index, *items, result = args
+            for number, item in enumerate(items):
+                result = np.where(index == number, item, result)
+            return result
+        case Binary():
+            return _binary(lane, *args)
+        case Load() | Floating():
+            raise AssertionError("no expression here has memory or floating point")
+        case _:
+            assert_never(lane)
+
+
+def _binary(lane: Binary, a: Numbers, b: Numbers) -> Numbers:
+    match lane.operator:
+        case "add":
+            return a + b
+        case "subtract":
+            return a - b
+        case "multiply":
+            return a * b
+        case "divide":
+            divisor = np.where(b == 0, 1, b)
+            return np.where(b == 0, 0, np.sign(a) * np.sign(divisor) * (np.abs(a) // np.abs(divisor)))
+        case "shift_left":
+            return a << b
+        case "shift_right":
+            return a >> b
+        case "and":
+            return a & b
+        case "or":
+            return a | b
+        case "xor":
+            return a ^ b
+        case "minimum":
+            return np.minimum(a, b)
+        case "maximum":
+            return np.maximum(a, b)
+        case "less":
+            return (a < b).astype(np.int64)
+        case "equal":
+            return (a == b).astype(np.int64)
+        case _:
+            assert_never(lane.operator)

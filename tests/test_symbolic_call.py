@@ -1,0 +1,113 @@
+"""A compiled kernel called on symbols leaves what it leaves on numbers, for every input that is put in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from isa.evaluate.exact import Evaluation
+from isa.lane import Place
+from sim.call.call import CompiledKernel
+from sim.kernels import quantize_down
+from sim.kernels.kernel import Kernel
+from sim.kernels.signature import Pointer, Signature
+from sim.symbolic.call import Path as Way
+from sim.symbolic.call import SymbolicCall
+from sim.symbolic.machine import NotFollowed
+from sim.toolchain.compilers import build, build_text
+
+NAMES = ("accumulators", "bias", "multiplier", "offset", "lower", "upper")
+SIGNATURE = Signature((Pointer("x", "int32", (4,)), Pointer("out", "int32", (4,), direction="out")))
+
+
+class Values:
+    """The numbers of an input set by leaf."""
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        self._arguments = arguments
+
+    def read(self, place: Place) -> int:
+        return int(np.asarray(self._arguments[place.file.removeprefix("in.")]).reshape(-1)[place.index])
+
+    def load(self, address: int, size: int) -> bytes:
+        raise AssertionError(f"memory at {address:#x} is asked for")
+
+
+def kernel_of(text: str) -> tuple[Kernel, SymbolicCall]:
+    kernel = Kernel(name="tried", symbol="tried", sources=(), signature=SIGNATURE, golden=lambda inputs: {})
+    return kernel, SymbolicCall(kernel, build_text(text, ".c", "-O1"))
+
+
+def one_way(ways: list[Way]) -> Way:
+    (way,) = ways
+    return way
+
+
+@pytest.mark.parametrize("source", ["kernel.c", "kernel_plain.c"])
+@pytest.mark.parametrize("level", ["-O0", "-O2", "-O3"])
+def test_a_kernel_leaves_on_symbols_what_it_leaves_on_numbers(source: str, level: str) -> None:
+    kernel = quantize_down.KERNEL
+    image = build(Path(quantize_down.__file__).parent / source, level)
+    compiled, symbolic = CompiledKernel(image, kernel, engine="machine"), SymbolicCall(kernel, image)
+    rng = np.random.default_rng(20)
+    for length in (1, 19):
+        inputs = dict(kernel.arguments(kernel.sample(rng)))
+        inputs["length"], inputs["bias"] = length, np.zeros(length, np.int32)
+        inputs["accumulators"] = np.zeros(length, np.int32)
+        way = one_way(symbolic.traced(inputs, NAMES))
+        assert not way.faults
+        for _ in range(5):
+            inputs["accumulators"] = (rng.integers(-(2**31), 2**31, length) >> rng.integers(0, 31)).astype(np.int32)
+            inputs["bias"] = rng.integers(-5000, 5000, length).astype(np.int32)
+            inputs |= {
+                "multiplier": int(rng.choice([-(2**31), 2**30, 1518500250])),
+                "offset": int(rng.integers(-9, 200)),
+            }
+            wanted = compiled.call(inputs, seed=1).outputs["machine"]["output"].tolist()
+            evaluation = Evaluation(Values(inputs))
+            assert [evaluation.value(lane) for lane in way.outputs["output"]] == wanted
+
+
+def test_an_address_that_depends_on_data_is_refused_with_its_line() -> None:
+    _, call = kernel_of(
+        "void tried(const int *x, int *out) {\n out[0] = x[x[1] & 3];\n out[1] = out[2] = out[3] = 0; }"
+    )
+    with pytest.raises(NotFollowed, match="the address that it reads depends on data") as caught:
+        call.traced({"x": np.zeros(4, np.int32)}, {"x"})
+    assert caught.value.line.endswith(":2")
+
+
+def test_a_loop_that_data_ends_is_refused() -> None:
+    _, call = kernel_of("void tried(const int *x, int *out) { for (int i = x[0]; i; i = 3 * i + x[1]) *out = i; }")
+    with pytest.raises(NotFollowed, match="branch on data inside of others"):
+        call.traced({"x": np.zeros(4, np.int32)}, {"x"})
+
+
+def test_a_byte_that_nobody_wrote_is_found_in_an_output() -> None:
+    _, call = kernel_of("void tried(const int *x, int *out) { out[0] = x[0]; out[1] = out[2] = 1; }")
+    way = one_way(call.traced({"x": np.zeros(4, np.int32)}, {"x"}))
+    assert way.faults == ("out[3] depends on undefined bytes (undefined.memory)",)
+
+
+def test_a_write_past_the_end_is_refused() -> None:
+    _, call = kernel_of("void tried(const int *x, int *out) { for (int i = 0; i < 5; ++i) out[i] = x[3]; }")
+    with pytest.raises(NotFollowed, match="past the end of 'out'"):
+        call.traced({"x": np.zeros(4, np.int32)}, {"x"})
+
+
+def test_a_way_that_no_input_takes_may_fail() -> None:
+    text = "void tried(const int *x, int *out) { unsigned y = x[0]; out[0] = out[1] = out[2] = out[3] = 0;"
+    _, call = kernel_of(f"{text} if ((y * 2 & 1) || (y ^ y >> 1) == 1u << 31 && y == 0) out[100] = 1; }}")
+    way = one_way(call.traced({"x": np.zeros(4, np.int32)}, {"x"}))
+    assert [lane.value for lane in way.outputs["out"]] == [0, 0, 0, 0]
+
+
+def test_a_register_that_is_not_kept_is_found() -> None:
+    kernel = Kernel(name="tried", symbol="tried", sources=(), signature=SIGNATURE, golden=lambda inputs: {})
+    text = ".globl tried\n.type tried, %function\ntried:\n ldr q9, [x0]\n str q9, [x1]\n ret\n.size tried, .-tried\n"
+    call = SymbolicCall(kernel, build_text(text, ".s"))
+    assert one_way(call.traced({"x": np.zeros(4, np.int32)}, {"x"})).faults == ("d9 is not given back as it was",)
