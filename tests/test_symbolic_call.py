@@ -31,7 +31,7 @@ class Values:
         self._arguments = arguments
 
     def read(self, place: Place) -> int:
-        return int(np.asarray(self._arguments[place.file.removeprefix("in.")]).reshape(-1)[place.index])
+        return int(np.asarray(self._arguments[place.file.removeprefix("in.")]).reshape(-1).tolist()[place.index])  # type: ignore[index]  # no leaf has an open index
 
     def load(self, address: int, size: int) -> bytes:
         raise AssertionError(f"memory at {address:#x} is asked for")

@@ -180,7 +180,8 @@ def _binary(lane: Binary, a: Numbers, b: Numbers) -> Numbers:
             return a * b
         case "divide":
             divisor = np.where(b == 0, 1, b)
-            return np.where(b == 0, 0, np.sign(a) * np.sign(divisor) * (np.abs(a) // np.abs(divisor)))
+            quotient: Numbers = np.where(b == 0, 0, np.sign(a) * np.sign(divisor) * (np.abs(a) // np.abs(divisor)))
+            return quotient
         case "shift_left":
             return a << b
         case "shift_right":
@@ -192,12 +193,12 @@ def _binary(lane: Binary, a: Numbers, b: Numbers) -> Numbers:
         case "xor":
             return a ^ b
         case "minimum":
-            return np.minimum(a, b)
+            return np.where(a < b, a, b)
         case "maximum":
-            return np.maximum(a, b)
+            return np.where(a < b, b, a)
         case "less":
-            return (a < b).astype(np.int64)
+            return np.where(a < b, 1, 0)
         case "equal":
-            return (a == b).astype(np.int64)
+            return np.where(a == b, 1, 0)
         case _:
             assert_never(lane.operator)

@@ -61,7 +61,7 @@ def symbolic_state(
     s: Simplifier, machine: Machine, rng: Random, known: Collection[Place]
 ) -> tuple[SymbolicState, Leaves]:
     """The state of a machine, everything in leaves but the known registers."""
-    leaves, registers = Leaves(), {}
+    leaves, registers = Leaves(), dict[Place, Pieces]()
     for place in (*VISIBLE_PLACES, MONITOR):
         value = machine.registers.read(place)
         if place in known or place in ALWAYS_KNOWN:
