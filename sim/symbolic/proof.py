@@ -231,7 +231,7 @@ class Prover:
         return range(lane.low, lane.high + 1) if lane.high - lane.low < MOST_VALUES else ()
 
     def _collect(self, build: BuildProof, image: Image, references: Sequence[tuple[int, TracedReference]]) -> None:
-        call = SymbolicCall(self._kernel, image)
+        call, numbers = SymbolicCall(self._kernel, image), CompiledKernel(image, self._kernel, engine="machine")
         for number, reference in references:
             shape = self.proof.shapes[number]
             self._advance(f"{build.build}, {shape.name}")
@@ -242,14 +242,16 @@ class Prover:
                 sentence = f"{shape.name}: {error}"
                 build.refused.append(sentence)
                 continue
-            self._rehearse(build, image, reference, paths)
+            self._rehearse(build, numbers, reference, paths)
             for path in paths:
                 build.instructions += path.instructions
                 build.faults += [f"{shape.name}: {fault}" for fault in path.faults if fault not in build.faults]
                 for which, case in enumerate(reference.cases):
                     self._pair(build, number, reference, which, case, path)
 
-    def _rehearse(self, build: BuildProof, image: Image, reference: TracedReference, paths: Sequence[Path]) -> None:
+    def _rehearse(
+        self, build: BuildProof, called: CompiledKernel, reference: TracedReference, paths: Sequence[Path]
+    ) -> None:
         """Compare lanes with numbers: those of the example, of the machine's call and of the reference's.
 
         A fault in what traces or simplifies is met here, before anything is said to be proved.
@@ -259,7 +261,6 @@ class Prover:
         if len(cases) != 1:
             raise WronglyTraced(f"{len(cases)} cases of the reference hold for one input set")
         wanted = self._kernel.expected(reference.example)
-        called = CompiledKernel(image, self._kernel, engine="machine")
         made = called.call(self._kernel.arguments(reference.example), seed=1).outputs["machine"]
         by = self._leaves(reference, cases[0])
         taken = [path for path in paths if evaluation.value(self._with(path.condition, by))]
@@ -401,7 +402,9 @@ class Prover:
             leaf.place: n.low for leaf, n in constants.items() if isinstance(leaf, Read) and isinstance(n, Constant)
         }
         inputs = pair.reference.input_set(values) if answer.finding.outcome == "counter-example" else None
-        names = ", ".join(f"{_said(place)} = {value}" for place, value in sorted(values.items()))
+        single = {lane.place for lane in _scalars(pair.reference).values()}
+        said = {place: _said(place, place in single) for place in sorted(values)}
+        names = ", ".join(f"{name} = {values[place]}" for place, name in said.items())
         reason = names if inputs is not None else answer.finding.reason
         elements = sum(len(one.elements) for one in pairs)
         return Unproved(
@@ -444,6 +447,6 @@ def _scalars(traced: TracedReference) -> dict[str, Read]:
     return found
 
 
-def _said(place: Place) -> str:
+def _said(place: Place, is_single: bool) -> str:
     name = place.file.removeprefix("in.")
-    return f"{name}[{place.index}]"
+    return name if is_single else f"{name}[{place.index}]"

@@ -69,8 +69,9 @@ class TracedReference:
 def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = ()) -> TracedReference:
     """The reference on all inputs that differ from the example in numbers that are not named as known.
 
-    A name is that of a field, which goes for all within.  Scalars that shapes name are known.  A number that Python or numpy must know becomes known as well.  Raises
-    Untraceable, with file and line, and KernelError for outputs of another dtype or shape than the signature wants.
+    A name is that of a field, which goes for all within.  Scalars that shapes name are known.  A number that Python or
+    numpy must know becomes known as well.  Raises Untraceable, with file and line, and KernelError for outputs of
+    another dtype or shape than the signature wants.
     """
     sizes = {extent for p in kernel.signature.pointers for extent in (*p.shape, *p.strides) if isinstance(extent, str)}
     held = frozenset(known) | sizes

@@ -1,23 +1,42 @@
-"""`lanewise prove`: claims about lane arithmetic, decided for all inputs."""
+"""`lanewise prove`: claims about lane arithmetic, and compiled kernels, decided for all inputs."""
 
 from __future__ import annotations
 
+import re
+import shlex
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import typer
 
-from isa.errors import INTERRUPTED, MISMATCH, USAGE
+from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE
 from isa.evaluate.smt import solver_version
+from sim.check.check import Job, check_job, jobs_of
+from sim.check.report import Report
+from sim.check.vectors import Vectors
+from sim.command.options import chosen_kernel, compile_flags
+from sim.kernels.kernel import Kernel
+from sim.kernels.names import kernel_names
 from sim.prove.claim import Claim, Finding
 from sim.prove.file import claims_in
 from sim.prove.report import ProofReport, built_in_claims, named
 from sim.prove.run import prove_all
+from sim.symbolic.proof import KernelProof, Prover, Shape
+from sim.symbolic.shapes import shapes_of
 from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar
-from sim.toolchain.compilers import CacheUnusable, cache_directory
+from sim.toolchain.compilers import CacheUnusable, cache_directory, compiler_version, fixed_flags, is_source
+from sim.toolchain.function_types import require_fit
+from sim.toolchain.levels import LEVELS
+from sim.toolchain.objects import open_image
+from sim.view.kernel_proof import show_kernel_proof
 from sim.view.prove import show_claims, show_proofs
+from sim.view.report import show_report
 
+_SEED = 1
+_MOST_NUMBERS = 4096
 _CLAIMS_A_LINE = 25
 """So many claims give one line of progress where stderr is no terminal."""
 
@@ -29,8 +48,52 @@ def prove(
     timeout: float,
     jobs: int,
     no_cache: bool,
+    mode: str | None,
+    opt: str,
+    lengths: str,
+    each: list[str] | None,
+    known: list[str] | None,
+    source: list[Path] | None,
+    symbol: str | None,
+    march: str | None,
+    cflags: str,
+    include: list[Path] | None,
+    same: tuple[str, str] | None,
 ) -> None:
     """Do what `lanewise prove` says: its options are those of `sim.command.signatures.prove`."""
+    if what in kernel_names() or _is_kernel_file(what):
+        kernel = chosen_kernel(what, mode)
+        if symbol is not None:
+            kernel = replace(kernel, symbol=symbol)
+        if source:
+            kernel = replace(kernel, sources=tuple(source), program=None)
+        flags = compile_flags(march, cflags, include)
+        chosen = [_build(kernel, name, flags) for name in same] if same else jobs_of(kernel, _levels(opt), flags)
+        builds = [job for job in chosen if job.source is not None]
+        asked = (shapes_of(kernel, _numbers("--lengths", lengths)), _each(each), frozenset(known or ()))
+        options = {"mode": [mode] if mode else [], "lengths": [lengths], "each": each, "known": known, "source": source,
+                   "symbol": [symbol] if symbol else [], "march": [march] if march else [],
+                   "cflags": [cflags] if cflags else [], "include": include}  # fmt: skip
+        words = ["lanewise", "prove", what, *(["--same", *same] if same else ["--opt", opt])]
+        words += [
+            word for name, values in options.items() for value in values or () for word in (f"--{name}", str(value))
+        ]
+        told = shlex.join(words)
+        _prove_kernel(kernel, builds, *asked, timeout, jobs, no_cache, same is not None, as_json, told)
+        return
+    of_kernels = {
+        "--mode": mode,
+        "--each": each,
+        "--known": known,
+        "--source": source,
+        "--symbol": symbol,
+        "--same": same,
+    }
+    if given := [name for name, value in of_kernels.items() if value]:
+        fail(
+            f"{given[0]} is about kernels, and {what!r} is none: they are {', '.join(kernel_names())}, or FILE.py",
+            USAGE,
+        )
     claims = claims_in(Path(what)) if what.endswith(".py") else named(built_in_claims(), what)
     if not claims:
         fail(f"no claim is called {what!r}; `lanewise prove --list` names them, a file of claims ends in .py", USAGE)
@@ -40,10 +103,7 @@ def prove(
         else:
             print_shown(partial(show_claims, claims))
         return
-    cache: Path | None = None
-    if not no_cache:
-        with suppress(CacheUnusable):  # nothing is kept then
-            cache = cache_directory()
+    cache = _cache(no_cache)
     solver = solver_version()
     findings: list[tuple[Claim, Finding]] = []
     with progress_bar() as progress:
@@ -65,3 +125,119 @@ def prove(
     else:
         print_shown(partial(show_proofs, report))
     raise typer.Exit(INTERRUPTED if report.interrupted else 0 if report.passed else MISMATCH)
+
+
+def _cache(no_cache: bool) -> Path | None:
+    """Where answers are kept; None where none are."""
+    if not no_cache:
+        with suppress(CacheUnusable):  # nothing is kept then
+            return cache_directory()
+    return None
+
+
+def _is_kernel_file(what: str) -> bool:
+    """Whether a Python file has a kernel rather than claims."""
+    if not what.endswith(".py"):
+        return False
+    try:
+        return re.search(r"^(KERNEL|MODES)\b", Path(what).read_text(), re.MULTILINE) is not None
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _levels(opt: str) -> list[str]:
+    levels = list(dict.fromkeys(level.strip().removeprefix("-") for level in opt.split(",") if level.strip()))
+    if not levels or not set(levels) <= set(LEVELS):
+        fail(f"--opt takes some of {','.join(LEVELS)}, not {opt!r}", USAGE)
+    return levels
+
+
+def _build(kernel: Kernel, name: str, flags: tuple[str, ...]) -> Job:
+    """A build from its name: a level, a file, or both."""
+    file, _, level = name.rpartition("@") if "@" in name else ("", "", name) if name in LEVELS else (name, "", "O2")
+    if level.removeprefix("-") not in LEVELS:
+        fail(
+            f"--same takes builds such as O0, kernel.c or kernel.c@O0, not {name!r}: levels are {','.join(LEVELS)}",
+            USAGE,
+        )
+    known = {source.name: source for source in kernel.sources}
+    path = known.get(file, Path(file)) if file else kernel.sources[0]
+    if not path.is_file():
+        fail(f"--same: there is no file {file}; the kernel's own are {', '.join(known)}", USAGE)
+    return Job(path, (f"-{level.removeprefix('-')}", *kernel.flags, *flags) if is_source(path) else ())
+
+
+def _numbers(option: str, text: str) -> list[int]:
+    """Numbers such as 0..33,64 or -31..0."""
+    found: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(-?\d+)(?:\.\.(-?\d+))?\s*", part)
+        low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if low > high or high - low > _MOST_NUMBERS:
+            fail(f"{option} takes numbers such as 0..33,64, at most {_MOST_NUMBERS:,}, not {text!r}", USAGE)
+        found += range(low, high + 1)
+    return list(dict.fromkeys(found))
+
+
+def _each(given: list[str] | None) -> dict[str, list[int]]:
+    named = [one.partition("=") for one in given or ()]
+    if wrong := [name for name, equals, _ in named if not name or not equals]:
+        fail(f"--each takes NAME=0..31, not {wrong[0]!r}", USAGE)
+    return {name: _numbers("--each", values) for name, _, values in named}
+
+
+def _prove_kernel(
+    kernel: Kernel, jobs: Sequence[Job], shapes: Sequence[Shape], each: Mapping[str, Sequence[int]],
+    known: frozenset[str], seconds: float, processes: int, no_cache: bool, same: bool, as_json: bool, reproduce: str,
+) -> None:  # fmt: skip
+    names = [" ".join([job.name, *job.flags[:1]]) for job in jobs]
+    builds = {
+        name: open_image(job.source, kernel.symbol, *job.flags)
+        for name, job in zip(names, jobs, strict=True)
+        if job.source
+    }
+    if same and len(builds) < 2:
+        fail(f"--same names the build {names[0]} twice", USAGE)
+    for image in builds.values():
+        require_fit(image, kernel.symbol, kernel.signature)
+    with progress_bar() as progress:
+        task = progress.add_task("proving", total=None)
+        prover = Prover(
+            kernel, builds, shapes, each=each, known=known, seconds=seconds, jobs=processes, kept_in=_cache(no_cache),
+            same=same, advance=lambda words: progress.update(task, description=words),
+        )  # fmt: skip
+        proof = prover.run()
+    seconds_of = f"{proof.trace_seconds:.1f} s to follow the code, {proof.solver_seconds:.1f} s in the solver"
+    print_progress(f"{seconds_of}; questions kept from before: {proof.kept}")
+    checked = _checked(kernel, dict(zip(names, jobs, strict=True)), proof, reproduce)
+    if as_json:
+        print_json({**proof.as_json(), "check": None if checked is None else checked.as_json()})
+    else:
+        print_shown(partial(show_kernel_proof, proof, kernel))
+        if checked is not None:
+            print_shown(partial(show_report, checked))
+    if proof.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    raise typer.Exit({"proved": 0, "counter-example": MISMATCH, "unknown": MISSING}[proof.outcome])
+
+
+def _checked(kernel: Kernel, jobs: Mapping[str, Job], proof: KernelProof, reproduce: str) -> Report | None:
+    """The check of the builds on the inputs of the first counter-example; None where there is none."""
+    refuted = [(b, f) for b in proof.compared for f in b.failures if f.inputs is not None]
+    if not refuted:
+        return None
+    build, failure = refuted[0]
+    assert failure.inputs is not None
+    vectors = Vectors([failure.inputs], [kernel.expected(failure.inputs)], _SEED)
+    chosen = [jobs[name] for name in dict.fromkeys([*([proof.builds[0].build] if proof.same else []), build.build])]
+    return Report(
+        kernel=kernel.name,
+        compiler=compiler_version(),
+        seed=_SEED,
+        outcomes=[check_job(kernel, job, vectors) for job in chosen],
+        reproduce=reproduce,
+        common_flags=fixed_flags(*(job.source for job in chosen if job.source and is_source(job.source))),
+        engine="lockstep",
+        tolerance=str(kernel.tolerance or ""),
+        mode=kernel.mode,
+    )

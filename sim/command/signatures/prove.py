@@ -2,25 +2,53 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sim.command.signatures.shared import ALL_PROCESSORS, LONGEST, Jobs
+from sim.command.signatures.shared import ALL_PROCESSORS, LONGEST, Cflags, Include, Jobs, March, Mode
 from sim.terminal.on_demand import done_by
 
 
 @done_by("sim.command.running.prove:prove")
 def prove(
-    what: Annotated[str, typer.Argument(help="Part of a claim's name, a glob, or FILE.py; default: all claims.")] = "",
+    what: Annotated[
+        str, typer.Argument(help="A kernel, FILE.py, or part of a claim's name, or a glob; default: all claims.")
+    ] = "",
     list_only: Annotated[bool, typer.Option("--list", help="Name the claims, prove nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-    timeout: Annotated[float, typer.Option(min=0.01, max=LONGEST, help="Seconds for one claim.")] = 60,
+    timeout: Annotated[float, typer.Option(min=0.01, max=LONGEST, help="Seconds for one claim or question.")] = 60,
     jobs: Jobs = ALL_PROCESSORS,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Prove anew what an earlier run decided.")] = False,
+    mode: Mode = None,
+    opt: Annotated[str, typer.Option(help="Of a kernel: optimisation levels, separated by commas.")] = "O2",
+    lengths: Annotated[str, typer.Option(help="Of a kernel: lengths of rows, such as 0..33,64.")] = "0..17",
+    each: Annotated[
+        list[str] | None,
+        typer.Option(help="Of a kernel: a number to take value by value, NAME=0..31; may be repeated."),
+    ] = None,
+    known: Annotated[
+        list[str] | None, typer.Option(help="Of a kernel: a number to leave as it is in the examples; may be repeated.")
+    ] = None,
+    source: Annotated[
+        list[Path] | None,
+        typer.Option(help="Of a kernel: prove this source, object or program in the place of its; may be repeated."),
+    ] = None,
+    symbol: Annotated[str | None, typer.Option(help="The function in it; default: the kernel's.")] = None,
+    march: March = None,
+    cflags: Cflags = "",
+    include: Include = None,
+    same: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="Of a kernel: two builds, each O0 or FILE or FILE@O0, that give the same.", metavar="A B"),
+    ] = None,
 ) -> None:
-    """Decide claims for all inputs: that instructions compute what Arm's manual says, and how conventions relate.
+    """Decide for all inputs: claims about instructions and conventions, or that compiled kernels are their references.
 
-    A verdict is proved, the smallest counter-example with both computations, or unknown with the reason.  FILE.py
-    holds claims of your own, in a list named CLAIMS of sim.prove.Claim; the file is run.
+    Of a kernel, built-in or a kernel file, every output lane of each build is compared with the golden reference for
+    all numbers in the domains, in every shape of the lengths; --same compares two builds.  Otherwise claims are
+    decided: that instructions compute what Arm's manual says, and how conventions relate; FILE.py may hold claims of
+    your own, in a list named CLAIMS of sim.prove.Claim; the file is run.  A verdict is proved, a counter-example, which
+    for a kernel is checked at once, or unknown with the reason: exit codes 0, 1 and 3 of a kernel.
     """

@@ -1,0 +1,79 @@
+"""`lanewise prove KERNEL` as a user meets it: verdicts, exit codes, a failing check, errors in one sentence."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import sim.command.app
+import sim.kernels.quantize_down
+
+SOURCE = Path(sim.kernels.quantize_down.__file__).parent / "kernel.c"
+QUICK = ("quantize_down", "--lengths", "1", "--each", "shift=3", "--jobs", "1")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(sim.command.app.app, ["prove", *arguments])
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path / "cache"))
+
+
+def test_builds_are_proved_and_what_is_said_of_them() -> None:
+    result = run(*QUICK)
+    assert result.exit_code == 0, result.output
+    assert "kernel_plain.c -O2" in result.stdout
+    assert "assumed: inputs that the golden reference does not refuse" in result.stdout
+
+
+def test_a_counter_example_is_shown_as_a_failing_check(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.c"
+    wrong.write_text(SOURCE.read_text().replace("vqrdmulhq_n_s32", "vqdmulhq_n_s32"))
+    result = run(*QUICK, "--source", str(wrong))
+    assert result.exit_code == 1
+    assert "FAILED wrong.c -O2" in result.stdout
+    assert "counter-example, output[0] in length 1" in result.stdout
+
+
+def test_two_builds_are_compared() -> None:
+    result = run(*QUICK, "--same", "O1", "kernel_plain.c@O2", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert (found["outcome"], [build["build"] for build in found["builds"]]) == ("proved", ["kernel_plain.c -O2"])
+
+
+def test_a_build_that_is_another_is_refuted_without_the_reference(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.c"
+    wrong.write_text(SOURCE.read_text().replace("vqrdmulhq_n_s32", "vqdmulhq_n_s32"))
+    result = run(*QUICK, "--same", "kernel.c", str(wrong), "--json")
+    assert (result.exit_code, json.loads(result.stdout)["outcome"]) == (1, "counter-example")
+
+
+def test_a_reference_in_floating_point_is_unknown_with_its_line() -> None:
+    result = run("requantize", "--mode", "xnnpack_fp32_qs8", "--lengths", "1")
+    assert result.exit_code == 3
+    assert "only integers are traced" in result.stdout
+    assert "proved" not in result.stdout.replace("elements proved", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("quantize_down", "--lengths", "3..1"), "--lengths takes numbers such as"),
+        (("quantize_down", "--each", "shift"), "--each takes NAME=0..31"),
+        (("quantize_down", "--opt", "O9"), "--opt takes some of"),
+        (("quantize_down", "--same", "O7", "O2"), "--same takes builds such as"),
+        (("quantize_down", "--same", "O2", "nothing.c"), "there is no file nothing.c"),
+        (("quantize_down", "--same", "O2", "O2"), "twice"),
+        (("sqadd", "--each", "x=1"), "--each is about kernels"),
+        (("transpose1xw", "--lengths", "7"), "no input set of length 7"),
+    ],
+)
+def test_what_is_given_wrong_is_one_sentence(arguments: tuple[str, ...], says: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert says in " ".join(result.output.split())
+    assert "Traceback" not in result.output
