@@ -54,13 +54,13 @@ def test_a_kernel_leaves_on_symbols_what_it_leaves_on_numbers(source: str, level
     image = build(Path(quantize_down.__file__).parent / source, level)
     compiled, symbolic = CompiledKernel(image, kernel, engine="machine"), SymbolicCall(kernel, image)
     rng = np.random.default_rng(20)
-    for length in (1, 19):
+    for length in (1, 17):
         inputs = dict(kernel.arguments(kernel.sample(rng)))
         inputs["length"], inputs["bias"] = length, np.zeros(length, np.int32)
         inputs["accumulators"] = np.zeros(length, np.int32)
         way = one_way(symbolic.traced(inputs, NAMES))
         assert not way.faults
-        for _ in range(5):
+        for _ in range(3):
             inputs["accumulators"] = (rng.integers(-(2**31), 2**31, length) >> rng.integers(0, 31)).astype(np.int32)
             inputs["bias"] = rng.integers(-5000, 5000, length).astype(np.int32)
             inputs |= {

@@ -1,4 +1,4 @@
-"""The symbolic machine, with numbers in the place of its leaves, is the machine: on every form of the table."""
+"""The symbolic machine, with numbers in the place of its leaves, is the machine.  All of it: `make symbolic`."""
 
 from __future__ import annotations
 
@@ -6,53 +6,13 @@ from random import Random
 
 import pytest
 
-from sim.machine.errors import ExecutionError
-from sim.machine.machine import Machine
+from sim.symbolic import simplify  # noqa: F401  # enters the rules
 from sim.symbolic.nodes import RULES, Simplifier
-from sim.verify.states import CODE, DATA, DATA_SIZE, States
-from support.streams_vocabulary import recorded_words
-from support.symbolic_states import differences, known_places, next_pc, symbolic_machine, symbolic_state
+from support.symbolic_forms import FORMS, form_difference
+from support.symbolic_streams import stream_difference
 
-FORMS = {name: words for name, words in recorded_words() if words and not name.startswith("crc32")}
-"""Checksums of 32 symbolic bits have thousands of terms."""
 SOME = list({name.split()[0]: name for name in FORMS}.values())[::4]
-"""A form for every fourth mnemonic; `make symbolic` takes all forms."""
-
-
-def form_difference(name: str, word: int, number: int, s: Simplifier) -> str:
-    """What one word of a form does otherwise on symbols than on numbers; "" for nothing."""
-    states, rng = States(name, seed=number), Random(f"{name} {number}")
-    machine = Machine()
-    machine.memory.map(CODE, 0x2000, "rwx")
-    machine.memory.map(DATA, DATA_SIZE, "rw")
-    machine.memory.write(CODE, word.to_bytes(4, "little"))
-    if states.reaches_memory:
-        machine.memory.write(DATA, states.data)
-    states.fill(machine.registers, number, word)
-    machine.pc = CODE
-    try:
-        instruction = machine.instruction_at(CODE)
-    except ExecutionError:
-        return ""  # of a word that no machine executes
-    if instruction.traps:
-        return ""
-    state, leaves = symbolic_state(s, machine, rng, known_places(instruction))
-    symbolic = symbolic_machine(s, machine, leaves, rng)
-    failed = ""
-    try:
-        ways = symbolic.step(state)
-    except ExecutionError as error:
-        failed = type(error).__name__
-    try:
-        machine.step()
-    except ExecutionError:
-        return ""  # what may be accessed is a matter of the call
-    if failed:
-        return f"{instruction.text} fails: {failed}"
-    found = differences(s, symbolic, state, leaves, machine)
-    if next_pc(ways, leaves) != machine.pc:
-        found.append("it goes elsewhere")
-    return f"{instruction.text}: {found[0]}" if found else ""
+"""A form for every fourth mnemonic."""
 
 
 def test_a_form_does_on_symbols_what_it_does_on_numbers() -> None:
@@ -65,3 +25,8 @@ def test_a_planted_fault_of_the_simplifier_is_noticed(monkeypatch: pytest.Monkey
     monkeypatch.setitem(RULES, "add", [lambda s, node: s.computed("subtract", node.a, node.b)])
     name = "add .4s,.4s,.4s"
     assert form_difference(name, FORMS[name][0], 17, Simplifier())
+
+
+def test_streams_do_on_symbols_what_they_do_on_numbers() -> None:
+    s = Simplifier()
+    assert [found for seed in range(6) if (found := stream_difference(Random(seed), s, 12)[1])] == []

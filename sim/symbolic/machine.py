@@ -7,7 +7,7 @@ together, and what they leave differently is chosen by the condition; a way that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, assert_never
 
@@ -34,7 +34,7 @@ from sim.machine.errors import ExecutionError
 from sim.symbolic.bitwise import on_longer_lanes
 from sim.symbolic.flow import EXIT, Flow
 from sim.symbolic.nodes import Simplifier
-from sim.symbolic.pieces import BitPiece, Pieces, cut, joined, merged, number
+from sim.symbolic.pieces import BitPiece, Pieces, cut, in_bytes, joined, merged, number
 
 PC, SP, FPSR = Place("pc"), Place("sp"), Place("fpsr")
 QC_BIT = 27
@@ -158,13 +158,15 @@ class SymbolicMachine:
         s, registers, memory = self.s, dict(yes.registers), dict(yes.memory)
         for place, pieces in no.registers.items():
             registers[place] = merged(s, condition, yes.registers[place], pieces)
-        run = list[int]()
+        unlike = list[tuple[int, BitPiece, BitPiece]]()
         for address in sorted(yes.memory.keys() | no.memory.keys()):
-            if run and address != run[-1] + 1:
-                memory |= self._merged_bytes(condition, yes, no, run)
-                run = []
-            run.append(address)
-        memory |= self._merged_bytes(condition, yes, no, run)
+            one, other = (state.memory.get(address) or self._first(address) for state in (yes, no))
+            if unlike and (one == other or address != unlike[-1][0] + 1):
+                memory.update(self._merged_bytes(condition, unlike))
+                unlike = []
+            if one != other:
+                unlike.append((address, one, other))
+        memory.update(self._merged_bytes(condition, unlike))
         nothing = s.number(0)
         saturated = [s.select(condition, one, nothing) for one in yes.saturated]
         saturated += [s.select(condition, nothing, one) for one in no.saturated]
@@ -172,12 +174,13 @@ class SymbolicMachine:
         return SymbolicState(yes.pc, registers, memory, before.returns, tuple(kept), before.assumed)
 
     def _merged_bytes(
-        self, condition: Lane, yes: SymbolicState, no: SymbolicState, run: Sequence[int]
-    ) -> dict[int, BitPiece]:
+        self, condition: Lane, unlike: Sequence[tuple[int, BitPiece, BitPiece]]
+    ) -> Iterator[tuple[int, BitPiece]]:
         """One or the other of adjacent bytes; those of one number stay together."""
-        one, other = (joined(state.memory.get(at) or self._first(at) for at in run) for state in (yes, no))
-        pieces = merged(self.s, condition, one, other)
-        return {at: cut(pieces, 8 * i, 8)[0] for i, at in enumerate(run)}
+        if unlike:
+            addresses, ones, others = zip(*unlike, strict=True)
+            pieces = merged(self.s, condition, joined(ones), joined(others))
+            yield from zip(addresses, in_bytes(self.s, pieces), strict=True)
 
     def step(self, state: SymbolicState) -> int | Ways:
         """Execute one instruction; where it goes on is returned, and the program counter left."""
@@ -201,8 +204,7 @@ class SymbolicMachine:
             elif write.place.file != "zr":
                 registers.append((write.place, joined(cut(pieces, 0, write.place.bits))))
         for address, pieces in stores:
-            for i in range(sum(piece.bits for piece in pieces) // 8):
-                (state.memory[address + i],) = joined(cut(pieces, 8 * i, 8))
+            state.memory.update(enumerate(in_bytes(self.s, pieces), address))
         state.registers.update(registers)
         new = dict.fromkeys((*state.saturated, *work.saturated))
         state.saturated = tuple(new)

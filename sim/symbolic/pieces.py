@@ -5,10 +5,10 @@ Moving, loading and storing whole pieces changes nothing of the numbers that the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from isa.lane import Constant, Int, Lane, constant
+from isa.lane import U8, Constant, Int, Lane, constant
 from sim.symbolic.nodes import NOTHING, Simplifier
 
 
@@ -73,6 +73,20 @@ def number(s: Simplifier, pieces: Pieces, element: Int) -> Lane:
         total = total.plus(s.sum_of(s.field(lane, piece.lsb, Int(piece.bits, signed))), 1 << at)
         at += piece.bits
     return s.total(total)
+
+
+def in_bytes(s: Simplifier, pieces: Pieces) -> Iterator[BitPiece]:
+    """The same bits byte by byte, each byte in one piece."""
+    at, begun = 0, list[BitPiece]()
+    for piece in pieces:
+        first = 0
+        while first < piece.bits:
+            bits = min(8 - at % 8, piece.bits - first)
+            begun.append(piece.cut(first, bits))
+            first, at = first + bits, at + bits
+            if at % 8 == 0:
+                byte, begun = joined(begun), []
+                yield byte[0] if len(byte) == 1 else BitPiece(number(s, byte, U8), 0, 8)
 
 
 def merged(s: Simplifier, condition: Lane, yes: Pieces, no: Pieces) -> Pieces:

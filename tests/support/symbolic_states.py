@@ -8,7 +8,7 @@ from random import Random
 
 from isa.evaluate.exact import Evaluation
 from isa.instruction import Instruction
-from isa.lane import Field, Int, Lane, Load, Memory, Place, Read, constant, walk
+from isa.lane import Field, Int, Lane, Load, Memory, Place, Read, walk
 from sim.machine.machine import Machine
 from sim.machine.registers import VISIBLE_PLACES
 from sim.symbolic.machine import SymbolicMachine, SymbolicState, Ways
@@ -98,17 +98,22 @@ def next_pc(ways: int | Ways, leaves: Leaves) -> int:
     return ways.taken if leaves.value(ways.condition) else ways.not_taken
 
 
+def note_raised(symbolic: SymbolicMachine, state: SymbolicState, leaves: Leaves, machine: Machine) -> None:
+    """Which exceptions an operation on symbols raised is not told: here it is what the machine raised."""
+    lowest = symbolic.held(state, FPSR)[0].lane
+    if isinstance(lowest, Read) and lowest.place.file == "raised":
+        leaves.values.setdefault(lowest.place, machine.fpsr & 255)
+
+
 def differences(
     s: Simplifier, symbolic: SymbolicMachine, state: SymbolicState, leaves: Leaves, machine: Machine
 ) -> list[str]:
     """Where a symbolic state, with the leaves' values, is not that of a machine."""
     found = []
+    note_raised(symbolic, state, leaves, machine)
     for place in VISIBLE_PLACES:
         wanted = machine.read(place)
-        pieces = symbolic.held(state, place)
-        if place == FPSR and any(isinstance(p.lane, Read) and p.lane.place.file == "raised" for p in pieces):
-            leaves.values[pieces[0].lane.place] = wanted & 255  # type: ignore[union-attr]  # which exceptions is not told
-        got = leaves.value(number(s, pieces, Int(place.bits, signed=False)))
+        got = leaves.value(number(s, symbolic.held(state, place), Int(place.bits, signed=False)))
         if got != wanted:
             found.append(f"{place} is {got:#x}, not {wanted:#x}")
     for address, piece in state.memory.items():
@@ -116,6 +121,3 @@ def differences(
         if got != wanted:
             found.append(f"the byte at {address:#x} is {got:#x}, not {wanted:#x}")
     return found
-
-
-__all__ = ["Leaves", "constant", "differences", "known_places", "next_pc", "symbolic_machine", "symbolic_state"]
