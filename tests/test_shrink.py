@@ -117,6 +117,29 @@ def wrapping_sum(to: Int, a: Lane, b: Lane) -> Lane:
     return to.wrap(a + b)
 
 
+def test_a_finding_does_not_shrink_to_that_of_another_instruction_or_array(tmp_path: Path) -> None:
+    """Nothing at all over-reads by another instruction: the very first element of the other array."""
+    text = """
+        #include <stddef.h>
+        #include <stdint.h>
+        void add(const int8_t *a, const int8_t *b, int8_t *out, size_t n) {
+            int8_t first = *(volatile const int8_t *)b;
+            for (size_t i = 0; i < n; i++) out[i] = first + *(volatile const int8_t *)(a + i + (i > 3));
+        }
+    """
+    (tmp_path / "add.c").write_text(text)
+    name, signature = parse_prototype("void add(const int8_t a[n], const int8_t b[n], int8_t out[n], size_t n)")
+    kernel = Kernel(
+        name=name,
+        symbol=name,
+        sources=(tmp_path / "add.c",),
+        signature=signature,
+        golden=lambda inputs: {"out": inputs["b"][:1].repeat(inputs["n"]) + inputs["a"]},
+    )
+    row = {"n": 9, "a": np.arange(9, dtype=np.int8), "b": np.ones(9, np.int8)}
+    assert shrunk(kernel, row).inputs["n"] == 5
+
+
 def test_a_divergence_shrinks_to_the_numbers_at_which_the_engines_part(tmp_path: Path) -> None:
     """A machine that wraps where SQADD saturates parts from the emulator at 2^31 - 1 and 1, or the like."""
     (tmp_path / "add.c").write_text(SATURATING)

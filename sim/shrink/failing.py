@@ -49,7 +49,8 @@ def shrink(
     max_instructions: int = MAX_INSTRUCTIONS,
 ) -> Shrunk:  # fmt: skip
     """The input set of that number, on which the implementation fails, shrunk to the shortest arrays and the simplest
-    numbers that still fail in the same way: a wrong lane, a divergence, an error of the same kind.
+    numbers that still fail in the same way: a wrong lane, a divergence, an error of the same kind, a finding of the
+    same kind, array and instruction.
 
     First fewer lanes are taken of all axes that are as long as one another, then each number is replaced by a simpler
     one of its domain.  What the golden reference, the domain or the signature refuses does not fail.  Where the kernel
@@ -75,7 +76,7 @@ def shrink(
         last: Engine = "machine" if failure.kind == UNENDING else engine
         single = alone(kernel, inputs, vectors.seed)
         outcome = check_job(kernel, job, single, lambda _: None, table, last, max_instructions)
-        return outcome if again is not None and again.kind == failure.kind and outcome.failure else None
+        return outcome if failure.is_like(again) and outcome.failure else None
 
     if literal(small) != literal(whole) and (outcome := verified(small)):
         return Shrunk(small, outcome, sizes_told(kernel, whole, small))
@@ -155,6 +156,6 @@ class _Search:
     def _fails(self, inputs: Inputs) -> bool:
         """Whether they fail in the same way, and the program of intrinsics agrees on them."""
         failure = self._trial.failure(inputs, self._failure.number)
-        if failure is None or failure.kind != self._failure.kind:
+        if not self._failure.is_like(failure):
             return False
         return self._program is None or self._program.first_failure(inputs) is None

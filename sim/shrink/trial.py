@@ -8,7 +8,7 @@ from typing import Final
 from isa.rows import TABLE
 from isa.table import Table
 from sim.call.call import CallError, CallResult, CompiledKernel, Engine, Implementation, ProgramKernel
-from sim.call.guards.findings import GuardError
+from sim.call.guards.findings import GuardError, GuardFinding
 from sim.call.kernel_image import open_kernel
 from sim.check.check import Job
 from sim.check.vectors import Vectors, call_seed
@@ -26,11 +26,19 @@ TRIED_INSTRUCTIONS: Final = 200_000
 
 @dataclass(frozen=True)
 class Failure:
-    """How the call of that number fails; `result` is what it gave, if it came to its end."""
+    """How the call of that number fails; `result` is what it gave, if it came to its end.
+
+    `place` says of a guard's finding the array and the address of the instruction; two of them are not the same fault.
+    """
 
     kind: str
     number: int
     result: CallResult | None = None
+    place: tuple[str, int | None] = ("", None)
+
+    def is_like(self, other: Failure | None) -> bool:
+        """Whether the other is of the same kind, by the same instruction on the same array."""
+        return other is not None and (self.kind, self.place) == (other.kind, other.place)
 
 
 def alone(kernel: Kernel, inputs: Inputs, seed: int) -> Vectors:
@@ -69,20 +77,26 @@ class Trial:
             arguments = self._kernel.arguments(vectors.inputs[number])
             result = self._implementation.call(arguments, call_seed(vectors, number))
         except (ExecutionError, CallError, KernelError, TypeError, ValueError) as error:
-            return Failure(error.finding.kind if isinstance(error, GuardError) else type(error).__name__, number)
-        kind = _kind(result, vectors.golden[number])
-        return Failure(kind, number, result) if kind else None
+            if isinstance(error, GuardError):
+                return Failure(error.finding.kind, number, place=_place(error.finding))
+            return Failure(type(error).__name__, number)
+        return _failure(result, vectors.golden[number], number)
 
 
-def _kind(result: CallResult, golden: Outputs) -> str:
-    """What is wrong with a call that came back; "" for nothing."""
+def _failure(result: CallResult, golden: Outputs, number: int) -> Failure | None:
+    """What is wrong with a call that came back."""
     if result.divergence is not None:
-        return DIVERGENCE
-    harmful = [f.kind for f in result.findings if not f.harmless and (not f.output or f.output in golden)]
+        return Failure(DIVERGENCE, number, result)
+    harmful = [f for f in result.findings if not f.harmless and (not f.output or f.output in golden)]
     if harmful:
-        return harmful[0]
+        return Failure(harmful[0].kind, number, result, _place(harmful[0]))
     lanes = (agreement(outputs[name], golden[name]) for outputs in result.outputs.values() for name in golden)
-    return "" if all(right.all() for right in lanes) else MISMATCH
+    return None if all(right.all() for right in lanes) else Failure(MISMATCH, number, result)
+
+
+def _place(finding: GuardFinding) -> tuple[str, int | None]:
+    """An endless loop goes on anywhere: there the instruction tells nothing."""
+    return ("", None) if finding.kind == UNENDING else (finding.where, finding.pc)
 
 
 def _implementation(kernel: Kernel, job: Job, table: Table, engine: Engine, limit: int) -> Implementation:
