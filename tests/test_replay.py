@@ -100,6 +100,12 @@ def test_a_recorded_call_passes(save: Save, sample: tuple[Call, Any], engine: En
     assert (result.kind, result.detail, result.instructions, result.values) == ("passed", "", 5, 16 + 31 + 32 + 2)
 
 
+def test_the_machine_alone_tells_the_same_forms_as_lockstep(save: Save, sample: tuple[Call, Any]) -> None:
+    call, arrays = sample
+    alone, both = (replayed(save([call], arrays), engine).forms for engine in ("machine", "lockstep"))
+    assert alone == both != frozenset()
+
+
 def test_a_long_call_goes_on_in_native_code(save: Save) -> None:
     times = 15_000
     words = [0xD2800002 | times << 5, 0xF1000442, 0xB5FFFFE2, 0xD65F03C0]  # mov x2, #; subs x2, x2, #1; cbnz x2; ret

@@ -98,7 +98,8 @@ class _Run:
         return self._emulator if self._engine == "emulator" else self.machine
 
     def result(self, line: int, kind: Kind, detail: str = "", form: str = "") -> Replayed:
-        forms, unverified = frozenset(self._lockstep.forms), self._lockstep.unverified
+        forms = self.machine.forms if self._engine == "machine" else frozenset(self._lockstep.forms)
+        unverified = self._lockstep.unverified
         return Replayed(
             line=line,
             name=self._call.name,
