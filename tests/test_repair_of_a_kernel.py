@@ -243,6 +243,23 @@ KERNELS = {
         }""",
         lambda i: 2 * wide(i, "a") ^ abs(wide(i, "a")),
     ),
+    "a variable left out of a vector that is only narrowed": Faulty(
+        """const int16_t more = (int16_t)n;
+        for (int i = 0; i + 8 <= n; i += 8) {
+            const int16x8_t x = vmulq_n_s16(vmovl_s8(vld1_s8(a + i)), more);
+            const int8x8_t narrow = vqmovn_s16(x); // FAULT
+            vst1q_s16(output + i, vmovl_s8(narrow));
+        }""",
+        lambda i: np.clip(i["n"] * wide(i, "a") + i["n"], -128, 127), BYTES,
+    ),
+    "a variable in the place of 0": Faulty(
+        EACH + """
+            const int limit = n;
+            const int x = a[i] > limit ? a[i] : b[i]; // FAULT
+            output[i] = x + limit;
+        }""",
+        lambda i: np.where(wide(i, "a") > 0, i["a"], i["b"]) + i["n"], SHORT,
+    ),
     "a constant with one other bit": Faulty(
         EACH
         + """

@@ -63,7 +63,8 @@ class ExecutedCode:
         """Whether a variable of the function that an instruction is in has a sign: a short one, by how it is loaded."""
         start = self.start(pc)
         loads = (a for at, a in self.accesses.items() if a.is_load and a.slot == slot and self.start(at) == start)
-        return not any(access.part in ("b", "h") for access in loads)
+        parts = {access.part for access in loads}
+        return not parts & {"b", "h"} or bool(parts & {"sb", "sh"})
 
     def opens(self, pc: int) -> bool:
         """Whether an instruction is of the line at which its function opens, where arguments and constants are kept."""

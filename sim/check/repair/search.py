@@ -75,21 +75,22 @@ def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequ
     yield _alike(by_line)
     yield _left_out(by_line)
     further = [change for change in alone if change.rank in (ONE_OFF, MISSING)]
-    further += [change for pc in places for change in left_out_variables(code, pc)]
-    yield ([change] for change in _in_turn(further))
+    with_others = [change for pc in places for change in left_out_variables(code, pc)]
+    yield ([change] for change in _in_turn(with_others, further))
     yield _pairs(by_line)
 
 
-def _in_turn(changes: Iterable[Alternative]) -> list[Alternative]:
-    """The first of each address, then the second, and so on: where the work ends early, it was on the likeliest of all.
+def _in_turn(*kinds: Iterable[Alternative]) -> list[Alternative]:
+    """Of each kind the first of each address, then the second, and so on; any instruction with the same operands last.
 
-    Any instruction with the same operands comes last.
+    So where the work ends early, it was on the likeliest of all.
     """
-    of_address = Counter[int]()
     places: list[tuple[bool, int, Alternative]] = []
-    for change in changes:
-        of_address[change.pc] += 1
-        places.append((change.instruction.text != change.original.text, of_address[change.pc], change))
+    for changes in kinds:
+        of_address = Counter[int]()
+        for change in changes:
+            of_address[change.pc] += 1
+            places.append((change.instruction.text != change.original.text, of_address[change.pc], change))
     return [change for *_, change in sorted(places, key=itemgetter(0, 1))]
 
 

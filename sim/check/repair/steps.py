@@ -17,6 +17,8 @@ from isa.semantics.elementwise import Body, Writes
 Change = Callable[[Lane, Int, Lane], Lane]
 """What becomes of a lane of that type; with it how far a shift goes, or behind an instruction the lane's number."""
 LEFT_OUT: Final = "left out"
+ELEMENTS: Final = (8, 16, 32)
+"""Bits that the numbers of a vector may have that is loaded."""
 _MOVES: Final = re.compile(r"(?:ldu?r|ldp|fmov|adrp?)\w*")
 """What takes no part in the arithmetic."""
 _RIGHT_SHIFTS: Final = re.compile(r"s(?:q?r?shl|r?shr|q?r?shrun?2?|q?r?shrn2?|r?sra)|rshrn2?|shrn2?")
@@ -124,7 +126,7 @@ def missing_steps(instruction: Instruction) -> Iterator[tuple[str, Body, Place |
         for says, change in _BEHIND.items():
             yield f"after it is {says}", _on(instruction.form, 0, change), None if is_kept else target.place
     elif name in ("ldr", "ldur") and isinstance(target, Scalar) and target.bits >= 64:
-        for bits, (says, change) in product((8, 16, 32), _BEHIND.items()):
+        for bits, (says, change) in product(ELEMENTS, _BEHIND.items()):
             yield f"of {bits} bits {says}", with_results(instruction.form, change, bits), None
     elif not name.startswith("f"):
         for says, change in _BEHIND.items():
@@ -266,6 +268,7 @@ _BEHIND: Final[dict[str, Change]] = {
     "doubled": lambda lane, element, by: lane << 1,
     "halved": lambda lane, element, by: lane >> 1,
     "halved and rounded": lambda lane, element, by: (lane + 1) >> 1,
+    "0 instead": lambda lane, element, by: constant(0),
     "not below 0": lambda lane, element, by: maximum(lane, 0),
     "not above 0": lambda lane, element, by: minimum(lane, 0),
     **{f"bounded to {to}": _bounded(to) for to in (S8, U8, S16, U16, S32)},

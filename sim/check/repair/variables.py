@@ -15,7 +15,7 @@ from isa.operands import General, Scalar, Vector
 from isa.semantics.elementwise import Body, Writes
 from sim.check.repair.alternative import MISSING, STEP, Alternative
 from sim.check.repair.code import ExecutedCode
-from sim.check.repair.steps import Change, computes, operands_of, with_body, with_results
+from sim.check.repair.steps import ELEMENTS, Change, computes, operands_of, with_body, with_results
 
 BESIDE: Final = (1, 2, 4, 8, 16)
 """Bytes from an element to the next, or from one register's worth to the next."""
@@ -91,7 +91,7 @@ def left_out_variables(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
     """An instruction of integers of which a variable was left out: to be added, taken away, or a bound."""
     instruction, access = code.instructions[pc], code.accesses.get(pc)
     variables = code.variables.get(code.start(pc), {})
-    if instruction.form.mnemonic.startswith("f") or "sp" in instruction.text:
+    if instruction.form.mnemonic.startswith("f") or ("sp" in instruction.text and access is None):
         return
     if not computes(instruction) if access is None else not access.is_load or access.slot not in variables:
         return
@@ -106,8 +106,9 @@ def left_out_variables(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
         if is_one or (isinstance(target, (Vector, Scalar)) and _BITS.get(kept.letter) == target.count * target.bits):
             for says in _WITH if isinstance(target, General) else _WITH_LANES:
                 combined = _with(says, slot, of_one)
-                changed = with_body(instruction, with_results(instruction.form, combined))
-                yield Alternative(pc, MISSING, instruction, changed, f"{says} what {code.line(made)} keeps")
+                for bits in (0,) if access is None or isinstance(target, General) else ELEMENTS:
+                    changed = with_body(instruction, with_results(instruction.form, combined, bits))
+                    yield Alternative(pc, MISSING, instruction, changed, f"{says} what {code.line(made)} keeps")
 
 
 def _unsigned(lane: Lane, element: Int) -> Lane:
