@@ -15,6 +15,7 @@ from sim import Machine, MemoryFault, Trap
 from sim.check.vectors import make_vectors
 from sim.kernels.kernel import built_in_kernel
 from sim.machine import host_compiler
+from sim.machine.compiled.time_slice import TimeSlice
 from sim.machine.machine import PATIENCE
 from sim.toolchain import compilers
 from sim.toolchain.compilers import ToolMissing, build, engine_library
@@ -235,3 +236,18 @@ def test_ctrl_c_ends_compiled_code() -> None:
             machine.run()
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "size"), [(0.02, 500), (0.01, 1000), (0.005, 2000), (0.0001, 4000), (1.0, 400), (0.0025, 4000)]
+)
+def test_a_slice_is_fitted_to_the_time_it_took_and_grows_fourfold_at_most(seconds: float, size: int) -> None:
+    fitted = TimeSlice(0.01, least=400, largest=10_000, size=1000)
+    fitted.took(seconds)
+    assert fitted.size == size
+
+
+def test_a_slice_is_never_larger_than_the_largest() -> None:
+    fitted = TimeSlice(0.01, least=400, largest=1500, size=1000)
+    fitted.took(0.0001)
+    assert fitted.size == 1500
