@@ -34,6 +34,8 @@ from sim.symbolic.tracing import refuse
 _TYPES: Final = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool_", "intp", "uintp")
 _REFERENCES: Final = ("sim.golden", "sim.kernels")
 """The packages whose modules are references, besides the module that a reference is of."""
+UNINITIALISED: Final = "uninitialised"
+"""The file of the leaves for elements of `np.empty`, which may be anything."""
 _numbers = count()
 
 
@@ -129,7 +131,7 @@ def _empty(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
     if array.dtype.kind not in "iub":
         return array
     kind = element_type(array.dtype)
-    unknown = np.frompyfunc(lambda _: Read(Place("uninitialised", next(_numbers)), kind.low, kind.high), 1, 1)
+    unknown = np.frompyfunc(lambda _: Read(Place(UNINITIALISED, next(_numbers)), kind.low, kind.high), 1, 1)
     return SymbolicArray(boxed(unknown(np.zeros(array.shape))), array.dtype)
 
 

@@ -22,6 +22,7 @@ from sim.prove.claim import Outcome
 from sim.symbolic.call import UNDEFINED, Path, SymbolicCall, input_leaf
 from sim.symbolic.elementwise import settled
 from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
+from sim.symbolic.known_names import UNINITIALISED
 from sim.symbolic.reference import ReferenceCase, TracedReference, name_of, traced_reference
 from sim.symbolic.simplify import SIMPLIFIER
 from sim.symbolic.tracing import Untraceable
@@ -84,9 +85,9 @@ class BuildProof:
     @property
     def outcome(self) -> Outcome:
         """Proved where every element is, and nothing else was found; at least one there must be."""
-        if any(failure.outcome == "counter-example" for failure in self.failures) or self.faults:
+        if any(failure.outcome == "counter-example" for failure in self.failures):
             return "counter-example"
-        whole = self.elements > 0 and self.proved == self.elements and not self.refused
+        whole = self.elements > 0 and self.proved == self.elements and not self.refused and not self.faults
         return "proved" if whole else "unknown"
 
 
@@ -203,6 +204,7 @@ class Prover:
             return self.proof
         except KeyboardInterrupt:
             self.proof.interrupted = True
+            return self.proof
         self.proof.trace_seconds = time.monotonic() - started
         self._decide()
         return self.proof
@@ -426,8 +428,8 @@ class _Inputs:
     values: Mapping[Place, int]
 
     def read(self, place: Place) -> int:
-        """The number of an input."""
-        return self.values[place]
+        """The number of an input; 0 for what nobody defines."""
+        return self.values.get(place, 0)
 
     def load(self, address: int, size: int) -> bytes:
         """Raises LookupError: expressions of a proof load nothing."""
@@ -435,7 +437,8 @@ class _Inputs:
 
 
 def _is_undefined(lane: Lane) -> bool:
-    return any(isinstance(node, Read) and node.place.file.startswith(UNDEFINED) for node in operands_first([lane]))
+    undefined = (UNDEFINED, UNINITIALISED)
+    return any(isinstance(node, Read) and node.place.file.startswith(undefined) for node in operands_first([lane]))
 
 
 def _scalars(traced: TracedReference) -> dict[str, Read]:

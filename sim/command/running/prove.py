@@ -154,7 +154,9 @@ def _levels(opt: str) -> list[str]:
 
 def _build(kernel: Kernel, name: str, flags: tuple[str, ...]) -> Job:
     """A build from its name: a level, a file, or both."""
-    file, _, level = name.rpartition("@") if "@" in name else ("", "", name) if name in LEVELS else (name, "", "O2")
+    file, at, level = name.rpartition("@")
+    if not at and not re.fullmatch(r"-?O\w", name):
+        file, level = name, "O2"
     if level.removeprefix("-") not in LEVELS:
         fail(
             f"--same takes builds such as O0, kernel.c or kernel.c@O0, not {name!r}: levels are {','.join(LEVELS)}",
