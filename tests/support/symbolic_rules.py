@@ -60,6 +60,8 @@ DIRECTED: tuple[Lane, ...] = (
     S3.wrap(A - B).equals(A - B).equals(0) ^ (S3.wrap(A - B) < 0),
     maximum(minimum(E, 4), 1),
     S3.wrap(A - B).equals(0),
+    (E >> 2) + ((E & 3) > (D + 1)),
+    (E >> 2) - ((E & 3) < (D + 1)),
 )
 """Expressions for the rules that chance rarely meets."""
 

@@ -251,6 +251,36 @@ def parts_of_one_number(s: Simplifier, parts: LinearSum) -> LinearSum | None:
     return None
 
 
+@sum_rule
+def rounding_by_carry(s: Simplifier, parts: LinearSum) -> LinearSum | None:
+    """A quotient, rounded up where the rest is at least some number, is the quotient of what is so much larger.
+
+    x >> n, and 1 more where the low n bits of x are at least t, is (x + 2^n - t) >> n, of any t in 0..2^n.
+    """
+    for quotient, times in parts.terms.items():
+        whole, count, element = _part(quotient)
+        if element is not None or not count:
+            continue
+        rest = s.field(whole, 0, Int(count, signed=False))
+        for term, more in parts.terms.items():
+            compared, limit = compared_with(term)
+            sign = s.sum_of(compared).terms.get(rest, 0)
+            if not isinstance(term, Binary) or term.operator != "less" or more * sign != -times or abs(sign) != 1:
+                continue
+            # sign * rest + others < limit: the rest is below limit - others, or at least others - limit + 1
+            others = s.sum_of(compared).plus(LinearSum({rest: 1}, 0), -sign)
+            least = LinearSum({}, limit if sign > 0 else limit - 1).plus(others, -1).times(sign)
+            threshold = s.total(least)
+            if threshold.low < 0 or threshold.high > 1 << count:
+                continue
+            made = s.total(s.sum_of(whole).plus(LinearSum({}, 1 << count)).plus(least, -1))
+            rounded = s.sum_of(s.computed("shift_right", made, count))
+            found = LinearSum({t: k for t, k in parts.terms.items() if t not in (quotient, term)}, parts.constant)
+            # an upward comparison says where there is no carry: 1 less, and the carry
+            return found.plus(rounded, times).plus(LinearSum({}, more if sign > 0 else 0))
+    return None
+
+
 def _part(term: Lane) -> tuple[Lane, int, Int | None]:
     """Which bits of which number a term is: the number, the first bit, their type; None for all from there on."""
     inner, element = (term.operand, term.element) if isinstance(term, Field) else (term, None)
