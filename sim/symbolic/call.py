@@ -24,7 +24,7 @@ from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.kernels.signature import RETURNED, ScalarArgument, Stack, is_given
 from sim.machine.machine import Machine
 from sim.machine.registers import VISIBLE_PLACES
-from sim.symbolic.machine import SymbolicMachine, SymbolicState
+from sim.symbolic.machine import RAISED, SymbolicMachine, SymbolicState
 from sim.symbolic.nodes import Simplifier
 from sim.symbolic.pieces import BitPiece, Pieces, cut, number
 from sim.symbolic.simplify import SIMPLIFIER
@@ -211,11 +211,10 @@ class SymbolicCall:
         found = []
         for name, lanes in outputs.items():
             for index, lane in enumerate(lanes):
-                leaf = next(
-                    (n for n in walk([lane]) if isinstance(n, Read) and n.place.file.startswith(UNDEFINED)), None
-                )
-                if leaf is not None:
-                    found.append(f"{name}[{index}] depends on undefined bytes ({leaf.place.file})")
+                files = [node.place.file for node in walk([lane]) if isinstance(node, Read)]
+                undefined = [file for file in files if file.startswith((UNDEFINED, RAISED))]
+                if undefined:
+                    found.append(f"{name}[{index}] depends on undefined bytes ({undefined[0]})")
         return found
 
 

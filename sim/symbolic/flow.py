@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from isa.instruction import Instruction
 from isa.lane import Constant, Pick, Place
+from sim.machine.errors import ExecutionError
 
 EXIT = -1
 """The end of a function, as a place in its code."""
@@ -38,7 +39,11 @@ class Flow:
         return found
 
     def _targets(self, pc: int) -> Iterator[int]:
-        instruction = self._instruction_at(pc)
+        try:
+            instruction = self._instruction_at(pc)
+        except ExecutionError:  # what follows a call that does not return need not be code
+            yield EXIT
+            return
         target = next((w.lanes[0] for w in instruction.writes if w.place == Place("pc")), None)
         if target is None or Place("x", 30) in instruction.places_written:
             yield pc + 4

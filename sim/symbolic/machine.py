@@ -38,6 +38,8 @@ from sim.symbolic.pieces import BitPiece, Pieces, cut, in_bytes, joined, merged,
 
 PC, SP, FPSR = Place("pc"), Place("sp"), Place("fpsr")
 QC_BIT = 27
+RAISED = "raised"
+"""The register file of leaves for the exceptions that floating point on symbols raised: which is not told."""
 MOST_FORKS = 32
 """Branches on data inside of each other."""
 MOST_INSTRUCTIONS = 1_000_000
@@ -209,7 +211,7 @@ class SymbolicMachine:
         new = dict.fromkeys((*state.saturated, *work.saturated))
         state.saturated = tuple(new)
         if work.raises:
-            raised = self.s.made(Read(Place("raised", self.executed), 0, 255))
+            raised = self.s.made(Read(Place(RAISED, self.executed), 0, 255))
             low, high = cut(state.registers[FPSR], 0, 8), cut(state.registers[FPSR], 8, 24)
             state.registers[FPSR] = (BitPiece(raised, 0, 8), *high) if low else high
         if instruction.is_branch and Place("x", 30) in instruction.places_written:

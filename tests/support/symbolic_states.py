@@ -11,7 +11,7 @@ from isa.instruction import Instruction
 from isa.lane import Field, Int, Lane, Load, Memory, Place, Read, walk
 from sim.machine.machine import Machine
 from sim.machine.registers import VISIBLE_PLACES
-from sim.symbolic.machine import SymbolicMachine, SymbolicState, Ways
+from sim.symbolic.machine import RAISED, SymbolicMachine, SymbolicState, Ways
 from sim.symbolic.nodes import Simplifier
 from sim.symbolic.pieces import BitPiece, Pieces, number
 
@@ -101,7 +101,7 @@ def next_pc(ways: int | Ways, leaves: Leaves) -> int:
 def note_raised(symbolic: SymbolicMachine, state: SymbolicState, leaves: Leaves, machine: Machine) -> None:
     """Which exceptions an operation on symbols raised is not told: here it is what the machine raised."""
     lowest = symbolic.held(state, FPSR)[0].lane
-    if isinstance(lowest, Read) and lowest.place.file == "raised":
+    if isinstance(lowest, Read) and lowest.place.file == RAISED:
         leaves.values.setdefault(lowest.place, machine.fpsr & 255)
 
 
