@@ -12,7 +12,7 @@ import pytest
 from sim.check.check import Job, check_job
 from sim.check.repair.place import with_faults
 from sim.check.report import Mismatch
-from sim.check.vectors import make_vectors
+from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
 
 Inputs = Mapping[str, Any]
@@ -63,6 +63,37 @@ def test_a_golden_step_named_like_an_argument_is_told_apart_from_it(level: str, 
     domain = {"values": Domain(-9999, 9999), "shift": Domain(1, 5)}
     found = mismatch_of(PER_CHANNEL, PER_CHANNEL_PROTOTYPE, tripled, tmp_path, level, **domain)
     assert (found.parted_at, found.agreed) == ("last", ("shift", "triple"))
+
+
+SCALED = """#include <stddef.h>
+void scaled(const float *scale, float *output, size_t n)
+{
+    for (size_t i = 0; i < n; ++i)
+        output[i] = scale[i] * 3 - 1;
+}
+"""
+
+
+def test_a_golden_step_that_is_an_argument_with_nan_in_it_is_that_argument(tmp_path: Path) -> None:
+    """So it is agreed, and no step that the kernel would have to compute."""
+
+    def steps(inputs: Inputs) -> dict[str, np.ndarray]:
+        triple = inputs["scale"] * np.float32(3)
+        return {"scale": inputs["scale"], "triple": triple, "last": triple + np.float32(1)}
+
+    source = tmp_path / "kernel.c"
+    source.write_text(SCALED)
+    name, signature = parse_prototype("void scaled(const float scale[n], float output[n], size_t n)")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(source,), signature=signature, steps=steps,
+        golden=lambda inputs: {"output": steps(inputs)["last"]},
+    )  # fmt: skip
+    inputs = {"scale": np.array([np.nan, 1.5, 2.5, 4], np.float32), "n": 4}
+    outcome = check_job(
+        kernel, Job(source, ("-O2",)), Vectors([inputs], [kernel.expected(inputs)], 1), engine="machine"
+    )
+    assert outcome.mismatch is not None
+    assert outcome.mismatch.agreed == ("scale", "triple")
 
 
 def test_no_source_is_named_where_no_instruction_was_found(tmp_path: Path) -> None:

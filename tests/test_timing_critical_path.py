@@ -132,3 +132,9 @@ def test_in_order_a_result_can_be_late_by_its_slack(case: Case) -> None:
 def test_in_order_a_result_that_is_later_than_its_slack_delays_the_end(case: Case) -> None:
     before, after = later_by(case, 1)
     assert after > before
+
+
+def test_an_instruction_goes_through_five_stages_in_their_order() -> None:
+    assert [(stage.name, int(stage)) for stage in Stage] == [
+        ("ENTERED", 0), ("AVAILABLE", 1), ("ISSUED", 2), ("READY", 3), ("RETIRED", 4),
+    ]  # fmt: skip
