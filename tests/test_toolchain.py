@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import metadata, util
 from pathlib import Path
 from typing import Any
@@ -355,3 +356,22 @@ def test_a_library_is_kept_by_text_and_flags(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_library_that_does_not_compile_is_the_texts_fault() -> None:
     with pytest.raises(ToolchainError, match=r"mend what the tool reports\n(?s:.*)library\.c"):
         toolchain.host_library("int twice(")
+
+
+def test_a_compiler_that_does_not_end_is_stopped_with_all_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits for somebody who writes what it includes."""
+    os.mkfifo(tmp_path / "endless.h")
+    (tmp_path / "kernel.c").write_text('#include "endless.h"\n')
+    monkeypatch.setattr(toolchain, "LONGEST", 0.5)
+    with pytest.raises(
+        ToolchainUnavailable, match=r"clang does not end: it was stopped after 0\.5 s; give it less"
+    ) as told:
+        build(tmp_path / "kernel.c", "-O1")
+    assert told.value.exit_code == 3
+    left = []
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # one that has ended since
+            left += [command] if os.fsencode(tmp_path) in command.read_bytes() else []
+    assert left == []
