@@ -66,7 +66,7 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 20, 1000)
+    gc.set_threshold(10_000, 10, 1000)  # not more rarely: what waits for it may hold emulators, megabytes each
 
 
 @pytest.fixture(scope="module", autouse=True)
