@@ -77,7 +77,7 @@ def aim(kernel: Kernel, jobs: Iterable[Job], vectors: Vectors) -> Aimed:
     own = [] if kernel.is_drawn else given
     made = candidates(kernel, vectors.seed) if kernel.is_drawn else changed_candidates(kernel, own, vectors.seed)
     tried = own + list(made)
-    near = [number for number, candidate in enumerate(tried) if candidate.is_near]
+    near = [number for number, candidate in enumerate(tried) if candidate.is_near and not candidate.undeclared]
     kept, mistakes, operands, doubts = set(near[::USUAL]), list[TriedMistake](), list[OperandsMet](), list[str]()
     for title, image in _builds(kernel, jobs):
         target = _Target(image, kernel, tried)
@@ -217,10 +217,10 @@ class _Target:
         return classes.told(title, self._image, self._kernel)
 
     def _order(self, first: set[int]) -> list[int]:
-        """The candidates that are not long, by lot, but these first."""
+        """The candidates that are not long, by lot, but these first, and last those that only tell of a doubt."""
         lot = np.random.default_rng(1).permutation(len(self._tried)).tolist()
         order = [number for number in lot if number in self._took and not self._tried[number].is_long]
-        return sorted(order, key=lambda number: number not in first)
+        return sorted(order, key=lambda number: (number not in first, bool(self._tried[number].undeclared)))
 
     def _mistakes(self) -> list[Mistake]:
         """At most so many of the code that is executed, evenly spread, in an order that is the same every time."""
