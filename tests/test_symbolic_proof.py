@@ -136,3 +136,10 @@ def test_every_reference_is_traced_or_refused_with_its_line(name: str) -> None:
 def test_a_length_that_a_kernel_cannot_have_is_named() -> None:
     with pytest.raises(NoShape, match="no input set of length 7"):
         shapes_of(built_in_kernel("transpose1xw"), [7])
+
+
+def test_numbers_that_stay_as_they_are_in_the_example_are_told() -> None:
+    kernel = built_in_kernel("quantized_multiplier")
+    assert traced_reference(kernel, kernel.sample(np.random.default_rng(2))).known == {"factor"}
+    parameters = traced_reference(QUANTIZE, shapes_of(QUANTIZE, [2])[0].example, ["offset"])
+    assert parameters.known == {"parameters.offset"}

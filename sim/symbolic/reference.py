@@ -44,9 +44,10 @@ class ReferenceCase:
 class TracedReference:
     """A reference on all inputs of one shape.
 
-    `inputs` are the unknown numbers, by where they stand in the input set; `known` the names of those that had to be
-    known and are as in the example.  `refused` counts the ways on which the reference raises: what they take is no
-    input of the kernel.  `unknown_arguments` are the arguments that are not the same number in every case.
+    `inputs` are the unknown numbers, by where they stand in the input set; `known` the names of those that are as in
+    the example: they were to be, had to be, or are no integers.  `refused` counts the ways on which the reference
+    raises: what they take is no input of the kernel.  `unknown_arguments` are the arguments that are not the same
+    number in every case.
     """
 
     example: Inputs
@@ -111,7 +112,8 @@ def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = (
         for name, lanes in case.arguments.items()
         if _numbers(lanes) != _numbers(cases[0].arguments[name])
     }
-    return TracedReference(example, inputs, held - sizes, tuple(cases), refused, frozenset(unknown))
+    kept = {name_of(where) for where in numbers_of(example) if where not in inputs and where[-1] not in sizes}
+    return TracedReference(example, inputs, frozenset(kept), tuple(cases), refused, frozenset(unknown))
 
 
 def name_of(where: Where) -> str:
