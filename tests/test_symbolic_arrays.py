@@ -11,10 +11,10 @@ import pytest
 from isa.evaluate.exact import Evaluation
 from isa.lane import Place, Read
 from sim.prove.claim import ClaimInputs
-from sim.symbolic.arrays import SymbolicArray, SymbolicInt, array_of, is_symbolic
-from sim.symbolic.elementwise import ELEMENTWISE, FOLDS, element_type, equal, negated
-from sim.symbolic.known_names import lanes_passed_on
-from sim.symbolic.tracing import Untraceable, every_way
+from sim.symbolic.numbers.arrays import SymbolicArray, SymbolicInt, array_of, is_symbolic
+from sim.symbolic.numbers.elementwise import ELEMENTWISE, FOLDS, element_type, equal, negated
+from sim.symbolic.numbers.known_names import lanes_passed_on
+from sim.symbolic.numbers.tracing import Untraceable, every_way
 
 DTYPES = [np.dtype(name) for name in ("bool", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")]
 PLAIN_INT = "int"

@@ -20,12 +20,12 @@ from sim.call.call import CompiledKernel
 from sim.kernels.kernel import Inputs, Kernel
 from sim.prove.claim import Outcome
 from sim.symbolic.call import UNDEFINED, Path, SymbolicCall, input_leaf
-from sim.symbolic.elementwise import settled
 from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
-from sim.symbolic.known_names import UNINITIALISED
+from sim.symbolic.numbers.elementwise import settled
+from sim.symbolic.numbers.known_names import UNINITIALISED
+from sim.symbolic.numbers.tracing import Untraceable
 from sim.symbolic.reference import ReferenceCase, TracedReference, name_of, traced_reference
 from sim.symbolic.simplify import SIMPLIFIER
-from sim.symbolic.tracing import Untraceable
 from sim.toolchain.image import Image
 
 MOST_VALUES = 64

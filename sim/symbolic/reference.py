@@ -18,11 +18,11 @@ from sim.kernels.input_tree import Where, rebuilt
 from sim.kernels.inputs import edited, numbers_of
 from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.kernels.signature import RETURNED, Pointer, ScalarArgument, extents
-from sim.symbolic.arrays import SymbolicArray, SymbolicInt, array_of, is_symbolic
-from sim.symbolic.elementwise import cast, equal, less, negated, settled
-from sim.symbolic.known_names import lanes_passed_on
+from sim.symbolic.numbers.arrays import SymbolicArray, SymbolicInt, array_of, is_symbolic
+from sim.symbolic.numbers.elementwise import cast, equal, less, negated, settled
+from sim.symbolic.numbers.known_names import lanes_passed_on
+from sim.symbolic.numbers.tracing import Untraceable, Way, every_way
 from sim.symbolic.simplify import simplified
-from sim.symbolic.tracing import Untraceable, Way, every_way
 
 SECONDS_FOR_AN_INPUT = 10.0
 """How long the solver may look for an input that the reference refuses."""

@@ -31,8 +31,7 @@ from sim.toolchain.compilers import CacheUnusable, cache_directory, compiler_ver
 from sim.toolchain.function_types import require_fit
 from sim.toolchain.levels import LEVELS
 from sim.toolchain.objects import open_image
-from sim.view.kernel_proof import show_kernel_proof
-from sim.view.prove import show_claims, show_proofs
+from sim.view.prove import show_claims, show_kernel_proof, show_proofs
 from sim.view.report import show_report
 
 _SEED = 1

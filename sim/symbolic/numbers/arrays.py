@@ -17,7 +17,7 @@ import numpy.typing as npt
 from numpy import array, asarray, ones  # under names of our own: numpy's are others while a reference is traced
 
 from isa.lane import Lane, constant, pick
-from sim.symbolic.elementwise import (
+from sim.symbolic.numbers.elementwise import (
     COMPARISONS,
     ELEMENTWISE,
     FALSE,
@@ -36,11 +36,11 @@ from sim.symbolic.elementwise import (
     nonzero,
     settled,
 )
-from sim.symbolic.tracing import decided, refuse
+from sim.symbolic.numbers.tracing import decided, refuse
 
 Elements = npt.NDArray[np.object_]
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""What stands for a function of numpy's that is called with our arrays (see `sim.symbolic.functions`)."""
+"""What stands for a function of numpy's that is called with our arrays (see `sim.symbolic.numbers.functions`)."""
 _LONGEST_SHIFT = 1024
 _LONGEST_TABLE = 1 << 16
 

@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy as np
 
 from isa.lane import Place, Read
-from sim.symbolic import functions  # noqa: F401  # it enters numpy's functions
-from sim.symbolic.arrays import (
+from sim.symbolic.numbers import functions  # noqa: F401  # it enters numpy's functions
+from sim.symbolic.numbers.arrays import (
     FUNCTIONS,
     SymbolicArray,
     SymbolicInt,
@@ -28,8 +28,8 @@ from sim.symbolic.arrays import (
     has_symbolic,
     stored,
 )
-from sim.symbolic.elementwise import element_type
-from sim.symbolic.tracing import refuse
+from sim.symbolic.numbers.elementwise import element_type
+from sim.symbolic.numbers.tracing import refuse
 
 _TYPES: Final = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool_", "intp", "uintp")
 _REFERENCES: Final = ("sim.golden", "sim.kernels")

@@ -17,7 +17,7 @@ import numpy as np
 
 from isa.errors import LanewiseError
 from isa.lane import Lane, Place, Read, walk
-from sim.symbolic.elementwise import FALSE, equal
+from sim.symbolic.numbers.elementwise import FALSE, equal
 from sim.symbolic.simplify import simplified
 
 T = TypeVar("T")

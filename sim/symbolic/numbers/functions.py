@@ -14,7 +14,7 @@ import numpy as np
 from numpy import arange, asarray, clip, pad, where, zeros  # numpy's own while a reference is traced, too
 
 from isa.lane import Lane, constant
-from sim.symbolic.arrays import (
+from sim.symbolic.numbers.arrays import (
     FUNCTIONS,
     Elements,
     SymbolicArray,
@@ -29,8 +29,8 @@ from sim.symbolic.arrays import (
     reduced,
     stored,
 )
-from sim.symbolic.elementwise import cast, chosen, element_type, lane_of, larger, nonzero, settled, smaller
-from sim.symbolic.tracing import refuse
+from sim.symbolic.numbers.elementwise import cast, chosen, element_type, lane_of, larger, nonzero, settled, smaller
+from sim.symbolic.numbers.tracing import refuse
 
 MOVING: Final = (
     np.append, np.array_split, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays, np.broadcast_to,
