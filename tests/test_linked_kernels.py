@@ -170,3 +170,10 @@ def test_flags_that_all_builds_have_are_printed_once_and_leave_the_table_its_col
         ("mine.c", "-O2", "agrees"),
     ]
     assert printed.count("-DLONG") == 2  # among the flags, and in the command that repeats it
+
+
+def test_what_a_kernel_needs_besides_is_linked_for_a_proof_too(tmp_path: Path) -> None:
+    (tmp_path / "half.c").write_text(HALF)
+    kernel = kernel_file(tmp_path, "mine.c", CALLS.replace("LIMIT", "1000000"), 'with_sources=(Path("half.c"),)')
+    done = lanewise("prove", kernel, "--lengths", "0..3", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["outcome"]) == (0, "proved"), done.stdout

@@ -14,6 +14,7 @@ import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE
 from isa.evaluate.smt import solver_version
+from sim.call.kernel_image import open_kernel
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.report import Report
 from sim.check.vectors import Vectors
@@ -30,7 +31,6 @@ from sim.terminal.output import fail, print_json, print_progress, print_shown, p
 from sim.toolchain.compilers import CacheUnusable, cache_directory, compiler_version, fixed_flags, is_source
 from sim.toolchain.function_types import require_fit
 from sim.toolchain.levels import LEVELS
-from sim.toolchain.objects import open_image
 from sim.view.prove import show_claims, show_kernel_proof, show_proofs
 from sim.view.report import show_report
 
@@ -193,9 +193,7 @@ def _prove_kernel(
 ) -> None:  # fmt: skip
     names = [" ".join([job.name, *job.flags[:1]]) for job in jobs]
     builds = {
-        name: open_image(job.source, kernel.symbol, *job.flags)
-        for name, job in zip(names, jobs, strict=True)
-        if job.source
+        name: open_kernel(kernel, job.source, *job.flags) for name, job in zip(names, jobs, strict=True) if job.source
     }
     if same and len(builds) < 2:
         fail(f"--same names the build {names[0]} twice", USAGE)
