@@ -38,8 +38,8 @@ class Lanewise(EdgeGroup):
         ),
         "prove": OnDemand(
             "sim.command.signatures.prove:prove",
-            "Decide claims for all inputs: that instructions compute what Arm's manual says, and how "
-            "conventions relate.",
+            "Decide for all inputs: claims about instructions and conventions, or that compiled kernels are their "
+            "references.",
         ),
         "cycles": OnDemand(
             "sim.command.signatures.cycles:cycles",
