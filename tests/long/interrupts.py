@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "replay": ("replay", "calls.jsonl", "--jobs", "2"),
     "replay in one process": ("replay", "calls.jsonl", "--jobs", "1"),
     "prove": ("prove", "sqrdmulh*", "--no-cache"),
+    "prove of a kernel": ("prove", "quantize_down", "--lengths", "0..5", "--no-cache"),
     "cycles": ("cycles", "quantize_down"),
     "conventions": ("conventions", "--between", "double_rounding", "single_rounding"),
     "explain": ("explain", "--accumulators", "accumulators.csv:int32", "--output", "output.csv:int8",
