@@ -123,6 +123,35 @@ def test_an_interrupt_of_a_start_is_130_and_a_word(module: str) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "lanewise: interrupted\n")
 
 
+FAULT_AT_CLOSING = """
+import sim.command.app
+
+def app():
+    try:
+        raise {first}
+    finally:
+        raise ValueError("a file is open still")
+
+sim.command.app.app = app
+from sim.command.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "code", "said"),
+    [
+        ("KeyboardInterrupt", 130, "lanewise: interrupted"),
+        ("OSError", 3, "lanewise: stopped, without a verdict, by the fault above, which is its own"),
+    ],
+)
+def test_a_library_that_fails_as_ctrl_c_ends_it_is_an_interrupt(first: str, code: int, said: str) -> None:
+    """numpy's savez closes its file while the member that was cut short is open: ValueError in place of Ctrl-C."""
+    ended = python("-c", FAULT_AT_CLOSING.format(first=first))
+    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (code, said)
+    assert (code == 130) == (ended.stderr.count("\n") == 1)
+
+
 @pytest.mark.parametrize("module", ["sim", "sim.command.main"])
 def test_modules_that_can_be_run_are_the_command(module: str) -> None:
     assert python("-m", module, "--version").stdout == python("-m", "sim", "--version").stdout != ""

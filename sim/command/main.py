@@ -10,7 +10,7 @@ import signal
 import sys
 
 from isa.errors import MISSING
-from sim.terminal.interrupt import end_at_once
+from sim.terminal.interrupt import came_of_an_interrupt, end_at_once
 from sim.terminal.watched import run_watched
 
 
@@ -30,6 +30,8 @@ def run() -> None:
     try:
         app()
     except Exception as error:
+        if came_of_an_interrupt(error):
+            end_at_once(signal.SIGINT, None)
         sys.excepthook(type(error), error, error.__traceback__)
         print("lanewise: stopped, without a verdict, by the fault above, which is its own", file=sys.stderr)
         sys.exit(MISSING)
