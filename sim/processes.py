@@ -153,9 +153,10 @@ def _executing(jobs: int, method: str, work: Callable[[Any], Any]) -> Iterator[P
     try:
         yield executor
     except BaseException:
-        executor.shutdown(wait=False, cancel_futures=True)
-        for process in set(active_children()) - before:
-            process.terminate()
+        with _interrupts_held():  # what ends at once is waited for: the executor's thread and Python's end would meet
+            for process in set(active_children()) - before:
+                process.kill()
+            executor.shutdown(cancel_futures=True)
         raise
     executor.shutdown()
 

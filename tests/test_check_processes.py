@@ -65,7 +65,7 @@ def test_an_interrupt_ends_all_processes_without_a_verdict(example: Path, tmp_pa
         False,
         False,
         False,
-    )
+    ), stderr
     assert not any(Path(f"/proc/{number}").exists() for number in met.read_text().split())
 
 
