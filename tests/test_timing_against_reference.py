@@ -56,6 +56,7 @@ def random_core(random: Random, order: Literal["in", "out"]) -> Core:
     choices: dict[str, list[Any]] = {
         **fewest, **forward, "reorder_buffer": [0, 1, 4, 16], "retire_width": [0, 1, 2], "address_delay": [0, 1, 2],
         "shifted_delay": [0, 1, 2], "store_data_late": [0, 1], "writeback": [1] if order == "in" else [1, 2],
+        "structure_writeback_slots": [0, 1],
         "unaligned_bytes": [0, 8, 16], "unaligned_cycles": [1, 2], "taken_branch_interval": [Fraction(0), Fraction(3)],
     }  # fmt: skip
     classes = {name: random_class(random, name) for name in CLASSES}
@@ -64,8 +65,9 @@ def random_core(random: Random, order: Literal["in", "out"]) -> Core:
 
 def random_class(random: Random, name: str) -> Mapping[str, Any]:
     group = random.choice(["", "g", "h"]) if name.startswith(ADDING) else ""
+    old = {"merge": Fraction(random.choice([0, 1, 2]))} if not group and random.random() < 0.3 else {}
     return {
-        "latency": random.choice([2, 3, 5]), "uses": random.choice(USES), "slots": random.choice([1, 1, 2, 3]),
+        **old, "latency": random.choice([2, 3, 5]), "uses": random.choice(USES), "slots": random.choice([1, 1, 2, 3]),
         "first": random.random() < 0.15, "group": group, **({"accumulate": random.choice([1, 2, 4])} if group else {}),
         "merges": random.random() < 0.8 or not name.startswith(ADDING),
     }  # fmt: skip
@@ -116,7 +118,11 @@ def is_comparable(one: Numbered) -> bool:
 
 
 def is_whole(timing: ClassTiming) -> bool:
-    figures = (timing.latency, timing.accumulate or Fraction(0), *(use.cycles for use in timing.uses))
+    figures = (
+        timing.latency,
+        *(f for f in (timing.accumulate, timing.merge) if f is not None),
+        *(use.cycles for use in timing.uses),
+    )
     return all(figure.denominator == 1 for figure in figures)
 
 

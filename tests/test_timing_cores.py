@@ -27,6 +27,27 @@ DEPARTURES = {
         "load pair 128 (ldp q)",
     ): "6 is LLVM's: the load pipe takes 2 a register, measured on Cortex-A53",
     ("cortex-a55", "store pair 128 (stp q)"): "1 is LLVM's: 16 bytes are written in a cycle, measured on Cortex-A53",
+    **{
+        ("cortex-a55", name): "back to back they do not follow each other: measured on Cortex-A53, SLOTHY forbids it"
+        for name in ("store vector 128 (str q)", "ST1 1 reg 128")
+    },
+    **{
+        ("cortex-a55", name): "3 is Cortex-A53's: kernels on this core wait a cycle more"
+        for name in ("ASIMD saturating add 128", "ASIMD shift right rounding immediate")
+    },
+    **{
+        ("neoverse-n1", name): "LLVM's: GCC's and SLOTHY's have Arm's own, as measured for ST4 and of lanes"
+        for name in ("ST1 lane (32-bit)", "ST2 128", "ST4 128")
+    },
+    **{
+        ("neoverse-n1", name): "4 is the source operand's, of what chains through it: GCC forwards the accumulator"
+        for name in (
+            "ASIMD pairwise add accumulate long",
+            "ASIMD shift right accumulate",
+            "ASIMD shift right rounding accumulate",
+            "ASIMD multiply-accumulate long 8H",
+        )
+    },
     ("cortex-a72", "ASIMD sqrdmlah 8H (v8.1)"): "not on this core: assumed as an addition",
     ("cortex-a72", "ASIMD dot product UDOT vector"): "not on this core: assumed as an addition",
     ("cortex-a72", "ASIMD dot product SDOT vector"): "not on this core: assumed as an addition",
@@ -128,6 +149,11 @@ BAD_CLASSES = [
     ('uses = "X"', 'uses = "X", slots = 0', "'scalar csel': slots: 0 is not a whole number of at least 1"),
     ('uses = "X"', 'uses = "X", slots = true', "'scalar csel': slots: True is not a whole number of at least 1"),
     ('uses = "X"', 'uses = "X", accumulate = 1', "'scalar csel': accumulate and group go together"),
+    ('uses = "X"', 'uses = "X", merge = 2', "'scalar csel': merge is no more than the latency, and without accumulate"),
+    (
+        'uses = "X"', 'uses = "X", accumulate = 1, group = "mla", merge = 1',
+        "'scalar csel': merge is no more than the latency, and without accumulate",
+    ),
     ('uses = "X"', 'uses = "X", group = "mla"', "'scalar csel': accumulate and group go together"),
     ('uses = "X"', 'uses = "X", first = 1', "'scalar csel': first: 1 is neither true nor false"),
     ('uses = "X"', 'uses = "X", status = "maybe"', "'scalar csel': status: 'maybe' is not one of modelled, "),

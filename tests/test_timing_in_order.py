@@ -142,6 +142,30 @@ def test_what_is_not_merged_into_is_waited_for_only_as_a_source(source: str, iss
     assert schedule(stream_of("add v1.4s, v0.4s, v0.4s", f"sqxtn2 v1.8h, {source}.4s"), core).issued == issued
 
 
+LANE = "LD1 lane (32-bit)"
+MERGED = ("add v1.4s, v0.4s, v0.4s", "ld1 {v1.s}[0], [x1]", "add v2.4s, v1.4s, v1.4s")
+
+
+@pytest.mark.parametrize(("merge", "issued"), [({}, (0, 6, 13)), ({"merge": 2}, (0, 1, 8)), ({"merge": 7}, (0, 6, 13))])
+def test_the_old_value_of_what_a_load_merges_into_is_needed_late(
+    merge: dict[str, int], issued: tuple[int, ...]
+) -> None:
+    core = small_core(classes={ADD: {"latency": 6}, LANE: {"latency": 7, **merge}})
+    assert schedule(stream_of(*MERGED), core).issued == issued
+
+
+def test_the_address_of_a_load_that_merges_is_not_needed_late() -> None:
+    core = small_core(classes={SCALAR: {"latency": 4}, LANE: {"latency": 7, "merge": 2}})
+    assert schedule(stream_of("add x1, x1, #16", "ld1 {v1.s}[0], [x1]"), core).issued == (0, 4)
+
+
+def test_a_load_of_structures_that_moves_its_base_takes_more_slots() -> None:
+    core = small_core(width=4, structure_writeback_slots=2, classes={LANE: {"uses": ""}})
+    pair = ("ld1 {v1.s}[0], [x1], #4", "ld1 {v2.s}[0], [x2], #4")
+    assert schedule(stream_of(*pair), core).issued == (0, 1)
+    assert schedule(stream_of(*(text.removesuffix(", #4") for text in pair)), core).issued == (0, 0)
+
+
 def test_a_latency_between_two_cycles_is_reached_on_average() -> None:
     chain = [f"add v{k % 2}.4s, v{(k + 1) % 2}.4s, v7.4s" for k in range(101)]
     assert schedule(stream_of(*chain), small_core(classes={ADD: {"latency": "6.27"}})).issued[100] == 627

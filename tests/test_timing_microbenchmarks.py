@@ -61,8 +61,14 @@ def far(stated: Fraction, measured: Fraction) -> bool:
 
 
 def link(found: Chain, core: Core) -> Fraction:
-    """The stated cycles of one link of a chain: no link is faster than its instructions follow each other."""
+    """The stated cycles of one link of a chain: no link is faster than its instructions follow each other.
+
+    What keeps a part of its destination is read for it late, where the core says so.
+    """
     first, *others = (core.timing(name).latency for name in found.classes)
+    merge = core.timing(found.classes[0]).merge
+    if merge is not None and not found.through_address:
+        first = merge + first % 1
     at_least = Fraction(1 + core.address_delay if found.through_address else 0)
     latency = Fraction(core.writeback) if found.of_bases else first + sum(max(other, at_least) for other in others)
     return max(latency, core.timing(found.classes[0]).throughput)

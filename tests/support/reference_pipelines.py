@@ -17,7 +17,7 @@ from sim.timing.classes.all_classes import timing_class
 from sim.timing.model.core import ClassTiming, Core, Use
 from sim.timing.model.stream import Accesses, Executed
 
-Role = Literal["accumulator", "address", "shifted", "stored", "plain"]
+Role = Literal["accumulator", "old", "address", "shifted", "stored", "plain"]
 WAITED_FOR = ("x", "sp", "v", "nzcv")
 """The register files whose values an instruction waits for."""
 
@@ -63,6 +63,13 @@ class Numbered:
         return whole(self.timing.latency)
 
     @property
+    def slots(self) -> int:
+        """Those of its class, and what moving a base with registers in a list takes."""
+        moves = isinstance(self.operands[0], RegisterList) if self.operands else False
+        more = moves and any(self.updates(register) for register in self.addresses())
+        return self.timing.slots + self.core.structure_writeback_slots * more
+
+    @property
     def duration(self) -> int:
         """Cycles from issue until it can retire: where nothing waits for a result, one."""
         written = self.one.instruction.places_written
@@ -102,7 +109,7 @@ class Numbered:
 
     def old_destination(self, register: Place) -> Iterator[Role]:
         if self.timing.merges:
-            yield "plain" if self.is_four() else "accumulator"
+            yield "old" if self.timing.merge is not None else "plain" if self.is_four() else "accumulator"
 
     def is_four(self) -> bool:
         return len(list(places(self.operands))) == 4 and not self.one.stores
@@ -150,6 +157,8 @@ class Numbered:
             return max(cycles, 1 + core.address_delay)
         early = core.shifted_delay if need.role == "shifted" else 0
         late = core.store_data_late if need.role == "stored" else 0
+        if need.role == "old":
+            late = self.latency - whole(self.timing.merge)
         return max(0, cycles + early - late)
 
     def is_of_group(self, other: Numbered) -> bool:
@@ -244,7 +253,7 @@ class InOrder:
         while not self.can_issue(one, cycle):
             cycle += 1
         self.issued.append(cycle)
-        self.used[cycle] = self.used.get(cycle, 0) + one.timing.slots
+        self.used[cycle] = self.used.get(cycle, 0) + one.slots
         self.busy |= self.reserved(one, cycle) or set()
 
     def can_issue(self, one: Numbered, cycle: int) -> bool:
@@ -258,7 +267,7 @@ class InOrder:
 
     def has_slots(self, one: Numbered, cycle: int) -> bool:
         used = self.used.get(cycle, 0)
-        return used == 0 or (not one.timing.first and used + one.timing.slots <= self.core.width)
+        return used == 0 or (not one.timing.first and used + one.slots <= self.core.width)
 
     def has_stored(self, one: Numbered, cycle: int) -> bool:
         return all(cycle >= self.issued[store] + after for store, after in one.stores.items())
@@ -399,7 +408,7 @@ class OutOfOrder:
             if not self.may_enter(one, micros, cycle):
                 return
             self.enter(one, micros, cycle)
-            free -= one.timing.slots
+            free -= one.slots
             self.owed = max(0, -free)
 
     def enter(self, one: Numbered, micros: list[Micro], cycle: int) -> None:
@@ -426,8 +435,8 @@ class OutOfOrder:
         return [micro for micro in (*self.on(pipe), *beside) if micro.pipe == pipe and micro.issued is None]
 
     def may_enter(self, one: Numbered, micros: list[Micro], cycle: int) -> bool:
-        slots = [self.numbered(number).timing.slots for number in range(len(self.retired), len(self.entered))]
-        has_room = not slots or not 0 < self.core.reorder_buffer < sum(slots) + one.timing.slots
+        slots = [self.numbered(number).slots for number in range(len(self.retired), len(self.entered))]
+        has_room = not slots or not 0 < self.core.reorder_buffer < sum(slots) + one.slots
         fetched = self.is_redirected(one.number - 1, cycle) and may_branch(one, cycle, self.entered)
         return has_room and fetched and all(self.fits(micro.pipe, micros) for micro in micros)
 

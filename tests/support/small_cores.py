@@ -25,6 +25,7 @@ _USUAL = ClassTiming(
     uses=parse_uses("A|B", PIPES),
     accumulate=None,
     group="",
+    merge=None,
     slots=1,
     first=False,
     merges=True,
@@ -43,7 +44,8 @@ def small_core(
         made[name] = replace(made[name], **{key: _field(key, value) for key, value in fields.items()})
     core = Core(
         name="small", title="A small core", order=order, width=width, pipes=PIPES, classes=made, reorder_buffer=0,
-        retire_width=0, queues={}, address_delay=0, shifted_delay=0, writeback=1, store_data_late=0,
+        retire_width=0, queues={}, address_delay=0, shifted_delay=0, writeback=1, structure_writeback_slots=0,
+        store_data_late=0,
         store_forward_scalar=Fraction(0), store_forward_vector=Fraction(0), unaligned_bytes=0, unaligned_cycles=0,
         mispredict=0,
         taken_branch_interval=Fraction(0), levels=(), about=About((), {}, (), ()),
@@ -54,7 +56,7 @@ def small_core(
 def _field(key: str, value: Any) -> Any:
     if key == "uses":
         return parse_uses(value, PIPES)
-    return Fraction(str(value)) if key in ("latency", "accumulate") else value
+    return Fraction(str(value)) if key in ("latency", "accumulate", "merge") else value
 
 
 def stream_of(

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from sim.timing.analysis.critical_path import Event, Stage, binding, time_of
 from sim.timing.analysis.dependences import dependences
+from sim.timing.model.operation import operations_on
 from sim.timing.model.schedule import Schedule, StallKind
 
 _DISPATCH_TO_ISSUE = 1
@@ -160,7 +161,8 @@ class _Graph:
 
 def _filling(schedule: Schedule, room: int) -> list[int]:
     """For each instruction, the last one before it such that both and all between need more slots than that; or -1."""
-    slots = [schedule.core.timing(name).slots for name in schedule.classes]
+    operations = operations_on(schedule.core)
+    slots = [operations[one.instruction].slots for one in schedule.stream]
     before = [0, *accumulate(slots)]
     found, last = [], -1
     for number in range(len(slots)):

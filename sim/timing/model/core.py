@@ -18,6 +18,7 @@ WHOLE = (
     "address_delay",
     "shifted_delay",
     "writeback",
+    "structure_writeback_slots",
     "store_data_late",
     "unaligned_bytes",
     "unaligned_cycles",
@@ -47,8 +48,9 @@ class ClassTiming:
     `latency` is the cycles from issue to the issue of a consumer; `throughput` the cycles per instruction of an
     endless independent sequence (the stated fact: engines work from `uses`, all of which are needed, and `slots`,
     the dispatch or issue slots).  `accumulate` is the latency into the accumulator of an instruction whose class has
-    the same `group`.  In order, `first` issues only as the first of its cycle.  Where not `merges`, the old value of
-    the destination is not waited for.  `status` is `absent` where the core lacks the instruction and `unmodelled`
+    the same `group`, and `merge` that from the old value of the destination (None: `latency`).  In order, `first`
+    issues only as the first of its cycle.  Where not `merges`, the old value of the destination is not waited for.
+    `status` is `absent` where the core lacks the instruction and `unmodelled`
     where no source could be read: the figures are then assumed.
     """
 
@@ -58,6 +60,7 @@ class ClassTiming:
     uses: tuple[Use, ...]
     accumulate: Fraction | None
     group: str
+    merge: Fraction | None
     slots: int
     first: bool
     merges: bool
@@ -107,10 +110,12 @@ class Core:
     """A core, the same only as itself.  A parameter that is 0 switches its rule off; all times are cycles.
 
     `queues` gives the entries of a pipe's issue queue, of which an instruction takes max(1, slots / uses).
-    No scalar ALU result is an address operand sooner than 1 + `address_delay` after issue; a shifted or extended
-    register operand is read `shifted_delay` early; store data is needed `store_data_late` after issue.
-    `store_forward_*` counts from the issue of a store to the issue of a consumer of a load of the same bytes.  A
-    vector load of at least `unaligned_bytes`, not aligned to them, keeps its load pipe `unaligned_cycles` longer.
+    A load or store of structures that moves its base takes `structure_writeback_slots` more dispatch slots; other
+    accesses that do have classes of their own.  No scalar ALU result is an address operand sooner than 1 +
+    `address_delay` after issue; a shifted or extended register operand is read `shifted_delay` early; store data is
+    needed `store_data_late` after issue.  `store_forward_*` counts from the issue of a store to the issue of a consumer
+    of a load of the same bytes.  A vector load of at least `unaligned_bytes`, not aligned to them, keeps its load pipe
+    `unaligned_cycles` longer.
     """
 
     name: str
@@ -125,6 +130,7 @@ class Core:
     address_delay: int
     shifted_delay: int
     writeback: int
+    structure_writeback_slots: int
     store_data_late: int
     store_forward_scalar: Fraction
     store_forward_vector: Fraction

@@ -9,8 +9,9 @@
     [about]                        not_modelled = ["what is left out"]
     [[validation]]                 kernels, error, source
     [classes]                      "scalar csel" = { latency = 1, throughput = 0.5, uses = "P", basis = "model",
-                                                     source = "key" }, with slots, accumulate and group, first, merges
-                                                     and status where they are not 1, none, false, true, "modelled"
+                                                     source = "key" }, with slots, accumulate and group, merge, first,
+                                                     merges and status where they are not 1, none, latency, false,
+                                                     true, "modelled"
 
 The source of a figure is one key or several, separated by spaces.
 """
@@ -47,7 +48,7 @@ _DIRECTORY = Path(__file__).parents[1] / "cores"
 _KEYS = ("name", "title", "order", "pipes", "sources", "parameters", "about", "classes")
 _MORE_KEYS = ("queues", "levels", "clock", "validation")
 _CLASS_KEYS = ("latency", "throughput", "uses", "basis", "source")
-_MORE_CLASS_KEYS = ("slots", "accumulate", "group", "first", "merges", "status")
+_MORE_CLASS_KEYS = ("slots", "accumulate", "group", "merge", "first", "merges", "status")
 
 
 class CoreError(LanewiseError):
@@ -139,13 +140,17 @@ def _class(name: str, entry: object, pipes: Collection[str], sources: _Sources) 
     line = entries.table(entry, _CLASS_KEYS, "the line", _MORE_CLASS_KEYS)
     if ("accumulate" in line) != ("group" in line):
         raise ValueError("accumulate and group go together")
+    latency, merge = cycles_of(line["latency"]), cycles_of(line["merge"]) if "merge" in line else None
+    if merge is not None and (merge > latency or "group" in line):
+        raise ValueError("merge is no more than the latency, and without accumulate")
     return ClassTiming(
         name=name,
-        latency=cycles_of(line["latency"]),
+        latency=latency,
         throughput=cycles_of(line["throughput"]),
         uses=parse_uses(entries.string(line["uses"], "uses"), pipes),
         accumulate=cycles_of(line["accumulate"]) if "accumulate" in line else None,
         group=entries.text(line["group"], "group") if "group" in line else "",
+        merge=merge,
         slots=entries.count(line.get("slots", 1), "slots"),
         first=entries.flag(line.get("first", False), "first"),
         merges=entries.flag(line.get("merges", True), "merges"),

@@ -41,14 +41,17 @@ class WrittenRegister:
 
 @dataclass(frozen=True, eq=False)
 class ReadRegister:
-    """One register that an instruction reads: what it is for, and how long after each result it can be read."""
+    """One register that an instruction reads: what it is for, and how long after each result it can be read.
+
+    It is needed `late` cycles after the instruction starts.
+    """
 
     name: str
     kind: StallKind
     group: str
     core: Core
     shifted: bool
-    stored: bool
+    late: int
     after: Distances = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,9 +73,7 @@ class Distances(dict[WrittenRegister, int]):
             cycles = max(cycles, 1 + core.address_delay)
         if source.shifted:
             cycles += core.shifted_delay
-        if source.stored:
-            cycles -= core.store_data_late
-        distance = self[result] = max(cycles, 0)
+        distance = self[result] = max(cycles - source.late, 0)
         return distance
 
 
@@ -142,7 +143,7 @@ class Operation:
     @cached_property
     def entries(self) -> int:
         """Entries that each of its micro-operations takes in the queue of its pipe."""
-        return max(1, self.slots // len(self.uses)) if self.uses else 0
+        return max(1, self.timing.slots // len(self.uses)) if self.uses else 0
 
 
 class Operations(dict[Instruction, Operation]):
@@ -168,13 +169,15 @@ def operation_of(instruction: Instruction, core: Core) -> Operation:
     timing, roles = core.timing(timing_class(instruction.pattern)), _Roles(instruction)
     latency, group = floor(timing.latency), timing.group
     accumulator = roles.accumulator() if group else None
-    merged = frozenset() if timing.merges else roles.destinations - roles.factors
+    old = (roles.destinations - roles.factors - roles.addresses).intersection(instruction.places_written)
+    merge_late = latency - floor(timing.merge) if timing.merge is not None else 0
     sources = []
     for place in instruction.places_read:
-        if place.file in _TRACKED and place not in merged:
+        if place.file in _TRACKED and (timing.merges or place not in old):
             for kind in [StallKind.ACCUMULATOR] if place == accumulator else roles.kinds(place):
-                stored = instruction.stores and kind is StallKind.OPERAND
-                sources.append(ReadRegister(str(place), kind, group, core, place in roles.shifted, stored))
+                is_stored = instruction.stores and kind is StallKind.OPERAND
+                late = core.store_data_late if is_stored else merge_late if place in old else 0
+                sources.append(ReadRegister(str(place), kind, group, core, place in roles.shifted, late))
     results = []
     for place in instruction.places_written:
         if place.file in _TRACKED:
@@ -192,7 +195,7 @@ def operation_of(instruction: Instruction, core: Core) -> Operation:
         latency=latency,
         fraction=timing.latency - latency or None,
         uses=tuple(Reservation(use.pipes, floor(use.cycles), use.cycles % 1 or None, use.start) for use in timing.uses),
-        slots=timing.slots,
+        slots=timing.slots + (core.structure_writeback_slots if roles.moves_structures else 0),
         first=timing.first,
         is_store=instruction.stores,
     )
@@ -235,6 +238,7 @@ class _Roles:
         registers = [part.base if isinstance(part, Shifted | Extended) else part for part in parts]
         self.addresses = frozenset(place for register in registers for place in _places(register))
         self.updates_base = any(address.mode != "offset" for address in addresses)
+        self.moves_structures = self.updates_base and isinstance(self._operands[0], RegisterList)
         values = [frozenset(_places(operand)) for operand in self._operands]
         self._values = frozenset[Place]().union(*values)
         self.destinations, self.factors = frozenset[Place]().union(*values[:1]), frozenset[Place]().union(*values[1:])
