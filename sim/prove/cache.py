@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -23,6 +24,17 @@ def entry_of(sides: Sides, directory: Path) -> Path | None:
     except Untranslatable:
         return None
     return directory / f"proof-{hashlib.sha256(json.dumps(texts).encode()).hexdigest()}.json"
+
+
+def answered(entry: Path | None, sides: Sides, find: Callable[[], Finding]) -> Finding:
+    """The answer that the file keeps, else a new one, which is kept there; None keeps nothing."""
+    found = kept(entry, sides) if entry is not None else None
+    if found is not None:
+        return found
+    finding = find()
+    if entry is not None:
+        keep(entry, finding)
+    return finding
 
 
 def kept(entry: Path, sides: Sides) -> Finding | None:

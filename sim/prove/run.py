@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from isa.evaluate.smt import solver_version
-from sim.prove.cache import entry_of, keep, kept
+from sim.prove.cache import answered, entry_of
 from sim.prove.claim import Claim, Finding, Sides, prove_sides, sides_of
 
 _GRACE = 2.0
@@ -84,13 +84,7 @@ def _answer(find: Callable[[], Finding], to: Connection) -> None:
 def cached_finding(sides: Sides, seconds: float, cache: Path | None) -> Finding:
     """The answer kept in the directory, else a new one, which is kept there.  Raises SolverMissing."""
     entry = entry_of(sides, cache) if cache is not None else None
-    found = kept(entry, sides) if entry is not None else None
-    if found is not None:
-        return found
-    finding = prove_sides(sides, seconds)
-    if entry is not None:
-        keep(entry, finding)
-    return finding
+    return answered(entry, sides, partial(prove_sides, sides, seconds))
 
 
 def _finding(done: _Running[T], seconds: float) -> Finding:

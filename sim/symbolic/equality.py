@@ -22,9 +22,10 @@ from isa.evaluate.exact import Evaluation
 from isa.evaluate.smt import Impossible, Solver, Undecided, solver_version
 from isa.evaluate.smt_terms import Untranslatable
 from isa.lane import Binary, Lane, Place, Read, head, operands_first, rebuilt
-from sim.prove.cache import keep, kept
+from sim.prove.cache import answered
 from sim.prove.claim import ClaimInputs, Finding, Sides, tells_apart
 from sim.prove.run import in_processes
+from sim.symbolic.cases import QuestionCase, cases
 from sim.symbolic.simplify import SIMPLIFIER, simplified
 
 T = TypeVar("T", bound=Hashable)
@@ -106,15 +107,16 @@ def decide_all(
     tasks = []
     for key, named in alike.items():
         sides = _sides(questions[named[0][0]], named[0][1])
-        tasks.append((key, partial(_answered, sides, key, seconds, kept_in)))
+        entry = None if kept_in is None else kept_in / f"equal-{sha256(key + _deciders()).hexdigest()}.json"
+        tasks.append((key, partial(answered, entry, sides, partial(settled_sides, sides, seconds))))
 
-    def answered(key: bytes, finding: Finding) -> None:
+    def told(key: bytes, finding: Finding) -> None:
         for name, found in alike[key]:
             values = {lane.place: finding.values[f"i{k}"] for k, lane in enumerate(found.inputs) if finding.values}
             how = finding.reason if finding.outcome == "proved" else ""
             report(name, Answer(finding, how, values))
 
-    return in_processes(tasks, seconds, jobs, answered)
+    return in_processes(tasks, seconds, jobs, told)
 
 
 def _sides(question: Equality, found: Canonical) -> Sides:
@@ -137,49 +139,64 @@ def replaced(lanes: Iterable[Lane], by: Mapping[Lane, Lane]) -> list[Lane]:
     return [known[lane] for lane in wanted]
 
 
-def _answered(sides: Sides, key: bytes, seconds: float, kept_in: Path | None) -> Finding:
-    """The answer of an earlier run, or a new one; of what is proved, `reason` says how."""
-    entry = None if kept_in is None else kept_in / f"equal-{sha256(key + _deciders()).hexdigest()}.json"
-    found = kept(entry, sides) if entry is not None else None
-    if found is not None:
-        return found
-    finding = settled_sides(sides, seconds)
-    if entry is not None:
-        keep(entry, finding)
-    return finding
-
-
 @cache
 def _deciders() -> bytes:
-    """The versions of what decides: the solver's, and the text of what asks it."""
-    files = [Path(__file__), *sorted(Path(isa.evaluate.smt.__file__).parent.glob("smt*.py"))]
-    return b"".join([solver_version().encode(), *(file.read_bytes() for file in files)])
+    """The versions of what decides: the solver's, and the text of what asks it and of the simplifier."""
+    folder = Path(__file__).parent
+    files = [*folder.glob("*.py"), *folder.glob("rules/*.py"), *Path(isa.evaluate.smt.__file__).parent.glob("smt*.py")]
+    return b"".join([solver_version().encode(), *(file.read_bytes() for file in sorted(files))])
 
 
 def settled_sides(sides: Sides, seconds: float) -> Finding:
     """Decide for all inputs within so many seconds, in this process."""
     started = time.monotonic()
-    finding = _by_trying(sides, started + seconds)
-    try:
-        if finding is None and isinstance(Solver(started + _SHARE * seconds).check(sides.given), Impossible):
-            finding = Finding("proved", 0, reason=NO_INPUT)
-        if finding is None:
-            finding = _step_by_step(sides, started + _SHARE * seconds)
-    except Untranslatable as error:
-        finding = Finding("unknown", 0, reason=str(error))
-    if finding is None:
-        finding = _as_it_is(sides, started + seconds)
+    finding = _by_trying(sides, started + seconds) or _by_cases(sides, started + seconds)
     return replace(finding, seconds=time.monotonic() - started)
 
 
-def _as_it_is(sides: Sides, deadline: float) -> Finding:
-    """What the solver says of the whole question; numbers that it finds are made small."""
-    solver = Solver(deadline)
+def _by_cases(sides: Sides, deadline: float) -> Finding:
+    """Decided by cases; each has an equal share of what is left of the time."""
+    one, other, given = map(simplified, (sides.left["value"], sides.right["value"], sides.given))
+    parts, ways = cases(QuestionCase(one, other, given, {})), set[str]()
+    for number, part in enumerate(parts):
+        inputs = tuple(node for node in operands_first(part[:3]) if isinstance(node, Read))
+        now = time.monotonic()
+        limit = now + (deadline - now) / (len(parts) - number)
+        finding = _case(Sides(inputs, {"value": part.one}, {"value": part.other}, part.given), limit)
+        if finding.outcome == "unknown":
+            return finding
+        if finding.outcome == "counter-example":
+            known = {place.file: lane.low for place, lane in part.narrowed.items()}
+            nearest = {lane.place.file: _nearest(lane) for lane in sides.inputs}
+            values = {**nearest, **known, **finding.values}
+            if not tells_apart(sides, values):
+                return Finding("unknown", 0, reason=f"{values} in a case is none of the whole: a fault of lanewise")
+            return Finding("counter-example", 0, _small(sides, values, deadline))
+        ways.add(finding.reason)
+    if len(parts) > 1 and ways != {NO_INPUT}:
+        return Finding("proved", 0, reason=f"solver, in {len(parts)} cases")
+    return Finding("proved", 0, reason=ways.pop())
+
+
+def _case(sides: Sides, deadline: float) -> Finding:
+    """Decided step by step, or, after a part of the time, as a whole."""
+    if sides.left["value"] is sides.right["value"]:
+        return Finding("proved", 0, reason="form")
+    now = time.monotonic()
+    limit = now + _SHARE * (deadline - now)
     try:
-        solver.require(sides.given)
-        answer = solver.check(sides.differ)
+        if isinstance(Solver(limit).check(sides.given), Impossible):
+            return Finding("proved", 0, reason=NO_INPUT)
+        return _step_by_step(sides, limit) or _as_it_is(sides, deadline)
     except Untranslatable as error:
         return Finding("unknown", 0, reason=str(error))
+
+
+def _as_it_is(sides: Sides, deadline: float) -> Finding:
+    """What the solver says of the whole question.  Raises Untranslatable."""
+    solver = Solver(deadline)
+    solver.require(sides.given)
+    answer = solver.check(sides.differ)
     if isinstance(answer, Impossible):
         return Finding("proved", 0, reason="solver")
     if isinstance(answer, Undecided):
@@ -188,7 +205,7 @@ def _as_it_is(sides: Sides, deadline: float) -> Finding:
     if not tells_apart(sides, values):
         reason = f"solver and exact evaluation disagree on {values}: this is a fault of lanewise"
         return Finding("unknown", 0, reason=reason)
-    return Finding("counter-example", 0, _small(sides, values, deadline))
+    return Finding("counter-example", 0, values)
 
 
 def _by_trying(sides: Sides, deadline: float) -> Finding | None:
@@ -253,7 +270,7 @@ def _step_by_step(sides: Sides, deadline: float) -> Finding | None:
     rng = Random(2)
     inputs = [ClaimInputs({lane.place.file: _drawn(lane, rng) for lane in sides.inputs}) for _ in range(_POINTS)]
     points = [Evaluation(each) for each in inputs]
-    one, other, given = map(simplified, (sides.left["value"], sides.right["value"], sides.given))
+    one, other, given = sides.left["value"], sides.right["value"], sides.given
     by_values: dict[tuple[int, ...], Lane] = {}
     for node in operands_first([other]):
         values = tuple(point.value(node) for point in points)

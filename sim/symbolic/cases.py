@@ -1,0 +1,71 @@
+"""A question taken apart by a condition that chooses within it: what one branch of code makes, and what the other.
+
+Code that branches on an input leaves a choice between two computations.  For each of them the inputs are fewer, and
+forms that had nothing in common become alike: a multiplier that is one number is a shift.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from isa.lane import Binary, Lane, Pick, Place, Read, operands_first
+from sim.symbolic.nodes import compared_with, is_condition
+from sim.symbolic.simplify import SIMPLIFIER
+
+MOST_SPLITS: Final = 3
+"""Conditions inside of each other that a question is taken apart by: at most eight questions."""
+
+
+class QuestionCase(NamedTuple):
+    """Whether two numbers are equal for all inputs for which `given` is 1.
+
+    `narrowed` has by their places the inputs of fewer values than they had: leaves, or the one number that is left.
+    """
+
+    one: Lane
+    other: Lane
+    given: Lane
+    narrowed: Mapping[Place, Lane]
+
+
+def cases(case: QuestionCase, splits: int = MOST_SPLITS) -> list[QuestionCase]:
+    """Cases that together are the case, each of them simplified; the case alone where no condition chooses.
+
+    The conditions are comparisons of an input with a number.
+    """
+    condition = _condition(case) if splits else None
+    if condition is None:
+        return [case]
+    return [part for holds in (True, False) for part in cases(_under(case, condition, holds), splits - 1)]
+
+
+def _condition(case: QuestionCase) -> Lane | None:
+    """The condition by which most is chosen."""
+    choosing = Counter[Lane]()
+    for node in operands_first([case.one, case.other]):
+        if isinstance(node, Pick) and is_condition(node.index) and isinstance(compared_with(node.index)[0], Read):
+            choosing[node.index] += 1
+    return max(choosing, key=lambda condition: choosing[condition], default=None)
+
+
+def _under(case: QuestionCase, condition: Lane, holds: bool) -> QuestionCase:
+    """The case for the inputs for which a condition holds, or for those for which it does not."""
+    leaf, number = compared_with(condition)
+    assert isinstance(leaf, Read)
+    low, high = leaf.low, leaf.high
+    if isinstance(condition, Binary) and condition.operator == "less":
+        low, high = (low, number - 1) if holds else (number, high)
+    elif holds:
+        low, high = number, number
+    else:
+        low, high = low + (low == number), high - (high == number)
+    left = SIMPLIFIER.number(low) if low == high else SIMPLIFIER.made(Read(leaf.place, low, high))
+    met = condition if holds else SIMPLIFIER.difference(SIMPLIFIER.number(1), condition)
+    known: dict[Lane, Lane] = {leaf: left}
+    lanes = (case.one, case.other, SIMPLIFIER.computed("and", case.given, met))
+    for node in operands_first(lanes, known):
+        known[node] = SIMPLIFIER.again(node, [known[arg] for arg in node.args])
+    one, other, given = (known[lane] for lane in lanes)
+    return QuestionCase(one, other, given, {**case.narrowed, leaf.place: left})
