@@ -8,7 +8,7 @@ from isa.errors import LanewiseError
 from sim.call.captured import CapturedCall, CaptureError
 from sim.call.captured_arguments import Read, inputs_of, outputs_of, recorded_memory
 from sim.explanation.of_kernel.kernel import explain_kernel
-from sim.kernels.inputs import in_domain
+from sim.kernels.inputs import is_valid
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.tolerance import agreement
 from sim.replay.run import memory_after
@@ -29,9 +29,11 @@ def explain_calls(kernel: Kernel, calls: Sequence[CapturedCall], limit: int) -> 
         ]
     try:
         inputs = [inputs_of(call, kernel.signature) for call in calls]
-        outside = next((number for number, case in enumerate(inputs) if not in_domain(kernel, case)), None)
+        outside = next((number for number, case in enumerate(inputs) if not is_valid(kernel, case)), None)
         if outside is not None:
-            return [f"not explained: the arguments of {calls[outside].name} are not in the domain of {kernel.name}"]
+            return [
+                f"not explained: the arguments of {calls[outside].name} are none of {kernel.name}'s (domain, valid)"
+            ]
         memories = {
             "recorded": [recorded_memory(call, is_after=True) for call in calls],
             "replayed": [memory_after(call, limit) for call in calls],

@@ -10,6 +10,7 @@ import numpy as np
 
 from sim.kernels.domain import Domain
 from sim.kernels.extent import names_in
+from sim.kernels.inputs import Samples
 from sim.kernels.kernel import Kernel, KernelError
 from sim.kernels.signature import Signature, extents
 
@@ -26,7 +27,8 @@ def typical_arguments(kernel: Kernel, length: int | None, seed: int) -> dict[str
     Raises KernelError for a length that the kernel does not let choose.
     """
     rng = np.random.default_rng(seed)
-    drawn = [dict(kernel.arguments(kernel.sample(rng))) for _ in range(_DRAWN)]
+    samples = Samples(kernel, kernel.sample)
+    drawn = [dict(kernel.arguments(samples.draw(rng))) for _ in range(_DRAWN)]
     largest = max(drawn, key=lambda arguments: output_elements(kernel.signature, arguments))
     axis = row_length(kernel.signature)
     if axis is None and length is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 from math import prod
 from typing import Any, Final
 
@@ -19,6 +19,8 @@ ROWS: Final = (1, 2, 0, 3, 5)
 """What the extents of axes outside of others go through."""
 EXTREME_LENGTH: Final = 23
 """A step of sixteen lanes, and a tail with a step of four."""
+VARIANTS: Final = 32
+"""Corners that are tried of one length, until one is accepted."""
 LARGEST_ELEMENT: Final = 16
 """Fixed inner extents of up to so many numbers are taken for one element, as the channels of a pixel."""
 LARGEST_RANDOM_LENGTH: Final = 64
@@ -90,16 +92,16 @@ Pick = Callable[[str, np.dtype[Any], tuple[int, ...]], Array]
 """Numbers of an argument, by its name, dtype and shape."""
 
 
-def check_domains(signature: Signature, domains: Domains) -> None:
-    """Raises ValueError where a domain belongs to no argument, or holds numbers that the argument's dtype does not.
+def check_domains(types: Mapping[str, np.dtype[Any]], domains: Domains, has_others: bool = False) -> None:
+    """Raises ValueError where a domain holds numbers that the dtype of its argument does not.
 
-    Fields of structures are named as in "bounds.low".
+    `types` are those of the arguments by name, of fields of structures as in "bounds.low".  A domain of another name
+    is refused too, but where the kernel `has_others`.
     """
-    types = dict(number_types(signature))
     for name, domain in domains.items():
-        if name not in types:
+        if name not in types and not has_others:
             raise ValueError(f"there is a domain of {name!r}, which is no argument: they are {', '.join(types)}")
-        if types[name].kind == "f":
+        if name not in types or types[name].kind == "f":
             continue
         low, high = _limits(types[name])
         numbers = (*domain.choices, *domain.corners, domain.low, domain.high)
@@ -108,14 +110,26 @@ def check_domains(signature: Signature, domains: Domains) -> None:
             raise ValueError(f"the domain of {name!r} {what}: give integers in {low}..{high}")
 
 
-def corner_sets(signature: Signature, domains: Domains) -> Iterator[dict[str, Any]]:
-    """Every length in turn, then one length with each argument going through its corners, then at its extremes."""
+def _any_set(inputs: Mapping[str, Any]) -> bool:
+    return True
+
+
+def corner_sets(
+    signature: Signature, domains: Domains, accepts: Callable[[Mapping[str, Any]], bool] = _any_set
+) -> Iterator[dict[str, Any]]:
+    """Every length in turn, then one length with each argument going through its corners, then at its extremes.
+
+    Where one is not accepted, another with the next corners comes in its place, if one of some is.
+    """
     types = dict(number_types(signature))
     longest = max((len(domain_of(domains, name).edges(dtype)) for name, dtype in types.items()), default=0)
     for number, length in enumerate((*LENGTHS, *[LENGTHS[-1]] * longest)):
-        pick, rows = _at_corners(domains, number), ROWS[number % len(ROWS)]
-        yield input_set(signature, domains, pick, length, rows, nulls=number % 3 == 2)
-    yield from extreme_sets(signature, domains, EXTREME_LENGTH, ROWS[1])
+        variants = (
+            input_set(signature, domains, _at_corners(domains, other), length, ROWS[other % len(ROWS)], other % 3 == 2)
+            for other in range(number, number + VARIANTS)
+        )
+        yield from islice(filter(accepts, variants), 1)
+    yield from filter(accepts, extreme_sets(signature, domains, EXTREME_LENGTH, ROWS[1]))
 
 
 def extreme_sets(signature: Signature, domains: Domains, length: int, rows: int) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Input sets cut to fewer lanes, and with simpler numbers.  Nothing is changed in place."""
+"""Input sets that a kernel takes: drawn, cut to fewer lanes, with simpler numbers.  Nothing is changed in place."""
 
 from __future__ import annotations
 
@@ -8,12 +8,43 @@ from typing import Any, Final
 import numpy as np
 
 from sim.kernels.domain import Domain, Number
-from sim.kernels.input_tree import NUMBERS, Where, rebuilt
-from sim.kernels.kernel import Inputs, Kernel, Outputs
+from sim.kernels.input_tree import NUMBERS, Where, leaves, rebuilt
+from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
+from sim.kernels.signature import extents
 
 Edit = Callable[[Where, Any], Any]
 LARGEST_HALVED: Final = 2.0**64
 """Floats beyond are only tried as they are."""
+
+FIRST_DRAWN: Final = 1000
+"""So many are drawn before it is asked how many of them were valid."""
+ONE_OF: Final = 100
+"""Of so many one must be valid at least."""
+
+
+class FewValid(KernelError):
+    """What is drawn is nearly never valid."""
+
+
+class Samples:
+    """Input sets of one of a kernel's ways to draw them, `sample` or `long_sample`, without those that it refuses."""
+
+    def __init__(self, kernel: Kernel, sample: Callable[[np.random.Generator], Inputs]) -> None:
+        self._kernel, self._sample = kernel, sample
+        self._drawn, self._valid = 0, 0
+
+    def draw(self, rng: np.random.Generator) -> Inputs:
+        """The next that the kernel accepts.  Raises FewValid, and KernelError for a `valid` that fails."""
+        while self._drawn < FIRST_DRAWN or self._drawn <= ONE_OF * self._valid:
+            inputs = self._sample(rng)
+            self._drawn += 1
+            if self._kernel.accepts(inputs):
+                self._valid += 1
+                return inputs
+        took = f"valid of {self._kernel.name} takes {self._valid} of {self._drawn:,} random input sets"
+        raise FewValid(
+            f"{took}, at least one of {ONE_OF} is wanted: give narrower domains, or a sample that makes valid ones"
+        )
 
 
 def sizes_of(outputs: Outputs, inputs: Inputs) -> list[int]:
@@ -43,6 +74,21 @@ def _cut(value: Any, size: int, chosen: list[int]) -> Any:
     if isinstance(value, tuple) and len(value) == size and not hasattr(value, "_fields"):
         return tuple(value[at] for at in chosen)
     return rebuilt(value, lambda _, part: _cut(part, size, chosen))
+
+
+def fitted(kernel: Kernel, inputs: Inputs) -> Inputs:
+    """The inputs with arrays cut to the extents that they have now, as those that are computed from what was cut.
+
+    Raises ValueError, KeyError or TypeError where extents cannot be told.
+    """
+    if not kernel.takes_inputs:
+        return inputs
+    found = dict(inputs)
+    for pointer in kernel.signature.pointers:
+        array = inputs.get(pointer.name)
+        if isinstance(array, np.ndarray):
+            found[pointer.name] = array[tuple(slice(extent) for extent in extents(pointer, inputs))]
+    return found
 
 
 def numbers_of(inputs: Inputs) -> dict[Where, Any]:
@@ -90,10 +136,13 @@ def choices(kernel: Kernel, inputs: Inputs) -> dict[Where, Sequence[Any]]:
     return {path: pool for path, pool in found.items() if len(pool) > 1}
 
 
-def in_domain(kernel: Kernel, inputs: Inputs) -> bool:
-    """Whether every scalar is in its domain: a cut may have made it another length."""
-    domains = {name: domain for name, domain in kernel.domain.items() if isinstance(inputs.get(name), int | float)}
-    return all(domain.holds(inputs[name]) for name, domain in domains.items())
+def is_valid(kernel: Kernel, inputs: Inputs) -> bool:
+    """Whether it is one of the kernel: each number that is no array's in its domain, as a cut may have made it another
+    length, and all of them accepted.  Raises KernelError for a `valid` that fails.
+    """
+    numbers = {".".join(map(str, where)): leaf for where, leaf in leaves(inputs).items() if np.ndim(leaf) == 0}
+    inside = all(domain.holds(numbers[name]) for name, domain in kernel.domain.items() if name in numbers)
+    return inside and kernel.accepts(inputs)
 
 
 def _choices(number: Any, domain: Domain | None) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from isa.errors import LanewiseError
-from sim.kernels.domain import Domains, check_domains, corner_sets, long_sample_set, sample_set
+from sim.kernels.domain import Domains, check_domains, corner_sets, long_sample_set, number_types, sample_set
 from sim.kernels.names import kernel_names
 from sim.kernels.operator import OperatorInterface
 from sim.kernels.signature import RETURNED, Signature, extents
@@ -38,6 +38,12 @@ def _not_given(*inputs: Any) -> Any:
     raise NotImplementedError
 
 
+def _is_made(given: Callable[..., Any] | None, by: Callable[..., Any]) -> bool:
+    """Whether what draws input sets is none of the author's: none is given, or it is that of the domains."""
+    made: object = None if given is None else unwrap(given)
+    return made is _not_given or (isinstance(made, partial) and made.func is by)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kernel:
     """One kernel, in all the ways it is run.
@@ -48,6 +54,8 @@ class Kernel:
     for a null pointer; outputs left out); `program` is the kernel in intrinsics and takes the same arguments, with
     typed pointers for arrays.  `corners` yields the input sets that everybody must try, `sample` makes a random one;
     where they are not given, both are drawn from the `domain` of each argument, and an input set is the arguments.
+    `valid` says whether the kernel is called with an input set at all: what it refuses is none of its inputs, whoever
+    made it.  A `domain` may also be that of an input that `arguments` makes the arguments of, named as in "scale.low".
     `long_sample` makes one of some thousand elements, for checks of many vectors; None where there are none.
     Checks change numbers of these input sets within the domains; on what is no input of the kernel `golden` raises.
     `mode` names the arithmetic where a folder has several, each with a record of its own.  `conventions` are the other
@@ -74,6 +82,7 @@ class Kernel:
     conventions: Mapping[str, Callable[[Inputs], Outputs]] = field(default_factory=dict)
     mode: str = ""
     domain: Domains = field(default_factory=dict)
+    valid: Callable[[Inputs], bool] | None = None
     tolerance: Tolerance | None = None
     flags: tuple[str, ...] = ()
     summary: str = ""
@@ -81,12 +90,28 @@ class Kernel:
     constructors: bool = False
 
     def __post_init__(self) -> None:
-        check_domains(self.signature, self.domain)
-        if self.corners is _not_given:
-            object.__setattr__(self, "corners", partial(corner_sets, self.signature, self.domain))
-        if self.sample is _not_given:
-            object.__setattr__(self, "sample", partial(sample_set, self.signature, self.domain))
+        check_domains(dict(number_types(self.signature)), self.domain, has_others=not self.takes_inputs)
+        if _is_made(self.corners, corner_sets):  # by this kernel, or by the one that this is made of by `replace`
+            object.__setattr__(self, "corners", partial(corner_sets, self.signature, self.domain, self.accepts))
+        if self.sample is _not_given or _is_made(self.long_sample, long_sample_set):
             object.__setattr__(self, "long_sample", partial(long_sample_set, self.signature, self.domain))
+        if _is_made(self.sample, sample_set):
+            object.__setattr__(self, "sample", partial(sample_set, self.signature, self.domain))
+
+    def accepts(self, inputs: Inputs) -> bool:
+        """Whether `valid` does, and True where there is none.  Raises KernelError where it fails or answers no bool."""
+        if self.valid is None:
+            return True
+        try:
+            answer: object = self.valid(inputs)
+        except KernelError:
+            raise
+        except (Exception, SystemExit) as error:  # the user's own code raises anything
+            what = f"{type(error).__name__}: {error}".split("\n")[0]
+            raise KernelError(f"valid of {self.name} fails: {what}") from error
+        if not isinstance(answer, bool | np.bool_):
+            raise KernelError(f"valid of {self.name} must return True or False, not {answer!r:.60}")
+        return bool(answer)
 
     def expected(self, inputs: Inputs) -> dict[str, np.ndarray[Any, Any]]:
         """What the golden reference makes of an input set, as the signature wants it.
@@ -122,8 +147,7 @@ class Kernel:
     @property
     def is_drawn(self) -> bool:
         """Whether input sets are the arguments, and any numbers of their domains make one."""
-        sample = unwrap(self.sample)
-        return self.takes_inputs and isinstance(sample, partial) and sample.func is sample_set
+        return self.takes_inputs and _is_made(self.sample, sample_set)
 
     @property
     def takes_inputs(self) -> bool:

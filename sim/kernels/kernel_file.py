@@ -74,6 +74,7 @@ def _guarded(kernel: Kernel, path: Path) -> Kernel:
         corners=guarded("corners", kernel.corners),
         sample=guarded("sample", kernel.sample),
         long_sample=guarded("long_sample", kernel.long_sample) if kernel.long_sample is not None else None,
+        valid=guarded("valid", kernel.valid) if kernel.valid is not None else None,
         program=guarded("the program", kernel.program, Exception) if kernel.program is not None else None,
     )
 

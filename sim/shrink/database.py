@@ -30,10 +30,13 @@ class Kept:
             try:
                 inputs = from_bytes(data, like)
                 self._kernel.expected(inputs)
+                is_one = self._kernel.accepts(inputs)
             except Exception:  # of another version of the kernel, or of another program
-                forget(self._key, data)
-            else:
+                is_one = False
+            if is_one:
                 yield inputs
+            else:
+                forget(self._key, data)
 
     def save(self, inputs: Inputs) -> None:
         """Keep one, if it can be written down."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 from sim.check.external import BackendFault, ExternalBackend, Outside, check_external_backend
 from sim.check.vectors import Vectors
 from sim.kernels.input_tree import Where
-from sim.kernels.inputs import choices, cut, edited, in_domain, sizes_of
+from sim.kernels.inputs import choices, cut, edited, is_valid, sizes_of
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.tolerance import agreement
 from sim.shrink.failing import Shrunk, sizes_told
@@ -92,7 +92,7 @@ class _Search:
 
     def _golden(self, inputs: Inputs | None) -> Outputs | None:
         try:
-            return self._kernel.expected(inputs) if inputs is not None and in_domain(self._kernel, inputs) else None
+            return self._kernel.expected(inputs) if inputs is not None and is_valid(self._kernel, inputs) else None
         except Exception:  # the user's own code raises anything
             return None
 

@@ -12,7 +12,7 @@ from sim.call.call import MAX_INSTRUCTIONS, Engine
 from sim.check.check import Job, check_job
 from sim.check.report import Outcome
 from sim.check.vectors import Vectors
-from sim.kernels.inputs import choices, cut, edited, in_domain, sizes_of
+from sim.kernels.inputs import choices, cut, edited, fitted, is_valid, sizes_of
 from sim.kernels.kernel import Inputs, Kernel
 from sim.shrink.literal import literal
 from sim.shrink.search import AVAILABLE, smallest_indices, smallest_window
@@ -112,7 +112,7 @@ class _Search:
     def _cut(self, inputs: Inputs, size: int) -> Inputs:
         def made(drawn: tuple[int, int]) -> Inputs:
             length, start = drawn
-            return cut(inputs, size, start, length)
+            return fitted(self._kernel, cut(inputs, size, start, length))
 
         found = smallest_window(size, self._condition(made))
         return inputs if found is None else made(found)
@@ -141,10 +141,10 @@ class _Search:
         def fails(drawn: Any) -> bool:
             try:
                 inputs = made(drawn)
+                if not is_valid(self._kernel, inputs):
+                    return False
                 self._kernel.expected(inputs)
             except Exception:  # the user's own code raises anything
-                return False
-            if not in_domain(self._kernel, inputs):
                 return False
             text = literal(inputs).text
             if text not in self._known:

@@ -11,7 +11,7 @@ near to the step as it can, so that the smallest weight decides how near.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -126,7 +126,7 @@ def _nearer(
 ) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """The state with elements of the variable next to a step of their lanes, and with the next number behind it.
 
-    None where no lane steps between the ends of the domain.
+    None where no lane steps between the ends of the domain, and where what lies between is not accepted.
     """
     elements, lanes = _pairs(variable, steps, rng)
     ladder, whole = Ladder(variable.domain, variable.dtype), variable.of(state)
@@ -137,7 +137,9 @@ def _nearer(
         return variable.put(state, changed)
 
     current = ladder.rungs(whole[elements])
-    low, high = np.full_like(current, ladder.low), np.full_like(current, ladder.high)
+    low, high = (
+        _accepted_end(kernel, with_rungs, current, np.full_like(current, end)) for end in (ladder.low, ladder.high)
+    )
     at_low, at_high = steps.at(with_rungs(low), lanes), steps.at(with_rungs(high), lanes)
     wanted = steps.choose(lanes, at_low, at_high, rng)
     reached = steps.at(state, lanes) >= wanted
@@ -147,6 +149,16 @@ def _nearer(
     near, behind = current, np.where(changes_high, high, np.where(changes_low, low, current))
     while (np.maximum(near, behind).view(np.uint64) - np.minimum(near, behind).view(np.uint64) > 1).any():
         middle = halfway(near, behind)
+        if not kernel.accepts(with_rungs(middle)):
+            return None
         same = (steps.at(with_rungs(middle), lanes) >= wanted) == reached
         near, behind = np.where(same, middle, near), np.where(same, behind, middle)
     return with_rungs(near), with_rungs(behind)
+
+
+def _accepted_end(kernel: Kernel, with_rungs: Callable[[Rungs], dict[str, Any]], current: Rungs, end: Rungs) -> Rungs:
+    """The end of the domain, or on half of the way to it, and half of that, what the kernel accepts."""
+    while (end != current).any() and not kernel.accepts(with_rungs(end)):
+        nearer = halfway(current, end)
+        end = np.where(nearer == end, current, nearer)  # halves are rounded down: upwards they come to one, and stay
+    return end

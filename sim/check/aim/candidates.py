@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ NEAR: Final = 48
 """Input sets next to steps of each of the sizes at most."""
 ELEMENTS: Final = 4096
 """Elements of all arrays of an input set at most, but for long ones."""
+DRAWN: Final = 100
+"""Input sets that are drawn of a size until the kernel accepts one."""
 BASES, EXTREMES = 16, 4
 """Of how many of a kernel's own input sets others are made, and how often with arguments at their extremes."""
 
@@ -65,19 +68,19 @@ def candidates(kernel: Kernel, seed: int) -> Iterator[CandidateSet]:
         near: list[Inputs] = []
         for number in range(rounds):
             drawn = _drawn(kernel, length, rows, rng, nulls=nullable and number % 4 == 3)
-            for begin in (drawn, _drawn(kernel, length, rows, rng, at_some_extremes)):
+            for begin in (*drawn, *_drawn(kernel, length, rows, rng, at_some_extremes)):
                 near += boundary_sets(kernel, begin, variables_of(kernel, begin, kernel.domain), rng)
         for one in near[:NEAR]:
             yield CandidateSet(one, kernel.expected(one), is_near=True)
-        some = [_drawn(kernel, length, rows, rng, at_some_extremes) for _ in range(rounds)]
-        ends = extreme_sets(kernel.signature, kernel.domain, length, rows)
-        for far in (_drawn(kernel, length, rows, rng), *some, *ends):
+        some = [one for _ in range(rounds) for one in _drawn(kernel, length, rows, rng, at_some_extremes)]
+        ends = filter(kernel.accepts, extreme_sets(kernel.signature, kernel.domain, length, rows))
+        for far in (*_drawn(kernel, length, rows, rng), *some, *ends):
             yield CandidateSet(far, kernel.expected(far), is_long=not rounds)
     length, rows, rounds = NUMBERS
     for _ in range(rounds):
-        drawn = _drawn(kernel, length, rows, rng)
-        for one in number_sets(kernel, drawn, variables_of(kernel, drawn, kernel.domain), rng):
-            yield CandidateSet(one, kernel.expected(one), is_near=True)
+        for begin in _drawn(kernel, length, rows, rng):
+            for one in number_sets(kernel, begin, variables_of(kernel, begin, kernel.domain), rng):
+                yield CandidateSet(one, kernel.expected(one), is_near=True)
 
 
 def changed_candidates(kernel: Kernel, own: Sequence[CandidateSet], seed: int) -> Iterator[CandidateSet]:
@@ -101,11 +104,10 @@ def changed_candidates(kernel: Kernel, own: Sequence[CandidateSet], seed: int) -
 def _defined(kernel: Kernel, base: Inputs, changed: Iterator[Inputs], is_near: bool) -> Iterator[CandidateSet]:
     """The changed input sets on which the kernel is defined, up to one that cannot be made."""
     with suppress(Exception):  # the user's own code raises anything
-        before = kernel.arguments(base)
         for inputs in changed:
             with suppress(Exception):
-                undeclared = undeclared_changes(kernel, before, kernel.arguments(inputs))
-                if undeclared is not None:
+                undeclared = undeclared_changes(kernel, base, inputs)
+                if undeclared is not None and kernel.accepts(inputs):
                     yield CandidateSet(inputs, kernel.expected(inputs), is_near, undeclared=tuple(undeclared))
 
 
@@ -121,8 +123,11 @@ def _at_some_extremes(inputs: Inputs, variables: Sequence[Variable], rng: np.ran
 def _drawn(
     kernel: Kernel, length: int, rows: int, rng: np.random.Generator,
     picking: Callable[[Domains, np.random.Generator], Pick] = at_random, nulls: bool = False,
-) -> dict[str, Any]:  # fmt: skip
-    return input_set(kernel.signature, kernel.domain, picking(kernel.domain, rng), length, rows, nulls)
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """A drawn input set, the first of some that the kernel accepts; none where it accepts none of them."""
+    pick = picking(kernel.domain, rng)
+    drawn = (input_set(kernel.signature, kernel.domain, pick, length, rows, nulls) for _ in range(DRAWN))
+    yield from islice(filter(kernel.accepts, drawn), 1)
 
 
 def _elements(inputs: Inputs) -> int:

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.check.aim.boundaries import boundary_sets
-from sim.check.aim.candidates import CandidateSet
+from sim.check.aim.candidates import DRAWN, CandidateSet
 from sim.check.aim.power import Rival, Rivals
-from sim.check.aim.variables import Variable, variables_of
+from sim.check.aim.variables import Variable, undeclared_changes, variables_of
 from sim.check.separation import outputs_by
 from sim.explanation.of_kernel.requantization import (
     KernelLanes,
@@ -103,8 +103,11 @@ def _at_its_steps(
     for _ in range(SEARCHES):
         try:
             base = _base(kernel, checked, rng)
-            for inputs in boundary_sets(rival, base, _free(kernel, base), rng) if base is not None else ():
-                yield CandidateSet(inputs, kernel.expected(inputs))
+            if base is None:
+                return
+            for inputs in boundary_sets(rival, base, _free(kernel, base), rng):
+                if undeclared_changes(kernel, base, inputs) is not None:
+                    yield CandidateSet(inputs, kernel.expected(inputs))
         except KernelError:  # one of the two refuses it
             continue
 
@@ -112,7 +115,9 @@ def _at_its_steps(
 def _base(kernel: Kernel, checked: Sequence[CandidateSet], rng: np.random.Generator) -> Inputs | None:
     """An input set whose numbers are to be changed; None where there is none with lanes."""
     if kernel.is_drawn:
-        return input_set(kernel.signature, kernel.domain, at_random(kernel.domain, rng), 23, 1, nulls=False)
+        pick = at_random(kernel.domain, rng)
+        drawn = (input_set(kernel.signature, kernel.domain, pick, 23, 1, nulls=False) for _ in range(DRAWN))
+        return next(filter(kernel.accepts, drawn), None)
     some = [one for one in checked if one.lanes >= 4] or [one for one in checked if one.lanes]
     return some[int(rng.integers(len(some)))].inputs if some else None
 
@@ -120,8 +125,7 @@ def _base(kernel: Kernel, checked: Sequence[CandidateSet], rng: np.random.Genera
 def _free(kernel: Kernel, base: Inputs) -> list[Variable]:
     """What may be changed of an input set such that it stays one of the kernel's."""
     variables = variables_of(kernel, base, kernel.domain)
-    declared = [one for one in variables if kernel.takes_inputs and one.name in kernel.domain]
-    return variables if kernel.is_drawn else declared
+    return variables if kernel.is_drawn else [one for one in variables if one.name in kernel.domain]
 
 
 def _first_parting(lanes: KernelLanes, roles: Roles, name: str, golden: Sequence[np.ndarray[Any, Any]]) -> int | None:
@@ -168,6 +172,8 @@ def _parting_set(
             for name, number in {**numbers, roles.value: values[parting]}.items():
                 shape = free[name].of(base).shape
                 inputs = free[name].put(inputs, np.resize(np.asarray(number, free[name].dtype), shape))
+            if not kernel.accepts(inputs):
+                continue
             with suppress(KernelError):
                 return CandidateSet(inputs, kernel.expected(inputs))
     return None

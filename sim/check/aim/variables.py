@@ -74,23 +74,35 @@ def shown_domains(kernel: Kernel, cases: Iterable[Inputs]) -> Domains:
 
 
 def undeclared_changes(kernel: Kernel, before: Inputs, after: Inputs) -> list[str] | None:
-    """The arguments without a declared domain in which two calls differ.
+    """The arguments without a declared domain in which the calls of two input sets differ.
 
-    None where one leaves its domain, and where an extent or a stride is another.  `before` and `after` are arguments of
-    the signature.
+    None where one leaves its domain, and where an extent or a stride is another.  Where all that differs between the
+    input sets themselves has a declared domain, the arguments that are made of it count as declared.
     """
-    fixed = kernel.signature.sizes
-    first, second = (_numbers(arguments) for arguments in (before, after))
+    changed = _changes(kernel.domain, kernel.arguments(before), kernel.arguments(after))
+    if changed is None or not kernel.signature.sizes.isdisjoint(changed):
+        return None
+    undeclared = [name for name in changed if name not in kernel.domain]
+    if kernel.takes_inputs:
+        return undeclared
+    arguments = dict(number_types(kernel.signature))
+    of_inputs = {name: domain for name, domain in kernel.domain.items() if name not in arguments}
+    made_of = _changes(of_inputs, before, after)
+    if made_of is None:
+        return None
+    return undeclared if any(name not in kernel.domain for name in made_of) else []
+
+
+def _changes(domains: Domains, before: Inputs, after: Inputs) -> list[str] | None:
+    """The names of what differs; None where a number is not in its declared domain."""
+    first, second = (_numbers(numbers) for numbers in (before, after))
     changed = []
     for name, numbers in second.items():
-        domain = kernel.domain.get(name)
-        same = name in first and np.array_equal(numbers, first[name], equal_nan=numbers.dtype.kind == "f")
-        if not same and name in fixed:
+        domain = domains.get(name)
+        if domain is not None and not all(domain.holds(number) for number in np.unique(numbers).tolist()):
             return None
-        if domain is None:
-            changed += [] if same else [name]
-        elif not all(domain.holds(number) for number in np.unique(numbers).tolist()):
-            return None
+        if name not in first or not np.array_equal(numbers, first[name], equal_nan=numbers.dtype.kind == "f"):
+            changed.append(name)
     return changed
 
 

@@ -15,7 +15,7 @@ from sim.call.call import MAX_INSTRUCTIONS
 from sim.call.prepared import PreparedCall, Repeater
 from sim.check.aim.candidates import candidates
 from sim.check.vectors import Vectors
-from sim.kernels.inputs import cut, in_domain, sizes_of
+from sim.kernels.inputs import Samples, cut, fitted, is_valid, sizes_of
 from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.kernels.tolerance import agreement
 from sim.toolchain.image import Image
@@ -177,9 +177,9 @@ class RepairTrials:
 
     def _others(self) -> Iterator[Inputs]:
         """Drawn ones, among them as many that are cut to one or a few elements, which lack what others have besides."""
-        rng = np.random.default_rng(self._seed)
+        rng, samples = np.random.default_rng(self._seed), Samples(self._kernel, self._kernel.sample)
         for _ in range(SAMPLES):
-            inputs = self._kernel.sample(rng)
+            inputs = samples.draw(rng)
             yield inputs
             numbers = {int(value) for value in inputs.values() if isinstance(value, int | np.integer)}
             for size in numbers.intersection(sizes_of({}, inputs)):
@@ -220,11 +220,12 @@ class RepairTrials:
         """A further input set, run as compiled; None if it is none of the kernel."""
         number = len(self._inputs)
         try:
+            inputs = fitted(self._kernel, inputs)
+            if not is_valid(self._kernel, inputs):
+                return None
             golden = self._kernel.expected(inputs)
             self._calls[number] = self._repeater.prepare(inputs, number)
         except Exception:  # the user's own code raises anything
-            return None
-        if not in_domain(self._kernel, inputs):
             return None
         self._inputs.append(inputs)
         self._golden.append(golden)

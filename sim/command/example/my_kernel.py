@@ -48,6 +48,7 @@ KERNEL = Kernel(
     steps=steps,
     # What each argument may be: Domain(low, high), choices, and corners that every check must try.  Without one, all
     # that its type holds.  Lengths go through 0..48, so that every tail is met.
+    # Where arguments depend on one another: valid=lambda inputs: inputs["low"] <= inputs["high"].
     domain={"a": Domain(corners=(64, -64)), "b": Domain(corners=(64, -64, 3))},
     conventions={"rounded down": rounded_down},
 )
