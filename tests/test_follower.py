@@ -100,7 +100,7 @@ def test_calls_of_a_kernel_come_to_the_same(name: str, source: int, level: str) 
 
 
 def test_a_short_run_needs_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.call.native.follower.driver", lambda: pytest.fail("a compiler was asked for"))
+    monkeypatch.setattr("sim.call.native.alone.driver", lambda: pytest.fail("a compiler was asked for"))
     machine = machine_with([SUBS_X0_X0_1, B_NE_BACK, NOP], x0=700)
     Follower(machine, 1401).follow(CODE + 12, 1401, [])
     assert machine.pc == CODE + 12

@@ -13,6 +13,11 @@ _FLAG_INDEX = {"nzcv": 0, "fpsr": 1, "fpcr": 2, "monitor": 3}
 SP = 31
 
 
+def register_number(place: Place) -> int:
+    """Where a register of v, or of x and sp, is among those of its kind: 0 to 31."""
+    return SP if place.file == "sp" else cast(int, place.index)
+
+
 class RegisterStorage:
     """Storage in the layout that generated code works on.
 

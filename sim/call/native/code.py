@@ -19,7 +19,7 @@ from sim.machine.compiled.state import packed, unpack_into
 from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine
 from sim.machine.memory import PAGE
-from sim.machine.registers import RegisterStorage
+from sim.machine.registers import RegisterStorage, register_number
 
 PATIENCE = 10_000
 """Instructions: they take Python about as long as a compiler takes for the first ones of native code."""
@@ -174,8 +174,14 @@ class NativeCode:
             page = self._pages.setdefault(pc // PAGE * PAGE, (CodeEntry * (PAGE // 4))())
             registers = (*each.registers, *[0] * (MOST_REGISTERS - len(each.registers)))
             nowhere = (2**64 - 1, 2**64 - 1)
-            page[pc % PAGE // 4] = CodeEntry(step.function, memory, nowhere, _traits(each), registers)
+            written = (_numbers(each, ("v",)), _numbers(each, ("x", "sp")))
+            page[pc % PAGE // 4] = CodeEntry(step.function, memory, nowhere, _traits(each), *written, registers)
             memory += calcsize(SITE) * step.accesses
+
+
+def _numbers(instruction: Instruction, files: tuple[str, ...]) -> int:
+    """The registers of some files that it writes, as bits."""
+    return sum({1 << register_number(place) for place in instruction.places_written if place.file in files})
 
 
 def _traits(instruction: Instruction) -> int:

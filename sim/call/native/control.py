@@ -46,6 +46,8 @@ class CodeEntry(Structure):
         ("memory", c_uint64),
         ("next", c_uint64 * 2),
         ("flags", c_uint32),
+        ("writes_v", c_uint32),
+        ("writes_x", c_uint32),
         ("registers", c_uint8 * MOST_REGISTERS),
     )
 
@@ -65,6 +67,9 @@ class AccessLog(Structure):
         ("stack", c_uint64),
         ("stack_size", c_uint64),
         ("lowest", c_uint64),
+        ("access", c_uint64),
+        ("accesses", c_uint64),
+        ("instruction", c_uint64),
     )
 
 
@@ -86,6 +91,8 @@ class Control(Structure):
         ("seen_pc", c_uint64), ("changed", c_uint64), ("branches", c_uint64), ("branches_before", c_uint64),
         ("branch", c_uint64),
         ("went", c_uint64), ("went_from", c_uint64 * MOST_WENT), ("went_to", c_uint64 * MOST_WENT),
+        ("path", c_uint64), ("status", c_uint64), ("value", c_uint64),
+        ("values", c_uint64), ("most_values", c_uint64), ("most_accesses", c_uint64),
     )  # fmt: skip
 
 

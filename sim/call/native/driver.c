@@ -16,6 +16,7 @@ typedef struct {
   Memory *memory;
   uint64_t next[2]; /* where it went on the last times that differ */
   uint32_t flags;
+  uint32_t writes_v, writes_x; /* the registers that it writes, bit 31 of x for sp */
   uint8_t registers[20];
 } Entry;
 
@@ -58,6 +59,11 @@ typedef struct {
   uint64_t *branch; /* as many as `left` was */
   uint64_t went;
   uint64_t went_from[MOST_WENT], went_to[MOST_WENT];
+
+  uint64_t *path; /* of a recording: the address of each instruction, as many as `left` was */
+  uint8_t *status; /* NZCV after it; bit 4: it saturated */
+  uint8_t (*value)[16]; /* what it wrote to registers, those of v before those of x, each in order of number */
+  uint64_t values, most_values, most_accesses;
 } Lockstep;
 
 const uint64_t sizes[] = {sizeof(Lockstep), sizeof(Log), sizeof(Entry)};
@@ -276,6 +282,35 @@ void follow(Lockstep *L, uint64_t until) {
     L->why = (uint64_t)advance(L, S->pc);
     if (L->why != GOES_ON) return;
     if (L->entry->flags & BRANCHES) L->branch[L->branches++] = S->pc;
+    L->why = (uint64_t)count_done(L, S->pc);
+  }
+}
+
+enum { MOST_IN_ONE = 256 };
+
+/* As `follow`, where what each instruction did is recorded; FULL where there is no room for one more. */
+void record(Lockstep *L, uint64_t until) {
+  const State *S = &L->state;
+  Log *log = &L->mine;
+  while (L->why == GOES_ON && S->pc != until) {
+    const uint64_t accesses = log->accesses, done = log->instruction = L->done;
+    if (accesses + MOST_IN_ONE > L->most_accesses || L->values + V + X > L->most_values) {
+      L->why = FULL;
+      return;
+    }
+    L->why = (uint64_t)advance(L, S->pc);
+    if (L->why != GOES_ON) {
+      log->accesses = accesses; /* of what did not happen */
+      return;
+    }
+    L->path[done] = L->before.pc;
+    L->status[done] = (uint8_t)(S->nzcv | L->saturated << 4);
+    for (uint32_t left = L->entry->writes_v; left; left &= left - 1)
+      memcpy(L->value[L->values++], S->v[__builtin_ctz(left)], 16);
+    for (uint32_t left = L->entry->writes_x; left; left &= left - 1) {
+      const uint64_t value[2] = {S->x[__builtin_ctz(left)], 0};
+      memcpy(L->value[L->values++], value, 16);
+    }
     L->why = (uint64_t)count_done(L, S->pc);
   }
 }

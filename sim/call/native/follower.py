@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from ctypes import addressof, c_uint64, c_void_p
+from ctypes import addressof, c_uint64
 
 from isa.errors import LanewiseError
-from sim.call.native.code import NativeCode
-from sim.call.native.control import Control, Stop, require_same_layout
-from sim.call.native.steps import driver
+from sim.call.native.alone import MachineAlone
 from sim.machine.machine import Machine
 
 _SLICE = 1 << 18
@@ -56,44 +54,22 @@ class Follower:
 
 
 class _NativeFollower:
-    """The driver on one machine."""
+    """The driver on one machine, and where it notes branches."""
 
     def __init__(self, machine: Machine) -> None:
         """Raises LanewiseError where there is no compiler for this computer."""
-        self._machine, library = machine, driver()
-        require_same_layout(library)
-        self._follow = library.follow
-        self._follow.argtypes, self._follow.restype = (c_void_p, c_uint64), None
-        self._control = Control()
-        self.code = NativeCode(machine, self._control)
-        self._version = -1
-        self._regions: object = None
+        self._alone = MachineAlone(machine, "follow")
+        self.code = self._alone.code
         self._branch = (c_uint64 * _SLICE)()
-        self._control.branch = addressof(self._branch)
+        self._alone.control.branch = addressof(self._branch)
 
     def run(self, until: int, most: int, branches: list[int]) -> bool:
         """As `Follower.follow`, up to what Python has to execute; whether there is that."""
-        machine, control, memory = self._machine, self._control, self._machine.memory
-        if memory.code_version != self._version:
-            self._version = memory.code_version
-            self.code.drop()
-        if memory.regions != self._regions:
-            self._regions = memory.regions
-            self.code.allow(self.code.everything(), anew=True)
-        self.code.load()
-        executed, stopped = 0, False
-        while machine.pc != until and executed < most and not stopped:
-            control.why = control.pending = control.done = control.branches = control.mine.count = 0
-            control.left = min(most - executed, _SLICE)
-            self._follow(addressof(control), until)
-            self.code.unload()
-            executed += control.done
-            machine.instructions_executed += control.done
-            branches += self._branch[: control.branches]
-            for pc, _ in self.code.take_went():
-                machine.instruction_at(pc)
-            why = Stop(control.why)
-            stopped = why in (Stop.REFUSED, Stop.MODES) or (why == Stop.NO_STEP and not self.code.learn(machine.pc))
-        if stopped:
-            self.code.note_stay(executed)
-        return stopped
+        control = self._alone.control
+        control.branches = 0
+
+        def take() -> None:
+            branches.extend(self._branch[: control.branches])
+            control.branches = 0
+
+        return self._alone.run(until, most, _SLICE, take)
