@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from struct import pack
-
 import pytest
 
 from sim import Machine
@@ -16,6 +14,7 @@ from sim.machine.registers import register_number
 from sim.machine.trace import Step
 from sim.toolchain.compilers import build
 from support.lockstep_pairs import CODE, DATA, NO_COMPILER, NOP, NOWHERE, STR_X4_X1
+from support.small_machines import machine_with
 
 MOV_W0_TO_CODE, LDP_Q0_Q1_X1, LDR_X3_X1, SQADD, SQADD_AGAIN = 0xB9000025, 0xAD400420, 0xF9400023, 0x4EA00C00, 0x4EA00C21
 MRS_X6_FPSR, SUBS_X0_X0_1, B_NE_BACK, LD4_V0 = 0xD53B4426, 0xF1000400, 0x54FFFFE1, 0x4C400020
@@ -28,21 +27,9 @@ CODES = {
 }
 
 
-def machine_with(code: list[int], **x: int) -> Machine:
-    machine = Machine(engine="interpreted")
-    machine.memory.map(CODE, 0x1000, "rwx")
-    machine.memory.write(CODE, pack(f"<{len(code)}I", *code))
-    machine.memory.map(DATA, 0x1000, "rw")
-    machine.memory.write(DATA, bytes(range(100, 228)) * 4)
-    for name, value in {"x1": DATA, "x4": 5, **x}.items():
-        machine.x[int(name[1:])] = value
-    machine.pc = CODE
-    return machine
-
-
 def told(recording: Recording) -> list[tuple[object, ...]]:
     """By instruction: its address and text, the registers that it wrote, its accesses, whether it saturated."""
-    found = []
+    found = list[tuple[object, ...]]()
     for number, pc in enumerate(recording.pcs.tolist()):
         instruction = recording.code[recording.numbers[number]]
         first, end = recording.first_values[number : number + 2]
@@ -67,8 +54,7 @@ def stepped(machine: Machine, until: int, most: int) -> list[tuple[object, ...]]
 
 
 def _written(step: Step) -> dict[tuple[str, int], int]:
-    places = {("v" if p.file == "v" else "x", register_number(p)): new for p, _, new in step.writes if p.file in _FILES}
-    return places
+    return {("v" if p.file == "v" else "x", register_number(p)): new for p, _, new in step.writes if p.file in _FILES}
 
 
 _FILES = ("v", "x", "sp")
