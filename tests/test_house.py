@@ -32,6 +32,7 @@ SEVERAL_MEANINGS = {
     "Memory": "`isa.lane.Memory` is where a store goes, inside of lane expressions; users know `sim.Memory`",
     "Mode": "every golden module of a kernel has its modes: read it with the module's name, as `golden.Mode`",
     "Parameters": "every golden module of a kernel has its parameters: read it as `golden.Parameters`",
+    "Session": "a simulator's, inside of `rtl_models`; users know `sim.debug.Session`",
     "Source": "what three evaluators write, and what the semantics read: names inside of `isa` that never meet",
 }
 """Public class names that are defined more than once, and why."""

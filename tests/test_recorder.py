@@ -7,7 +7,7 @@ import pytest
 from sim import Machine
 from sim.call.caller import RETURN_ADDRESS, Call, Caller
 from sim.call.guards.undefined_bytes import SeededBytes
-from sim.call.native.recorder import SATURATED, Recorder, Recording, registers_written
+from sim.call.native.recorder import SATURATED, MachineRecorder, Recording, registers_written
 from sim.check.vectors import make_vectors
 from sim.kernels.kernel import built_in_kernel
 from sim.machine.registers import register_number
@@ -69,7 +69,7 @@ def test_a_recorded_call_is_what_steps_say(name: str, source: int, level: str, p
     callers = [Caller(image, kernel, Machine()) for _ in range(2)]
     for caller in callers:
         caller.prepare(Call(kernel.arguments(inputs), 1), SeededBytes(1))
-    recording = Recorder(callers[0].machine, patience).record(RETURN_ADDRESS, 100_000)
+    recording = MachineRecorder(callers[0].machine, patience).record(RETURN_ADDRESS, 100_000)
     expected = stepped(callers[1].machine, RETURN_ADDRESS, 100_000)
     saturating = [row[-1] for row in expected].count(True)
     mine = [row[:-1] for row in told(recording)]
@@ -82,7 +82,9 @@ def test_a_recorded_call_is_what_steps_say(name: str, source: int, level: str, p
 @pytest.mark.parametrize(("code", "x"), CODES.values(), ids=CODES)
 def test_native_and_python_recordings_are_the_same(code: list[int], x: dict[str, int], most: int) -> None:
     until = CODE + 4 * len(code)
-    mine, other = (Recorder(machine_with(code, **x), patience).record(until, most) for patience in (0, NO_COMPILER))
+    mine, other = (
+        MachineRecorder(machine_with(code, **x), patience).record(until, most) for patience in (0, NO_COMPILER)
+    )
     assert told(mine) == told(other)
     assert len(mine) == min(most, {4: 1201}.get(len(code), len(code)))
 
@@ -91,7 +93,7 @@ def test_native_and_python_recordings_are_the_same(code: list[int], x: dict[str,
 def test_each_saturation_counts_though_qc_is_sticky(patience: int) -> None:
     machine = machine_with(CODES["saturations, and QC read between them"][0])
     machine.memory.write(DATA, b"\xff\xff\xff\x7f" * 8)
-    recording = Recorder(machine, patience).record(CODE + 24, 100)
+    recording = MachineRecorder(machine, patience).record(CODE + 24, 100)
     assert [bool(status & SATURATED) for status in recording.status] == [False, True, False, True, True, False]
     assert (machine.x[6] >> 27 & 1, machine.fpsr >> 27 & 1) == (1, 1)
 
@@ -99,14 +101,14 @@ def test_each_saturation_counts_though_qc_is_sticky(patience: int) -> None:
 @pytest.mark.parametrize("patience", [0, NO_COMPILER], ids=["native", "Python"])
 def test_a_fault_ends_it_with_the_state_before(patience: int) -> None:
     machine = machine_with([NOP, LDR_X3_X1, NOP], x1=NOWHERE)
-    recording = Recorder(machine, patience).record(CODE + 12, 100)
+    recording = MachineRecorder(machine, patience).record(CODE + 12, 100)
     assert (len(recording), machine.pc, machine.instructions_executed) == (1, CODE + 4, 1)
 
 
 @pytest.mark.parametrize("patience", [0, NO_COMPILER], ids=["native", "Python"])
 def test_it_ends_behind_a_store_that_changes_code(patience: int) -> None:
     machine = machine_with([MOV_W0_TO_CODE, NOP, NOP], x1=CODE + 8, x5=LDR_X3_X1)
-    recorder = Recorder(machine, patience)
+    recorder = MachineRecorder(machine, patience)
     first, second = recorder.record(CODE + 12, 100), recorder.record(CODE + 12, 100)
     assert [one.text for one in first.code] == ["str w5, [x1]"]
     assert (second.start, [one.form.mnemonic for one in second.code]) == (1, ["nop", "ldr"])

@@ -74,6 +74,11 @@ class WantedBytes:
     def remove(self, byte: Byte) -> None:
         self._consumers.get(byte.where, {}).pop(byte.number, None)
 
+    @property
+    def places(self) -> set[Place | str]:
+        """The registers, and `MEMORY`, of which bytes are wanted."""
+        return {where for where, bytes_ in self._consumers.items() if bytes_}
+
     def numbers(self, where: Place | str) -> Iterable[int]:
         """The wanted bytes of one place."""
         return self._consumers.get(where, {})
@@ -83,12 +88,16 @@ class WantedBytes:
         return instruction.stores or any(self._consumers.get(place) for place in instruction.places_written)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Node:
-    """One written lane: which executed instruction wrote it, and the lanes that were computed from it."""
+    """One written lane: which executed instruction wrote it, and the lanes that were computed from it.
+
+    `write` is that of the instruction in which it is lane number `lane`, of `bits`.
+    """
 
     index: int
     recorded: Recorded
+    write: Write
     lane: int
     bits: int
     value: int
@@ -123,64 +132,117 @@ class LaneOrigin:
     readers: Mapping[int, frozenset[Node]] = field(default_factory=dict)
 
 
+class OriginWalk:
+    """The way back from the bytes at `address`, or from those of a register from that byte on.
+
+    `wanted` are those whose origin is still looked for, `nodes` what they came from until now, the last one first;
+    `copies` are the lanes that were only moved on the way, with the nodes that were computed from them.
+    """
+
+    def __init__(self, address: int, size: int, where: Place | str = MEMORY) -> None:
+        self.wanted = WantedBytes()
+        for i in range(size):
+            self.wanted.add(Byte(where, address + i), ())
+        self.nodes: list[Node] = []
+        self.copies: list[Node] = []
+
+    def take(self, index: int, recorded: Recorded) -> None:
+        """Go back over the executed instruction of that number."""
+        for node, is_copy in _producers(index, recorded, self.wanted):
+            (self.copies if is_copy else self.nodes).append(node)
+
+    def origin(self) -> LaneOrigin:
+        """What was found: all of it, once everything is taken that the wanted bytes could come from."""
+        memory = tuple(sorted(self.wanted.numbers(MEMORY)))
+        readers = {address: frozenset(self.wanted.get(Byte(MEMORY, address)) or ()) for address in memory}
+        return LaneOrigin(tuple(reversed(self.nodes)), memory, readers)
+
+
 def origin_of(trace: Sequence[Recorded], address: int, size: int, where: Place | str = MEMORY) -> LaneOrigin:
     """Where the bytes at `address`, or those of a register from that byte on, came from."""
-    wanted = WantedBytes()
-    for i in range(size):
-        wanted.add(Byte(where, address + i), ())
-    nodes: list[Node] = []
+    walk = OriginWalk(address, size, where)
     for index in reversed(range(len(trace))):
-        if wanted.could_come_from(trace[index].occurrence.instruction):
-            nodes.extend(_producers(index, trace[index], wanted))
-    memory = tuple(sorted(wanted.numbers(MEMORY)))
-    readers = {address: frozenset(wanted.get(Byte(MEMORY, address)) or ()) for address in memory}
-    return LaneOrigin(tuple(reversed(nodes)), memory, readers)
+        if walk.wanted.could_come_from(trace[index].occurrence.instruction):
+            walk.take(index, trace[index])
+    return walk.origin()
 
 
-def _producers(index: int, recorded: Recorded, wanted: WantedBytes) -> list[Node]:
-    """The nodes of one executed instruction; `wanted` goes from what it wrote to what it read."""
+def _producers(index: int, recorded: Recorded, wanted: WantedBytes) -> Iterator[tuple[Node, bool]]:
+    """The wanted lanes of one executed instruction, and whether it only moved them.
+
+    `wanted` goes from what it wrote to what it read.
+    """
     evaluation = Evaluation(recorded.occurrence)
-    written = [part for write in recorded.occurrence.instruction.writes for part in _parts(write, evaluation)]
+    written = list(written_lanes(evaluation, recorded.occurrence.instruction))
     taken = [[wanted.get(byte) for byte in part.span] for part in written]
     for part in written:
         for byte in part.span:
             wanted.remove(byte)
-    found = []
     for part, consumers in zip(written, taken, strict=True):
-        copied = _copied_bytes(part.lane, evaluation)
+        if all(who is None for who in consumers):
+            continue
+        copied = copied_bytes(part.lane, evaluation)
+        told = part if copied is None else part.narrowed([at for at, who in enumerate(consumers) if who is not None])
+        node = told.node(index, recorded, evaluation, set().union(*filter(None, consumers)))
         if copied is not None:  # who wanted the bytes of a copy wants the bytes it came from
             for byte, who in zip(copied, consumers, strict=False):
                 if who is not None:
                     wanted.add(byte, who)
-        elif any(who is not None for who in consumers):
-            value = evaluation.value(part.lane) & (1 << part.bits) - 1
-            node = Node(index, recorded, part.number, part.bits, value, set().union(*filter(None, consumers)))
-            for byte in _sources(part.lane, evaluation):
+        else:
+            for byte in source_bytes(part.lane, evaluation):
                 wanted.add(byte, (node,))
-            found.append(node)
-    return found
+        yield node, copied is not None
 
 
-class _Part(NamedTuple):
-    """One written lane and the bytes it went to; past the last lane, the bytes that became zero (no lane)."""
+class WrittenLane(NamedTuple):
+    """One lane of a write and the bytes it went to; past the last lane, the bytes that became zero (a constant)."""
 
+    write: Write
     number: int
     bits: int
     lane: Lane
     span: list[Byte]
 
+    def narrowed(self, bytes_: Sequence[int]) -> WrittenLane:
+        """The smallest lane of a moved one that has these of its bytes, which ascend."""
+        size = self.bits // 8
+        while size > 1 and bytes_[0] // (size // 2) == bytes_[-1] // (size // 2):
+            size //= 2
+        if size * 8 >= self.bits:
+            return self
+        at = bytes_[0] // size
+        moved = (self.lane >> 8 * size * at) & (1 << 8 * size) - 1
+        number = self.number * self.bits // 8 // size + at
+        return WrittenLane(self.write, number, 8 * size, moved, self.span[at * size : (at + 1) * size])
 
-def _parts(write: Write, evaluation: Evaluation) -> list[_Part]:
+    def node(self, index: int, recorded: Recorded, evaluation: Evaluation, consumers: set[Node]) -> Node:
+        """What an executed instruction of that number wrote there."""
+        value = evaluation.value(self.lane) & (1 << self.bits) - 1
+        return Node(
+            index=index, recorded=recorded, write=self.write, lane=self.number, bits=self.bits, value=value,
+            consumers=consumers,
+        )  # fmt: skip
+
+
+def written_lanes(evaluation: Evaluation, instruction: Instruction) -> Iterator[WrittenLane]:
+    """All that an execution of an instruction wrote, lane by lane."""
+    for write in instruction.writes:
+        yield from _parts(write, evaluation)
+
+
+def _parts(write: Write, evaluation: Evaluation) -> list[WrittenLane]:
     where: Place | str
     if isinstance(write.place, Memory):
         where, first = MEMORY, evaluation.value(write.place.address)
     else:
         where, first = write.place, 0
     bits = write.bits
-    parts = [_Part(i, bits, lane, _span(where, first, i * bits, bits)) for i, lane in enumerate(write.lanes)]
+    parts = [
+        WrittenLane(write, i, bits, lane, _span(where, first, i * bits, bits)) for i, lane in enumerate(write.lanes)
+    ]
     reached = len(parts) * bits
     if isinstance(where, Place) and reached < where.bits:
-        parts.append(_Part(len(parts), bits, constant(0), _span(where, 0, reached, where.bits - reached)))
+        parts.append(WrittenLane(write, len(parts), bits, constant(0), _span(where, 0, reached, where.bits - reached)))
     return parts
 
 
@@ -188,7 +250,7 @@ def _span(where: Place | str, first: int, lsb: int, bits: int) -> list[Byte]:
     return [Byte(where, first + i) for i in range(lsb // 8, (lsb + bits + 7) // 8)]
 
 
-def _copied_bytes(lane: Lane, evaluation: Evaluation) -> list[Byte] | None:
+def copied_bytes(lane: Lane, evaluation: Evaluation) -> list[Byte] | None:
     """The bytes that a lane is moved from unchanged, which is looked through; None where it is computed."""
     if isinstance(lane, (Read, Load)):
         return _leaf(lane, 0, lane.high.bit_length(), evaluation)
@@ -198,7 +260,7 @@ def _copied_bytes(lane: Lane, evaluation: Evaluation) -> list[Byte] | None:
     return _leaf(lane.operand, lane.lsb, lane.element.bits, evaluation) if whole_bytes else None
 
 
-def _sources(lane: Lane, evaluation: Evaluation) -> Iterator[Byte]:
+def source_bytes(lane: Lane, evaluation: Evaluation) -> Iterator[Byte]:
     """The bytes that the value of an expression came from.
 
     Left out is what only made an address or decided between two values, and what a zero masked away.
@@ -230,7 +292,7 @@ def _sources(lane: Lane, evaluation: Evaluation) -> Iterator[Byte]:
         case _:
             assert_never(lane)
     for arg in used:
-        yield from _sources(arg, evaluation)
+        yield from source_bytes(arg, evaluation)
 
 
 def _leaf(lane: Lane, lsb: int, bits: int, evaluation: Evaluation) -> list[Byte]:

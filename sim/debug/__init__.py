@@ -1,4 +1,4 @@
-"""A call looked at instruction by instruction."""
+"""A call looked at instruction by instruction: a session stands on any of them, goes back, and says why."""
 
 from __future__ import annotations
 
@@ -7,11 +7,50 @@ from typing import TYPE_CHECKING
 from isa.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from sim.debug.calls import (
+        DebugError,
+        DebuggedCall,
+        Trouble,
+        debug_captured,
+        debug_failing,
+        debug_function,
+        debug_kernel,
+    )
+    from sim.debug.session import Emulated, Session
+    from sim.debug.spots import Spot, SpotError
     from sim.debug.stepping import LARGEST_TABLE, step_through
+    from sim.debug.timeline import Execution
+    from sim.debug.why import LaneWay, WhyStep
 
-__all__ = ["LARGEST_TABLE", "step_through"]
+__all__ = [
+    "LARGEST_TABLE",
+    "DebugError",
+    "DebuggedCall",
+    "Emulated",
+    "Execution",
+    "LaneWay",
+    "Session",
+    "Spot",
+    "SpotError",
+    "Trouble",
+    "WhyStep",
+    "debug_captured",
+    "debug_failing",
+    "debug_function",
+    "debug_kernel",
+    "step_through",
+]
 
 if not TYPE_CHECKING:
+    _CALLS = ("DebugError", "DebuggedCall", "Trouble", "debug_captured", "debug_failing", "debug_function")
     __getattr__, __dir__ = lazy_exports(
-        __name__, {"LARGEST_TABLE": "sim.debug.stepping", "step_through": "sim.debug.stepping"}
+        __name__,
+        {
+            **dict.fromkeys((*_CALLS, "debug_kernel"), "sim.debug.calls"),
+            **dict.fromkeys(("Emulated", "Session"), "sim.debug.session"),
+            **dict.fromkeys(("LARGEST_TABLE", "step_through"), "sim.debug.stepping"),
+            **dict.fromkeys(("LaneWay", "WhyStep"), "sim.debug.why"),
+            **dict.fromkeys(("Spot", "SpotError"), "sim.debug.spots"),
+            "Execution": "sim.debug.timeline",
+        },
     )

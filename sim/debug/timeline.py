@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from isa.evaluate.exact import Occurrence
 from sim.call.limits import MAX_INSTRUCTIONS
 from sim.call.native.code import PATIENCE
-from sim.call.native.recorder import Recorder, Recording
+from sim.call.native.recorder import MachineRecorder, Recording
 from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine
 from sim.machine.memory import PIECE, Region
@@ -29,7 +29,7 @@ _MOST_BYTES: Final = 1 << 28
 _MOST_RECORDINGS: Final = 4
 
 
-class Moment(NamedTuple):
+class Execution(NamedTuple):
     """One executed instruction: what it did, and what it read."""
 
     step: Step
@@ -60,7 +60,7 @@ class Timeline:
         machine.instructions_executed = 0
         self._checkpoints: list[Checkpoint] = []
         self._spacing = RECORDED
-        self._recorder = Recorder(machine, PATIENCE)
+        self._recorder = MachineRecorder(machine, PATIENCE)
         self._recordings: OrderedDict[int, Recording] = OrderedDict()
         self._keep_checkpoint()
 
@@ -109,7 +109,7 @@ class Timeline:
             self._end, self.fault = self.position, fault
             return None
 
-    def moment(self) -> Moment | None:
+    def moment(self) -> Execution | None:
         """Execute one instruction, and say what it read too; None at the end."""
         machine = self.machine
         try:
@@ -118,7 +118,9 @@ class Timeline:
             places = ()
         registers = {place: machine.read(place) for place in places}
         step = self.step()
-        return None if step is None else Moment(step, Occurrence(step.instruction, registers, dict(step.reads_memory)))
+        return (
+            None if step is None else Execution(step, Occurrence(step.instruction, registers, dict(step.reads_memory)))
+        )
 
     def recording(self, number: int) -> Recording:
         """A recording with instruction `number` in it, or without any where the call has not so many.

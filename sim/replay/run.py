@@ -144,10 +144,7 @@ class _Run:
             raise Stopped("limit", f"it did not return within {limit:,} instructions")
 
     def _set_registers(self) -> None:
-        registers = RegisterStorage()
-        for name, value in {"x30": self._call.ret, **self._call.registers}.items():
-            registers.write(_place(name), value)
-        registers.flags[:] = [self._call.nzcv or 0, 0, self._call.fpcr, 0]
+        registers = registers_of(self._call)
         self.machine.registers.copy(registers)
         self._emulator.load_registers(registers)
         self.machine.pc = self._emulator.pc = self._call.entry
@@ -187,6 +184,15 @@ class _Run:
             run.execute(limit)
             after.append(run.machine.nzcv)
         return after[0] == after[1]
+
+
+def registers_of(call: CapturedCall) -> RegisterStorage:
+    """The registers with which a captured call begins."""
+    registers = RegisterStorage()
+    for name, value in {"x30": call.ret, **call.registers}.items():
+        registers.write(_place(name), value)
+    registers.flags[:] = [call.nzcv or 0, 0, call.fpcr, 0]
+    return registers
 
 
 def _place(name: str) -> Place:

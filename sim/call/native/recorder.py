@@ -88,7 +88,7 @@ def registers_written(instruction: Instruction) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(places))
 
 
-class Recorder:
+class MachineRecorder:
     """Records one machine."""
 
     def __init__(self, machine: Machine, patience: int) -> None:
@@ -212,7 +212,7 @@ class _NativeRecorder:
         control.value, control.most_values = self._values.ctypes.data, _ROOM
 
     def run(self, until: int, most: int, parts: _Parts) -> bool:
-        """As `Recorder.record`, up to what Python has to execute; whether there is that."""
+        """As `MachineRecorder.record`, up to what Python has to execute; whether there is that."""
         control = self._alone.control
         control.values = control.mine.accesses = 0
 

@@ -1,0 +1,199 @@
+"""Calls that a session can be of: of a kernel, of a function with its arguments as text, of a captured call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from isa.errors import LanewiseError
+from isa.lane import Place
+from sim.call.buffers import PlacedArray
+from sim.call.call import CallError, CompiledKernel
+from sim.call.caller import RETURN_ADDRESS, Call, Caller
+from sim.call.captured import CapturedCall
+from sim.call.guards.findings import GuardError
+from sim.call.guards.undefined_bytes import SeededBytes
+from sim.call.kernel_image import open_kernel
+from sim.call.lockstep import Lockstep
+from sim.call.single import open_function, read_arguments
+from sim.check.check import Job, check_job
+from sim.check.report import Mismatch, Outcome
+from sim.check.vectors import Vectors, call_seed
+from sim.emulator import Emulator
+from sim.kernels.kernel import Inputs, Kernel
+from sim.machine.errors import ExecutionError
+from sim.machine.machine import Machine
+from sim.machine.memory import Memory
+from sim.replay.run import registers_of
+from sim.shrink.failing import shrink
+from sim.shrink.trial import alone
+from sim.toolchain.image import Image
+
+LIMIT: Final = 20_000_000
+"""Instructions that a call may take."""
+_NO_BUILD: Final = Job(None, ())
+Prepare = Callable[[Machine, Sequence[Memory]], Mapping[str, PlacedArray]]
+"""Makes a call ready on a new machine, and in other memories that must be alike; returns where its arrays lie."""
+
+
+class DebugError(LanewiseError):
+    """What there is no session of; the message is one sentence."""
+
+
+class Trouble(NamedTuple):
+    """What is wrong with a call, in words.
+
+    It happens at the last execution before number `before` of the instruction at `pc`; None where that is the one
+    number `before` itself.  A wrong lane of an output is a `mismatch`.
+    """
+
+    says: str
+    before: int
+    pc: int | None = None
+    mismatch: Mismatch | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DebuggedCall:
+    """One call: how it is made ready, and the address where it has returned.
+
+    `image` has its source lines, `kernel` its golden reference, of which `inputs` are the input set; None where there
+    is none.  `job` is the build and `seed` that of what the caller does not define.  `blamed` are instruction and
+    source line that a check of more calls has found to be at fault; "" stands for any instruction.
+    """
+
+    title: str
+    prepare: Prepare
+    until: int
+    limit: int = LIMIT
+    image: Image | None = None
+    kernel: Kernel | None = None
+    inputs: Inputs = field(default_factory=dict)
+    has_golden: bool = False
+    job: Job = _NO_BUILD
+    seed: int = 0
+    blamed: Sequence[tuple[str, str]] = ()
+
+    @property
+    def result(self) -> Place | None:
+        """The register of the result; None where there is none."""
+        returns = self.kernel is not None and self.kernel.signature.returns
+        return self.kernel.signature.result if self.kernel is not None and returns else None
+
+    @property
+    def result_size(self) -> int:
+        """Bytes of the result."""
+        returns = self.kernel.signature.returns if self.kernel is not None else ""
+        return np.dtype(returns).itemsize if returns else 0
+
+    def trouble(self) -> Trouble | None:
+        """What a guarded call in lockstep, and the golden reference, find wrong with it first."""
+        if self.kernel is None or self.image is None:
+            return self._divergence()
+        compiled = CompiledKernel(self.image, self.kernel, max_instructions=self.limit)
+        try:
+            result = compiled.call(self.kernel.arguments(self.inputs), self.seed)
+        except GuardError as error:
+            return Trouble(str(error), compiled.executed + 1, error.finding.pc)
+        except (ExecutionError, CallError) as error:
+            return Trouble(str(error), compiled.executed)
+        if result.divergence is not None:
+            return Trouble(str(result.divergence), result.divergence.index)
+        for finding in result.findings:
+            if not finding.harmless:
+                return Trouble(str(finding), result.instructions, finding.pc)
+        return self._mismatch(result.instructions)
+
+    def _mismatch(self, instructions: int) -> Trouble | None:
+        """A wrong lane of an output."""
+        if self.kernel is None or not self.has_golden:
+            return None
+        golden = self.kernel.expected(self.inputs)
+        vectors = Vectors([self.inputs], [golden], 0)
+        outcome = check_job(self.kernel, self.job, vectors, engine="machine", max_instructions=self.limit)
+        if outcome.mismatch is None:
+            return None
+        return Trouble(str(outcome.mismatch), instructions, mismatch=outcome.mismatch)
+
+    def _divergence(self) -> Trouble | None:
+        """Where machine and emulator differ first, in a call of which no more is known."""
+        machine, emulator = Machine(), Emulator()
+        self.prepare(machine, [emulator.memory])
+        lockstep = Lockstep(machine, emulator, self.image)
+        try:
+            divergence = lockstep.run(self.until, self.limit)
+        except ExecutionError as error:
+            return Trouble(str(error), machine.instructions_executed)
+        return None if divergence is None else Trouble(str(divergence), divergence.index)
+
+
+def debug_kernel(
+    kernel: Kernel, job: Job, inputs: Inputs, seed: int = 1, has_golden: bool = True, image: Image | None = None
+) -> DebuggedCall:
+    """A call of one build of a kernel on an input set; `seed` is that of the undefined bytes around the call.
+
+    Raises DebugError for the program of intrinsics, and what compiling raises.
+    """
+    if job.source is None:
+        raise DebugError("the program of intrinsics has no machine code to go through: choose a source")
+    opened = open_kernel(kernel, job.source, *job.flags) if image is None else image
+
+    def prepare(machine: Machine, others: Sequence[Memory]) -> Mapping[str, PlacedArray]:
+        caller = Caller(opened, kernel, machine, others)
+        return caller.prepare(Call(kernel.arguments(inputs), seed), SeededBytes(seed))
+
+    flags = next((flag for flag in job.flags if flag.startswith("-O")), "")
+    return DebuggedCall(
+        title=f"{kernel.title}, {job.name} {flags}".rstrip(), prepare=prepare, until=RETURN_ADDRESS, image=opened,
+        kernel=kernel, inputs=inputs, has_golden=has_golden, job=job, seed=seed,
+    )  # fmt: skip
+
+
+def debug_failing(kernel: Kernel, job: Job, vectors: Vectors, outcome: Outcome, shrunk: bool = True) -> DebuggedCall:
+    """The first input set of some vectors on which a check of the build fails, as its outcome says, made small first.
+
+    Raises DebugError where none fails, and as `debug_kernel`.
+    """
+    if outcome.failed_set is None:
+        raise DebugError(f"{outcome.title} has no call that fails: {outcome.failure or 'it agrees'}")
+    inputs, seed = vectors.inputs[outcome.failed_set], call_seed(vectors, outcome.failed_set)
+    if shrunk:
+        small = shrink(kernel, job, vectors, outcome.failed_set)
+        if small.outcome is not None and small.outcome.failed_set is not None:
+            single = alone(kernel, small.inputs, vectors.seed)
+            inputs, seed = small.inputs, call_seed(single, small.outcome.failed_set)
+    call = debug_kernel(kernel, job, inputs, seed)
+    if outcome.mismatch is None:
+        return call
+    instruction, source = outcome.mismatch.instruction, outcome.mismatch.source
+    return replace(call, blamed=((instruction, source), ("", source)))
+
+
+def debug_function(
+    file: Path, symbol: str, texts: Sequence[str], flags: Sequence[str], beside: Sequence[Path] = (), seed: int = 0
+) -> DebuggedCall:
+    """A call of a function as `lanewise run` makes it.  Raises what reading the arguments and compiling raise."""
+    name, image, prototype = open_function(file, symbol, flags, beside)
+    signature, values = read_arguments(prototype.signature, texts)
+    kernel = Kernel(name=name, symbol=name, sources=(file,), signature=signature, golden=dict)
+    return debug_kernel(kernel, Job(file, tuple(flags)), values, seed, has_golden=False, image=image)
+
+
+def debug_captured(call: CapturedCall) -> DebuggedCall:
+    """A captured call; its maps are all the memory that there is."""
+
+    def prepare(machine: Machine, others: Sequence[Memory]) -> Mapping[str, PlacedArray]:
+        for memory in (machine.memory, *others):
+            for address, size, permissions in call.maps:
+                memory.map(address, size, permissions)
+            for address, data in call.memory:
+                memory.write(address, data)
+        machine.registers.copy(registers_of(call))
+        machine.pc = call.entry
+        return {}
+
+    return DebuggedCall(title=call.name, prepare=prepare, until=call.ret)

@@ -1,0 +1,394 @@
+"""A session: one call, stood on at any of its instructions.
+
+It is the machine, the call's timeline and what is looked for in it; everything that shows a call, as a server for gdb,
+in a terminal or as a trace, is a face of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from isa.instruction import Instruction
+from isa.lane import Place
+from sim.call.buffers import PlacedArray
+from sim.check.blame import Lineage
+from sim.check.compare import Value, as_value
+from sim.check.origin import LaneOrigin, Node, bits_of
+from sim.check.report import Mismatch
+from sim.debug.calls import DebuggedCall, Trouble
+from sim.debug.conditions import SATURATES, TIES, WRAPS, At, AtNumber, Meets, Reads, SetsQc, StopCondition, When, Writes
+from sim.debug.spots import Number, Spot, SpotError, bytes_at, find_spot, lane_numbers
+from sim.debug.timeline import Execution, Timeline
+from sim.debug.why import LaneWay, reached_from, walk_back, why_of
+from sim.emulator import Emulator
+from sim.kernels.signature import RETURNED
+from sim.machine.errors import ExecutionError
+from sim.machine.machine import Machine
+from sim.machine.registers import RegisterStorage
+from sim.machine.trace import Step
+from sim.toolchain.image import ImageError
+
+_CLASSES: Final = {"saturates": SATURATES, "ties": TIES, "wraps": WRAPS}
+_LINE = re.compile(r"([^:\s]+):(\d+)")
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """What the emulator made of one instruction: what registers hold, and memory where the machine wrote."""
+
+    registers: Mapping[Place, int]
+    memory: Mapping[int, bytes]
+
+
+class Session:
+    """One call on the machine, from its first instruction on.
+
+    Instructions are numbered from 0 in the order of their execution; `position` is the one that comes next.
+    """
+
+    def __init__(self, call: DebuggedCall) -> None:
+        """Raises KernelError for the inputs, and ValueError where memory cannot be mapped."""
+        self.call = call
+        self.machine = Machine()
+        self.arrays: Mapping[str, PlacedArray] = call.prepare(self.machine, ())
+        self.timeline = Timeline(self.machine, call.until, call.limit)
+        self._emulator: Emulator | None = None
+
+    @property
+    def position(self) -> int:
+        """The number of the instruction that comes next."""
+        return self.timeline.position
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the call has returned, or cannot go on."""
+        return self.timeline.is_at_end or self.timeline.returned
+
+    @property
+    def instruction(self) -> Instruction | None:
+        """The instruction that comes next; None at the end, and where there is none that can be executed."""
+        if self.timeline.returned:
+            return None
+        try:
+            return self.machine.instruction_at(self.machine.pc)
+        except ExecutionError:
+            return None
+
+    @property
+    def source(self) -> str:
+        """Its source line, such as "kernel.c:41"; "" where nothing is known."""
+        return self.source_of(self.machine.pc)
+
+    def source_of(self, pc: int) -> str:
+        """The source line of an instruction, such as "kernel.c:41"; "" where nothing is known."""
+        return self.call.image.place_of(pc) if self.call.image is not None else ""
+
+    def goto(self, number: int) -> None:
+        """Be before instruction `number`, or at the end where there are fewer."""
+        self.timeline.goto(number)
+
+    def goto_end(self) -> None:
+        """Be where the call has returned, or cannot go on."""
+        self.timeline.goto_end()
+
+    def step(self, count: int = 1) -> Step | None:
+        """Execute so many instructions; what the last one did, None where the call had ended before."""
+        step = None
+        if count > 1:
+            self.goto(self.position + count - 1)
+        if count > 0:
+            step = self.timeline.step()
+        return step
+
+    def back(self, count: int = 1) -> None:
+        """Go back over so many instructions, or to the first one."""
+        self.goto(self.position - count)
+
+    @property
+    def last(self) -> Step | None:
+        """What the instruction before did; None at the first one."""
+        if self.position == 0:
+            return None
+        self.back()
+        return self.timeline.step()
+
+    # What is looked for
+
+    def spot(self, text: str) -> Spot:
+        """What a text points at: v3, v3.s[2], x5, sp, *0x1000:4, output[3], result.  Raises SpotError."""
+        return find_spot(text, self.arrays, self.call.result, self.call.result_size)
+
+    def condition(self, text: str) -> StopCondition:
+        """What a text looks for: an address, FILE:LINE, a function or #NUMBER; or what an instruction does: `writes`
+        or `reads` a spot, `saturates`, `ties` or `wraps`, alone or with a spot, or `sets qc`.  Raises SpotError.
+        """
+        word, _, rest = text.strip().partition(" ")
+        if word in ("writes", "reads") and rest:
+            return (Writes if word == "writes" else Reads)(self.spot(rest))
+        if word in _CLASSES:
+            return Meets(_CLASSES[word], self.spot(rest) if rest else None)
+        if text.split() == ["sets", "qc"]:
+            return SetsQc()
+        if re.fullmatch(r"#\d+", text.strip()):
+            return AtNumber(int(text.strip()[1:]))
+        return At(self._addresses(text.strip()))
+
+    def _addresses(self, text: str) -> frozenset[int]:
+        image = self.call.image
+        if re.fullmatch(r"0[xX][0-9a-fA-F]+", text):
+            return frozenset([int(text, 16)])
+        if image is not None and (line := _LINE.fullmatch(text)):
+            found = [(start, end) for start, end, at in image.lines if str(at) == text or str(at).endswith(f"/{text}")]
+            if not found:
+                raise SpotError(f"no instruction was compiled from {line[1]} line {line[2]}")
+            return frozenset(start for start, _ in found)
+        if image is not None:
+            try:
+                return frozenset([image.symbol(text).address])
+            except ImageError as error:
+                raise SpotError(str(error)) from None
+        raise SpotError(
+            f"{text!r} is no address, FILE:LINE, function, #NUMBER, nor what an instruction does, such as "
+            "'writes v3.s[2]', 'reads x1', 'saturates', 'ties v0.h[1]', 'sets qc'"
+        )
+
+    def find(self, wanted: StopCondition | str | Callable[[Execution], bool], start: int | None = None) -> int | None:
+        """The number of the first instruction from `start` on (default: from here) that meets a condition.
+
+        A function is asked of each instruction, which takes longer.  None where the call has none.
+        """
+        return self._search(wanted, self.position if start is None else start, backwards=False)
+
+    def find_back(
+        self, wanted: StopCondition | str | Callable[[Execution], bool], end: int | None = None
+    ) -> int | None:
+        """The number of the last instruction before `end` (default: before here) that meets a condition, or None."""
+        return self._search(wanted, self.position if end is None else end, backwards=True)
+
+    def run_to(self, wanted: StopCondition | str) -> int | None:
+        """Go on to where a condition is met: before an instruction at an address, behind one that does something.
+
+        Returns the number of that instruction; None, at the end, where there is none.
+        """
+        condition = self._condition(wanted)
+        found = self._search(condition, self.position + condition.stands_before, backwards=False)
+        if found is None:
+            self.goto_end()
+        else:
+            self.goto(found + (not condition.stands_before))
+        return found
+
+    def reverse_to(self, wanted: StopCondition | str) -> int | None:
+        """Go back to where a condition was met last, standing as `run_to` does; to the start where it never was."""
+        condition = self._condition(wanted)
+        found = self._search(condition, self.position - (not condition.stands_before), backwards=True)
+        self.goto(0 if found is None else found + (not condition.stands_before))
+        return found
+
+    def _condition(self, wanted: StopCondition | str | Callable[[Execution], bool]) -> StopCondition:
+        if isinstance(wanted, str):
+            return self.condition(wanted)
+        return wanted if isinstance(wanted, StopCondition) else When(wanted)
+
+    def _search(
+        self, wanted: StopCondition | str | Callable[[Execution], bool], number: int, backwards: bool
+    ) -> int | None:
+        """The nearest instruction that meets a condition: from that number on, or before it."""
+        condition, here = self._condition(wanted), self.position
+        try:
+            for candidate in self._candidates(condition, number, backwards):
+                if condition.is_sure or condition.holds(self._moment(candidate)):
+                    return candidate
+            return None
+        finally:
+            self.goto(here)
+
+    def _candidates(self, condition: StopCondition, number: int, backwards: bool) -> Iterator[int]:
+        if backwards:
+            for recording in self.timeline.recordings_back(number):
+                found = condition.among(recording) + recording.start
+                yield from found[found < number][::-1].tolist()
+        else:
+            for recording in self.timeline.recordings(max(number, 0)):
+                found = condition.among(recording) + recording.start
+                yield from found[found >= number].tolist()
+
+    def _moment(self, number: int) -> Execution:
+        self.goto(number)
+        moment = self.timeline.moment()
+        assert moment is not None  # it was recorded
+        return moment
+
+    # What there is
+
+    def lanes(self, spot: Spot | str, kind: str, scale: float | None = None, zero_point: int = 0) -> tuple[Number, ...]:
+        """The lanes of a spot as they are now, the lowest first; kinds are those of `lane_numbers`, such as s16."""
+        found = self.spot(spot) if isinstance(spot, str) else spot
+        return lane_numbers(bytes_at(found, self.machine), kind, scale, zero_point)
+
+    def array(self, name: str) -> np.ndarray[Any, Any]:
+        """An array of the call as it is now.  Raises SpotError."""
+        if name not in self.arrays:
+            raise SpotError(f"the call has no array {name!r}: it has {', '.join(self.arrays) or 'none'}")
+        placed = self.arrays[name]
+        return placed.view(bytearray(self.machine.memory.read(placed.address, placed.size))).copy()
+
+    def emulated(self) -> Emulated | None:
+        """What the emulator makes of the instruction before, from the same state; None at the first instruction, and
+        where the emulator has no such instruction.
+        """
+        if self.position == 0:
+            return None
+        self.back()
+        before, pc, machine = RegisterStorage(), self.machine.pc, self.machine
+        before.copy(machine.registers)
+        step = self.timeline.step()
+        assert step is not None  # it was executed before
+        if self._emulator is None:
+            self._emulator = Emulator(machine.memory)
+        emulator, written = self._emulator, list[tuple[int, bytes]]()
+
+        def note(address: int, size: int) -> None:
+            written.append((address, machine.memory.read(address, size)))
+
+        for address, old, _ in reversed(step.memory):
+            machine.memory.write(address, old)
+        emulator.drop_code()
+        emulator.load_registers(before)
+        emulator.pc = pc
+        try:
+            emulator.run(max_instructions=1, on_write=note)
+            registers = {place: emulator.read(place) for place, _, _ in step.writes if place.file != "monitor"}
+            return Emulated(registers, {at: machine.memory.read(at, len(new)) for at, _, new in step.memory})
+        except ExecutionError:
+            return None
+        finally:
+            for address, old in reversed(written):
+                machine.memory.write(address, old)
+            for address, _, new in step.memory:
+                machine.memory.write(address, new)
+
+    def golden_steps(self, spot: Spot | str) -> dict[str, Value]:
+        """The steps of the golden reference for an element of an output, or for the result; {} where there are none."""
+        position = self._output_lane(self.spot(spot) if isinstance(spot, str) else spot)
+        if position is None or self.call.kernel is None or not self.call.has_golden:
+            return {}
+        steps = self._all_golden_steps
+        return {name: as_value(values[position]) for name, values in steps.items() if len(position) == values.ndim}
+
+    @cached_property
+    def _all_golden_steps(self) -> Mapping[str, np.ndarray[Any, Any]]:
+        kernel = self.call.kernel
+        return {} if kernel is None else kernel.steps(self.call.inputs)
+
+    def _output_lane(self, spot: Spot) -> tuple[int, ...] | None:
+        """Which element of an output it is; None where it is none."""
+        if spot.name == "result":
+            return ()
+        name, _, rest = spot.name.partition("[")
+        kernel = self.call.kernel
+        outputs = {pointer.name for pointer in kernel.signature.outputs} if kernel is not None else set()
+        if name not in outputs or not rest:
+            return None
+        placed = self.arrays[name]
+        at = [int(part) for part in rest.rstrip("]").split(",")]
+        if len(at) == 1 and len(placed.extents) != 1:
+            at = [int(index) for index in np.unravel_index(at[0], placed.extents)]
+        return tuple(at)
+
+    # Why it is so
+
+    def why(self, spot: Spot | str) -> LaneWay:
+        """How what is at a spot now came to be: every instruction on its way, back to the inputs of the call."""
+        found = self.spot(spot) if isinstance(spot, str) else spot
+        return why_of(self, found)
+
+    def slice(self, spot: Spot | str) -> LaneWay:
+        """What comes of what is at a spot now: every instruction from here on that it reaches."""
+        found = self.spot(spot) if isinstance(spot, str) else spot
+        return reached_from(self, found)
+
+    @cached_property
+    def trouble(self) -> Trouble | None:
+        """What is wrong with the call: a divergence, a finding of a guard, a fault, a wrong lane of an output."""
+        return self.call.trouble()
+
+    def goto_trouble(self) -> Trouble | None:
+        """Stand behind the instruction that is at fault, or before one that cannot be executed; returns what is wrong,
+        None where nothing is.
+        """
+        trouble = self.trouble
+        if trouble is None:
+            return None
+        if trouble.mismatch is not None:
+            self.goto(self._parting(trouble.mismatch) + 1)
+            return trouble
+        number = trouble.before
+        if trouble.pc is not None:
+            found = self.find_back(At(frozenset([trouble.pc])), trouble.before)
+            number = trouble.before if found is None else found
+        self.goto(number + 1)
+        return trouble
+
+    def golden_values(self, spot: Spot) -> list[tuple[str, int]]:
+        """The steps of the golden reference that compute something for an element of an output, and their bits."""
+        position, kernel = self._output_lane(spot), self.call.kernel
+        if position is None or kernel is None or not self.call.has_golden:
+            return []
+        steps = {name: bits_of(values[position]) for name, values in self._all_golden_steps.items()}
+        given = {pointer.name: 0 for pointer in kernel.signature.pointers}
+        return list(Lineage(0, LaneOrigin((), ()), steps, given).computed_steps.items())
+
+    def parting_of(self, spot: Spot, way: Sequence[Node]) -> Node | None:
+        """Of the way of the wrong lane of the call, where it parts from the golden reference; None for another lane.
+
+        That is the instruction that a check has blamed, or one of the line that it has, or else what this call alone
+        lets one blame.
+        """
+        mismatch = self.trouble.mismatch if self.trouble is not None else None
+        if mismatch is None or self.spot_of(mismatch.output, mismatch.lane)[1:] != spot[1:]:
+            return None
+        found = [(node, _text(node), self.source_of(node.recorded.pc or 0)) for node in way]
+        for instruction, source in (*self.call.blamed, (mismatch.instruction, mismatch.source)):
+            for node, text, line in found:
+                if (not instruction or text == instruction) and line == source:
+                    return node
+        return way[-1] if way else None
+
+    def _parting(self, mismatch: Mismatch) -> int:
+        """The number of the first instruction that computed something wrong of the wrong lane; that of the last one
+        of the call where nothing wrote it.
+        """
+        self.goto_end()
+        spot = self.spot_of(mismatch.output, mismatch.lane)
+        way = walk_back(self.timeline, spot)
+        node = self.parting_of(spot, sorted([*way.nodes, *way.copies], key=lambda node: node.index))
+        return self.position - 1 if node is None else node.index
+
+    def spot_of(self, output: str, lane: tuple[int, ...]) -> Spot:
+        """An element of an output."""
+        return self.spot("result" if output == RETURNED else f"{output}[{', '.join(map(str, lane))}]")
+
+    def name_of(self, address: int) -> str:
+        """The element of an array that has the byte at an address, or the address."""
+        for name, placed in self.arrays.items():
+            if placed.address <= address < placed.address + placed.size:
+                element = (address - placed.address) // np.dtype(placed.pointer.dtype).itemsize
+                at = [element]
+                if len(placed.extents) > 1:
+                    at = list[int]()
+                    for stride in placed.strides:
+                        index, element = divmod(element, stride)
+                        at.append(index)
+                return f"{name}[{', '.join(map(str, at))}]"
+        return f"*{address:#x}"
+
+
+def _text(node: Node) -> str:
+    return node.recorded.occurrence.instruction.text

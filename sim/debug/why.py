@@ -1,0 +1,408 @@
+"""Why a lane is what it is: every instruction and value on its way, back to the inputs, or forward to what it reaches.
+
+The way back is that of a check's blame (`sim.check.origin`), here through calls of any length: recordings say which
+instruction was the last to write what is looked for, and only the instructions around it are executed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, assert_never
+
+import numpy as np
+
+from isa.evaluate.exact import Evaluation
+from isa.instruction import Instruction, is_kept
+from isa.lane import (
+    Binary,
+    Constant,
+    Field,
+    Floating,
+    Lane,
+    Load,
+    Pick,
+    Place,
+    Read,
+    Saturate,
+    walk,
+)
+from isa.lane import Memory as MemoryPlace
+from sim.call.call import Recorded
+from sim.call.native.recorder import Array, Recording
+from sim.check.compare import Value
+from sim.check.operand_classes import class_conditions
+from sim.check.origin import MEMORY, Byte, Node, OriginWalk, copied_bytes, source_bytes, written_lanes
+from sim.debug.conditions import Decides
+from sim.debug.spots import Spot
+from sim.debug.timeline import Timeline
+from sim.machine.memory import merged
+
+if TYPE_CHECKING:
+    from sim.debug.session import Session
+
+MOST: Final = 4000
+"""Lanes on a way; of a sum of a million products nobody reads all."""
+_FEW, _MANY = 32, 4096
+"""Instructions that are executed again together."""
+_SOME, _BRANCHES = 12, 3
+"""Loads and stores of which it is looked how their addresses came to be, and steps of each; branches before."""
+_TOLD: Final = {"tie": "tie", "saturated low": "saturated", "saturated high": "saturated", "wrapped": "wrapped"}
+_LETTERS: Final = {8: "b", 16: "h", 32: "s", 64: "d", 128: "q"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhyStep:
+    """One lane on the way, and the instruction that wrote it, number `number` of the call.
+
+    `lane` names it (v3.s[2], x5, output[7]), `value` is what it holds, as a signed number.  `events` say what was lost
+    in it: "rounded", "tie", "truncated", "saturated", "wrapped".  `golden` is the step of the golden reference whose
+    value it holds, `parts` says that here the way leaves the golden reference.  `is_copy`: it was only moved.
+    `made_of` are the steps that it was computed from, by their place among all.
+    """
+
+    number: int
+    pc: int
+    source: str
+    instruction: str
+    lane: str
+    value: int
+    bits: int
+    is_copy: bool = False
+    events: tuple[str, ...] = ()
+    golden: str = ""
+    parts: bool = False
+    made_of: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        notes = [*self.events]
+        notes += [f"golden {self.golden}"] if self.golden else []
+        notes += ["parts from the golden reference here"] if self.parts else []
+        told = f"  {', '.join(notes)}" if notes else ""
+        return f"#{self.number:<8} {self.source:18} {self.instruction:40} {self.lane} = {self.value}{told}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaneWay:
+    """The way of a lane: its `steps` in the order of their execution.
+
+    `inputs` are what it started from, or what it reaches: elements of arrays, registers, bytes of memory.  `addresses`
+    are the steps that only made addresses, of what was loaded and stored on the way, and `decisions` the branches
+    before it with what decided them.  `golden` are the steps of the golden reference and their values.  `is_cut` says
+    that there are more steps.
+    """
+
+    spot: Spot
+    steps: tuple[WhyStep, ...]
+    inputs: tuple[str, ...]
+    addresses: tuple[WhyStep, ...] = ()
+    decisions: tuple[WhyStep, ...] = ()
+    golden: Mapping[str, Value] = field(default_factory=dict)
+    is_cut: bool = False
+    is_forward: bool = False
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The source lines of the way, those of addresses and decisions too, each once."""
+        return tuple(dict.fromkeys(step.source for step in (*self.steps, *self.addresses, *self.decisions)))
+
+    def __str__(self) -> str:
+        verb = "reaches" if self.is_forward else "comes from"
+        parts = [f"{self.spot.name} {verb} {', '.join(self.inputs) or 'nothing'}"]
+        parts += ["  (there are more steps)"] if self.is_cut else []
+        parts += [f"  {step}" for step in self.steps]
+        if self.golden:
+            parts += ["  golden: " + ", ".join(f"{name} {value}" for name, value in self.golden.items())]
+        for title, steps in (("addresses", self.addresses), ("decided by", self.decisions)):
+            parts += [f"  {title}:", *(f"    {step}" for step in steps)] if steps else []
+        return "\n".join(parts)
+
+
+def walk_back(timeline: Timeline, spot: Spot, most: int = MOST) -> OriginWalk:
+    """The way back from what is at a spot now; it ends where so many lanes are on it."""
+    here = timeline.position
+    way = OriginWalk(spot.first, spot.size, spot.where)
+    number, together = here, _FEW
+    while number > 0 and len(way.nodes) + len(way.copies) < most:
+        recording = timeline.recording(number - 1)
+        written = _last_that_may_write(recording, way, number - recording.start)
+        if written is None:
+            number = recording.start
+            continue
+        last = recording.start + written
+        first = max(recording.start, last + 1 - together)
+        taken = 0
+        for index, recorded in reversed(list(_executed_again(timeline, first, last))):
+            if way.wanted.could_come_from(recorded.occurrence.instruction):
+                way.take(index, recorded)
+                taken += 1
+        number = first
+        together = min(2 * together, _MANY) if 8 * taken > together else max(_FEW, together // 2)
+    timeline.goto(here)
+    return way
+
+
+def _executed_again(timeline: Timeline, first: int, last: int) -> Iterator[tuple[int, Recorded]]:
+    timeline.goto(first)
+    for number in range(first, last + 1):
+        moment = timeline.moment()
+        assert moment is not None  # it was recorded
+        yield number, Recorded(moment.step.pc, moment.occurrence)
+
+
+def _last_that_may_write(recording: Recording, way: OriginWalk, before: int) -> int | None:
+    """The last instruction, before one of that number in a recording, that may write what is wanted."""
+    places = way.wanted.places
+    registers = places - {MEMORY}
+    writers = np.array([not registers.isdisjoint(each.places_written) for each in recording.code], bool)
+    found = np.flatnonzero(writers[recording.numbers[:before]])[-1:].tolist()
+    if MEMORY in places:
+        stores = recording.accesses[recording.accesses["writes"] == 1]
+        stores = stores[stores["instruction"] < before]
+        found += stores["instruction"][overlapping(stores, way.wanted.numbers(MEMORY))][-1:].tolist()
+    return max(found, default=None)
+
+
+def overlapping(accesses: Array, addresses: Iterable[int]) -> Array:
+    """Which accesses have one of these bytes."""
+    ranges = np.array(merged((address, address + 1) for address in addresses), np.uint64).reshape(-1, 2)
+    if not len(ranges):
+        return np.zeros(len(accesses), bool)
+    at = np.searchsorted(ranges[:, 0], accesses["address"] + accesses["size"], "left")
+    ends = np.concatenate([[np.uint64(0)], ranges[:, 1]])
+    return np.asarray(ends[at] > accesses["address"])
+
+
+def why_of(session: Session, spot: Spot) -> LaneWay:
+    """How what is at a spot now came to be."""
+    here = session.position
+    found = _Way(session, walk_back(session.timeline, spot))
+    told = LaneWay(
+        spot=spot, steps=found.steps(spot), inputs=tuple(found.inputs()), addresses=found.addresses(),
+        decisions=found.decisions(here), golden=session.golden_steps(spot), is_cut=len(found.nodes) >= MOST,
+    )  # fmt: skip
+    session.goto(here)
+    return told
+
+
+class _Way:
+    """A way that was walked, as it is told."""
+
+    def __init__(self, session: Session, way: OriginWalk) -> None:
+        self._session, self._way = session, way
+        self._copies = set(way.copies)
+        changed = [node for node in way.copies if not _is_kept(node)]
+        self.nodes = sorted([*way.nodes, *changed], key=lambda node: node.index)
+
+    def steps(self, spot: Spot) -> tuple[WhyStep, ...]:
+        """The steps in order; golden steps are looked for in theirs."""
+        place = {node: at for at, node in enumerate(self.nodes)}
+        made_of: dict[Node, list[int]] = {}
+        for node in self.nodes:
+            for consumer in node.consumers:
+                made_of.setdefault(consumer, []).append(place[node])
+        pending, found = self._session.golden_values(spot), list[WhyStep]()
+        parting = self._session.parting_of(spot, self.nodes)
+        for node in self.nodes:
+            held = ""
+            if pending and node not in self._copies and node.holds(pending[0][1]):
+                held = pending.pop(0)[0]
+            step = _told(self._session, node, node in self._copies)
+            found.append(replace(step, golden=held, parts=node is parting, made_of=tuple(made_of.get(node, ()))))
+        return tuple(found)
+
+    def inputs(self) -> Iterator[str]:
+        """What the way began with, each once."""
+        wanted = self._way.wanted
+        yield from dict.fromkeys(self._session.name_of(address) for address in sorted(wanted.numbers(MEMORY)))
+        yield from (f"{place} at the call" for place in sorted(map(str, wanted.places - {MEMORY})))
+
+    def addresses(self) -> tuple[WhyStep, ...]:
+        """How the addresses came to be of the last things that were loaded and stored on the way."""
+        found: dict[tuple[int, str], WhyStep] = {}
+        reaching = dict.fromkeys(
+            node.index for node in self.nodes if _address_places(node.recorded.occurrence.instruction)
+        )
+        of = {node.index: node.recorded.occurrence.instruction for node in self.nodes}
+        for number in list(reaching)[-_SOME:]:
+            for place in _address_places(of[number]):
+                self._session.goto(number)
+                found |= {(step.number, step.lane): step for step in self._short_way(place)}
+        return tuple(found[key] for key in sorted(found))
+
+    def decisions(self, here: int) -> tuple[WhyStep, ...]:
+        """What chose between two values on the way, and the last branches before its last step that could have gone
+        elsewhere: what they looked at.
+        """
+        session, found = self._session, dict[tuple[int, str], WhyStep]()
+        choosing = [(node.index, place) for node in self.nodes for place in _choosing_places(node)]
+        for number, place in list(dict.fromkeys(choosing))[-_SOME:]:
+            session.goto(number)
+            found |= {(step.number, step.lane): step for step in self._short_way(place)}
+        before = self.nodes[-1].index if self.nodes else here
+        for _ in range(_BRANCHES):
+            branch = session.find_back(Decides(), before)
+            if branch is None:
+                break
+            before = branch
+            session.goto(branch)
+            moment = session.timeline.moment()
+            assert moment is not None  # it was found
+            pc, instruction = moment.step.pc, moment.step.instruction
+            found[branch, "pc"] = WhyStep(
+                number=branch, pc=pc, source=session.source_of(pc), instruction=instruction.text, lane="pc",
+                value=moment.step.next_pc, bits=64,
+            )  # fmt: skip
+            for place in moment.occurrence.registers:
+                if place != Place("pc"):
+                    session.goto(branch)
+                    found |= {(step.number, step.lane): step for step in self._short_way(place)}
+        return tuple(found[key] for key in sorted(found))
+
+    def _short_way(self, place: Place) -> Iterator[WhyStep]:
+        """The last steps to what a register holds now."""
+        way = walk_back(self._session.timeline, Spot(str(place), place, 0, max(1, place.bits // 8)), _SOME)
+        return (_told(self._session, node, node in way.copies) for node in (*way.nodes, *way.copies))
+
+
+def reached_from(session: Session, spot: Spot) -> LaneWay:
+    """What comes of what is at a spot now."""
+    here, timeline = session.position, session.timeline
+    reached = {Byte(spot.where, spot.first + i) for i in range(spot.size)}
+    steps, number, together = list[WhyStep](), here, _FEW
+    while reached and len(steps) < MOST and len(recording := timeline.recording(number)):
+        first = _first_that_may_touch(recording, reached, number - recording.start)
+        if first is None:
+            number = recording.end
+            continue
+        number = recording.start + first
+        found = list(_executed_again(timeline, number, min(number + together, recording.end) - 1))
+        before = len(steps)
+        for index, recorded in found:
+            steps += _reached_by(session, index, recorded, reached)
+        number += len(found)
+        together = min(2 * together, _MANY) if 8 * (len(steps) - before) > together else max(_FEW, together // 2)
+    session.goto(here)
+    reached -= {Byte(spot.where, spot.first + i) for i in range(spot.size)}
+    memory = sorted(byte.number for byte in reached if byte.where == MEMORY)
+    ends = dict.fromkeys(session.name_of(address) for address in memory)
+    ends |= dict.fromkeys(
+        f"{place} at the end" for place in sorted({str(b.where) for b in reached if b.where != MEMORY})
+    )
+    return LaneWay(spot=spot, steps=tuple(steps), inputs=tuple(ends), is_cut=len(steps) >= MOST, is_forward=True)
+
+
+def _first_that_may_touch(recording: Recording, reached: set[Byte], start: int) -> int | None:
+    """The first instruction, from one of that number in a recording on, that may read or overwrite what was reached."""
+    registers = {byte.where for byte in reached} - {MEMORY}
+    touch = [not registers.isdisjoint((*each.places_read, *each.places_written)) for each in recording.code]
+    found = (np.flatnonzero(np.array(touch, bool)[recording.numbers[start:]])[:1] + start).tolist()
+    memory = [byte.number for byte in reached if byte.where == MEMORY]
+    if memory:
+        accesses = recording.accesses[recording.accesses["instruction"] >= start]
+        found += [int(number) for number in accesses["instruction"][overlapping(accesses, memory)][:1]]
+    return min(found, default=None)
+
+
+def _reached_by(session: Session, index: int, recorded: Recorded, reached: set[Byte]) -> Iterator[WhyStep]:
+    """The lanes of an executed instruction that something reached goes into; it is replaced by what was written."""
+    evaluation = Evaluation(recorded.occurrence)
+    written = list(written_lanes(evaluation, recorded.occurrence.instruction))
+    hits = []
+    for part in written:
+        copied = copied_bytes(part.lane, evaluation)
+        if copied is not None:
+            hits.append([at for at, byte in enumerate(copied[: len(part.span)]) if byte in reached])
+        else:
+            comes = not reached.isdisjoint(source_bytes(part.lane, evaluation))
+            hits.append(list(range(len(part.span))) if comes else [])
+    for part in written:
+        reached.difference_update(part.span)
+    for part, hit in zip(written, hits, strict=True):
+        reached.update(part.span[at] for at in hit)
+        is_copy = copied_bytes(part.lane, evaluation) is not None
+        if hit:
+            told = part.narrowed(hit) if is_copy else part
+            node = told.node(index, recorded, evaluation, set())
+            if not _is_kept(node):
+                yield _told(session, node, is_copy)
+
+
+def _is_kept(node: Node) -> bool:
+    """Whether it is what its register held there before."""
+    number = node.lane * node.bits // node.write.bits
+    return number < len(node.write.lanes) and is_kept(node.write, number)
+
+
+def _told(session: Session, node: Node, is_copy: bool) -> WhyStep:
+    """A lane on a way, in words."""
+    occurrence, write, pc = node.recorded.occurrence, node.write, node.recorded.pc
+    assert pc is not None  # it is machine code
+    evaluation = Evaluation(occurrence)
+    is_lane = node.lane < len(write.lanes)  # behind the last one are bytes that became zero
+    signed = node.value - (1 << node.bits) if node.value >> node.bits - 1 & 1 else node.value
+    is_vector = isinstance(write.place, Place) and write.place.file == "v"
+    events = _events(write.lanes[node.lane], evaluation, is_vector) if is_lane and not is_copy else ()
+    return WhyStep(
+        number=node.index, pc=pc, source=session.source_of(pc), instruction=occurrence.instruction.text,
+        lane=_lane_name(session, node, evaluation), value=signed, bits=node.bits, is_copy=is_copy,
+        events=tuple(dict.fromkeys(events)),
+    )  # fmt: skip
+
+
+def _lane_name(session: Session, node: Node, evaluation: Evaluation) -> str:
+    place = node.write.place
+    if isinstance(place, MemoryPlace):
+        return session.name_of(evaluation.value(place.address) + node.lane * node.bits // 8)
+    if place.file == "v":
+        return f"{place}.{_LETTERS.get(node.bits, 'b')}[{node.lane}]"
+    return f"w{place.index}" if (place.file, node.bits) == ("x", 32) else str(place)
+
+
+def _events(lane: Lane, evaluation: Evaluation, is_vector: bool) -> Iterator[str]:
+    """What was lost in a lane; that numbers of general registers wrap says nothing, as they may be negative."""
+    for name, condition in class_conditions(lane).items():
+        if name in _TOLD and evaluation.value(condition) and (name != "wrapped" or is_vector):
+            yield _TOLD[name]
+    yield from _shifted_out(lane, evaluation)
+
+
+def _shifted_out(lane: Lane, evaluation: Evaluation) -> Iterator[str]:
+    """Whether a right shift on the way that was taken lost bits, and whether it rounded."""
+    taken: tuple[Lane, ...] = lane.args
+    match lane:
+        case Binary("shift_right", total, count):
+            lost = (1 << evaluation.value(count)) - 1
+            half = lost + 1 >> 1
+            if evaluation.value(total) & lost != (half if half and _adds(total, half, evaluation) else 0):
+                yield "rounded" if half and _adds(total, half, evaluation) else "truncated"
+        case Pick(index, items, otherwise):
+            at = evaluation.value(index)
+            taken = (items[at] if 0 <= at < len(items) else otherwise,)
+        case Binary() | Constant() | Read() | Load() | Field() | Saturate() | Floating():
+            pass
+        case _:
+            assert_never(lane)
+    for arg in taken:
+        yield from _shifted_out(arg, evaluation)
+
+
+def _adds(total: Lane, half: int, evaluation: Evaluation) -> bool:
+    """Whether half of what is divided by was added."""
+    return isinstance(total, Binary) and total.operator == "add" and half in map(evaluation.value, total.args)
+
+
+def _choosing_places(node: Node) -> list[Place]:
+    """The registers by which a lane was chosen from two values."""
+    if node.lane >= len(node.write.lanes):
+        return []
+    lane = node.write.lanes[node.lane]
+    choices = [each.index for each in walk([lane]) if isinstance(each, Pick) and len(each.items) == 1]
+    return sorted({each.place for each in walk(choices) if isinstance(each, Read)}, key=str)
+
+
+def _address_places(instruction: Instruction) -> list[Place]:
+    """The registers of which an instruction makes addresses."""
+    addresses = [node.address for node in walk(instruction.lanes) if isinstance(node, Load)]
+    addresses += [w.place.address for w in instruction.writes if isinstance(w.place, MemoryPlace)]
+    return sorted({node.place for node in walk(addresses) if isinstance(node, Read)}, key=str)
