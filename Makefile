@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/.installed
 # A terminal sees what comes, how much of it and how fast; a log need not.
 PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps
 
-.PHONY: demo test check bench batch prove streams symbolic floating kernels planted exhaust mutants mutations decoders explore long interrupts test-rtl notebooks docs form-words clean
+.PHONY: demo test check bench batch prove streams symbolic floating kernels planted exhaust mutants mutations decoders explore long interrupts test-outside test-rtl notebooks docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -87,6 +87,11 @@ long: $(INSTALLED)
 # Every command is interrupted 300 times at random moments: no verdict, no traceback; half an hour.
 interrupts: $(INSTALLED)
 	@PYTHONPATH=tests $(BIN)/python -m long.interrupts
+
+# Nets made here, in runtimes of others (LiteRT): every layer is one of our conventions.
+test-outside: $(INSTALLED)
+	@$(PIP) --requirement outside.lock
+	@$(BIN)/python -m pytest --override-ini=python_files='outside_*.py' tests/long
 
 # Claims about lane arithmetic, decided for all inputs.
 prove: $(INSTALLED)

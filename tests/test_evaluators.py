@@ -154,7 +154,7 @@ OF_OPERATORS: dict[str, Callable[[Lane], object]] = {
     "C source": lambda lane: c_source.Source().value(rolled(lane)),
     "steps of a proof": lambda lane: prove_steps.steps({"value": lane}, VALUES),
     "path of a proof": lambda lane: on_path({"value": lane}, VALUES),
-    "origin": lambda lane: list(origin._sources(lane, Evaluation(ClaimInputs(VALUES)))),
+    "origin": lambda lane: list(origin.source_bytes(lane, Evaluation(ClaimInputs(VALUES)))),
     "arithmetic": lambda lane: vector_arithmetic(instruction_of(lane)),
 }
 OF_NODES: dict[str, Callable[[Lane], object]] = OF_OPERATORS | {

@@ -55,6 +55,11 @@ class Lanewise(EdgeGroup):
             "sim.command.signatures.explain:explain_output",
             "Say which rounding convention made a quantized output, or which come near and where they part.",
         ),
+        "model": OnDemand(
+            "sim.command.signatures.model:model",
+            "Say of each layer of a quantized network which convention makes what a runtime computed, and which layer "
+            "parts.",
+        ),
         "exhaust": OnDemand(
             "sim.command.signatures.exhaust:exhaust",
             "Compare model and emulator on all values of an instruction's lanes: 2^32 pairs of 16 bits, 2^32 of 32 "

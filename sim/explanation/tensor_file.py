@@ -53,6 +53,14 @@ def read_tensor(text: str, default: str | None = None) -> AnyArray:
     return np.asarray(array)
 
 
+def read_arrays(path: Path) -> dict[str, AnyArray]:
+    """All arrays of an .npz archive by key; raises TensorError."""
+    if not path.is_file() or path.suffix != ".npz":
+        raise TensorError(f"{path} is no .npz file" if path.exists() else f"there is no file {path}")
+    archive = _archive(path)
+    return {key: read_tensor(f"{path}:{key}") for key in archive.files}
+
+
 def _npy(path: Path, parts: list[str], default: str | None) -> AnyArray:
     if parts:
         raise TensorError(f"{path} has its own dtype and shape: give nothing after its name")
@@ -63,9 +71,7 @@ def _npy(path: Path, parts: list[str], default: str | None) -> AnyArray:
 
 
 def _npz(path: Path, parts: list[str], default: str | None) -> AnyArray:
-    archive = _loaded(path, lambda: np.load(path, allow_pickle=False))
-    if not isinstance(archive, np.lib.npyio.NpzFile):
-        raise TensorError(f"{path} is no .npz archive")
+    archive = _archive(path)
     key = ":".join(parts) or (archive.files[0] if len(archive.files) == 1 else "")
     if key not in archive.files:
         wrong = f"has no key {key!r}" if key else f"has {len(archive.files)} arrays"
@@ -74,6 +80,13 @@ def _npz(path: Path, parts: list[str], default: str | None) -> AnyArray:
     if sizes.get(f"{key}.npy", 0) > MAX_BYTES:
         raise TensorError(f"the key {key!r} of {path} has more than {MAX_BYTES:,} bytes")
     return _loaded(path, lambda: archive[key])
+
+
+def _archive(path: Path) -> np.lib.npyio.NpzFile:
+    archive: Any = _loaded(path, lambda: np.load(path, allow_pickle=False))
+    if not isinstance(archive, np.lib.npyio.NpzFile):
+        raise TensorError(f"{path} is no .npz archive")
+    return archive
 
 
 def _loaded(path: Path, load: Callable[[], AnyArray]) -> AnyArray:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from isa.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from sim.view.conventions import show_conventions, show_separated
     from sim.view.cycles.report import show_results
     from sim.view.lane_table import LaneTable
     from sim.view.report import show_report
+    from sim.view.rounding.conventions import show_conventions, show_separated
 
 __all__ = [
     "LaneTable",
@@ -25,9 +25,9 @@ if not TYPE_CHECKING:
         __name__,
         {
             "LaneTable": "sim.view.lane_table",
-            "show_conventions": "sim.view.conventions",
+            "show_conventions": "sim.view.rounding.conventions",
             "show_report": "sim.view.report",
             "show_results": "sim.view.cycles.report",
-            "show_separated": "sim.view.conventions",
+            "show_separated": "sim.view.rounding.conventions",
         },
     )

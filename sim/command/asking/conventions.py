@@ -8,7 +8,7 @@ from isa.errors import USAGE
 from sim.golden.registry.conventions import CONVENTIONS
 from sim.prove.separation import NotComparable, separate
 from sim.terminal.output import fail, print_json, print_shown
-from sim.view.conventions import show_conventions, show_separated
+from sim.view.rounding.conventions import show_conventions, show_separated
 
 
 def conventions(

@@ -1,0 +1,35 @@
+"""What `lanewise model` takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sim.terminal.on_demand import done_by
+
+
+@done_by("sim.command.running.model:model")
+def model(
+    file: Annotated[Path, typer.Argument(help="The network: FILE.tflite.")],
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="litert, litert-no-delegate or litert-reference, which run the file here, or FILE.npz with the "
+            "tensors that a device computed, by name."
+        ),
+    ] = None,
+    inputs: Annotated[
+        Path | None, typer.Option(help="For litert: FILE.npz with the inputs by name; default: any numbers of a seed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the inputs that are drawn.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Say of each layer of a quantized network which convention makes what a runtime computed, and which layer parts.
+
+    Without --against it lists the layers with types, scales and zero points.  With it, each layer is computed from the
+    other side's own inputs, so that a difference is told where it is made: fully connected, convolution, depthwise,
+    addition, maximum, reshape; others are named and skipped.  Exit code 0: every layer that was compared is
+    reproduced, 1: one is not, 2: a bad file, 3: nothing could be compared.
+    """

@@ -1,0 +1,1 @@
+"""Quantized networks from files: what a layer computes, and which convention made what somebody's runtime gave."""

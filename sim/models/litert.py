@@ -1,0 +1,48 @@
+"""The tensors that LiteRT computes, with its default kernels, without delegates, or with those of its reference."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from sim.models.network import AnyArray, ModelError, Network
+
+RESOLVERS: Final = {
+    "litert": "BUILTIN",
+    "litert-no-delegate": "BUILTIN_WITHOUT_DEFAULT_DELEGATES",
+    "litert-reference": "BUILTIN_REF",
+}
+"""What `--against` calls them, and what LiteRT does."""
+
+
+def litert_tensors(path: Path, network: Network, inputs: Mapping[int, AnyArray], runtime: str) -> dict[int, AnyArray]:
+    """Every tensor that LiteRT computes of these inputs, by number; raises ModelError.
+
+    LiteRT runs the file as native code of its own: give it files that you trust.
+    """
+    try:
+        from ai_edge_litert import interpreter
+    except ImportError:
+        raise ModelError("LiteRT is not there: pip install ai-edge-litert") from None
+    try:
+        with warnings.catch_warnings(action="ignore"):  # that keeping all tensors takes memory
+            engine = interpreter.Interpreter(
+                model_path=str(path),
+                experimental_op_resolver_type=getattr(interpreter.OpResolverType, RESOLVERS[runtime]),
+                experimental_preserve_all_tensors=True,
+            )
+        engine.allocate_tensors()
+        for number, array in inputs.items():
+            engine.set_tensor(number, array)
+        engine.invoke()
+    except (RuntimeError, ValueError) as error:
+        raise ModelError(f"LiteRT refuses {path}: {' '.join(str(error).split())}") from None
+    found = dict(inputs)
+    for layer in network.layers:
+        for number in layer.outputs:
+            found[number] = np.array(engine.get_tensor(number))
+    return found

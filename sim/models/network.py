@@ -1,0 +1,85 @@
+"""A quantized network as it stands in a file: tensors with scales and zero points, and layers in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from isa.errors import LanewiseError
+
+AnyArray = npt.NDArray[Any]
+
+
+class ModelError(LanewiseError):
+    """A file that is no network, or tensors that are not of it; the message is one sentence."""
+
+
+@dataclass(frozen=True, eq=False)
+class TensorScale:
+    """real = scale * (integer - zero point): `scales` are float32, with as many `zero_points`, along `axis`."""
+
+    scales: npt.NDArray[np.float32]
+    zero_points: npt.NDArray[np.int64]
+    axis: int
+
+    @property
+    def zero_point(self) -> int:
+        """That of a tensor which has only one."""
+        return int(self.zero_points[0])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NetworkTensor:
+    """A tensor: `data` are its numbers where the file has them, `scale` is None where it is not quantized."""
+
+    number: int
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    scale: TensorScale | None
+    data: AnyArray | None
+
+    @property
+    def is_quantized(self) -> bool:
+        """Whether it holds integers of 8 or 16 bits with a scale."""
+        return self.scale is not None and self.dtype in ("int8", "uint8", "int16")
+
+    def __str__(self) -> str:
+        """Such as "int8[1,16,16,4] 0.02 from -3": the scale, and the zero point that it counts from."""
+        if self.scale is None:
+            scale = ""
+        elif self.scale.scales.size == 1:
+            scale = f" {self.scale.scales[0]:g} from {self.scale.zero_point}"
+        else:
+            scale = f" {self.scale.scales.size} scales"
+        return f"{self.dtype}[{','.join(map(str, self.shape))}]{scale}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkLayer:
+    """A layer: numbers of its tensors (-1: an optional one that is left out), and `options` by the file's names."""
+
+    number: int
+    operator: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    """A whole network; `inputs` and `outputs` are numbers of tensors."""
+
+    name: str
+    tensors: Sequence[NetworkTensor]
+    layers: Sequence[NetworkLayer]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+    def output_of(self, layer: NetworkLayer) -> NetworkTensor:
+        """The first output of a layer."""
+        return self.tensors[layer.outputs[0]]

@@ -1,0 +1,1 @@
+"""Conventions, explanations and networks on the terminal: which rounding made what."""

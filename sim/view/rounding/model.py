@@ -1,0 +1,76 @@
+"""Networks and their layers on the terminal."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from sim.models.compare import LayerReport
+from sim.models.network import Network, NetworkLayer
+from sim.models.report import ModelReport
+from sim.view.rounding.explain import show_explanation
+
+_COLOURS = {"equal": "green", "differs": "red", "skipped": "yellow"}
+
+
+def show_network(network: Network, console: Console) -> None:
+    """The layers with types, scales and zero points."""
+    table = _table("operator", "inputs", "output")
+    for layer in network.layers:
+        inputs = [str(network.tensors[number]) for number in layer.inputs if number >= 0]
+        outputs = [f"{network.tensors[number].name} {network.tensors[number]}" for number in layer.outputs]
+        table.add_row(
+            str(layer.number), escape(_operator(layer)), escape("\n".join(inputs)), escape("\n".join(outputs))
+        )
+    console.print(table)
+    console.print(f"{len(network.layers)} layers, {len(network.tensors)} tensors", highlight=False)
+
+
+def show_model(report: ModelReport, console: Console) -> None:
+    """What became of each layer, the conventions that all share, and the first that parts, with what is known of it."""
+    table = _table("operator", "output", "outcome", "convention")
+    for layer in report.layers:
+        colour = _COLOURS[layer.outcome]
+        name = report.network.output_of(layer.layer).name if layer.layer.outputs else ""
+        table.add_row(
+            str(layer.layer.number), escape(_operator(layer.layer)), escape(name),
+            f"[{colour}]{layer.outcome}[/{colour}]", escape(_told(report, layer)),
+        )  # fmt: skip
+    console.print(table)
+    seed = f", inputs of seed {report.seed}" if report.seed is not None else ""
+    console.print(f"{escape(report.network.name)} against {escape(report.against)}{seed}", highlight=False)
+    for kind, names in report.common.items():
+        shared = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        told = f"{kind}: every layer is {shared}" if names else f"{kind}: no convention is shared by all layers"
+        console.print(escape(told), highlight=False)
+    apart = report.first_apart
+    colour = "red" if apart is not None else "green" if report.compared else "yellow"
+    console.print(f"[{colour}]{escape(report.verdict)}[/{colour}]", highlight=False)
+    if apart is not None and apart.explanation is not None:
+        console.print()
+        show_explanation(apart.explanation, console)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("", justify="right", no_wrap=True)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def _operator(layer: NetworkLayer) -> str:
+    activation = layer.options.get("FusedActivationFunction", "NONE")
+    return layer.operator if activation == "NONE" else f"{layer.operator}, {activation}"
+
+
+def _told(report: ModelReport, layer: LayerReport) -> str:
+    if layer.outcome == "skipped":
+        return layer.reason
+    if layer.outcome == "differs":
+        nearest = f", nearest {layer.conventions[0]}" if layer.conventions else ""
+        return f"{layer.differing:,} of {layer.elements:,} differ, the first at {list(layer.first)}{nearest}"
+    others = len(layer.conventions) - 1
+    return report.convention_of(layer) + (f" and {others} more" if others else "")

@@ -1,0 +1,202 @@
+"""Small .tflite files made here, of seeded weights: layers one after the other, as the tests want them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import flatbuffers
+import numpy as np
+import numpy.typing as npt
+import tflite
+
+TYPES = {name.lower(): value for name, value in vars(tflite.TensorType).items() if isinstance(value, int)}
+VERSIONS = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4, "ADD": 2, "MAX_POOL_2D": 2}
+"""Of an operator, from which on it takes int8."""
+
+
+@dataclass
+class ModelWriter:
+    """Tensors and layers as they are added; `content()` is the file."""
+
+    tensors: list[dict[str, Any]] = field(default_factory=list)
+    layers: list[dict[str, Any]] = field(default_factory=list)
+    inputs: list[int] = field(default_factory=list)
+    outputs: list[int] = field(default_factory=list)
+
+    def tensor(
+        self, name: str, dtype: str, shape: Sequence[int], scale: npt.ArrayLike = (), zero: int = 0,
+        data: npt.NDArray[Any] | None = None, axis: int = 0,
+    ) -> int:  # fmt: skip
+        scales = np.atleast_1d(np.asarray(scale, np.float32))
+        self.tensors.append(
+            {
+                "name": name,
+                "dtype": dtype,
+                "shape": list(shape),
+                "scales": scales,
+                "zero": zero,
+                "data": data,
+                "axis": axis,
+            }
+        )
+        return len(self.tensors) - 1
+
+    def layer(
+        self, operator: str, inputs: Sequence[int], outputs: Sequence[int], kind: str = "", **options: int
+    ) -> None:
+        self.layers.append(
+            {"operator": operator, "inputs": inputs, "outputs": outputs, "kind": kind, "options": options}
+        )
+
+    def content(self) -> bytes:
+        builder = flatbuffers.Builder(1 << 16)
+        buffers, tensors = [self._buffer(builder, b"")], []
+        for tensor in self.tensors:
+            number = 0
+            if tensor["data"] is not None:
+                number = len(buffers)
+                buffers.append(self._buffer(builder, tensor["data"].tobytes()))
+            tensors.append(self._tensor(builder, tensor, number))
+        names = list(dict.fromkeys(layer["operator"] for layer in self.layers))
+        codes = [self._code(builder, name) for name in names]
+        layers = [self._layer(builder, layer, names.index(layer["operator"])) for layer in self.layers]
+        tensor_list, layer_list = self._tables(builder, tensors), self._tables(builder, layers)
+        inputs, outputs = (builder.CreateNumpyVector(np.array(of, np.int32)) for of in (self.inputs, self.outputs))
+        tflite.SubGraphStart(builder)
+        tflite.SubGraphAddTensors(builder, tensor_list)
+        tflite.SubGraphAddInputs(builder, inputs)
+        tflite.SubGraphAddOutputs(builder, outputs)
+        tflite.SubGraphAddOperators(builder, layer_list)
+        graphs = self._tables(builder, [tflite.SubGraphEnd(builder)])
+        code_list, buffer_list = self._tables(builder, codes), self._tables(builder, buffers)
+        description = builder.CreateString("made by the tests")
+        tflite.ModelStart(builder)
+        tflite.ModelAddVersion(builder, 3)
+        tflite.ModelAddOperatorCodes(builder, code_list)
+        tflite.ModelAddSubgraphs(builder, graphs)
+        tflite.ModelAddDescription(builder, description)
+        tflite.ModelAddBuffers(builder, buffer_list)
+        builder.Finish(tflite.ModelEnd(builder), file_identifier=b"TFL3")
+        return bytes(builder.Output())
+
+    @staticmethod
+    def _tables(builder: Any, offsets: Sequence[int]) -> int:
+        builder.StartVector(4, len(offsets), 4)
+        for offset in reversed(offsets):
+            builder.PrependUOffsetTRelative(offset)
+        return int(builder.EndVector())
+
+    @staticmethod
+    def _buffer(builder: Any, content: bytes) -> int:
+        data = None
+        if content:
+            builder.StartVector(1, len(content), 16)
+            builder.head -= len(content)
+            builder.Bytes[builder.head : builder.head + len(content)] = content
+            data = builder.EndVector()
+        tflite.BufferStart(builder)
+        if data is not None:
+            tflite.BufferAddData(builder, data)
+        return int(tflite.BufferEnd(builder))
+
+    @staticmethod
+    def _tensor(builder: Any, tensor: dict[str, Any], number: int) -> int:
+        name = builder.CreateString(tensor["name"])
+        shape = builder.CreateNumpyVector(np.array(tensor["shape"], np.int32))
+        quantization = None
+        if tensor["scales"].size:
+            scales = builder.CreateNumpyVector(tensor["scales"])
+            zeros = builder.CreateNumpyVector(np.full(tensor["scales"].size, tensor["zero"], np.int64))
+            tflite.QuantizationParametersStart(builder)
+            tflite.QuantizationParametersAddScale(builder, scales)
+            tflite.QuantizationParametersAddZeroPoint(builder, zeros)
+            tflite.QuantizationParametersAddQuantizedDimension(builder, tensor["axis"])
+            quantization = tflite.QuantizationParametersEnd(builder)
+        tflite.TensorStart(builder)
+        tflite.TensorAddShape(builder, shape)
+        tflite.TensorAddType(builder, TYPES[tensor["dtype"]])
+        tflite.TensorAddBuffer(builder, number)
+        tflite.TensorAddName(builder, name)
+        if quantization is not None:
+            tflite.TensorAddQuantization(builder, quantization)
+        return int(tflite.TensorEnd(builder))
+
+    @staticmethod
+    def _code(builder: Any, name: str) -> int:
+        value = getattr(tflite.BuiltinOperator, name)
+        tflite.OperatorCodeStart(builder)
+        tflite.OperatorCodeAddDeprecatedBuiltinCode(builder, min(value, 127))
+        tflite.OperatorCodeAddBuiltinCode(builder, value)
+        tflite.OperatorCodeAddVersion(
+            builder,
+            VERSIONS.get(name, 1),
+        )
+        return int(tflite.OperatorCodeEnd(builder))
+
+    @staticmethod
+    def _layer(builder: Any, layer: dict[str, Any], code: int) -> int:
+        kind, options = layer["kind"], None
+        if kind:
+            getattr(tflite, f"{kind}Start")(builder)
+            for name, value in layer["options"].items():
+                getattr(tflite, f"{kind}Add{name}")(builder, value)
+            options = getattr(tflite, f"{kind}End")(builder)
+        inputs, outputs = (builder.CreateNumpyVector(np.array(layer[of], np.int32)) for of in ("inputs", "outputs"))
+        tflite.OperatorStart(builder)
+        tflite.OperatorAddOpcodeIndex(builder, code)
+        tflite.OperatorAddInputs(builder, inputs)
+        tflite.OperatorAddOutputs(builder, outputs)
+        if options is not None:
+            tflite.OperatorAddBuiltinOptionsType(builder, getattr(tflite.BuiltinOptions, kind))
+            tflite.OperatorAddBuiltinOptions(builder, options)
+        return int(tflite.OperatorEnd(builder))
+
+
+def small_net(seed: int = 1, size: int = 8) -> ModelWriter:
+    """conv 3x3 with RELU, depthwise 3x3, an addition of both, a maximum of 2x2, fully connected: int8."""
+    rng, made = np.random.default_rng(seed), ModelWriter()
+    x = made.tensor("x", "int8", (1, size, size, 4), 0.02, -3)
+    same = tflite.Padding.SAME
+
+    def weights(name: str, shape: Sequence[int], axis: int, of_input: float) -> tuple[int, int]:
+        """And the bias that goes with them: its scales are the products of both."""
+        data, channels = rng.integers(-127, 128, size=shape).astype(np.int8), shape[axis]
+        scales = (rng.uniform(0.5, 1.5, channels) / 127 / (data.size // channels) ** 0.5).astype(np.float32)
+        added = rng.integers(-500, 501, size=channels).astype(np.int32)
+        kernel = made.tensor(f"{name}_weights", "int8", shape, scales, 0, data, axis)
+        return kernel, made.tensor(f"{name}_bias", "int32", (channels,), np.float32(of_input) * scales, 0, added)
+
+    conv = made.tensor("conv", "int8", (1, size, size, 8), 0.031, -11)
+    made.layer(
+        "CONV_2D", (x, *weights("conv", (8, 3, 3, 4), 0, 0.02)), (conv,), "Conv2DOptions",
+        Padding=same, StrideH=1, StrideW=1, DilationHFactor=1, DilationWFactor=1,
+        FusedActivationFunction=tflite.ActivationFunctionType.RELU,
+    )  # fmt: skip
+    depthwise = made.tensor("depthwise", "int8", (1, size, size, 8), 0.027, 4)
+    made.layer(
+        "DEPTHWISE_CONV_2D", (conv, *weights("depthwise", (1, 3, 3, 8), 3, 0.031)), (depthwise,),
+        "DepthwiseConv2DOptions", Padding=same, StrideH=1, StrideW=1, DilationHFactor=1, DilationWFactor=1,
+        DepthMultiplier=1,
+    )  # fmt: skip
+    total = made.tensor("sum", "int8", (1, size, size, 8), 0.043, -7)
+    made.layer("ADD", (conv, depthwise), (total,), "AddOptions")
+    pooled = made.tensor("pooled", "int8", (1, size // 2, size // 2, 8), 0.043, -7)
+    made.layer(
+        "MAX_POOL_2D", (total,), (pooled,), "Pool2DOptions", Padding=tflite.Padding.VALID, StrideH=2, StrideW=2,
+        FilterHeight=2, FilterWidth=2,
+    )  # fmt: skip
+    flat = 8 * (size // 2) ** 2
+    kernel = rng.integers(-127, 128, (10, flat)).astype(np.int8)
+    of_kernel = np.float32(0.7 / 127 / flat**0.5)
+    fc_weights = made.tensor("fc_weights", "int8", (10, flat), of_kernel, 0, kernel)
+    shape = made.tensor("shape", "int32", (2,), data=np.array([1, flat], np.int32))
+    row = made.tensor("row", "int8", (1, flat), 0.043, -7)
+    made.layer("RESHAPE", (pooled, shape), (row,))
+    added = rng.integers(-500, 501, 10).astype(np.int32)
+    fc_bias = made.tensor("fc_bias", "int32", (10,), np.float32(0.043) * of_kernel, 0, added)
+    output = made.tensor("output", "int8", (1, 10), 0.019, 6)
+    made.layer("FULLY_CONNECTED", (row, fc_weights, fc_bias), (output,), "FullyConnectedOptions")
+    made.inputs, made.outputs = [x], [output]
+    return made

@@ -1,0 +1,185 @@
+"""`lanewise model`: networks listed, compared with somebody's tensors, damaged, and asked for what is not there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from sim.golden import add_tflite, derive_tflite, double_rounding, double_rounding_ties_up
+from sim.golden.addition import AddParameters, Quantization
+from sim.models.layers import Added, Requantized, computed
+from sim.models.network import ModelError, Network
+from sim.models.tflite_file import read_tflite
+from support.command import lanewise
+from support.tflite_models import small_net
+
+Tensors = dict[int, npt.NDArray[Any]]
+Scaling = Callable[[Any, int, int], Any]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("net") / "net.tflite"
+    file.write_bytes(small_net(1, 16).content())
+    return file
+
+
+def device(network: Network, scaling: Scaling, wrong: Callable[[int, Any], Any] = lambda number, made: made) -> Tensors:
+    """What a runtime with that scaling makes of a net, layer by layer; `wrong` spoils the sums of a layer."""
+    given = {t.number: t.data for t in network.tensors if t.data is not None}
+    rng = np.random.default_rng(5)
+    given |= {n: rng.integers(-128, 128, network.tensors[n].shape).astype(np.int8) for n in network.inputs}
+    for layer in network.layers:
+        made: Any = computed(network, layer, given)
+        if isinstance(made, Requantized):
+            made = scaled(made, wrong(layer.number, made.accumulators), scaling)
+        elif isinstance(made, Added):
+            made = added(made)
+        given[layer.outputs[0]] = made
+    return {number: array for number, array in given.items() if network.tensors[number].data is None}
+
+
+def scaled(made: Requantized, sums: Any, scaling: Scaling) -> Any:
+    channels = np.broadcast_to(made.scale, sums.shape[-1:])
+    columns = []
+    for channel, factor in enumerate(channels):
+        derived = derive_tflite(float(factor))
+        columns.append(scaling(sums[..., channel], derived.multiplier, derived.left_shift))
+    low = -128 if made.minimum is None else made.minimum
+    high = 127 if made.maximum is None else made.maximum
+    return np.clip(np.stack(columns, -1).astype(np.int64) + made.zero_point, low, high).astype(np.int8)
+
+
+def added(made: Added) -> Any:
+    """The golden reference takes uint8: int8 is 128 less, zero points and all."""
+    a, b, output = (Quantization(float(scale.scales[0]), scale.zero_point + 128) for scale in made.scales)
+    x, y = ((array.astype(np.int16) + 128).astype(np.uint8) for array in (made.a, made.b))
+    return (add_tflite(x, y, AddParameters(a, b, output)).astype(np.int16) - 128).astype(np.int8)
+
+
+def saved(network: Network, tensors: Tensors, folder: Path) -> Path:
+    file = folder / "device.npz"
+    arrays: dict[str, Any] = {network.tensors[number].name: array for number, array in tensors.items()}
+    np.savez(file, **arrays)
+    return file
+
+
+def report(path: Path, *arguments: Any, exit_code: int) -> dict[str, Any]:
+    outcome = lanewise("model", path, "--json", *arguments)
+    assert outcome.exit_code == exit_code, outcome.output
+    found: dict[str, Any] = json.loads(outcome.stdout)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "scaling"), [("double_rounding", double_rounding), ("double_rounding_ties_up", double_rounding_ties_up)]
+)
+def test_the_convention_of_a_device_is_named(name: str, scaling: Scaling, path: Path, tmp_path: Path) -> None:
+    network = read_tflite(path)
+    found = report(path, "--against", saved(network, device(network, scaling), tmp_path), exit_code=0)
+    assert [layer["outcome"] for layer in found["layers"]] == ["equal"] * 6
+    assert f"{name} of derive_tflite" in found["common"]["scaling"]
+    others = {"double_rounding", "double_rounding_ties_up", "single_rounding"} - {name}
+    assert not any(f"{other} of derive_tflite" in found["common"]["scaling"] for other in others)
+
+
+@pytest.mark.parametrize("number", [0, 1, 5])
+def test_a_layer_that_parts_is_named_and_those_behind_it_are_right(number: int, path: Path, tmp_path: Path) -> None:
+    network = read_tflite(path)
+    sums = device(network, double_rounding, lambda at, made: made + 5000 * (at == number))
+    found = report(path, "--against", saved(network, sums, tmp_path), exit_code=1)
+    assert [layer["number"] for layer in found["layers"] if layer["outcome"] != "equal"] == [number]
+    assert found["verdict"].startswith(f"layer {number}, {network.layers[number].operator} to ")
+
+
+def test_one_wrong_element_is_named(path: Path, tmp_path: Path) -> None:
+    network = read_tflite(path)
+    tensors = device(network, double_rounding)
+    pooled = network.layers[3].outputs[0]
+    tensors[pooled][0, 2, 3, 4] += 1
+    found = report(path, "--against", saved(network, tensors, tmp_path), exit_code=1)
+    apart = next(layer for layer in found["layers"] if layer["outcome"] == "differs")
+    assert (apart["number"], apart["first"], apart["differing"]) == (3, [0, 2, 3, 4], 1)
+
+
+def test_a_tensor_that_was_not_recorded_skips_its_layers(path: Path, tmp_path: Path) -> None:
+    network = read_tflite(path)
+    tensors = device(network, double_rounding)
+    del tensors[network.layers[1].outputs[0]]
+    found = report(path, "--against", saved(network, tensors, tmp_path), exit_code=0)
+    outcomes = {layer["number"]: layer["reason"] for layer in found["layers"] if layer["outcome"] == "skipped"}
+    assert outcomes == {1: "its output is not among the tensors", 2: "input 1 is not there"}
+
+
+def test_a_network_is_listed_with_its_scales(path: Path) -> None:
+    listed = " ".join(lanewise("model", path).stdout.split())
+    assert "1 DEPTHWISE_CONV_2D int8[1,16,16,8] " in listed
+    assert listed.endswith("6 layers, 14 tensors")
+    found = report(path, exit_code=0)
+    conv, weights = found["tensors"][1], found["tensors"][2]
+    assert (conv["name"], conv["scales"], conv["zero_points"]) == ("conv", [float(np.float32(0.031))], [-11])
+    assert (len(weights["scales"]), found["layers"][0]["options"]["FusedActivationFunction"]) == (8, "RELU")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [({"convv": np.zeros((1, 16, 16, 8), np.int8)}, "net.tflite computes no tensor 'convv': it has conv, "),
+     ({"conv": np.zeros((1, 16, 16, 8), np.uint8)}, "conv is uint8[1, 16, 16, 8]: net.tflite has int8[1, 16, 16, 8]"),
+     ({"conv": np.zeros((1, 16, 8, 8), np.int8)}, "conv is int8[1, 16, 8, 8]: net.tflite has int8[1, 16, 16, 8]")],
+)  # fmt: skip
+def test_tensors_that_are_not_of_the_network_are_refused(
+    arrays: dict[str, Any], said: str, path: Path, tmp_path: Path
+) -> None:
+    np.savez(tmp_path / "device.npz", **arrays)
+    outcome = lanewise("model", path, "--against", tmp_path / "device.npz")
+    assert (outcome.exit_code, said in outcome.stderr) == (2, True), outcome.stderr
+
+
+def test_nothing_to_compare_is_no_verdict(path: Path, tmp_path: Path) -> None:
+    np.savez(tmp_path / "device.npz", x=np.zeros((1, 16, 16, 4), np.int8))
+    outcome = lanewise("model", path, "--against", tmp_path / "device.npz")
+    assert (outcome.exit_code, "no layer could be compared" in outcome.stdout) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"", "is no TensorFlow Lite model: it lacks the mark TFL3"), (b"\0\0\0\0TFL3", "has no subgraph"),
+     (b"\xff" * 4 + b"TFL3" + b"\xff" * 64, "is damaged: ")],
+)  # fmt: skip
+def test_a_file_that_is_no_network_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.tflite").write_bytes(content)
+    outcome = lanewise("model", tmp_path / "bad.tflite")
+    assert (outcome.exit_code, said in outcome.stderr) == (2, True), outcome.stderr
+
+
+def test_damaged_files_are_read_or_refused(path: Path) -> None:
+    """Every cut and 300 files with a few bytes changed: a network or one sentence, whatever stands there."""
+    content, rng, read = path.read_bytes(), np.random.default_rng(11), 0
+    damaged = [content[:length] for length in range(8, len(content), len(content) // 60)]
+    for _ in range(300):
+        changed = bytearray(content)
+        for place in rng.integers(8, len(content), int(rng.integers(1, 6))):
+            changed[place] = int(rng.integers(0, 256))
+        damaged.append(bytes(changed))
+    for number, bad in enumerate(damaged):
+        file = path.with_name(f"bad_{number}.tflite")
+        file.write_bytes(bad)
+        try:
+            network = read_tflite(file)
+        except ModelError:
+            continue
+        finally:
+            file.unlink()
+        read += 1
+        for layer in network.layers:
+            try:
+                computed(network, layer, {t.number: t.data for t in network.tensors if t.data is not None})
+            except ModelError:
+                continue
+    assert 100 < read < 360
