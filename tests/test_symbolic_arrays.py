@@ -75,7 +75,10 @@ def agrees(function: Callable[..., Any], *operands: Any) -> None:
             with pytest.raises(type(error)):
                 function(*symbolic)
             return
-        if np.asarray(wanted).dtype.kind not in "iub":
+        kind = np.asarray(wanted).dtype.kind
+        if kind == "f" and np.asarray(wanted).dtype.itemsize > 2:  # tests/test_symbolic_floats.py
+            return
+        if kind not in "iub":
             with pytest.raises(Untraceable):
                 function(*symbolic)
             return
@@ -257,9 +260,9 @@ def first(a: Any) -> Any:
 REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "index of a list": (first, "would have to become one"),
     "range": (lambda a: list(range(a[0])), "would have to become one"),
-    "a float": (lambda a: a * 0.5, "only integers are traced"),
-    "a true quotient": (lambda a: a / 2, "would have to become one"),
-    "a cast to float": (lambda a: a.astype(np.float32), "only integers are traced"),
+    "an exponential": (lambda a: np.exp(a), "np.exp is not among what can be traced"),
+    "a cast to half precision": (lambda a: a.astype(np.float16), "float16 is not among what can be traced"),
+    "a cast from float": (lambda a: (a / 2).astype(np.int32), "not defined for NaN and large numbers"),
     "an array that C makes": (lambda a: np.frombuffer(a), "would have to become one|bytes-like"),
     "a function": (lambda a: np.median(a), "np.median is not among what can be traced"),
     "a method": (lambda a: a.argsort(), r"no \.argsort that can be traced"),

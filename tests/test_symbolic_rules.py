@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from isa.lane import Binary, Lane, Pick
+from isa.lane import Binary, Floating, FloatOperation, Lane, Pick
 from sim.symbolic import nodes
 from sim.symbolic.nodes import Simplifier
 from support.symbolic_rules import disagreement, replaced, rule_names
@@ -33,6 +33,13 @@ def _difference_turned(s: Simplifier, node: Binary) -> Lane | None:
     return s.difference(node.b, node.a)
 
 
+def _order_of_any_operands(s: Simplifier, node: Floating) -> Lane | None:
+    match node:
+        case Floating(FloatOperation("multiply"), (a, b)) if s.sorted((a, b))[0] is b:
+            return s.again(node, [b, a, node.fpcr])
+    return None
+
+
 def _smaller_is_larger(s: Simplifier, node: Binary) -> Lane | None:
     return node.b if node.a.high <= node.b.high else None
 
@@ -44,6 +51,7 @@ def _smaller_is_larger(s: Simplifier, node: Binary) -> Lane | None:
         ("less", _limit_off_by_one),
         ("subtract", _difference_turned),
         ("minimum", _smaller_is_larger),
+        ("floating", _order_of_any_operands),
     ],
 )
 def test_a_planted_wrong_rule_is_noticed(kind: str, planted: nodes.Rule, monkeypatch: pytest.MonkeyPatch) -> None:

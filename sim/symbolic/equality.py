@@ -9,28 +9,34 @@ sides, evaluated exactly, differ on it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import sha256
+from math import inf, nan
 from pathlib import Path
 from random import Random
+from struct import pack
 from typing import Final, NamedTuple, TypeVar
 
 import isa.evaluate.smt
 from isa.evaluate.exact import Evaluation
 from isa.evaluate.smt import Impossible, Solver, Undecided, solver_version
 from isa.evaluate.smt_terms import Untranslatable
-from isa.lane import Binary, Lane, Place, Read, head, operands_first, rebuilt
+from isa.floating import FLOATS
+from isa.lane import Binary, Floating, Lane, Place, Read, head, operands_first, walk
 from sim.prove.cache import answered
 from sim.prove.claim import ClaimInputs, Finding, Sides, tells_apart
 from sim.prove.run import in_processes
 from sim.symbolic.cases import QuestionCase, cases
 from sim.symbolic.simplify import SIMPLIFIER, simplified
+from sim.symbolic.unknowns import cut, replaced
 
 T = TypeVar("T", bound=Hashable)
 _TRIED: Final = 96
 """Random inputs on which the sides are compared before the solver is asked."""
+_TRIED_ALONE: Final = 1000
+"""So many of floating point, of which the solver finds none."""
 _SHARE: Final = 0.5
 """Of the time limit, what the question with products taken for numbers may take."""
 _SECONDS_FOR_A_STEP: Final = 2.0
@@ -129,16 +135,6 @@ def _sides(question: Equality, found: Canonical) -> Sides:
     return Sides(inputs, {"value": one}, {"value": other}, given)
 
 
-def replaced(lanes: Iterable[Lane], by: Mapping[Lane, Lane]) -> list[Lane]:
-    """The lanes with some of their nodes replaced, every node once; ranges stay what they were."""
-    wanted, known = list(lanes), dict(by)
-    for node in operands_first(wanted, known):
-        args = [known[arg] for arg in node.args]
-        same = all(new is old for new, old in zip(args, node.args, strict=True))
-        known[node] = node if same else rebuilt(node, args)
-    return [known[lane] for lane in wanted]
-
-
 @cache
 def _deciders() -> bytes:
     """The versions of what decides: the solver's, and the text of what asks it and of the simplifier."""
@@ -185,11 +181,29 @@ def _case(sides: Sides, deadline: float) -> Finding:
     now = time.monotonic()
     limit = now + _SHARE * (deadline - now)
     try:
-        if isinstance(Solver(limit).check(sides.given), Impossible):
+        if isinstance(Solver(limit).check(*cut([sides.given])), Impossible):
             return Finding("proved", 0, reason=NO_INPUT)
-        return _step_by_step(sides, limit) or _as_it_is(sides, deadline)
+        found = _step_by_step(sides, limit)
+        if found is None and (reason := _unlike_operations(sides)):
+            return Finding("unknown", 0, reason=reason)
+        return found or _as_it_is(sides, deadline)
     except Untranslatable as error:
         return Finding("unknown", 0, reason=str(error))
+
+
+def _unlike_operations(sides: Sides) -> str:
+    """Why sides with floating point are not decided, which is taken as it is; "" for sides without."""
+    one, other = (
+        {node: str(node.operation) for node in operands_first([side["value"]]) if isinstance(node, Floating)}
+        for side in (sides.left, sides.right)
+    )
+    if not one and not other:
+        return ""
+    alone = [
+        ", ".join(sorted({name for node, name in mine.items() if node not in others})) or "none of its own"
+        for mine, others in ((one, other), (other, one))
+    ]
+    return f"floating-point operations are taken as they are, and they differ: {alone[0]} against {alone[1]}"
 
 
 def _as_it_is(sides: Sides, deadline: float) -> Finding:
@@ -211,7 +225,8 @@ def _as_it_is(sides: Sides, deadline: float) -> Finding:
 def _by_trying(sides: Sides, deadline: float) -> Finding | None:
     """A counter-example among random inputs."""
     rng = Random(1)
-    for _ in range(_TRIED):
+    is_floating = any(isinstance(node, Floating) for node in walk((sides.left["value"], sides.right["value"])))
+    for _ in range(_TRIED_ALONE if is_floating else _TRIED):
         values = {lane.place.file: _drawn(lane, rng) for lane in sides.inputs}
         if tells_apart(sides, values):
             return Finding("counter-example", 0, _small(sides, values, deadline))
@@ -238,8 +253,12 @@ def _nearest(lane: Read) -> int:
 
 
 def _drawn(lane: Read, rng: Random) -> int:
-    """A corner of the range, a small number, or any."""
+    """A corner of the range, a small number, or any; of 32 and 64 bits perhaps those of a floating-point number."""
     kind = rng.randrange(3)
+    format = FLOATS.get(lane.high.bit_length()) if lane.low == 0 and lane.high & (lane.high + 1) == 0 else None
+    if format is not None and format.bits > 16 and rng.randrange(2):
+        number = rng.choice((rng.randrange(-8, 9) / 2, rng.randrange(-600, 601) / 2, rng.uniform(-2, 2), inf, nan))
+        return int.from_bytes(pack("<f" if format.bits == 32 else "<d", number), "little")
     if kind == 0:
         corners = (lane.low, lane.high, lane.low + 1, lane.high - 1, 0, 1, -1)
         return rng.choice([number for number in corners if lane.low <= number <= lane.high])
@@ -295,20 +314,11 @@ def _is_proved(one: Lane, other: Lane, given: Lane | None, deadline: float) -> b
     """Whether two numbers are equal, whatever their operands are that both have."""
     shared = set(operands_first([one])) & set(operands_first([other]))
     products: set[Lane] = {node for node in shared if isinstance(node, Binary) and node.operator == "multiply"}
-    for cut in (shared, products):
-        a, b, condition = _cut([one, other, SIMPLIFIER.number(1) if given is None else given], cut)
+    for at in (shared, products):
+        a, b, condition = cut([one, other, SIMPLIFIER.number(1) if given is None else given], at)
         if a is b:
             return True
         solver = Solver(deadline)
         if isinstance(solver.check(condition, a.equals(b).equals(0)), Impossible):
             return True
     return False
-
-
-def _cut(lanes: Sequence[Lane], at: set[Lane]) -> list[Lane]:
-    """The lanes with an unknown number of its range in the place of each of these nodes that is no number itself."""
-    by: dict[Lane, Lane] = {}
-    for node in at:
-        if node.args:
-            by[node] = Read(Place(f"cut{len(by)}"), node.low, node.high)
-    return replaced(lanes, by)

@@ -11,7 +11,9 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path as FilePath
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from isa.errors import MISSING, LanewiseError
 from isa.evaluate.exact import Evaluation
@@ -22,9 +24,11 @@ from sim.prove.claim import Outcome
 from sim.symbolic.call import UNDEFINED, Path, SymbolicCall, input_leaf
 from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
 from sim.symbolic.numbers.elementwise import settled
+from sim.symbolic.numbers.floats import format_of, is_floating
 from sim.symbolic.numbers.known_names import UNINITIALISED
 from sim.symbolic.numbers.tracing import Untraceable
 from sim.symbolic.reference import ReferenceCase, TracedReference, name_of, traced_reference
+from sim.symbolic.rules.floating import but_for_nans
 from sim.symbolic.simplify import SIMPLIFIER
 from sim.toolchain.image import Image
 
@@ -275,7 +279,7 @@ class Prover:
             for name, elements in lanes.items():
                 if build.faults or any(_is_undefined(lane) for lane in elements):
                     continue
-                if [evaluation.value(lane) for lane in elements] != [int(number) for number in numbers[name].flat]:
+                if not _are_numbers([evaluation.value(lane) for lane in elements], numbers[name]):
                     raise WronglyTraced(f"{what}: traced, {name} is not what it is when it is run")
 
     def _pair(
@@ -298,9 +302,13 @@ class Prover:
         if set(path.outputs) != set(outputs):
             build.refused.append(f"{self.proof.shapes[shape].name}: the outputs are not those of the reference")
             return
+        types = {p.name: np.dtype(p.dtype) for p in self._kernel.signature.outputs}
         for name, lanes in outputs.items():
+            dtype = types.get(name, np.dtype(self._kernel.signature.returns or "i8"))
             for index, (lane, wanted) in enumerate(zip(path.outputs[name], lanes, strict=True)):
                 made = self._with(lane, by)
+                if is_floating(dtype):
+                    made, wanted = (but_for_nans(SIMPLIFIER, each, format_of(dtype)) for each in (made, wanted))
                 key = (made, wanted, given)
                 pair = self._pairs.get(key)
                 if pair is None:
@@ -434,6 +442,15 @@ class _Inputs:
     def load(self, address: int, size: int) -> bytes:
         """Raises LookupError: expressions of a proof load nothing."""
         raise LookupError(f"nothing is loaded from {address:#x}")
+
+
+def _are_numbers(lanes: Sequence[int], numbers: np.ndarray[Any, Any]) -> bool:
+    """Whether lanes are the numbers of an array; which NaN one is does not count."""
+    if numbers.dtype.kind != "f":
+        return list(lanes) == [int(number) for number in numbers.flat]
+    bits = np.array(lanes, f"u{numbers.dtype.itemsize}")
+    made, flat = bits.view(numbers.dtype), numbers.ravel()
+    return bool(np.all((bits == flat.view(bits.dtype)) | (np.isnan(made) & np.isnan(flat))))
 
 
 def _is_undefined(lane: Lane) -> bool:

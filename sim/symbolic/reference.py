@@ -12,17 +12,19 @@ from typing import Any
 import numpy as np
 
 from isa.evaluate.smt import Found, Impossible, Solver
-from isa.lane import Lane, Place, Read, constant
+from isa.lane import U1, Lane, Place, Read, constant
 from sim.kernels.domain import Domain
 from sim.kernels.input_tree import Where, rebuilt
 from sim.kernels.inputs import edited, numbers_of
 from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.kernels.signature import RETURNED, Pointer, ScalarArgument, extents
 from sim.symbolic.numbers.arrays import SymbolicArray, SymbolicInt, array_of, is_symbolic
-from sim.symbolic.numbers.elementwise import cast, equal, less, negated, settled
+from sim.symbolic.numbers.elementwise import equal, less, negated, settled
+from sim.symbolic.numbers.floats import bits_of, format_of, is_floating, operation
 from sim.symbolic.numbers.known_names import lanes_passed_on
 from sim.symbolic.numbers.tracing import Untraceable, Way, every_way
 from sim.symbolic.simplify import simplified
+from sim.symbolic.unknowns import cut
 
 SECONDS_FOR_AN_INPUT = 10.0
 """How long the solver may look for an input that the reference refuses."""
@@ -60,7 +62,7 @@ class TracedReference:
     def values(self) -> dict[Place, int]:
         """The numbers of the example by the inputs that stand for them."""
         found = numbers_of(self.example)
-        return {lane.place: int(found[where]) for where, lane in self.inputs.items()}
+        return {lane.place: _bits(found[where]) for where, lane in self.inputs.items()}
 
     def input_set(self, values: Mapping[Place, int]) -> Inputs:
         """The example with these numbers in the place of its own."""
@@ -97,7 +99,10 @@ def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = (
             if not error.needs or len(scalars) < len(error.needs) or not scalars - held:
                 raise
             held |= scalars
-    domain = [condition for where, lane in inputs.items() for condition in _in_domain(kernel, where, lane)]
+    numbers = numbers_of(example)
+    domain = [
+        condition for where, lane in inputs.items() for condition in _in_domain(kernel, where, lane, numbers[where])
+    ]
     cases, refused = [], 0
     for way in ways:
         given = simplified(reduce(lambda a, b: settled(a & b), (*way.conditions, *domain), constant(1)))
@@ -114,7 +119,7 @@ def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = (
         for name, lanes in case.arguments.items()
         if _numbers(lanes) != _numbers(cases[0].arguments[name])
     }
-    kept = {name_of(where) for where in numbers_of(example) if where not in inputs and where[-1] not in sizes}
+    kept = {name_of(where) for where in numbers if where not in inputs and where[-1] not in sizes}
     return TracedReference(example, inputs, frozenset(kept), tuple(cases), refused, frozenset(unknown))
 
 
@@ -139,8 +144,8 @@ def _unknown(kernel: Kernel, where: Where, value: Any, known: frozenset[str], in
     if name in known or not known.isdisjoint(map(str, where)):
         return value
     if isinstance(value, np.ndarray):
-        if value.dtype.kind not in "iub":
-            raise Untraceable(f"the input {name} holds {value.dtype}: only integers are traced")
+        if value.dtype.kind not in "iub" and not is_floating(value.dtype):
+            raise Untraceable(f"the input {name} holds {value.dtype}, which is not among what can be traced")
         elements = np.empty(value.shape, object)
         for number, at in enumerate(np.ndindex(value.shape)):
             inputs[(*where, *at)] = elements[at] = Read(
@@ -148,7 +153,7 @@ def _unknown(kernel: Kernel, where: Where, value: Any, known: frozenset[str], in
             )
         elements.flags.writeable = False
         return SymbolicArray(elements, value.dtype)
-    if isinstance(value, np.integer):
+    if isinstance(value, np.integer | np.float32 | np.float64):
         lane = inputs[where] = Read(Place(f"in.{name}"), *_range(kernel, where, value.dtype))
         scalar = np.empty((), object)
         scalar[()] = lane
@@ -171,13 +176,23 @@ def _domain(kernel: Kernel, where: Where) -> Domain:
 
 
 def _range(kernel: Kernel, where: Where, dtype: np.dtype[Any]) -> tuple[int, int]:
+    if dtype.kind == "f":
+        return 0, (1 << 8 * dtype.itemsize) - 1
     edges = [int(edge) for edge in _domain(kernel, where).edges(dtype).tolist()]
     return min(edges), max(edges)
 
 
-def _in_domain(kernel: Kernel, where: Where, lane: Read) -> Iterator[Lane]:
+def _bits(number: Any) -> int:
+    """A number as a lane has it."""
+    return bits_of(number, number.dtype) if isinstance(number, np.floating) else int(number)
+
+
+def _in_domain(kernel: Kernel, where: Where, lane: Read, own: Any) -> Iterator[Lane]:
     """What a number of the range must fulfil to be in the domain, where the domain has gaps."""
     domain = _domain(kernel, tuple(part for part in where if isinstance(part, str)) or where)
+    if isinstance(own, np.floating):
+        yield from _floats_in_domain(domain, lane, own.dtype)
+        return
     if domain.choices:
         yield negated(
             reduce(lambda a, b: settled(a & b), [negated(equal(lane, constant(int(n)))) for n in domain.choices])
@@ -189,6 +204,22 @@ def _in_domain(kernel: Kernel, where: Where, lane: Read) -> Iterator[Lane]:
         outside = settled(less(lane, constant(low)) | less(constant(high), lane))
         others = [negated(equal(lane, constant(int(number)))) for number in domain.corners]
         yield negated(reduce(lambda a, b: settled(a & b), others, outside))
+
+
+def _floats_in_domain(domain: Domain, lane: Read, dtype: np.dtype[Any]) -> Iterator[Lane]:
+    usual = [number for number in (domain.low, domain.high) if number is not None]
+    if not usual and not domain.choices:
+        return
+    one_of = [equal(lane, constant(bits_of(number, dtype))) for number in domain.choices or domain.corners]
+    if not domain.choices:
+        at_least = operation("greater_or_equal", format_of(dtype), U1)
+        low, high = (None if n is None else constant(bits_of(n, dtype)) for n in (domain.low, domain.high))
+        bounds = [
+            *([at_least(lane, low)] if low is not None else []),
+            *([at_least(high, lane)] if high is not None else []),
+        ]
+        one_of.append(reduce(lambda a, b: settled(a & b), bounds))
+    yield negated(reduce(lambda a, b: settled(a & b), map(negated, one_of)))
 
 
 def _outputs(kernel: Kernel, given: Any, arguments: Inputs) -> dict[str, list[Lane]]:
@@ -221,7 +252,7 @@ def _arguments(kernel: Kernel, arguments: Inputs) -> dict[str, list[Lane]]:
         dtype = np.dtype(argument.dtype)
         if not is_symbolic(value) and np.asarray(value).dtype.kind == "f":
             continue
-        found[argument.name] = [simplified(cast(lane, dtype)) for lane in array_of(value).elements.ravel().tolist()]
+        found[argument.name] = [simplified(lane) for lane in array_of(value).astype(dtype).elements.ravel().tolist()]
     return found
 
 
@@ -230,7 +261,7 @@ def _is_refusal(kernel: Kernel, example: Inputs, inputs: Mapping[Where, Read], w
 
     It goes the same way for all of them, so that one tells of all.  Raises Untraceable where it does not refuse it.
     """
-    answer = Solver(time.monotonic() + SECONDS_FOR_AN_INPUT).check(given)
+    answer = Solver(time.monotonic() + SECONDS_FOR_AN_INPUT).check(*cut([given]))
     if isinstance(answer, Impossible):
         return False
     if isinstance(answer, Found):
@@ -254,6 +285,8 @@ def _with_values(example: Inputs, inputs: Mapping[Where, Read], values: Mapping[
         if lane is None:
             return own
         chosen = values.get(lane.place, min(max(0, lane.low), lane.high))
+        if isinstance(own, np.floating):
+            return np.array(chosen, f"u{own.itemsize}").view(own.dtype)[()]
         return type(own)(chosen)
 
     return edited(example, number)

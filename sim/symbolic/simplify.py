@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from isa.lane import Lane
 from sim.symbolic.nodes import Simplifier
-from sim.symbolic.rules import bits, choices, comparisons, sums, windows  # noqa: F401  # they enter their rules
+from sim.symbolic.rules import bits, choices, comparisons, floating, sums, windows  # noqa: F401  # they enter their rules
 
 SIMPLIFIER = Simplifier()
 """That of this process: what it has made is the same object wherever it is made again."""

@@ -6,15 +6,16 @@ for every combination of inputs, and in the range that the new node claims.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, assert_never
 
 import numpy as np
 
 from isa.evaluate.exact import Evaluation
-from isa.floating import F32
+from isa.floating import F32, F64, Float, Operation
 from isa.lane import (
     Binary,
     Constant,
@@ -36,6 +37,7 @@ from isa.lane import (
     select,
     walk,
 )
+from sim.prove.claim import ClaimInputs
 from sim.symbolic import simplify  # noqa: F401  # enters the rules
 from sim.symbolic.nodes import RULES, SUM_RULES, Simplifier
 
@@ -50,6 +52,44 @@ A, B, C, D, E, F = INPUTS.values()
 U3, S3 = Int(3, signed=False), Int(3, signed=True)
 HALF_PRODUCT = (A * B + 2) >> 2
 
+X, Y, Z = (Read(Place(name), 0, (1 << 32) - 1) for name in "xyz")
+"""Bits of single precision."""
+
+
+def _single(name: Operation, *operands: Lane | int, to: Float | Int = F32) -> Lane:
+    return FloatOperation(name, F32, to)(*operands, fpcr=0)
+
+
+U4 = Int(4, signed=False)
+FROM_C = FloatOperation("from_integer", Int(32, signed=False), F32)(C, fpcr=0)
+PRODUCTS = tuple(
+    _single("multiply_add", _single("multiply", one, other), third, FROM_C)
+    for one, other, third in itertools.permutations((X, Y, Z))
+)
+COMPARED = tuple(_single("compare", *operands, to=U4) for operands in itertools.permutations((X, Y, Z), 2))
+FLOATING: tuple[Lane, ...] = (
+    FloatOperation("convert", F32, F64)(FROM_C, fpcr=0),
+    *PRODUCTS,
+    *(_single("add", FROM_C, X), _single("add", X, FROM_C), _single("multiply", 0xBF800000, X)),
+    *(_single("multiply", X, 0xBF800000), _single("multiply", X, 0x7FC00001), _single("multiply", 0x7FC00001, X)),
+    *(_single("to_integer", product, to=Int(32, signed=True)) for product in PRODUCTS),
+    *(_single("to_integer", select(D, one, X), to=Int(32, signed=True)) for one in PRODUCTS),
+    *(_single("subtract", X, number) for number in (0, 0x3F000000, 0x80000000, 0xFF800000, 0x7FC00001, 0xFF800001)),
+    select(D, _single("add", X, 0x3F000000), _single("add", X, 0xBF000000)),
+    select(D, _single("multiply_add", X, Y, Z), _single("multiply_add", X, FROM_C, Z)),
+    *(_single("compare_signalling", X, Y, to=U4), _single("equal", X, Y, to=Int(1, signed=False))),
+    *(_single("greater", X, Y, to=Int(1, signed=False)), _single("greater_or_equal", Y, X, to=Int(1, signed=False))),
+    *(each.equals(order) for each in COMPARED for order in range(16)),
+    *(each < limit for each in COMPARED for limit in range(16)),
+    *(each >> count for each in COMPARED for count in range(4)),
+    *(Int(bits, signed=False).field(each, 0) for each in COMPARED for bits in (1, 2, 3)),
+)
+NUMBERS: Sequence[int] = (
+    *(0, 0x80000000, 1, 0x3F800000, 0xBF800000, 0x3F000000, 0x7F7FFFFF, 0x00800000, 0x40490FDB, 0x4B7FFFFF, 0x4F000000),
+    *(0x7F800000, 0xFF800000, 0x7FC00000, 0x7FC00001, 0xFFC12345, 0x7F800001, 0xFF812345),
+)
+"""Zeros, the smallest and largest, infinities, NaNs of both kinds and signs with their payloads."""
+
 DIRECTED: tuple[Lane, ...] = (
     select(A < B, U3.wrap(E + C + 1), U3.wrap(C + E)),
     select(S3.wrap(E + A) < 0, 0, U3.wrap(E + A)),
@@ -57,6 +97,7 @@ DIRECTED: tuple[Lane, ...] = (
     select(A < B, E, C) & select(A < B, C, A),
     Int(2, False).field(E, 0) + (Int(2, False).field(E, 2) << 2),
     FloatOperation("add", F32, F32)(0x3F800000, 0x40000000, fpcr=0),
+    *FLOATING,
     S3.wrap(A - B).equals(A - B).equals(0) ^ (S3.wrap(A - B) < 0),
     maximum(minimum(E, 4), 1),
     S3.wrap(A - B).equals(0),
@@ -121,8 +162,7 @@ def replaced(seed: int, count: int, depth: int, most: int) -> dict[str, list[tup
 def disagreement(before: Lane, after: Lane) -> str:
     """Where two expressions are not the same number, or the second leaves its range; "" for nowhere."""
     if any(isinstance(node, Floating) for node in walk([before])):
-        same = Evaluation(_NoInputs()).value(before) == after.low == after.high
-        return "" if same else "a constant differs"
+        return _floating_disagreement(before, after)
     known: dict[Lane, Numbers] = {}
     one, other = _numbers(before, known), _numbers(after, known)
     wrong = np.flatnonzero(
@@ -134,12 +174,18 @@ def disagreement(before: Lane, after: Lane) -> str:
     return ", ".join(f"{name} = {points[at]}" for name, points in POINTS.items())
 
 
-class _NoInputs:
-    def read(self, place: Place) -> int:
-        raise KeyError(place)
-
-    def load(self, address: int, size: int) -> bytes:
-        raise KeyError(address)
+def _floating_disagreement(before: Lane, after: Lane) -> str:
+    """The same on every pair of special numbers, or on as many draws of more inputs."""
+    rng = Random(5)
+    leaves = {node.place.file: node for node in walk([before, after]) if isinstance(node, Read)}
+    for _ in range(len(NUMBERS) ** min(2, len(leaves))):
+        values = {name: rng.choice(NUMBERS) if leaf in (X, Y, Z) else rng.randint(leaf.low, leaf.high)
+                  for name, leaf in leaves.items()}  # fmt: skip
+        evaluation = Evaluation(ClaimInputs(values))
+        one, other = evaluation.value(before), evaluation.value(after)
+        if one != other or not after.low <= other <= after.high:
+            return ", ".join(f"{name} = {value:#x}" for name, value in values.items())
+    return ""
 
 
 def _numbers(lane: Lane, known: dict[Lane, Numbers]) -> Numbers:

@@ -36,6 +36,7 @@ from sim.symbolic.numbers.elementwise import (
     nonzero,
     settled,
 )
+from sim.symbolic.numbers.floats import FLOATING, bits_of, converted, format_of, is_floating
 from sim.symbolic.numbers.tracing import decided, refuse
 
 Elements = npt.NDArray[np.object_]
@@ -82,7 +83,7 @@ class _Unknown:
         """The numbers."""
         raise NotImplementedError
 
-    __int__ = __index__ = __float__ = __complex__ = __array__ = __truediv__ = __rtruediv__ = __rpow__ = _unknown
+    __int__ = __index__ = __float__ = __complex__ = __array__ = __rpow__ = _unknown
     __divmod__ = __rdivmod__ = __round__ = __contains__ = _unknown
 
     def __getattr__(self, name: str) -> Any:
@@ -183,6 +184,7 @@ class SymbolicInt(_Unknown):
         return self._with(other, lambda a, b: settled(a ^ b))
 
     __radd__, __rmul__, __rand__, __ror__, __rxor__ = __add__, __mul__, __and__, __or__, __xor__
+    __truediv__ = __rtruediv__ = _Unknown._unknown
 
     def __pow__(self, other: Any) -> Any:
         if type(other) is int and 0 <= other <= 4:
@@ -259,7 +261,10 @@ def _operators(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any
 
 
 class SymbolicArray(_Unknown):
-    """An array of an integer dtype or of booleans: `elements` are lanes within it; a `scalar` has no axes."""
+    """An array of integers, booleans, or the bits of float32 or float64; a `scalar` has no axes.
+
+    `elements` are lanes within its dtype.
+    """
 
     __slots__ = ("dtype", "elements", "scalar")
 
@@ -277,6 +282,7 @@ class SymbolicArray(_Unknown):
     __add__, __radd__, __iadd__ = _operators("add")
     __sub__, __rsub__, __isub__ = _operators("subtract")
     __mul__, __rmul__, __imul__ = _operators("multiply")
+    __truediv__, __rtruediv__, __itruediv__ = _operators("true_divide")
     __floordiv__, __rfloordiv__, __ifloordiv__ = _operators("floor_divide")
     __mod__, __rmod__, __imod__ = _operators("remainder")
     __lshift__, __rlshift__, __ilshift__ = _operators("left_shift")
@@ -332,7 +338,7 @@ class SymbolicArray(_Unknown):
         if has_symbolic(key):
             refuse("where to write is not known")
         if isinstance(value, SymbolicArray):
-            self.elements[key] = each(lambda lane: cast(lane, self.dtype), value.elements)
+            self.elements[key] = value.astype(self.dtype).elements
             return
         lanes = stored(value, self.dtype)
         self.elements[key] = lanes.elements if lanes.shape else lanes.elements.item()
@@ -372,13 +378,13 @@ class SymbolicArray(_Unknown):
     ) -> Any:
         """A new array of another dtype, every number wrapped in it."""
         to = np.dtype(dtype)
-        if to.kind not in "iub":
-            refuse(f"a number that is not known as {to}: only integers are traced")
+        if to.kind not in "iub" and not is_floating(to):
+            refuse(f"a number that is not known as {to} is not among what can be traced")
         if not np.can_cast(self.dtype, to, casting):
             raise TypeError(f"Cannot cast array data from {self.dtype!r} to {to!r} according to the rule {casting!r}")
         if not copy and to == self.dtype:
             return self
-        return SymbolicArray(each(lambda lane: cast(lane, to), self.elements), to, self.scalar)
+        return SymbolicArray(each(lambda lane: _converted(lane, self.dtype, to), self.elements), to, self.scalar)
 
     def view(self, dtype: Any) -> Any:
         """The same bits as integers of another type; as of a copy, numpy's may not be written through."""
@@ -486,13 +492,20 @@ class SymbolicArray(_Unknown):
         return np.dot(self, other)
 
 
+def _converted(lane: Lane, of: DType, to: DType) -> Lane:
+    found = converted(lane, of, to)
+    if found is None:
+        refuse(f"{of} as {to} is not defined for NaN and large numbers: only sim.golden.floating_point is traced")
+    return found
+
+
 def _bits_of(wide: DType, narrow: DType) -> range:
     """The lowest bits of the narrow numbers that a wide one has."""
     return range(0, 8 * wide.itemsize, 8 * narrow.itemsize)
 
 
 def array_of(value: Any) -> SymbolicArray:
-    """Any integers as an array of lanes, in the dtype that numpy gives them."""
+    """Any numbers as an array of lanes, in the dtype that numpy gives them."""
     if type(value) is SymbolicArray:
         return value
     if type(value) is SymbolicInt:
@@ -504,9 +517,10 @@ def array_of(value: Any) -> SymbolicArray:
     if type(value) in (list, tuple) and has_symbolic(value):
         return stacked([array_of(part) for part in value])
     known = asarray(value)
-    if known.dtype.kind not in "iub":
-        refuse(f"numbers of {known.dtype} meet integers that are not known: only integers are traced")
-    return SymbolicArray(each(lambda number: constant(int(number)), known.astype(object)), known.dtype)
+    if known.dtype.kind not in "iub" and not is_floating(known.dtype):
+        refuse(f"numbers of {known.dtype} meet numbers that are not known")
+    bits = known.view(f"u{known.dtype.itemsize}") if known.dtype.kind == "f" else known
+    return SymbolicArray(each(lambda number: constant(int(number)), bits.astype(object)), known.dtype)
 
 
 def stacked(parts: Sequence[SymbolicArray]) -> SymbolicArray:
@@ -525,8 +539,8 @@ def stored(value: Any, dtype: DType) -> SymbolicArray:
 
     Raises OverflowError as numpy does for a number of Python's that it does not hold.
     """
-    if dtype.kind not in "iub":
-        refuse(f"a number that is not known as {dtype}: only integers are traced")
+    if dtype.kind not in "iub" and not is_floating(dtype):
+        refuse(f"a number that is not known as {dtype} is not among what can be traced")
     if type(value) is SymbolicInt:
         return SymbolicArray(boxed(fitting(value.lane, dtype)), dtype)
     if type(value) in (list, tuple) and has_symbolic(value):
@@ -538,6 +552,12 @@ def fitting(lane: Lane, dtype: DType) -> Lane:
     """An integer of Python's, known to be one of the dtype: numpy does not wrap those."""
     if dtype.kind == "b":
         return nonzero(lane)
+    if dtype.kind == "f":
+        if lane.value is not None:
+            return constant(bits_of(lane.value, dtype))
+        if lane.magnitude_bits > format_of(dtype).fraction_bits:
+            refuse(f"an integer of Python's that may be any of {lane.low}..{lane.high} meets {dtype}")
+        return _converted(lane, asarray([lane.low, lane.high]).dtype, dtype)
     if not element_type(dtype).holds(lane):
         if lane.value is not None:
             raise OverflowError(f"Python integer {lane.value} out of bounds for {dtype}")
@@ -566,8 +586,8 @@ def looked_up(table: SymbolicArray, key: Any) -> SymbolicArray:
 
 
 def _weak(value: Any) -> bool:
-    """Whether it is an integer of Python's, which takes the dtype of what it meets (NEP 50)."""
-    return type(value) is SymbolicInt or type(value) is int
+    """Whether it is a number of Python's, which takes the dtype of what it meets (NEP 50)."""
+    return type(value) in (SymbolicInt, int, float)
 
 
 def applied(
@@ -578,32 +598,40 @@ def applied(
         refuse(f"np.{ufunc.__name__} with {', '.join(options)} is not among what can be traced")
     if ufunc is np.matmul:
         return FUNCTIONS[np.matmul](*inputs)
-    if ufunc not in ELEMENTWISE:
+    if ufunc not in ELEMENTWISE and ufunc not in FLOATING:
         refuse(f"np.{ufunc.__name__} is not among what can be traced")
     target = out[0] if isinstance(out, tuple) else out
     if target is not None and type(target) is not SymbolicArray:
         refuse("the array that the result goes to holds known numbers: make it by np.zeros or np.empty")
     arrays = [value if _weak(value) else array_of(value) for value in inputs]
-    kinds: list[Any] = [int if _weak(value) else value.dtype for value in arrays]
+    kinds: list[Any] = [value.dtype if not _weak(value) else float if type(value) is float else int for value in arrays]
     to = target.dtype if target is not None else None
     asked: dict[str, Any] = {} if dtype is None else {"signature": (*[None] * ufunc.nin, np.dtype(dtype))}
     loop = ufunc.resolve_dtypes((*kinds, to), casting=casting, **asked)
-    function = ELEMENTWISE[ufunc]
     exact = ufunc in COMPARISONS and all(kind.kind in "iub" for kind in loop[:-1])
     operands = []
     for value, kind in zip(arrays, loop, strict=False):
-        if kind.kind not in "iub":
-            refuse(f"np.{ufunc.__name__} computes this in {kind}: only integers are traced")
+        if kind.kind not in "iub" and not is_floating(kind):
+            refuse(f"np.{ufunc.__name__} computes this in {kind}, which is not among what can be traced")
         if type(value) is SymbolicArray:
-            operands.append(value.elements if exact else each(lambda lane, kind=kind: cast(lane, kind), value.elements))
+            operands.append(value.elements if exact else value.astype(kind).elements)
+        elif type(value) is float:
+            operands.append(boxed(constant(bits_of(value, kind))))
         else:
             lane: Lane = value.lane if type(value) is SymbolicInt else constant(int(value))
             operands.append(boxed(lane if exact else fitting(lane, kind)))
-    bits, result = element_type(loop[0]).bits, loop[-1]
-    elements = each(lambda *lanes: cast(function(bits, *lanes), result), *operands)
+    result, floating = loop[-1], is_floating(loop[0])
+    if ufunc not in (FLOATING if floating else ELEMENTWISE):
+        refuse(f"np.{ufunc.__name__} in {loop[0]} is not among what can be traced")
+    if floating:
+        format, function = format_of(loop[0]), FLOATING[ufunc]
+        elements = each(lambda *lanes: function(format, *lanes), *operands)
+    else:
+        bits, function = element_type(loop[0]).bits, ELEMENTWISE[ufunc]
+        elements = each(lambda *lanes: cast(function(bits, *lanes), result), *operands)
     if target is None:
         return SymbolicArray(elements, result, scalar=elements.ndim == 0)
-    target.elements[...] = each(lambda lane: cast(lane, target.dtype), elements)
+    target.elements[...] = each(lambda lane: _converted(lane, result, target.dtype), elements)
     return target
 
 

@@ -29,7 +29,7 @@ from sim.symbolic.numbers.arrays import (
     reduced,
     stored,
 )
-from sim.symbolic.numbers.elementwise import cast, chosen, element_type, lane_of, larger, nonzero, settled, smaller
+from sim.symbolic.numbers.elementwise import cast, chosen, element_type, lane_of, larger, settled, smaller
 from sim.symbolic.numbers.tracing import refuse
 
 MOVING: Final = (
@@ -71,7 +71,7 @@ def _as_like(moved: Any, like: Any) -> Any:
         return type(like)(_as_like(one, other) for one, other in zip(moved, like, strict=True))
     dtype = asarray(like).dtype
     if dtype.kind not in "iub":
-        refuse(f"the result is {dtype}: only integers are traced")
+        refuse(f"the result is {dtype}, which is moved by astype and np.where only")
     whole = boxed(moved)
     if all(isinstance(lane, Lane) and cast(lane, dtype) is lane for lane in whole.flat):
         return SymbolicArray(whole, dtype)  # a view stays one
@@ -82,11 +82,9 @@ def _where(condition: Any, yes: Any = None, no: Any = None) -> SymbolicArray:
     if yes is None or no is None:
         refuse("np.where of what is not known, without two values, has no known number of elements")
     dtype = where(_zeros_of(condition), _zeros_of(yes), _zeros_of(no)).dtype
-    return _computed(
-        dtype,
-        lambda test, a, b: chosen(nonzero(test), cast(a, dtype), cast(b, dtype)),
-        *(array_of(value).elements for value in (condition, yes, no)),
-    )
+    values = [array_of(value).astype(dtype).elements for value in (yes, no)]
+    tests = array_of(condition).astype(np.bool_).elements
+    return SymbolicArray(each(chosen, tests, *values), dtype)
 
 
 def _clip(

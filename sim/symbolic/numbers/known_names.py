@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import count
+from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
 
-from isa.lane import Place, Read
+from isa.lane import Lane, Place, Read
 from sim.symbolic.numbers import functions  # noqa: F401  # it enters numpy's functions
 from sim.symbolic.numbers.arrays import (
     FUNCTIONS,
@@ -29,9 +30,13 @@ from sim.symbolic.numbers.arrays import (
     stored,
 )
 from sim.symbolic.numbers.elementwise import element_type
+from sim.symbolic.numbers.floats import BY_FORMULA
 from sim.symbolic.numbers.tracing import refuse
 
-_TYPES: Final = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool_", "intp", "uintp")
+_TYPES: Final = (
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool_", "intp", "uintp", "float32",
+    "float64",
+)  # fmt: skip
 _REFERENCES: Final = ("sim.golden", "sim.kernels")
 """The packages whose modules are references, besides the module that a reference is of."""
 UNINITIALISED: Final = "uninitialised"
@@ -45,7 +50,18 @@ def lanes_passed_on(references: dict[str, Any]) -> Iterator[None]:
     modules = [vars(module) for name, module in list(sys.modules.items()) if name.startswith(_REFERENCES)]
     kept = {name: getattr(np, name) for name in (*_TYPES, *_MAKERS)}
     changed = [names for names in [*modules, references] if "int" not in names]
+    formulas = {
+        real: partial(_by_formula, real, formula)
+        for (module, _, function), formula in ((name.rpartition("."), made) for name, made in BY_FORMULA.items())
+        if (real := vars(sys.modules[module])[function] if module in sys.modules else None) is not None
+    }
+    replaced = [
+        (names, name, value) for names in [*modules, references] for name, value in list(names.items())
+        if type(value) is FunctionType and value in formulas
+    ]  # fmt: skip
     try:
+        for names, name, value in replaced:
+            names[name] = formulas[value]
         for name in _TYPES:
             setattr(np, name, _integer_type(kept[name]))
         for name, maker in _MAKERS.items():
@@ -54,6 +70,8 @@ def lanes_passed_on(references: dict[str, Any]) -> Iterator[None]:
             names["int"] = _PythonInt
         yield
     finally:
+        for names, name, value in replaced:
+            names[name] = value
         for name, value in kept.items():
             setattr(np, name, value)
         for names in changed:
@@ -102,6 +120,18 @@ def _integer_type(real: type[Any]) -> type[Any]:
 
     Integer.real, Integer.dtype = real, dtype  # type: ignore[attr-defined]
     return Integer
+
+
+def _by_formula(real: Callable[..., Any], formula: Callable[..., Lane], *operands: Any) -> Any:
+    """What a conversion of the golden references makes of unknown numbers, by the formula that it documents."""
+    if not has_symbolic(operands):
+        return real(*operands)
+    arrays = [array_of(operand) for operand in operands]
+    if any(array.dtype.kind == "f" and array.dtype.itemsize != 4 for array in arrays):
+        raise TypeError("give float32, nothing is cast silently")
+    elements = each(formula, *(array.astype(np.dtype("f4")).elements for array in arrays))
+    is_sum = real.__name__ == "fused_multiply_add"
+    return SymbolicArray(elements, np.dtype("f4" if is_sum else "i4"), scalar=elements.ndim == 0)
 
 
 def _array(real: Callable[..., Any], value: Any, dtype: Any = None, *rest: Any, **options: Any) -> Any:

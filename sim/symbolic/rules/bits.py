@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import gcd
 
 from isa.evaluate.exact import arithmetic
-from isa.evaluate.floating import compute
-from isa.lane import Binary, Constant, Field, Floating, Int, Lane, Operator, Pick, pick
+from isa.lane import Binary, Constant, Field, Int, Lane, Operator, Pick, pick
 from sim.symbolic.nodes import LinearSum, Simplifier, is_condition, rule
 from sim.symbolic.rules.sums import both, divided_by
 
@@ -20,16 +19,6 @@ def arithmetic_of_numbers(s: Simplifier, node: Binary) -> Lane | None:
     if isinstance(node.a, Constant) and isinstance(node.b, Constant):
         return s.number(arithmetic(node.operator, node.a.low, node.b.low))
     return None
-
-
-@rule("floating")
-def floating_of_numbers(s: Simplifier, node: Floating) -> Lane | None:
-    """An operation on known numbers, in a known mode, has a known result."""
-    numbers = [arg.value for arg in node.args]
-    known = [number for number in numbers if number is not None]
-    if len(known) < len(numbers):
-        return None
-    return s.number(compute(node.operation, tuple(known[:-1]), known[-1])[0])
 
 
 @rule("shift_right")
