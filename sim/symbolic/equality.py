@@ -29,6 +29,7 @@ from sim.prove.cache import answered
 from sim.prove.claim import ClaimInputs, Finding, Sides, tells_apart
 from sim.prove.run import in_processes
 from sim.symbolic.cases import QuestionCase, cases
+from sim.symbolic.expansion import expanded
 from sim.symbolic.simplify import SIMPLIFIER, simplified
 from sim.symbolic.unknowns import cut, replaced
 
@@ -176,7 +177,8 @@ def _by_cases(sides: Sides, deadline: float) -> Finding:
 
 def _case(sides: Sides, deadline: float) -> Finding:
     """Decided step by step, or, after a part of the time, as a whole."""
-    if sides.left["value"] is sides.right["value"]:
+    one, other = sides.left["value"], sides.right["value"]
+    if one is other or expanded(SIMPLIFIER, one) is expanded(SIMPLIFIER, other):
         return Finding("proved", 0, reason="form")
     now = time.monotonic()
     limit = now + _SHARE * (deadline - now)

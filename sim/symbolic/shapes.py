@@ -12,7 +12,7 @@ import numpy as np
 
 from isa.errors import LanewiseError
 from sim.kernels.domain import at_random, input_set
-from sim.kernels.inputs import cut
+from sim.kernels.inputs import cut, numbers_of
 from sim.kernels.kernel import Inputs, Kernel
 from sim.symbolic.proof import Shape
 
@@ -44,7 +44,7 @@ def shapes_of(kernel: Kernel, lengths: Collection[int]) -> list[Shape]:
             if longer > length and _absent(example) == absent:
                 with suppress(LanewiseError, ValueError, TypeError, IndexError):  # it cannot be cut
                     shorter = cut(example, longer, 0, length)
-                    if _length(kernel, shorter) == length:
+                    if _length(kernel, shorter) == length and not _counts(shorter, length, longer):
                         _add(found, length, shorter)
                         break
     if missing := set(lengths) - {shape.length for shape in found.values()}:
@@ -68,6 +68,12 @@ def _candidates(kernel: Kernel, lengths: Collection[int]) -> Iterator[tuple[int,
 def _length(kernel: Kernel, example: Inputs) -> int:
     outputs = kernel.expected(example)
     return max((array.shape[-1] for array in outputs.values() if array.ndim), default=0)
+
+
+def _counts(example: Inputs, length: int, longer: int) -> bool:
+    """Whether a number of an input set that was cut may count more elements than there are now."""
+    numbers = (number for where, number in numbers_of(example).items() if isinstance(where[-1], str))
+    return any(isinstance(number, int | np.integer) and length < number <= longer for number in numbers)
 
 
 def _absent(example: Inputs) -> tuple[str, ...]:
