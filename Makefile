@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/.installed
 # A terminal sees what comes, how much of it and how fast; a log need not.
 PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps
 
-.PHONY: demo test check bench batch prove streams symbolic floating kernels planted exhaust mutants mutations decoders explore long interrupts test-outside test-rtl notebooks docs form-words clean
+.PHONY: demo test check bench batch prove streams symbolic floating kernels planted exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-rtl notebooks docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -92,6 +92,11 @@ interrupts: $(INSTALLED)
 test-outside: $(INSTALLED)
 	@$(PIP) --requirement outside.lock
 	@$(BIN)/python -m pytest --override-ini=python_files='outside_*.py' tests/long
+
+# Programs of others that speak with ours: gdb on programs under qemu.  Debian's gdb-multiarch, qemu-user,
+# gcc-aarch64-linux-gnu and libc6-dev-arm64-cross must be there: minutes.
+test-clients: $(INSTALLED)
+	@$(BIN)/python -m pytest --numprocesses=auto --override-ini=python_files='clients_*.py' tests/long
 
 # Claims about lane arithmetic, decided for all inputs.
 prove: $(INSTALLED)

@@ -36,13 +36,14 @@ class Capture:
             "entry": machine.pc,
             "maps": [[r.start, r.end - r.start, r.permissions] for r in machine.memory.regions],
             "mem": [
-                [region.start + start, self._key(region.buffer[start:end])]
+                [region.start + start, self.key(region.buffer[start:end])]
                 for region in machine.memory.regions
                 for start, end in merged(region.filled())
             ],
             "regs": {**registers, "sp": machine.sp},
             "vregs": {f"v{i}": digits for i, digits in enumerate(_vectors(machine))},
             "fpcr": machine.fpcr,
+            "fpsr": machine.fpsr,
             "nzcv": machine.nzcv,
         }
 
@@ -51,7 +52,7 @@ class Capture:
     ) -> None:
         """Add a call that has returned; `outputs` are the addresses and lengths of what it wrote."""
         final = {name: machine.read(Place(name)) for name in _REGISTERS}
-        after = [[address, length, self._key(machine.memory.read(address, length))] for address, length in outputs]
+        after = [[address, length, self.key(machine.memory.read(address, length))] for address, length in outputs]
         call = {
             "id": name,
             **before,
@@ -60,9 +61,14 @@ class Capture:
             "final": {"x": [machine.x[i] for i in range(31)], "v": _vectors(machine), **final},
             "insns": executed,
         }
+        self.append(call)
+
+    def append(self, call: Mapping[str, Any]) -> None:
+        """Add a call as the form has it; its bytes are named by `key`."""
         self._lines.append(json.dumps(call))
 
-    def _key(self, data: bytes) -> str:
+    def key(self, data: bytes) -> str:
+        """Keep bytes; the key that names them."""
         key = sha256(data).hexdigest()[:16]
         self._arrays[key] = np.frombuffer(data, np.uint8)
         return key

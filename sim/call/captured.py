@@ -55,6 +55,7 @@ class CapturedCall:
     memory: tuple[tuple[int, bytes], ...]
     registers: Mapping[str, int]
     fpcr: int
+    fpsr: int = 0
     nzcv: int | None
     outputs: tuple[Expected, ...]
     final: Mapping[str, int]
@@ -144,6 +145,7 @@ def _call(found: dict[str, Any], data: Bytes) -> CapturedCall:
         fpcr = as_fpcr(_number(found.get("fpcr", 0), "fpcr", 32))
     except UnmodelledMode as error:
         raise CaptureError(str(error)) from None
+    fpsr = _number(found.get("fpsr", 0), "fpsr", 32)
     nzcv = _flags(found["nzcv"]) if found.get("nzcv") is not None else None
     outputs = []
     for at, size, key in _rows(found.get("outputs", []), "outputs", 3):
@@ -156,7 +158,7 @@ def _call(found: dict[str, Any], data: Bytes) -> CapturedCall:
     instructions = _number(found["insns"], "insns", 64) if found.get("insns") is not None else None
     return CapturedCall(
         name=str(found["id"]), entry=entry, ret=ret, maps=maps, memory=memory, registers=registers, fpcr=fpcr,
-        nzcv=nzcv, outputs=tuple(outputs), final=final, instructions=instructions,
+        fpsr=fpsr, nzcv=nzcv, outputs=tuple(outputs), final=final, instructions=instructions,
     )  # fmt: skip
 
 

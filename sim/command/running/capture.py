@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from pathlib import Path
 
 from isa.errors import MISMATCH
+from sim.attached.conversation import Conversation
 from sim.call.call import CallError, CompiledKernel
 from sim.call.capture import Capture
 from sim.call.kernel_image import open_kernel
@@ -17,7 +20,7 @@ from sim.command.options import (
     save_calls,
 )
 from sim.machine.errors import ExecutionError
-from sim.terminal.output import fail, progress_bar
+from sim.terminal.output import fail, print_text, progress_bar, writing_file
 
 
 def capture_calls(
@@ -31,9 +34,16 @@ def capture_calls(
     march: str | None,
     cflags: str,
     include: list[Path] | None,
+    gdb: bool,
 ) -> None:
-    """Do what `lanewise capture` says: its options are those of `sim.command.signatures.capture`."""
+    """Do what `lanewise capture` says: its options are those of `sim.command.signatures.capture`.
+
+    `gdb` has had its answer already.
+    """
     require_calls_file("FILE", file)
+    if kernel == "-":
+        _capture_for_gdb(file)
+        return
     chosen = chosen_kernel(kernel, mode)
     made = chosen_vectors(chosen, vectors, seed)
     source = object_file or chosen.sources[0]
@@ -51,3 +61,17 @@ def capture_calls(
                 fail(f"input set {number} cannot be captured: {error}", MISMATCH)
             progress.advance(task)
     save_calls(calls, file)
+
+
+def _capture_for_gdb(file: Path) -> None:
+    """Write the calls that the script of gdb hands over on stdin, to a file that must be new."""
+    for there in filter(Path.exists, (file, file.with_suffix(".npz"))):
+        fail(f"{there} is there already: calls are captured to a new file")
+    conversation = Conversation(iter(sys.stdin.readline, ""), print_text, file)
+    with writing_file(file):
+        try:
+            conversation.hold()
+        finally:
+            handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is captured is written all the same
+            conversation.save()
+            signal.signal(signal.SIGINT, handler)
