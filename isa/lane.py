@@ -20,11 +20,23 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, assert_never
 
-WIDTHS = {"v": 128, "x": 64, "sp": 64, "pc": 64, "nzcv": 4, "fpsr": 32, "fpcr": 32, "monitor": 65, "zr": 64}
+WIDTHS = {
+    "v": 128,
+    "x": 64,
+    "sp": 64,
+    "pc": 64,
+    "nzcv": 4,
+    "fpsr": 32,
+    "fpcr": 32,
+    "monitor": 65,
+    "tpidr": 64,
+    "zr": 64,
+}
 """Bits of one register of each register file.
 
 `zr` is the zero register as a destination: what it gets is lost.  `monitor` is the local exclusive monitor (Arm ARM
-B2.12): bit 64 says that it is open, the bits below are the address it is open for.
+B2.12): bit 64 says that it is open, the bits below are the address it is open for.  `tpidr` is the
+thread pointer, TPIDR_EL0.
 """
 
 

@@ -58,12 +58,8 @@ EXTENSIONS = (
     Extension(r"wf[ei]t", "WFxT", _WITHOUT.format("wfxt")),
     Extension(r"dsb \w+nxs", "XS", _WITHOUT.format("xs")),
     Extension(
-        r"(mrs|msr) .*\btpidr(ro)?_el0\b.*", "thread-local storage",
-        "compile without stack protector (-fno-stack-protector) and without thread-local variables",
-    ),
-    Extension(
         r"mrs|msr|sysl?|at|dc|ic|tlbi|cfp|cpp|dvp|brb|eret|drps", "the system instructions",
-        "run code that leaves the system alone; of the system registers there are FPCR, FPSR and NZCV",
+        "run code that leaves the system alone; of the system registers there are FPCR, FPSR, NZCV and TPIDR_EL0",
     ),
 )  # fmt: skip
 """In order of precedence: the first whose pattern is the text, or the mnemonic alone, names it."""

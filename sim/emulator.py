@@ -48,11 +48,14 @@ _PERMISSIONS = {"r": uc.UC_PROT_READ, "w": uc.UC_PROT_WRITE, "x": uc.UC_PROT_EXE
 _GENERAL = [arm.UC_ARM64_REG_X0 + i for i in range(29)]
 _GENERAL += [arm.UC_ARM64_REG_X29, arm.UC_ARM64_REG_X30, arm.UC_ARM64_REG_SP]
 _VECTORS = [arm.UC_ARM64_REG_V0 + i for i in range(32)]
-_FLAGS = {"nzcv": arm.UC_ARM64_REG_NZCV, "fpsr": arm.UC_ARM64_REG_FPSR, "fpcr": arm.UC_ARM64_REG_FPCR}
+_FLAGS = {
+    "nzcv": arm.UC_ARM64_REG_NZCV, "fpsr": arm.UC_ARM64_REG_FPSR, "fpcr": arm.UC_ARM64_REG_FPCR,
+    "tpidr": arm.UC_ARM64_REG_TPIDR_EL0,
+}  # fmt: skip
 _ALL = [*_VECTORS, *_GENERAL, *_FLAGS.values()]
 _PLACES = [*(Place("v", i) for i in range(32)), *(Place("x", i) for i in range(31))]
-_PLACES += [Place(file) for file in ("sp", "nzcv", "fpsr", "fpcr")]
-_SCALARS = Struct("<35Q")
+_PLACES += [Place(file) for file in ("sp", *_FLAGS)]
+_SCALARS = Struct("<36Q")
 _UNDEFINED = 1
 _MISALIGNED = 4
 _NEVER = 2**64 - 1
@@ -97,7 +100,7 @@ class CHooks(NamedTuple):
 
 class CInterface(NamedTuple):
     """What C needs to read the registers of an emulator and to stop it: its handle, the addresses of uc_reg_read_batch
-    and uc_emu_stop, and Unicorn's numbers of v0.., x0.., sp, nzcv, fpsr, fpcr.
+    and uc_emu_stop, and Unicorn's numbers of v0.., x0.., sp, nzcv, fpsr, fpcr, tpidr.
     """
 
     handle: int
@@ -132,13 +135,13 @@ class _Given:
 
 
 class _AllRegisters:
-    """Reads or writes every register in one call of the C library: `buffer` holds v0.., x0.., sp, nzcv, fpsr, fpcr."""
+    """Reads or writes every register in one call of the C library: `buffer` holds v0.., x0.., sp and `_FLAGS`."""
 
     def __init__(self, engine: unicorn.Uc) -> None:
         self._handle = engine._uch
         self.buffer = bytearray(512 + _SCALARS.size)
         base = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
-        offsets = [16 * i for i in range(32)] + [512 + 8 * i for i in range(35)]
+        offsets = [16 * i for i in range(32)] + [512 + 8 * i for i in range(36)]
         self._identifiers = (ctypes.c_int * len(_ALL))(*_ALL)
         self._pointers = (ctypes.c_void_p * len(_ALL))(*(base + offset for offset in offsets))
 
@@ -202,6 +205,7 @@ class Emulator:
     nzcv = _property("nzcv", "The flags as a 4-bit number, N = 8, Z = 4, C = 2, V = 1.")
     fpsr = _property("fpsr", "The floating-point status register, 32 bits: QC is bit 27.")
     fpcr = _property("fpcr", "The floating-point control register, 32 bits: rounding mode, flush to zero, default NaN.")
+    tpidr = _property("tpidr", "TPIDR_EL0, the thread pointer, 64 bits.")
 
     def registers(self) -> RegisterStorage:
         """A copy of all registers but the program counter and the exclusive monitor, which Unicorn keeps to itself."""
@@ -210,7 +214,7 @@ class Emulator:
         copy.vectors[:] = self._all.buffer[:512]
         scalars = _SCALARS.unpack_from(self._all.buffer, 512)
         copy.general[:] = scalars[:32]
-        copy.flags[:3] = [scalars[32] >> 28, scalars[33], scalars[34]]
+        copy.flags[:] = [scalars[32] >> 28, scalars[33], scalars[34], 0, scalars[35]]
         return copy
 
     def agrees(self, registers: RegisterStorage, fpsr_mask: int, fpcr_mask: int) -> bool:
@@ -218,16 +222,16 @@ class Emulator:
         self._all.refresh()
         if self._all.buffer[:512] != registers.vectors:
             return False
-        *general, nzcv, fpsr, fpcr = _SCALARS.unpack_from(self._all.buffer, 512)
+        *general, nzcv, fpsr, fpcr, tpidr = _SCALARS.unpack_from(self._all.buffer, 512)
         flags = registers.flags
         same_status = not ((fpsr ^ flags[1]) & fpsr_mask | (fpcr ^ flags[2]) & fpcr_mask)
-        return same_status and nzcv >> 28 == flags[0] and general == registers.general
+        return same_status and [nzcv >> 28, tpidr] == [flags[0], flags[4]] and general == registers.general
 
     def load_registers(self, registers: RegisterStorage) -> None:
         """Set all registers but the program counter and the exclusive monitor."""
         self._all.buffer[:512] = registers.vectors
-        nzcv, fpsr, fpcr, _monitor = registers.flags
-        _SCALARS.pack_into(self._all.buffer, 512, *registers.general, nzcv << 28, fpsr, fpcr)
+        nzcv, fpsr, fpcr, _monitor, tpidr = registers.flags
+        _SCALARS.pack_into(self._all.buffer, 512, *registers.general, nzcv << 28, fpsr, fpcr, tpidr)
         self._all.apply()
 
     def run(

@@ -23,9 +23,9 @@ CODE, DATA, STACK, END = 0x10000, 0x20000, 0x30000, 0x10FF0
 FUNCTION = CODE + 0x100
 CALLS = [0x94000040, 0x9400003F, 0x9400003E, 0x140003F9]
 """bl FUNCTION three times; b END"""
-ADD_ONE = [0xA9BF7BF3, 0x4C407420, 0x4F000424, 0x4EA48400, 0x4C007420, 0x91402033, 0xF9400273, 0xA8C17BF3, 0xD65F03C0]
+ADD_ONE = [0xA9BF7BF3, 0x4C407420, 0x4F000424, 0x4EA48400, 0x4C007420, 0xD53BD053, 0xF9400273, 0xA8C17BF3, 0xD65F03C0]
 """stp x19, x30, [sp, #-16]!; ld1 {v0.8h}, [x1]; movi v4.4s, #1; add v0.4s, v0.4s, v4.4s; st1 {v0.8h}, [x1];
-add x19, x1, #8, lsl #12; ldr x19, [x19]; ldp x19, x30, [sp], #16; ret"""
+mrs x19, tpidr_el0; ldr x19, [x19]; ldp x19, x30, [sp], #16; ret"""
 RET, SVC, LOAD_AT_0, RETURN_ELSEWHERE = 0xD65F03C0, 0xD4000001, 0xF94003E0, 0xD61F0040
 ENDLESS = [0x14000000]
 
@@ -40,7 +40,7 @@ def process(function: list[int]) -> StoppedProcess:
         emulator.memory.write(address, b"".join(word.to_bytes(4, "little") for word in words))
     emulator.memory.write(DATA, bytes(range(64)))
     emulator.pc, emulator.sp, emulator.x[1] = CODE, STACK + 0x800, DATA
-    emulator.v[7], emulator.fpsr, emulator.nzcv = 1 << 100, 1 << 27, 6
+    emulator.v[7], emulator.fpsr, emulator.nzcv, emulator.tpidr = 1 << 100, 1 << 27, 6, DATA + 0x8000
     return StoppedProcess(emulator, FUNCTION, END)
 
 
@@ -87,7 +87,7 @@ def said(function: list[int], *after: dict[str, Any], limit: int = 100, file: Pa
     held.emulator.pc, held.emulator.x[30] = FUNCTION, CODE + 4
 
     def lines() -> Any:
-        registers = {name: getattr(held.emulator, name) for name in ("sp", "pc", "nzcv", "fpsr", "fpcr")}
+        registers = {name: getattr(held.emulator, name) for name in ("sp", "pc", "nzcv", "fpsr", "fpcr", "tpidr")}
         registers["x"] = [held.emulator.x[i] for i in range(31)]
         registers["v"] = [f"{held.emulator.v[i]:032x}" for i in range(32)]
         yield json.dumps({"call": "it", "registers": registers, "limit": limit}) + "\n"

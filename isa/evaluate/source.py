@@ -1,7 +1,8 @@
 """Expressions as Python text.
 
 The text works on these names: `V` (all vector registers, one bytearray of 512 bytes), `X` (general registers, then
-sp), `F` (nzcv, fpsr, fpcr, monitor), `load`, `store`, `pc`, and `r0`, `r1`, ... for open register numbers.  Lanes are
+sp), `F` (nzcv, fpsr, fpcr, monitor,
+tpidr), `load`, `store`, `pc`, and `r0`, `r1`, ... for open register numbers.  Lanes are
 unpacked once, masks that the ranges make needless are left out, and a value used once is written where it is used.
 """
 
@@ -33,7 +34,7 @@ from isa.lane import (
 
 STRUCT_LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
 """The `struct` letter of a signed element of so many bits; the upper case one is unsigned."""
-_FLAG_FILES = {"nzcv": "F[0]", "fpsr": "F[1]", "fpcr": "F[2]", "monitor": "F[3]"}
+_FLAG_FILES = {"nzcv": "F[0]", "fpsr": "F[1]", "fpcr": "F[2]", "monitor": "F[3]", "tpidr": "F[4]"}
 
 
 def register_text(place: Place) -> str:

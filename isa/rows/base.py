@@ -13,7 +13,7 @@ ARITHMETIC = "(T|T lsl|T lsr|T asr|#|# lsl|w uxtb|w uxth|w uxtw|w sxtb|w sxth|w 
 NEGATED = "(T|T lsl|T lsr|T asr)"
 LOGICAL = "(T|T lsl|T lsr|T asr|T ror|#)"
 LOGICAL_REGISTER = "(T|T lsl|T lsr|T asr|T ror)"
-FPCR, FPSR = Place("fpcr"), Place("fpsr")
+FPCR, FPSR, TPIDR = Place("fpcr"), Place("fpsr"), Place("tpidr")
 CHECKSUM_WORDS = (("b", 8), ("h", 16), ("w", 32))
 HINTS = (
     "yield", "wfe", "wfi", "sev", "sevl", "esb", "csdb", "dgh", "xpaclri",
@@ -125,9 +125,11 @@ ROWS = (
     family("mrs", "x,fpcr", "", system.read_system(FPCR)),
     family("mrs", "x,fpsr", "", system.read_system(FPSR)),
     family("mrs", "x,nzcv", "", system.read_flags),
+    family("mrs", "x,tpidr_el0", "", system.read_system(TPIDR)),
     family("msr", "fpcr,x", "", system.write_system(FPCR, system.FPCR_BITS)),
     family("msr", "fpsr,x", "", system.write_system(FPSR, system.FPSR_BITS)),
     family("msr", "nzcv,x", "", system.write_flags),
+    family("msr", "tpidr_el0,x", "", system.write_system(TPIDR, 2**64 - 1)),
     family("nop", "", "", branch.nothing),
     family("bti", "(|c|j|jc)", "", branch.nothing),
     *(family(name, "", "", branch.nothing) for name in HINTS),

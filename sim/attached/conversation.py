@@ -87,7 +87,7 @@ class Conversation:
 
     def _keep(self, call: LiveCall, results: dict[str, Any]) -> str:
         key, registers = self._calls.key, call.registers
-        nzcv, fpsr, fpcr, _monitor = registers.flags
+        nzcv, fpsr, fpcr, _monitor, tpidr = registers.flags
         record: dict[str, Any] = {
             "id": call.name,
             "entry": call.entry,
@@ -99,6 +99,7 @@ class Conversation:
             "fpcr": fpcr,
             "fpsr": fpsr,
             "nzcv": nzcv,
+            "tpidr": tpidr,
         }
         came_back = "fault" not in results
         if came_back:
@@ -126,5 +127,5 @@ def _live_call(name: str, given: dict[str, Any], read_page: Callable[[int], byte
     registers = RegisterStorage()
     registers.general[:] = [*given["x"], given["sp"]]
     registers.vectors[:] = b"".join(int(digits, 16).to_bytes(16, "little") for digits in given["v"])
-    registers.flags[:] = [given["nzcv"], given["fpsr"], as_fpcr(given["fpcr"]), 0]
+    registers.flags[:] = [given["nzcv"], given["fpsr"], as_fpcr(given["fpcr"]), 0, given["tpidr"]]
     return LiveCall(name=name, registers=registers, entry=given["pc"], ret=given["x"][30], read_page=read_page)

@@ -18,6 +18,7 @@ from typing import Any, Dict, List, NoReturn, Optional
 import gdb
 
 PAGE = 4096
+THREAD_POINTER = ("tpidr", "tpidr_el0", "TPIDR_EL0")
 INTERRUPTED = 130
 USAGE = (
     "lanewise-capture FUNCTION FILE.jsonl [--calls N] [--skip N] [--if CONDITION] [--limit N]\n"
@@ -271,6 +272,12 @@ def _registers() -> Dict[str, Any]:
         low, high = (int(frame.read_register(name)["d"]["u"][half]) % 2**64 for half in (0, 1))
         return f"{high:016x}{low:016x}"
 
+    def known(name: str) -> int:
+        try:
+            return number(name)
+        except ValueError:  # no register of this target
+            return 0
+
     return {
         "x": [number(f"x{i}") for i in range(31)],
         "sp": number("sp"),
@@ -279,6 +286,7 @@ def _registers() -> Dict[str, Any]:
         "nzcv": number("cpsr") >> 28 & 15,
         "fpsr": number("fpsr") % 2**32,
         "fpcr": number("fpcr") % 2**32,
+        "tpidr": next(iter(filter(None, map(known, THREAD_POINTER))), 0),
     }
 
 

@@ -45,6 +45,7 @@ class Capture:
             "fpcr": machine.fpcr,
             "fpsr": machine.fpsr,
             "nzcv": machine.nzcv,
+            "tpidr": machine.tpidr,
         }
 
     def add(

@@ -56,6 +56,7 @@ class CapturedCall:
     registers: Mapping[str, int]
     fpcr: int
     fpsr: int = 0
+    tpidr: int = 0
     nzcv: int | None
     outputs: tuple[Expected, ...]
     final: Mapping[str, int]
@@ -146,6 +147,7 @@ def _call(found: dict[str, Any], data: Bytes) -> CapturedCall:
     except UnmodelledMode as error:
         raise CaptureError(str(error)) from None
     fpsr = _number(found.get("fpsr", 0), "fpsr", 32)
+    tpidr = _number(found.get("tpidr", 0), "tpidr", 64)
     nzcv = _flags(found["nzcv"]) if found.get("nzcv") is not None else None
     outputs = []
     for at, size, key in _rows(found.get("outputs", []), "outputs", 3):
@@ -158,7 +160,7 @@ def _call(found: dict[str, Any], data: Bytes) -> CapturedCall:
     instructions = _number(found["insns"], "insns", 64) if found.get("insns") is not None else None
     return CapturedCall(
         name=str(found["id"]), entry=entry, ret=ret, maps=maps, memory=memory, registers=registers, fpcr=fpcr,
-        fpsr=fpsr, nzcv=nzcv, outputs=tuple(outputs), final=final, instructions=instructions,
+        fpsr=fpsr, tpidr=tpidr, nzcv=nzcv, outputs=tuple(outputs), final=final, instructions=instructions,
     )  # fmt: skip
 
 

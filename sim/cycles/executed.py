@@ -80,6 +80,7 @@ def execute_captured(call: CapturedCall, limit: int = MAX_INSTRUCTIONS) -> list[
         raise CaptureError(f"its memory cannot be set up: {error}") from None
     for name, value in {"x30": call.ret, **call.registers}.items():
         machine.write(Place("sp") if name == "sp" else Place(name[0], int(name[1:])), value)
+    machine.tpidr = call.tpidr
     machine.nzcv, machine.fpsr, machine.fpcr, machine.pc = call.nzcv or 0, call.fpsr, call.fpcr, call.entry
     stream = run_stream(machine, call.ret, limit)
     if machine.pc != call.ret:

@@ -110,6 +110,15 @@ class Batch:
         as_fpcr(np.bitwise_or.reduce(column, axis=None))
         self.registers.flags[2] = column
 
+    @property
+    def tpidr(self) -> NDArray[np.uint64]:
+        """The thread pointer of each member, uint64 [members]."""
+        return read_only(self.registers.flags[4])[:, 0]
+
+    @tpidr.setter
+    def tpidr(self, value: SupportsIndex | Array) -> None:
+        self.registers.flags[4] = column_of(value, self.members, 64, "u8")
+
     def run(self, until: int | None = None, max_instructions: int | None = None) -> NDArray[np.int64]:
         """Run every member until its program counter is `until` or it has done so many instructions.
 

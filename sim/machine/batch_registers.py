@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sim.machine.registers import SP, as_register
 
 Array = NDArray[Any]
-FLAG_TYPES = ("u1", "u4", "u4", "O")
-"""The types of nzcv, fpsr, fpcr, and the exclusive monitor."""
+FLAG_TYPES = ("u1", "u4", "u4", "O", "u8")
+"""The types of nzcv, fpsr, fpcr, the exclusive monitor, and tpidr."""
 
 
 class BatchRegisters:

@@ -143,6 +143,15 @@ class Machine:
     def fpcr(self, value: int) -> None:
         self.registers.flags[2] = as_fpcr(value)
 
+    @property
+    def tpidr(self) -> int:
+        """TPIDR_EL0, the thread pointer, 64 bits: from it a program finds its thread-local variables."""
+        return self.registers.flags[4]
+
+    @tpidr.setter
+    def tpidr(self, value: int) -> None:
+        self.registers.flags[4] = as_register(value, 64)
+
     def patch(self, patches: Mapping[int, Instruction]) -> None:
         """Execute these instructions, by address, in the place of those in memory; those given before no longer.
 

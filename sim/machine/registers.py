@@ -9,7 +9,7 @@ from isa.lane import Place
 from isa.semantics.base.system import FPCR_BITS, FPCR_NOT_MODELLED
 from sim.machine.errors import UnmodelledMode
 
-_FLAG_INDEX = {"nzcv": 0, "fpsr": 1, "fpcr": 2, "monitor": 3}
+_FLAG_INDEX = {"nzcv": 0, "fpsr": 1, "fpcr": 2, "monitor": 3, "tpidr": 4}
 SP = 31
 
 
@@ -21,14 +21,14 @@ def register_number(place: Place) -> int:
 class RegisterStorage:
     """Storage in the layout that generated code works on.
 
-    `vectors` holds v0..v31, 16 bytes each, little-endian; `general` x0..x30 and sp; `flags` nzcv, fpsr, fpcr, and
-    the local exclusive monitor.
+    `vectors` holds v0..v31, 16 bytes each, little-endian; `general` x0..x30 and sp; `flags` nzcv, fpsr, fpcr, the
+    local exclusive monitor, and tpidr.
     """
 
     def __init__(self) -> None:
         self.vectors = bytearray(512)
         self.general = [0] * 32
-        self.flags = [0, 0, 0, 0]
+        self.flags = [0, 0, 0, 0, 0]
 
     def copy(self, other: RegisterStorage) -> None:
         """Take over the values of another set of registers."""
@@ -63,7 +63,7 @@ class RegisterStorage:
 VISIBLE_PLACES: Final = (
     *(Place("v", i) for i in range(32)),
     *(Place("x", i) for i in range(31)),
-    *(Place(file) for file in ("sp", "nzcv", "fpsr", "fpcr")),
+    *(Place(file) for file in ("sp", "nzcv", "fpsr", "fpcr", "tpidr")),
 )
 """Every register that a program sees but the program counter."""
 

@@ -191,7 +191,7 @@ def registers_of(call: CapturedCall) -> RegisterStorage:
     registers = RegisterStorage()
     for name, value in {"x30": call.ret, **call.registers}.items():
         registers.write(_place(name), value)
-    registers.flags[:] = [call.nzcv or 0, call.fpsr, call.fpcr, 0]
+    registers.flags[:] = [call.nzcv or 0, call.fpsr, call.fpcr, 0, call.tpidr]
     return registers
 
 

@@ -22,12 +22,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from isa.errors import MISSING, LanewiseError
-from sim.toolchain.image import LARGEST_IMAGE, MISSING_PREFIX, MISSING_ROOM, Image, ImageError
+from sim.toolchain.image import LARGEST_IMAGE, MISSING_PREFIX, MISSING_ROOM, Image, ImageError, undefined_of_threads
 from sim.toolchain.kept import Make, kept_or_made, write_whole
 from sim.toolchain.relocations import relocated
 from sim.toolchain.starting import resolved
 
 _PAGE = 4096
+_ELF = b"\x7fELF"
 _MISSING = 1 << 30  # from the base of a program to what stands for missing symbols: within reach of adrp
 _ADDRESS_LIMIT = 1 << 48  # the largest virtual address without FEAT_LVA: Arm ARM, D8.1
 
@@ -411,6 +412,13 @@ def _linked(linker: list[str], files: Mapping[str, bytes | None], base: int, scr
         try:
             _run(command, scratch)
         except _UndefinedSymbols as undefined:
+            objects = {name: content for name in files if (content := (scratch / name).read_bytes()).startswith(_ELF)}
+            of_threads = set().union(*(undefined_of_threads(name, data) for name, data in objects.items()))
+            if lacking := sorted(of_threads.intersection(undefined.names)):
+                raise ImageError(
+                    f"nothing defines the thread-local variable {lacking[0]!r}: "
+                    "link what does, by with_sources or --with"
+                ) from None
             _run([*command, *_bound(undefined.names, base + _MISSING)], scratch)
     if (size := linked.stat().st_size) > LARGEST_IMAGE:  # as a section's alignment may make it, out of nothing
         raise ImageError(f"the linked program has {size} bytes; at most {LARGEST_IMAGE >> 20} MiB is allowed")

@@ -5,6 +5,7 @@ The only file that imports pyelftools. Malformed input of any kind leaves here a
 
 import io
 import posixpath
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -37,6 +38,9 @@ MISSING_ROOM = 1 << 16
 _CONSTRUCTORS = ("SHT_PREINIT_ARRAY", "SHT_INIT_ARRAY")  # types of sections, System V ABI chapter 4
 
 _ADDRESSES = 1 << 64
+_THREAD_CONTROL = 16  # bytes at the thread pointer that are the system's
+_LARGEST_ALIGNMENT = 1 << 16  # of thread-local variables: the largest page of AArch64
+_READS_THREAD_POINTER = re.compile(rb"[\x40-\x5f]\xd0\x3b\xd5")  # MRS of TPIDR_EL0 to any register, Arm ARM C6.2
 _PROGRAM_HEADER, _SECTION_HEADER = 56, 64  # sizes of Elf64_Phdr and Elf64_Shdr, System V ABI chapter 4
 _PERMISSION_BITS = {"r": 4, "w": 2, "x": 1}  # PF_R, PF_W, PF_X
 _SYMBOL_TYPES = ("STT_FUNC", "STT_OBJECT", "STT_NOTYPE")
@@ -75,13 +79,31 @@ class Resolver(NamedTuple):
 
 
 @dataclass(frozen=True)
+class ThreadBlock:
+    """What a thread gets of its own: `size` bytes, of which the first are a copy of what is in memory at `template`."""
+
+    template: range = range(0)
+    size: int = 0
+    alignment: int = 1
+
+    @property
+    def offset(self) -> int:
+        """From the thread pointer to the block, behind two words of the system's (AAELF64, variant 1 of TLS)."""
+        return _THREAD_CONTROL + (self.template.start - _THREAD_CONTROL) % self.alignment
+
+
+@dataclass(frozen=True)
 class Unfinished:
-    """Where a linked program tells what a loader has to do with it, as addresses; `bias` is how far it was moved."""
+    """Where a linked program tells what a loader has to do with it, as addresses; `bias` is how far it was moved.
+
+    `thread` is there where the program has variables of threads, or reads the thread pointer.
+    """
 
     bias: int = 0
     dynamic: range = range(0)
     relocations: tuple[range, ...] = ()
     constructors: tuple[range, ...] = ()
+    thread: ThreadBlock | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +125,9 @@ class Image:
     is stopped (`missing_at`); `unfilled` are variables whose content is in a library that is not there.  `needed` are
     the names of such libraries.  `constructors` are functions that start-up code would call, and which were not.
     `resolvers` are words that indirect functions are still to fill, and `unfinished` what a loader is still to do:
-    both are empty in what `open_image`, `build` and `link` return.  `file` is the content of the ELF file.
+    both are empty in what `open_image`, `build` and `link` return.  `thread_pointer` is what TPIDR_EL0 holds in a call,
+    0 where the program has no use for it: one thread's variables are in a segment of their own, from that address.
+    `file` is the content of the ELF file.
     """
 
     path: Path
@@ -117,6 +141,7 @@ class Image:
     constructors: tuple[int, ...] = ()
     resolvers: tuple[Resolver, ...] = ()
     unfinished: Unfinished = Unfinished()
+    thread_pointer: int = 0
 
     @classmethod
     def read(cls, path: Path) -> "Image":
@@ -151,7 +176,7 @@ class Image:
                 lines=sorted_lines,
                 file=data,
                 missing=missing,
-                unfinished=_unfinished(elf),
+                unfinished=replace(_unfinished(elf), thread=_thread_block(path, elf, segments)),
             )
 
     def moved(self, offset: int) -> "Image":
@@ -165,6 +190,7 @@ class Image:
             _moved(left.dynamic, offset),
             tuple(_moved(table, offset) for table in left.relocations),
             tuple(_moved(table, offset) for table in left.constructors),
+            left.thread and replace(left.thread, template=_moved(left.thread.template, offset)),
         )
         return replace(self, segments=segments, symbols=symbols, lines=lines, unfinished=unfinished)
 
@@ -226,6 +252,18 @@ def defined_globals(path: object, data: bytes) -> frozenset[str]:
     with _parsing(path):
         entries = _symbol_entries(_aarch64(path, data))
         return frozenset(name for name, entry in entries if entry["st_info"]["bind"] != "STB_LOCAL")
+
+
+def undefined_of_threads(path: object, data: bytes) -> frozenset[str]:
+    """The thread-local variables that an object file takes from others.  ImageError as `defined_globals`."""
+    with _parsing(path):
+        table = _aarch64(path, data).get_section_by_name(".symtab")
+        symbols = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
+        return frozenset(
+            symbol.name
+            for symbol in symbols
+            if symbol.entry["st_shndx"] == "SHN_UNDEF" and symbol.entry["st_info"]["type"] == "STT_TLS"
+        )
 
 
 @contextmanager
@@ -291,6 +329,19 @@ def _unfinished(elf: ELFFile) -> Unfinished:
     places = [(s["sh_type"], range(s["sh_addr"], s["sh_addr"] + s["sh_size"])) for s in loaded]
     relocations = tuple(place for kind, place in places if kind == "SHT_RELA")
     return Unfinished(relocations=relocations, constructors=tuple(p for kind, p in places if kind in _CONSTRUCTORS))
+
+
+def _thread_block(path: Path, elf: ELFFile, segments: tuple[Segment, ...]) -> ThreadBlock | None:
+    """Of PT_TLS; an empty one where there is none and code reads the thread pointer all the same."""
+    header = next((segment.header for segment in elf.iter_segments("PT_TLS") if segment["p_memsz"]), None)
+    if header is None:
+        reads = any("x" in segment.permissions and _READS_THREAD_POINTER.search(segment.data) for segment in segments)
+        return ThreadBlock() if reads else None
+    address, stored, size, alignment = (header[key] for key in ("p_vaddr", "p_filesz", "p_memsz", "p_align"))
+    is_power_of_two = alignment & (alignment - 1) == 0
+    if stored > size or size > LARGEST_IMAGE or not is_power_of_two or alignment > _LARGEST_ALIGNMENT:
+        raise ImageError(f"{path} has a corrupt segment of thread-local variables; build or copy it again")
+    return ThreadBlock(range(address, address + stored), size, max(alignment, 1))
 
 
 def _moved(places: range, offset: int) -> range:

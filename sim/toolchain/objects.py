@@ -20,6 +20,7 @@ _E_TYPE, _ET_REL, _ET_DYN = slice(16, 18), 1, 3  # the field of Elf64_Ehdr, Syst
 _GCC_LTO = b"__gnu_lto_slim"
 _PLAIN_NAME = re.compile(r"[\w.$@]+")
 _MEMBER = re.compile(r"(?s)(?P<library>.+)\((?P<member>[^()]+)\)")
+_OLD_DIALECT = re.compile(r"unknown relocation \(5(1[2-9]|2\d)\)")  # TLSGD and TLSLD: AAELF64 table 5.7.11.2
 _LINKER_SAYS = re.compile(r"^ld\.lld: error: (.+)", re.MULTILINE)
 
 
@@ -165,4 +166,5 @@ def _linked(path: object, files: dict[str, bytes], base: int, *options: str) -> 
     except ToolchainError as error:
         said = _LINKER_SAYS.search(str(error))
         reason = said[1] if said else "the linker crashes on it"
-        raise ImageError(f"{path} cannot be linked: {reason}; build or copy it again") from error
+        advice = "compile it without -mtls-dialect=trad" if _OLD_DIALECT.search(reason) else "build or copy it again"
+        raise ImageError(f"{path} cannot be linked: {reason}; {advice}") from error

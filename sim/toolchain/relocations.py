@@ -48,6 +48,19 @@ _THREAD_LOCAL: Final = (
     RelocationKind.TLS_TPREL,
     RelocationKind.TLSDESC,
 )
+THREAD_POINTER: Final = 0x7F00_0000_0000
+"""Far from stack and arrays, and aligned as no variable asks for more."""
+_THREAD_ROOM: Final = 64
+"""Bytes from the thread pointer that are there in any case: with Android's eight words, of which the sixth is the stack
+protector's (bionic, tls_defines.h)."""
+_DESCRIBED: Final = THREAD_POINTER - (1 << 16)
+_GET_ADDRESS: Final = _DESCRIBED + 8
+_ACCESS_CODE: Final = struct.pack("<6I", 0xF9400400, 0xD65F03C0, 0xD53BD041, 0xF9400400, 0x8B010000, 0xD65F03C0)
+"""What a loader lends to programs that do not know where a variable is.
+
+For descriptors: ldr x0, [x0, #8]; ret.  As __tls_get_addr: mrs x1, tpidr_el0; ldr x0, [x0, #8]; add x0, x0, x1; ret.
+In both the second word of what x0 points to says how far behind the thread pointer the variable is.
+"""
 _STB_WEAK, _STT_GNU_IFUNC, _SHN_UNDEF = 2, 10, 0
 
 
@@ -72,9 +85,8 @@ class _Symbol(NamedTuple):
 def relocated(image: Image, bind: Bind) -> Image:
     """The program with its relocations applied; what nothing defines is bound to what `bind` says of it.
 
-    Indirect functions are left in `resolvers`, for their code decides; variables of threads are left out, since what
-    uses them needs the thread pointer, which is refused where it is read.  Raises ImageError for tables that are
-    malformed or of another kind.
+    Indirect functions are left in `resolvers`, for their code decides.  The variables of one thread are put behind a
+    thread pointer.  Raises ImageError for tables that are malformed or of another kind.
     """
     if image.unfinished == Unfinished():
         return image
@@ -91,6 +103,9 @@ class _Loader:
         entries = self._tags(image.unfinished.dynamic)
         self._tag = dict(entries)
         self._bias = image.unfinished.bias
+        self._thread = image.unfinished.thread
+        self._lends = False
+        self._thread_offset = self._thread.offset if self._thread is not None else 0
         self._needed = [self._string(value) for tag, value in entries if tag == DynamicTag.NEEDED]
 
     def loaded(self, bind: Bind) -> Image:
@@ -99,10 +114,12 @@ class _Loader:
         unknown = {
             symbols[r.symbol].name: symbols[r.symbol].size if r.kind == RelocationKind.COPY else 0
             for r in relocations
-            if r.symbol and r.kind not in _THREAD_LOCAL
+            if r.symbol
             and (r.kind == RelocationKind.COPY or not (symbols[r.symbol].is_defined or symbols[r.symbol].is_weak))
         }  # fmt: skip
-        bound = bind([name for name, size in unknown.items() if not size])
+        lent = {"__tls_get_addr": _GET_ADDRESS} if "__tls_get_addr" in unknown else {}
+        bound = {**bind([name for name, size in unknown.items() if not size and name not in lent]), **lent}
+        self._lends = bool(lent)
         resolvers, unfilled = list[Resolver](), dict[str, range]()
         for place, kind, number, addend in relocations:
             symbol = symbols.get(number, _Symbol("", 0, 0, False, False, True))
@@ -120,11 +137,16 @@ class _Loader:
                 self._store(place, (self._bias if number else 0) + symbol.value + addend)
             elif kind in _OF_SYMBOL:
                 self._store(place, bound[symbol.name] + addend if symbol.name in bound else 0)  # a weak one is null
-            elif kind not in (RelocationKind.NONE, *_THREAD_LOCAL):
+            elif kind in _THREAD_LOCAL:
+                variable = self._thread_offset + symbol.value + addend
+                if not symbol.is_defined and symbol.name in bound:
+                    variable = bound[symbol.name] + addend - THREAD_POINTER
+                self._store_thread_local(place, kind, variable)
+            elif kind != RelocationKind.NONE:
                 raise self._refused(f"dynamic relocations of the kind {kind}, which is none of AArch64's for a program")
         segments = tuple(
             replace(segment, data=bytes(data)) for segment, data in zip(self._image.segments, self._data, strict=True)
-        )
+        ) + tuple(self._thread_segments())
         return replace(
             self._image,
             segments=segments,
@@ -133,7 +155,28 @@ class _Loader:
             resolvers=tuple(resolvers),
             unfilled=unfilled,
             constructors=tuple(self._constructors()),
+            thread_pointer=THREAD_POINTER if self._thread is not None else 0,
         )
+
+    def _store_thread_local(self, place: int, kind: int, variable: int) -> None:
+        """Of a variable so far behind the thread pointer (AAELF64 5.7.16); offsets in a module count from there."""
+        if kind == RelocationKind.TLSDESC:
+            self._lends = True
+            self._store(place, _DESCRIBED)
+            self._store(place + 8, variable)
+        else:
+            self._store(place, 1 if kind == RelocationKind.TLS_DTPMOD else variable)
+
+    def _thread_segments(self) -> Iterator[Segment]:
+        """The variables of a thread as it starts, and the function that descriptors of variables name."""
+        thread = self._thread
+        if thread is None:
+            return
+        variables = self._bytes(thread.template.start, len(thread.template))
+        data = bytes(thread.offset) + variables
+        if self._lends:
+            yield Segment(_DESCRIBED, _ACCESS_CODE, len(_ACCESS_CODE), "rx")
+        yield Segment(THREAD_POINTER, data, max(thread.offset + thread.size, _THREAD_ROOM), "rw")
 
     def _relocations(self) -> Iterator[_Relocation]:
         tag = self._tag

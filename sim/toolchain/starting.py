@@ -85,6 +85,7 @@ def free_room(image: Image) -> int:
 
 def _machine(image: Image) -> Machine:
     machine = Machine()
+    machine.tpidr = image.thread_pointer
     map_image(machine.memory, image)
     machine.memory.map(_STACK - _STACK_SIZE, _STACK_SIZE, "rw")
     machine.memory.write(_ARGUMENTS, struct.pack("<3Q", 24, _HWCAP, _HWCAP2))

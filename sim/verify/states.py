@@ -105,7 +105,7 @@ class States:
         rng, vectors = self.rng, registers.vectors
         vectors[:] = b"".join(rng.choices(prepared, k=32))
         registers.general[:] = unpack("<32Q", b"".join(rng.choices(prepared, k=16)))
-        registers.flags[:] = [number * 5 % 16, self._some(FPSR_BITS), self._some(FPCR_BITS), 0]
+        registers.flags[:] = [number * 5 % 16, self._some(FPSR_BITS), self._some(FPCR_BITS), 0, self._some(2**64 - 1)]
         if kind > 2:  # some registers with lanes of any width, random bits in one
             for _ in range(6):
                 at = 16 * rng.randrange(32)

@@ -84,6 +84,7 @@ class Together:
         self.batch.sp = np.array([s.general[SP] for s in states], np.uint64)
         for i, name in enumerate(("nzcv", "fpsr", "fpcr")):
             setattr(self.batch, name, np.array([s.flags[i] for s in states]))
+        self.batch.tpidr = np.array([s.flags[4] for s in states], np.uint64)
         self.batch.registers.flags[3] = np.array([[s.flags[3]] for s in states], object)
         self.batch.faults.clear()
 
@@ -122,7 +123,7 @@ class Together:
         yield "pc", int(self.batch.pc[member])
         yield from ((f"v{i}", int.from_bytes(a[member].tobytes(), "little")) for i, a in enumerate(registers.vectors))
         yield from ((f"x{i}", int(a[member, 0])) for i, a in enumerate(registers.general))
-        names = ("nzcv", "fpsr", "fpcr", "monitor")
+        names = ("nzcv", "fpsr", "fpcr", "monitor", "tpidr")
         yield from ((name, int(a[member, 0])) for name, a in zip(names, registers.flags, strict=True))
 
 
@@ -140,7 +141,7 @@ def _state(registers: RegisterStorage, pc: int) -> Iterator[tuple[str, int]]:
     vectors = registers.vectors
     yield from ((f"v{i}", int.from_bytes(vectors[16 * i : 16 * i + 16], "little")) for i in range(32))
     yield from ((f"x{i}", value) for i, value in enumerate(registers.general))
-    yield from zip(("nzcv", "fpsr", "fpcr", "monitor"), registers.flags, strict=True)
+    yield from zip(("nzcv", "fpsr", "fpcr", "monitor", "tpidr"), registers.flags, strict=True)
 
 
 def _stopped(machine: Machine, until: int | None, max_instructions: int | None) -> ExecutionError | None:

@@ -166,7 +166,7 @@ class RandomCode(Twins):
         registers.vectors[:] = rng.randbytes(512)
         near = (DATA, DATA + 4096, DATA + 8192, DATA + 12288)
         registers.general[:] = [rng.choice(near) + rng.randrange(-80, 80) * rng.choice((1, 16)) for _ in range(32)]
-        registers.flags[:] = [rng.randrange(16), rng.choice((0, 16)), self._fpcr, 0]
+        registers.flags[:] = [rng.randrange(16), rng.choice((0, 16)), self._fpcr, 0, rng.getrandbits(64)]
 
 
 class KernelTwins(Twins):

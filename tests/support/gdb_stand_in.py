@@ -60,6 +60,8 @@ class StoppedProcess:
         if name[0] == "x":
             return emulator.x[int(name[1:])]
         scalars = {"cpsr": emulator.nzcv << 28, "sp": emulator.sp, "pc": emulator.pc}
+        if name not in (*scalars, "fpsr", "fpcr", "tpidr"):
+            raise ValueError("Bad register")
         return scalars[name] if name in scalars else getattr(emulator, name)
 
 

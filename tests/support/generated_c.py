@@ -18,7 +18,7 @@ from sim.machine.registers import RegisterStorage
 from sim.toolchain.compilers import host_library
 from sim.verify.states import CODE, DATA, DATA_SIZE, States
 
-_STATE = "<512s32QQ16s3I4x"
+_STATE = "<512s32QQQ16s3I4x"
 """The layout of `State` in `isa.evaluate.c.PRELUDE`."""
 _MEMORY = """
 struct Memory { uint64_t start, size; uint8_t *bytes; uint64_t writable; };
@@ -165,14 +165,14 @@ class Compiled:
 
 
 def _packed(registers: RegisterStorage, pc: int) -> bytes:
-    nzcv, fpsr, fpcr, monitor = registers.flags
+    nzcv, fpsr, fpcr, monitor, tpidr = registers.flags
     flags = monitor.to_bytes(16, "little"), nzcv, fpsr, fpcr
-    return pack(_STATE, bytes(registers.vectors), *registers.general, pc, *flags)
+    return pack(_STATE, bytes(registers.vectors), *registers.general, pc, tpidr, *flags)
 
 
 def _register_difference(state: bytes, expected: bytes) -> str:
     vectors = [f"v{i}" for i in range(32)]
-    names = [*vectors, *(f"x{i}" for i in range(31)), "sp", "pc", "monitor", "nzcv", "fpsr", "fpcr"]
+    names = [*vectors, *(f"x{i}" for i in range(31)), "sp", "pc", "tpidr", "monitor", "nzcv", "fpsr", "fpcr"]
     (mine, *others), (exact_vectors, *exact_others) = unpack_from(_STATE, state), unpack_from(_STATE, expected)
     pairs = zip(names, [*_registers(mine), *others], [*_registers(exact_vectors), *exact_others], strict=True)
     return next(f"{name}: C {a!r}, exact {b!r}" for name, a, b in pairs if a != b)

@@ -51,7 +51,10 @@ class NativeTwins:
 
     def _fill(self, pc: int) -> None:
         rng = self._rng
-        vectors, flags = rng.randbytes(512), [rng.randrange(16), rng.choice((0, 16)), self._fpcr, 0]
+        vectors, flags = (
+            rng.randbytes(512),
+            [rng.randrange(16), rng.choice((0, 16)), self._fpcr, 0, rng.getrandbits(64)],
+        )
         general = [rng.choice(_NEAR) + rng.randrange(-80, 80) * rng.choice((1, 16)) for _ in range(32)]
         for lockstep in self.both:
             registers = lockstep.machine.registers

@@ -135,7 +135,7 @@ def fill(registers: RegisterStorage, state: Random) -> None:
     """Registers of corner lanes of one width each, or of random bytes; random flags and QC."""
     registers.vectors[:] = b"".join(_lanes(state, 16) for _ in range(32))
     registers.general[:] = [int.from_bytes(_lanes(state, 8), "little") for _ in range(32)]
-    registers.flags[:] = [state.randrange(16), state.choice((0, QC)), 0, 0]
+    registers.flags[:] = [state.randrange(16), state.choice((0, QC)), 0, 0, state.getrandbits(64)]
 
 
 def _lanes(state: Random, size: int) -> bytes:

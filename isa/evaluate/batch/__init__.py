@@ -25,7 +25,7 @@ class Frame(Protocol):
     """The members that an instruction runs on, all of them at the same place in the code.
 
     Arrays have a row for each member: `vectors` of 16 bytes, `general` (x0..x30, sp) and `flags` (nzcv, fpsr, fpcr,
-    monitor) of one number.  A function puts other arrays into the lists and changes none in place.
+    monitor, tpidr) of one number.  A function puts other arrays into the lists and changes none in place.
     """
 
     vectors: list[Array]

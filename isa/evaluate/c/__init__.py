@@ -44,7 +44,7 @@ PRELUDE = (
 typedef struct {
   uint8_t v[32][16];
   uint64_t x[32]; /* x0 to x30, then sp */
-  uint64_t pc;
+  uint64_t pc, tpidr;
   uint8_t monitor[16];
   uint32_t nzcv, fpsr, fpcr;
 } State;

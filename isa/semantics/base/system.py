@@ -1,4 +1,4 @@
-"""The system registers that a program sees: NZCV, FPCR, FPSR (Arm ARM C6.2: MRS, MSR)."""
+"""The system registers that a program sees: NZCV, FPCR, FPSR, TPIDR_EL0 (Arm ARM C6.2: MRS, MSR)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ FPSR_BITS = 0xF800_009F
 
 
 def read_system(place: Place) -> Body:
-    """MRS of FPCR or FPSR."""
+    """MRS of FPCR, FPSR or TPIDR_EL0."""
     return lambda d, _name: d.write(read(place))
 
 
 def write_system(place: Place, bits: int) -> Body:
-    """MSR of FPCR or FPSR: of the register, the bits that exist."""
-    return lambda _name, n: (Write(place, 32, [Int(32, False).wrap(n.value) & bits]),)
+    """MSR of FPCR, FPSR or TPIDR_EL0: of the register, the bits that exist."""
+    return lambda _name, n: (Write(place, place.bits, [Int(place.bits, False).wrap(n.value) & bits]),)
 
 
 def read_flags(d: General, _name: object) -> Writes:

@@ -11,8 +11,8 @@ from sim.machine.compiled.state import STATE
 
 MOST_WENT = 4096
 _MOST_STORES, _LARGEST_STORE = 80, 64
-_NUMBERS = 67
-"""v0 to v31, x0 to x30, sp, nzcv, fpsr, fpcr."""
+_NUMBERS = 68
+"""v0 to v31, x0 to x30, sp, nzcv, fpsr, fpcr, tpidr."""
 State = c_uint8 * calcsize(STATE)
 
 
@@ -82,7 +82,7 @@ class Control(Structure):
         ("pages", c_uint64), ("regions", c_uint64), ("page", c_uint64), ("region", c_uint64),
         ("last_page", c_uint64), ("last_region", c_uint64),
         ("emulator", c_uint64), ("read_registers", c_uint64), ("stop", c_uint64), ("numbers", c_int * _NUMBERS),
-        ("vectors", c_uint8 * 512), ("general", c_uint64 * 32), ("flags", c_uint64 * 3),
+        ("vectors", c_uint8 * 512), ("general", c_uint64 * 32), ("flags", c_uint64 * 4),
         ("x_in_place", c_uint64), ("v_in_place", c_uint64), ("v_stride", c_uint64),
         ("fpsr_mask", c_uint64), ("fpcr_mask", c_uint64),
         ("why", c_uint64), ("pending", c_uint64), ("overflowed", c_uint64), ("saturated", c_uint64),

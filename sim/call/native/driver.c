@@ -2,7 +2,7 @@
    sides, then lets the machine execute this one by its step.  Nothing is decided here: where something differs, or an
    instruction has no step, or an access is not allowed, the run stops, and Python goes on (sim.call.native.lockstep). */
 
-enum { V = 32, X = 32, FLAGS = 3, MOST_WENT = 4096 };
+enum { V = 32, X = 32, FLAGS = 4, MOST_WENT = 4096 };
 enum { QC = 1 << 27 };
 
 /* Why a run stopped. */
@@ -188,7 +188,7 @@ static int registers_differ(Lockstep *L) {
     memcpy(b, v + i * stride, 16);
     other |= (a[0] ^ b[0]) | (a[1] ^ b[1]);
   }
-  other |= S->nzcv ^ L->flags[0] >> 28;
+  other |= (S->nzcv ^ L->flags[0] >> 28) | (S->tpidr ^ L->flags[3]);
   return other || (S->fpsr ^ L->flags[1]) & L->fpsr_mask || (S->fpcr ^ L->flags[2]) & L->fpcr_mask;
 }
 
@@ -197,7 +197,7 @@ static int is_again(const Lockstep *L) {
   const State *S = &L->state, *seen = &L->seen;
   return S->pc == L->seen_pc && !L->changed && !memcmp(S->v, seen->v, sizeof S->v) && !memcmp(S->x, seen->x, sizeof S->x)
          && !memcmp(S->monitor, seen->monitor, 16) && S->nzcv == seen->nzcv && S->fpsr == seen->fpsr
-         && S->fpcr == seen->fpcr;
+         && S->fpcr == seen->fpcr && S->tpidr == seen->tpidr;
 }
 
 /* The last instruction is done, and goes on at `pc`. */

@@ -32,7 +32,7 @@ _MOST_NOTED = 1 << 18
 """Numbers of instructions and registers that are noted before they run in any case."""
 _FIXED = "uint8_t v[32][16];\n  uint64_t x[32]; /* x0 to x30, then sp */"
 _OPEN = "uint8_t (*v)[16];\n  uint64_t *x; /* as many as the program has */"
-_STATE = "<QQQ16s3I4x"
+_STATE = "<QQQQ16s3I4x"
 """The layout of `State` with open registers."""
 _RUN = """
 /* Executes instructions, each the number of a function and then its registers, `count` numbers in all.  Returns how
@@ -195,11 +195,11 @@ class SequenceEngine:
             self._sites = create_string_buffer(self._native.sites(library.sites + 1))
         start, count = code.buffer_info()
         vectors = addressof((c_char * len(registers.vectors)).from_buffer(registers.vectors))
-        fixed = pack(_STATE, vectors, registers.words.buffer_info()[0], 0, bytes(16), *registers.flags[:3])
+        fixed = pack(_STATE, vectors, registers.words.buffer_info()[0], 0, 0, bytes(16), *registers.flags[:3])
         state = create_string_buffer(fixed, len(fixed))
         totals, seen = (c_int64 * 2)(), create_string_buffer(len(self.patterns))
         done = library.run(state, self._sites, start + code.itemsize * at, count - at, totals, seen)
-        registers.flags[:3] = unpack_from("<3I", state, calcsize("<QQQ16s"))
+        registers.flags[:3] = unpack_from("<3I", state, calcsize("<QQQQ16s"))
         found = [pattern for pattern, was in zip(self.patterns, seen.raw, strict=True) if was]
         return Settled(done, totals[0], totals[1], found)
 
