@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/.installed
 # A terminal sees what comes, how much of it and how fast; a log need not.
 PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps
 
-.PHONY: demo test check bench batch prove streams symbolic floating kernels planted exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-rtl notebooks docs form-words clean
+.PHONY: demo test check bench batch prove streams symbolic floating kernels planted why exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-rtl notebooks docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -57,6 +57,10 @@ kernels: $(INSTALLED)
 # A planted fault in each of 473 kernels, and their correct twins: an hour.
 planted: $(INSTALLED)
 	@PYTHONPATH=tests $(BIN)/python -m long.planted_kernels
+
+# Whether the way that `why` shows of a wrong lane has the faulty line, in a hundred of these kernels: ten minutes.
+why: $(INSTALLED)
+	@PYTHONPATH=tests $(BIN)/python -m long.why_faults
 
 # 300 small mistakes in lockstep, guards, blame, timing and golden arithmetic, and whether tests notice: an hour; it goes
 # on where it was stopped.

@@ -41,6 +41,11 @@ class Lanewise(EdgeGroup):
             "Decide for all inputs: claims about instructions and conventions, or that compiled kernels are their "
             "references.",
         ),
+        "trace": OnDemand(
+            "sim.command.signatures.looking.trace:trace",
+            "Write down every instruction that a call executes, with the lanes that it wrote.",
+            NUMBERS_BELOW_ZERO,
+        ),
         "cycles": OnDemand(
             "sim.command.signatures.cycles:cycles",
             "Time what is executed on named cores, and say why it takes so long.",

@@ -87,7 +87,8 @@ class Session:
 
     def source_of(self, pc: int) -> str:
         """The source line of an instruction, such as "kernel.c:41"; "" where nothing is known."""
-        return self.call.image.place_of(pc) if self.call.image is not None else ""
+        place = self.call.image.place_of(pc) if self.call.image is not None else ""
+        return place if place.isprintable() else repr(place)  # a file may be named in control sequences
 
     def goto(self, number: int) -> None:
         """Be before instruction `number`, or at the end where there are fewer."""
@@ -137,22 +138,24 @@ class Session:
             return SetsQc()
         if re.fullmatch(r"#\d+", text.strip()):
             return AtNumber(int(text.strip()[1:]))
-        return At(self._addresses(text.strip()))
+        return At(frozenset(each.start for each in self.code_of(text.strip())))
 
-    def _addresses(self, text: str) -> frozenset[int]:
+    def code_of(self, text: str) -> list[range]:
+        """The addresses of the code of an address, FILE:LINE or function.  Raises SpotError."""
         image = self.call.image
         if re.fullmatch(r"0[xX][0-9a-fA-F]+", text):
-            return frozenset([int(text, 16)])
+            return [range(int(text, 16), int(text, 16) + 4, 4)]
         if image is not None and (line := _LINE.fullmatch(text)):
-            found = [(start, end) for start, end, at in image.lines if str(at) == text or str(at).endswith(f"/{text}")]
+            found = [range(start, end, 4) for start, end, at in image.lines if str(at) == text]
             if not found:
                 raise SpotError(f"no instruction was compiled from {line[1]} line {line[2]}")
-            return frozenset(start for start, _ in found)
+            return found
         if image is not None:
             try:
-                return frozenset([image.symbol(text).address])
+                symbol = image.symbol(text)
             except ImageError as error:
                 raise SpotError(str(error)) from None
+            return [range(symbol.address, symbol.address + max(symbol.size, 4), 4)]
         raise SpotError(
             f"{text!r} is no address, FILE:LINE, function, #NUMBER, nor what an instruction does, such as "
             "'writes v3.s[2]', 'reads x1', 'saturates', 'ties v0.h[1]', 'sets qc'"
@@ -377,17 +380,19 @@ class Session:
 
     def name_of(self, address: int) -> str:
         """The element of an array that has the byte at an address, or the address."""
-        for name, placed in self.arrays.items():
-            if placed.address <= address < placed.address + placed.size:
-                element = (address - placed.address) // np.dtype(placed.pointer.dtype).itemsize
-                at = [element]
-                if len(placed.extents) > 1:
-                    at = list[int]()
-                    for stride in placed.strides:
-                        index, element = divmod(element, stride)
-                        at.append(index)
-                return f"{name}[{', '.join(map(str, at))}]"
-        return f"*{address:#x}"
+        placed = self.array_at(address)
+        if placed is None:
+            return f"*{address:#x}"
+        element, at = (address - placed.address) // np.dtype(placed.pointer.dtype).itemsize, list[int]()
+        for stride in placed.strides:
+            index, element = divmod(element, stride)
+            at.append(index)
+        return f"{placed.pointer.name}[{', '.join(map(str, at))}]"
+
+    def array_at(self, address: int) -> PlacedArray | None:
+        """The array of the call that has the byte at an address."""
+        arrays = self.arrays.values()
+        return next((each for each in arrays if each.address <= address < each.address + each.size), None)
 
 
 def _text(node: Node) -> str:

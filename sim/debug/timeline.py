@@ -26,7 +26,8 @@ RECORDED: Final = 1 << 15
 _MOST_CHECKPOINTS: Final = 256
 _MOST_BYTES: Final = 1 << 28
 """Of memory that checkpoints hold; past either bound every second one goes."""
-_MOST_RECORDINGS: Final = 4
+_MOST_RECORDINGS: Final = 32
+"""Some 60 MB."""
 
 
 class Execution(NamedTuple):

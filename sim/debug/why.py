@@ -41,7 +41,7 @@ from sim.machine.memory import merged
 if TYPE_CHECKING:
     from sim.debug.session import Session
 
-MOST: Final = 4000
+MOST: Final = 1000
 """Lanes on a way; of a sum of a million products nobody reads all."""
 _FEW, _MANY = 32, 4096
 """Instructions that are executed again together."""
@@ -55,7 +55,8 @@ _LETTERS: Final = {8: "b", 16: "h", 32: "s", 64: "d", 128: "q"}
 class WhyStep:
     """One lane on the way, and the instruction that wrote it, number `number` of the call.
 
-    `lane` names it (v3.s[2], x5, output[7]), `value` is what it holds, as a signed number.  `events` say what was lost
+    `lane` names it (v3.s[2], x5, output[7]), `value` is what it holds: of the type of its array, floating point
+    where that was computed, else a signed number.  `events` say what was lost
     in it: "rounded", "tie", "truncated", "saturated", "wrapped".  `golden` is the step of the golden reference whose
     value it holds, `parts` says that here the way leaves the golden reference.  `is_copy`: it was only moved.
     `made_of` are the steps that it was computed from, by their place among all.
@@ -66,7 +67,7 @@ class WhyStep:
     source: str
     instruction: str
     lane: str
-    value: int
+    value: int | float
     bits: int
     is_copy: bool = False
     events: tuple[str, ...] = ()
@@ -340,14 +341,31 @@ def _told(session: Session, node: Node, is_copy: bool) -> WhyStep:
     assert pc is not None  # it is machine code
     evaluation = Evaluation(occurrence)
     is_lane = node.lane < len(write.lanes)  # behind the last one are bytes that became zero
-    signed = node.value - (1 << node.bits) if node.value >> node.bits - 1 & 1 else node.value
     is_vector = isinstance(write.place, Place) and write.place.file == "v"
     events = _events(write.lanes[node.lane], evaluation, is_vector) if is_lane and not is_copy else ()
     return WhyStep(
         number=node.index, pc=pc, source=session.source_of(pc), instruction=occurrence.instruction.text,
-        lane=_lane_name(session, node, evaluation), value=signed, bits=node.bits, is_copy=is_copy,
-        events=tuple(dict.fromkeys(events)),
+        lane=_lane_name(session, node, evaluation), value=_number(session, node, evaluation), bits=node.bits,
+        is_copy=is_copy, events=tuple(dict.fromkeys(events)),
     )  # fmt: skip
+
+
+def _number(session: Session, node: Node, evaluation: Evaluation) -> int | float:
+    """What a lane holds: a number of its array's type, or of floating point where that was computed, else signed."""
+    place, kind = node.write.place, "i"
+    array = None
+    if isinstance(place, MemoryPlace):
+        array = session.array_at(evaluation.value(place.address) + node.lane * node.bits // 8)
+    if array is not None and 8 * np.dtype(array.pointer.dtype).itemsize == node.bits:
+        kind = np.dtype(array.pointer.dtype).kind
+    elif node.lane < len(node.write.lanes) and any(
+        isinstance(n, Floating) for n in walk([node.write.lanes[node.lane]])
+    ):
+        kind = "f"
+    if node.bits not in (8, 16, 32, 64) or (kind, node.bits) == ("f", 8):
+        return node.value
+    number: int | float = np.frombuffer(node.value.to_bytes(8, "little"), f"<{kind}{node.bits // 8}")[0].item()
+    return number
 
 
 def _lane_name(session: Session, node: Node, evaluation: Evaluation) -> str:

@@ -1,0 +1,1 @@
+"""What the commands take that look at one call instruction by instruction."""

@@ -1,0 +1,134 @@
+"""Which call a command is to debug, from what a user names."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from sim.call.captured import Bytes, CaptureError, read_line, read_lines
+from sim.check.aim.aiming import aim
+from sim.check.check import Job, check_job
+from sim.check.vectors import call_seed, make_vectors
+from sim.cycles.typical import output_elements, typical_arguments
+from sim.debug.calls import (
+    LIMIT,
+    DebugError,
+    DebuggedCall,
+    debug_captured,
+    debug_failing,
+    debug_function,
+    debug_kernel,
+)
+from sim.kernels.kernel import Inputs, Kernel, built_in_kernel
+from sim.kernels.kernel_file import load_kernel
+from sim.toolchain.compilers import is_source
+
+_DRAWN = 100
+"""Random input sets of which the largest is called where none is named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DebugRequest:
+    """What is to be debugged, as it was given; None for what was not given.
+
+    `what` is a kernel, a kernel file (.py), captured calls (.jsonl), or a source, object or library with the function
+    `symbol` and its `arguments`.  Of a kernel, `number` is an input set of a check with that `seed` and so many random
+    `vectors`, and `failing` asks for the first one that fails, made small.
+    """
+
+    what: str
+    symbol: str | None = None
+    arguments: tuple[str, ...] = ()
+    level: str = "-O2"
+    flags: tuple[str, ...] = ()
+    beside: tuple[Path, ...] = ()
+    mode: str | None = None
+    source: str | None = None
+    length: int | None = None
+    seed: int = 1
+    vectors: int | None = None
+    number: int | None = None
+    failing: bool = False
+    call: str | None = None
+    limit: int = LIMIT
+
+
+def find_call(wanted: DebugRequest) -> DebuggedCall:
+    """The call that is meant.  Raises DebugError for what does not fit, and what compiling and reading raise."""
+    path = Path(wanted.what)
+    is_file = bool(path.suffix) or os.sep in wanted.what
+    is_kernel = not is_file or path.suffix == ".py"
+    if not is_kernel and (wanted.failing or wanted.number is not None or wanted.length is not None or wanted.mode):
+        raise DebugError(f"--failing, --set, --length and --mode are for a kernel, and {wanted.what} is none")
+    if is_kernel and wanted.symbol is not None:
+        raise DebugError(f"{wanted.what} is a kernel and takes no function or argument such as {wanted.symbol!r}")
+    if wanted.call is not None and path.suffix != ".jsonl":
+        raise DebugError(f"--call is for captured calls (.jsonl), and {wanted.what} has none")
+    if is_kernel:
+        kernel = load_kernel(path, wanted.mode) if is_file else built_in_kernel(wanted.what, wanted.mode)
+        found = _of_kernel(kernel, wanted)
+    elif path.suffix == ".jsonl":
+        found = _captured(path, wanted.call)
+    elif wanted.symbol is None:
+        raise DebugError(f"name the function of {path} to call, and give its arguments")
+    else:
+        flags = (wanted.level, *wanted.flags)
+        found = debug_function(path, wanted.symbol, wanted.arguments, flags, wanted.beside, wanted.seed)
+    return replace(found, limit=wanted.limit)
+
+
+def _of_kernel(kernel: Kernel, wanted: DebugRequest) -> DebuggedCall:
+    sources = [each for each in kernel.sources if wanted.source in (None, each.name)]
+    if not sources:
+        raise DebugError(f"{kernel.name} has no source {wanted.source!r}: {', '.join(s.name for s in kernel.sources)}")
+    compiled = is_source(sources[0])
+    job = Job(sources[0], (wanted.level, *kernel.flags, *wanted.flags) if compiled else ())
+    if wanted.failing:
+        return _failing(kernel, job, wanted)
+    if wanted.number is not None:
+        vectors = make_vectors(kernel, wanted.vectors, wanted.seed)
+        if wanted.number >= len(vectors.inputs):
+            vectors = aim(kernel, [job], vectors).added_to(vectors)
+        if wanted.number >= len(vectors.inputs):
+            raise DebugError(f"a check with these options has {len(vectors.inputs):,} input sets, from 0 on")
+        return debug_kernel(kernel, job, vectors.inputs[wanted.number], call_seed(vectors, wanted.number))
+    if wanted.length is not None and not kernel.takes_inputs:  # a row of arguments, which no golden reference knows
+        row = typical_arguments(kernel, wanted.length, wanted.seed)
+        return debug_kernel(replace(kernel, arguments=dict), job, row, has_golden=False)
+    return debug_kernel(kernel, job, _typical_inputs(kernel, wanted))
+
+
+def _failing(kernel: Kernel, job: Job, wanted: DebugRequest) -> DebuggedCall:
+    """The first failing input set of a check with these options, made small."""
+    vectors = make_vectors(kernel, wanted.vectors, wanted.seed)
+    outcome = check_job(kernel, job, vectors, max_instructions=wanted.limit)
+    if not outcome.failure:
+        vectors = aim(kernel, [job], vectors).added_to(vectors)
+        outcome = check_job(kernel, job, vectors, max_instructions=wanted.limit)
+    if not outcome.failure:
+        raise DebugError(f"{outcome.title} agrees on all {len(vectors.inputs):,} input sets: no call of it fails")
+    return debug_failing(kernel, job, vectors, outcome)
+
+
+def _typical_inputs(kernel: Kernel, wanted: DebugRequest) -> Inputs:
+    """A row of the domain, of a length that may be chosen; where inputs are no arguments, the largest of some sets."""
+    if kernel.takes_inputs:
+        return typical_arguments(kernel, wanted.length, wanted.seed)
+    rng = np.random.default_rng(wanted.seed)
+    drawn = [kernel.sample(rng) for _ in range(_DRAWN)]
+    return max(drawn, key=lambda inputs: output_elements(kernel.signature, kernel.arguments(inputs)))
+
+
+def _captured(path: Path, name: str | None) -> DebuggedCall:
+    texts, data = list(read_lines(path)), Bytes(path.with_suffix(".npz"))
+    lines = [read_line(number, text, data) for number, text in texts]
+    calls = [line.call for line in lines if line.call is not None and name in (None, line.call.name)]
+    if not calls:
+        faults = "".join(f"; {line.error}" for line in lines if line.error)
+        raise CaptureError(f"{path} has no call" + (f" {name!r}" if name else "") + faults.split("\n")[0])
+    if len(calls) > 1 and name is None:
+        raise CaptureError(f"{path} has {len(calls):,} calls: name one with --call, such as {calls[0].name!r}")
+    return debug_captured(calls[0])

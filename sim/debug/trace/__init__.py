@@ -1,0 +1,1 @@
+"""What a call executes, written down for people and for other tools, at constant memory."""

@@ -1,0 +1,82 @@
+"""A trace as text and as JSON lines: an executed instruction a line, with the lanes that it wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from isa.instruction import Instruction
+from sim.call.native.recorder import Array, Recording
+from sim.debug.session import Session
+from sim.debug.trace.selection import (
+    Selection,
+    ShownRegister,
+    accesses_of,
+    each_instruction,
+    register_lanes,
+    shown_registers,
+)
+
+_Form = Callable[[Session, int, Instruction, list[ShownRegister]], str]
+"""The line of an instruction, with a place for its number and one for each lane."""
+
+
+def text_trace(session: Session, selection: Selection) -> Iterator[str]:
+    """Lines: number, address, source line, instruction, registers as lanes, then what was stored where."""
+    for recording, numbers in selection.recordings(session):
+        lines = _lines(session, recording, numbers, _text_form)
+        for number, address, data, is_store in accesses_of(recording, numbers):
+            if is_store:
+                lines[number] += f"  {session.name_of(address)} = {data[::-1].hex()}"
+        yield from _in_order(lines)
+
+
+def json_trace(session: Session, selection: Selection) -> Iterator[str]:
+    """JSON objects a line: number, pc, source, instruction, registers by name with the lanes they were written in
+    ("v3.4s"), memory as address, hexadecimal bytes in their order, and whether they were stored.
+
+    Lanes of floating point are texts, as JSON has no NaN.
+    """
+    for recording, numbers in selection.recordings(session):
+        lines = _lines(session, recording, numbers, _json_form)
+        accesses: dict[int, list[list[Any]]] = {}
+        for number, address, data, is_store in accesses_of(recording, numbers):
+            accesses.setdefault(number, []).append([f"{address:#x}", data.hex(), is_store])
+        for number, each in accesses.items():
+            lines[number] = f'{lines[number][:-1]}, "memory": {json.dumps(each)}}}'
+        yield from _in_order(lines)
+
+
+def _lines(session: Session, recording: Recording, numbers: Array, form: _Form) -> dict[int, str]:
+    """The lines of some executed instructions, made together for all executions of the same one."""
+    found: dict[int, str] = {}
+    for pc, instruction, own in each_instruction(recording, numbers):
+        registers = shown_registers(instruction)
+        template = form(session, pc, instruction, registers)
+        columns = [column for each in registers for column in register_lanes(recording, each, own).T.tolist()]
+        rows = zip((own + recording.start).tolist(), *columns, strict=True)
+        found.update(zip(own.tolist(), [template % row for row in rows], strict=True))
+    return found
+
+
+def _in_order(lines: dict[int, str]) -> Iterator[str]:
+    return (lines[number] for number in sorted(lines))
+
+
+def _text_form(session: Session, pc: int, instruction: Instruction, registers: list[ShownRegister]) -> str:
+    head = f"{pc:#x}  {session.source_of(pc):18} {instruction.text:40}".replace("%", "%%")
+    parts = [f"{each.name} ={' %s' * each.lanes}" for each in registers]
+    return f"%9d  {head} {'  '.join(parts)}".rstrip()
+
+
+def _json_form(session: Session, pc: int, instruction: Instruction, registers: list[ShownRegister]) -> str:
+    known = {"pc": f"{pc:#x}", "source": session.source_of(pc), "instruction": instruction.text}
+    head = json.dumps(known)[1:-1].replace("%", "%%")
+    parts = []
+    for each in registers:
+        lane = "%d" if np.dtype(each.dtype).kind in "iu" else '"%s"'
+        parts.append(f'"{each.name}": [{", ".join([lane] * each.lanes)}]')
+    return f'{{"number": %d, {head}, "registers": {{{", ".join(parts)}}}}}'
