@@ -21,6 +21,7 @@ from sim import Machine
 from sim.check.aim.aiming import aim
 from sim.check.aim.boundaries import boundary_sets
 from sim.check.aim.candidates import candidates
+from sim.check.aim.ladder import Ladder, halfway
 from sim.check.aim.mistakes import mistakes_of
 from sim.check.aim.power import OperandsMet, Power, TriedMistake
 from sim.check.aim.variables import variables_of
@@ -28,7 +29,6 @@ from sim.check.check import check_job, jobs_of
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.kernels.domain import extreme_sets
-from sim.kernels.ladder import Ladder, halfway
 from support.command import lanewise
 
 KINDS = ("fixup", "round", "shift", "narrowing", "saturation", "tail", "constant", "offset", "sign", "lane")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sim.call.call import CompiledKernel
+from sim.call.guards.findings import GuardError
 from sim.kernels import Kernel, KernelError
 from sim.kernels.prototype import parse_prototype
 from sim.toolchain.compilers import build_text
@@ -92,3 +93,143 @@ SCRATCH_TEXT = """void f(const int32_t *a, int32_t *out, int32_t *work)
 
 def test_what_is_left_in_a_scratch_array_is_no_output() -> None:
     assert called(SCRATCH, SCRATCH_TEXT, {"a": np.arange(4, dtype=np.int32)}) == {"out": [6, 4, 2, 0]}
+
+
+ROWS = "void f(const uint8_t **rows[n][k], size_t n, size_t k, uint32_t sums[n], uint8_t **copies[n][k])"
+ROWS_TEXT = """void f(const uint8_t *const *rows, size_t n, size_t k, uint32_t *sums, uint8_t **copies) {
+    for (size_t i = 0; i < n; ++i) {
+        sums[i] = 0;
+        for (size_t j = 0; j < k; ++j) { sums[i] += rows[i][j]; copies[i][j] = rows[i][j] + 1; }
+    }
+}"""
+
+
+def test_a_table_of_pointers_leads_to_rows_that_lie_apart() -> None:
+    rows = np.arange(15, dtype=np.uint8).reshape(3, 5)
+    made = called(ROWS, ROWS_TEXT, {"rows": rows, "n": 3, "k": 5})
+    assert made == {"sums": rows.sum(axis=1).tolist(), "copies": (rows + 1).tolist()}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "says"),
+    [
+        (
+            "j < k;",
+            "j <= k;",
+            "over-read",
+            r"reads byte 5, past the end of 'rows\[0\]' \(5 bytes\); if it is meant: over_read\(1\)",
+        ),
+        ("rows[i][j];", "rows[i][j - 1];", "under-read", r"reads byte -1, before the start of 'rows\[0\]'"),
+        ("copies[i][j] =", "copies[i][j + 5] =", "over-write", r"writes byte 5, past the end of 'copies\[0\]'"),
+        ("copies[i][j] =", "((uint8_t *)rows[i])[j] =", "write to input", r"writes byte 0 of the input 'rows\[0\]'"),
+        ("rows[i][j];", "rows[i + n][j];", "over-read", r"past the end of '\*rows' \(24 bytes\)"),
+    ],
+)
+def test_what_goes_beyond_a_row_or_the_table_is_found(old: str, new: str, kind: str, says: str) -> None:
+    assert old in ROWS_TEXT
+    arguments = {"rows": np.arange(15, dtype=np.uint8).reshape(3, 5), "n": 3, "k": 5}
+    with pytest.raises(GuardError, match=says) as stopped:
+        called(ROWS, ROWS_TEXT.replace(old, new, 1), arguments)
+    assert stopped.value.finding.kind == kind
+
+
+def test_rows_may_be_over_read_where_that_is_declared() -> None:
+    prototype = ROWS.replace("rows[n][k]", "rows[n][k] over_read(3)")
+    text = ROWS_TEXT.replace("sums[i] = 0;", "sums[i] = 0; *(volatile const uint8_t *)(rows[i] + k + 2);")
+    rows = np.ones((2, 4), np.uint8)
+    assert called(prototype, text, {"rows": rows, "n": 2, "k": 4})["sums"] == [4, 4]
+
+
+BLOCKS = (
+    "void f(const struct { float16_t d; int8_t q[4]; } x[n], struct { float sum; int8_t first[2]; } y[n], size_t n)"
+)
+BLOCKS_TEXT = """typedef struct { float16_t d; int8_t q[4]; } in;
+typedef struct { float sum; int8_t first[2]; } out;
+void f(const in *x, out *y, size_t n) {
+    for (size_t i = 0; i < n; ++i) {
+        y[i].sum = 0;
+        for (int j = 0; j < 4; ++j) y[i].sum += (float)x[i].d * x[i].q[j];
+        y[i].first[0] = x[i].q[0]; y[i].first[1] = x[i].q[1];
+    }
+}"""
+
+
+def test_arrays_of_structures_go_in_and_come_back_by_their_fields() -> None:
+    d, q = np.array([0.5, 2], np.float16), np.array([[1, 2, 3, 4], [-1, 0, 0, 5]], np.int8)
+    made = called(BLOCKS, BLOCKS_TEXT, {"x": {"d": d, "q": q}, "n": 2})
+    assert made == {"y.sum": [5.0, 8.0], "y.first": [[1, 2], [-1, 0]]}
+
+
+CHANGED = "int32_t f(inout struct { int32_t count; struct { int16_t low; int16_t high; } range; } *s)"
+CHANGED_TEXT = """struct s { int32_t count; struct { int16_t low; int16_t high; } range; };
+int32_t f(struct s *s) { s->count += 1; s->range.low = s->range.high; return s->range.high; }"""
+
+
+def test_a_structure_is_changed_in_place() -> None:
+    made = called(CHANGED, CHANGED_TEXT, {"s": {"count": 6, "range": {"low": 1, "high": 9}}})
+    assert made == {"s.count": 7, "s.range.low": 9, "s.range.high": 9, "returned": 9}
+
+
+QUANTIZED = """void f(const struct { const int32_t *shift[n]; int32_t zero; void *buffer; } *q, const int32_t x[n],
+    int32_t y[n], size_t n, struct { int32_t *sums[q.zero]; } work)"""
+QUANTIZED_TEXT = """struct q { const int32_t *shift; int32_t zero; void *buffer; };
+struct w { int32_t *sums; };
+void f(const struct q *q, const int32_t *x, int32_t *y, size_t n, struct w work) {
+    for (int32_t i = 0; i < q->zero; ++i) work.sums[i] += i;
+    for (size_t i = 0; i < n; ++i) y[i] = (x[i] >> q->shift[i]) + q->zero + (q->buffer != 0);
+}"""
+
+
+def test_fields_that_point_to_arrays_are_inputs_and_outputs_of_their_own() -> None:
+    shift, x, sums = (np.array(numbers, np.int32) for numbers in ([1, 2], [9, 9], [5, 5, 5]))
+    arguments = {"q": {"zero": 3}, "q.shift": shift, "x": x, "n": 2, "work": {}, "work.sums": sums}
+    assert called(QUANTIZED, QUANTIZED_TEXT, arguments) == {"y": [7, 5], "work.sums": [5, 6, 7]}
+
+
+APPLIED = "int32_t f(int32_t x, int32_t (*op)(int32_t) one_of(twice, minus, NULL))"
+APPLIED_TEXT = """int32_t twice(int32_t x) { return 2 * x; }
+int32_t minus(int32_t x) { return -x; }
+int32_t f(int32_t x, int32_t (*op)(int32_t)) { return op ? op(x) : x; }"""
+
+
+@pytest.mark.parametrize(("function", "expected"), [("twice", 14), ("minus", -7), (None, 7)])
+def test_a_pointer_to_a_function_is_that_of_the_image(function: str | None, expected: int) -> None:
+    assert called(APPLIED, APPLIED_TEXT, {"x": 7, "op": function})["returned"] == expected
+
+
+def test_another_function_is_refused() -> None:
+    with pytest.raises(KernelError, match="'op' is none of its functions: 'f'"):
+        called(APPLIED, APPLIED_TEXT, {"x": 7, "op": "f"})
+
+
+REVERSED = "void f(const int8_t x[n], int8_t y[n] may_be(x), size_t n)"
+REVERSED_TEXT = "void f(const int8_t *x, int8_t *y, size_t n) { for (size_t i = 0; i < n; ++i) y[i] = x[n - 1 - i]; }"
+
+
+@pytest.mark.parametrize(("same", "expected"), [({}, [4, 3, 2, 1]), ({"y": "x"}, [4, 3, 3, 4])])
+def test_an_output_may_be_the_input(same: dict[str, str], expected: list[int]) -> None:
+    x = np.array([1, 2, 3, 4], np.int8)
+    assert called(REVERSED, REVERSED_TEXT, {"x": x, "n": 4, **same}, "-O0")["y"] == expected
+
+
+def test_an_output_of_another_size_is_not_the_input() -> None:
+    prototype = "void f(const int8_t x[n], int16_t y[n] may_be(x), size_t n)"
+    with pytest.raises(KernelError, match="'y' cannot be 'x': they have 8 and 4 bytes"):
+        called(
+            prototype, "void f(const int8_t *x, int16_t *y, size_t n) {}", {"x": np.ones(4, np.int8), "n": 4, "y": "x"}
+        )
+
+
+def test_every_kind_is_drawn_from_its_domain() -> None:
+    """Functions, enumerations, and whether an output is the input are drawn as numbers are."""
+    prototype = """enum mode { off = 2, on = 5 };
+        void f(enum mode m, int32_t (*op)(int32_t) one_of(a, b), const int8_t x[p.n], int8_t y[p.n] may_be(x),
+               const struct { uint8_t n; int8_t *z[p.n]; } *p, const int8_t **rows[p.n][2])"""
+    signature = parse_prototype(prototype).signature
+    kernel = Kernel(name="f", symbol="f", sources=(), signature=signature, golden=dict)
+    made = list(kernel.corners())
+    assert {one["m"] for one in made} == {2, 5}
+    assert {one["op"] for one in made} == {"a", "b"}
+    assert {one.get("y") for one in made} == {None, "x"}
+    assert all(len(one["x"]) == len(one["p.z"]) == len(one["rows"]) == one["p"]["n"] for one in made)
+    assert set(range(49)) <= {one["p"]["n"] for one in made}

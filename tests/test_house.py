@@ -22,6 +22,7 @@ BY_POSITION = {
     "sim.kernels.operator.TensorInfo": "shape and type, as everywhere, are by position, the rest by keyword",
     "sim.kernels.quantize_down.golden.Mode": "a table of modes; its rows are by keyword",
     "sim.kernels.signature.Pointer": "name, type and shape, as its neighbours have them; the rest is by keyword",
+    "sim.kernels.signature.Struct": "name and fields, and whether it is by pointer; the rest is by keyword",
     "sim.machine.trace.Step": "made for every executed instruction: a tuple takes a third of the time of a record",
     "sim.prove.claim.Claim": "a name, the inputs, two sides: as they are written; the rest is by keyword",
     "sim.timing.model.dataflow.Flight": "made for every instruction that is timed: by keyword that takes 5 % longer",

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from sim.kernels.prototype import LONGEST, PrototypeError, parse_prototype
-from sim.kernels.signature import Argument, Pointer, ScalarArgument, Struct, VectorArgument, extents
+from sim.kernels.signature import (
+    Argument,
+    FunctionArgument,
+    Pointer,
+    ScalarArgument,
+    Struct,
+    VectorArgument,
+    extents,
+)
 
 
 def argument(text: str) -> Argument:
@@ -58,6 +66,15 @@ def test_the_result_is_read(result: str, dtype: str) -> None:
         ("float *f(void)", "a function may return a number or nothing"),
         ("void f(int a[2]", "expected '\\)'"),
         ("x" * (LONGEST + 1), "at most 10,000 characters"),
+        ("int f(const char *format[9], ...)", "variable arguments cannot be called"),
+        ("void f(const int8_t **a[n], size_t n)", "needs|no extent: give one for each \\*"),
+        ("void f(int (*op)(int))", "needs functions: write one_of"),
+        ("void f(enum mode m)", "enum mode is not defined"),
+        ("void f(struct { int a : 3; } s)", "the field 'a' is of bits"),
+        ("void f(struct { struct { int a; } b[2]; } s)", "'b' is an array of structures"),
+        ("void f(int8_t a[n] may_be(b), size_t n)", "'a' cannot be 'b'"),
+        ("__bf16 f(void)", "a function may return a number or nothing"),
+        ("typedef int8_t row[4]; void f(row a)", "write it where it is used"),
     ],
 )
 def test_what_is_no_prototype_is_refused(text: str, message: str) -> None:
@@ -103,5 +120,38 @@ def test_over_read_and_alignment_stand_behind_the_extents() -> None:
 def test_a_structure_may_be_read_through_a_pointer() -> None:
     signature = parse_prototype("int f(const struct { int32_t zero; uint8_t bounds[2]; } *p, int n)").signature
     assert signature.arguments[0] == Struct("p", (("zero", "int32"), ("bounds", "(2,)uint8")), by_pointer=True)
-    with pytest.raises(PrototypeError, match="a structure by pointer is only read"):
-        parse_prototype("int f(struct { int32_t zero; } *p)")
+
+
+DEFINED = """
+    typedef float weight;                 // comments are read over
+    enum mode { off, on = 4, automatic };
+    union params { struct { int32_t zero; float scale; } neon; uint8_t all[12]; };
+    struct point { int16_t x; int32_t y; };
+    struct point f(const union params *p, enum mode m, const weight **rows[n][4], inout struct point q[n],
+                   size_t n, int8_t (*clamp)(int8_t) one_of(relu, NULL),
+                   struct { const int32_t *shift[n]; void *none; } s, const void *bytes[p.neon.zero],
+                   int8_t out[n] may_be(in), const int8_t in[n], int8x16x2_t v, __bf16 b)
+"""
+
+
+def test_types_are_defined_before_the_function() -> None:
+    """Sizes are those of AAPCS64: a union is as large as its largest member, and its first one is given numbers."""
+    p, m, rows, q, n, clamp, s, data, out, _, v, b = parse_prototype(DEFINED).signature.arguments
+    assert isinstance(p, Struct)
+    assert (p.fields, p.type.itemsize, p.by_pointer, p.direction) == (
+        (("neon.zero", "int32"), ("neon.scale", "float32")), 12, True, "in",
+    )  # fmt: skip
+    assert m == ScalarArgument("m", "uint32", choices=(0, 4, 5))
+    assert rows == Pointer("rows", "float32", ("n", 4), indirect=True)
+    assert q == Struct("q", (("x", "int16"), ("y", "int32")), by_pointer=True, direction="inout", shape=("n",))
+    assert (n, clamp) == (ScalarArgument("n", "uint64"), FunctionArgument("clamp", ("relu", None)))
+    assert isinstance(s, Struct)
+    assert s.pointers == ((0, Pointer("s.shift", "int32", ("n",))), (8, None))
+    assert data == Pointer("bytes", "uint8", ("p.neon.zero",))
+    assert out == Pointer("out", "int8", ("n",), direction="out", may_be="in")
+    assert (v, b) == (VectorArgument("v", "int8", 16, 2), ScalarArgument("b", "uint16", in_vector=True))
+
+
+def test_what_is_returned_is_an_output_by_its_fields() -> None:
+    outputs = parse_prototype(DEFINED).signature.outputs
+    assert [one.name for one in outputs] == ["out", "q.x", "q.y", "returned.x", "returned.y"]

@@ -140,3 +140,57 @@ def test_a_pickle_is_refused(source: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "p.npy", np.array([{}], object), allow_pickle=True)
     result = run(source, "twice", f"@{tmp_path}/p.npy", "zeros:1", "1")
     assert (result.exit_code, "is no value of the argument 'a'" in result.stderr) == (2, True)
+
+
+TABLES = """#include <stddef.h>
+#include <stdint.h>
+struct block { int16_t scale; int8_t q[2]; };
+struct range { struct { int8_t low; int8_t high; } of; int32_t *counts; void *none; };
+void dots(const struct block *x, int32_t *y, size_t n) {
+    for (size_t i = 0; i < n; ++i) y[i] = x[i].scale * (x[i].q[0] + x[i].q[1]);
+}
+int32_t sum(const int8_t *const *rows, size_t n) { return rows[0][1] + rows[n - 1][0]; }
+struct block clamped(struct range *r, enum { zero, one } m) {
+    struct block b = {(int16_t)(r->of.high - r->of.low), {m, 4}};
+    r->of.low = 5; r->counts[1] += r->none == 0; return b;
+}
+int32_t apply(int32_t (*op)(int32_t), int32_t x) { return op(x); }
+int32_t twice(int32_t x) { return 2 * x; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "outputs"),
+    [
+        (("dots", '[{"scale": 3, "q": [1, 2]}, {"scale": -1, "q": [4, 5]}]', "zeros:2", "2"), {"y": [9, -9]}),
+        (("sum", "[[1, 2], [3, 4], [5, 6]]", "3"), {"returned": 7}),
+        (("clamped", '{"of": {"low": 1, "high": 9}, "counts": [0, 6]}', "1"),
+         {"r.of.low": 5, "r.of.high": 9, "r.counts": [0, 7], "returned.scale": 8, "returned.q": [1, 4]}),
+        (("apply", "twice", "21"), {"returned": 42}),
+    ],
+)  # fmt: skip
+def test_tables_structures_and_functions_are_given_as_json(
+    arguments: tuple[str, ...], outputs: dict[str, object], tmp_path: Path
+) -> None:
+    (tmp_path / "tables.c").write_text(TABLES)
+    shown = run(tmp_path / "tables.c", *arguments, "--json")
+    assert (shown.exit_code, json.loads(shown.stdout or "{}").get("outputs")) == (0, outputs), shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("sum", "1,2", "1"), "it is a table of pointers: give JSON, a list of lists"),
+        (("sum", "[[1], [2, 3]]", "1"), "no value of the argument 'rows'"),
+        (("sum", "[[1.5]]", "1"), "it must be integers for int8"),
+        (("sum", "[[300]]", "1"), "no value of the argument 'rows'"),
+        (("dots", "{", "zeros:2", "2"), "it is no JSON"),
+        (("dots", '{"scale": 1}', "zeros:2", "2"), "its fields are scale, q, not scale"),
+        (("dots", "@none.json", "zeros:2", "2"), "none.json cannot be read"),
+        (("apply", "thrice", "2"), "defines no symbol 'thrice'"),
+    ],
+)
+def test_json_that_is_no_value_is_one_sentence(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    (tmp_path / "tables.c").write_text(TABLES)
+    result = run(tmp_path / "tables.c", *arguments)
+    assert (result.exit_code, message in result.stderr) == (2, True), result.stderr

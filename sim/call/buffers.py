@@ -1,5 +1,8 @@
 """The arrays of a call in memory: each in a mapping of its own, between pages that are not mapped.
 
+A structure by pointer lies there as an array does.  What a table of pointers points to lies in one mapping, with room
+between each two, the table in another.
+
 An array ends where its mapping ends, as nearly as its alignment allows, or begins where it begins, in turns from call
 to call: the first byte read or written past that side is a fault, and so is a write to an input.  What an output holds
 before the call, and what lies between the rows of a strided array or beside an array in its mapping, is undefined.
@@ -7,19 +10,30 @@ before the call, and what lies between the rows of a strided array or beside an 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
 from sim.call.guards.undefined_bytes import UndefinedBytes
 from sim.kernels.kernel import Inputs, KernelError
-from sim.kernels.signature import Pointer, Signature, extents, is_given, steps_in_elements
+from sim.kernels.signature import (
+    InMemory,
+    Pointer,
+    Signature,
+    Struct,
+    extents,
+    fields_of,
+    is_given,
+    steps_in_elements,
+)
 from sim.machine.memory import PAGE, Memory
 
 FIRST_BUFFER, BUFFER_SPACING = 0x1000_0000_0000, 0x10_0000_0000
+TABLE = "*"
+"""Stands before the name of an array whose table of pointers is meant."""
 LARGEST_BUFFER = 1 << 30
 """Bytes of one array, far above what a check can run on."""
 
@@ -33,13 +47,14 @@ def whole_pages(size: int) -> int:
 class PlacedArray:
     """Where an array lies: `size` bytes from `address` on, of which a strided one owns only its rows.
 
-    `extents` and `strides` count elements.
+    `extents` and `strides` count elements.  A field of structures, which `is_part`, is placed by itself as well.
     """
 
-    pointer: Pointer
+    pointer: InMemory
     address: int
     extents: tuple[int, ...]
     strides: tuple[int, ...]
+    is_part: bool = False
 
     @property
     def size(self) -> int:
@@ -51,13 +66,61 @@ class PlacedArray:
 
     @property
     def _itemsize(self) -> int:
-        return np.dtype(self.pointer.dtype).itemsize
+        return self.pointer.type.itemsize
+
+    @property
+    def parts(self) -> Iterator[PlacedArray]:
+        """The fields of structures, each as an array."""
+        for offset, field in self.pointer.arrays if isinstance(self.pointer, Struct) else ():
+            shape = (*self.extents, *(int(extent) for extent in field.shape[len(self.extents) :]))
+            strides = tuple(int(stride) for stride in field.strides)
+            yield PlacedArray(field, self.address + offset, shape, strides, is_part=True)
 
     def view(self, data: bytearray) -> np.ndarray[Any, Any]:
         """The array in its bytes."""
         strides = [stride * self._itemsize for stride in self.strides]
-        flat = np.frombuffer(data, self.pointer.dtype)
+        flat = np.frombuffer(data, self.pointer.type, self.size // self._itemsize if self.size else 0)
         return np.lib.stride_tricks.as_strided(flat, self.extents, strides)
+
+
+def address_of(pointer: InMemory | None, placed: Mapping[str, PlacedArray]) -> int:
+    """What is passed for a pointer: the address of its table if it has one, else of its array; 0 for null."""
+    if pointer is None:
+        return 0
+    where = placed.get(TABLE + pointer.name, placed.get(pointer.name))
+    return 0 if where is None else where.address
+
+
+def _in_place(pointer: Pointer, arguments: Inputs, placed: Mapping[str, PlacedArray]) -> PlacedArray:
+    """An output in the place of the input that it may be.  Raises KernelError where it has another size."""
+    shape, other = extents(pointer, arguments), placed.get(pointer.may_be)
+    if arguments[pointer.name] != pointer.may_be or other is None:
+        raise KernelError(
+            f"the output {pointer.name!r} can be {pointer.may_be!r} where that is given, and nothing else"
+        )
+    where = PlacedArray(pointer, other.address, shape, steps_in_elements(pointer, arguments))
+    if where.size != other.size:
+        sizes = f"{where.size} and {other.size} bytes"
+        raise KernelError(f"{pointer.name!r} cannot be {other.pointer.name!r}: they have {sizes}")
+    return where
+
+
+def _write_fields(placed: PlacedArray, value: Any, data: bytearray) -> None:
+    """Put the fields of structures into their bytes.  Raises KernelError for what they cannot be."""
+    struct = placed.pointer
+    assert isinstance(struct, Struct)
+    array = placed.view(data)
+    for offset, pointer in struct.pointers:
+        if pointer is None:
+            data[offset : offset + 8] = bytes(8)
+    try:
+        for name, field in fields_of(struct, value).items():
+            given = np.asarray(field)
+            if given.shape != array[name].shape:
+                raise ValueError(f"{name} has the extents {list(array[name].shape)}, not {list(given.shape)}")
+            array[name] = np.array(field, array[name].dtype) if given.dtype != array[name].dtype else given
+    except (TypeError, ValueError, OverflowError) as error:
+        raise KernelError(f"the argument {struct.name!r} is no {struct.type}: {error}") from None
 
 
 class Buffers:
@@ -71,8 +134,9 @@ class Buffers:
     def place(self, arguments: Inputs, undefined: UndefinedBytes, at_end: bool = True) -> dict[str, PlacedArray]:
         """Copy the arrays to memory, at the ends or at the starts of their mappings; null pointers are left out.
 
-        Raises KernelError where an array is missing or has another dtype or shape than the signature says, and where
-        an array that is written shares memory with another: here each lies in memory of its own.
+        Each is found under its name, a table of pointers with `TABLE` before it, fields of structures by themselves
+        as well.  Raises KernelError where an array is missing or has another dtype or shape than the signature says,
+        and where an array that is written shares memory with another: here each lies in memory of its own.
         """
         for one, other in combinations(self._signature.pointers, 2):
             first, second = arguments.get(one.name), arguments.get(other.name)
@@ -81,20 +145,55 @@ class Buffers:
                 raise KernelError(
                     f"the arguments {one.name!r} and {other.name!r} share memory: give each its own array"
                 )
-        placed = {}
-        for pointer in self._signature.pointers:
-            if arguments.get(pointer.name) is not None or not is_given(pointer):
-                placed[pointer.name] = self._place(pointer, arguments, undefined, at_end)
+        placed, same = dict[str, PlacedArray](), list[Pointer]()
+        for pointer in (*self._signature.in_memory, *self._returned):
+            if isinstance(pointer, Pointer) and pointer.may_be and arguments.get(pointer.name) is not None:
+                same.append(pointer)
+            elif arguments.get(pointer.name) is not None or not is_given(pointer):
+                where = self._place(pointer, arguments, undefined, at_end)
+                placed[pointer.name] = where
+                placed |= {part.pointer.name: part for part in where.parts}
+                if pointer.indirect:
+                    placed[TABLE + pointer.name] = self._place_table(where, undefined, at_end)
             elif not pointer.nullable:
                 raise KernelError(f"the argument {pointer.name!r} is missing")
+        for pointer in same:
+            placed[pointer.name] = _in_place(pointer, arguments, placed)
+        for memory, (struct, offset, address) in product(self._memories, self._addresses(placed)):
+            memory.write(placed[struct.name].address + offset, address.to_bytes(8, "little"))
         return placed
+
+    @property
+    def _returned(self) -> tuple[Struct, ...]:
+        """What the function returns in memory."""
+        returned = self._signature.returned
+        if not isinstance(returned, Struct) or self._signature.result_pieces is not None:
+            return ()
+        return (replace(returned, by_pointer=True, direction="out"),)
+
+    def _addresses(self, placed: Mapping[str, PlacedArray]) -> Iterator[tuple[Struct, int, int]]:
+        """The pointers in structures by pointer: structure, offset and address."""
+        for struct in self._signature.blocks:
+            for offset, pointer in struct.pointers if struct.name in placed else ():
+                yield struct, offset, address_of(pointer, placed)
 
     def outputs(self, memory: Memory, placed: Mapping[str, PlacedArray]) -> dict[str, np.ndarray[Any, Any]]:
         """The output arrays as they are now in one of the memories; those of null pointers are left out."""
         arrays = {pointer.name: placed[pointer.name] for pointer in self._signature.outputs if pointer.name in placed}
         return {name: a.view(bytearray(memory.read(a.address, a.size))).copy() for name, a in arrays.items()}
 
-    def _place(self, pointer: Pointer, arguments: Inputs, undefined: UndefinedBytes, at_end: bool) -> PlacedArray:
+    def _may_be_output(self, pointer: InMemory) -> bool:
+        return any(output.may_be == pointer.name for output in self._signature.pointers)
+
+    def _place_table(self, rows: PlacedArray, undefined: UndefinedBytes, at_end: bool) -> PlacedArray:
+        """The table of pointers to rows."""
+        assert isinstance(rows.pointer, Pointer)
+        step = rows.strides[0] * rows.pointer.type.itemsize
+        addresses = np.array([rows.address + row * step for row in range(rows.extents[0])], np.uint64)
+        table = Pointer(TABLE + rows.pointer.name, "uint64", (len(addresses),), nullable=True)
+        return self._place(table, {table.name: addresses}, undefined, at_end)
+
+    def _place(self, pointer: InMemory, arguments: Inputs, undefined: UndefinedBytes, at_end: bool) -> PlacedArray:
         """Write one array to its mapping, which is made where the argument has none of that size yet."""
         shape = extents(pointer, arguments)
         if min(shape, default=0) < 0:
@@ -106,22 +205,30 @@ class Buffers:
         if (pointer.name, room) not in self._starts:
             start = FIRST_BUFFER + len(self._starts) * BUFFER_SPACING
             for memory in self._memories:
-                memory.map(start, room, "r" if pointer.direction == "in" else "rw")
+                memory.map(start, room, "r" if pointer.direction == "in" and not self._may_be_output(pointer) else "rw")
             self._starts[pointer.name, room] = start
         start = self._starts[pointer.name, room]
-        before = (room - unplaced.size - pointer.over_read) // pointer.alignment * pointer.alignment if at_end else 0
+        alignment = max(
+            pointer.alignment, pointer.c_alignment if isinstance(pointer, Struct) else pointer.type.alignment
+        )
+        before = (room - unplaced.size - pointer.over_read) // alignment * alignment if at_end else 0
         around = undefined.bytes(room - unplaced.size)
         data = bytearray(undefined.bytes(unplaced.size))
         if is_given(pointer):
-            array, wanted = arguments[pointer.name], f"{pointer.dtype}{list(shape)}"
+            array = arguments[pointer.name]
+            if isinstance(pointer, Struct):
+                _write_fields(unplaced, array, data)
+                array = unplaced.view(data)
+            wanted = f"{pointer.type}{list(shape)}"
             if not isinstance(array, np.ndarray):
                 raise KernelError(
                     f"the argument {pointer.name!r} must be an array {wanted}, not {type(array).__name__}"
                 )
-            if array.dtype != np.dtype(pointer.dtype) or array.shape != shape:
+            if array.dtype != pointer.type or array.shape != shape:
                 given = f"{array.dtype}{list(array.shape)}"
                 raise KernelError(f"the argument {pointer.name!r} must be {wanted}, not {given}")
-            unplaced.view(data)[...] = array
+            if not isinstance(pointer, Struct):
+                unplaced.view(data)[...] = array
         for memory in self._memories:
             memory.write(start, around[:before] + data + around[before:])
         return replace(unplaced, address=start + before)

@@ -22,7 +22,7 @@ from isa.intrinsics import ElementPointer as TypedPointer
 from isa.intrinsics import Program
 from isa.rows import TABLE
 from isa.table import Table
-from sim.call.buffers import BUFFER_SPACING, Buffers, PlacedArray
+from sim.call.buffers import BUFFER_SPACING, Buffers, PlacedArray, address_of
 from sim.call.caller import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, Call, Caller
 from sim.call.capture import Capture
 from sim.call.coverage import Coverage, code_coverage
@@ -183,7 +183,8 @@ class CompiledKernel:
         executed = self._machine.run(RETURN_ADDRESS, self._limit)
         if self._machine.pc != RETURN_ADDRESS:
             raise CallError(f"the kernel did not return within {self._limit:,} instructions")
-        written = [placed[p.name] for p in self._caller.signature.outputs if p.name in placed]
+        signature = self._caller.signature
+        written = [placed[p.name] for p in signature.in_memory if p.direction in ("out", "inout") and p.name in placed]
         calls.add(name, before, self._machine, executed, [(array.address, array.size) for array in written])
 
     @property
@@ -210,7 +211,8 @@ class CompiledKernel:
 
 def _addresses(signature: Signature, placed: Mapping[str, PlacedArray]) -> dict[str, int]:
     """The address of each pointer argument, 0 for a null pointer."""
-    return {p.name: placed[p.name].address if p.name in placed else 0 for p in signature.pointers}
+    arrays = (*signature.pointers, *signature.outputs)
+    return {p.name: placed[p.name].address if p.name in placed else 0 for p in arrays}
 
 
 _NO_STACK = StackFrame(-BUFFER_SPACING, 0)  # so far below memory that no access is near it
@@ -252,7 +254,9 @@ class ProgramKernel:
         call = Call(arguments, seed)
         placed = self._buffers.place(arguments, SeededBytes(seed), call.at_end)
         pointers = {
-            pointer.name: TypedPointer(placed[pointer.name].address, pointer.dtype) if pointer.name in placed else None
+            pointer.name: TypedPointer(address_of(pointer, placed), "uint64" if pointer.indirect else pointer.dtype)
+            if pointer.name in placed
+            else None
             for pointer in self._signature.pointers
         }
         try:

@@ -13,11 +13,19 @@ from typing import Any, Protocol
 import numpy as np
 
 from isa.lane import Place
-from sim.call.buffers import Buffers, PlacedArray
+from sim.call.buffers import Buffers, PlacedArray, address_of
 from sim.call.guards.bounds import StackFrame
 from sim.call.guards.undefined_bytes import UndefinedBytes
 from sim.kernels.kernel import Inputs, Kernel, KernelError
-from sim.kernels.signature import RETURNED, Pointer, as_bytes
+from sim.kernels.signature import (
+    RETURNED,
+    ArgumentPiece,
+    ByValue,
+    FunctionArgument,
+    Pointer,
+    Struct,
+    as_bytes,
+)
 from sim.machine.machine import Machine
 from sim.machine.memory import PAGE, Memory
 from sim.toolchain.image import Image
@@ -74,17 +82,15 @@ class Caller:
                 self._write(segment.address, segment.data.ljust(segment.size, b"\0"))
         placed = self.buffers.place(call.arguments, undefined, call.at_end)
         for argument in self.signature.arguments:
-            if isinstance(argument, Pointer):
-                address = placed[argument.name].address if argument.name in placed else 0
-                self._pass(argument.name, address.to_bytes(8, "little"), undefined)
-                continue
-            if argument.name not in call.arguments:
+            if isinstance(argument, Pointer) or (isinstance(argument, Struct) and argument.by_pointer):
+                value = address_of(argument, placed).to_bytes(8, "little")
+            elif argument.name not in call.arguments:
                 raise KernelError(f"the argument {argument.name!r} is missing")
-            try:
-                value = as_bytes(argument, call.arguments[argument.name])
-            except (TypeError, ValueError, OverflowError, KeyError) as error:
-                raise KernelError(f"the argument {argument.name!r} is no {argument.type}: {error}") from None
+            else:
+                value = self._value(argument, call.arguments[argument.name], placed)
             self._pass(argument.name, value, undefined)
+        if self.signature.result_pieces is None:
+            self.machine.x[8] = placed[RETURNED].address
         self.machine.sp, self.machine.x[30], self.machine.pc = self.stack.sp, RETURN_ADDRESS, self._entry
         return placed
 
@@ -94,7 +100,37 @@ class Caller:
         if self.signature.returns:
             content = cpu.read(self.signature.result).to_bytes(16, "little")
             outputs[RETURNED] = np.frombuffer(content, self.signature.returns, 1).reshape(()).copy()
+        if self.signature.result_pieces:
+            outputs |= self._returned(cpu, self.signature.result_pieces)
         return outputs
+
+    def _returned(self, cpu: RegisterReader, pieces: Sequence[ArgumentPiece]) -> Arrays:
+        """The structure or vector that is in registers now, a structure's fields by their names."""
+        result = self.signature.returned
+        assert result is not None
+        data = bytearray(max(result.type.itemsize, *(piece.start + piece.size for piece in pieces)))
+        for piece in pieces:
+            assert isinstance(piece.location, Place)
+            part = cpu.read(piece.location).to_bytes(16, "little")[: piece.size]
+            data[piece.start : piece.start + piece.size] = part
+        value = np.frombuffer(data, result.type, 1)[0]
+        if not isinstance(result, Struct):
+            return {RETURNED: np.frombuffer(data, result.type.base).reshape(result.type.shape).copy()}
+        return {f"{RETURNED}.{name}": np.asarray(value[name]).copy() for name, _ in result.fields}
+
+    def _value(self, argument: ByValue, value: Any, placed: Mapping[str, PlacedArray]) -> bytes:
+        """The bytes of an argument by value.  Raises KernelError for what it cannot be."""
+        if isinstance(argument, FunctionArgument):
+            if value not in argument.functions:
+                raise KernelError(f"the argument {argument.name!r} is none of its functions: {value!r:.60}")
+            return (0 if value is None else self.image.symbol(value).address).to_bytes(8, "little")
+        try:
+            data = bytearray(as_bytes(argument, value))
+        except (TypeError, ValueError, OverflowError, KeyError) as error:
+            raise KernelError(f"the argument {argument.name!r} is no {argument.type}: {error}") from None
+        for offset, pointer in argument.pointers if isinstance(argument, Struct) else ():
+            data[offset : offset + 8] = address_of(pointer, placed).to_bytes(8, "little")
+        return bytes(data)
 
     def _pass(self, name: str, value: bytes, undefined: UndefinedBytes) -> None:
         """Put an argument where it travels, with undefined bits above it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sim.call.captured import CapturedCall, CaptureError, Expected
 from sim.kernels.kernel import Inputs, Outputs
 from sim.kernels.signature import (
     ArrayTooLarge,
+    FunctionArgument,
     Passed,
     Pointer,
     Signature,
@@ -20,6 +22,7 @@ from sim.kernels.signature import (
     Struct,
     extents,
     is_given,
+    nested,
     steps_in_elements,
 )
 
@@ -46,17 +49,35 @@ def inputs_of(call: CapturedCall, signature: Signature) -> Inputs:
     """The arguments of a call by name, without those that are only written.  Raises CaptureError."""
     before, passed = recorded_memory(call, is_after=False), signature.passed()
     found: dict[str, Any] = {}
+    tables = [pointer.name for pointer in signature.pointers if pointer.indirect]
+    if strange := [*tables, *(struct.name for struct in signature.blocks if struct.direction != "in")]:
+        raise CaptureError(f"the argument {strange[0]!r} of a captured call cannot be told: it is no array of numbers")
     for argument in signature.by_value:
+        if isinstance(argument, FunctionArgument) or (isinstance(argument, Struct) and argument.pointers):
+            raise CaptureError(f"the argument {argument.name!r} of a captured call cannot be told: it holds addresses")
+        if isinstance(argument, Struct) and argument.by_pointer:
+            found[argument.name] = _structures(call, argument, passed[argument.name], found, before)
+            continue
         data = _passed(call, passed[argument.name], argument.type.itemsize, before)
         (value,) = np.frombuffer(data, argument.type if isinstance(argument, Struct) else argument.type.base)[:1]
         if isinstance(argument, Struct):
-            found[argument.name] = {name: value[name] for name, _ in argument.fields}
+            found[argument.name] = nested({name: value[name] for name, _ in argument.fields})
         else:
             found[argument.name] = value.item() if not argument.type.shape else np.frombuffer(data, argument.type.base)
     for pointer in filter(is_given, signature.pointers):
         placed = _placed(call, pointer, passed[pointer.name], found)
         found[pointer.name] = None if placed is None else _array(placed, before)
     return found
+
+
+def _structures(call: CapturedCall, struct: Struct, passed: Passed, arguments: Inputs, before: Read) -> Any:
+    """The fields of structures that a pointer leads to; None for null."""
+    address = int.from_bytes(_passed(call, passed, 8, before), "little")
+    if not address and struct.nullable:
+        return None
+    outer = extents(struct, arguments)
+    whole = np.frombuffer(before(address, prod(outer) * struct.type.itemsize), struct.type).reshape(outer)
+    return nested({name: np.asarray(whole[name]).copy() for name, _ in struct.fields})
 
 
 def outputs_of(call: CapturedCall, signature: Signature, inputs: Inputs, after: Read) -> Outputs:

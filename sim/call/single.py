@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,18 @@ import numpy as np
 
 from isa.errors import LanewiseError
 from sim.kernels.prototype import Prototype, parse_prototype
-from sim.kernels.signature import Argument, Direction, Pointer, ScalarArgument, Signature, Struct
+from sim.kernels.signature import (
+    Argument,
+    Direction,
+    FunctionArgument,
+    Pointer,
+    ScalarArgument,
+    Signature,
+    Struct,
+    fields_of,
+    flattened,
+    nested,
+)
 from sim.toolchain.function_types import function_signature
 from sim.toolchain.image import Image
 from sim.toolchain.objects import open_image
@@ -44,7 +56,8 @@ def read_arguments(signature: Signature, texts: Sequence[str]) -> tuple[Signatur
     """The values of all arguments in order, and the signature with the shapes of the arrays that they give.
 
     A number is 7, 0x10 or 1.5; an array `1,2,3`, `zeros:16` or `@values.npy`; `null` a null pointer; a vector or a
-    structure its numbers with commas.  Raises ArgumentError.
+    structure its numbers with commas; a pointer to a function its name.  Arrays, vectors and structures may be JSON
+    too, or `@values.json`: `[[1, 2], [3, 4]]`, `{"zero": 3, "bounds": [0, 255]}`.  Raises ArgumentError.
     """
     wanted = len(signature.arguments)
     if len(texts) != wanted:
@@ -55,24 +68,89 @@ def read_arguments(signature: Signature, texts: Sequence[str]) -> tuple[Signatur
         try:
             if isinstance(argument, Pointer):
                 value: Any = None if text == "null" else _array(argument.dtype, text)
+                argument = _shaped(argument, value)
             elif isinstance(argument, ScalarArgument):
                 value = _numbers(argument.dtype, text, 1)[0]
             elif isinstance(argument, Struct):
-                value = _fields(argument, text)
+                argument, value, arrays = _structure(argument, text)
+                values |= arrays
+            elif isinstance(argument, FunctionArgument):
+                value = None if text == "null" else text
+                argument = replace(argument, functions=(value,))
             else:
-                value = _numbers(argument.dtype, text, argument.lanes)
-        except (ValueError, OverflowError) as error:
+                count = argument.lanes * argument.count
+                lanes = _array(argument.dtype, text) if text[:1] in "[@" else _numbers(argument.dtype, text, count)
+                value = np.reshape(lanes, argument.type.shape)
+        except (ValueError, TypeError, OverflowError) as error:
             raise ArgumentError(f"{text!r} is no value of the argument {argument.name!r}: {error}") from None
         values[argument.name] = value
-        if isinstance(argument, Pointer):  # one that may be changed goes both ways
-            shape = () if value is None else value.shape
-            direction: Direction = "in" if argument.direction == "in" else "inout"
-            argument = replace(argument, shape=shape, strides=(), direction=direction, nullable=True)
         shaped.append(argument)
-    return Signature(tuple(shaped), signature.returns), values
+    return Signature(tuple(shaped), signature.returns, signature.returned), values
+
+
+def _shaped(pointer: Pointer, value: np.ndarray[Any, Any] | None) -> Pointer:
+    """The pointer with the extents of its array; one that may be changed goes both ways."""
+    shape = (0,) * (1 + pointer.indirect) if value is None else value.shape
+    direction: Direction = "in" if pointer.direction == "in" else "inout"
+    if len(shape) < 1 + pointer.indirect:
+        raise ValueError("it is a table of pointers: give JSON, a list of lists")
+    return replace(pointer, shape=shape, strides=(), direction=direction, nullable=True, may_be="")
+
+
+def _structure(struct: Struct, text: str) -> tuple[Struct, dict[str, Any] | None, dict[str, Any]]:
+    """A structure, or a list of them by pointer, with their shape; its fields; and the arrays that fields point to."""
+    if struct.by_pointer:  # one that may be changed goes both ways
+        direction: Direction = "in" if struct.direction == "in" else "inout"
+        struct = replace(struct, direction=direction, nullable=True, shape=())
+    if text == "null" and struct.by_pointer:
+        return struct, None, {}
+    if text[:1] not in ("{", "[", "@"):
+        return struct, _fields(struct, text), {}
+    value, types = _json(text), {name: np.dtype(dtype) for name, dtype in struct.fields}
+    if isinstance(value, list) and struct.by_pointer and all(isinstance(one, dict) for one in value):
+        each = [fields_of(struct, one) for one in value]
+        columns = {name: _of_json(of.base.name, [one[name] for one in each]) for name, of in types.items()}
+        return replace(struct, shape=(len(value),)), nested(columns), {}
+    if not isinstance(value, dict):
+        raise ValueError(f"give its fields as JSON: {', '.join(types)}")
+    fields, arrays = flattened(value), dict[str, Any]()
+    pointers = list[tuple[int, Pointer | None]]()
+    for offset, pointer in struct.pointers:
+        if pointer is not None:
+            given = fields.pop(pointer.name.removeprefix(f"{struct.name}."), None)
+            arrays[pointer.name] = None if given is None else _of_json(pointer.dtype, given)
+            pointer = _shaped(pointer, arrays[pointer.name])
+        pointers.append((offset, pointer))
+    made = {name: _of_json(types[name].base.name, one) if name in types else one for name, one in fields.items()}
+    return replace(struct, pointers=tuple(pointers)), nested(fields_of(struct, nested(made))), arrays
+
+
+def _json(text: str) -> Any:
+    """What a text or, behind @, a file says."""
+    if text.startswith("@"):
+        path = Path(text[1:])
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ValueError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error})") from None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"it is no JSON ({error})") from None
+
+
+def _of_json(dtype: str, value: Any) -> np.ndarray[Any, Any]:
+    """The array of that dtype that JSON lists, or a number, are.  Raises ValueError, TypeError, OverflowError."""
+    if np.dtype(dtype).kind != "f":
+        numbers = np.array(value, object)
+        if not all(type(number) in (int, bool) for number in numbers.ravel()):
+            raise ValueError(f"it must be integers for {dtype}, in lists of one length")
+    return np.array(value, dtype)
 
 
 def _array(dtype: str, text: str) -> np.ndarray[Any, Any]:
+    if text.startswith("[") or (text.startswith("@") and text.endswith(".json")):
+        return _of_json(dtype, _json(text))
     if text.startswith("@"):
         path = Path(text[1:])
         try:

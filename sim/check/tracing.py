@@ -133,11 +133,14 @@ class LaneTracer:
             if not self._names_another_step(pointer, number, output)
         }
         steps, signature = self._steps(number, position), self._kernel.signature
-        if output == RETURNED:
+        if signature.returns and output == RETURNED:
             origin = origin_of(trace, 0, np.dtype(signature.returns).itemsize, signature.result)
             return Lineage(0, origin, steps, inputs)
         pointer = next(p for p in signature.outputs if p.name == output)
-        address = addresses[output] + self._offset(pointer, number, output, position)
+        offset = self._offset(pointer, number, output, position)
+        if (register := signature.result_byte(output, offset)) is not None:
+            return Lineage(0, origin_of(trace, register[1], _item_size(pointer), register[0]), steps, inputs)
+        address = addresses[output] + offset
         return Lineage(address, origin_of(trace, address, _item_size(pointer)), steps, inputs)
 
     def _offset(self, pointer: Pointer, number: int, output: str, position: Position) -> int:

@@ -25,7 +25,7 @@ from sim.check.origin import LaneOrigin, Node, bits_of, origin_of
 from sim.check.report import Mismatch
 from sim.emulator import Emulator
 from sim.kernels.kernel import Inputs, Kernel
-from sim.kernels.signature import RETURNED
+from sim.kernels.signature import RETURNED, steps_in_elements
 from sim.machine.machine import Machine
 from sim.machine.trace import Step
 from sim.toolchain.image import Image
@@ -53,15 +53,21 @@ def step_through(kernel: Kernel, image: Image, inputs: Inputs, mismatch: Mismatc
     emulator.pc = machine.pc
     moments = list(_moments(machine, emulator))
     trace = [moment.recorded for moment in moments]
-    if mismatch.output == RETURNED:
-        dtype, address = np.dtype(kernel.signature.returns), 0
-        origin = origin_of(trace, 0, dtype.itemsize, kernel.signature.result)
+    signature = kernel.signature
+    if signature.returns and mismatch.output == RETURNED:
+        dtype, address = np.dtype(signature.returns), 0
+        origin = origin_of(trace, 0, dtype.itemsize, signature.result)
     else:
-        array = placed[mismatch.output]
-        dtype = np.dtype(array.pointer.dtype)
-        number = sum(at * stride for at, stride in zip(mismatch.lane, array.strides, strict=True))
-        address = array.address + number * dtype.itemsize
-        origin = origin_of(trace, address, dtype.itemsize)
+        output = next(pointer for pointer in signature.outputs if pointer.name == mismatch.output)
+        dtype, address = output.type, 0
+        strides = steps_in_elements(output, kernel.arguments(inputs))
+        byte = dtype.itemsize * sum(at * stride for at, stride in zip(mismatch.lane, strides, strict=True))
+        register = signature.result_byte(mismatch.output, byte)
+        if register is not None:
+            origin = origin_of(trace, register[1], dtype.itemsize, register[0])
+        else:
+            address = placed[mismatch.output].address + byte
+            origin = origin_of(trace, address, dtype.itemsize)
     steps = {name: values[mismatch.lane] for name, values in kernel.steps(inputs).items()}
     given = {pointer.name: 0 for pointer in kernel.signature.pointers}
     lineage = Lineage(address, origin, {name: bits_of(value) for name, value in steps.items()}, given)

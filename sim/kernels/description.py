@@ -11,7 +11,7 @@ import numpy as np
 from sim.kernels.domain import Domain
 from sim.kernels.kernel import Kernel, built_in_kernel, kernel_modes, operator_interface
 from sim.kernels.operator import AclKernel, OperatorInterface, TensorInfo
-from sim.kernels.signature import Argument, Pointer, Struct
+from sim.kernels.signature import Argument, FunctionArgument, Pointer, Struct
 
 Described = dict[str, Any]
 """Texts, numbers, lists and further such dicts: what JSON holds."""
@@ -43,7 +43,9 @@ def description(kernel: Kernel) -> Described:
 def _argument(argument: Argument, kernel: Kernel) -> Described:
     """Name, type, direction, and the numbers that it may be."""
     if isinstance(argument, Struct):
-        return {"name": argument.name, "type": "structure", "direction": "in", "domain": "any"}
+        return {"name": argument.name, "type": "structure", "direction": argument.direction, "domain": "any"}
+    if isinstance(argument, FunctionArgument):
+        return {"name": argument.name, "type": "function", "direction": "in", "domain": str(argument.functions)}
     kind, direction, numbers = argument.dtype, "in", "any"
     if isinstance(argument, Pointer):
         extents = "".join(f"[{extent}]" for extent in argument.shape)

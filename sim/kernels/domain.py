@@ -11,7 +11,16 @@ from typing import Any, Final
 import numpy as np
 
 from sim.kernels.extent import names_in, value_of
-from sim.kernels.signature import Pointer, ScalarArgument, Signature, Struct, extents, is_given
+from sim.kernels.signature import (
+    FunctionArgument,
+    Pointer,
+    ScalarArgument,
+    Signature,
+    Struct,
+    extents,
+    is_given,
+    nested,
+)
 
 LENGTHS: Final = range(49)
 """Every tail length behind none, one and two steps of sixteen lanes, and the next whole step."""
@@ -162,8 +171,8 @@ def fitting(signature: Signature, domains: Domains, length: int, rows: int, most
     """The length and number of rows, halved until an input set gives at most so many elements; how many it gives."""
     while True:
         arguments = _sizes(signature, domains, length, rows)
-        shapes = (extents(pointer, arguments) for pointer in signature.pointers if is_given(pointer))
-        elements = sum(prod(shape) for shape in shapes)
+        given = filter(is_given, signature.in_memory)
+        elements = sum(prod(extents(one, arguments)) * max(1, one.type.itemsize // 8) for one in given)
         if elements <= most or max(length, rows) <= 1:
             return length, rows, elements
         length, rows = (length // 2, rows) if length >= rows else (length, rows // 2)
@@ -229,12 +238,14 @@ def input_set(
     """
     arguments = _sizes(signature, domains, length, rows)
     for argument in signature.by_value:
-        if isinstance(argument, Struct):
-            types = {name: np.dtype(dtype) for name, dtype in argument.fields}
-            fields = {name: pick(f"{argument.name}.{name}", dtype.base, dtype.shape) for name, dtype in types.items()}
-            arguments[argument.name] = {
-                name: _read_only(values) if values.shape else values.item() for name, values in fields.items()
-            }
+        if isinstance(argument, FunctionArgument):
+            at = int(pick(argument.name, np.dtype("uint8"), ()))
+            arguments[argument.name] = argument.functions[at]
+        elif isinstance(argument, Struct):
+            if nulls and argument.nullable:
+                arguments[argument.name] = None
+            elif is_given(argument):
+                arguments[argument.name] = _structure(argument, arguments, pick)
         elif argument.name not in arguments:
             values = pick(argument.name, argument.type.base, argument.type.shape)
             arguments[argument.name] = values.item() if isinstance(argument, ScalarArgument) else _read_only(values)
@@ -242,9 +253,21 @@ def input_set(
         if nulls and pointer.nullable:
             arguments[pointer.name] = None
         elif is_given(pointer):
-            values = pick(pointer.name, np.dtype(pointer.dtype), extents(pointer, arguments))
+            values = pick(pointer.name, pointer.type, extents(pointer, arguments))
             arguments[pointer.name] = _read_only(values)
-    return arguments
+        elif pointer.may_be and pick(pointer.name, np.dtype("uint8"), ()):
+            arguments[pointer.name] = pointer.may_be
+    return {name: value for name, value in arguments.items() if "." not in name or isinstance(value, np.ndarray | None)}
+
+
+def _structure(struct: Struct, arguments: Mapping[str, Any], pick: Pick) -> dict[str, Any]:
+    """Its fields, or those of as many structures as there are; sizes are among the arguments, by their whole names."""
+    outer, fields = extents(struct, arguments), dict[str, Any]()
+    for name, dtype in struct.fields:
+        whole, of_field = f"{struct.name}.{name}", np.dtype(dtype)
+        values = pick(whole, of_field.base, (*outer, *of_field.shape))
+        fields[name] = arguments.get(whole, values.item()) if not values.shape else _read_only(values)
+    return nested(fields)
 
 
 def _read_only(array: Array) -> Array:
@@ -256,7 +279,7 @@ def _read_only(array: Array) -> Array:
 def _sizes(signature: Signature, domains: Domains, length: int, rows: int) -> dict[str, Any]:
     """The scalars that shapes and strides name: lengths of rows, numbers of rows, then distances that suffice."""
     types, sizes = dict(number_types(signature)), dict[str, Any]()
-    for pointer in signature.pointers:
+    for pointer in signature.in_memory:
         for axis, extent in enumerate(pointer.shape):
             for name in sorted(names_in(extent)):
                 # Kernels go in vectors along the innermost axis, or along the one outside of small fixed extents.
@@ -284,11 +307,28 @@ def _nearest(domain: Domain, dtype: np.dtype[Any], wanted: int) -> int:
 
 def number_types(signature: Signature) -> Iterator[tuple[str, np.dtype[Any]]]:
     """What numbers each argument is made of, by its name; of a structure each field."""
-    for argument in signature.arguments:
+    pointed = [pointer for pointer in signature.pointers if pointer not in signature.arguments]
+    for argument in (*signature.arguments, *pointed):
         if isinstance(argument, Struct):
-            yield from ((f"{argument.name}.{name}", np.dtype(dtype).base) for name, dtype in argument.fields)
+            if is_given(argument):
+                yield from ((f"{argument.name}.{name}", np.dtype(dtype).base) for name, dtype in argument.fields)
+        elif isinstance(argument, FunctionArgument) or (isinstance(argument, Pointer) and argument.may_be):
+            yield argument.name, np.dtype("uint8")  # which one it is
         elif not isinstance(argument, Pointer) or is_given(argument):
-            yield argument.name, np.dtype(argument.dtype)
+            yield argument.name, argument.type.base
+
+
+def own_domains(signature: Signature) -> Domains:
+    """What a signature itself says of its arguments: the numbers of an enumeration; which function, which array."""
+    found = dict[str, Domain]()
+    for argument in (*signature.arguments, *signature.pointers):
+        if isinstance(argument, ScalarArgument) and argument.choices:
+            found[argument.name] = Domain(choices=argument.choices)
+        elif isinstance(argument, FunctionArgument):
+            found[argument.name] = Domain(choices=tuple(range(len(argument.functions))))
+        elif isinstance(argument, Pointer) and argument.may_be:
+            found[argument.name] = Domain(choices=(0, 1))
+    return found
 
 
 def domain_of(domains: Domains, name: str) -> Domain:

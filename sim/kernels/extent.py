@@ -1,4 +1,7 @@
-"""How many elements an axis has: a number, the name of an argument, or C's arithmetic of them, as in a[(k + 3) / 4]."""
+"""How many elements an axis has: a number, the name of an argument, or C's arithmetic of them, as in a[(k + 3) / 4].
+
+A field of a structure is named as in p.n.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,11 @@ def names_in(extent: Extent) -> frozenset[str]:
     """The arguments that it depends on.  Raises ValueError for a text that is none."""
     if isinstance(extent, int):
         return frozenset()
-    return frozenset(node.id for node in ast.walk(_parsed(extent)) if isinstance(node, ast.Name))
+    nodes = list(ast.walk(_parsed(extent)))
+    bases = {node.value for node in nodes if isinstance(node, ast.Attribute)}
+    return frozenset(
+        ast.unparse(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute) and node not in bases
+    )
 
 
 def value_of(extent: Extent, arguments: Mapping[str, Any]) -> int:
@@ -42,6 +49,14 @@ def _value(node: ast.expr, arguments: Mapping[str, Any]) -> int:
             return number
         case ast.Name(name):
             return int(arguments[name])
+        case ast.Attribute():  # a field: of its structure, or by itself under its whole name
+            whole = ast.unparse(node)
+            if whole in arguments:
+                return int(arguments[whole])
+            value: Any = arguments
+            for part in whole.split("."):
+                value = value[part]
+            return int(value)
         case ast.BinOp(left, operation, right):
             return int(_OPERATORS[type(operation)](_value(left, arguments), _value(right, arguments)))
         case _:
@@ -59,9 +74,10 @@ def _parsed(extent: str) -> ast.expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise fault from None
     for node in ast.walk(tree):
-        known = isinstance(node, ast.Name | ast.Load | ast.operator) or (
+        known = isinstance(node, ast.Name | ast.Attribute | ast.Load | ast.operator) or (
             isinstance(node, ast.Constant) and type(node.value) is int
         )
+        known = known and not (isinstance(node, ast.Attribute) and not isinstance(node.value, ast.Name | ast.Attribute))
         if not known and not (isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS):
             raise fault
     return tree

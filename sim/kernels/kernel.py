@@ -13,10 +13,18 @@ from typing import Any
 import numpy as np
 
 from isa.errors import LanewiseError
-from sim.kernels.domain import Domains, check_domains, corner_sets, long_sample_set, number_types, sample_set
+from sim.kernels.domain import (
+    Domains,
+    check_domains,
+    corner_sets,
+    long_sample_set,
+    number_types,
+    own_domains,
+    sample_set,
+)
 from sim.kernels.names import kernel_names
 from sim.kernels.operator import OperatorInterface
-from sim.kernels.signature import RETURNED, Signature, extents
+from sim.kernels.signature import RETURNED, Signature, extents, flattened
 from sim.kernels.tolerance import Tolerance
 
 Inputs = Mapping[str, Any]
@@ -90,6 +98,7 @@ class Kernel:
     constructors: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "domain", {**own_domains(self.signature), **self.domain})
         check_domains(dict(number_types(self.signature)), self.domain, has_others=not self.takes_inputs)
         if _is_made(self.corners, corner_sets):  # by this kernel, or by the one that this is made of by `replace`
             object.__setattr__(self, "corners", partial(corner_sets, self.signature, self.domain, self.accepts))
@@ -126,9 +135,9 @@ class Kernel:
         if not isinstance(given, Mapping):
             raise KernelError(f"the golden reference of {self.name} must return its outputs by name, not {given!r:.60}")
         arguments = self.arguments(inputs)
+        given = flattened(given)  # a structure is given as a mapping of its fields
         # Dtype and shape of each output; none for a null pointer.
-        pointers = [p for p in self.signature.outputs if p.direction == "out" or arguments.get(p.name) is not None]
-        wanted = {pointer.name: (pointer.dtype, extents(pointer, arguments)) for pointer in pointers}
+        wanted = {p.name: (p.dtype, extents(p, arguments)) for p in self.signature.outputs_of(arguments)}
         if self.signature.returns:
             wanted[RETURNED] = (self.signature.returns, ())
         if strangers := set(given) - set(wanted):

@@ -6,19 +6,27 @@ The dialect is C's, with what C cannot say: every pointer has its extents in bra
 `[extent:stride]` gives the distance of neighbours in elements, `in`, `out`, `inout` or `scratch` before a pointer says
 which way it goes (else `const` is in, all else out), `_Nullable` that it may be null.  Extents may be computed, as in
 `a[(k + 3) / 4 * 4]`; behind them `over_read(16)` says how many bytes more may be read, `aligned(16)` of what the
-address is a multiple.  `const struct { int32_t zero; uint8_t bounds[2]; } *p` is a structure read through a pointer.
+address is a multiple.  `const struct { int32_t zero; uint8_t bounds[2]; } *p` is a structure read through a pointer,
+`*p[n]` an array of them; an extent may be a field, as in `a[p.n]`.  A table of pointers, `const uint8_t **rows[n][k]`,
+has its own extent first.  `one_of(relu, clamp)` behind a pointer to a function names the functions of the image that it
+may be, `may_be(a)` behind the extents of an output the input in whose place it may lie.  Structures, unions,
+enumerations and other types may be defined before the function, as in C.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from isa.errors import LanewiseError
+from sim.kernels.c_types import CFunction, CMember, CNumber, CRecord, CType, CVector, CVoid, record_of
 from sim.kernels.extent import Extent, names_in, value_of
 from sim.kernels.signature import (
+    RETURNED,
     Argument,
     Direction,
+    FunctionArgument,
     Pointer,
     ScalarArgument,
     Signature,
@@ -28,7 +36,8 @@ from sim.kernels.signature import (
 
 LONGEST: Final = 10_000
 """Characters of a prototype."""
-_TOKEN = re.compile(r"\s*(?:([A-Za-z_]\w*)|(0[xX][0-9a-fA-F]{1,16}|\d{1,19})|([()\[\]{},;*:+\-/%]))")
+_TOKEN = re.compile(r"\s*(?:([A-Za-z_]\w*)|(0[xX][0-9a-fA-F]{1,16}|\d{1,19})|(\.\.\.|[()\[\]{},;*&:+\-/%.=]))")
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _TYPES: Final = {
     "char": "uint8", "signed char": "int8", "unsigned char": "uint8", "bool": "bool", "_Bool": "bool",
     "short": "int16", "unsigned short": "uint16", "int": "int32", "unsigned": "uint32", "unsigned int": "uint32",
@@ -37,10 +46,11 @@ _TYPES: Final = {
     "intptr_t": "int64", "uintptr_t": "uint64", "float": "float32", "double": "float64", "__fp16": "float16",
     "_Float16": "float16", "float16_t": "float16", "float32_t": "float32", "float64_t": "float64",
     **{f"{sign}int{bits}_t": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    **{f"poly{bits}_t": f"uint{bits}" for bits in (8, 16, 64)},
 }  # fmt: skip
 """C types of AArch64 Linux (LP64, plain char unsigned: AAPCS64 section 10) and their dtypes."""
 _WORDS = {word for name in _TYPES for word in name.split()}
-_VECTOR = re.compile(r"(int|uint|float)(8|16|32|64)x(\d{1,2})_t")
+_VECTOR = re.compile(r"(int|uint|float|poly|bfloat)(8|16|32|64)x(\d{1,2})(?:x([234]))?_t")
 _QUALIFIERS = (
     "const",
     "volatile",
@@ -52,6 +62,8 @@ _QUALIFIERS = (
     "static",
     "extern",
 )
+_BFLOAT: Final = ("__bf16", "bfloat16_t")
+_OF_LANES: Final = {"poly": "uint", "bfloat": "uint"}
 _DIRECTIONS: Final[dict[str, Direction]] = {"in": "in", "out": "out", "inout": "inout", "scratch": "scratch"}
 
 
@@ -71,17 +83,17 @@ def parse_prototype(text: str) -> Prototype:
 
     Arrays have their extents in brackets: `const int8_t a[rows][length]`.  `const` ones are inputs; `inout` stands
     before one that is both, `_Nullable` behind the star of one that may be null, [rows:stride] where rows lie apart,
-    `over_read(16)` and `aligned(16)` behind the brackets.  Raises PrototypeError.
+    `over_read(16)` and `aligned(16)` behind the brackets.  Types may be defined before it.  Raises PrototypeError.
     """
     reader = _Reader(text)
-    returns = reader.result()
+    returns, returned = reader.result()
     name = reader.word("the name of the function")
     reader.expect("(")
     arguments = tuple(reader.arguments())
     reader.accept(";")
     reader.end()
     try:
-        return Prototype(name, Signature(arguments, returns))
+        return Prototype(name, Signature(arguments, returns, returned))
     except ValueError as error:
         raise PrototypeError(f"the prototype of {name!r} cannot be called: {error}") from None
 
@@ -93,7 +105,8 @@ class _Reader:
         if len(text) > LONGEST:
             raise PrototypeError(f"a prototype has at most {LONGEST:,} characters, not {len(text):,}")
         self._tokens, at = list[str](), 0
-        text = text.strip()
+        self._types = dict[str, CType]()
+        text = _COMMENT.sub(" ", text).strip()
         while at < len(text):
             found = _TOKEN.match(text, at)
             if found is None:
@@ -128,16 +141,45 @@ class _Reader:
         if self._next:
             raise PrototypeError(f"expected the end of the prototype {self._place()}")
 
-    def result(self) -> str:
-        """The dtype of the result, empty for void."""
-        while self.accept(*_QUALIFIERS, "inline"):
-            pass
-        if self.accept("void"):
-            return ""
-        dtype = self._type()
-        if not isinstance(dtype, str) or self._next == "*":
-            raise PrototypeError("a function may return a number or nothing, no pointer, vector or structure")
-        return dtype
+    def result(self) -> tuple[str, Struct | VectorArgument | None]:
+        """The dtype of the number that is returned, empty for none, and what is returned instead.
+
+        Definitions of types stand before it.
+        """
+        while True:
+            is_name = bool(self.accept("typedef"))
+            while self.accept(*_QUALIFIERS, "inline"):
+                pass
+            kind = self._type()
+            if is_name:
+                self._define(kind)
+            if not self.accept(";"):
+                break
+        if self.accept("*", "&"):
+            raise PrototypeError("a function may return a number or nothing, a vector or a structure, but no pointer")
+        match kind:
+            case CVoid():
+                return "", None
+            case CNumber(dtype, in_vector=False):
+                return dtype, None
+            case CVector(dtype, lanes, count):
+                return "", VectorArgument(RETURNED, dtype, lanes, count)
+            case CRecord(pointers=()):
+                return "", kind.struct(RETURNED)
+        raise PrototypeError("a function may return a number or nothing, a vector or a structure of numbers")
+
+    def _define(self, kind: CType) -> None:
+        """`typedef` gives a type another name."""
+        if self.accept("("):
+            self.expect("*")
+            name, kind = self.word("the name of a type"), CFunction()
+            self.expect(")")
+            self._skip_parameters()
+        else:
+            name = self.word("the name of a type")
+        if self._next in ("*", "["):
+            raise PrototypeError(f"the type {name!r} is an array or a pointer: write it where it is used")
+        self._types[name] = kind
 
     def arguments(self) -> list[Argument]:
         """All arguments, the closing parenthesis included."""
@@ -153,49 +195,109 @@ class _Reader:
         return found
 
     def _argument(self) -> Argument:
+        if self._next == "...":
+            raise PrototypeError(
+                "a function with variable arguments cannot be called: write a function around it that has its arguments"
+            )
         seen = set[str]()
         direction = self.accept(*_DIRECTIONS)
         self._qualifiers(seen)
-        if self._next == "struct":
-            return self._struct(seen)
         kind = self._type()
         self._qualifiers(seen)
-        is_pointer = bool(self.accept("*"))
-        self._qualifiers(seen)
+        if self._next == "(" or isinstance(kind, CFunction):
+            return self._function(is_named=isinstance(kind, CFunction))
+        stars = 0
+        while self.accept("*", "&"):
+            stars += 1
+            self._qualifiers(seen)
         name = self.word("the name of an argument")
-        if self._next == "[" or is_pointer:
-            return self._pointer(name, kind, _DIRECTIONS.get(direction) or ("in" if "const" in seen else "out"), seen)
+        if self._next == "[" or stars:
+            return self._pointer(
+                name, kind, stars, _DIRECTIONS.get(direction) or ("in" if "const" in seen else "out"), seen
+            )
         if direction:
             raise PrototypeError(f"{name!r} is passed by value: only a pointer can be {direction!r}")
-        return ScalarArgument(name, kind) if isinstance(kind, str) else VectorArgument(name, *kind)
+        match kind:
+            case CNumber(dtype, choices, in_vector):
+                return ScalarArgument(name, dtype, choices=choices, in_vector=in_vector)
+            case CVector(dtype, lanes, count):
+                return VectorArgument(name, dtype, lanes, count)
+            case CRecord():
+                return kind.struct(name)
+        raise PrototypeError(f"the argument {name!r} has no type that can be passed")
 
-    def _pointer(self, name: str, kind: str | tuple[str, int], direction: Direction, seen: set[str]) -> Pointer:
-        if not isinstance(kind, str):
-            raise PrototypeError(f"{name!r} points to vectors: give the type of their lanes, and extents in lanes")
+    def _function(self, is_named: bool) -> FunctionArgument:
+        """A pointer to a function, with those of the image that it may be."""
+        if not is_named:
+            self.expect("(")
+            self.expect("*")
+            self._qualifiers(set())
+        name = self.word("the name of an argument")
+        if not is_named:
+            self.expect(")")
+            self._skip_parameters()
+        functions = list[str | None]()
+        if self.accept("one_of"):
+            self.expect("(")
+            while not functions or self.accept(","):
+                word = self.word("the name of a function")
+                functions.append(None if word == "NULL" else word)
+            self.expect(")")
+        return FunctionArgument(name, tuple(functions))
+
+    def _skip_parameters(self) -> None:
+        self.expect("(")
+        depth = 1
+        while depth:
+            if not self._next:
+                self.expect(")")
+            depth += {"(": 1, ")": -1}.get(self._next, 0)
+            self._at += 1
+
+    def _pointer(self, name: str, kind: CType, stars: int, direction: Direction, seen: set[str]) -> Pointer | Struct:
         shape, strides = list[Extent](), list[Extent]()
         while self.accept("["):
             shape.append(self._extent())
             if self.accept(":"):
                 strides.append(self._extent())
             self.expect("]")
-        allowed = dict[str, int]()
-        while word := self.accept("over_read", "aligned"):
+        allowed, may_be = dict[str, int](), ""
+        while word := self.accept("over_read", "aligned", "may_be"):
             self.expect("(")
-            allowed[word] = self._number(f"the bytes of {word}")
+            if word == "may_be":
+                may_be = self.word("the name of an input")
+            else:
+                allowed[word] = self._number(f"the bytes of {word}")
             self.expect(")")
-        if not shape:
-            raise PrototypeError(f"the pointer {name!r} has no extent: give one, as in {name}[length]")
+        over_read, alignment = allowed.get("over_read", 0), allowed.get("aligned", 1)
+        if isinstance(kind, CRecord) and stars <= 1:
+            if strides or may_be:
+                raise PrototypeError(f"the structures {name!r} lie one behind the other, and in no other's place")
+            struct = kind.struct(name)
+            return replace(
+                struct, by_pointer=True, direction=direction, nullable="_Nullable" in seen, shape=tuple(shape),
+                over_read=over_read, alignment=alignment,
+            )  # fmt: skip
+        if isinstance(kind, CVector):
+            raise PrototypeError(f"{name!r} points to vectors: give the type of their lanes, and extents in lanes")
+        if not isinstance(kind, CNumber | CVoid) or stars > 2:
+            raise PrototypeError(f"{name!r} points to what no array holds: give arrays of numbers or of structures")
+        if len(shape) < max(stars, 1):
+            wanted = f"one for each *, as in {name}[count][length]" if stars == 2 else f"one, as in {name}[length]"
+            raise PrototypeError(f"the pointer {name!r} has no extent: give {wanted}")
         if strides and len(strides) == len(shape) - 1:
             strides.append(1)
         return Pointer(
             name,
-            kind,
+            kind.dtype if isinstance(kind, CNumber) else "uint8",
             tuple(shape),
             direction=direction,
             nullable="_Nullable" in seen,
             strides=tuple(strides),
-            over_read=allowed.get("over_read", 0),
-            alignment=allowed.get("aligned", 1),
+            over_read=over_read,
+            alignment=alignment,
+            indirect=stars == 2,
+            may_be=may_be,
         )
 
     def _number(self, what: str) -> int:
@@ -216,50 +318,122 @@ class _Reader:
             return int(tokens[0])
         if not tokens:
             raise PrototypeError(f"expected an extent: a number or the name of an argument {self._place()}")
-        extent = " ".join(tokens).replace("( ", "(").replace(" )", ")")
+        extent = " ".join(tokens).replace("( ", "(").replace(" )", ")").replace(" . ", ".")
         try:
             return extent if names_in(extent) else value_of(extent, {})
         except ValueError as error:
             raise PrototypeError(str(error)) from None
 
-    def _struct(self, seen: set[str]) -> Struct:
-        self.expect("struct")
-        if self._next != "{":
-            self.word("the name of a structure, or its fields in braces")
+    def _record(self, word: str) -> CRecord:
+        """A structure or union, by its members or by its name where it was defined."""
+        tag = "" if self._next == "{" else self.word(f"the name of a {word}, or its fields in braces")
+        if tag and self._next != "{":
+            known = self._types.get(f"{word} {tag}")
+            if not isinstance(known, CRecord):
+                known_not = f"{word} {tag}, which is not defined"
+                raise PrototypeError(f"expected '{{' after {known_not}: give its fields, there or before the function")
+            return known
         self.expect("{")
-        fields = list[tuple[str, str]]()
+        members = list[CMember]()
         while not self.accept("}"):
-            kind, name = self._type(), self.word("the name of a field")
-            if not isinstance(kind, str):
-                raise PrototypeError(f"the field {name!r} is a vector: give an array of its lanes' type")
-            if self.accept("["):
-                kind = f"({self._number('the elements of a field')},){kind}"
-                self.expect("]")
-            self.expect(";")
-            fields.append((name, kind))
-        by_pointer = bool(self.accept("*"))
+            members += self._members()
+        try:
+            record = record_of(members, is_union=word == "union")
+        except ValueError as error:
+            raise PrototypeError(str(error)) from None
+        if tag:
+            self._types[f"{word} {tag}"] = record
+        return record
+
+    def _members(self) -> list[CMember]:
+        """The members that one declaration in a structure makes."""
+        seen = set[str]()
         self._qualifiers(seen)
-        if by_pointer and "const" not in seen:
-            raise PrototypeError("a structure by pointer is only read: write const before it; outputs are arrays")
-        return Struct(self.word("the name of an argument"), tuple(fields), by_pointer)
+        kind = self._type()
+        if self.accept(";"):
+            if isinstance(kind, CRecord):
+                return [CMember("", kind)]
+            raise PrototypeError(f"expected the name of a field {self._place()}")
+        found = list[CMember]()
+        while not found or self.accept(","):
+            self._qualifiers(seen)
+            stars = 0
+            while self.accept("*"):
+                stars += 1
+                self._qualifiers(seen)
+            name = self.word("the name of a field")
+            if self._next == ":":
+                raise PrototypeError(f"the field {name!r} is of bits: give the whole number that it is part of")
+            if stars and self._next != "[":
+                found.append(CMember(name, kind, is_pointer=True))
+            elif stars:
+                array = self._pointer(name, kind, stars, "in" if "const" in seen else "inout", seen)
+                if not isinstance(array, Pointer):
+                    raise PrototypeError(f"the field {name!r} points to structures: give an array of numbers")
+                found.append(CMember(name, kind, is_pointer=True, array=array))
+            else:
+                extents = list[int]()
+                while self.accept("["):
+                    extents.append(self._number("the elements of a field"))
+                    self.expect("]")
+                found.append(CMember(name, kind, tuple(extents)))
+        self.expect(";")
+        return found
+
+    def _enumeration(self) -> CNumber:
+        """Its numbers, which it is given in braces, or by its name where it was defined."""
+        tag = "" if self._next == "{" else self.word("the name of an enumeration, or its names in braces")
+        if not self.accept("{"):
+            known = self._types.get(f"enum {tag}")
+            if not isinstance(known, CNumber):
+                raise PrototypeError(
+                    f"enum {tag} is not defined: give its names in braces, there or before the function"
+                )
+            return known
+        numbers = list[int]()
+        while not self.accept("}"):
+            self.word("a name of the enumeration")
+            value = numbers[-1] + 1 if numbers else 0
+            if self.accept("="):
+                value = (-1 if self.accept("-") else 1) * self._number("the value of a name")
+            numbers.append(value)
+            if not self.accept(",") and self._next != "}":
+                self.expect("}")
+        kind = CNumber("int32" if min(numbers, default=0) < 0 else "uint32", tuple(dict.fromkeys(numbers)))
+        if tag:
+            self._types[f"enum {tag}"] = kind
+        return kind
 
     def _qualifiers(self, seen: set[str]) -> None:
         while found := self.accept(*_QUALIFIERS):
             seen.add(found)
 
-    def _type(self) -> str | tuple[str, int]:
-        """The dtype of a type; with the lanes of a vector type."""
+    def _type(self) -> CType:
+        if self.accept("std"):
+            self.expect(":")
+            self.expect(":")
         first = self._next
         if vector := _VECTOR.fullmatch(first):
             self._at += 1
-            return vector[1] + vector[2], int(vector[3])
+            return CVector(_OF_LANES.get(vector[1], vector[1]) + vector[2], int(vector[3]), int(vector[4] or 1))
+        if word := self.accept("struct", "union"):
+            return self._record(word)
+        if self.accept("enum"):
+            return self._enumeration()
+        if self.accept("void"):
+            return CVoid()
+        if self.accept(*_BFLOAT):
+            return CNumber("uint16", in_vector=True)
         words = list[str]()
         while self._next in _WORDS and " ".join([*words, self._next]) in _TYPES:
             words.append(self._next)
             self._at += 1
-        if not words:
-            raise PrototypeError(f"expected a type such as int32_t, size_t, float or int32x4_t {self._place()}")
-        return _TYPES[" ".join(words)]
+        if words:
+            return CNumber(_TYPES[" ".join(words)])
+        if first in self._types:
+            self._at += 1
+            return self._types[first]
+        raise PrototypeError(f"expected a type such as int32_t, size_t, float or int32x4_t {self._place()}")
 
     def _place(self) -> str:
         before = " ".join(self._tokens[max(0, self._at - 3) : self._at])

@@ -21,7 +21,7 @@ from sim.call.guards.bounds import AccessBounds
 from sim.call.guards.convention import PRESERVED, name_of
 from sim.kernels.domain import domain_of, number_types
 from sim.kernels.kernel import Inputs, Kernel, KernelError
-from sim.kernels.signature import RETURNED, ScalarArgument, Stack, is_given
+from sim.kernels.signature import RETURNED, Pointer, ScalarArgument, Stack, is_given
 from sim.machine.machine import Machine
 from sim.machine.registers import VISIBLE_PLACES
 from sim.symbolic.machine import RAISED, SymbolicMachine, SymbolicState
@@ -162,7 +162,7 @@ class SymbolicCall:
             if argument.name not in symbolic:
                 continue
             array = placed.get(argument.name)
-            if array is not None and is_given(array.pointer):
+            if array is not None and isinstance(array.pointer, Pointer) and is_given(array.pointer):
                 size = np.dtype(array.pointer.dtype).itemsize
                 for index, address in enumerate(element_addresses(array)):
                     leaf = self._s.made(input_leaf(self._kernel, argument.name, index))
@@ -226,7 +226,7 @@ def element_type(dtype: str) -> Int:
 
 def element_addresses(array: PlacedArray) -> list[int]:
     """Where the elements of an array lie, in C order."""
-    size = np.dtype(array.pointer.dtype).itemsize
+    size = array.pointer.type.itemsize
     offsets = [
         sum(i * stride for i, stride in zip(at, array.strides, strict=True)) for at in np.ndindex(*array.extents)
     ]

@@ -17,7 +17,7 @@ from sim.kernels.domain import Domain
 from sim.kernels.input_tree import Where, rebuilt
 from sim.kernels.inputs import edited, numbers_of
 from sim.kernels.kernel import Inputs, Kernel, KernelError
-from sim.kernels.signature import RETURNED, Pointer, ScalarArgument, extents
+from sim.kernels.signature import RETURNED, FunctionArgument, Pointer, ScalarArgument, Signature, extents
 from sim.symbolic.numbers.arrays import SymbolicArray, SymbolicInt, array_of, is_symbolic
 from sim.symbolic.numbers.elementwise import equal, less, negated, settled
 from sim.symbolic.numbers.floats import bits_of, format_of, is_floating, operation
@@ -78,6 +78,8 @@ def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = (
     """
     if kernel.valid is not None:
         raise Untraceable(f"{kernel.title} has a valid(inputs), which proofs do not take into account: give domains")
+    if strange := _untraced(kernel.signature):
+        raise Untraceable(f"{strange} of {kernel.title} is no array, number or vector: proofs know nothing else")
     sizes = {extent for p in kernel.signature.pointers for extent in (*p.shape, *p.strides) if isinstance(extent, str)}
     held = frozenset(known) | sizes
     while True:
@@ -121,6 +123,15 @@ def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = (
     }
     kept = {name_of(where) for where in numbers if where not in inputs and where[-1] not in sizes}
     return TracedReference(example, inputs, frozenset(kept), tuple(cases), refused, frozenset(unknown))
+
+
+def _untraced(signature: Signature) -> str:
+    """The name of an argument, or of the result, that proofs do not know; "" where there is none."""
+    tables = [pointer.name for pointer in signature.pointers if pointer.indirect or pointer.may_be]
+    functions = [argument.name for argument in signature.by_value if isinstance(argument, FunctionArgument)]
+    structures = [struct.name for struct in signature.blocks]
+    returned = [RETURNED] if signature.returned is not None else []
+    return next(iter([*tables, *functions, *structures, *returned]), "")
 
 
 def name_of(where: Where) -> str:

@@ -5,22 +5,38 @@ Source: DWARF 5, sections 3.3 (subprograms), 5.1 to 5.7 (types).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
-from sim.kernels.signature import Argument, Pointer, ScalarArgument, Signature, Struct, VectorArgument
+from sim.kernels.c_types import CMember, CNumber, CRecord, CType, CVector, CVoid, record_of
+from sim.kernels.signature import (
+    RETURNED,
+    Argument,
+    Direction,
+    FunctionArgument,
+    Pointer,
+    ScalarArgument,
+    Signature,
+    Struct,
+    VectorArgument,
+)
 from sim.toolchain.image import Image, ImageError
 
 _QUALIFIERS: Final = ("DW_TAG_typedef", "DW_TAG_volatile_type", "DW_TAG_restrict_type", "DW_TAG_atomic_type")
 _SIGNED: Final = {5: "int", 6: "int", 7: "uint", 8: "uint", 2: "uint", 4: "float", 16: "uint"}
 """DW_ATE_signed, signed_char, unsigned, unsigned_char, boolean, float, UTF."""
+_POINTERS: Final = ("DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type")
+_RECORDS: Final = ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type")
+_NOT_MEMBERS: Final = ("DW_TAG_subprogram", "DW_TAG_typedef", "DW_TAG_enumeration_type", *_RECORDS)
+_BFLOAT: Final = "__bf16"
 _DEEPEST: Final = 32
 """Types within types; C's own limits are far below what a malformed file may nest."""
 
 
 def function_signature(image: Image, name: str) -> Signature:
-    """How a function is called; each pointer has the unknown extent 0.
+    """How a function is called; each pointer has the unknown extent 0, one to void, which is to bytes, none.
 
     A pointer to constants is an input, any other both in and out.  Raises ImageError where the debug information
     does not have the function, says of it what no signature can, or is malformed.
@@ -50,22 +66,42 @@ def require_fit(image: Image, name: str, signature: Signature) -> None:
         counts = f"{len(compiled.arguments)} arguments, the signature {len(signature.arguments)}"
         raise ImageError(f"the signature does not fit: {name!r} of {image.path} takes {counts}")
     for theirs, ours in zip(compiled.arguments, signature.arguments, strict=False):
+        if _is_address(theirs) and _is_address(ours) and not (_number_of(theirs) and _number_of(ours)):
+            continue  # what void, structures and tables hold is for the prototype to say
         if _kind(theirs) != _kind(ours):
             said = f"{theirs.name!r} is {_kind(theirs)}, the signature says that {ours.name!r} is {_kind(ours)}"
             raise ImageError(f"the signature does not fit: in {name!r} of {image.path} {said}")
-    if _number_kind(compiled.returns) != _number_kind(signature.returns):
-        said = f"returns {_number_kind(compiled.returns)}, the signature {_number_kind(signature.returns)}"
+    if _result_kind(compiled) != _result_kind(signature):
+        said = f"returns {_result_kind(compiled)}, the signature {_result_kind(signature)}"
         raise ImageError(f"the signature does not fit: {name!r} of {image.path} {said}")
+
+
+def _is_address(argument: Argument) -> bool:
+    by_pointer = isinstance(argument, Struct) and argument.by_pointer
+    return by_pointer or isinstance(argument, Pointer | FunctionArgument)
+
+
+def _number_of(argument: Argument) -> str:
+    """The kind of the numbers that a pointer points to; "" where it does not point to numbers."""
+    if not isinstance(argument, Pointer) or argument.indirect or not argument.shape:
+        return ""
+    return _number_kind(argument.dtype)
 
 
 def _kind(argument: Argument) -> str:
     """What is compared of an argument."""
-    if isinstance(argument, Struct):
+    if _is_address(argument):
+        return f"a pointer to {_number_of(argument)}" if _number_of(argument) else "a pointer"
+    if isinstance(argument, Struct) or (isinstance(argument, VectorArgument) and argument.count > 1):
         return f"a structure of {argument.type.itemsize} bytes"
     if isinstance(argument, VectorArgument):
         return f"a vector of {argument.lanes} x {_number_kind(argument.dtype)}"
-    number = _number_kind(argument.dtype)
-    return f"a pointer to {number}" if isinstance(argument, Pointer) else number
+    assert isinstance(argument, ScalarArgument)
+    return "16-bit floating point" if argument.in_vector else _number_kind(argument.dtype)
+
+
+def _result_kind(signature: Signature) -> str:
+    return _number_kind(signature.returns) if signature.returned is None else _kind(signature.returned)
 
 
 def _number_kind(dtype: str) -> str:
@@ -95,57 +131,105 @@ def _signature(dwarf: Any, name: str) -> Signature:
     returned = _type_of(entry)
     if returned is None:
         return Signature(arguments)
-    result = _argument(entry, "its result")
-    if not isinstance(result, ScalarArgument):
-        raise _Unknown(f"{name!r} returns what is no number")
-    return Signature(arguments, result.dtype)
+    result = _argument(entry, RETURNED)
+    if isinstance(result, ScalarArgument) and not result.in_vector:
+        return Signature(arguments, result.dtype)
+    if isinstance(result, VectorArgument):
+        return Signature(arguments, "", result)
+    if isinstance(result, Struct) and not result.by_pointer and not result.pointers:
+        return Signature(arguments, "", result)
+    raise _Unknown(f"{name!r} returns what is no number, vector or structure of numbers")
 
 
 def _argument(die: Any, unnamed: str) -> Argument:
-    name = _text(die, "DW_AT_name") or unnamed
+    name = unnamed if unnamed == RETURNED else _text(die, "DW_AT_name") or unnamed
     target, _ = _stripped(_type_of(die))
     if target is None:
         raise _Unknown(f"{name!r} has no type")
-    if target.tag in ("DW_TAG_pointer_type", "DW_TAG_reference_type"):
-        pointed, constant = _stripped(_type_of(target))
-        if pointed is None:
-            raise _Unknown(f"{name!r} points to void: give the prototype")
-        dtype = _array(name, pointed)[0] if pointed.tag == "DW_TAG_array_type" else _number(name, pointed)
-        return Pointer(name, dtype, (0,), direction="in" if constant else "inout", nullable=True)
-    if target.tag == "DW_TAG_array_type":
-        return VectorArgument(name, *_array(name, target))
-    if target.tag in ("DW_TAG_structure_type", "DW_TAG_class_type"):
-        fields = []
-        for member in target.iter_children():
-            field = _text(member, "DW_AT_name")
-            held, _ = _stripped(_type_of(member))
-            if member.tag != "DW_TAG_member" or held is None:
-                raise _Unknown("a structure has more than plain members")
-            if held.tag == "DW_TAG_array_type":
-                dtype, count = _array(field, held)
-                fields.append((field, f"({count},){dtype}"))
-            else:
-                fields.append((field, _number(field, held)))
-        return Struct(name, tuple(fields))
-    return ScalarArgument(name, _number(name, target))
+    if target.tag in _POINTERS:
+        return _pointer(name, target)
+    match _c_type(name, target):
+        case CNumber(dtype, choices, in_vector):
+            return ScalarArgument(name, dtype, choices=choices, in_vector=in_vector)
+        case CVector(dtype, lanes, count):
+            return VectorArgument(name, dtype, lanes, count)
+        case CRecord() as record:
+            return record.struct(name)
+    raise _Unknown(f"{name!r} has a type that cannot be passed here: {target.tag}")
 
 
-def _array(name: str, die: Any) -> tuple[str, int]:
-    """Dtype and number of elements of an array or vector type."""
+def _pointer(name: str, die: Any) -> Pointer | Struct | FunctionArgument:
+    """What a pointer or a reference is, to arrays of which the extents are not known."""
+    pointed, constant = _stripped(_type_of(die))
+    direction: Direction = "in" if constant else "inout"
+    if pointed is None:
+        return Pointer(name, "uint8", (), direction=direction, nullable=True)
+    if pointed.tag == "DW_TAG_subroutine_type":
+        return FunctionArgument(name, (None,))
+    if pointed.tag in _POINTERS:
+        inner, constant = _stripped(_type_of(pointed))
+        dtype = "uint8" if inner is None else _number(name, inner)
+        direction = "in" if constant else "inout"
+        return Pointer(name, dtype, (0, 0), direction=direction, nullable=True, indirect=True)
+    if pointed.tag == "DW_TAG_array_type":
+        return Pointer(name, _number(name, _array(name, pointed)[0]), (0,), direction=direction, nullable=True)
+    if pointed.tag in _RECORDS and (kind := _c_type(name, pointed)) and isinstance(kind, CRecord):
+        return replace(kind.struct(name), by_pointer=True, direction=direction, nullable=True)
+    return Pointer(name, _number(name, pointed), (0,), direction=direction, nullable=True)
+
+
+def _c_type(name: str, die: Any, depth: int = 0) -> CType:
+    """The type of an argument or a field that is no pointer."""
+    if depth > _DEEPEST:
+        raise _Unknown("its types are nested too deeply")
+    if die.tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" in die.attributes:
+        element, (lanes, *_) = _array(name, die)
+        return CVector(_number(name, element), lanes)
+    if die.tag not in _RECORDS:
+        return CNumber(_number(name, die), in_vector=_text(die, "DW_AT_name") == _BFLOAT)
+    members = [_member(child, depth) for child in die.iter_children() if child.tag not in _NOT_MEMBERS]
+    try:
+        record = record_of(members, is_union=die.tag == "DW_TAG_union_type")
+    except ValueError as error:
+        raise _Unknown(str(error)) from None
+    if record.size != die.attributes["DW_AT_byte_size"].value:
+        raise _Unknown(f"{name!r} is laid out otherwise than C does by itself")
+    return record
+
+
+def _member(die: Any, depth: int) -> CMember:
+    field, extents = _text(die, "DW_AT_name"), tuple[int, ...]()
+    held, _ = _stripped(_type_of(die))
+    if die.tag != "DW_TAG_member" or held is None or "DW_AT_bit_size" in die.attributes:
+        raise _Unknown("a structure has more than plain members")
+    if held.tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" not in held.attributes:
+        held, extents = _array(field, held)
+    if held.tag not in _POINTERS:
+        return CMember(field, _c_type(field, held, depth + 1), extents)
+    pointed = None if extents else _pointer(field, held)
+    if not isinstance(pointed, Pointer):
+        raise _Unknown("a structure has pointers to more than numbers")
+    return CMember(field, CVoid(), is_pointer=True, array=pointed)
+
+
+def _array(name: str, die: Any) -> tuple[Any, tuple[int, ...]]:
+    """The element type and the extents of an array or vector type."""
     element, _ = _stripped(_type_of(die))
     counts = []
     for axis in (child.attributes for child in die.iter_children() if child.tag == "DW_TAG_subrange_type"):
         counts.append(
             int(axis["DW_AT_count"].value) if "DW_AT_count" in axis else int(axis["DW_AT_upper_bound"].value) + 1
         )
-    if element is None or len(counts) != 1:
-        raise _Unknown(f"{name!r} has more than one axis: give the prototype")
-    return _number(name, element), counts[0]
+    if element is None or not counts:
+        raise _Unknown(f"{name!r} has no extents: give the prototype")
+    return element, tuple(counts)
 
 
 def _number(name: str, die: Any) -> str:
     if die.tag == "DW_TAG_enumeration_type":
         return f"int{8 * die.attributes['DW_AT_byte_size'].value}"
+    if _text(die, "DW_AT_name") == _BFLOAT:
+        return "uint16"
     kind = _SIGNED.get(die.attributes["DW_AT_encoding"].value) if die.tag == "DW_TAG_base_type" else None
     size = die.attributes["DW_AT_byte_size"].value if kind else 0
     if kind is None or size not in (1, 2, 4, 8):

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ import numpy as np
 
 from sim.call.buffers import BUFFER_SPACING, PlacedArray
 from sim.call.guards.findings import Kind, bytes_text
+from sim.kernels.signature import Pointer
 from sim.machine.trace import Step
 from sim.toolchain.image import Segment
 
@@ -56,7 +58,7 @@ class StackFrame(NamedTuple):
 
 def owned_bytes(placed: PlacedArray) -> bytes | None:
     """1 for each byte that is an element's, 0 for each between rows; None where there is nothing between."""
-    mask, item = bytearray(placed.size), np.dtype(placed.pointer.dtype).itemsize
+    mask, item = bytearray(placed.size), placed.pointer.type.itemsize
     strides = [stride * item for stride in placed.strides]
     rows = np.lib.stride_tricks.as_strided(np.frombuffer(mask, "u1"), (*placed.extents, item), (*strides, 1))
     rows[...] = 1
@@ -105,6 +107,8 @@ class _Array:
         """What is wrong with an access near the array."""
         first, size = access.address - self.start, self.placed.size
         last, pointer = first + access.size - 1, self.placed.pointer
+        if pointer.indirect and size:
+            return self.nearest_row(first).breach(access)
         inside = first < size and last >= 0
         if inside and access.writes and pointer.direction == "in":
             said = f"writes {bytes_text(max(first, 0), min(last, size - 1))} of the input {self.name!r}"
@@ -121,6 +125,17 @@ class _Array:
         kind: Kind = "write between rows" if access.writes else "read between rows"
         said = f"{access.verb} {bytes_text(gap, end)} of {self.name!r}, between its rows"
         return Breach(kind, said, self.name, gap, end)
+
+    def nearest_row(self, byte: int) -> _Array:
+        """The array of a table of pointers that is nearest to a byte, or has it."""
+        placed, item = self.placed, self.placed.pointer.type.itemsize
+        step, size = placed.strides[0] * item, prod(placed.extents[1:]) * item
+        row = min(max((byte + (step - size) // 2) // step, 0), placed.extents[0] - 1)
+        pointer = Pointer(
+            f"{self.name}[{row}]", placed.pointer.type.name, placed.extents[1:],
+            direction=placed.pointer.direction, over_read=placed.pointer.over_read,
+        )  # fmt: skip
+        return _Array(PlacedArray(pointer, placed.address + row * step, placed.extents[1:], placed.strides[1:]))
 
     def outside(self, writes: bool, first: int, last: int) -> Breach:
         """The breach that an access of bytes before or behind the array is."""
@@ -158,7 +173,7 @@ class AccessBounds:
     ) -> None:  # fmt: skip
         self._absent = absent
         self.declared: dict[str, tuple[Breach, Step]] = {}
-        self._arrays = {_room(item.address): _Array(item) for item in placed}
+        self._arrays = {_room(item.address): _Array(item) for item in placed if not item.is_part}
         self._segments, self._stack = tuple(segments), stack
         whole = {room: array for room, array in self._arrays.items() if array.owned is None}
         self._readable = {room: (array.start, array.start + array.placed.size) for room, array in whole.items()}
@@ -230,7 +245,10 @@ class AccessBounds:
         """Remember a declared over-read, the first step of an array with all bytes of the later ones."""
         known, at = self.declared.get(breach.where, (breach, step))
         ends = [end for each in (known, breach) for end in (each.first, each.last) if end is not None]
-        whole = self._arrays[_room(address)].outside(False, min(ends), max(ends))
+        array = self._arrays[_room(address)]
+        if array.placed.pointer.indirect:
+            array = array.nearest_row(address - array.start)
+        whole = array.outside(False, min(ends), max(ends))
         self.declared[breach.where] = whole, at
 
 

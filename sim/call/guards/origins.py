@@ -70,7 +70,7 @@ def _of_memory(address: int, caller: Caller, placed: Iterable[PlacedArray]) -> B
         return ByteOrigin(
             "the stack", offset, f"the stack at sp {'-' if offset < 0 else '+'} {abs(offset)} of the call"
         )
-    for array in placed:
+    for array in (one for one in placed if not one.is_part):
         name, byte, end = array.pointer.name, address - array.address, array.size + array.pointer.over_read
         if not -PAGE <= byte < end + PAGE:
             continue

@@ -17,11 +17,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from sim.check.aim.ladder import Ladder, Rungs, halfway
 from sim.check.aim.variables import Variable
 from sim.kernels.domain import Domain
 from sim.kernels.extent import value_of
 from sim.kernels.kernel import Inputs, Kernel
-from sim.kernels.ladder import Ladder, Rungs, halfway
 from sim.kernels.signature import RETURNED
 
 Places = tuple[npt.NDArray[np.intp], ...]

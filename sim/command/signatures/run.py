@@ -17,7 +17,8 @@ def run_function(
     file: Annotated[Path, typer.Argument(help="A source, an object, a library, lib.a(member.o) or a linked program.")],
     symbol: Annotated[str, typer.Argument(help="The function, or its prototype where there is no debug information.")],
     arguments: Annotated[
-        list[str] | None, typer.Argument(help="All in order: 7, 1.5; arrays 1,2,3 or zeros:16 or @values.npy; null.")
+        list[str] | None,
+        typer.Argument(help="All in order: 7, 1.5; arrays 1,2,3 or zeros:16 or @values.npy; null; JSON."),
     ] = None,
     opt: Annotated[str, typer.Option(help="Optimisation level of a source.")] = "O2",
     march: March = None,
