@@ -383,7 +383,7 @@ class Session:
         placed = self.array_at(address)
         if placed is None:
             return f"*{address:#x}"
-        element, at = (address - placed.address) // np.dtype(placed.pointer.dtype).itemsize, list[int]()
+        element, at = (address - placed.address) // placed.pointer.type.itemsize, list[int]()
         for stride in placed.strides:
             index, element = divmod(element, stride)
             at.append(index)

@@ -114,7 +114,7 @@ def _element(text: str, name: str, at: list[int], arrays: Mapping[str, PlacedArr
         at = [int(index) for index in np.unravel_index(at[0], array.extents)] if at[0] < np.prod(array.extents) else at
     if len(at) != len(array.extents) or any(i >= extent for i, extent in zip(at, array.extents, strict=True)):
         raise SpotError(f"{text} is outside of {name}{list(array.extents)}")
-    size = np.dtype(array.pointer.dtype).itemsize
+    size = array.pointer.type.itemsize
     offset = sum(index * stride for index, stride in zip(at, array.strides, strict=True))
     return Spot(text, MEMORY, array.address + offset * size, size)
 

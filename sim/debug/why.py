@@ -356,8 +356,8 @@ def _number(session: Session, node: Node, evaluation: Evaluation) -> int | float
     array = None
     if isinstance(place, MemoryPlace):
         array = session.array_at(evaluation.value(place.address) + node.lane * node.bits // 8)
-    if array is not None and 8 * np.dtype(array.pointer.dtype).itemsize == node.bits:
-        kind = np.dtype(array.pointer.dtype).kind
+    if array is not None and array.pointer.type.kind != "V" and 8 * array.pointer.type.itemsize == node.bits:
+        kind = array.pointer.type.kind
     elif node.lane < len(node.write.lanes) and any(
         isinstance(n, Floating) for n in walk([node.write.lanes[node.lane]])
     ):
