@@ -38,6 +38,8 @@ def model(file: Path, against: str | None, inputs: Path | None, seed: int, as_js
         if missing:
             raise ModelError(f"{inputs} has no {', '.join(missing)}, which {network.name} takes")
         tensors = litert_tensors(file, network, {number: given[number] for number in network.inputs}, against)
+    elif not Path(against).exists():
+        raise ModelError(f"{against} is neither a file nor one of {', '.join(RESOLVERS)}")
     else:
         tensors = tensors_by_name(network, read_arrays(Path(against)))
     report = ModelReport(network=network, against=against, seed=drawn, layers=tuple(compared(network, tensors)))

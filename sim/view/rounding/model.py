@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from sim.explanation.explanation import place_of
+from sim.golden.registry.conventions import CONVENTIONS
 from sim.models.compare import LayerReport
 from sim.models.network import Network, NetworkLayer
 from sim.models.report import ModelReport
@@ -42,9 +46,7 @@ def show_model(report: ModelReport, console: Console) -> None:
     seed = f", inputs of seed {report.seed}" if report.seed is not None else ""
     console.print(f"{escape(report.network.name)} against {escape(report.against)}{seed}", highlight=False)
     for kind, names in report.common.items():
-        shared = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        told = f"{kind}: every layer is {shared}" if names else f"{kind}: no convention is shared by all layers"
-        console.print(escape(told), highlight=False)
+        console.print(escape(f"{kind}: {_shared(names)}"), highlight=False)
     apart = report.first_apart
     colour = "red" if apart is not None else "green" if report.compared else "yellow"
     console.print(f"[{colour}]{escape(report.verdict)}[/{colour}]", highlight=False)
@@ -66,11 +68,20 @@ def _operator(layer: NetworkLayer) -> str:
     return layer.operator if activation == "NONE" else f"{layer.operator}, {activation}"
 
 
+def _shared(names: Sequence[str]) -> str:
+    """The conventions that all layers share, and who uses the first of them."""
+    if not names:
+        return "no convention is shared by all layers"
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    users = CONVENTIONS[names[0].split(" of ")[0]].users
+    return f"every layer is {', '.join(names[:3])}{more}; the first is used by {users}"
+
+
 def _told(report: ModelReport, layer: LayerReport) -> str:
     if layer.outcome == "skipped":
         return layer.reason
     if layer.outcome == "differs":
         nearest = f", nearest {layer.conventions[0]}" if layer.conventions else ""
-        return f"{layer.differing:,} of {layer.elements:,} differ, the first at {list(layer.first)}{nearest}"
+        return f"{layer.differing:,} of {layer.elements:,} differ, the first is {place_of(layer.first)}{nearest}"
     others = len(layer.conventions) - 1
     return report.convention_of(layer) + (f" and {others} more" if others else "")
