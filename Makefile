@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/.installed
 # A terminal sees what comes, how much of it and how fast; a log need not.
 PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps
 
-.PHONY: demo test check bench batch prove streams symbolic floating kernels planted why exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-rtl notebooks docs form-words clean
+.PHONY: demo test check bench batch prove streams symbolic proofs floating kernels planted why exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-rtl notebooks docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -45,6 +45,10 @@ streams: $(INSTALLED)
 # The symbolic machine against the machine, every form and a million random instructions: an hour.
 symbolic: $(INSTALLED)
 	@PYTHONPATH=tests $(BIN)/python -m long.symbolic
+
+# 240 faults in the machine code of kernels, each proved or refuted, and tried on inputs: a quarter of an hour.
+proofs: $(INSTALLED)
+	@PYTHONPATH=tests $(BIN)/python -m long.proofs
 
 # Every floating-point form, a million fused multiply-adds, every half-precision number: minutes.
 floating: $(INSTALLED)

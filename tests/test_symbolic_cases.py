@@ -56,6 +56,12 @@ def test_where_no_comparison_of_an_input_chooses_the_case_is_one() -> None:
     assert len(cases(of(select((X * Y) < 3, X, Y), X))) == 1
 
 
+def test_what_the_condition_says_of_an_input_holds_in_the_case() -> None:
+    (case,) = cases(of(X * Y + 1, X + Y, X.equals(-2) & (Y < 4) & Y.equals(1).equals(0)))
+    ends = {place.file: (lane.low, lane.high) for place, lane in case.narrowed.items()}
+    assert ends == {"x": (-2, -2), "y": (0, 3)}
+
+
 def test_cases_of_cases_are_bounded() -> None:
     among: Lane = Y
     for number in range(-4, 4):

@@ -28,6 +28,7 @@ from sim.symbolic.machine import RAISED, SymbolicMachine, SymbolicState
 from sim.symbolic.nodes import Simplifier
 from sim.symbolic.pieces import BitPiece, Pieces, cut, number
 from sim.symbolic.simplify import SIMPLIFIER
+from sim.symbolic.unknowns import cut_out
 from sim.toolchain.image import Image
 
 UNDEFINED = "undefined"
@@ -131,7 +132,7 @@ class SymbolicCall:
         def is_possible(conditions: tuple[Lane, ...]) -> bool:
             try:
                 solver = Solver(time.monotonic() + SECONDS_FOR_A_PATH)
-                return not isinstance(solver.check(*required, *conditions), Impossible)
+                return not isinstance(solver.check(*cut_out([*required, *conditions])), Impossible)
             except Untranslatable:
                 return True
 

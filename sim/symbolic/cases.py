@@ -35,10 +35,25 @@ def cases(case: QuestionCase, splits: int = MOST_SPLITS) -> list[QuestionCase]:
 
     The conditions are comparisons of an input with a number.
     """
+    case = _with_what_is_given(case)
     condition = _condition(case) if splits else None
     if condition is None:
         return [case]
     return [part for holds in (True, False) for part in cases(_under(case, condition, holds), splits - 1)]
+
+
+def _with_what_is_given(case: QuestionCase) -> QuestionCase:
+    """The case with the inputs that its condition narrows: what is not so for no input need not be chosen by."""
+    for node in operands_first([case.given]):
+        compared = compared_with(node)[0]
+        if not is_condition(node) or not isinstance(compared, Read):
+            continue
+        for holds in (True, False):
+            if not _under(case, node, not holds).given.high:
+                found = _under(case, node, holds)
+                if found.narrowed[compared.place] is not compared and found.given.high:
+                    return _with_what_is_given(found)
+    return case
 
 
 def _condition(case: QuestionCase) -> Lane | None:

@@ -31,7 +31,7 @@ from sim.prove.run import in_processes
 from sim.symbolic.cases import QuestionCase, cases
 from sim.symbolic.expansion import expanded
 from sim.symbolic.simplify import SIMPLIFIER, simplified
-from sim.symbolic.unknowns import cut, replaced
+from sim.symbolic.unknowns import cut_out, replaced
 
 T = TypeVar("T", bound=Hashable)
 _TRIED: Final = 96
@@ -183,7 +183,7 @@ def _case(sides: Sides, deadline: float) -> Finding:
     now = time.monotonic()
     limit = now + _SHARE * (deadline - now)
     try:
-        if isinstance(Solver(limit).check(*cut([sides.given])), Impossible):
+        if isinstance(Solver(limit).check(*cut_out([sides.given])), Impossible):
             return Finding("proved", 0, reason=NO_INPUT)
         found = _step_by_step(sides, limit)
         if found is None and (reason := _unlike_operations(sides)):
@@ -317,7 +317,7 @@ def _is_proved(one: Lane, other: Lane, given: Lane | None, deadline: float) -> b
     shared = set(operands_first([one])) & set(operands_first([other]))
     products: set[Lane] = {node for node in shared if isinstance(node, Binary) and node.operator == "multiply"}
     for at in (shared, products):
-        a, b, condition = cut([one, other, SIMPLIFIER.number(1) if given is None else given], at)
+        a, b, condition = cut_out([one, other, SIMPLIFIER.number(1) if given is None else given], at)
         if a is b:
             return True
         solver = Solver(deadline)

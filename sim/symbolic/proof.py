@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import product
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from isa.evaluate.exact import Evaluation
 from isa.lane import Constant, Lane, Place, Read, operands_first
 from sim.call.call import CompiledKernel
 from sim.kernels.kernel import Inputs, Kernel
-from sim.prove.claim import Outcome
+from sim.prove.claim import Outcome, any_of
 from sim.symbolic.call import UNDEFINED, Path, SymbolicCall, input_leaf
 from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
 from sim.symbolic.numbers.elementwise import settled
@@ -243,7 +244,7 @@ class Prover:
             self._advance(f"{build.build}, {shape.name}")
             arguments = self._kernel.arguments(shape.example)
             try:
-                paths = call.traced(arguments, reference.unknown_arguments)
+                paths = call.traced(arguments, reference.unknown_arguments, [self._taken(reference)])
             except LanewiseError as error:
                 sentence = f"{shape.name}: {error}"
                 build.refused.append(sentence)
@@ -254,6 +255,15 @@ class Prover:
                 build.faults += [f"{shape.name}: {fault}" for fault in path.faults if fault not in build.faults]
                 for which, case in enumerate(reference.cases):
                     self._pair(build, number, reference, which, case, path)
+
+    def _taken(self, reference: TracedReference) -> Lane:
+        """1 where the single numbers of the call are those of an input that the reference takes."""
+        cases = []
+        for case in reference.cases:
+            single = [(name, case.arguments[name]) for name in reference.unknown_arguments]
+            same = [input_leaf(self._kernel, name).equals(lanes[0]) for name, lanes in single if len(lanes) == 1]
+            cases.append(reduce(lambda a, b: settled(a & b), same, case.given))
+        return SIMPLIFIER.simplified(any_of(cases))
 
     def _rehearse(
         self, build: BuildProof, called: CompiledKernel, reference: TracedReference, paths: Sequence[Path]
@@ -307,6 +317,9 @@ class Prover:
             dtype = types.get(name, np.dtype(self._kernel.signature.returns or "i8"))
             for index, (lane, wanted) in enumerate(zip(path.outputs[name], lanes, strict=True)):
                 made = self._with(lane, by)
+                if _is_undefined(made):  # a fault says so
+                    build.elements += 1
+                    continue
                 if is_floating(dtype):
                     made, wanted = (but_for_nans(SIMPLIFIER, each, format_of(dtype)) for each in (made, wanted))
                 key = (made, wanted, given)

@@ -24,7 +24,7 @@ from sim.symbolic.numbers.floats import bits_of, format_of, is_floating, operati
 from sim.symbolic.numbers.known_names import lanes_passed_on
 from sim.symbolic.numbers.tracing import Untraceable, Way, every_way
 from sim.symbolic.simplify import simplified
-from sim.symbolic.unknowns import cut
+from sim.symbolic.unknowns import cut_out
 
 SECONDS_FOR_AN_INPUT = 10.0
 """How long the solver may look for an input that the reference refuses."""
@@ -272,7 +272,7 @@ def _is_refusal(kernel: Kernel, example: Inputs, inputs: Mapping[Where, Read], w
 
     It goes the same way for all of them, so that one tells of all.  Raises Untraceable where it does not refuse it.
     """
-    answer = Solver(time.monotonic() + SECONDS_FOR_AN_INPUT).check(*cut([given]))
+    answer = Solver(time.monotonic() + SECONDS_FOR_AN_INPUT).check(*cut_out([given]))
     if isinstance(answer, Impossible):
         return False
     if isinstance(answer, Found):

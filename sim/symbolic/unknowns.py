@@ -17,7 +17,7 @@ def replaced(lanes: Iterable[Lane], by: Mapping[Lane, Lane]) -> list[Lane]:
     return [known[lane] for lane in wanted]
 
 
-def cut(lanes: Iterable[Lane], at: Collection[Lane] = ()) -> list[Lane]:
+def cut_out(lanes: Iterable[Lane], at: Collection[Lane] = ()) -> list[Lane]:
     """The lanes with an unknown number of its range in the place of each of these nodes that is no number itself.
 
     So it is for each floating-point operation, of which solvers know nothing: what holds of the result whatever those

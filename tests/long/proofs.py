@@ -1,0 +1,54 @@
+"""The long run of proofs: faults planted by seed in the machine code of kernels, each proved or refuted, and tried.
+
+    PYTHONPATH=tests .venv/bin/python -m long.proofs [--faults N] [--seed FIRST] [--jobs N] [--json FILE]
+
+Ends with 1 where a proof says of a fault what inputs say otherwise: proved although some input shows it, or refuted by
+inputs on which the check in lockstep finds nothing.  `undecided` are shown: no more is said of them than that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+
+from rich.console import Console
+from rich.progress import Progress
+
+from support.planted_words import SUBJECTS, Planted, judged
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--faults", type=int, default=240)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--json", default=None)
+    asked = parser.parse_args()
+    found: list[Planted] = []
+    with (
+        Progress(console=Console(stderr=True)) as progress,
+        ProcessPoolExecutor(asked.jobs, get_context("fork")) as workers,
+    ):
+        task = progress.add_task("faults", total=asked.faults)
+        seeds = range(asked.seed, asked.seed + asked.faults)
+        for done in as_completed([workers.submit(judged, SUBJECTS[seed % len(SUBJECTS)], seed) for seed in seeds]):
+            found.append(done.result())
+            progress.advance(task)
+    verdicts = Counter(one.verdict for one in found)
+    for one in sorted(found):
+        if one.verdict in ("undecided", "WRONGLY PROVED", "WRONGLY REFUTED"):
+            print(f"{one.verdict}: {one.subject}, {one.where}: {one.said}")
+    print(", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())))
+    if asked.json:
+        with open(asked.json, "w") as file:
+            json.dump([one._asdict() for one in sorted(found)], file, indent=1)
+    return 1 if verdicts["WRONGLY PROVED"] or verdicts["WRONGLY REFUTED"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
