@@ -133,3 +133,10 @@ def test_numbers_that_stay_as_they_are_in_the_example_are_told() -> None:
     assert traced_reference(kernel, kernel.sample(np.random.default_rng(2))).known == {"factor"}
     parameters = traced_reference(QUANTIZE, shapes_of(QUANTIZE, [2])[0].example, ["offset"])
     assert parameters.known == {"parameters.offset"}
+
+
+@pytest.mark.parametrize(("level", "names"), [("-O2", []), ("-O3", ["parameters.multiplier"])])
+def test_the_inputs_that_control_flow_depends_on_are_told(level: str, names: list[str]) -> None:
+    found = proved(QUANTIZE, level, source=QUANTIZE.sources[1], lengths=(17,))
+    assert found.builds[0].depends_on == [name.removeprefix("parameters.") for name in names]
+    assert {name for names in found.builds[0].branches.values() for name in names} == set(found.builds[0].depends_on)

@@ -58,7 +58,8 @@ class Path:
     """One way through a kernel: what it leaves for all inputs that meet `condition`.
 
     `outputs` are the elements of each output array in C order, and the result under its name; `saturates` is 1 where
-    QC is set.  `faults` says what a caller may not find, such as a register that was not kept.
+    QC is set.  `faults` says what a caller may not find, such as a register that was not kept.  `branches` are the
+    instructions after which it depends on inputs how the code goes on, with their names.
     """
 
     condition: Lane
@@ -66,6 +67,7 @@ class Path:
     saturates: Lane
     faults: tuple[str, ...]
     instructions: int
+    branches: Mapping[str, Collection[str]]
 
 
 class _Filled:
@@ -126,7 +128,7 @@ class SymbolicCall:
         saturates = self._s.number(0)
         for condition in state.saturated:
             saturates = self._s.computed("maximum", saturates, condition)
-        return [Path(self._s.number(1), outputs, saturates, tuple(faults), machine.executed)]
+        return [Path(self._s.number(1), outputs, saturates, tuple(faults), machine.executed, machine.branches)]
 
     def _possibility(self, required: Collection[Lane]) -> Callable[[tuple[Lane, ...]], bool]:
         def is_possible(conditions: tuple[Lane, ...]) -> bool:

@@ -28,6 +28,7 @@ from isa.lane import (
     Saturate,
     Write,
     read,
+    walk,
 )
 from sim.machine.alignment import must_be_aligned, require_aligned
 from sim.machine.errors import ExecutionError
@@ -89,7 +90,7 @@ class SymbolicState:
 
 
 class SymbolicMachine:
-    """Executes machine code on states.
+    """Executes machine code on states; `executed` counts instructions, `branches` has those on data and what of it.
 
     `instruction_at` decodes; `first` gives the byte that memory holds before anything is written, and raises where none
     may be read; `breach` says what is wrong with an access (address, size, whether it writes, sp), "" for nothing;
@@ -104,6 +105,7 @@ class SymbolicMachine:
     ) -> None:  # fmt: skip
         self.s = s
         self.executed = 0
+        self.branches: dict[str, frozenset[str]] = {}
         self._instruction_at, self._first, self._breach = instruction_at, first, breach
         self._is_possible, self._line_of = is_possible, line_of
         self._flow = Flow(instruction_at)
@@ -122,6 +124,9 @@ class SymbolicMachine:
             pc = state.pc
             ways = self.step(state)
             if isinstance(ways, Ways):
+                names = {node.place.file for node in walk([ways.condition]) if isinstance(node, Read)}
+                at = f"{self._instruction_at(pc).text} ({self._line_of(pc)})"
+                self.branches[at] = self.branches.get(at, frozenset()) | names
                 state = self._follow_both(pc, state, ways, until, depth)
             else:
                 state.pc = ways

@@ -18,13 +18,13 @@ import numpy as np
 
 from isa.errors import MISSING, LanewiseError
 from isa.evaluate.exact import Evaluation
-from isa.lane import Constant, Lane, Place, Read, operands_first
+from isa.lane import Constant, Lane, Place, Read, constant, operands_first
 from sim.call.call import CompiledKernel
 from sim.kernels.kernel import Inputs, Kernel
 from sim.prove.claim import Outcome, any_of
 from sim.symbolic.call import UNDEFINED, Path, SymbolicCall, input_leaf
 from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
-from sim.symbolic.numbers.elementwise import settled
+from sim.symbolic.numbers.elementwise import less, negated, settled
 from sim.symbolic.numbers.floats import format_of, is_floating
 from sim.symbolic.numbers.known_names import UNINITIALISED
 from sim.symbolic.numbers.tracing import Untraceable
@@ -35,6 +35,8 @@ from sim.toolchain.image import Image
 
 MOST_VALUES = 64
 """A number of so few values is taken value by value."""
+MOST_QUESTIONS = 1024
+"""So many questions at most come of one by that, but where it was asked for."""
 
 
 class WronglyTraced(LanewiseError):
@@ -86,6 +88,15 @@ class BuildProof:
     failures: list[Unproved] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    branches: dict[str, set[str]] = field(default_factory=dict)
+
+    @property
+    def depends_on(self) -> list[str] | None:
+        """The inputs on which control flow may depend, none for code that goes the same way for all.
+
+        None where it was not followed to its end.  Addresses depend on no input then: code in which they do is refused.
+        """
+        return None if self.refused or not self.elements else sorted(set().union(*self.branches.values()))
 
     @property
     def outcome(self) -> Outcome:
@@ -146,6 +157,8 @@ class KernelProof:
                     "elements": build.elements,
                     "proved": build.proved,
                     "instructions": build.instructions,
+                    "control_flow_depends_on": build.depends_on,
+                    "branches_on_data": {at: sorted(names) for at, names in sorted(build.branches.items())},
                     "faults": build.faults,
                     "refused": build.refused,
                     "not_proved": [
@@ -252,6 +265,8 @@ class Prover:
             self._rehearse(build, numbers, reference, paths)
             for path in paths:
                 build.instructions += path.instructions
+                for at, names in path.branches.items():
+                    build.branches.setdefault(at, set()).update(name.removeprefix("in.") for name in names)
                 build.faults += [f"{shape.name}: {fault}" for fault in path.faults if fault not in build.faults]
                 for which, case in enumerate(reference.cases):
                     self._pair(build, number, reference, which, case, path)
@@ -297,9 +312,14 @@ class Prover:
     ) -> None:  # fmt: skip
         by = self._leaves(reference, case)
         condition = self._with(path.condition, by)
-        given = self._given_of.setdefault(
-            (case.given, condition), SIMPLIFIER.simplified(settled(case.given & condition))
-        )
+        given = self._given_of.get((case.given, condition))
+        if given is None:
+            given = case.given & condition
+            for leaf, lane in by.items():
+                if lane.low < leaf.low or lane.high > leaf.high:
+                    given = given & negated(less(lane, constant(leaf.low))) & less(lane, constant(leaf.high + 1))
+                    self.proof.refused_inputs = True
+            given = self._given_of[case.given, condition] = SIMPLIFIER.simplified(settled(given))
         outputs = case.outputs
         if self._same and build is self.proof.builds[0]:
             self._first[shape, which] = {n: [self._with(x, by) for x in of] for n, of in path.outputs.items()}
@@ -335,11 +355,6 @@ class Prover:
         for name in reference.unknown_arguments:
             for index, lane in enumerate(case.arguments[name]):
                 leaf = SIMPLIFIER.simplified(input_leaf(self._kernel, name, index))
-                if lane.low < leaf.low or lane.high > leaf.high:
-                    raise Untraceable(
-                        f"the argument {name!r} may be any of {lane.low}..{lane.high}: "
-                        f"its domain is {leaf.low}..{leaf.high}"
-                    )
                 if leaf is not lane:
                     by[leaf] = lane
         return by
@@ -413,7 +428,14 @@ class Prover:
 
     def _expanded(self, question: Equality) -> Iterator[tuple[Equality, dict[Lane, Lane]]]:
         """The question with each of the values of the numbers that are taken value by value."""
-        leaves = [n for n in operands_first(question) if isinstance(n, Read) and self._is_each(n)]
+        leaves, ways = list[Read](), 1
+        for leaf in (n for n in operands_first(question) if isinstance(n, Read) and self._is_each(n)):
+            name = leaf.place.file.removeprefix("in.")
+            ways *= len(self.proof.each[name])
+            if ways <= MOST_QUESTIONS or name in self._each or name.rpartition(".")[2] in self._each:
+                leaves.append(leaf)
+            else:  # for the solver as it is
+                ways //= len(self.proof.each[name])
         for values in product(*(self.proof.each[leaf.place.file.removeprefix("in.")] for leaf in leaves)):
             by: dict[Lane, Lane] = {leaf: SIMPLIFIER.number(value) for leaf, value in zip(leaves, values, strict=True)}
             yield Equality(*(self._with(lane, by) for lane in question)), by

@@ -182,7 +182,8 @@ def _dtype(kernel: Kernel, where: Where) -> np.dtype[Any]:
 
 
 def _domain(kernel: Kernel, where: Where) -> Domain:
-    names = [name_of(where), str(where[-1]), str(where[0])]
+    named = tuple(part for part in where if isinstance(part, str))
+    names = [name_of(named), named[-1], named[0]]
     return next((kernel.domain[name] for name in names if name in kernel.domain), Domain())
 
 
@@ -200,7 +201,7 @@ def _bits(number: Any) -> int:
 
 def _in_domain(kernel: Kernel, where: Where, lane: Read, own: Any) -> Iterator[Lane]:
     """What a number of the range must fulfil to be in the domain, where the domain has gaps."""
-    domain = _domain(kernel, tuple(part for part in where if isinstance(part, str)) or where)
+    domain = _domain(kernel, where)
     if isinstance(own, np.floating):
         yield from _floats_in_domain(domain, lane, own.dtype)
         return

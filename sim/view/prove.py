@@ -92,9 +92,12 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
     table.add_column("build", overflow="fold")
     table.add_column("elements proved", justify="right")
     table.add_column("verdict")
+    table.add_column("control flow depends on", overflow="fold")
     for build in proof.compared:
-        colour = _COLOURS[build.outcome]
-        table.add_row(escape(build.build), f"{build.proved:,} of {build.elements:,}", f"[{colour}]{build.outcome}")
+        colour, names = _COLOURS[build.outcome], build.depends_on
+        depends = "not known" if names is None else ", ".join(names) or "no data"
+        counted = f"{build.proved:,} of {build.elements:,}"
+        table.add_row(escape(build.build), counted, f"[{colour}]{build.outcome}", escape(depends))
     console.print(table)
     for build in proof.compared:
         for sentence in _not_proved(proof, build):
