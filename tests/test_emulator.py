@@ -30,7 +30,7 @@ def random_registers(seed: int) -> RegisterStorage:
     rng, registers = Random(seed), RegisterStorage()
     registers.vectors[:] = rng.randbytes(512)
     registers.general[:] = [rng.getrandbits(64) for _ in range(32)]
-    registers.flags[:] = [rng.getrandbits(4), QC, 1 << 22, 0]
+    registers.flags[:] = [rng.getrandbits(4), QC, 1 << 22, 0, rng.getrandbits(64)]
     return registers
 
 

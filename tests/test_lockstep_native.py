@@ -53,7 +53,14 @@ from support.native_lockstep import NativeTwins
 SQADD_V0_V0_V0, MOVI_V31, SMMLA_V0_V1_V2, FADD_H0_H1_H0 = 0x4EA00C00, 0x4F00043F, 0x4E82A420, 0x1EE02820
 ADD_X3_X4_1, SUBS_X3_X4_5, CMP_X4_5, MOV_X30_X4 = 0x91000483, 0xF1001483, 0xF100149F, 0xAA0403FE
 WRITABLE, B_NEXT = 0x60000, 0x14000001
-MSR_FPSR_X4, LDR_X3_X1, B_8, B_SELF, BRK = 0xD51B4424, 0xF9400023, 0x14000002, 0x14000000, 0xD4200000
+MSR_TPIDR_X4, MSR_FPSR_X4, LDR_X3_X1, B_8, B_SELF, BRK = (
+    0xD51BD044,
+    0xD51B4424,
+    0xF9400023,
+    0x14000002,
+    0x14000000,
+    0xD4200000,
+)
 
 
 class Case(NamedTuple):
@@ -76,6 +83,7 @@ CASES = (
     Case("x30", [NOP, MOV_X30_X4, NOP], SAME, "1 x30"),
     Case("flags", [NOP, CMP_X4_5, NOP], SAME, "1 nzcv"),
     Case("FPSR", [NOP, MSR_FPSR_X4, NOP], SAME, "1 fpsr", x={"x4": QC}),
+    Case("thread pointer", [NOP, MSR_TPIDR_X4, NOP], SAME, "1 tpidr", x={"x4": 1 << 40}),
     Case("FPCR", [NOP, MSR_FPCR_X4, NOP], SAME, "1 fpcr", x={"x4": FZ}),
     Case("where a branch goes", [B_8, NOP, NOP], SAME, "0 pc"),
     Case("a fault of the emulator", [NOP, STR_X4_X1], [NOP, STR_X4_X2], "2 fault", x={"x2": NOWHERE}),
@@ -200,6 +208,7 @@ MISTAKES = (
     Mistake("the last vector not compared", VECTORS, VECTORS.replace("V;", "V - 1;"), "v31"),
     Mistake("x30 not compared", GENERAL, GENERAL.replace("X;", "X - 2;"), "x30"),
     Mistake("flags not compared", "other |= S->nzcv ^ L->flags[0] >> 28;", "", "flags"),
+    Mistake("the thread pointer not compared", "other |= S->tpidr ^ L->flags[3];", "", "thread pointer"),
     Mistake("FPSR not compared", "(S->fpsr ^ L->flags[1]) & L->fpsr_mask", "0", "FPSR"),
     Mistake("FPCR not compared", "(S->fpcr ^ L->flags[2]) & L->fpcr_mask", "0", "FPCR"),
     Mistake("pc not compared", "if (pc != L->state.pc || ", "if (", "where a branch goes"),

@@ -1,9 +1,9 @@
 """Expressions as Python text.
 
 The text works on these names: `V` (all vector registers, one bytearray of 512 bytes), `X` (general registers, then
-sp), `F` (nzcv, fpsr, fpcr, monitor,
-tpidr), `load`, `store`, `pc`, and `r0`, `r1`, ... for open register numbers.  Lanes are
-unpacked once, masks that the ranges make needless are left out, and a value used once is written where it is used.
+sp), `F` (nzcv, fpsr, fpcr, monitor, tpidr), `load`, `store`, `pc`, and `r0`, `r1`, ... for open register numbers.
+Lanes are unpacked once, masks that the ranges make needless are left out, and a value used once is written where it is
+used.
 """
 
 from __future__ import annotations

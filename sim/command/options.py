@@ -17,6 +17,8 @@ from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.kernel_file import load_kernel
 from sim.terminal.output import fail, print_text, require_one_of, writing_file
 from sim.terminal.writable import require_writable
+from sim.toolchain.compile_commands import object_as_told
+from sim.toolchain.compilers import is_source
 from sim.toolchain.levels import LEVELS
 
 MAX_LANES = 10_000_000
@@ -53,6 +55,15 @@ def compile_flags(march: str | None, cflags: str, include: Sequence[Path] | None
         fail(f"--cflags cannot be split as a shell does: {error}")
     folders = (f"-I{folder.absolute()}" for folder in include or ())
     return (*([f"-march={march}"] if march else []), *folders, *more)
+
+
+def as_compiled(source: Path, compile_with: str | None) -> Path:
+    """What stands for a source: its object where --compile says how that is made; ends the command where it is none."""
+    if compile_with is None:
+        return source
+    if not is_source(source):
+        fail(f"--compile says how a source is compiled, and {source} is none")
+    return object_as_told(compile_with, source)
 
 
 def tell_lacking(found: Sequence[Lacking], quiet: bool) -> None:

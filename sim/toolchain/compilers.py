@@ -14,11 +14,12 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from isa.errors import MISSING, LanewiseError
@@ -473,8 +474,25 @@ def _run(command: list[str], directory: Path | None = None) -> str:
     raise ToolchainError(f"an instruction is not in the target: add the flag -march={march}\n{said}")
 
 
-def _executed(command: list[str], directory: Path | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name not in _CLANG_VARIABLES}
+def run_as_told(command: list[str], directory: Path) -> None:
+    """Run a user's own compiler in that directory, in an environment as it is.
+
+    Raises ToolchainError with what it says where it fails, ToolchainUnavailable where it cannot be run.
+    """
+    if not directory.is_dir():
+        raise ToolchainUnavailable(f"cannot run {_tool(command)}: there is no folder {directory}")
+    done = _executed(command, directory, left_out=())
+    if done.returncode:
+        how = f"ends with {done.returncode}" if done.returncode > 0 else f"was stopped by signal {-done.returncode}"
+        said = done.stderr.strip() or done.stdout.strip() or "nothing"
+        raise ToolchainError(f"the command {shlex.join(command)} {how}; it says:\n{said}")
+
+
+def _executed(
+    command: list[str], directory: Path | None = None, left_out: Collection[str] = _CLANG_VARIABLES
+) -> subprocess.CompletedProcess[str]:
+    """Run a program in an environment without these variables."""
+    environment = {name: value for name, value in os.environ.items() if name not in left_out}
     environment["PYTHONSAFEPATH"] = "1"  # a folder `ziglang` where we are is not the compiler's
     try:
         return subprocess.run(

@@ -54,6 +54,7 @@ _THREAD_ROOM: Final = 64
 """Bytes from the thread pointer that are there in any case: with Android's eight words, of which the sixth is the stack
 protector's (bionic, tls_defines.h)."""
 _DESCRIBED: Final = THREAD_POINTER - (1 << 16)
+_ROOM_AROUND: Final = 1 << 16
 _GET_ADDRESS: Final = _DESCRIBED + 8
 _ACCESS_CODE: Final = struct.pack("<6I", 0xF9400400, 0xD65F03C0, 0xD53BD041, 0xF9400400, 0x8B010000, 0xD65F03C0)
 """What a loader lends to programs that do not know where a variable is.
@@ -172,6 +173,11 @@ class _Loader:
         thread = self._thread
         if thread is None:
             return
+        end = THREAD_POINTER + thread.offset + max(thread.size, _THREAD_ROOM)
+        for segment in self._image.segments:
+            first, last = segment.address - _ROOM_AROUND, segment.address + segment.size + _ROOM_AROUND
+            if first < end and last > _DESCRIBED:
+                raise self._refused(f"a segment at {segment.address:#x}, where the variables of a thread are put")
         variables = self._bytes(thread.template.start, len(thread.template))
         data = bytes(thread.offset) + variables
         if self._lends:

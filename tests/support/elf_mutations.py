@@ -10,13 +10,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 
+from sim.machine.machine import Machine
 from sim.toolchain.archive import MAGIC, THIN_MAGIC, members
 from sim.toolchain.compilers import ToolchainError
 from sim.toolchain.function_types import function_signature
 from sim.toolchain.image import Image, ImageError, defined_globals
 from sim.toolchain.objects import open_image
 from sim.toolchain.relocations import relocated
-from sim.toolchain.starting import resolved
+from sim.toolchain.starting import map_image, resolved
 
 SECONDS = 60.0
 """For one file of some ten kilobytes, which takes milliseconds where nothing is wrong and the machine is idle."""
@@ -154,6 +155,7 @@ def read(path: Path) -> None:
         defined_globals(path, content)
     else:
         image = resolved(relocated(Image.read(path), lambda names: dict.fromkeys(names, 0)))
+        map_image(Machine().memory, image)
         with suppress(ImageError):
             function_signature(image, "kernel")
 

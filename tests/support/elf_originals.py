@@ -36,6 +36,11 @@ __attribute__((weak)) int nothing(int);
 int kernel(int a) { return nothing ? -1 : *data[a] + local[a](10) * 100 + global[a](10) * 10000; }
 """
 """Of a program that a loader has to relocate."""
+VARIABLES = """
+static int seven = 7; __thread int counter = 5; static __thread long zeros[4]; __thread int *where = &seven;
+int kernel(int a) { counter += a; zeros[a & 3] += counter; return counter + (int)zeros[a & 3] + *where; }
+"""
+"""Of a program with variables of its threads."""
 CHOICE = """
 static int slow(int a) { return a + 1; } static int fast(int a) { return a + 2; }
 static void *choose(unsigned long hwcap, const unsigned long *more) { return CHOICE ? (void *)fast : (void *)slow; }
@@ -49,7 +54,8 @@ def compiled(folder: Path, name: str, text: str, *flags: str) -> Path:
     """The relocatable object of a source with that name."""
     (folder / name).write_text(text)
     made = folder / f"{name}{''.join(flags)}.o"
-    _run(*clang_command(), "-c", *flags, "-fno-exceptions", str(folder / name), "-o", str(made))
+    same_everywhere = (f"-ffile-prefix-map={folder}=.", "-fdebug-compilation-dir=.")
+    _run(*clang_command(), "-c", *flags, "-fno-exceptions", *same_everywhere, str(folder / name), "-o", str(made))
     return made
 
 
@@ -86,6 +92,11 @@ def originals(folder: Path) -> None:
     choice = compiled(folder, "choice.c", CHOICE.replace("CHOICE", "hwcap & 1"), "-O1", "-fPIC")
     linked(folder, "choice.elf", choice)
     linked(folder, "choice.so", choice, flags=("-shared",))
+    variables = compiled(folder, "threads.c", VARIABLES, "-g", "-O1", "-fPIC")
+    directly = compiled(folder, "threads.c", VARIABLES, "-O1", "-fPIC", "-ftls-model=initial-exec")
+    linked(folder, "threads.elf", variables)
+    linked(folder, "threads.so", variables, flags=("-shared",))
+    linked(folder, "directly.so", directly, flags=("-shared", "-z", "nosectionheader"))
 
 
 def _run(*command: str) -> None:

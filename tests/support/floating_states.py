@@ -57,7 +57,7 @@ class FloatingStates:
         pool = _registers_of_integers if self._from_integers and rng.random() < 0.9 else _registers_of_floats
         registers.vectors[:] = b"".join(rng.choices(pool(self._seed, format), k=32))
         registers.general[:] = [integer(rng, 64) for _ in range(32)]
-        registers.flags[:] = [rng.randrange(16), rng.choice((0, 16)), self._modes(), 0, rng.getrandbits(64)]
+        registers.flags[:] = [rng.randrange(16), rng.choice((0, 16)), self._modes(), 0, 0]
         return registers
 
     def _modes(self) -> int:

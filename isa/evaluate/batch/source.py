@@ -1,8 +1,8 @@
 """The text of rolled expressions in numpy, over arrays of members by lanes.
 
 Names in the text: `V` (arrays of 16 bytes), `X` (columns of 64-bit numbers: general registers, then sp), `F` (columns:
-nzcv, fpsr, fpcr, monitor,
-tpidr), `S` (the `Frame`), `members` (their number), and `r0`, `r1`, ... for open register numbers.
+nzcv, fpsr, fpcr, monitor, tpidr), `S` (the `Frame`), `members` (their number), and `r0`, `r1`, ... for open register
+numbers.
 Every step is computed in one integer type that holds its operands and its result, or by `wide`.
 """
 

@@ -188,7 +188,8 @@ static int registers_differ(Lockstep *L) {
     memcpy(b, v + i * stride, 16);
     other |= (a[0] ^ b[0]) | (a[1] ^ b[1]);
   }
-  other |= (S->nzcv ^ L->flags[0] >> 28) | (S->tpidr ^ L->flags[3]);
+  other |= S->nzcv ^ L->flags[0] >> 28;
+  other |= S->tpidr ^ L->flags[3];
   return other || (S->fpsr ^ L->flags[1]) & L->fpsr_mask || (S->fpcr ^ L->flags[2]) & L->fpcr_mask;
 }
 

@@ -29,7 +29,7 @@ from sim.check.repair.place import with_faults
 from sim.check.report import Outcome, Report
 from sim.check.separation import separation_of
 from sim.check.vectors import Vectors
-from sim.command.options import chosen_kernel, chosen_vectors, compile_flags, tell_lacking
+from sim.command.options import as_compiled, chosen_kernel, chosen_vectors, compile_flags, tell_lacking
 from sim.kernels.kernel import Kernel
 from sim.processes import LostProcess, spread_here
 from sim.shrink.external import shrink_external_backend
@@ -63,6 +63,7 @@ def check(
     limit: int,
     object_file: Path | None,
     symbol: str | None,
+    compile_with: str | None,
     march: str | None,
     cflags: str,
     include: list[Path] | None,
@@ -88,8 +89,14 @@ def check(
     if not levels or not set(levels) <= set(LEVELS):
         fail(f"--opt takes some of {','.join(LEVELS)}, not {opt!r}", USAGE)
     runner: Engine = require_one_of("--engine", engine, get_args(Engine))
-    if object_file is not None or symbol is not None:  # only that code is checked, not the program of intrinsics
-        sources = chosen.sources if object_file is None else (object_file,)
+    if object_file is not None and compile_with is not None:
+        fail("--object names what is compiled, --compile how to do it: give one of them", USAGE)
+    of_build = None if compile_with is None else as_compiled(chosen.sources[0], compile_with)
+    if (
+        object_file is not None or of_build is not None or symbol is not None
+    ):  # only that code is checked, not the program of intrinsics
+        one = object_file or of_build
+        sources = chosen.sources if one is None else (one,)
         chosen = replace(chosen, sources=sources, symbol=symbol or chosen.symbol, program=None)
     chosen = replace(
         chosen,
@@ -115,7 +122,8 @@ def check(
         fail("interrupted before anything was compared", INTERRUPTED)
     options = {
         "mode": mode, "seed": seed, "vectors": made.random_lanes, "opt": ",".join(levels), "engine": runner,
-        "limit": limit, "object": object_file, "symbol": symbol, "march": march, "cflags": cflags or None,
+        "limit": limit, "object": object_file,
+        "compile": compile_with, "symbol": symbol, "march": march, "cflags": cflags or None,
         "core": core,
         **of_hardware,
     }  # fmt: skip
@@ -130,9 +138,9 @@ def check(
         words += ["--with", str(file)]
     reproduce = shlex.join([*words, "--rtl"] if rtl else words)
     compiler = compiler_version()
-    for source, of_build in jobs[:1]:
+    for source, job_flags in jobs[:1]:
         if source is not None:  # what cannot be built or called is a fault of what was given, no result
-            require_fit(open_kernel(chosen, source, *of_build), chosen.symbol, chosen.signature)
+            require_fit(open_kernel(chosen, source, *job_flags), chosen.symbol, chosen.signature)
     jobs, outcomes, stopped, hindrance = _run(chosen, jobs, made, runner, limit, hardware, processes)
     if not stopped and not hindrance:
         outcomes = with_faults(chosen, jobs, made, outcomes)

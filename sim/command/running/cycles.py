@@ -14,7 +14,7 @@ from isa.processors import PROCESSORS
 from sim.call.call import CallError
 from sim.call.guards.findings import GuardError
 from sim.call.needs import lacking, needs_of
-from sim.command.options import compile_flags, optimisation_flag
+from sim.command.options import as_compiled, compile_flags, optimisation_flag
 from sim.cycles.cores import Changes, chosen_cores, named_core
 from sim.cycles.input import TimedLoop
 from sim.cycles.llvm_mca import LlvmMca, find_llvm_mca
@@ -47,6 +47,7 @@ def cycles(
     length: _Number,
     seed: _Number,
     opt: str,
+    compile_with: str | None,
     march: str | None,
     cflags: str,
     include: list[Path] | None,
@@ -84,6 +85,8 @@ def cycles(
         return
     if what is None:
         fail("name a kernel or a file to time, or a core with --about", USAGE)
+    if compile_with is not None:
+        what = str(as_compiled(Path(what), compile_with))
     levels = tuple(dict.fromkeys(optimisation_flag(level.strip()) for level in opt.split(",")))
     wanted = TimingRequest(
         what=what, symbol=symbol, arguments=tuple(arguments or ()), levels=levels,

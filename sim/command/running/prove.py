@@ -18,7 +18,7 @@ from sim.call.kernel_image import open_kernel
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.report import Report
 from sim.check.vectors import Vectors
-from sim.command.options import chosen_kernel, compile_flags
+from sim.command.options import as_compiled, chosen_kernel, compile_flags
 from sim.kernels.kernel import Kernel
 from sim.kernels.names import kernel_names
 from sim.prove.claim import Claim, Finding
@@ -54,6 +54,7 @@ def prove(
     known: list[str] | None,
     source: list[Path] | None,
     symbol: str | None,
+    compile_with: str | None,
     march: str | None,
     cflags: str,
     include: list[Path] | None,
@@ -64,6 +65,10 @@ def prove(
         kernel = chosen_kernel(what, mode)
         if symbol is not None:
             kernel = replace(kernel, symbol=symbol)
+        if source and compile_with is not None:
+            fail("--source names what is compiled, --compile how to do it: give one of them", USAGE)
+        if compile_with is not None:
+            kernel = replace(kernel, sources=(as_compiled(kernel.sources[0], compile_with),), program=None)
         if source:
             kernel = replace(kernel, sources=tuple(source), program=None)
         flags = compile_flags(march, cflags, include)
@@ -72,7 +77,8 @@ def prove(
         asked = (shapes_of(kernel, _numbers("--lengths", lengths)), _each(each), frozenset(known or ()))
         options = {"mode": [mode] if mode else [], "lengths": [lengths], "each": each, "known": known, "source": source,
                    "symbol": [symbol] if symbol else [], "march": [march] if march else [],
-                   "cflags": [cflags] if cflags else [], "include": include}  # fmt: skip
+                   "cflags": [cflags] if cflags else [], "include": include,
+                   "compile": [compile_with] if compile_with else []}  # fmt: skip
         words = ["lanewise", "prove", what, *(["--same", *same] if same else ["--opt", opt])]
         words += [
             word for name, values in options.items() for value in values or () for word in (f"--{name}", str(value))
@@ -86,6 +92,7 @@ def prove(
         "--known": known,
         "--source": source,
         "--symbol": symbol,
+        "--compile": compile_with,
         "--same": same,
     }
     if given := [name for name, value in of_kernels.items() if value]:

@@ -17,7 +17,15 @@ from sim.call.capture import Capture
 from sim.call.guards.findings import GuardError
 from sim.call.needs import lacking, processors_named
 from sim.call.single import open_function, read_arguments
-from sim.command.options import compile_flags, optimisation_flag, require_calls_file, save_calls, tell_lacking
+from sim.command.arguments_file import arguments_in
+from sim.command.options import (
+    as_compiled,
+    compile_flags,
+    optimisation_flag,
+    require_calls_file,
+    save_calls,
+    tell_lacking,
+)
 from sim.kernels.kernel import Kernel
 from sim.machine.errors import ExecutionError
 from sim.terminal.output import fail, print_json, print_progress, print_text, progress_bar
@@ -30,7 +38,9 @@ def run_function(
     file: Path,
     symbol: str,
     arguments: list[str] | None,
+    arguments_file: Path | None,
     opt: str,
+    compile_with: str | None,
     march: str | None,
     cflags: str,
     include: list[Path] | None,
@@ -44,12 +54,17 @@ def run_function(
     as_json: bool,
 ) -> None:
     """Do what `lanewise run` says: its options are those of `sim.command.signatures.run`."""
+    if arguments and arguments_file is not None:
+        fail("give the arguments in --arguments or behind the function, not both")
     require_calls_file("--capture", capture)
     flags = (optimisation_flag(opt), *compile_flags(march, cflags, include))
     processors = processors_named(core)
     try:
-        name, image, prototype = open_function(file, symbol, flags, beside or (), constructors)
-        shaped, values = read_arguments(prototype.signature, arguments or [])
+        name, image, prototype = open_function(
+            as_compiled(file, compile_with), symbol, flags, beside or (), constructors
+        )
+        texts = arguments_in(arguments_file, prototype.signature) if arguments_file is not None else arguments or []
+        shaped, values = read_arguments(prototype.signature, texts)
         kernel = Kernel(name=name, symbol=name, sources=(file,), signature=shaped, golden=dict)
         compiled = CompiledKernel(image, kernel, max_instructions=limit)
         with _watched(compiled, limit, timeout):

@@ -13,6 +13,7 @@ from sim.command.signatures.shared import (
     ALL_PROCESSORS,
     Beside,
     Cflags,
+    CompileWith,
     Constructors,
     Include,
     Jobs,
@@ -50,6 +51,7 @@ def check(
         Path | None, typer.Option("--object", help="Check this object, library, lib.a(member.o) or linked program.")
     ] = None,
     symbol: Annotated[str | None, typer.Option(help="The function in it; default: the kernel's.")] = None,
+    compile_with: CompileWith = None,
     march: March = None,
     cflags: Cflags = "",
     include: Include = None,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sim.command.signatures.shared import Cflags, Include, March, Mode
+from sim.command.signatures.shared import Cflags, CompileWith, Include, March, Mode
 from sim.cycles.cores import REAL_CORES
 from sim.cycles.limits import LARGEST_LENGTH, LIMIT
 from sim.kernels.names import kernel_names
@@ -32,6 +32,7 @@ def cycles(
     length: Annotated[_Number, typer.Option(min=1, max=LARGEST_LENGTH, help="Elements of a kernel's row: 256.")] = None,
     seed: Annotated[_Number, typer.Option(min=0, help="Of a kernel's random call; default 1.")] = None,
     opt: Annotated[str, typer.Option(help="Optimisation levels of a source, with commas.")] = "O2",
+    compile_with: CompileWith = None,
     march: March = None,
     cflags: Cflags = "",
     include: Include = None,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sim.command.signatures.shared import ALL_PROCESSORS, LONGEST, Cflags, Include, Jobs, March, Mode
+from sim.command.signatures.shared import ALL_PROCESSORS, LONGEST, Cflags, CompileWith, Include, Jobs, March, Mode
 from sim.terminal.on_demand import done_by
 
 
@@ -36,6 +36,7 @@ def prove(
         typer.Option(help="Of a kernel: prove this source, object or program in the place of its; may be repeated."),
     ] = None,
     symbol: Annotated[str | None, typer.Option(help="The function in it; default: the kernel's.")] = None,
+    compile_with: CompileWith = None,
     march: March = None,
     cflags: Cflags = "",
     include: Include = None,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sim.call.limits import MAX_INSTRUCTIONS
-from sim.command.signatures.shared import LONGEST, Beside, Cflags, Constructors, Include, March, Processors
+from sim.command.signatures.shared import LONGEST, Beside, Cflags, CompileWith, Constructors, Include, March, Processors
 from sim.terminal.on_demand import done_by
 
 
@@ -20,7 +20,12 @@ def run_function(
         list[str] | None,
         typer.Argument(help="All in order: 7, 1.5; arrays 1,2,3 or zeros:16 or @values.npy; null; JSON."),
     ] = None,
+    arguments_file: Annotated[
+        Path | None,
+        typer.Option("--arguments", help="All of them in a JSON file: a list in order, or an object by name."),
+    ] = None,
     opt: Annotated[str, typer.Option(help="Optimisation level of a source.")] = "O2",
+    compile_with: CompileWith = None,
     march: March = None,
     cflags: Cflags = "",
     include: Include = None,

@@ -21,6 +21,14 @@ Processors = Annotated[
 ]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Processes; default: one for each processor.")]
 ALL_PROCESSORS = processors()
+CompileWith = Annotated[
+    str | None,
+    typer.Option(
+        "--compile",
+        help="How your build compiles the source: 'aarch64-linux-gnu-gcc -O2 -c x.c', run without a shell, or a "
+        "compile_commands.json with its entry.",
+    ),
+]
 Include = Annotated[
     list[Path] | None, typer.Option(exists=True, file_okay=False, help="A folder of headers; may be repeated.")
 ]

@@ -1,0 +1,86 @@
+"""Sources compiled as their authors' build does it: by a command line, or by the entry of compile_commands.json."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import shlex
+import shutil
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import NamedTuple
+
+from isa.errors import LanewiseError
+from sim.toolchain.compilers import run_as_told
+
+_DATABASE = ".json"
+_SHOWN = 6
+
+
+class CompileCommandError(LanewiseError):
+    """A command line, or a file of them, that cannot be used; one sentence."""
+
+
+class CompileCommand(NamedTuple):
+    """A command as a list of words, and the folder in which it runs."""
+
+    words: list[str]
+    folder: Path
+
+
+def object_as_told(command: str, source: Path) -> Path:
+    """The object of a source, compiled by a command line, or by its entry in a file whose name ends in .json.
+
+    The command runs as it is, without a shell, and with `-o` of ours behind it: the object has the name of the source,
+    in a folder that is removed at the end of this process.  Raises CompileCommandError, and ToolchainError where the
+    command fails.
+    """
+    words, folder = _entry(Path(command), source) if command.endswith(_DATABASE) else _given(command)
+    made = Path(mkdtemp(prefix="lanewise-"), f"{source.name}.o")
+    atexit.register(shutil.rmtree, made.parent, ignore_errors=True)
+    run_as_told([*words, "-o", str(made)], folder)
+    if not made.is_file():
+        raise CompileCommandError(f"the command {words[0]} ends well and has made no object of {source} by -o {made}")
+    return made
+
+
+def _given(command: str) -> CompileCommand:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise CompileCommandError(f"--compile cannot be split as a shell does: {error}") from None
+    if not words:
+        raise CompileCommandError("--compile takes a command line, or a compile_commands.json, and nothing is given")
+    return CompileCommand(words, Path.cwd())
+
+
+def _entry(database: Path, source: Path) -> CompileCommand:
+    """How the file says that the source is compiled (Clang: JSON Compilation Database Format)."""
+    try:
+        entries = json.loads(database.read_bytes())
+    except OSError as error:
+        raise CompileCommandError(f"cannot read {database}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise CompileCommandError(f"{database} is no JSON: {str(error) or 'it is nested too deeply'}") from None
+    if not isinstance(entries, list) or not all(_is_entry(entry) for entry in entries):
+        raise CompileCommandError(
+            f"{database} is no list of entries with 'directory', 'file', and 'command' or 'arguments'"
+        )
+    folders = [(database.parent / entry["directory"]).resolve() for entry in entries]
+    files = [(folder / entry["file"]).resolve() for folder, entry in zip(folders, entries, strict=True)]
+    if source.resolve() not in files:
+        names = ", ".join([*dict.fromkeys(file.name for file in files)][:_SHOWN]) or "nothing"
+        raise CompileCommandError(f"{database} has no entry for {source}; it has some for {names}")
+    at = files.index(source.resolve())
+    entry = entries[at]
+    words = entry.get("arguments") or _given(entry["command"]).words
+    return CompileCommand(words, folders[at])
+
+
+def _is_entry(entry: object) -> bool:
+    if not isinstance(entry, dict) or not all(isinstance(entry.get(key), str) for key in ("directory", "file")):
+        return False
+    words = entry.get("arguments")
+    if words:
+        return isinstance(words, list) and all(isinstance(word, str) for word in words)
+    return isinstance(entry.get("command"), str)

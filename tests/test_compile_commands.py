@@ -1,0 +1,162 @@
+"""`--compile`: sources that are compiled as their own build does it; `--arguments`: what a call is given, in a file."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.command import lanewise
+
+CLANG = f"{shlex.quote(sys.executable)} -m ziglang clang --target=aarch64-linux-gnu"
+SCALED = "#ifndef BY\n#error BY is not given\n#endif\nint scaled(int a) { return a * BY; }\n"
+KERNEL = """
+from pathlib import Path
+from sim.kernels import Kernel, parse_prototype
+NAME, SIGNATURE = parse_prototype("void mine(const int8_t a[n], int8_t out[n], size_t n)")
+KERNEL = Kernel(name=NAME, symbol=NAME, sources=(Path("mine.c"),), signature=SIGNATURE,
+                golden=lambda inputs: {"out": (inputs["a"] >> 1).astype("int8")})
+"""
+MINE = """
+typedef __SIZE_TYPE__ size_t;
+void mine(const signed char *a, signed char *out, size_t n) { for (size_t i = 0; i < n; i++) out[i] = a[i] >> BY; }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "scaled.c").write_text(SCALED)
+    (tmp_path / "mine.py").write_text(KERNEL)
+    (tmp_path / "mine.c").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*more: object) -> tuple[int, object]:
+    """The exit code, and what is returned or said."""
+    done = lanewise("run", "scaled.c", "int scaled(int a)", "7", "--json", *more)
+    return done.exit_code, done.stderr if done.exit_code else json.loads(done.stdout)["outputs"]["returned"]
+
+
+def test_a_source_is_compiled_by_the_command_and_nothing_is_left_beside_it(folder: Path) -> None:
+    before = sorted(folder.iterdir())
+    assert run("--compile", f"{CLANG} -DBY=6 -O1 -c scaled.c") == (0, 42)
+    assert sorted(folder.iterdir()) == before
+
+
+def test_no_shell_sees_the_command(folder: Path) -> None:
+    code, said = run("--compile", f"{CLANG} -DBY=6 -c scaled.c; touch made")
+    assert (code, (folder / "made").exists(), "no such file or directory: 'touch'" in str(said)) == (2, False, True)
+
+
+@pytest.mark.parametrize("form", ["command", "arguments"])
+def test_an_entry_of_the_compilation_database_says_how(folder: Path, form: str) -> None:
+    (folder / "build").mkdir()
+    command = f"{CLANG} -DBY=5 -c ../scaled.c -o scaled.o"
+    entry = {"directory": ".", "file": "../scaled.c", form: command if form == "command" else shlex.split(command)}
+    other = {"directory": ".", "file": "../other.c", "command": "false"}
+    (folder / "build" / "compile_commands.json").write_text(json.dumps([other, entry]))
+    assert run("--compile", "build/compile_commands.json") == (0, 35)
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "says"),
+    [
+        ("", 2, "nothing is given"),
+        ("gcc '", 2, "cannot be split as a shell does"),
+        ("no-such-compiler -c scaled.c", 3, "cannot run no-such-compiler"),
+        (f"{CLANG} -c scaled.c", 2, "BY is not given"),
+        (f"{shlex.quote(sys.executable)} -c pass", 2, "has made no object of scaled.c"),
+        ("none.json", 2, "cannot read none.json"),
+        ("broken.json", 2, "broken.json is no JSON"),
+        ("odd.json", 2, "is no list of entries"),
+        ("others.json", 2, "has no entry for scaled.c; it has some for other.c"),
+        ("away.json", 3, "there is no folder"),
+    ],
+)
+def test_what_cannot_be_compiled_is_one_sentence(folder: Path, command: str, code: int, says: str) -> None:
+    entry = {"directory": ".", "file": "other.c", "command": "false"}
+    (folder / "broken.json").write_text("[")
+    (folder / "odd.json").write_text('[{"directory": ".", "file": "scaled.c"}]')
+    (folder / "others.json").write_text(json.dumps([entry]))
+    (folder / "away.json").write_text(json.dumps([{**entry, "directory": "away", "file": "../scaled.c"}]))
+    found, said = run("--compile", command)
+    assert (found, says in str(said), "Traceback" in str(said)) == (code, True, False)
+
+
+def test_an_object_cannot_be_compiled(folder: Path) -> None:
+    (folder / "a.o").write_bytes(b"")
+    done = lanewise("run", "a.o", "int scaled(int a)", "7", "--compile", "gcc")
+    assert (done.exit_code, "a.o is none" in done.stderr) == (2, True)
+
+
+def test_a_check_takes_the_object_and_says_how_to_repeat_it(folder: Path) -> None:
+    command = f"{CLANG} -DBY=1 -O2 -c mine.c"
+    done = lanewise("check", "mine.py", "--compile", command, "--vectors", "20", "--json")
+    report = json.loads(done.stdout)
+    assert (done.exit_code, report["passed"], len(report["implementations"])) == (0, True, 1)
+    assert f"--compile {shlex.quote(command)}" in report["reproduce"]
+    assert lanewise("check", "mine.py", "--compile", command.replace("=1", "=2"), "--vectors", "20").exit_code == 1
+
+
+def test_a_proof_and_a_timing_take_it(folder: Path) -> None:
+    command = f"{CLANG} -DBY=1 -O1 -c mine.c"
+    assert lanewise("prove", "mine.py", "--compile", command, "--lengths", "0..3").exit_code == 0
+    timed = lanewise("cycles", "scaled.c", "int scaled(int a)", "3", "--compile", f"{CLANG} -DBY=3 -O1 -c scaled.c")
+    assert timed.exit_code == 0
+
+
+SUMMED = """
+typedef struct { int by; float of[2]; } Rule;
+int summed(const int *a, int n, Rule rule) {
+    int sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * rule.by;
+    return sum + (int)rule.of[1];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"a": [1, 2, 3], "n": 3, "rule": {"by": 2, "of": [0.5, 4.0]}},
+        [[1, 2, 3], 3, [2, 0.5, 4]],
+        ["1,2,3", True + 2, {"of": [0, 4.25], "by": 2}],
+    ],
+    ids=["by name", "in order", "texts"],
+)
+def test_arguments_may_be_in_a_file(folder: Path, given: object) -> None:
+    (folder / "summed.c").write_text(SUMMED)
+    (folder / "a.json").write_text(json.dumps(given))
+    done = lanewise("run", "summed.c", "summed", "--arguments", "a.json", "--json")
+    assert json.loads(done.stdout)["outputs"]["returned"] == 16
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[", "a.json is no JSON"),
+        ("[" * 100_000, "a.json is no JSON"),
+        ("7", "neither a list of the arguments nor an object"),
+        ("[1]", "a.json has 1 arguments, and the function 3"),
+        ('{"a": null, "n": 1}', "a.json lacks 'rule': a, n, rule"),
+        ('{"a": null, "n": 1, "rule": [1, 2, 3], "b": 1}', "a.json has no 'b': a, n, rule"),
+        ('[null, 1, {"by": 1}]', "a.json: 'rule' lacks 'of'"),
+        ("[null, [[1]], [1, 2, 3]]", "a.json: 'n' is no number"),
+        ("[null, 1.5, [1, 2, 3]]", "'1.5' is no value of the argument 'n'"),
+        ('[{"x": 1}, 1, [1, 2, 3]]', "a.json: 'a' is no number"),
+    ],
+)
+def test_a_file_of_wrong_arguments_is_told_in_a_sentence(folder: Path, text: str, says: str) -> None:
+    (folder / "summed.c").write_text(SUMMED)
+    (folder / "a.json").write_text(text)
+    done = lanewise("run", "summed.c", "summed", "--arguments", "a.json")
+    assert (done.exit_code, says in done.stderr) == (2, True)
+
+
+def test_arguments_are_given_once(folder: Path) -> None:
+    done = lanewise("run", "scaled.c", "int scaled(int a)", "7", "--arguments", "a.json")
+    assert (done.exit_code, "not both" in done.stderr) == (2, True)
