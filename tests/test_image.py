@@ -225,9 +225,9 @@ def test_a_segment_without_memory_is_left_out(image: Image, good: bytes, tmp_pat
     assert Image.read(path).segments == image.segments[1:]
 
 
-def test_segments_on_one_page_are_refused(image: Image, good: bytes, tmp_path: Path) -> None:
+def test_segments_that_overlap_are_refused(image: Image, good: bytes, tmp_path: Path) -> None:
     path = patched(tmp_path / "k.elf", good, P_VADDR, (image.segments[1].address + 8).to_bytes(8, "little"))
-    with pytest.raises(ImageError, match="has two segments on the page of 0x"):
+    with pytest.raises(ImageError, match="has two segments at 0x"):
         Image.read(path)
 
 

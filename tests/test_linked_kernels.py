@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from sim.machine.memory import PAGE
+from sim.toolchain.image import Image
+from sim.toolchain.objects import open_image
 from support.command import lanewise
-from support.elf_originals import archived, compiled
+from support.elf_originals import archived, compiled, linked
 
 KERNEL = """
 from pathlib import Path
@@ -177,3 +180,53 @@ def test_what_a_kernel_needs_besides_is_linked_for_a_proof_too(tmp_path: Path) -
     kernel = kernel_file(tmp_path, "mine.c", CALLS.replace("LIMIT", "1000000"), 'with_sources=(Path("half.c"),)')
     done = lanewise("prove", kernel, "--lengths", "0..3", "--json")
     assert (done.exit_code, json.loads(done.stdout)["outcome"]) == (0, "proved"), done.stdout
+
+
+PAGED = """
+static const int table[4] = {1, 2, 3, 4};
+int counter = 7;
+int kernel(int a) { counter += table[a & 3]; return counter; }
+"""
+
+
+def test_segments_may_share_a_page(tmp_path: Path) -> None:
+    made = compiled(tmp_path, "paged.c", PAGED, "-O1")
+    program = linked(tmp_path, "paged.elf", made, flags=("-z", "max-page-size=64", "-z", "separate-loadable-segments"))
+    pages = [segment.address // PAGE for segment in Image.read(program).segments]
+    done = lanewise("run", program, "int kernel(int a)", "2", "--json")
+    assert len(set(pages)) < len(pages)
+    assert json.loads(done.stdout)["outputs"]["returned"] == 10
+
+
+def test_what_one_of_them_may_not_is_a_finding_on_a_shared_page_too(tmp_path: Path) -> None:
+    text = "int counter = 7; int kernel(int a) { *(volatile int *)&kernel = a; return counter; }\n"
+    made = compiled(tmp_path, "paged.c", text, "-O1")
+    program = linked(tmp_path, "paged.elf", made, flags=("-z", "max-page-size=64", "-z", "separate-loadable-segments"))
+    done = lanewise("run", program, "int kernel(int a)", "2")
+    assert (done.exit_code, "writes 4 bytes at" in done.stderr) == (1, True)
+
+
+TAKES = "#include <stdint.h>\nextern volatile int bias;\nvoid mine(const int8_t *a, int8_t *out, unsigned long n)\n"
+TAKES += "{ for (unsigned long i = 0; i < n; i++) out[i] = (a[i] >> 1) + (i > LIMIT ? bias : 0); }\n"
+
+
+@pytest.mark.parametrize("engine", ["lockstep", "machine"])
+def test_a_variable_whose_content_is_elsewhere_is_refused_where_it_is_read(tmp_path: Path, engine: str) -> None:
+    library = linked(
+        tmp_path, "libbias.so", compiled(tmp_path, "bias.c", "int bias = 5;\n", "-fPIC"), flags=("-shared",)
+    )
+    for limit, code in (("1000000", 0), ("0", 1)):
+        made = compiled(tmp_path, "takes.c", TAKES.replace("LIMIT", limit), "-O1", "-fno-pic")
+        program = linked(tmp_path, "takes.elf", made, library, flags=("-e", "mine"))
+        assert list(open_image(program, "mine").unfilled) == ["bias"]
+        kernel = kernel_file(tmp_path, "unused.c", "")
+        done = lanewise("check", kernel, "--object", program, "--engine", engine, "--vectors", "20")
+        assert (done.exit_code, "reads 'bias', which nothing here defines" in done.stdout) == (code, bool(code))
+    command = ("capture", kernel, tmp_path / "c.jsonl", "--object", program, "--vectors", "0")
+    done = lanewise(*command)
+    assert (done.exit_code, "reads 'bias', which nothing here defines" in done.stderr) == (1, True)
+    prototype = "void mine(const int8_t a[n], int8_t out[n], size_t n)"
+    done = lanewise("cycles", program, prototype, "1,2,3", "zeros:3", "3")
+    assert (done.exit_code, "reads 'bias', which nothing here defines" in done.stderr) == (1, True)
+    done = lanewise("prove", kernel, "--source", program, "--lengths", "3")
+    assert (done.exit_code, "reads 'bias', which nothing here defines" in done.stdout) == (3, True)

@@ -110,7 +110,8 @@ class CompiledKernel:
         self._influence = Influence(Caller(image, kernel, Machine(table=table)))
         self._lockstep = Lockstep(self._machine, self._emulator, image)
         self._follower = Follower(self._machine, PATIENCE)
-        self._image, self._engine, self._limit = image, engine, max_instructions
+        # the machine alone does not see that a variable is read which is mapped and was never filled
+        self._image, self._engine, self._limit = image, "lockstep" if image.unfilled else engine, max_instructions
         self._traits: dict[Instruction, Traits] = {}
 
     @property
@@ -178,6 +179,8 @@ class CompiledKernel:
 
         All that is mapped is captured, so a kernel that has been called with larger arrays brings them along.
         """
+        if self._image.unfilled:
+            self.call(arguments, seed)
         placed = self._caller.prepare(Call(arguments, seed), SeededBytes(seed))
         before = calls.before(self._machine)
         executed = self._machine.run(RETURN_ADDRESS, self._limit)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from isa.intrinsics import Program
 from isa.lane import Place
-from sim.call.call import MAX_INSTRUCTIONS, CallError, ProgramKernel
+from sim.call.call import MAX_INSTRUCTIONS, CallError, CompiledKernel, ProgramKernel
 from sim.call.caller import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, Call, Caller
 from sim.call.captured import CapturedCall, CaptureError
 from sim.call.guards.bounds import AccessBounds
@@ -31,6 +31,8 @@ def execute_call(
     Its undefined bytes are seeded.  Raises CallError, MemoryFault, Trap, UnsupportedInstruction; KernelError for the
     arguments.  Of the guards only the mappings and the limit are there.
     """
+    if image.unfilled:  # only a guarded call sees that such a variable is read
+        CompiledKernel(image, kernel, max_instructions=limit).call(arguments, seed)
     machine = Machine()
     caller = Caller(image, kernel, machine)
     placed = caller.prepare(Call(arguments, seed), SeededBytes(seed))

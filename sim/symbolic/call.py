@@ -97,7 +97,7 @@ class SymbolicCall:
         """
         call = Call(arguments, seed=0)
         placed, _ = (c.prepare(call, _Filled(byte)) for c, byte in zip(self._callers, (0, 255), strict=True))
-        bounds = AccessBounds(placed.values(), self._image.segments, self._callers[0].stack)
+        bounds = AccessBounds(placed.values(), self._image.segments, self._callers[0].stack, self._image.absent)
         first, second = self._machines
         known = dict[int, BitPiece]()
 

@@ -29,7 +29,6 @@ from isa.errors import LanewiseError
 LARGEST_IMAGE = 256 << 20  # bytes of memory: far above any kernel, far below what a corrupt header asks for
 
 _MOST_ENTRIES = 1 << 16  # of one table of DWARF, such as the files of a unit
-_PAGE = 4096
 _SHF_ALLOC = 2
 MISSING_PREFIX = "__lanewise_missing_"
 """What a symbol that nothing defines is called in a linked program; the symbol's own name follows."""
@@ -314,9 +313,8 @@ def _segments(path: Path, elf: ELFFile, data: bytes) -> tuple[Segment, ...]:
         segments.append(Segment(address, content, size, permissions))
     segments.sort(key=lambda segment: segment.address)
     for one, other in pairwise(segments):
-        if other.address // _PAGE <= (one.address + one.size - 1) // _PAGE:
-            advice = "link with -z separate-loadable-segments"
-            raise ImageError(f"{path} has two segments on the page of {other.address:#x}; {advice}")
+        if other.address < one.address + one.size:
+            raise ImageError(f"{path} has two segments at {other.address:#x}; build or copy it again")
     return tuple(segments)
 
 

@@ -196,7 +196,7 @@ class _Loader:
         ]
         moved = [range(self._bias + start, self._bias + start + size) for start, size in tables if size]
         for table in [*moved, *self._image.unfinished.relocations]:
-            for offset, info, addend in struct.iter_unpack("<QQq", self._bytes(table.start, len(table) // 24 * 24)):
+            for offset, info, addend in struct.iter_unpack("<QQq", self._bytes(table.start, _size(table) // 24 * 24)):
                 yield _Relocation(self._bias + offset, info & 0xFFFFFFFF, info >> 32, addend)
 
     def _relative(self, start: int, size: int) -> Iterator[int]:
@@ -218,7 +218,7 @@ class _Loader:
             (DynamicTag.INIT_ARRAY, DynamicTag.INIT_ARRAYSZ),
         )
         arrays = [(self._bias + tag[start], tag.get(size, 0)) for start, size in pairs if start in tag]
-        arrays += [(array.start, len(array)) for array in self._image.unfinished.constructors if not arrays]
+        arrays += [(array.start, _size(array)) for array in self._image.unfinished.constructors if not arrays]
         for start, size in arrays:
             for (function,) in _WORD.iter_unpack(self._bytes(start, size // 8 * 8)):
                 if function not in (0, _ADDRESSES - 1):  # both stand for none
@@ -226,7 +226,7 @@ class _Loader:
 
     def _tags(self, dynamic: range) -> list[tuple[int, int]]:
         entries = list[tuple[int, int]]()
-        for tag, value in struct.iter_unpack("<QQ", self._bytes(dynamic.start, len(dynamic) // 16 * 16)):
+        for tag, value in struct.iter_unpack("<QQ", self._bytes(dynamic.start, _size(dynamic) // 16 * 16)):
             if tag == DynamicTag.NULL:
                 break
             entries.append((tag, value))
@@ -275,6 +275,11 @@ class _Loader:
 
     def _refused(self, what: str) -> ImageError:
         return ImageError(f"{self._image.path} has {what}; build or copy it again, or give the object files")
+
+
+def _size(places: range) -> int:
+    """As `len`, which has no number for what a damaged file may say."""
+    return places.stop - places.start
 
 
 def bounds(segments: tuple[Segment, ...]) -> range:

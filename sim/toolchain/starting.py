@@ -35,11 +35,22 @@ class Mappable(Protocol):
 
 
 def map_image(memory: Mappable, image: Image) -> None:
-    """Map the segments of an image, whole pages each."""
-    for segment in image.segments:
+    """Map the segments of an image, whole pages each; what is allowed in one of two is allowed on a page of both."""
+    runs = list[tuple[int, int, str]]()
+    for segment in sorted(image.segments, key=lambda segment: segment.address):
         start = segment.address // PAGE * PAGE
         end = -(-(segment.address + segment.size) // PAGE) * PAGE
-        memory.map(start, end - start, segment.permissions)
+        if runs and start < runs[-1][1]:
+            first, shared, permissions = runs.pop()
+            if first < start:
+                runs.append((first, start, permissions))
+            runs.append((start, shared, "".join(sorted({*permissions, *segment.permissions}))))
+            start = shared
+        if start < end:
+            runs.append((start, end, segment.permissions))
+    for start, end, permissions in runs:
+        memory.map(start, end - start, permissions)
+    for segment in image.segments:
         memory.write(segment.address, segment.data)
 
 
