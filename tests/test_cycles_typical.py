@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,3 +71,35 @@ def test_a_kernel_of_nothing_but_empty_arrays_is_refused() -> None:
     empty = replace(kernel(), sample=lambda _: {"a": np.zeros((1, 0), np.int8), "b": None, "rows": 1, "n": 0})
     with pytest.raises(KernelError, match="'a' of the largest of 100 random calls is empty"):
         typical_arguments(empty, None, 1)
+
+
+GEMM = "void g(const int8_t a[m][k], const int8_t b[k][n], int32_t c[m][n], size_t m, size_t k, size_t n, int32_t zero)"
+
+
+def gemm(**options: Any) -> Kernel:
+    name, signature = parse_prototype(GEMM)
+    return Kernel(name=name, symbol=name, sources=(Path("g.c"),), signature=signature, golden=dict, **options)
+
+
+def test_a_kernel_file_says_which_call_is_typical() -> None:
+    made = typical_arguments(gemm(typical={"m": 4, "k": 256, "n": 8, "zero": -3}), None, 1)
+    assert (made["a"].shape, made["b"].shape, made["zero"]) == ((4, 256), (256, 8), -3)
+
+
+def test_a_kernel_with_samples_of_its_own_gives_a_whole_typical_input_set() -> None:
+    whole = {"a": np.ones((2, 3), np.int8), "b": np.ones((3, 1), np.int8), "m": 2, "k": 3, "n": 1, "zero": 0}
+    assert typical_arguments(gemm(sample=lambda rng: {}, typical=whole), None, 1) == whole
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"typical": {"kc": 4}}, "typical of g names 'kc' = 4: give numbers of arguments"),
+        ({"typical": {"k": 4}, "domain": {"k": Domain(8, 16)}}, "typical of g has k = 4, which is not in its domain"),
+        ({"typical": {"k": 4}, "valid": lambda inputs: inputs["k"] % 8 == 0}, "valid of g takes 0 of 1,000"),
+        ({"typical": {"k": "4"}}, "names 'k' = '4'"),
+    ],
+)
+def test_what_is_typical_must_be_an_input_set(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(KernelError, match=message):
+        typical_arguments(gemm(**options), None, 1)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import prod
 from typing import Any, Final
 
 import numpy as np
 
-from sim.kernels.domain import Domain
+from sim.kernels.domain import Domain, number_types
 from sim.kernels.extent import names_in
-from sim.kernels.inputs import Samples
-from sim.kernels.kernel import Kernel, KernelError
+from sim.kernels.inputs import Samples, is_valid
+from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.kernels.signature import Signature, extents
 
 USUAL_LENGTH: Final = 256
@@ -22,11 +23,14 @@ Arguments = Mapping[str, Any]
 
 
 def typical_arguments(kernel: Kernel, length: int | None, seed: int) -> dict[str, Any]:
-    """The largest of a hundred random calls; where it has rows of any length, one row of `length` (256).
+    """The call that the kernel says is typical, else the largest of a hundred random calls; where it has rows of any
+    length, one row of `length` (256).
 
-    Raises KernelError for a length that the kernel does not let choose.
+    Raises KernelError for a length that the kernel does not let choose, and for numbers that are none of its domain.
     """
     rng = np.random.default_rng(seed)
+    if kernel.typical and length is None:
+        return dict(kernel.arguments(_typical_inputs(kernel, rng)))
     samples = Samples(kernel, kernel.sample)
     drawn = [dict(kernel.arguments(samples.draw(rng))) for _ in range(_DRAWN)]
     largest = max(drawn, key=lambda arguments: output_elements(kernel.signature, arguments))
@@ -42,10 +46,25 @@ def typical_arguments(kernel: Kernel, length: int | None, seed: int) -> dict[str
     return _one_row(kernel, largest, axis, nearest)
 
 
+def _typical_inputs(kernel: Kernel, rng: np.random.Generator) -> Inputs:
+    """What the kernel says itself, completed by random numbers where its input sets are drawn."""
+    if not kernel.is_drawn:
+        if not is_valid(kernel, kernel.typical):
+            raise KernelError(f"typical of {kernel.name} is not in its domain, or not valid")
+        return kernel.typical
+    types = dict(number_types(kernel.signature))
+    for name, number in kernel.typical.items():
+        if name not in types or not isinstance(number, int | float):
+            raise KernelError(f"typical of {kernel.name} names {name!r} = {number!r:.40}: give numbers of arguments")
+        if not kernel.domain.get(name, Domain()).holds(number):
+            raise KernelError(f"typical of {kernel.name} has {name} = {number}, which is not in its domain")
+    fixed = {name: Domain(choices=(number,)) for name, number in kernel.typical.items()}
+    return Samples(kernel, replace(kernel, domain={**kernel.domain, **fixed}).sample).draw(rng)
+
+
 def output_elements(signature: Signature, arguments: Arguments) -> int:
     """Of all output arrays that are given."""
-    given = (p for p in signature.outputs if p.direction == "out" or arguments.get(p.name) is not None)
-    return sum(prod(extents(pointer, arguments)) for pointer in given)
+    return sum(prod(extents(pointer, arguments)) for pointer in signature.outputs_of(arguments))
 
 
 def row_length(signature: Signature) -> str | None:

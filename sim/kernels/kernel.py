@@ -72,6 +72,8 @@ class Kernel:
     None where every bit counts.  `flags` are those that its sources need, such as "-march=armv8.2-a+dotprod".
     `sources` are alternatives, each the whole kernel; `with_sources` are what every one of them needs besides: sources,
     objects and libraries that are linked with it.  With `constructors` those of static objects run before the calls.
+    `typical` is the call that is timed: numbers by name, such as {"rows": 4, "kc": 256}, with which all else is drawn;
+    of a kernel with a `sample` of its own a whole input set.
     `summary` says in one line what is modelled in this mode.  Raises ValueError for a domain that does not fit the
     signature.
     """
@@ -96,6 +98,7 @@ class Kernel:
     summary: str = ""
     with_sources: tuple[Path, ...] = ()
     constructors: bool = False
+    typical: Inputs = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "domain", {**own_domains(self.signature), **self.domain})

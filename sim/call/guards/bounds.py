@@ -111,7 +111,8 @@ class _Array:
             return self.nearest_row(first).breach(access)
         inside = first < size and last >= 0
         if inside and access.writes and pointer.direction == "in":
-            said = f"writes {bytes_text(max(first, 0), min(last, size - 1))} of the input {self.name!r}"
+            written = bytes_text(max(first, 0), min(last, size - 1))
+            said = f"writes {written} of the input {self.name!r}; if it is meant: inout"
             return Breach("write to input", said, self.name, max(first, 0), min(last, size - 1))
         if first < 0:
             return self.outside(access.writes, first, min(last, -1))

@@ -50,5 +50,7 @@ KERNEL = Kernel(
     # that its type holds.  Lengths go through 0..48, so that every tail is met.
     # Where arguments depend on one another: valid=lambda inputs: inputs["low"] <= inputs["high"].
     domain={"a": Domain(corners=(64, -64)), "b": Domain(corners=(64, -64, 3))},
+    # The call that `lanewise cycles` times: numbers by name, with which all else is drawn.
+    typical={"length": 256},
     conventions={"rounded down": rounded_down},
 )
