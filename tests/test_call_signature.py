@@ -121,7 +121,12 @@ def test_a_table_of_pointers_leads_to_rows_that_lie_apart() -> None:
         ),
         ("rows[i][j];", "rows[i][j - 1];", "under-read", r"reads byte -1, before the start of 'rows\[0\]'"),
         ("copies[i][j] =", "copies[i][j + 5] =", "over-write", r"writes byte 5, past the end of 'copies\[0\]'"),
-        ("copies[i][j] =", "((uint8_t *)rows[i])[j] =", "write to input", r"writes byte 0 of the input 'rows\[0\]'; if it is meant: inout"),
+        (
+            "copies[i][j] =",
+            "((uint8_t *)rows[i])[j] =",
+            "write to input",
+            r"writes byte 0 of the input 'rows\[0\]'; if it is meant: inout",
+        ),
         ("rows[i][j];", "rows[i + n][j];", "over-read", r"past the end of '\*rows' \(24 bytes\)"),
     ],
 )
