@@ -125,7 +125,7 @@ def test_recordings_are_all_of_the_call_in_both_directions(monkeypatch: pytest.M
 def test_a_moment_has_what_was_read_and_what_was_written() -> None:
     going = Timeline(machine_with(COUNTING, x0=50), CODE + 24)
     going.goto(1)
-    moment = going.moment()
+    moment = going.execute()
     assert moment is not None
     assert moment.step.instruction.text == "add x4, x3, x0"
     assert sorted(map(str, moment.occurrence.registers)) == ["x0", "x3"]

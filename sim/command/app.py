@@ -46,6 +46,11 @@ class Lanewise(EdgeGroup):
             "Write down every instruction that a call executes, with the lanes that it wrote.",
             NUMBERS_BELOW_ZERO,
         ),
+        "gdb": OnDemand(
+            "sim.command.signatures.looking.gdb:serve_gdb",
+            "Serve one call to gdb-multiarch, forwards and back: lanes, breakpoints, watchpoints, monitor why.",
+            NUMBERS_BELOW_ZERO,
+        ),
         "cycles": OnDemand(
             "sim.command.signatures.cycles:cycles",
             "Time what is executed on named cores, and say why it takes so long.",

@@ -42,7 +42,7 @@ class StopCondition(Protocol):
     def among(self, recording: Recording) -> Array:
         """The instructions of a recording that may meet it: their numbers in it, ascending."""
 
-    def holds(self, moment: Execution) -> bool:
+    def holds(self, execution: Execution) -> bool:
         """Whether an executed instruction of those meets it."""
 
 
@@ -57,8 +57,8 @@ class At:
     def among(self, recording: Recording) -> Array:
         return np.flatnonzero(np.isin(recording.pcs, np.array(sorted(self.pcs), np.uint64)))
 
-    def holds(self, moment: Execution) -> bool:
-        return moment.step.pc in self.pcs
+    def holds(self, execution: Execution) -> bool:
+        return execution.step.pc in self.pcs
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class AtNumber:
     def among(self, recording: Recording) -> Array:
         return np.flatnonzero(np.arange(recording.start, recording.end) == self.number)
 
-    def holds(self, moment: Execution) -> bool:
-        return moment.step.index == self.number
+    def holds(self, execution: Execution) -> bool:
+        return execution.step.index == self.number
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,10 @@ class Writes:
             return _accessing(recording, self.spot, writes=1)
         return _executed(recording, lambda each: bool(_writes_to(each, self.spot)))
 
-    def holds(self, moment: Execution) -> bool:
+    def holds(self, execution: Execution) -> bool:
         if self.spot.register is not None:
-            return bool(_writes_to(moment.step.instruction, self.spot))
-        return any(_overlaps(address, len(new), self.spot) for address, _, new in moment.step.memory)
+            return bool(_writes_to(execution.step.instruction, self.spot))
+        return any(_overlaps(address, len(new), self.spot) for address, _, new in execution.step.memory)
 
 
 @dataclass(frozen=True)
@@ -108,10 +108,10 @@ class Reads:
             return _accessing(recording, self.spot, writes=0)
         return _executed(recording, lambda each: self.spot.register in each.places_read)
 
-    def holds(self, moment: Execution) -> bool:
+    def holds(self, execution: Execution) -> bool:
         if self.spot.register is not None:
-            return self.spot.register in moment.step.instruction.places_read
-        return any(_overlaps(address, len(data), self.spot) for address, data in moment.step.reads_memory)
+            return self.spot.register in execution.step.instruction.places_read
+        return any(_overlaps(address, len(data), self.spot) for address, data in execution.step.reads_memory)
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,9 @@ class Meets:
             found = found[recording.status[found] & SATURATED != 0]
         return found
 
-    def holds(self, moment: Execution) -> bool:
-        evaluation = Evaluation(moment.occurrence)
-        for write, lanes in self._lanes(moment.step.instruction):
+    def holds(self, execution: Execution) -> bool:
+        evaluation = Evaluation(execution.occurrence)
+        for write, lanes in self._lanes(execution.step.instruction):
             for number in lanes:
                 conditions = class_conditions(write.lanes[number])
                 if any(evaluation.value(conditions[each]) for each in self.classes if each in conditions):
@@ -158,9 +158,9 @@ class SetsQc:
     def among(self, recording: Recording) -> Array:
         return np.flatnonzero(recording.status & SATURATED)
 
-    def holds(self, moment: Execution) -> bool:
-        evaluation = Evaluation(moment.occurrence)
-        for lane in moment.step.instruction.lanes:
+    def holds(self, execution: Execution) -> bool:
+        evaluation = Evaluation(execution.occurrence)
+        for lane in execution.step.instruction.lanes:
             evaluation.value(lane)
         return evaluation.saturated
 
@@ -175,8 +175,28 @@ class Decides:
     def among(self, recording: Recording) -> Array:
         return _executed(recording, _decides)
 
-    def holds(self, moment: Execution) -> bool:
-        return _decides(moment.step.instruction)
+    def holds(self, execution: Execution) -> bool:
+        return _decides(execution.step.instruction)
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """What meets one of several conditions; where it is met, whoever asks must find out which."""
+
+    conditions: tuple[StopCondition, ...]
+    stands_before = False
+
+    @property
+    def is_sure(self) -> bool:
+        """Where one is not sure, each is asked again."""
+        return all(each.is_sure for each in self.conditions)
+
+    def among(self, recording: Recording) -> Array:
+        found = [each.among(recording) for each in self.conditions]
+        return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
+
+    def holds(self, execution: Execution) -> bool:
+        return any(each.holds(execution) for each in self.conditions)
 
 
 @dataclass(frozen=True)
@@ -190,8 +210,8 @@ class When:
     def among(self, recording: Recording) -> Array:
         return np.arange(len(recording))
 
-    def holds(self, moment: Execution) -> bool:
-        return self.predicate(moment)
+    def holds(self, execution: Execution) -> bool:
+        return self.predicate(execution)
 
 
 def _executed(recording: Recording, is_wanted: Callable[[Instruction], bool]) -> Array:

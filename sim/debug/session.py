@@ -206,7 +206,7 @@ class Session:
         condition, here = self._condition(wanted), self.position
         try:
             for candidate in self._candidates(condition, number, backwards):
-                if condition.is_sure or condition.holds(self._moment(candidate)):
+                if condition.is_sure or condition.holds(self._executed(candidate)):
                     return candidate
             return None
         finally:
@@ -222,11 +222,11 @@ class Session:
                 found = condition.among(recording) + recording.start
                 yield from found[found >= number].tolist()
 
-    def _moment(self, number: int) -> Execution:
+    def _executed(self, number: int) -> Execution:
         self.goto(number)
-        moment = self.timeline.moment()
-        assert moment is not None  # it was recorded
-        return moment
+        execution = self.timeline.execute()
+        assert execution is not None  # it was recorded
+        return execution
 
     # What there is
 
@@ -326,18 +326,23 @@ class Session:
         """Stand behind the instruction that is at fault, or before one that cannot be executed; returns what is wrong,
         None where nothing is.
         """
-        trouble = self.trouble
+        if self.trouble_number is not None:
+            self.goto(self.trouble_number + 1)
+        return self.trouble
+
+    @cached_property
+    def trouble_number(self) -> int | None:
+        """The number of the instruction that is at fault; None where nothing is wrong."""
+        here, trouble = self.position, self.trouble
         if trouble is None:
             return None
+        number: int | None = trouble.before
         if trouble.mismatch is not None:
-            self.goto(self._parting(trouble.mismatch) + 1)
-            return trouble
-        number = trouble.before
-        if trouble.pc is not None:
-            found = self.find_back(At(frozenset([trouble.pc])), trouble.before)
-            number = trouble.before if found is None else found
-        self.goto(number + 1)
-        return trouble
+            number = self._parting(trouble.mismatch)
+        elif trouble.pc is not None:
+            number = self.find_back(At(frozenset([trouble.pc])), trouble.before)
+        self.goto(here)
+        return trouble.before if number is None else number
 
     def golden_values(self, spot: Spot) -> list[tuple[str, int]]:
         """The steps of the golden reference that compute something for an element of an output, and their bits."""

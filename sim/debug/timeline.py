@@ -110,7 +110,7 @@ class Timeline:
             self._end, self.fault = self.position, fault
             return None
 
-    def moment(self) -> Execution | None:
+    def execute(self) -> Execution | None:
         """Execute one instruction, and say what it read too; None at the end."""
         machine = self.machine
         try:

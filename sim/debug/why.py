@@ -146,9 +146,9 @@ def walk_back(timeline: Timeline, spot: Spot, most: int = MOST) -> OriginWalk:
 def _executed_again(timeline: Timeline, first: int, last: int) -> Iterator[tuple[int, Recorded]]:
     timeline.goto(first)
     for number in range(first, last + 1):
-        moment = timeline.moment()
-        assert moment is not None  # it was recorded
-        yield number, Recorded(moment.step.pc, moment.occurrence)
+        execution = timeline.execute()
+        assert execution is not None  # it was recorded
+        yield number, Recorded(execution.step.pc, execution.occurrence)
 
 
 def _last_that_may_write(recording: Recording, way: OriginWalk, before: int) -> int | None:
@@ -247,14 +247,14 @@ class _Way:
                 break
             before = branch
             session.goto(branch)
-            moment = session.timeline.moment()
-            assert moment is not None  # it was found
-            pc, instruction = moment.step.pc, moment.step.instruction
+            execution = session.timeline.execute()
+            assert execution is not None  # it was found
+            pc, instruction = execution.step.pc, execution.step.instruction
             found[branch, "pc"] = WhyStep(
                 number=branch, pc=pc, source=session.source_of(pc), instruction=instruction.text, lane="pc",
-                value=moment.step.next_pc, bits=64,
+                value=execution.step.next_pc, bits=64,
             )  # fmt: skip
-            for place in moment.occurrence.registers:
+            for place in execution.occurrence.registers:
                 if place != Place("pc"):
                     session.goto(branch)
                     found |= {(step.number, step.lane): step for step in self._short_way(place)}

@@ -1,0 +1,63 @@
+"""`lanewise gdb`: one call served to gdb, on this computer."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from isa.errors import INTERRUPTED, MISSING
+from sim.command.options import compile_flags, optimisation_flag
+from sim.debug.gdb.server import LOOPBACK, GdbServer
+from sim.debug.request import DebugRequest, find_call
+from sim.debug.session import Session
+from sim.terminal.output import fail, print_text, write_file
+from sim.terminal.writable import require_writable
+
+
+def serve_gdb(
+    what: str,
+    symbol: str | None,
+    arguments: list[str] | None,
+    port: int,
+    elf: Path | None,
+    once: bool,
+    opt: str,
+    source: str | None,
+    mode: str | None,
+    length: int | None,
+    input_set: int | None,
+    failing: bool,
+    vectors: int | None,
+    seed: int,
+    call: str | None,
+    march: str | None,
+    cflags: str,
+    include: list[Path] | None,
+    beside: list[Path] | None,
+    limit: int,
+) -> None:
+    """Do what `lanewise gdb` says: its options are those of `sim.command.signatures.looking.gdb`."""
+    require_writable("--elf", elf)
+    wanted = DebugRequest(
+        what=what, symbol=symbol, arguments=tuple(arguments or ()), level=optimisation_flag(opt),
+        flags=compile_flags(march, cflags, include), beside=tuple(beside or ()), mode=mode, source=source,
+        length=length, seed=seed, vectors=vectors, number=input_set, failing=failing, call=call, limit=limit,
+    )  # fmt: skip
+    session = Session(find_call(wanted))
+    try:
+        server = GdbServer(session, port)
+    except OSError as error:
+        fail(f"cannot listen on port {port}: {error.strerror}", MISSING)
+    with TemporaryDirectory(prefix="lanewise-gdb-") as folder:
+        program = elf or Path(folder) / "program.elf"
+        words = ["gdb-multiarch"]
+        if session.call.image is not None:
+            write_file(program, session.call.image.file)
+            words.append(str(program))
+        words += ["-ex", f"target remote {LOOPBACK}:{server.port}"]
+        print_text(f"{session.call.title}\n{shlex.join(words)}")
+        try:
+            server.serve(once)
+        except KeyboardInterrupt:
+            fail("ended by Ctrl-C", INTERRUPTED)
