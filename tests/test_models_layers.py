@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pytest
 import tflite
 
-from sim.models.layers import Added, NotComputed, Requantized, activation_bounds, computed
-from sim.models.network import Network, TensorScale
+from sim.models.layers import Added, Requantized, activation_bounds, computed
+from sim.models.network import Network, NotComputed, TensorScale
 from sim.models.tflite_file import read_tflite
 from support.tflite_models import ModelWriter
 

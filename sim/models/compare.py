@@ -15,8 +15,8 @@ import numpy as np
 from sim.explanation.answer import explain
 from sim.explanation.explanation import Explanation
 from sim.explanation.question import QuestionError
-from sim.models.layers import Added, Computed, NotComputed, Requantized, computed
-from sim.models.network import AnyArray, ModelError, Network, NetworkLayer
+from sim.models.layers import Added, Computed, Requantized, computed
+from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NotComputed
 
 LayerOutcome = Literal["equal", "differs", "skipped"]
 
@@ -81,6 +81,9 @@ def _report(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArray]
     output = given[layer.outputs[0]]
     try:
         made = computed(network, layer, given)
+        shape = made.shape if isinstance(made, np.ndarray) else made.numbers.shape
+        if shape != output.shape:
+            raise NotComputed(f"it makes {list(shape)}, and its output is {list(output.shape)}")
         if isinstance(made, np.ndarray):
             return _exact(layer, made, output)
         explanation = _explained(made, output)

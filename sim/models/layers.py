@@ -13,14 +13,10 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.stride_tricks import sliding_window_view
 
 from sim.golden.fixed_point import wrap_int32
-from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NetworkTensor, TensorScale
-
-_EXACT_IN_FLOAT64: Final = 1 << 53
-_WIDEST: Final = 1 << 14
-"""No window of a layer is so wide; a damaged file's would take all memory."""
+from sim.models.network import AnyArray, Network, NetworkLayer, NetworkTensor, NotComputed, TensorScale
+from sim.models.sums import convolved, convolved_by_channel, matrix_product, patches_of, same_pads
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -37,6 +33,11 @@ class Requantized:
     maximum: int | None
     axis: int = -1
 
+    @property
+    def numbers(self) -> AnyArray:
+        """What is rounded, in the shape of the output."""
+        return self.accumulators
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Added:
@@ -47,15 +48,16 @@ class Added:
     scales: tuple[TensorScale, TensorScale, TensorScale]
     activation: str
 
+    @property
+    def numbers(self) -> AnyArray:
+        """What is rounded, in the shape of the output."""
+        return self.a
+
 
 Inputs = Mapping[int, AnyArray]
 """Numbers by tensor, those that the file holds among them."""
 Computed = Requantized | Added | AnyArray
 """An array where nothing is rounded."""
-
-
-class NotComputed(ModelError):
-    """A layer whose arithmetic is not here: the message says why."""
 
 
 def computed(network: Network, layer: NetworkLayer, given: Inputs) -> Computed:
@@ -67,7 +69,10 @@ def computed(network: Network, layer: NetworkLayer, given: Inputs) -> Computed:
         tensor = network.tensors[number] if number >= 0 else None
         if tensor is not None and tensor.data is None and not tensor.is_quantized and layer.operator not in _MOVES:
             raise NotComputed(f"{tensor.name or f'tensor {number}'} is {tensor.dtype}, not quantized")
-    return compute(network, layer, given)
+    try:
+        return compute(network, layer, given)
+    except (ValueError, IndexError) as error:  # shapes that do not go together
+        raise NotComputed(f"its tensors do not fit: {str(error).splitlines()[0]}") from None
 
 
 def _operand(layer: NetworkLayer, place: int, given: Inputs) -> AnyArray:
@@ -94,21 +99,15 @@ def _scale_of(tensor: NetworkTensor) -> TensorScale:
     return tensor.scale
 
 
-def _bias(layer: NetworkLayer, given: Inputs) -> npt.NDArray[np.int64] | int:
-    return given[layer.inputs[2]].astype(np.int64) if len(layer.inputs) > 2 and layer.inputs[2] in given else 0
-
-
 def _requantized(
     network: Network, layer: NetworkLayer, sums: npt.NDArray[np.int64], given: Inputs, factor: npt.NDArray[np.float64]
 ) -> Requantized:
     output = network.output_of(layer)
     scale = _scale_of(output)
     minimum, maximum = activation_bounds(layer.options.get("FusedActivationFunction", "NONE"), scale, output.dtype)
-    accumulators = wrap_int32(sums + _bias(layer, given)).astype(np.int32)
-    if accumulators.size != int(np.prod(output.shape)):
-        raise NotComputed(f"it makes {accumulators.shape}, and its output is {output.shape}")
+    bias = given[layer.inputs[2]].astype(np.int64) if len(layer.inputs) > 2 and layer.inputs[2] in given else 0
     return Requantized(
-        accumulators=accumulators.reshape(output.shape), scale=factor / np.float64(scale.scales[0]),
+        accumulators=wrap_int32(sums + bias).astype(np.int32), scale=factor / np.float64(scale.scales[0]),
         zero_point=scale.zero_point, minimum=minimum, maximum=maximum,
     )  # fmt: skip
 
@@ -141,7 +140,7 @@ def _fully_connected(network: Network, layer: NetworkLayer, given: Inputs) -> Re
     if layer.options.get("WeightsFormat"):
         raise NotComputed("its weights are shuffled")
     x, weights = _centred(network, layer, 0, given), _centred(network, layer, 1, given)
-    sums = _product(x.reshape(-1, weights.shape[1]), weights.T)
+    sums = matrix_product(x.reshape(-1, weights.shape[1]), weights.T).reshape(network.output_of(layer).shape)
     scales = [_scale_of(network.tensors[number]).scales for number in layer.inputs[:2]]
     factor = (scales[0] * scales[1]).astype(np.float64)  # the product in float32: GetQuantizedConvolutionMultipler
     return _requantized(network, layer, sums, given, factor)
@@ -152,12 +151,8 @@ def _convolution(network: Network, layer: NetworkLayer, given: Inputs) -> Requan
     patches = _patches(_centred(network, layer, 0, given), weights.shape[1:3], layer.options)
     if patches.shape[3] != weights.shape[3]:
         raise NotComputed("it is a grouped convolution")
-    sums = _product(
-        patches.transpose(0, 1, 2, 4, 5, 3).reshape(-1, weights[0].size), weights.reshape(len(weights), -1).T
-    )
-    return _requantized(
-        network, layer, sums.reshape(*patches.shape[:3], -1), given, _products_of_scales(network, layer)
-    )
+    sums = convolved(patches, weights)
+    return _requantized(network, layer, sums, given, _products_of_scales(network, layer))
 
 
 def _depthwise(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
@@ -167,7 +162,7 @@ def _depthwise(network: Network, layer: NetworkLayer, given: Inputs) -> Requanti
     if weights.shape[3] % channels:
         raise NotComputed("its channels are not a multiple of those of its input")
     split = weights[0].reshape(*weights.shape[1:3], channels, -1)
-    sums = np.einsum("nhwcij,ijcm->nhwcm", patches, split).reshape(*patches.shape[:3], -1)
+    sums = convolved_by_channel(patches, split)
     return _requantized(network, layer, sums, given, _products_of_scales(network, layer))
 
 
@@ -177,37 +172,15 @@ def _products_of_scales(network: Network, layer: NetworkLayer) -> npt.NDArray[np
     return of_input.astype(np.float64) * of_weights.astype(np.float64)
 
 
-def _product(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """A matrix product, by the processor's own where all its sums are exact in float64."""
-    largest = int(np.abs(a).max(initial=0)) * int(np.abs(b).max(initial=0)) * a.shape[1]
-    if largest < _EXACT_IN_FLOAT64:
-        return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
-    product: npt.NDArray[np.int64] = a @ b
-    return product
-
-
 def _patches(x: npt.NDArray[np.int64], size: Sequence[int], options: Mapping[str, Any]) -> npt.NDArray[np.int64]:
-    """[N, H', W', C, kh, kw] of an input [N, H, W, C] without its zero point: what lies outside of it is 0."""
     dilations = [options.get(name, 1) for name in ("DilationHFactor", "DilationWFactor")]
     strides = [options.get(name, 1) for name in ("StrideH", "StrideW")]
-    if min(*dilations, *strides) < 1 or x.ndim != 4:
-        raise NotComputed("its strides or dilations are below 1, or its input has not four axes")
-    widths = [(of - 1) * dilation + 1 for of, dilation in zip(size, dilations, strict=True)]
-    if not 1 <= min(widths) <= max(widths) <= _WIDEST:
-        raise NotComputed(f"its window is {widths[0]:,} x {widths[1]:,}")
-    pads = [(0, 0), (0, 0)]
-    if options.get("Padding") == "SAME":
-        for axis, (width, stride) in enumerate(zip(widths, strides, strict=True)):
-            length = x.shape[1 + axis]
-            total = max((-(-length // stride) - 1) * stride + width - length, 0)
-            pads[axis] = (total // 2, total - total // 2)
-    elif options.get("Padding") != "VALID":
+    padding = options.get("Padding")
+    if padding not in ("SAME", "VALID"):
         raise NotComputed("its padding is neither SAME nor VALID")
-    padded = np.pad(x, [(0, 0), *pads, (0, 0)])
-    if any(length < width for length, width in zip(padded.shape[1:3], widths, strict=True)):
-        raise NotComputed("its window is larger than its input")
-    windows = sliding_window_view(padded, widths, axis=(1, 2))
-    return windows[:, :: strides[0], :: strides[1], :, :: dilations[0], :: dilations[1]]
+    widths = [(of - 1) * dilation + 1 for of, dilation in zip(size, dilations, strict=True)]
+    pads = same_pads(x.shape[1:3], widths, strides) if padding == "SAME" else [(0, 0), (0, 0)]
+    return patches_of(x, size, strides, dilations, pads)
 
 
 def _addition(network: Network, layer: NetworkLayer, given: Inputs) -> Added:

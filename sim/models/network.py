@@ -18,6 +18,10 @@ class ModelError(LanewiseError):
     """A file that is no network, or tensors that are not of it; the message is one sentence."""
 
 
+class NotComputed(ModelError):
+    """A layer whose arithmetic is not here: the message says why."""
+
+
 @dataclass(frozen=True, eq=False)
 class TensorScale:
     """real = scale * (integer - zero point): `scales` are float32, with as many `zero_points`, along `axis`."""

@@ -1,0 +1,67 @@
+"""Exact sums of products over arrays of integers without their zero points, as layers take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
+
+from sim.models.network import NotComputed
+
+Int64Array = npt.NDArray[np.int64]
+Pads = Sequence[tuple[int, int]]
+"""Before and after, of each axis of an image."""
+_EXACT_IN_FLOAT64: Final = 1 << 53
+_WIDEST: Final = 1 << 14
+"""No window of a layer is so wide; a damaged file's would take all memory."""
+
+
+def matrix_product(a: Int64Array, b: Int64Array) -> Int64Array:
+    """[M, K] by [K, N], by the processor's own arithmetic where all sums are exact in float64."""
+    largest = int(np.abs(a).max(initial=0)) * int(np.abs(b).max(initial=0)) * a.shape[1]
+    if largest < _EXACT_IN_FLOAT64:
+        return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
+    product: Int64Array = a @ b
+    return product
+
+
+def convolved(patches: Int64Array, weights: Int64Array) -> Int64Array:
+    """Patches [N, H', W', C, kh, kw] with weights [O, kh, kw, C]: [N, H', W', O]."""
+    rows = patches.transpose(0, 1, 2, 4, 5, 3).reshape(-1, weights[0].size)
+    return matrix_product(rows, weights.reshape(len(weights), -1).T).reshape(*patches.shape[:3], -1)
+
+
+def convolved_by_channel(patches: Int64Array, weights: Int64Array) -> Int64Array:
+    """Patches [N, H', W', C, kh, kw] with weights [kh, kw, C, m]: [N, H', W', C * m]."""
+    sums: Int64Array = np.einsum("nhwcij,ijcm->nhwcm", patches, weights)
+    return sums.reshape(*patches.shape[:3], -1)
+
+
+def patches_of(
+    x: Int64Array, size: Sequence[int], strides: Sequence[int], dilations: Sequence[int], pads: Pads
+) -> Int64Array:
+    """[N, H', W', C, kh, kw] of an input [N, H, W, C], with zeros around it; raises NotComputed."""
+    if x.ndim != 4 or min(*strides, *dilations) < 1:
+        raise NotComputed("its strides or dilations are below 1, or its input has not four axes")
+    widths = [(of - 1) * dilation + 1 for of, dilation in zip(size, dilations, strict=True)]
+    if not 1 <= min(widths) <= max(widths) <= _WIDEST:
+        raise NotComputed(f"its window is {widths[0]:,} x {widths[1]:,}")
+    if not all(0 <= width <= _WIDEST for pair in pads for width in pair):
+        raise NotComputed("it pads by less than nothing, or too much")
+    padded = np.pad(x, [(0, 0), *pads, (0, 0)])
+    if any(length < width for length, width in zip(padded.shape[1:3], widths, strict=True)):
+        raise NotComputed("its window is larger than its input")
+    windows = sliding_window_view(padded, widths, axis=(1, 2))
+    return windows[:, :: strides[0], :: strides[1], :, :: dilations[0], :: dilations[1]]
+
+
+def same_pads(lengths: Sequence[int], widths: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]]:
+    """TensorFlow's SAME: as many windows as strides fit, what is odd behind."""
+    pads = []
+    for length, width, stride in zip(lengths, widths, strides, strict=True):
+        total = max((-(-length // max(stride, 1)) - 1) * stride + width - length, 0)
+        pads.append((total // 2, total - total // 2))
+    return pads
