@@ -96,7 +96,7 @@ long: $(INSTALLED)
 interrupts: $(INSTALLED)
 	@PYTHONPATH=tests $(BIN)/python -m long.interrupts
 
-# Nets made here, in runtimes of others (LiteRT): every layer is one of our conventions.
+# Nets made here, in runtimes of others (LiteRT, ONNX Runtime): every layer is one of our conventions.
 test-outside: $(INSTALLED)
 	@$(PIP) --requirement outside.lock
 	@$(BIN)/python -m pytest --override-ini=python_files='outside_*.py' tests/long

@@ -13,7 +13,8 @@ import pytest
 
 from sim.golden import add_tflite, derive_tflite, double_rounding, double_rounding_ties_up
 from sim.golden.addition import AddParameters, Quantization
-from sim.models.layers import Added, Requantized, computed
+from sim.models.computed import computed
+from sim.models.layers import Added, Requantized
 from sim.models.network import ModelError, Network
 from sim.models.tflite_file import read_tflite
 from support.command import lanewise

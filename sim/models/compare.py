@@ -15,7 +15,8 @@ import numpy as np
 from sim.explanation.answer import explain
 from sim.explanation.explanation import Explanation
 from sim.explanation.question import QuestionError
-from sim.models.layers import Added, Computed, Requantized, computed
+from sim.models.computed import computed
+from sim.models.layers import Added, Computed, Requantized
 from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NotComputed
 
 LayerOutcome = Literal["equal", "differs", "skipped"]
@@ -67,9 +68,10 @@ def tensors_by_name(network: Network, arrays: Mapping[str, AnyArray]) -> dict[in
         if name not in numbers:
             raise ModelError(f"{network.name} computes no tensor {name!r}: it has {', '.join(sorted(numbers)[:8])}")
         tensor = numbers[name]
-        if (str(array.dtype), array.shape) != (tensor.dtype, tensor.shape):
+        stated = tensor.shape if tensor.shape is not None else array.shape
+        if (str(array.dtype), array.shape) != (tensor.dtype, stated):
             raise ModelError(
-                f"{name} is {array.dtype}{list(array.shape)}: {network.name} has {tensor.dtype}{list(tensor.shape)}"
+                f"{name} is {array.dtype}{list(array.shape)}: {network.name} has {tensor.dtype}{list(stated)}"
             )
         found[tensor.number] = array
     return found

@@ -38,11 +38,14 @@ class TensorScale:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NetworkTensor:
-    """A tensor: `data` are its numbers where the file has them, `scale` is None where it is not quantized."""
+    """A tensor: `data` are its numbers where the file has them, `scale` is None where it is not quantized.
+
+    `shape` is None, and `dtype` "other", where the file does not state them.
+    """
 
     number: int
     name: str
-    shape: tuple[int, ...]
+    shape: tuple[int, ...] | None
     dtype: str
     scale: TensorScale | None
     data: AnyArray | None
@@ -60,7 +63,8 @@ class NetworkTensor:
             scale = f" {self.scale.scales[0]:g} from {self.scale.zero_point}"
         else:
             scale = f" {self.scale.scales.size} scales"
-        return f"{self.dtype}[{','.join(map(str, self.shape))}]{scale}"
+        shape = "?" if self.shape is None else ",".join(map(str, self.shape))
+        return f"{self.dtype}[{shape}]{scale}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from sim.models.compare import LayerReport
 from sim.models.network import Network
 
-_ADDITIONS = ("ADD",)
+_ADDITIONS: Final = ("ADD", "QLinearAdd")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -34,20 +34,23 @@ class ModelReport:
     @cached_property
     def common(self) -> Mapping[str, tuple[str, ...]]:
         """By kind of layer, "scaling" and "addition", the conventions that every layer of the kind shares."""
-        shared: dict[str, dict[str, None]] = {}
+        found: dict[str, list[dict[str, None]]] = {}
         for layer in self.compared:
             if layer.outcome == "equal" and layer.explanation is not None:
                 kind = "addition" if layer.layer.operator in _ADDITIONS else "scaling"
                 names = dict.fromkeys(name.split(" then ")[0] for name in layer.conventions)
-                before = shared.get(kind, names)
-                shared[kind] = {name: None for name in before if name in names}
-        return {kind: tuple(names) for kind, names in shared.items()}
+                found.setdefault(kind, []).append(names)
+        return {
+            kind: tuple(name for name in _all(layers) if _is_shared(name, layers)) for kind, layers in found.items()
+        }
 
     def convention_of(self, layer: LayerReport) -> str:
         """The one of a layer's conventions that is told: of those that all layers share where there is one."""
         shared = {name for names in self.common.values() for name in names}
+        plain = {name.split(" of ")[0] for name in shared}
         return next(
-            (name for name in layer.conventions if name.split(" then ")[0] in shared), (*layer.conventions, "")[0]
+            (name for name in layer.conventions if name.split(" then ")[0] in shared | plain),
+            (*layer.conventions, "")[0],
         )
 
     @property
@@ -72,3 +75,13 @@ class ModelReport:
             "common": {kind: list(names) for kind, names in self.common.items()},
             "layers": [layer.as_json() for layer in self.layers],
         }
+
+
+def _all(layers: Sequence[Mapping[str, None]]) -> Mapping[str, None]:
+    """The names of all layers, in the order in which they are met."""
+    return dict.fromkeys(name for names in layers for name in names)
+
+
+def _is_shared(name: str, layers: Sequence[Mapping[str, None]]) -> bool:
+    """Whether each layer is that convention, or that one whatever the multiplier is derived by."""
+    return all(name in names or name.split(" of ")[0] in names for names in layers)

@@ -12,16 +12,17 @@ from sim.terminal.on_demand import done_by
 
 @done_by("sim.command.running.model:model")
 def model(
-    file: Annotated[Path, typer.Argument(help="The network: FILE.tflite.")],
+    file: Annotated[Path, typer.Argument(help="The network: FILE.tflite or FILE.onnx.")],
     against: Annotated[
         str | None,
         typer.Option(
-            help="litert, litert-no-delegate or litert-reference, which run the file here, or FILE.npz with the "
-            "tensors that a device computed, by name."
+            help="litert, litert-no-delegate, litert-reference or onnxruntime, which run the file here, or FILE.npz "
+            "with the tensors that a device computed, by name."
         ),
     ] = None,
     inputs: Annotated[
-        Path | None, typer.Option(help="For litert: FILE.npz with the inputs by name; default: any numbers of a seed.")
+        Path | None,
+        typer.Option(help="For a runtime: FILE.npz with the inputs by name; default: any numbers of a seed."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the inputs that are drawn.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,

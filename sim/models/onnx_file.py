@@ -1,0 +1,131 @@
+"""Networks from .onnx files, by the package onnx: operators that take scales and zero points, such as QLinearConv.
+
+Scales and zero points are constants of the file, inputs of an operator; here they are what they belong to, a tensor's.
+Nothing outside of the file is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NetworkTensor, TensorScale
+
+MAX_BYTES: Final = (1 << 31) - 1
+"""Of a file: what the format reaches."""
+_QUANTIZED: Final[Mapping[str, Sequence[tuple[int, int, int]]]] = {
+    "QLinearConv": ((0, 1, 2), (3, 4, 5), (-1, 6, 7)),
+    "QLinearMatMul": ((0, 1, 2), (3, 4, 5), (-1, 6, 7)),
+    "QLinearAdd": ((0, 1, 2), (3, 4, 5), (-1, 6, 7)),
+}
+"""Of an operator, where an operand, its scale and its zero point are among the inputs; -1 is the output."""
+_FURTHER: Final = {"QLinearConv": (8,)}
+"""Inputs besides, such as a bias."""
+
+
+def read_onnx(path: Path) -> Network:
+    """The graph of a file, as a network; raises ModelError."""
+    try:
+        import onnx
+        from onnx import numpy_helper
+    except ImportError:
+        raise ModelError("an .onnx file needs the package onnx: pip install 'lanewise[models]'") from None
+    if path.stat().st_size > MAX_BYTES:
+        raise ModelError(f"{path} has more than {MAX_BYTES:,} bytes")
+    try:
+        model = onnx.load_model_from_string(path.read_bytes())
+        model = onnx.shape_inference.infer_shapes(model)
+        constants = {}
+        for constant in model.graph.initializer:
+            if constant.data_location == onnx.TensorProto.EXTERNAL:
+                raise ModelError(f"{path} keeps {constant.name} in another file, which is not read")
+            constants[constant.name] = np.asarray(numpy_helper.to_array(constant))
+        return _GraphReader(onnx, model.graph, constants).network(path.name)
+    except ModelError:
+        raise
+    except Exception as error:  # protobuf and onnx raise whatever they met first
+        raise ModelError(f"{path} is no ONNX model, or damaged: {type(error).__name__}") from None
+
+
+class _GraphReader:
+    """A graph's values as tensors by number, in the order in which they are met."""
+
+    def __init__(self, onnx: Any, graph: Any, constants: Mapping[str, AnyArray]) -> None:
+        self._onnx, self._graph, self._constants = onnx, graph, constants
+        self._types = {value.name: value.type.tensor_type for value in (*graph.input, *graph.value_info, *graph.output)}
+        self._scales: dict[str, TensorScale] = {}
+        self._dtypes: dict[str, str] = {}
+        self._numbers: dict[str, int] = {}
+
+    def network(self, name: str) -> Network:
+        layers = []
+        for number, node in enumerate(self._graph.node):
+            operands = self._operands(node)
+            options = {a.name: self._onnx.helper.get_attribute_value(a) for a in node.attribute}
+            layers.append(
+                NetworkLayer(
+                    number=number, operator=node.op_type,
+                    inputs=tuple(self._number(each) if each else -1 for each in operands),
+                    outputs=tuple(self._number(each) for each in node.output if each),
+                    options={key: _plain(value) for key, value in options.items()},
+                )
+            )  # fmt: skip
+        inputs = tuple(self._number(value.name) for value in self._graph.input if value.name not in self._constants)
+        outputs = tuple(self._number(value.name) for value in self._graph.output)
+        tensors = [self._tensor(each, number) for each, number in self._numbers.items()]
+        return Network(name=name, tensors=tensors, layers=layers, inputs=inputs, outputs=outputs)
+
+    def _number(self, name: str) -> int:
+        return self._numbers.setdefault(name, len(self._numbers))
+
+    def _operands(self, node: Any) -> list[str]:
+        """The inputs of an operator, without the scales and zero points that are noted of what they belong to."""
+        if node.op_type not in _QUANTIZED:
+            return list(node.input)
+        operands = []
+        for operand, scale, zero in _QUANTIZED[node.op_type]:
+            name = node.input[operand] if operand >= 0 else node.output[0]
+            if operand >= 0:
+                operands.append(name)
+            axis = 1 if (node.op_type, operand) == ("QLinearMatMul", 3) else 0
+            self._note(name, self._constant(node.input[scale]), self._constant(node.input[zero]), axis)
+        return [*operands, *(node.input[k] for k in _FURTHER.get(node.op_type, ()) if k < len(node.input))]
+
+    def _constant(self, name: str) -> AnyArray:
+        if name not in self._constants:
+            raise ModelError(f"the scale or zero point {name} is computed by the network: it has to be a constant")
+        return self._constants[name]
+
+    def _note(self, name: str, scales: AnyArray, zeros: AnyArray, axis: int) -> None:
+        self._dtypes[name] = str(zeros.dtype)
+        scales = np.asarray(scales, np.float32).reshape(-1)
+        zeros = np.broadcast_to(np.asarray(zeros, np.int64).reshape(-1), scales.shape)
+        if not (scales.size and np.isfinite(scales).all() and (scales > 0).all()):
+            raise ModelError(f"{name} has scales that are no positive numbers")
+        before = self._scales.setdefault(name, TensorScale(scales, zeros, axis))
+        if not (np.array_equal(before.scales, scales) and np.array_equal(before.zero_points, zeros)):
+            raise ModelError(f"{name} has one scale where it is made and another where it is used")
+
+    def _tensor(self, name: str, number: int) -> NetworkTensor:
+        """What the file states of it: of an operator of its own, inference of shapes knows nothing."""
+        data, kind, shape = self._constants.get(name), self._types.get(name), None
+        dtype = self._dtypes.get(name, "other")
+        if data is not None:
+            shape, dtype = data.shape, str(data.dtype)
+        elif kind is not None and kind.elem_type:
+            dtype = str(self._onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type))
+            if kind.HasField("shape") and all(size.HasField("dim_value") for size in kind.shape.dim):
+                shape = tuple(size.dim_value for size in kind.shape.dim)
+        return NetworkTensor(
+            number=number, name=name, shape=shape, dtype=dtype, scale=self._scales.get(name), data=data
+        )
+
+
+def _plain(value: Any) -> Any:
+    """An attribute as what JSON has."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value if isinstance(value, int | float | str | list) else str(type(value).__name__)

@@ -1,0 +1,144 @@
+"""The layers of TensorFlow Lite.
+
+Sources: its quantization specification and its reference kernels in `tensorflow/lite/kernels/internal/reference`
+(`integer_ops/conv.h`, `integer_ops/depthwise_conv.h`, `integer_ops/fully_connected.h`) with `kernels/padding.h` and
+`kernels/kernel_util.cc`; docs/spec/requantization.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.golden.fixed_point import wrap_int32
+from sim.models.layers import Added, Computed, Inputs, Requantized, centred, operand, scale_of
+from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed, TensorScale
+from sim.models.sums import convolved, convolved_by_channel, matrix_product, patches_of, same_pads
+
+
+def _requantized(
+    network: Network, layer: NetworkLayer, sums: npt.NDArray[np.int64], given: Inputs, factor: npt.NDArray[np.float64]
+) -> Requantized:
+    output = network.output_of(layer)
+    scale = scale_of(output)
+    minimum, maximum = activation_bounds(layer.options.get("FusedActivationFunction", "NONE"), scale, output.dtype)
+    bias = given[layer.inputs[2]].astype(np.int64) if len(layer.inputs) > 2 and layer.inputs[2] in given else 0
+    return Requantized(
+        accumulators=wrap_int32(sums + bias).astype(np.int32), scale=factor / np.float64(scale.scales[0]),
+        zero_point=scale.zero_point, minimum=minimum, maximum=maximum,
+    )  # fmt: skip
+
+
+def activation_bounds(activation: str, scale: TensorScale, dtype: str) -> tuple[int | None, int | None]:
+    """The bounds of a fused activation in the output's numbers; None and None where the dtype alone bounds.
+
+    `CalculateActivationRangeQuantized` of kernel_util.cc: zero point + round(bound / scale), the quotient in float32.
+    """
+    least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    reals = {"NONE": (None, None), "RELU": (0.0, None), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
+    if activation not in reals:
+        raise NotComputed(f"the fused activation {activation} is not computed")
+    if activation == "NONE":
+        return None, None
+    low, high = reals[activation]
+    return (
+        least if low is None else max(_placed(low, scale), least),
+        most if high is None else min(_placed(high, scale), most),
+    )
+
+
+def _placed(real: float, scale: TensorScale) -> int:
+    """A real number in those of a tensor, ties away from zero."""
+    quotient = float(np.float32(real) / scale.scales[0])
+    return scale.zero_point + int(np.copysign(np.floor(abs(quotient) + 0.5), quotient))
+
+
+def _fully_connected(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
+    if layer.options.get("WeightsFormat"):
+        raise NotComputed("its weights are shuffled")
+    x, weights = centred(network, layer, 0, given), centred(network, layer, 1, given)
+    sums = matrix_product(x.reshape(-1, weights.shape[1]), weights.T).reshape(network.output_of(layer).shape)
+    scales = [scale_of(network.tensors[number]).scales for number in layer.inputs[:2]]
+    factor = (scales[0] * scales[1]).astype(np.float64)  # the product in float32: GetQuantizedConvolutionMultipler
+    return _requantized(network, layer, sums, given, factor)
+
+
+def _convolution(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
+    weights = centred(network, layer, 1, given)
+    patches = _patches(centred(network, layer, 0, given), weights.shape[1:3], layer.options)
+    if patches.shape[3] != weights.shape[3]:
+        raise NotComputed("it is a grouped convolution")
+    sums = convolved(patches, weights)
+    return _requantized(network, layer, sums, given, _products_of_scales(network, layer))
+
+
+def _depthwise(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
+    weights = centred(network, layer, 1, given)
+    patches = _patches(centred(network, layer, 0, given), weights.shape[1:3], layer.options)
+    channels = patches.shape[3]
+    if weights.shape[3] % channels:
+        raise NotComputed("its channels are not a multiple of those of its input")
+    split = weights[0].reshape(*weights.shape[1:3], channels, -1)
+    sums = convolved_by_channel(patches, split)
+    return _requantized(network, layer, sums, given, _products_of_scales(network, layer))
+
+
+def _products_of_scales(network: Network, layer: NetworkLayer) -> npt.NDArray[np.float64]:
+    """Of input and weights, in float64: PopulateConvolutionQuantizationParams."""
+    of_input, of_weights = (scale_of(network.tensors[number]).scales for number in layer.inputs[:2])
+    return of_input.astype(np.float64) * of_weights.astype(np.float64)
+
+
+def _patches(x: npt.NDArray[np.int64], size: Sequence[int], options: Mapping[str, Any]) -> npt.NDArray[np.int64]:
+    dilations = [options.get(name, 1) for name in ("DilationHFactor", "DilationWFactor")]
+    strides = [options.get(name, 1) for name in ("StrideH", "StrideW")]
+    padding = options.get("Padding")
+    if padding not in ("SAME", "VALID"):
+        raise NotComputed("its padding is neither SAME nor VALID")
+    widths = [(of - 1) * dilation + 1 for of, dilation in zip(size, dilations, strict=True)]
+    pads = same_pads(x.shape[1:3], widths, strides) if padding == "SAME" else [(0, 0), (0, 0)]
+    return patches_of(x, size, strides, dilations, pads)
+
+
+def _addition(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
+    a, b = (operand(layer, place, given) for place in (0, 1))
+    output = network.output_of(layer)
+    if output.dtype == "int16":
+        raise NotComputed("an addition of 16 bits is not computed")
+    scales = [scale_of(tensor) for tensor in (*(network.tensors[number] for number in layer.inputs[:2]), output)]
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    return Added(
+        a=np.broadcast_to(a, shape), b=np.broadcast_to(b, shape), scales=(scales[0], scales[1], scales[2]),
+        activation=layer.options.get("FusedActivationFunction", "NONE"),
+    )  # fmt: skip
+
+
+def _moved(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+    """The same numbers in another shape."""
+    moved: AnyArray = operand(layer, 0, given).reshape(network.output_of(layer).shape)
+    return moved
+
+
+def _largest(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+    """The largest of each window; what lies outside of the input is smaller than all of it."""
+    x, output = operand(layer, 0, given), network.output_of(layer)
+    least, most = activation_bounds(
+        layer.options.get("FusedActivationFunction", "NONE"), scale_of(output), output.dtype
+    )
+    size, lowest = [layer.options.get(name, 0) for name in ("FilterHeight", "FilterWidth")], int(np.iinfo(x.dtype).min)
+    found = _patches(x.astype(np.int64) - lowest, size, layer.options).max(axis=(4, 5)) + lowest
+    largest: AnyArray = (found if least is None else np.clip(found, least, most)).astype(output.dtype)
+    return largest
+
+
+OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]] = {
+    "FULLY_CONNECTED": _fully_connected,
+    "CONV_2D": _convolution,
+    "DEPTHWISE_CONV_2D": _depthwise,
+    "ADD": _addition,
+    "MAX_POOL_2D": _largest,
+    **dict.fromkeys(("RESHAPE", "SQUEEZE", "EXPAND_DIMS"), _moved),
+}
