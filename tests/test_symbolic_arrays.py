@@ -11,8 +11,9 @@ import pytest
 from isa.evaluate.exact import Evaluation
 from isa.lane import Place, Read
 from sim.prove.claim import ClaimInputs
-from sim.symbolic.numbers.arrays import SymbolicArray, SymbolicInt, array_of, is_symbolic
+from sim.symbolic.numbers.arrays import SymbolicArray, array_of
 from sim.symbolic.numbers.elementwise import ELEMENTWISE, FOLDS, element_type, equal, negated
+from sim.symbolic.numbers.integers import SymbolicInt, is_symbolic
 from sim.symbolic.numbers.known_names import lanes_passed_on
 from sim.symbolic.numbers.tracing import Untraceable, every_way
 

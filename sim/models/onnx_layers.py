@@ -1,7 +1,6 @@
 """The layers of ONNX that take scales and zero points, and of ONNX Runtime's own QLinearAdd.
 
-Sources: the operators' definitions (`docs/Operators.md` of ONNX; `docs/ContribOperators.md` of ONNX Runtime) and ONNX
-Runtime's `core/providers/cpu/quantization/qlinearconv.cc`, where the factor is (scale of x * scale of w) / scale of y
+Sources: the operators' definitions, those of ONNX and those that ONNX Runtime adds, and ONNX Runtime's `core/providers/cpu/quantization/qlinearconv.cc`, where the factor is (scale of x * scale of w) / scale of y
 in float32; images are [N, C, H, W].
 """
 

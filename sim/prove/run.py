@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -78,6 +79,7 @@ def in_processes(
 def _answer(find: Callable[[], Finding], to: Connection) -> None:
     """What one process does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()  # or the collector writes to all that this process shares with its parent
     to.send(find())
 
 

@@ -6,6 +6,7 @@ element are two lanes.  Elements that ask the same are asked once, whatever buil
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -109,7 +110,10 @@ class BuildProof:
 
 @dataclass(kw_only=True)
 class KernelProof:
-    """What a run has found: `ways` says how many questions were decided how, `known` which numbers were not unknown."""
+    """What a run has found: `ways` says how many questions were decided how, `known` which numbers were not unknown.
+
+    Seconds are of processor time.
+    """
 
     shapes: Sequence[Shape]
     builds: list[BuildProof]
@@ -212,7 +216,7 @@ class Prover:
 
     def run(self) -> KernelProof:
         """Prove what can be proved.  Raises KernelError where reference and signature do not fit, SolverMissing."""
-        started = time.monotonic()
+        started = time.process_time()
         try:
             references = self._references()
             for build, image in zip(self.proof.builds, self._builds.values(), strict=True):
@@ -223,7 +227,7 @@ class Prover:
         except KeyboardInterrupt:
             self.proof.interrupted = True
             return self.proof
-        self.proof.trace_seconds = time.monotonic() - started
+        self.proof.trace_seconds = time.process_time() - started
         self._decide()
         return self.proof
 
@@ -400,7 +404,6 @@ class Prover:
             waiting[key] -= 1
             self._count(answer.how if answer.finding.outcome == "proved" else answer.finding.outcome)
             self.proof.kept += answer.finding.cached
-            self.proof.solver_seconds += 0 if answer.finding.cached else answer.finding.seconds
             if answer.finding.outcome != "proved":
                 known = failed.get(key)
                 if known is None or known.outcome == "unknown" != answer.finding.outcome:
@@ -410,7 +413,9 @@ class Prover:
                     for element in pair.elements:
                         builds[element.build].proved += 1
 
+        before = _of_children()
         self.proof.interrupted |= decide_all(questions, self._seconds, self._jobs, self._kept_in, report)
+        self.proof.solver_seconds = _of_children() - before
         for key, failure in failed.items():
             for name, build in builds.items():
                 elements = [e for pair in alike[key] for e in pair.elements if e.build == name]
@@ -456,6 +461,12 @@ class Prover:
             element=pair.elements[0], elements=elements, outcome=answer.finding.outcome, reason=reason, inputs=inputs,
             seconds=answer.finding.seconds,
         )  # fmt: skip
+
+
+def _of_children() -> float:
+    """Seconds of processor time of the processes that ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _of_build(failure: Unproved, elements: Sequence[OutputElement], is_its_own: bool) -> Unproved:

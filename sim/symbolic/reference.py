@@ -18,9 +18,10 @@ from sim.kernels.input_tree import Where, rebuilt
 from sim.kernels.inputs import edited, numbers_of
 from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.kernels.signature import RETURNED, FunctionArgument, Pointer, ScalarArgument, Signature, extents
-from sim.symbolic.numbers.arrays import SymbolicArray, SymbolicInt, array_of, is_symbolic
+from sim.symbolic.numbers.arrays import SymbolicArray, array_of
 from sim.symbolic.numbers.elementwise import equal, less, negated, settled
 from sim.symbolic.numbers.floats import bits_of, format_of, is_floating, operation
+from sim.symbolic.numbers.integers import SymbolicInt, is_symbolic
 from sim.symbolic.numbers.known_names import lanes_passed_on
 from sim.symbolic.numbers.tracing import Untraceable, Way, every_way
 from sim.symbolic.simplify import simplified

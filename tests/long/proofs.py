@@ -37,17 +37,17 @@ def main() -> int:
         task = progress.add_task("faults", total=asked.faults)
         seeds = range(asked.seed, asked.seed + asked.faults)
         for done in as_completed([workers.submit(judged, SUBJECTS[seed % len(SUBJECTS)], seed) for seed in seeds]):
-            found.append(done.result())
+            one = done.result()
+            found.append(one)
             progress.advance(task)
+            if one.verdict == "undecided" or one.verdict.startswith("WRONGLY"):
+                print(f"{one.verdict}: {one.subject}, {one.where}: {one.said}", flush=True)
     verdicts = Counter(one.verdict for one in found)
-    for one in sorted(found):
-        if one.verdict in ("undecided", "WRONGLY PROVED", "WRONGLY REFUTED"):
-            print(f"{one.verdict}: {one.subject}, {one.where}: {one.said}")
     print(", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())))
     if asked.json:
         with open(asked.json, "w") as file:
             json.dump([one._asdict() for one in sorted(found)], file, indent=1)
-    return 1 if verdicts["WRONGLY PROVED"] or verdicts["WRONGLY REFUTED"] else 0
+    return int(any(verdict.startswith("WRONGLY") for verdict in verdicts))
 
 
 if __name__ == "__main__":

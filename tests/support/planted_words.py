@@ -19,7 +19,7 @@ from sim.call.call import CompiledKernel, Engine
 from sim.call.kernel_image import open_kernel
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel
 from sim.symbolic import machine
-from sim.symbolic.proof import Prover, Shape
+from sim.symbolic.proof import Prover, Shape, WronglyTraced
 from sim.symbolic.reference import TracedReference, traced_reference
 from sim.symbolic.shapes import shapes_of
 from sim.toolchain.image import Image
@@ -27,7 +27,9 @@ from sim.toolchain.image import Image
 NOP: Final = 0xD503201F
 MOST_EXECUTED: Final = 20_000
 """Instructions after which a call with a fault in it is given up."""
-Verdict = Literal["refuted", "stopped", "equivalent", "undecided", "WRONGLY PROVED", "WRONGLY REFUTED"]
+Verdict = Literal[
+    "refuted", "stopped", "equivalent", "undecided", "WRONGLY PROVED", "WRONGLY REFUTED", "WRONGLY TRACED"
+]
 """`stopped`: not followed, or it does what no caller may find; `equivalent`: proved, and no input tells."""
 
 
@@ -198,6 +200,8 @@ def judged(subject: Subject, seed: int, seconds: float = 10, inputs: int = 60) -
         proof = Prover(
             kernel, {"planted": wrong}, shapes, each=each, known=frozenset(), seconds=seconds, jobs=1, kept_in=None
         ).run()
+    except WronglyTraced as error:
+        return Planted(subject.name, where, "WRONGLY TRACED", str(error))
     finally:
         machine.MOST_INSTRUCTIONS = before
     (build,) = proof.builds

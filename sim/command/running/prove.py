@@ -213,7 +213,9 @@ def _prove_kernel(
             same=same, advance=lambda words: progress.update(task, description=words),
         )  # fmt: skip
         proof = prover.run()
-    seconds_of = f"{proof.trace_seconds:.1f} s to follow the code, {proof.solver_seconds:.1f} s in the solver"
+    seconds_of = (
+        f"processor time: {proof.trace_seconds:.1f} s to follow the code, {proof.solver_seconds:.1f} s to decide"
+    )
     print_progress(f"{seconds_of}; questions kept from before: {proof.kept}")
     checked = _checked(kernel, dict(zip(names, jobs, strict=True)), proof, reproduce)
     if as_json:

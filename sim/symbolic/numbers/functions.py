@@ -15,21 +15,18 @@ from numpy import arange, asarray, clip, pad, where, zeros  # numpy's own while 
 
 from isa.lane import Lane, constant
 from sim.symbolic.numbers.arrays import (
-    FUNCTIONS,
     Elements,
     SymbolicArray,
-    SymbolicInt,
     array_of,
     boxed,
     each,
     fitting,
-    has_symbolic,
-    is_symbolic,
     looked_up,
     reduced,
     stored,
 )
 from sim.symbolic.numbers.elementwise import cast, chosen, element_type, lane_of, larger, settled, smaller
+from sim.symbolic.numbers.integers import FUNCTIONS, SymbolicInt, has_symbolic, is_symbolic
 from sim.symbolic.numbers.tracing import refuse
 
 MOVING: Final = (

@@ -20,17 +20,15 @@ import numpy as np
 from isa.lane import Lane, Place, Read
 from sim.symbolic.numbers import functions  # noqa: F401  # it enters numpy's functions
 from sim.symbolic.numbers.arrays import (
-    FUNCTIONS,
     SymbolicArray,
-    SymbolicInt,
     array_of,
     boxed,
     each,
-    has_symbolic,
     stored,
 )
 from sim.symbolic.numbers.elementwise import element_type
 from sim.symbolic.numbers.floats import BY_FORMULA
+from sim.symbolic.numbers.integers import FUNCTIONS, SymbolicInt, has_symbolic
 from sim.symbolic.numbers.tracing import refuse
 
 _TYPES: Final = (
