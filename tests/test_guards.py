@@ -346,6 +346,7 @@ PRESERVED = [
     ("movi v8.16b, #0", "d8"),
     ("fmov d15, xzr", "d15"),
     ("msr fpcr, x8", "fpcr"),
+    ("msr tpidr_el0, x8", "tpidr"),
 ]
 
 

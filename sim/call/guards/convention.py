@@ -23,8 +23,10 @@ PRESERVED = (
     *(Place("v", number) for number in range(8, 16)),
     SP,
     FPCR,
+    Place("tpidr"),
 )
-"""x19 to x28 and the frame pointer x29 (AAPCS64 6.1.1), d8 to d15 (6.1.2), sp, and the modes in FPCR (6.1.3)."""
+"""x19 to x28 and the frame pointer x29 (AAPCS64 6.1.1), d8 to d15 (6.1.2), sp, the modes in FPCR (6.1.3), and
+the thread pointer, by which the whole thread finds its variables (AAELF64, TLS variant 1)."""
 
 
 def not_preserved(before: RegisterStorage, after: RegisterStorage) -> Iterator[tuple[Place, int, int]]:
