@@ -18,7 +18,7 @@ from sim.toolchain.image import ImageError
 from sim.toolchain.objects import open_image
 from sim.toolchain.relocations import THREAD_POINTER
 from support.command import lanewise
-from support.elf_originals import compiled, linked
+from support.elf_originals import archived, compiled, linked
 
 VARIABLES = """
 static int seven = 7;
@@ -87,7 +87,8 @@ def test_a_variable_that_nothing_defines_is_named_where_it_is_read(tmp_path: Pat
 @pytest.mark.parametrize("flags", [(), ("-fPIC",)], ids=" ".join)
 def test_an_object_that_takes_one_from_elsewhere_is_told_what_to_link(tmp_path: Path, flags: tuple[str, ...]) -> None:
     made = compiled(tmp_path, "u.c", UNDEFINED, *flags)
-    assert "nothing defines the thread-local variable 'other': link what does" in str(result(made))
+    for file in (made, archived(tmp_path, "u.a", made)):
+        assert "nothing defines the thread-local variable 'other': link what does" in str(result(file))
     (tmp_path / "other.c").write_text("__thread int other = 41;\n")
     done = lanewise("run", made, "int kernel(int a)", "7", "--with", tmp_path / "other.c", "--json")
     assert json.loads(done.stdout)["outputs"]["returned"] == 42

@@ -143,14 +143,14 @@ class CaptureCalls(gdb.Command):  # type: ignore[misc]
 
 def _capture(given: argparse.Namespace, recorder: CaptureProcess) -> None:
     entry = _address(given.function)
+    breakpoint = gdb.Breakpoint(f"*{entry:#x}", internal=True)
     try:
-        breakpoint = gdb.Breakpoint(f"*{entry:#x}", internal=True)
         breakpoint.silent = True
         breakpoint.ignore_count = given.skip
-        breakpoint.condition = given.condition
-    except gdb.error as error:
-        raise gdb.GdbError(f"gdb cannot break at {given.function}: {error}") from None
-    try:
+        try:
+            breakpoint.condition = given.condition
+        except gdb.error as error:
+            raise gdb.GdbError(f"{given.condition} is no condition: {error}") from None
         for number in range(given.calls):
             if gdb.selected_frame().pc() != entry or number or given.skip or given.condition:
                 _run_to(entry)
@@ -171,7 +171,7 @@ def _capture_call(name: str, recorder: CaptureProcess) -> None:
         gdb.write("other threads run on during the call: what they write may be taken for its results\n")
     at_return = gdb.Breakpoint(f"*{ret:#x}", internal=True)
     at_return.condition = f"$sp == {sp:#x}"
-    at_return.thread = thread.num
+    at_return.thread = thread.global_num
     at_return.silent = True
     try:
         _run_to(ret)

@@ -23,13 +23,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from isa.errors import MISSING, LanewiseError
+from sim.toolchain.archive import MAGIC, Member, members
 from sim.toolchain.image import LARGEST_IMAGE, MISSING_PREFIX, MISSING_ROOM, Image, ImageError, undefined_of_threads
 from sim.toolchain.kept import Make, kept_or_made, write_whole
 from sim.toolchain.relocations import relocated
 from sim.toolchain.starting import resolved
 
 _PAGE = 4096
-_ELF = b"\x7fELF"
 _MISSING = 1 << 30  # from the base of a program to what stands for missing symbols: within reach of adrp
 _ADDRESS_LIMIT = 1 << 48  # the largest virtual address without FEAT_LVA: Arm ARM, D8.1
 
@@ -413,8 +413,12 @@ def _linked(linker: list[str], files: Mapping[str, bytes | None], base: int, scr
         try:
             _run(command, scratch)
         except _UndefinedSymbols as undefined:
-            objects = {name: content for name in files if (content := (scratch / name).read_bytes()).startswith(_ELF)}
-            of_threads = set().union(*(undefined_of_threads(name, data) for name, data in objects.items()))
+            of_threads = set[str]()
+            for name in files:
+                content = (scratch / name).read_bytes()
+                within = members(name, content) if content.startswith(MAGIC) else [Member(name, content)]
+                for part in within:
+                    of_threads |= undefined_of_threads(part.name, part.content)
             if lacking := sorted(of_threads.intersection(undefined.names)):
                 raise ImageError(
                     f"nothing defines the thread-local variable {lacking[0]!r}: "

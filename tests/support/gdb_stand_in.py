@@ -72,7 +72,7 @@ def loaded_script(process: StoppedProcess) -> Any:
         architecture=lambda: SimpleNamespace(name=lambda: "aarch64"),
         read_register=process.register,
     )
-    thread = SimpleNamespace(num=1, is_valid=lambda: True, is_stopped=lambda: True)
+    thread = SimpleNamespace(global_num=1, is_valid=lambda: True, is_stopped=lambda: True)
     commands: list[Any] = []
 
     class Command:
