@@ -141,3 +141,18 @@ def test_the_thread_pointer_is_a_register_of_the_machine() -> None:
     machine.tpidr, machine.pc = -1, 0x1000
     machine.run(max_instructions=3)
     assert (machine.x[1], machine.tpidr) == (0, 0)
+
+
+def test_a_program_that_lies_where_they_are_put_is_refused(tmp_path: Path) -> None:
+    made = compiled(tmp_path, "t.c", VARIABLES, "-O1")
+    there = linked(tmp_path, "t.elf", made, flags=(f"--image-base={THREAD_POINTER - (1 << 16):#x}",))
+    with pytest.raises(ImageError, match="where the variables of a thread are put"):
+        open_image(there, "kernel")
+
+
+@pytest.mark.parametrize("alignment", [16, 64, 4096])
+def test_variables_are_aligned_as_they_ask(tmp_path: Path, alignment: int) -> None:
+    text = f"_Alignas({alignment}) __thread int x = 3;\n"
+    text += f"int kernel(int a) {{ return (unsigned long)&x % {alignment} + x + a; }}\n"
+    made = compiled(tmp_path, "t.c", text, "-O1", "-fPIC")
+    assert [result(file) for file in (made, linked(tmp_path, "t.so", made, flags=("-shared",)))] == [6, 6]
