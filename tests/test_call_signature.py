@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 
 from sim.call.call import CompiledKernel
 from sim.call.guards.findings import GuardError
-from sim.kernels import Kernel, KernelError
+from sim.check import check_kernel
+from sim.kernels import Domain, Kernel, KernelError
 from sim.kernels.prototype import parse_prototype
 from sim.toolchain.compilers import build_text
 
@@ -238,3 +240,57 @@ def test_every_kind_is_drawn_from_its_domain() -> None:
     assert {one.get("y") for one in made} == {None, "x"}
     assert all(len(one["x"]) == len(one["p.z"]) == len(one["rows"]) == one["p"]["n"] for one in made)
     assert set(range(49)) <= {one["p"]["n"] for one in made}
+
+
+def test_a_wrong_field_of_a_structure_is_told_by_its_name(tmp_path: Path) -> None:
+    """The golden reference gives structures as mappings; so do the conventions, of which one is followed here."""
+
+    def golden(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        x = inputs["x"]
+        sums = (x["d"].astype(np.float32)[:, None] * x["q"]).sum(axis=1, dtype=np.float32)
+        return {"y": {"sum": sums, "first": x["q"][:, :2]}}
+
+    def turned(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        right = golden(inputs)["y"]
+        return {"y": {"sum": right["sum"], "first": right["first"][:, ::-1]}}
+
+    wrong = BLOCKS_TEXT.replace(
+        "first[0] = x[i].q[0]; y[i].first[1] = x[i].q[1]", "first[0] = x[i].q[1]; y[i].first[1] = x[i].q[0]"
+    )
+    assert wrong != BLOCKS_TEXT
+    (tmp_path / "f.c").write_text(HEAD + wrong)
+    name, signature = parse_prototype(BLOCKS)
+    kernel = Kernel(
+        name=name, symbol=name, sources=(tmp_path / "f.c",), signature=signature, golden=golden,
+        conventions={"turned": turned}, domain={"n": Domain(0, 9), "x.d": Domain(choices=(0.5, 1, 2))},
+    )  # fmt: skip
+    (outcome,) = check_kernel(kernel, levels=("O1",), vectors=200).outcomes
+    assert outcome.mismatch is not None
+    assert (outcome.mismatch.output, outcome.mismatch.conventions) == ("y.first", ("turned",))
+
+
+def test_what_comes_back_in_registers_and_in_memory_is_compared_by_its_fields(tmp_path: Path) -> None:
+    text = """struct small { int16_t a; float b; }; struct large { int32_t v[6]; };
+        struct small f(int16_t a, int16_t wrong) { struct small s = {a + (a == 77), wrong}; return s; }
+        struct large g(int32_t a) { struct large s = {{a, 2, 3, 4, 5, a & 1}}; return s; }"""
+    (tmp_path / "f.c").write_text(HEAD + text)
+    outputs = {
+        "struct { int16_t a; float b; } f(int16_t a, int16_t wrong)": lambda i: {
+            "returned": {"a": np.int16(i["a"]), "b": np.float32(i["wrong"])}
+        },
+        "struct { int32_t v[6]; } g(int32_t a)": lambda i: {
+            "returned": {"v": np.array([i["a"], 2, 3, 4, 5, i["a"] & 1], np.int32)}
+        },
+    }
+    reports = []
+    for prototype, golden in outputs.items():
+        name, signature = parse_prototype(prototype)
+        kernel = Kernel(
+            name=name, symbol=name, sources=(tmp_path / "f.c",), signature=signature, golden=golden,
+            domain={"a": Domain(0, 100)},
+        )  # fmt: skip
+        reports.append(check_kernel(kernel, levels=("O1",), vectors=2000))
+    assert [report.passed for report in reports] == [False, True]
+    mismatch = reports[0].outcomes[0].mismatch
+    assert mismatch is not None
+    assert (mismatch.output, mismatch.got, mismatch.expected) == ("returned.a", 78, 77)

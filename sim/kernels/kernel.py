@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, wraps
 from importlib import import_module
 from inspect import unwrap
 from pathlib import Path
@@ -50,6 +50,17 @@ def _is_made(given: Callable[..., Any] | None, by: Callable[..., Any]) -> bool:
     """Whether what draws input sets is none of the author's: none is given, or it is that of the domains."""
     made: object = None if given is None else unwrap(given)
     return made is _not_given or (isinstance(made, partial) and made.func is by)
+
+
+def _by_field(function: Callable[[Inputs], Outputs]) -> Callable[[Inputs], Outputs]:
+    """The function with the structures that it returns as mappings taken apart, into outputs such as "y.scale"."""
+
+    @wraps(function)
+    def taken_apart(inputs: Inputs) -> Outputs:
+        made = function(inputs)
+        return flattened(made) if isinstance(made, Mapping) else made
+
+    return taken_apart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +112,10 @@ class Kernel:
     typical: Inputs = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if any("." in output.name for output in self.signature.outputs):
+            object.__setattr__(self, "golden", _by_field(self.golden))
+            by_field = {name: _by_field(function) for name, function in self.conventions.items()}
+            object.__setattr__(self, "conventions", by_field)
         object.__setattr__(self, "domain", {**own_domains(self.signature), **self.domain})
         check_domains(dict(number_types(self.signature)), self.domain, has_others=not self.takes_inputs)
         if _is_made(self.corners, corner_sets):  # by this kernel, or by the one that this is made of by `replace`
@@ -138,7 +153,6 @@ class Kernel:
         if not isinstance(given, Mapping):
             raise KernelError(f"the golden reference of {self.name} must return its outputs by name, not {given!r:.60}")
         arguments = self.arguments(inputs)
-        given = flattened(given)  # a structure is given as a mapping of its fields
         # Dtype and shape of each output; none for a null pointer.
         wanted = {p.name: (p.dtype, extents(p, arguments)) for p in self.signature.outputs_of(arguments)}
         if self.signature.returns:
