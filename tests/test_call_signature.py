@@ -219,6 +219,12 @@ def test_an_output_may_be_the_input(same: dict[str, str], expected: list[int]) -
     assert called(REVERSED, REVERSED_TEXT, {"x": x, "n": 4, **same}, "-O0")["y"] == expected
 
 
+def test_what_may_be_read_behind_an_input_may_be_in_its_place_too() -> None:
+    prototype = "void f(const int8_t x[n] over_read(2), int8_t y[n] may_be(x), size_t n)"
+    text = REVERSED_TEXT.replace("{ for", "{ *(volatile const int8_t *)(x + n + 1); for")
+    assert called(prototype, text, {"x": np.array([5], np.int8), "n": 1, "y": "x"}, "-O0")["y"] == [5]
+
+
 def test_an_output_of_another_size_is_not_the_input() -> None:
     prototype = "void f(const int8_t x[n], int16_t y[n] may_be(x), size_t n)"
     with pytest.raises(KernelError, match="'y' cannot be 'x': they have 8 and 4 bytes"):

@@ -98,6 +98,8 @@ def _in_place(pointer: Pointer, arguments: Inputs, placed: Mapping[str, PlacedAr
         raise KernelError(
             f"the output {pointer.name!r} can be {pointer.may_be!r} where that is given, and nothing else"
         )
+    # The same memory has the same rights: what may be read behind the input may be read here.
+    pointer = replace(pointer, over_read=max(pointer.over_read, other.pointer.over_read))
     where = PlacedArray(pointer, other.address, shape, steps_in_elements(pointer, arguments))
     if where.size != other.size:
         sizes = f"{where.size} and {other.size} bytes"
