@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -280,7 +280,7 @@ def test_what_comes_back_in_registers_and_in_memory_is_compared_by_its_fields(tm
         struct small f(int16_t a, int16_t wrong) { struct small s = {a + (a == 77), wrong}; return s; }
         struct large g(int32_t a) { struct large s = {{a, 2, 3, 4, 5, a & 1}}; return s; }"""
     (tmp_path / "f.c").write_text(HEAD + text)
-    outputs = {
+    outputs: dict[str, Callable[[Mapping[str, Any]], Any]] = {
         "struct { int16_t a; float b; } f(int16_t a, int16_t wrong)": lambda i: {
             "returned": {"a": np.int16(i["a"]), "b": np.float32(i["wrong"])}
         },

@@ -175,6 +175,21 @@ def test_a_proof_does_not_take_a_predicate_into_account_and_says_so() -> None:
         traced_reference(kernel, kernel.sample(np.random.default_rng(1)))
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "const int8_t **a[n][4]",
+        "struct { int32_t b; } *a",
+        "int8_t (*a)(int8_t) one_of(g)",
+        "const struct { int b; } *a",
+    ],
+)
+def test_a_proof_says_which_argument_it_does_not_know(arguments: str) -> None:
+    kernel = kernel_of(f"void f({arguments}, size_t n, int8_t y[n])", dict)
+    with pytest.raises(Untraceable, match="a of f is no array, number or vector: proofs know nothing else"):
+        traced_reference(kernel, kernel.sample(np.random.default_rng(1)))
+
+
 GEMM = """
 #include <stddef.h>
 #include <stdint.h>

@@ -73,6 +73,8 @@ def test_the_result_is_read(result: str, dtype: str) -> None:
         ("void f(struct { int a : 3; } s)", "the field 'a' is of bits"),
         ("void f(struct { struct { int a; } b[2]; } s)", "'b' is an array of structures"),
         ("void f(int8_t a[n] may_be(b), size_t n)", "'a' cannot be 'b'"),
+        ("void f(struct { int a; float a; } s)", "a structure names 'a' twice"),
+        ("void f(struct { int a[4294967296]; } *s)", "a structure must have 1 to 4096 bytes"),
         ("__bf16 f(void)", "a function may return a number or nothing"),
         ("typedef int8_t row[4]; void f(row a)", "write it where it is used"),
     ],

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.kernels.signature import Layout, Pointer, Struct
+from sim.kernels.signature import LARGEST_STRUCT, Layout, Pointer, Struct
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,11 @@ def record_of(members: Sequence[CMember], is_union: bool = False) -> CRecord:
                 pointers.append((at + offset, None if array is None else replace(array, name=inside + array.name)))
         else:
             fields.append((member.name, _dtype_of(member), at))
+    names = [name for name, *_ in fields]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"a structure names {repeated[0]!r} twice")
+    if not 0 < end <= LARGEST_STRUCT:
+        raise ValueError(f"a structure must have 1 to {LARGEST_STRUCT} bytes, not {end}")
     known = [base for base in bases if isinstance(base, tuple)]
     count = max((n for *_, n in known), default=0) if is_union else sum(n for *_, n in known)
     alike = len(known) == len(bases) > 0 and len({base[:2] for base in known}) == 1

@@ -24,8 +24,16 @@ PROTOTYPES = (
     "size_t rows, size_t stride, size_t length, float scale, struct {int32_t low; uint8_t rest[3];} bounds)",
     "static inline double f(int32x4_t a, inout __fp16 b[16], unsigned long long n);",
     "void f(void)",
+    "enum mode { off, on = 4 }; typedef struct { int64_t a; int8_t b[2]; } pair; "
+    "union either { pair one; float all[9]; }; "
+    "pair f(const union either *p, enum mode m, const float **rows[n][4], inout pair q[n], size_t n, int8x16x2_t v, "
+    "int8_t (*op)(int8_t) one_of(relu, NULL), struct { const int32_t *shift[n]; void *none; } s, __bf16 b, "
+    "const void *bytes[p.one.a], int8_t out[n] may_be(x), const int8_t x[n] over_read(3) aligned(16))",
 )
-ARGUMENTS = ("1,2,-3", "zeros:4", "null", "0x10", "1e3", "7", "nan,inf", "@missing.npy", "")
+ARGUMENTS = (
+    "[[1, 2], [3, 4]]", '{"a": 1, "b": [2, 3]}', '{"shift": [1]}', "relu", "1,2,-3", "zeros:4", "null", "0x10", "1e3",
+    "7", "nan,inf", "@missing.npy", "",
+)  # fmt: skip
 SNIPPETS = (
     "[", "]", "(", ")", "{", "}", ",", ":", ";", "*", "const", "struct", "int", "int128_t", "99999999999999999999",
     "-1", "0x", "null", "NaN", "true", '"', "\\", "\x00", "\u2028", "é", "[[[[", "1e999", "rwx", "{}", "[]",
