@@ -153,8 +153,9 @@ class Report:
     `common_flags` are those that every build has before its own.  `engine` is what the builds ran on.  `separation`
     counts the vectors that tell the kernel's conventions apart.  `tolerance` is that of floating-point outputs, ""
     where every bit counts.  `mode` is the kernel's, "" where it has one only.  `shrunk` is the first failing input set
-    made small, as text.  `hindrance` says what of the environment ended it early, such as a full disk; `power` how much
-    the inputs can tell, None where nothing was aimed.
+    made small, as text, `debug` the command that opens it where it goes wrong, "" where there is none.  `hindrance`
+    says what of the environment ended it early, such as a full disk; `power` how much the inputs can tell, None where
+    nothing was aimed.
     """
 
     kernel: str
@@ -169,6 +170,7 @@ class Report:
     separation: Separation | None = None
     tolerance: str = ""
     shrunk: str = ""
+    debug: str = ""
     mode: str = ""
     power: Power | None = None
 
@@ -296,6 +298,7 @@ class Report:
             "tolerance": self.tolerance,
             "coverage": {name: share.as_json() for name, share in self.coverage.items()},
             "shrunk": self.shrunk,
+            "debug": self.debug,
             "first_divergence": self.first_divergence,
             "seed": self.seed,
             "reproduce": self.reproduce,

@@ -41,6 +41,11 @@ class Lanewise(EdgeGroup):
             "Decide for all inputs: claims about instructions and conventions, or that compiled kernels are their "
             "references.",
         ),
+        "debug": OnDemand(
+            "sim.command.signatures.looking.debug:debug",
+            "Stand on any instruction of one call: step, go back, look at lanes, ask why.",
+            NUMBERS_BELOW_ZERO,
+        ),
         "trace": OnDemand(
             "sim.command.signatures.looking.trace:trace",
             "Write down every instruction that a call executes, with the lanes that it wrote.",

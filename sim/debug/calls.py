@@ -63,7 +63,7 @@ class DebuggedCall:
 
     `image` has its source lines, `kernel` its golden reference, of which `inputs` are the input set; None where there
     is none.  `job` is the build and `seed` that of what the caller does not define.  `blamed` are instruction and
-    source line that a check of more calls has found to be at fault; "" stands for any instruction.
+    source line that a check of more calls has found to be at fault, "" where none has.
     """
 
     title: str
@@ -76,7 +76,7 @@ class DebuggedCall:
     has_golden: bool = False
     job: Job = _NO_BUILD
     seed: int = 0
-    blamed: Sequence[tuple[str, str]] = ()
+    blamed: tuple[str, str] = ("", "")
 
     @property
     def result(self) -> Place | None:
@@ -169,8 +169,7 @@ def debug_failing(kernel: Kernel, job: Job, vectors: Vectors, outcome: Outcome, 
     call = debug_kernel(kernel, job, inputs, seed)
     if outcome.mismatch is None:
         return call
-    instruction, source = outcome.mismatch.instruction, outcome.mismatch.source
-    return replace(call, blamed=((instruction, source), ("", source)))
+    return replace(call, blamed=(outcome.mismatch.instruction, outcome.mismatch.source))
 
 
 def debug_function(

@@ -10,7 +10,7 @@ import numpy as np
 
 from sim.call.captured import Bytes, CaptureError, read_line, read_lines
 from sim.check.aim.aiming import aim
-from sim.check.check import Job, check_job
+from sim.check.check import Job, check_job, jobs_of
 from sim.check.vectors import call_seed, make_vectors
 from sim.cycles.typical import output_elements, typical_arguments
 from sim.debug.calls import (
@@ -25,6 +25,7 @@ from sim.debug.calls import (
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel
 from sim.kernels.kernel_file import load_kernel
 from sim.toolchain.compilers import is_source
+from sim.toolchain.levels import LEVELS
 
 _DRAWN = 100
 """Random input sets of which the largest is called where none is named."""
@@ -105,9 +106,12 @@ def _failing(kernel: Kernel, job: Job, wanted: DebugRequest) -> DebuggedCall:
     """The first failing input set of a check with these options, made small."""
     vectors = make_vectors(kernel, wanted.vectors, wanted.seed)
     outcome = check_job(kernel, job, vectors, max_instructions=wanted.limit)
-    if not outcome.failure:
-        vectors = aim(kernel, [job], vectors).added_to(vectors)
-        outcome = check_job(kernel, job, vectors, max_instructions=wanted.limit)
+    if not outcome.failure:  # as a check aims them, then at this build
+        for jobs in (jobs_of(kernel, LEVELS, wanted.flags), [job]):
+            aimed = aim(kernel, jobs, vectors).added_to(vectors)
+            outcome = check_job(kernel, job, aimed, max_instructions=wanted.limit)
+            if outcome.failure:
+                return debug_failing(kernel, job, aimed, outcome)
     if not outcome.failure:
         raise DebugError(f"{outcome.title} agrees on all {len(vectors.inputs):,} input sets: no call of it fails")
     return debug_failing(kernel, job, vectors, outcome)

@@ -363,9 +363,10 @@ class Session:
         if mismatch is None or self.spot_of(mismatch.output, mismatch.lane)[1:] != spot[1:]:
             return None
         found = [(node, _text(node), self.source_of(node.recorded.pc or 0)) for node in way]
-        for instruction, source in (*self.call.blamed, (mismatch.instruction, mismatch.source)):
+        blamed, own = self.call.blamed, (mismatch.instruction, mismatch.source)
+        for told in (blamed, own, ("", blamed[1])):
             for node, text, line in found:
-                if (not instruction or text == instruction) and line == source:
+                if told in ((text, line), ("", line)):
                     return node
         return way[-1] if way else None
 

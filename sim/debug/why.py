@@ -178,9 +178,15 @@ def why_of(session: Session, spot: Spot) -> LaneWay:
     """How what is at a spot now came to be."""
     here = session.position
     found = _Way(session, walk_back(session.timeline, spot))
+    steps = found.steps(spot)
+    shown = {(step.number, step.lane) for step in steps}
+    addresses, decisions = (
+        tuple(step for step in some if (step.number, step.lane) not in shown)
+        for some in (found.addresses(), found.decisions(here))
+    )
     told = LaneWay(
-        spot=spot, steps=found.steps(spot), inputs=tuple(found.inputs()), addresses=found.addresses(),
-        decisions=found.decisions(here), golden=session.golden_steps(spot), is_cut=len(found.nodes) >= MOST,
+        spot=spot, steps=steps, inputs=tuple(found.inputs()), addresses=addresses, decisions=decisions,
+        golden=session.golden_steps(spot), is_cut=len(found.nodes) >= MOST,
     )  # fmt: skip
     session.goto(here)
     return told

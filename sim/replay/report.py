@@ -33,6 +33,12 @@ class ReplayReport:
         return shlex.join(command + [part for r in self.failures[:1] for part in ("--line", str(r.line))])
 
     @property
+    def debug(self) -> str:
+        """The command that opens the first failing call that can be run, "" where there is none."""
+        names = [result.name for result in self.failures if result.kind not in ("unreadable", "crash") and result.name]
+        return shlex.join(["lanewise", "debug", self.file, "--call", names[0]]) if names else ""
+
+    @property
     def kinds(self) -> Counter[Kind]:
         """How many calls ended how."""
         return Counter(result.kind for result in self.results)
@@ -85,6 +91,7 @@ class ReplayReport:
             "native": asdict(self.native),
             "unverified": dict(self.unverified),
             "reproduce": self.reproduce,
+            "debug": self.debug,
             "explanation": list(self.explanation),
             "failures": [
                 {"line": r.line, "id": r.name, "kind": r.kind, "detail": r.detail, "form": r.form}

@@ -54,3 +54,5 @@ def show_replay(report: ReplayReport, console: Console) -> None:
         verdict = f"[green]PASSED[/green]: {len(report.results):,} calls"
     console.print(verdict, highlight=False)
     console.print(f"reproduce: {escape(report.reproduce)}", highlight=False, soft_wrap=True)
+    if report.debug:
+        console.print(f"debug: {escape(report.debug)}", highlight=False, soft_wrap=True)

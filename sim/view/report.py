@@ -54,6 +54,8 @@ def show_report(report: Report, console: Console) -> None:
         verdict = f"{passed}: {agree} on every lane{compared}"
     console.print(verdict, highlight=False)
     console.print(f"reproduce: {escape(report.reproduce)}", highlight=False, soft_wrap=True)
+    if report.debug:
+        console.print(f"debug: {escape(report.debug)}", highlight=False, soft_wrap=True)
 
 
 def _notes(report: Report) -> list[str]:

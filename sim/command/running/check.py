@@ -132,10 +132,9 @@ def check(
     for name, value in options.items():
         if value is not None and (name, value) not in _USUAL:
             words += [f"--{name}", str(value)]
-    for folder in include or []:
-        words += ["--include", str(folder)]
-    for file in beside or []:
-        words += ["--with", str(file)]
+    files = [word for folder in include or [] for word in ("--include", str(folder))]
+    files += [word for file in beside or [] for word in ("--with", str(file))]
+    words += files
     reproduce = shlex.join([*words, "--rtl"] if rtl else words)
     compiler = compiler_version()
     for source, job_flags in jobs[:1]:
@@ -155,6 +154,10 @@ def check(
         report = _with_operand_classes(report, chosen, jobs, made)
     if report.failures and not report.interrupted and not hindrance:
         report = replace(report, shrunk=_shrunk(report, chosen, jobs, made, limit, hardware))
+        if object_file is None and symbol is None and not constructors:
+            same = {"mode": mode, "seed": seed, "vectors": made.random_lanes, "march": march, "cflags": cflags or None}
+            again = [word for name, value in same.items() if value is not None for word in (f"--{name}", str(value))]
+            report = replace(report, debug=_debugging(report, kernel, chosen, [*again, *files]))
     lacked = lacking((need for outcome in report.outcomes for need in outcome.needs), cores)
     if as_json:
         print_json({**report.as_json(), **({"lacking": list(map(str, lacked))} if cores else {})})
@@ -262,6 +265,19 @@ def _run(
             is_stopped = True
     finished = sorted(done)
     return [jobs[at] for at in finished if at < len(jobs)], [done[at] for at in finished], is_stopped, hindrance
+
+
+def _debugging(report: Report, name: str, kernel: Kernel, options: Sequence[str]) -> str:
+    """The command that opens the first failing call of a build where it goes wrong, with the same options; "" if only
+    others fail.
+    """
+    for outcome in report.failures:
+        source = next((each for each in kernel.sources if each.name == outcome.implementation), None)
+        if source is not None and outcome.failed_set is not None:
+            level = outcome.flags.partition(" ")[0].removeprefix("-")
+            words = ["lanewise", "debug", name, "--failing", *(["--opt", level] if level else []), *options]
+            return shlex.join([*words, *(["--source", source.name] if source != kernel.sources[0] else [])])
+    return ""
 
 
 def _with_operand_classes(report: Report, kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> Report:

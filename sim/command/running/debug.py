@@ -1,0 +1,92 @@
+"""`lanewise debug`: one call looked at by words, at a prompt or from a script."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from isa.errors import INTERRUPTED, MISSING, LanewiseError
+from sim.command.options import compile_flags, optimisation_flag
+from sim.debug.commands import SessionCommands
+from sim.debug.request import DebugRequest, find_call
+from sim.debug.session import Session
+from sim.terminal.output import fail, print_text, say
+
+_PROMPT = "(lanewise) "
+_LEAVE = ("quit", "exit", "q")
+
+
+def debug(
+    what: str,
+    symbol: str | None,
+    arguments: list[str] | None,
+    script: Path | None,
+    opt: str,
+    source: str | None,
+    mode: str | None,
+    length: int | None,
+    input_set: int | None,
+    failing: bool,
+    vectors: int | None,
+    seed: int,
+    call: str | None,
+    march: str | None,
+    cflags: str,
+    include: list[Path] | None,
+    beside: list[Path] | None,
+    limit: int,
+) -> None:
+    """Do what `lanewise debug` says: its options are those of `sim.command.signatures.looking.debug`."""
+    try:
+        lines = None if script is None else script.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        fail(f"cannot read {script}: {getattr(error, 'strerror', None) or 'it is no text'}", MISSING)
+    wanted = DebugRequest(
+        what=what, symbol=symbol, arguments=tuple(arguments or ()), level=optimisation_flag(opt),
+        flags=compile_flags(march, cflags, include), beside=tuple(beside or ()), mode=mode, source=source,
+        length=length, seed=seed, vectors=vectors, number=input_set, failing=failing, call=call, limit=limit,
+    )  # fmt: skip
+    try:
+        session = Session(find_call(wanted))
+        commands = SessionCommands(session)
+        print_text(f"{session.call.title}\n{commands.opening()}")
+    except KeyboardInterrupt:
+        fail("interrupted before the call was opened", INTERRUPTED)
+    if lines is not None or not sys.stdin.isatty():
+        for number, line in enumerate(lines if lines is not None else sys.stdin, 1):
+            if line.strip() in _LEAVE:
+                return
+            if line.strip() and not line.startswith("# "):
+                print_text(f"{_PROMPT}{line.strip()}")
+                try:
+                    print_text(commands.answer(line))
+                except LanewiseError as error:
+                    fail(f"line {number}: {error}")
+                except KeyboardInterrupt:
+                    fail("interrupted", INTERRUPTED)
+        return
+    for line in _asked():
+        try:
+            print_text(commands.answer(line))
+        except LanewiseError as error:
+            say(error)
+        except KeyboardInterrupt:
+            say("interrupted")
+
+
+def _asked() -> Iterator[str]:
+    """The lines that a person types; an empty one is the line before again."""
+    with suppress(ImportError):
+        import readline  # noqa: F401  # of which `input` makes use
+    line = "help"
+    while True:
+        try:
+            line = input(_PROMPT).strip() or line
+        except (EOFError, KeyboardInterrupt):
+            print_text("")
+            return
+        if line in _LEAVE:
+            return
+        yield line

@@ -1,0 +1,56 @@
+"""What `lanewise debug` takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sim.call.limits import MAX_INSTRUCTIONS
+from sim.command.signatures.looking.which_call import (
+    Arguments,
+    Beside,
+    CallLimit,
+    CallSeed,
+    CapturedId,
+    Failing,
+    Function,
+    InputSet,
+    Length,
+    Level,
+    Source,
+    Vectors,
+    What,
+)
+from sim.command.signatures.shared import Cflags, Include, March, Mode
+from sim.terminal.on_demand import done_by
+
+
+@done_by("sim.command.running.debug:debug")
+def debug(
+    what: What,
+    symbol: Function = None,
+    arguments: Arguments = None,
+    script: Annotated[Path | None, typer.Option(help="Commands to execute, a line each, in place of a prompt.")] = None,
+    opt: Level = "O2",
+    source: Source = None,
+    mode: Mode = None,
+    length: Length = None,
+    input_set: InputSet = None,
+    failing: Failing = False,
+    vectors: Vectors = None,
+    seed: CallSeed = 1,
+    call: CapturedId = None,
+    march: March = None,
+    cflags: Cflags = "",
+    include: Include = None,
+    beside: Beside = None,
+    limit: CallLimit = MAX_INSTRUCTIONS,
+) -> None:
+    """Stand on any instruction of one call: step, go back, look at lanes, ask why.
+
+    It begins where the call goes wrong, if it does: where a guard finds something, machine and emulator differ, or a
+    lane parts from the golden reference. Commands are asked for at a prompt, or read from stdin where that is no
+    terminal; help lists them.
+    """

@@ -1,0 +1,160 @@
+"""A session by words: what is asked of it at a prompt, in a script, and behind gdb's `monitor`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+from sim.debug.session import Session
+from sim.debug.spots import SpotError
+from sim.debug.trace.selection import Selection
+from sim.debug.trace.text import text_trace
+
+_AROUND: Final = 5
+"""Instructions before and behind, that `list` shows."""
+
+
+class CommandHelp(NamedTuple):
+    """What a command is given, and what it does."""
+
+    usage: str
+    does: str
+
+
+HELP: Final[Mapping[str, CommandHelp]] = {
+    "step": CommandHelp("step [N]", "execute so many instructions; 1"),
+    "back": CommandHelp("back [N]", "go back over so many; 1"),
+    "goto": CommandHelp("goto N", "be before instruction N, or at the end"),
+    "end": CommandHelp("end", "be where the call has returned, or cannot go on"),
+    "run": CommandHelp("run CONDITION", "on to an address, FILE:LINE, function, #N, or behind what does something:"),
+    "reverse": CommandHelp(
+        "reverse CONDITION", "back to it: writes v3.s[2], reads x1, saturates, ties v0.h[1], sets qc"
+    ),
+    "find": CommandHelp("find CONDITION", "only say which instruction that is"),
+    "where": CommandHelp("where", "the instruction before, and the one that comes next"),
+    "list": CommandHelp("list", "the instructions that were executed before and will be"),
+    "lanes": CommandHelp("lanes SPOT [TYPE]", "such as: lanes v0 s16, lanes output[3] u8, lanes v1.s[2] q31"),
+    "array": CommandHelp("array NAME", "an array of the call as it is now"),
+    "why": CommandHelp("why SPOT", "how it came to be: why v3.s[2], why output[5]"),
+    "slice": CommandHelp("slice SPOT", "what it reaches from here on"),
+    "golden": CommandHelp("golden OUTPUT[I]", "the steps of the golden reference for it"),
+    "emulator": CommandHelp("emulator", "what the emulator makes of the instruction before"),
+    "trouble": CommandHelp("trouble", "go to the instruction at fault, and say what is wrong with the call"),
+    "position": CommandHelp("position", "the number of the instruction that comes next"),
+    "help": CommandHelp("help", "all of this"),
+}
+
+
+class SessionCommands:
+    """The commands on one session."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._commands: Mapping[str, Callable[[str], str]] = {
+            "step": self._step, "back": self._back, "goto": self._goto, "end": self._end, "run": self._run,
+            "reverse": self._reverse, "find": self._find, "where": lambda rest: self.where(), "list": self._list,
+            "lanes": self._lanes, "array": lambda rest: str(session.array(rest)),
+            "why": lambda rest: str(session.why(rest)), "slice": lambda rest: str(session.slice(rest)),
+            "golden": self._golden, "emulator": self._emulator, "trouble": self._trouble, "position": self._position,
+            "help": lambda rest: help_text(),
+        }  # fmt: skip
+
+    def answer(self, text: str) -> str:
+        """What a command says, of several lines perhaps.  Raises SpotError for what is none, and what it raises."""
+        word, _, rest = text.strip().partition(" ")
+        if word not in self._commands:
+            raise SpotError(f"there is no command {word!r}: {', '.join(self._commands)}")
+        return self._commands[word](rest.strip())
+
+    def opening(self) -> str:
+        """Go to where the call goes wrong, and say what is wrong, with the way of a wrong lane; where one stands."""
+        session, told = self.session, list[str]()
+        trouble = session.trouble
+        if trouble is not None:
+            told.append(trouble.says)
+        if trouble is not None and trouble.mismatch is not None:
+            session.goto_end()
+            told.append(str(session.why(session.spot_of(trouble.mismatch.output, trouble.mismatch.lane))))
+        session.goto_trouble()
+        return "\n".join([*told, self.where()])
+
+    def where(self) -> str:
+        """The instruction that was executed last, with what it wrote, and the one that comes next."""
+        session = self.session
+        here = session.position
+        told = [f"before  {line}" for line in text_trace(session, Selection(here - 1, here))] if here else []
+        session.goto(here)
+        if session.timeline.returned:
+            return "\n".join([*told, f"end     {here:9d}  the call has returned"])
+        instruction = session.instruction
+        text = instruction.text if instruction else str(session.timeline.fault or "no instruction that can be executed")
+        return "\n".join([*told, f"next    {here:9d}  {session.machine.pc:#x}  {session.source:18} {text}"])
+
+    def _step(self, rest: str) -> str:
+        self.session.step(_count(rest))
+        return self.where()
+
+    def _back(self, rest: str) -> str:
+        self.session.back(_count(rest))
+        return self.where()
+
+    def _goto(self, rest: str) -> str:
+        self.session.goto(_count(rest))
+        return self.where()
+
+    def _end(self, rest: str) -> str:
+        self.session.goto_end()
+        return self.where()
+
+    def _run(self, rest: str) -> str:
+        found = self.session.run_to(rest)
+        return self.where() if found is not None else f"none from there on\n{self.where()}"
+
+    def _reverse(self, rest: str) -> str:
+        found = self.session.reverse_to(rest)
+        return self.where() if found is not None else f"none before\n{self.where()}"
+
+    def _find(self, rest: str) -> str:
+        number = self.session.find(rest)
+        return "none from here on" if number is None else f"instruction {number}"
+
+    def _list(self, rest: str) -> str:
+        here = self.session.position
+        lines = list(text_trace(self.session, Selection(max(0, here - _AROUND), here + _AROUND)))
+        self.session.goto(here)
+        return "\n".join(f"{'next' if int(line.split()[0]) == here else '    '}  {line}" for line in lines)
+
+    def _lanes(self, rest: str) -> str:
+        spot, _, kind = rest.rpartition(" ")
+        return " ".join(map(str, self.session.lanes(spot, kind) if spot else self.session.lanes(kind, "s8")))
+
+    def _golden(self, rest: str) -> str:
+        steps = self.session.golden_steps(rest)
+        return ", ".join(f"{name} {value}" for name, value in steps.items()) or f"nothing is known of {rest}"
+
+    def _emulator(self, rest: str) -> str:
+        emulated, step = self.session.emulated(), self.session.last
+        if emulated is None or step is None:
+            return "the emulator has no such instruction, or none was executed"
+        told = [f"{place} machine {new:#x}, emulator {emulated.registers.get(place, new):#x}"
+                for place, _, new in step.writes]  # fmt: skip
+        told += [f"*{at:#x} machine {new.hex()}, emulator {emulated.memory[at].hex()}" for at, _, new in step.memory]
+        return "\n".join([step.instruction.text, *told])
+
+    def _trouble(self, rest: str) -> str:
+        return "nothing is wrong with this call" if self.session.trouble is None else self.opening()
+
+    def _position(self, rest: str) -> str:
+        return f"instruction {self.session.position}{', the end' if self.session.is_at_end else ''}"
+
+
+def help_text() -> str:
+    """All commands, a line each."""
+    return "\n".join(f"{each.usage:20} {each.does}" for each in HELP.values())
+
+
+def _count(text: str) -> int:
+    try:
+        return int(text.removeprefix("#") or "1", 0)
+    except ValueError:
+        raise SpotError(f"{text!r} is no number of instructions") from None

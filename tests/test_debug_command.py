@@ -1,0 +1,154 @@
+"""`lanewise debug`: a session by words, and the way into it from a check or a replay that fails."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sim.command.app import app
+from sim.debug.calls import debug_function
+from sim.debug.commands import HELP, SessionCommands
+from sim.debug.session import Session
+from sim.debug.spots import SpotError
+from sim.replay.report import ReplayReport
+from sim.replay.run import Replayed
+from support.command import lanewise
+
+SOURCE = """#include <stddef.h>
+#include <stdint.h>
+void scaled(const int16_t *a, int16_t *out, size_t n)
+{
+    for (size_t i = 0; i < n; ++i) {
+        int32_t product = a[i] * 77;
+        int32_t rounded = product >> 6;
+        out[i] = rounded > 32767 ? 32767 : rounded < -32768 ? -32768 : rounded;
+    }
+}
+"""
+KERNEL = """from pathlib import Path
+import numpy as np
+from sim.kernels import Kernel, parse_prototype
+
+def steps(inputs):
+    product = inputs["a"].astype(np.int64) * 77
+    rounded = (product + 32) >> 6
+    return {"a": inputs["a"].astype(np.int64), "product": product, "rounded": rounded,
+            "clamped": np.clip(rounded, -32768, 32767)}
+
+name, signature = parse_prototype("void scaled(const int16_t a[n], int16_t out[n], size_t n)")
+KERNEL = Kernel(name=name, symbol=name, sources=(Path("scaled.c"),), signature=signature, steps=steps,
+                golden=lambda inputs: {"out": steps(inputs)["clamped"].astype(np.int16)})
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "scaled.c").write_text(SOURCE)
+    (tmp_path / "wrong.py").write_text(KERNEL)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def commands(folder: Path) -> SessionCommands:
+    return SessionCommands(Session(debug_function(folder / "scaled.c", "scaled", ["1,-2,3", "zeros:3", "3"], ("-O1",))))
+
+
+def test_a_failing_check_prints_the_command_that_opens_it_at_the_fault(folder: Path) -> None:
+    check = lanewise("check", "wrong.py", "--opt", "O2", "--vectors", "100", "--json")
+    assert check.exit_code == 1
+    command = json.loads(check.stdout)["debug"]
+    assert command == "lanewise debug wrong.py --failing --opt O2 --seed 1 --vectors 100"
+    shown = lanewise("check", "wrong.py", "--opt", "O2", "--vectors", "100")
+    assert f"debug: {command}" in shown.stdout.splitlines()
+    (folder / "script").write_text("# nothing more\n")
+    opened = lanewise(*shlex.split(command)[1:], "--script", "script")
+    assert opened.exit_code == 0, opened.output
+    parting = next(line for line in opened.stdout.splitlines() if "parts from the golden reference here" in line)
+    assert "scaled.c:7" in parting
+    assert "truncated" in parting
+    before, following = opened.stdout.splitlines()[-2:]
+    assert before.startswith("before ")
+    assert " scaled.c:7 " in before
+    assert following.startswith("next ")
+
+
+def test_a_check_that_passes_has_nothing_to_debug() -> None:
+    result = lanewise("check", "quantized_multiplier", "--opt", "O2", "--vectors", "20", "--json")
+    assert json.loads(result.stdout)["debug"] == ""
+
+
+def test_failing_is_refused_where_nothing_fails() -> None:
+    result = lanewise("debug", "quantized_multiplier", "--failing", "--vectors", "20")
+    assert result.exit_code == 2
+    assert "no call of it fails" in result.stderr.replace("\n", " ")
+
+
+def test_a_replay_says_how_to_open_its_first_failing_call() -> None:
+    results = [
+        Replayed(line=1, name="a", kind="passed"), Replayed(line=2, name="", kind="unreadable"),
+        Replayed(line=3, name="b c", kind="output mismatch"),
+    ]  # fmt: skip
+    assert ReplayReport("calls.jsonl", "lockstep", 10, results).debug == "lanewise debug calls.jsonl --call 'b c'"
+    assert ReplayReport("calls.jsonl", "lockstep", 10, results[:2]).debug == ""
+
+
+def test_a_script_is_a_session(folder: Path) -> None:
+    (folder / "script").write_text("goto 3\nstep\n\nback 2\nend\nlanes out[1] s16\nquit\nnever\n")
+    result = lanewise("debug", "scaled.c", "scaled", "1,-2,3", "zeros:3", "3", "--script", "script")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0] == "scaled, scaled.c -O2"
+    nexts = [int(line.split()[1]) for line in lines if line.startswith("next ")]
+    assert nexts == [0, 3, 4, 2]
+    assert lines[-1] == "-3"
+    assert "never" not in result.stdout
+
+
+def test_without_a_terminal_commands_are_read_from_stdin(folder: Path) -> None:
+    words = ["debug", "scaled.c", "scaled", "1,-2,3", "zeros:3", "3"]
+    result = CliRunner().invoke(app, words, input="end\nlanes out[2] s16\n")
+    assert result.stdout.splitlines()[-1] == "3"
+
+
+@pytest.mark.parametrize("line", ["jump 3", "lanes v99 s16", "goto x", "run nowhere", "why", "lanes v0 s5"])
+def test_a_script_ends_at_a_line_that_is_none(line: str, folder: Path) -> None:
+    (folder / "script").write_text(f"step\n{line}\n")
+    result = lanewise("debug", "scaled.c", "scaled", "1,-2,3", "zeros:3", "3", "--script", "script")
+    assert (result.exit_code, result.stderr.startswith("lanewise: line 2: ")) == (2, True)
+
+
+def test_a_script_that_is_not_there(folder: Path) -> None:
+    result = lanewise("debug", "scaled.c", "scaled", "1,-2,3", "zeros:3", "3", "--script", "none")
+    assert (result.exit_code, "cannot read none" in result.stderr) == (3, True)
+
+
+def test_every_command_has_help_and_no_other(commands: SessionCommands) -> None:
+    assert list(HELP) == list(commands._commands)
+    assert all(each.usage.split()[0] == name for name, each in HELP.items())
+    assert [line.split()[0] for line in commands.answer("help").splitlines()] == list(HELP)
+
+
+def test_words_do_what_the_session_does(commands: SessionCommands) -> None:
+    session = commands.session
+    assert commands.answer("run writes out[1]").startswith("before")
+    at = session.position
+    assert commands.answer("lanes out[1] s16") == "-3"
+    assert commands.answer("position") == f"instruction {at}"
+    assert "comes from a[1]" in commands.answer("why out[1]").splitlines()[0]
+    assert commands.answer("find writes out[2]") == f"instruction {session.find('writes out[2]')}"
+    assert commands.answer("reverse writes out[1]").startswith("none before")
+    assert commands.answer("slice a[2]").startswith("a[2] reaches out[2]")
+    assert commands.answer("end").splitlines()[-1].endswith("the call has returned")
+    assert commands.answer("array out") == "[ 1 -3  3]"
+    assert commands.answer("trouble") == "nothing is wrong with this call"
+    assert commands.answer("golden out[1]") == "nothing is known of out[1]"
+    assert commands.answer("back 3").startswith("before")
+    assert len(commands.answer("list").splitlines()) == 8
+    assert commands.answer("emulator")
+    with pytest.raises(SpotError, match="no command"):
+        commands.answer("dance")
