@@ -1,7 +1,8 @@
 """The layers of ONNX that take scales and zero points, and of ONNX Runtime's own QLinearAdd.
 
-Sources: the operators' definitions, those of ONNX and those that ONNX Runtime adds, and ONNX Runtime's `core/providers/cpu/quantization/qlinearconv.cc`, where the factor is (scale of x * scale of w) / scale of y
-in float32; images are [N, C, H, W].
+Sources: the operators' definitions, those of ONNX and those that ONNX Runtime adds, and ONNX Runtime's
+`core/providers/cpu/quantization/qlinearconv.cc`, where the factor is (scale of x * scale of w) / scale of y in float32;
+images are [N, C, H, W].
 """
 
 from __future__ import annotations
