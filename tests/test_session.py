@@ -261,6 +261,22 @@ def test_the_trouble_of_a_wrong_lane_is_where_it_parts(kernel: Kernel, tmp_path:
     assert (session.last.instruction.form.mnemonic, line(session, session.last)) == ("sshr", ROUNDED)
 
 
+def test_one_runs_to_where_it_goes_wrong_and_back_to_it(kernel: Kernel, tmp_path: Path) -> None:
+    session = broken(kernel, "vrshrq_n_s16", "vshrq_n_s16", tmp_path)
+    session.run_to("goes wrong")
+    at = session.position
+    assert at == (session.trouble_number or 0) + 1
+    session.goto_end()
+    session.reverse_to("goes wrong")
+    assert session.position == at
+    with pytest.raises(SpotError, match="nothing is wrong"):
+        Session(session_of(kernel)).condition("goes wrong")
+
+
+def session_of(kernel: Kernel) -> DebuggedCall:
+    return debug_kernel(kernel, Job(kernel.sources[0], ("-O1",)), {"in": IN, "n": 24})
+
+
 def test_the_trouble_of_a_guard_is_its_instruction(kernel: Kernel, tmp_path: Path) -> None:
     session = broken(kernel, "i + 8 <= n", "i <= n", tmp_path)
     trouble = session.goto_trouble()

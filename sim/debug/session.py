@@ -127,7 +127,8 @@ class Session:
 
     def condition(self, text: str) -> StopCondition:
         """What a text looks for: an address, FILE:LINE, a function or #NUMBER; or what an instruction does: `writes`
-        or `reads` a spot, `saturates`, `ties` or `wraps`, alone or with a spot, or `sets qc`.  Raises SpotError.
+        or `reads` a spot, `saturates`, `ties` or `wraps`, alone or with a spot, `sets qc`, or `goes wrong`: it parts
+        from the golden reference, machine and emulator differ, or a guard finds something.  Raises SpotError.
         """
         word, _, rest = text.strip().partition(" ")
         if word in ("writes", "reads") and rest:
@@ -136,6 +137,10 @@ class Session:
             return Meets(_CLASSES[word], self.spot(rest) if rest else None)
         if text.split() == ["sets", "qc"]:
             return SetsQc()
+        if text.split() == ["goes", "wrong"]:
+            if self.trouble_number is None:
+                raise SpotError("nothing is wrong with this call")
+            return AtNumber(self.trouble_number + 1)  # behind it
         if re.fullmatch(r"#\d+", text.strip()):
             return AtNumber(int(text.strip()[1:]))
         return At(frozenset(each.start for each in self.code_of(text.strip())))
