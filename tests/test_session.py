@@ -316,3 +316,14 @@ def test_ten_calls_are_the_same_call(kernel: Kernel) -> None:
     ]
     one, other = (Session(call) for call in calls)
     assert [step.writes for step in stepped(one)] == [step.writes for step in stepped(other)]
+
+
+def test_what_keeps_a_lane_does_not_write_it(tmp_path: Path) -> None:
+    file = tmp_path / "put.c"
+    put = "vst1q_s16(p, vaddq_s16(vsetq_lane_s16(x, vld1q_s16(p), 3), vdupq_n_s16(1)));"
+    file.write_text(f"#include <arm_neon.h>\nvoid put(int16_t *p, int16_t x) {{ {put} }}\n")
+    session = Session(debug_function(file, "put", ["1,2,3,4,5,6,7,8", "9"], ("-O1",)))
+    step = next(step for step in stepped(session) if ".h[3]" in step.instruction.text)
+    register = step.instruction.places_written[0]
+    assert session.find(f"writes {register}.h[3]", step.index) == step.index
+    assert session.find_back(f"writes {register}.h[2]", step.index + 1) != step.index
