@@ -14,7 +14,8 @@ from sim.kernels import Domain, Kernel, parse_prototype
 
 # How the function is called.  Pointers have their extents in brackets, `const` ones are inputs; write `inout` before
 # one that is both, `_Nullable` behind the * of one that may be null, [rows:stride] where rows lie apart, over_read(16)
-# behind the brackets where so many bytes more may be read.
+# behind the brackets where so many bytes more may be read.  Structures, unions and enumerations are written as in C, in
+# place or before the function; **rows[n][length] is a table of pointers.
 PROTOTYPE = "void my_kernel(const int8_t a[length], const int8_t b[length], int8_t output[length], size_t length)"
 
 
