@@ -33,6 +33,8 @@ from sim.toolchain.image import Image
 
 UNDEFINED = "undefined"
 """The register file of leaves for bytes that nobody defines: registers, the stack, outputs before a call."""
+PLACED = 0
+"""The seed of a call by which arrays are placed: addresses are numbers, those of this call."""
 SECONDS_FOR_A_PATH = 5.0
 """How long the solver may look for an input that takes a way which fails."""
 
@@ -95,7 +97,7 @@ class SymbolicCall:
         `required` are conditions that inputs meet.  Raises NotFollowed, KernelError, and what an instruction raises
         that some input executes.
         """
-        call = Call(arguments, seed=0)
+        call = Call(arguments, PLACED)
         placed, _ = (c.prepare(call, _Filled(byte)) for c, byte in zip(self._callers, (0, 255), strict=True))
         bounds = AccessBounds(placed.values(), self._image.segments, self._callers[0].stack, self._image.absent)
         first, second = self._machines
