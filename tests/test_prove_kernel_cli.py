@@ -57,6 +57,7 @@ def test_other_operations_of_floating_point_are_unknown_and_named() -> None:
     result = run("requantize", "--mode", "xnnpack_fp32_qs8", "--lengths", "1", "--source", str(own))
     assert result.exit_code == 3
     assert "add f32->f32, compare f32->u4" in result.stdout
+    assert "assumed of floating point: an FPCR of 0" in result.stdout
     assert "proved" not in result.stdout.replace("elements proved", "").replace("proving", "")
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from isa.errors import MISSING, LanewiseError
 from isa.evaluate.exact import Evaluation
-from isa.lane import Constant, Lane, Place, Read, constant, operands_first
+from isa.lane import Constant, Floating, Lane, Place, Read, constant, operands_first, walk
 from sim.call.call import CompiledKernel
 from sim.kernels.kernel import Inputs, Kernel
 from sim.prove.claim import Outcome, any_of
@@ -128,6 +128,7 @@ class KernelProof:
     interrupted: bool = False
     untraceable: str = ""
     same: bool = False
+    is_floating: bool = False
 
     @property
     def compared(self) -> list[BuildProof]:
@@ -150,6 +151,7 @@ class KernelProof:
             "each": {name: list(values) for name, values in self.each.items()},
             "known": sorted(self.known),
             "same": self.same,
+            "floating_point": self.is_floating,
             "untraceable": self.untraceable,
             "interrupted": self.interrupted,
             "questions": self.questions,
@@ -354,6 +356,7 @@ class Prover:
                 key = (made, wanted, given)
                 pair = self._pairs.get(key)
                 if pair is None:
+                    self.proof.is_floating |= any(isinstance(node, Floating) for node in walk([made, wanted]))
                     pair = self._pairs[key] = _Pair(Equality(made, wanted, given), reference)
                 pair.elements.append(OutputElement(build.build, shape, name, index))
                 build.elements += 1
