@@ -40,7 +40,7 @@ _TRIED_ALONE: Final = 1000
 """So many of floating point, of which the solver finds none."""
 _SHARE: Final = 0.5
 """Of the time limit, what the question with products taken for numbers may take."""
-_SECONDS_FOR_A_STEP: Final = 2.0
+_SECONDS_FOR_A_STEP: Final = 6.0
 _POINTS: Final = 12
 NO_INPUT: Final = "no input fulfils the condition"
 """How a question is decided that speaks of no input."""
