@@ -28,7 +28,6 @@ OTHERS = {
     "asr w18": (3 << 10, "lsr"),
     "bic w16": (1 << 21, "and"),
     "csel w17": (1 << 10, "csinc"),
-    "and w16": (1 << 29, "orr"),
 }
 """Instructions of the build, and what turns one into another."""
 
