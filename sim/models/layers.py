@@ -76,3 +76,20 @@ def scale_of(tensor: NetworkTensor) -> TensorScale:
     if tensor.scale is None:
         raise NotComputed(f"{tensor.name or f'tensor {tensor.number}'} has no scale")
     return tensor.scale
+
+
+def added(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
+    """The addition of the first two inputs of a layer, broadcast."""
+    a, b = np.broadcast_arrays(operand(layer, 0, given), operand(layer, 1, given))
+    of_a, of_b = (scale_of(network.tensors[number]) for number in layer.inputs[:2])
+    activation = layer.options.get("FusedActivationFunction", "NONE")
+    return Added(a=a, b=b, scales=(of_a, of_b, scale_of(network.output_of(layer))), activation=activation)
+
+
+def moved(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+    """The first input in the shape that the file states for the output."""
+    shape = network.output_of(layer).shape
+    if shape is None:
+        raise NotComputed("the file does not state its shape")
+    same: AnyArray = operand(layer, 0, given).reshape(shape)
+    return same

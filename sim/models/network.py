@@ -50,11 +50,6 @@ class NetworkTensor:
     scale: TensorScale | None
     data: AnyArray | None
 
-    @property
-    def is_quantized(self) -> bool:
-        """Whether it holds integers of 8 or 16 bits with a scale."""
-        return self.scale is not None and self.dtype in ("int8", "uint8", "int16")
-
     def __str__(self) -> str:
         """Such as "int8[1,16,16,4] 0.02 from -3": the scale, and the zero point that it counts from."""
         if self.scale is None:
@@ -91,3 +86,28 @@ class Network:
     def output_of(self, layer: NetworkLayer) -> NetworkTensor:
         """The first output of a layer."""
         return self.tensors[layer.outputs[0]]
+
+    def as_json(self) -> dict[str, Any]:
+        """Layers with their options, tensors with their scales; not the numbers of tensors."""
+        layers = [
+            {
+                "number": layer.number,
+                "operator": layer.operator,
+                "inputs": list(layer.inputs),
+                "outputs": list(layer.outputs),
+                "options": dict(layer.options),
+            }
+            for layer in self.layers
+        ]
+        tensors = [
+            {
+                "number": tensor.number,
+                "name": tensor.name,
+                "dtype": tensor.dtype,
+                "shape": None if tensor.shape is None else list(tensor.shape),
+                "scales": None if tensor.scale is None else tensor.scale.scales.tolist(),
+                "zero_points": None if tensor.scale is None else tensor.scale.zero_points.tolist(),
+            }
+            for tensor in self.tensors
+        ]
+        return {"model": self.name, "layers": layers, "tensors": tensors}

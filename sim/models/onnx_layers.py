@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.golden.fixed_point import wrap_int32
-from sim.models.layers import Added, Computed, Inputs, Requantized, centred, operand, scale_of
+from sim.models.layers import Computed, Inputs, Requantized, added, centred, operand, scale_of
 from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed
 from sim.models.sums import convolved, matrix_product, patches_of, same_pads
 
@@ -74,12 +74,6 @@ def _patches(x: npt.NDArray[np.int64], size: tuple[int, ...], options: Mapping[s
     return patches_of(image, size, strides, dilations, around)
 
 
-def _addition(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
-    a, b = np.broadcast_arrays(operand(layer, 0, given), operand(layer, 1, given))
-    of_a, of_b = (scale_of(network.tensors[number]) for number in layer.inputs[:2])
-    return Added(a=a, b=b, scales=(of_a, of_b, scale_of(network.output_of(layer))), activation="NONE")
-
-
 def _largest(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     """The largest of each window; what lies outside of the image is smaller than all of it."""
     x = operand(layer, 0, given)
@@ -92,27 +86,18 @@ def _largest(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     return largest
 
 
-def _flattened(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+def flattened(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     """The same numbers with two axes."""
     x, axis = operand(layer, 0, given), int(layer.options.get("axis", 1))
-    flattened: AnyArray = x.reshape(int(np.prod(x.shape[:axis])), -1)
-    return flattened
-
-
-def _moved(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
-    """The same numbers in another shape, which the file states."""
-    shape = network.output_of(layer).shape
-    if shape is None:
-        raise NotComputed("the file does not state its shape")
-    moved: AnyArray = operand(layer, 0, given).reshape(shape)
-    return moved
+    same: AnyArray = x.reshape(int(np.prod(x.shape[:axis])), -1)
+    return same
 
 
 OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]] = {
     "QLinearConv": _convolution,
     "QLinearMatMul": _matrix_product,
-    "QLinearAdd": _addition,
+    "QLinearAdd": added,
     "MaxPool": _largest,
-    "Flatten": _flattened,
-    **dict.fromkeys(("Reshape", "Squeeze", "Unsqueeze"), _moved),
 }
+MOVES: Final = ("Reshape", "Squeeze", "Unsqueeze")
+"""Layers that only give numbers another shape, of any type."""

@@ -10,9 +10,7 @@ import numpy as np
 from sim.models.network import AnyArray, ModelError, Network
 
 
-def onnxruntime_tensors(
-    path: Path, network: Network, inputs: Mapping[int, AnyArray], runtime: str
-) -> dict[int, AnyArray]:
+def onnxruntime_tensors(path: Path, network: Network, inputs: Mapping[int, AnyArray]) -> dict[int, AnyArray]:
     """Every tensor that ONNX Runtime computes of these inputs, by number; raises ModelError.
 
     It runs the file as native code of its own: give it files that you trust.

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.golden.fixed_point import wrap_int32
-from sim.models.layers import Added, Computed, Inputs, Requantized, centred, operand, scale_of
+from sim.models.layers import Added, Computed, Inputs, Requantized, added, centred, operand, scale_of
 from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed, TensorScale
 from sim.models.sums import convolved, convolved_by_channel, matrix_product, patches_of, same_pads
 
@@ -104,22 +104,9 @@ def _patches(x: npt.NDArray[np.int64], size: Sequence[int], options: Mapping[str
 
 
 def _addition(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
-    a, b = (operand(layer, place, given) for place in (0, 1))
-    output = network.output_of(layer)
-    if output.dtype == "int16":
+    if network.output_of(layer).dtype == "int16":
         raise NotComputed("an addition of 16 bits is not computed")
-    scales = [scale_of(tensor) for tensor in (*(network.tensors[number] for number in layer.inputs[:2]), output)]
-    shape = np.broadcast_shapes(a.shape, b.shape)
-    return Added(
-        a=np.broadcast_to(a, shape), b=np.broadcast_to(b, shape), scales=(scales[0], scales[1], scales[2]),
-        activation=layer.options.get("FusedActivationFunction", "NONE"),
-    )  # fmt: skip
-
-
-def _moved(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
-    """The same numbers in another shape."""
-    moved: AnyArray = operand(layer, 0, given).reshape(network.output_of(layer).shape)
-    return moved
+    return added(network, layer, given)
 
 
 def _largest(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
@@ -140,5 +127,6 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     "DEPTHWISE_CONV_2D": _depthwise,
     "ADD": _addition,
     "MAX_POOL_2D": _largest,
-    **dict.fromkeys(("RESHAPE", "SQUEEZE", "EXPAND_DIMS"), _moved),
 }
+MOVES: Final = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
+"""Layers that only give numbers another shape, of any type."""

@@ -22,7 +22,7 @@ def test_every_layer_of_a_net_is_reproduced(seed: int, tmp_path: Path) -> None:
     path.write_bytes(small_onnx_net(seed, SIZE))
     network = read_onnx(path)
     drawn = np.random.default_rng(seed).integers(0, 256, (1, 3, SIZE, SIZE)).astype(np.uint8)
-    tensors = onnxruntime_tensors(path, network, {network.inputs[0]: drawn}, "onnxruntime")
+    tensors = onnxruntime_tensors(path, network, {network.inputs[0]: drawn})
     report = ModelReport(network=network, against="onnxruntime", seed=seed, layers=tuple(compared(network, tensors)))
     assert [layer.outcome for layer in report.layers] == ["equal"] * 6, report.verdict
     assert "round_even_then_offset" in report.common["scaling"]

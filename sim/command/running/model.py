@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -21,8 +22,11 @@ from sim.models.tflite_file import read_tflite
 from sim.terminal.output import print_json, print_shown
 from sim.view.rounding.model import show_model, show_network
 
-RUNTIMES: Final = (*RESOLVERS, "onnxruntime")
-"""What runs a network here."""
+RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], dict[int, AnyArray]]]] = {
+    **{name: partial(litert_tensors, runtime=name) for name in RESOLVERS},
+    "onnxruntime": onnxruntime_tensors,
+}
+"""What runs a network here, by the name that `--against` has for it."""
 
 
 def model(file: Path, against: str | None, inputs: Path | None, seed: int, as_json: bool) -> None:
@@ -32,7 +36,7 @@ def model(file: Path, against: str | None, inputs: Path | None, seed: int, as_js
     network = read_onnx(file) if file.suffix == ".onnx" else read_tflite(file)
     if against is None:
         if as_json:
-            print_json(_network_as_json(network))
+            print_json(network.as_json())
         else:
             print_shown(partial(show_network, network))
         return
@@ -43,8 +47,7 @@ def model(file: Path, against: str | None, inputs: Path | None, seed: int, as_js
         missing = [network.tensors[number].name for number in network.inputs if number not in given]
         if missing:
             raise ModelError(f"{inputs} has no {', '.join(missing)}, which {network.name} takes")
-        run = onnxruntime_tensors if against == "onnxruntime" else litert_tensors
-        tensors = run(file, network, {number: given[number] for number in network.inputs}, against)
+        tensors = RUNTIMES[against](file, network, {number: given[number] for number in network.inputs})
     elif not Path(against).exists():
         raise ModelError(f"{against} is neither a file nor one of {', '.join(RUNTIMES)}")
     else:
@@ -70,28 +73,3 @@ def _drawn(network: Network, seed: int) -> dict[int, AnyArray]:
         limits = np.iinfo(tensor.dtype)
         found[number] = rng.integers(limits.min, limits.max, tensor.shape, tensor.dtype, endpoint=True)
     return found
-
-
-def _network_as_json(network: Network) -> dict[str, object]:
-    layers = [
-        {
-            "number": layer.number,
-            "operator": layer.operator,
-            "inputs": list(layer.inputs),
-            "outputs": list(layer.outputs),
-            "options": dict(layer.options),
-        }
-        for layer in network.layers
-    ]
-    tensors = [
-        {
-            "number": tensor.number,
-            "name": tensor.name,
-            "dtype": tensor.dtype,
-            "shape": None if tensor.shape is None else list(tensor.shape),
-            "scales": None if tensor.scale is None else tensor.scale.scales.tolist(),
-            "zero_points": None if tensor.scale is None else tensor.scale.zero_points.tolist(),
-        }
-        for tensor in network.tensors
-    ]
-    return {"model": network.name, "layers": layers, "tensors": tensors}
