@@ -12,11 +12,12 @@ from isa.evaluate.exact import Evaluation
 from isa.lane import Place, Read
 from sim.kernels.kernel import built_in_kernel
 from sim.prove.claim import ClaimInputs
+from sim.symbolic.kernel_proof import KernelProof
 from sim.symbolic.numbers.arrays import SymbolicArray
 from sim.symbolic.numbers.floats import BY_FORMULA, FLOATING, bits_of
 from sim.symbolic.numbers.known_names import lanes_passed_on
 from sim.symbolic.numbers.tracing import Untraceable
-from sim.symbolic.proof import KernelProof, Prover
+from sim.symbolic.proof import Prover
 from sim.symbolic.shapes import shapes_of
 from sim.toolchain.objects import open_image
 

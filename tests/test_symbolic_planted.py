@@ -8,8 +8,9 @@ import pytest
 from isa.decode.decoding import decode
 from isa.instruction import Instruction
 from isa.lane import Write
+from sim.symbolic.kernel_proof import BuildProof
 from sim.symbolic.machine import SymbolicMachine, SymbolicState
-from sim.symbolic.proof import BuildProof, Prover, WronglyTraced
+from sim.symbolic.proof import Prover, WronglyTraced
 from sim.toolchain.image import Image
 from support.planted_words import (
     Subject,

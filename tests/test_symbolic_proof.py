@@ -15,8 +15,9 @@ from sim.kernels.inputs import numbers_of
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.names import kernel_names
 from sim.symbolic import proof
+from sim.symbolic.kernel_proof import KernelProof
 from sim.symbolic.numbers.elementwise import settled
-from sim.symbolic.proof import KernelProof, Prover, WronglyTraced
+from sim.symbolic.proof import Prover, WronglyTraced
 from sim.symbolic.reference import traced_reference
 from sim.symbolic.shapes import NoShape, shapes_of
 from sim.toolchain.objects import open_image

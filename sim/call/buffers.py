@@ -184,9 +184,6 @@ class Buffers:
         arrays = {pointer.name: placed[pointer.name] for pointer in self._signature.outputs if pointer.name in placed}
         return {name: a.view(bytearray(memory.read(a.address, a.size))).copy() for name, a in arrays.items()}
 
-    def _may_be_output(self, pointer: InMemory) -> bool:
-        return any(output.may_be == pointer.name for output in self._signature.pointers)
-
     def _place_table(self, rows: PlacedArray, undefined: UndefinedBytes, at_end: bool) -> PlacedArray:
         """The table of pointers to rows."""
         assert isinstance(rows.pointer, Pointer)
@@ -206,8 +203,9 @@ class Buffers:
         room = whole_pages(unplaced.size + pointer.over_read)
         if (pointer.name, room) not in self._starts:
             start = FIRST_BUFFER + len(self._starts) * BUFFER_SPACING
+            may_be_output = any(output.may_be == pointer.name for output in self._signature.pointers)
             for memory in self._memories:
-                memory.map(start, room, "r" if pointer.direction == "in" and not self._may_be_output(pointer) else "rw")
+                memory.map(start, room, "r" if pointer.direction == "in" and not may_be_output else "rw")
             self._starts[pointer.name, room] = start
         start = self._starts[pointer.name, room]
         alignment = max(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sim.debug.spots import Spot, SpotError
     from sim.debug.stepping import LARGEST_TABLE, step_through
     from sim.debug.timeline import Execution
-    from sim.debug.why import LaneWay, WhyStep
+    from sim.debug.way import LaneWay, WhyStep
 
 __all__ = [
     "LARGEST_TABLE",
@@ -49,7 +49,7 @@ if not TYPE_CHECKING:
             **dict.fromkeys((*_CALLS, "debug_kernel"), "sim.debug.calls"),
             **dict.fromkeys(("Emulated", "Session"), "sim.debug.session"),
             **dict.fromkeys(("LARGEST_TABLE", "step_through"), "sim.debug.stepping"),
-            **dict.fromkeys(("LaneWay", "WhyStep"), "sim.debug.why"),
+            **dict.fromkeys(("LaneWay", "WhyStep"), "sim.debug.way"),
             **dict.fromkeys(("Spot", "SpotError"), "sim.debug.spots"),
             "Execution": "sim.debug.timeline",
         },

@@ -25,7 +25,8 @@ from sim.debug.calls import DebuggedCall, Trouble
 from sim.debug.conditions import SATURATES, TIES, WRAPS, At, AtNumber, Meets, Reads, SetsQc, StopCondition, When, Writes
 from sim.debug.spots import Number, Spot, SpotError, bytes_at, find_spot, lane_numbers
 from sim.debug.timeline import Execution, Timeline
-from sim.debug.why import LaneWay, reached_from, walk_back, why_of
+from sim.debug.way import LaneWay
+from sim.debug.why import reached_from, walk_back, why_of
 from sim.emulator import Emulator
 from sim.kernels.signature import RETURNED
 from sim.machine.errors import ExecutionError
@@ -367,7 +368,9 @@ class Session:
         mismatch = self.trouble.mismatch if self.trouble is not None else None
         if mismatch is None or self.spot_of(mismatch.output, mismatch.lane)[1:] != spot[1:]:
             return None
-        found = [(node, _text(node), self.source_of(node.recorded.pc or 0)) for node in way]
+        found = [
+            (node, node.recorded.occurrence.instruction.text, self.source_of(node.recorded.pc or 0)) for node in way
+        ]
         blamed, own = self.call.blamed, (mismatch.instruction, mismatch.source)
         for told in (blamed, own, ("", blamed[1])):
             for node, text, line in found:
@@ -404,7 +407,3 @@ class Session:
         """The array of the call that has the byte at an address."""
         arrays = self.arrays.values()
         return next((each for each in arrays if each.address <= address < each.address + each.size), None)
-
-
-def _text(node: Node) -> str:
-    return node.recorded.occurrence.instruction.text

@@ -40,9 +40,8 @@ class ModelReport:
                 kind = "addition" if layer.layer.operator in _ADDITIONS else "scaling"
                 names = dict.fromkeys(name.split(" then ")[0] for name in layer.conventions)
                 found.setdefault(kind, []).append(names)
-        return {
-            kind: tuple(name for name in _all(layers) if _is_shared(name, layers)) for kind, layers in found.items()
-        }
+        every = {kind: dict.fromkeys(name for names in layers for name in names) for kind, layers in found.items()}
+        return {kind: tuple(name for name in names if _is_shared(name, found[kind])) for kind, names in every.items()}
 
     def convention_of(self, layer: LayerReport) -> str:
         """The one of a layer's conventions that is told: of those that all layers share where there is one."""
@@ -75,11 +74,6 @@ class ModelReport:
             "common": {kind: list(names) for kind, names in self.common.items()},
             "layers": [layer.as_json() for layer in self.layers],
         }
-
-
-def _all(layers: Sequence[Mapping[str, None]]) -> Mapping[str, None]:
-    """The names of all layers, in the order in which they are met."""
-    return dict.fromkeys(name for names in layers for name in names)
 
 
 def _is_shared(name: str, layers: Sequence[Mapping[str, None]]) -> bool:

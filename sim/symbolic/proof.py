@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import product
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +21,11 @@ from isa.errors import MISSING, LanewiseError
 from isa.evaluate.exact import Evaluation
 from isa.lane import Constant, Floating, Lane, Place, Read, constant, operands_first, walk
 from sim.call.call import CompiledKernel
-from sim.kernels.kernel import Inputs, Kernel
-from sim.prove.claim import Outcome, any_of
+from sim.kernels.kernel import Kernel
+from sim.prove.claim import any_of
 from sim.symbolic.call import PLACED, UNDEFINED, Path, SymbolicCall, input_leaf
 from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
+from sim.symbolic.kernel_proof import BuildProof, KernelProof, OutputElement, Shape, Unproved
 from sim.symbolic.numbers.elementwise import less, negated, settled
 from sim.symbolic.numbers.floats import format_of, is_floating
 from sim.symbolic.numbers.known_names import UNINITIALISED
@@ -44,144 +45,6 @@ class WronglyTraced(LanewiseError):
     """Lanes that are not what is computed: a fault of lanewise, for which nothing may be said to be proved."""
 
     exit_code = MISSING
-
-
-class Shape(NamedTuple):
-    """Input sets of one shape, by an example, a word for it, and the length of its rows."""
-
-    name: str
-    length: int
-    example: Inputs
-
-
-class OutputElement(NamedTuple):
-    """An element of an output of a build, in one shape."""
-
-    build: str
-    shape: int
-    output: str
-    number: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Unproved:
-    """Elements that are not proved: the first of them, how many ask the same, and what came of it.
-
-    `inputs` is the input set of a counter-example, `values` those of the numbers that it is taken for.
-    """
-
-    element: OutputElement
-    elements: int
-    outcome: Outcome
-    reason: str
-    inputs: Inputs | None = None
-    seconds: float = 0.0
-
-
-@dataclass(kw_only=True)
-class BuildProof:
-    """What is known of one build: `proved` and `failures` count elements of all shapes."""
-
-    build: str
-    elements: int = 0
-    proved: int = 0
-    instructions: int = 0
-    failures: list[Unproved] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    refused: list[str] = field(default_factory=list)
-    branches: dict[str, set[str]] = field(default_factory=dict)
-
-    @property
-    def depends_on(self) -> list[str] | None:
-        """The inputs on which control flow may depend, none for code that goes the same way for all.
-
-        None where it was not followed to its end.  Addresses depend on no input then: code in which they do is refused.
-        """
-        return None if self.refused or not self.elements else sorted(set().union(*self.branches.values()))
-
-    @property
-    def outcome(self) -> Outcome:
-        """Proved where every element is, and nothing else was found; at least one there must be."""
-        if any(failure.outcome == "counter-example" for failure in self.failures):
-            return "counter-example"
-        whole = self.elements > 0 and self.proved == self.elements and not self.refused and not self.faults
-        return "proved" if whole else "unknown"
-
-
-@dataclass(kw_only=True)
-class KernelProof:
-    """What a run has found: `ways` says how many questions were decided how, `known` which numbers were not unknown.
-
-    Seconds are of processor time.
-    """
-
-    shapes: Sequence[Shape]
-    builds: list[BuildProof]
-    known: frozenset[str] = frozenset()
-    each: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    ways: dict[str, int] = field(default_factory=dict)
-    questions: int = 0
-    kept: int = 0
-    refused_inputs: bool = False
-    trace_seconds: float = 0.0
-    solver_seconds: float = 0.0
-    interrupted: bool = False
-    untraceable: str = ""
-    same: bool = False
-    is_floating: bool = False
-
-    @property
-    def compared(self) -> list[BuildProof]:
-        """The builds that are compared: with the reference all, with the first build the others."""
-        return self.builds[1:] if self.same else self.builds
-
-    @property
-    def outcome(self) -> Outcome:
-        """Proved where every build is."""
-        outcomes = {build.outcome for build in self.compared}
-        if "counter-example" in outcomes:
-            return "counter-example"
-        return "proved" if outcomes == {"proved"} and not self.interrupted and not self.untraceable else "unknown"
-
-    def as_json(self) -> dict[str, object]:
-        """The proof for machines; times apart it is the same in every run."""
-        return {
-            "outcome": self.outcome,
-            "shapes": [shape.name for shape in self.shapes],
-            "each": {name: list(values) for name, values in self.each.items()},
-            "known": sorted(self.known),
-            "same": self.same,
-            "floating_point": self.is_floating,
-            "untraceable": self.untraceable,
-            "interrupted": self.interrupted,
-            "questions": self.questions,
-            "decided_by": dict(sorted(self.ways.items())),
-            "builds": [
-                {
-                    "build": build.build,
-                    "outcome": build.outcome,
-                    "elements": build.elements,
-                    "proved": build.proved,
-                    "instructions": build.instructions,
-                    "control_flow_depends_on": build.depends_on,
-                    "branches_on_data": {at: sorted(names) for at, names in sorted(build.branches.items())},
-                    "faults": build.faults,
-                    "refused": build.refused,
-                    "not_proved": [
-                        {
-                            "outcome": failure.outcome,
-                            "shape": self.shapes[failure.element.shape].name,
-                            "output": failure.element.output,
-                            "element": failure.element.number,
-                            "elements": failure.elements,
-                            "reason": failure.reason,
-                        }
-                        for failure in build.failures
-                    ],
-                }
-                for build in self.compared
-            ],
-        }
 
 
 @dataclass

@@ -14,7 +14,7 @@ from isa.errors import LanewiseError
 from sim.kernels.domain import at_random, input_set
 from sim.kernels.inputs import cut, numbers_of
 from sim.kernels.kernel import Inputs, Kernel
-from sim.symbolic.proof import Shape
+from sim.symbolic.kernel_proof import Shape
 
 _DRAWN: Final = 200
 _ROWS: Final = 2

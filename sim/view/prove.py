@@ -12,7 +12,7 @@ from rich.table import Table
 from sim.kernels.kernel import Kernel
 from sim.prove.claim import Claim, Finding, Range
 from sim.prove.report import ProofReport, computations
-from sim.symbolic.proof import BuildProof, KernelProof
+from sim.symbolic.kernel_proof import BuildProof, KernelProof
 
 _COLOURS = {"proved": "green", "counter-example": "red", "unknown": "yellow"}
 _MOST_SHOWN = 3

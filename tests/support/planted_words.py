@@ -19,7 +19,8 @@ from sim.call.call import CompiledKernel, Engine
 from sim.call.kernel_image import open_kernel
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel
 from sim.symbolic import machine
-from sim.symbolic.proof import Prover, Shape, WronglyTraced
+from sim.symbolic.kernel_proof import Shape
+from sim.symbolic.proof import Prover, WronglyTraced
 from sim.symbolic.reference import TracedReference, traced_reference
 from sim.symbolic.shapes import shapes_of
 from sim.toolchain.image import Image

@@ -25,7 +25,8 @@ from sim.prove.claim import Claim, Finding
 from sim.prove.file import claims_in
 from sim.prove.report import ProofReport, built_in_claims, named
 from sim.prove.run import prove_all
-from sim.symbolic.proof import KernelProof, Prover, Shape
+from sim.symbolic.kernel_proof import KernelProof, Shape
+from sim.symbolic.proof import Prover
 from sim.symbolic.shapes import shapes_of
 from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar
 from sim.toolchain.compilers import CacheUnusable, cache_directory, compiler_version, fixed_flags, is_source

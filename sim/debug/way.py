@@ -1,0 +1,77 @@
+"""The way of a lane, as it is told: the steps that made it, or that it reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sim.check.compare import Value
+from sim.debug.spots import Spot
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhyStep:
+    """One lane on the way, and the instruction that wrote it, number `number` of the call.
+
+    `lane` names it (v3.s[2], x5, output[7]), `value` is what it holds: of the type of its array, floating point
+    where that was computed, else a signed number.  `events` say what was lost
+    in it: "rounded", "tie", "truncated", "saturated", "wrapped".  `golden` is the step of the golden reference whose
+    value it holds, `parts` says that here the way leaves the golden reference.  `is_copy`: it was only moved.
+    `made_of` are the steps that it was computed from, by their place among all.
+    """
+
+    number: int
+    pc: int
+    source: str
+    instruction: str
+    lane: str
+    value: int | float
+    bits: int
+    is_copy: bool = False
+    events: tuple[str, ...] = ()
+    golden: str = ""
+    parts: bool = False
+    made_of: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        notes = [*self.events]
+        notes += [f"golden {self.golden}"] if self.golden else []
+        notes += ["parts from the golden reference here"] if self.parts else []
+        told = f"  {', '.join(notes)}" if notes else ""
+        return f"#{self.number:<8} {self.source:18} {self.instruction:40} {self.lane} = {self.value}{told}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaneWay:
+    """The way of a lane: its `steps` in the order of their execution.
+
+    `inputs` are what it started from, or what it reaches: elements of arrays, registers, bytes of memory.  `addresses`
+    are the steps that only made addresses, of what was loaded and stored on the way, and `decisions` the branches
+    before it with what decided them.  `golden` are the steps of the golden reference and their values.  `is_cut` says
+    that there are more steps.
+    """
+
+    spot: Spot
+    steps: tuple[WhyStep, ...]
+    inputs: tuple[str, ...]
+    addresses: tuple[WhyStep, ...] = ()
+    decisions: tuple[WhyStep, ...] = ()
+    golden: Mapping[str, Value] = field(default_factory=dict)
+    is_cut: bool = False
+    is_forward: bool = False
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The source lines of the way, those of addresses and decisions too, each once."""
+        return tuple(dict.fromkeys(step.source for step in (*self.steps, *self.addresses, *self.decisions)))
+
+    def __str__(self) -> str:
+        verb = "reaches" if self.is_forward else "comes from"
+        parts = [f"{self.spot.name} {verb} {', '.join(self.inputs) or 'nothing'}"]
+        parts += ["  (there are more steps)"] if self.is_cut else []
+        parts += [f"  {step}" for step in self.steps]
+        if self.golden:
+            parts += ["  golden: " + ", ".join(f"{name} {value}" for name, value in self.golden.items())]
+        for title, steps in (("addresses", self.addresses), ("decided by", self.decisions)):
+            parts += [f"  {title}:", *(f"    {step}" for step in steps)] if steps else []
+        return "\n".join(parts)
