@@ -16,7 +16,7 @@ from isa.lane import Load, Memory, walk
 from isa.table import UnknownInstruction
 from sim.timing.classes.all_classes import CLASSES, timing_class
 from sim.timing.model.core import ClassTiming, Core
-from sim.timing.model.core_file import load_core
+from sim.timing.model.core_file import core_names, load_core
 from sim.timing.model.pipeline import pipeline
 from sim.timing.model.stream import Executed
 from support.reference_pipelines import Numbered, Times, reference
@@ -139,7 +139,7 @@ def assert_same(random: Random, core: Core) -> None:
     assert timed(stream, core, wrong) == reference(stream, core, wrong), [one.instruction.text for one in stream]
 
 
-@pytest.mark.parametrize("name", ["cortex-a55", "cortex-a72", "lane128", "neoverse-n1"])
+@pytest.mark.parametrize("name", core_names())
 @pytest.mark.parametrize("seed", range(25))
 def test_a_random_stream_takes_the_reference_times_on_a_real_core(name: str, seed: int) -> None:
     assert_same(Random(seed), whole_core(name))

@@ -13,12 +13,15 @@ from sim.timing.classes.all_classes import CLASSES
 from sim.timing.model.core import Core, Use
 from sim.timing.model.core_file import CoreError, core_names, load_core
 
-NAMES = ("cortex-a55", "cortex-a72", "lane128", "neoverse-n1")
+NAMES = ("cortex-a53", "cortex-a55", "cortex-a72", "lane128", "neoverse-n1")
 CSEL = '"scalar csel" = { latency = 1, throughput = 1, uses = "X", basis = "assumed", source = "design" }\n'
 
 
 PUBLISHED = Path(__file__).parent / "support" / "published_timing.txt"
-"""Per class, for Cortex-A55, Cortex-A72 and Neoverse N1: latency/throughput, and the accumulator's latency if any."""
+"""Per class, for Cortex-A55, A72, Neoverse N1 and Cortex-A53: latency/throughput, and the accumulator's latency if any.
+
+"-" where nothing is published of the class, nothing where it is not of the latency.
+"""
 DEPARTURES = {
     ("cortex-a55", "ASIMD add/sub 64"): "two 64-bit operations share a cycle: the table has what one pipe takes",
     ("cortex-a55", "branch unconditional"): "1 is the pipe alone: a chain of taken branches takes 3",
@@ -48,6 +51,40 @@ DEPARTURES = {
             "ASIMD multiply-accumulate long 8H",
         )
     },
+    **{
+        ("cortex-a53", name): "measured with an address as the consumer, which needs it a cycle sooner, or two"
+        for name in (
+            "load scalar 64 imm",
+            "load scalar 64 reg lsl",
+            "load scalar byte",
+            "load scalar signed half",
+        )
+    },
+    **{
+        ("cortex-a53", name): "measured through the shifted operand, which is read a cycle early"
+        for name in ("scalar ALU add shifted reg (lsl 2)", "scalar ALU add shifted reg (lsr 8)")
+    },
+    **{
+        (
+            "cortex-a53",
+            name,
+        ): "3 less than measured, the way back to an address: GCC has these, the table says it is in doubt"
+        for name in (
+            "load vector 128 (ldr q)",
+            "load pair 128 (ldp q)",
+            "LD1 1 reg 128",
+            "LD1 2 regs 128",
+            "LD1 3 regs 128",
+            "LD1 4 regs 128",
+            "LD1 lane (32-bit)",
+            "LD1R (32-bit)",
+            "LD2 128",
+            "LD3 128",
+            "LD4 128",
+        )
+    },
+    ("cortex-a53", "branch unconditional"): "nothing waits for a branch: a chain of them takes their throughput",
+    ("cortex-a53", "ASIMD dup from GPR"): "2.5 is half of the way there and back: 3 there, as GCC has it, and 2 back",
     ("cortex-a72", "ASIMD sqrdmlah 8H (v8.1)"): "not on this core: assumed as an addition",
     ("cortex-a72", "ASIMD dot product UDOT vector"): "not on this core: assumed as an addition",
     ("cortex-a72", "ASIMD dot product SDOT vector"): "not on this core: assumed as an addition",
@@ -109,18 +146,25 @@ def test_a_copy_of_a_core_file_is_the_same_core(tmp_path: Path) -> None:
     assert vars(load_core(str(tmp_path / "copy.toml"))) == vars(load_core("cortex-a55"))
 
 
-def published(column: int) -> dict[str, list[Fraction]]:
+def published(column: int) -> dict[str, list[Fraction | None]]:
     lines = (line.split(" | ") for line in PUBLISHED.read_text(encoding="utf-8").splitlines())
-    return {line[0]: [Fraction(figure) for figure in line[column].split("/")] for line in lines}
+    return {
+        line[0]: [Fraction(figure) if figure else None for figure in line[column].split("/")]
+        for line in lines
+        if line[column] != "-"
+    }
 
 
-@pytest.mark.parametrize(("name", "column"), [("cortex-a55", 1), ("cortex-a72", 2), ("neoverse-n1", 3)])
+@pytest.mark.parametrize(
+    ("name", "column"), [("cortex-a55", 1), ("cortex-a72", 2), ("neoverse-n1", 3), ("cortex-a53", 4)]
+)
 def test_a_core_file_states_the_published_figures_but_for_some_with_a_reason(name: str, column: int) -> None:
     core = load_core(name)
     other = set()
     for class_name, figures in published(column).items():
         timing = core.timing(class_name)
-        if figures != [timing.latency, timing.throughput, timing.accumulate][: len(figures)]:
+        stated = timing.latency, timing.throughput, timing.accumulate
+        if any(figure not in (None, own) for figure, own in zip(figures, stated, strict=False)):
             other.add((name, class_name))
     assert other == {key for key in DEPARTURES if key[0] == name}
 

@@ -16,12 +16,12 @@ from sim.timing.classes.all_classes import CLASSES
 from sim.timing.loops.loop import Loop
 from sim.timing.loops.steady import time_loop
 from sim.timing.model.core import Core
-from sim.timing.model.core_file import load_core
+from sim.timing.model.core_file import core_names, load_core
 from sim.timing.model.pipeline import schedule
 from sim.timing.model.stream import Executed
 from support.microbenchmarks import Chain, accumulating, chain, cycles_each, independent, shortest, stream_of
 
-CORES = {name: load_core(name) for name in ("cortex-a55", "cortex-a72", "lane128", "neoverse-n1")}
+CORES = {name: load_core(name) for name in core_names()}
 TOLERANCE = Fraction(1, 20)
 CHAIN_BY_NATURE = {"scalar conditional compare (ccmp)": "each reads the flags that the one before writes"}
 """Classes whose throughput no sequence reaches, and why: they take their latency instead."""
@@ -69,8 +69,10 @@ def link(found: Chain, core: Core) -> Fraction:
     merge = core.timing(found.classes[0]).merge
     if merge is not None and not found.through_address:
         first = merge + first % 1
-    at_least = Fraction(1 + core.address_delay if found.through_address else 0)
-    latency = Fraction(core.writeback) if found.of_bases else first + sum(max(other, at_least) for other in others)
+    links = [first, *others]
+    if found.through_address:
+        links[-1] = max(links[-1], Fraction(1 + core.address_delay))
+    latency = Fraction(core.writeback) if found.of_bases else sum(links)
     return max(latency, core.timing(found.classes[0]).throughput)
 
 

@@ -12,7 +12,7 @@ from sim.timing.model.core import Core
 from sim.timing.model.core_file import CoreError, core_names, load_core
 
 REAL_CORES: Final = ("cortex-a55", "cortex-a72", "neoverse-n1")
-"""Those that can be bought."""
+"""Those that are timed where none is named."""
 _NEAR: Final = 5
 
 

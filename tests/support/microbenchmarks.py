@@ -156,7 +156,7 @@ def accumulating(name: str) -> list[Instruction]:
 class Chain:
     """Instructions of which each needs the result of the one before; `classes` are those of one link of it.
 
-    `through_address`: from a scalar result of another class to an address.  `of_bases`: of updated base registers.
+    `through_address`: from a result in a general register to an address.  `of_bases`: of updated base registers.
     """
 
     body: list[Instruction]
@@ -185,7 +185,8 @@ def _direct(probe: Probe, slot: int, operand: int) -> Chain:
 
     copies = 1 if operand == slot else probe.copies()
     body = [link(number) for number in range(copies)]
-    return Chain(body, (timing_class(probe.pattern),), False, probe.moves_base)
+    through_address = probe.is_access and probe.reads[operand] == "x"
+    return Chain(body, (timing_class(probe.pattern),), through_address, probe.moves_base)
 
 
 def _through(probe: Probe, slot: int | None, operand: int, partner: Instruction) -> Chain:

@@ -153,7 +153,7 @@ class Numbered:
             return whole(writer.timing.accumulate)
         else:
             cycles = writer.latency
-        if need.role == "address" and not writer.addresses():
+        if need.role == "address" and need.register.file != "v" and not writer.updates(need.register):
             return max(cycles, 1 + core.address_delay)
         early = core.shifted_delay if need.role == "shifted" else 0
         late = core.store_data_late if need.role == "stored" else 0

@@ -28,7 +28,7 @@ class WrittenRegister:
 
     `latency` and `forwarded` (None: never) are the cycles from issue to the issue of a consumer, the latter into the
     accumulator of an instruction of the same `group`.  `updates_base` is the base register of an access, which does not
-    wait for its data.  `scalar` is the result of a scalar arithmetic instruction.
+    wait for its data.  `scalar` is any other result in a general register.
     """
 
     name: str
@@ -182,7 +182,7 @@ def operation_of(instruction: Instruction, core: Core) -> Operation:
     for place in instruction.places_written:
         if place.file in _TRACKED:
             base = place in roles.addresses and roles.updates_base
-            scalar = place.file in ("x", "sp") and not roles.addresses
+            scalar = place.file in ("x", "sp") and not base
             forwarded = floor(timing.accumulate) if timing.accumulate is not None and not base else None
             results.append(
                 WrittenRegister(str(place), core.writeback if base else latency, forwarded, group, base, scalar)
