@@ -131,7 +131,7 @@ class _Written(NamedTuple):
     nodes: Sequence[Node] = ()
 
 
-class _Operand(NamedTuple):
+class NamedRegister(NamedTuple):
     """A register in an instruction's text, and which of its lanes of `bits` each."""
 
     name: str
@@ -140,15 +140,18 @@ class _Operand(NamedTuple):
     lanes: slice
 
 
-def _operands(text: str) -> Iterator[_Operand]:
+def operands_in(text: str) -> Iterator[NamedRegister]:
+    """The registers in the text of an instruction, in its order."""
     for found in _OPERAND.finditer(text):
         vector, count, letter, lane, scalar, number = found.groups()
         if vector is None:
-            yield _Operand(found[0], Place("x" if scalar in "wx" else "v", int(number)), _BITS[scalar], slice(0, 1))
+            yield NamedRegister(
+                found[0], Place("x" if scalar in "wx" else "v", int(number)), _BITS[scalar], slice(0, 1)
+            )
         else:
             together = int(count or 1)  # of v0.4b[1], the second four bytes
             first = together * int(lane or 0)
-            yield _Operand(found[0], Place("v", int(vector)), _BITS[letter], slice(first, first + together))
+            yield NamedRegister(found[0], Place("v", int(vector)), _BITS[letter], slice(first, first + together))
 
 
 class _Telling:
@@ -167,7 +170,7 @@ class _Telling:
         for index, moment in enumerate(self._moments):
             source, text = self._image.place_of(moment.step.pc), moment.step.instruction.text
             # each operand once; the destination, which comes first, only where no other names its register
-            operands = list(_operands(text))
+            operands = list(operands_in(text))
             others = {operand.place for operand in operands[1:]}
             sources = {one.name: one for n, one in enumerate(operands) if n or one.place not in others}
             registers = {} if moment.step.instruction.stores else moment.recorded.occurrence.registers
@@ -206,7 +209,7 @@ class _Telling:
                 bits = write.bits
                 if moment.step.reads_memory:
                     texts = (later.step.instruction.text for later in self._moments[index + 1 :])
-                    read_next = (one.bits for text in texts for one in _operands(text) if one.place == write.place)
+                    read_next = (one.bits for text in texts for one in operands_in(text) if one.place == write.place)
                     bits = next(read_next, 8 * element)
                 bits = min(bits, written, 64)
                 mine, theirs = (self._lane.split(v, bits, written // bits) for v in moment.registers[write.place])

@@ -1,0 +1,157 @@
+"""What is to be seen of one executed instruction: what it read and wrote, the emulator and the golden reference beside.
+
+Every face that shows lanes shows these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from isa.instruction import Instruction
+from isa.lane import Place
+from sim.check.compare import Value
+from sim.debug.session import Emulated, Session
+from sim.debug.stepping import operands_in
+from sim.debug.timeline import Execution
+from sim.debug.trace.selection import shown_registers
+from sim.debug.way import LaneWay
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownOperand:
+    """Some bytes of a register or of memory, in order, which an instruction read or wrote.
+
+    `name` is that of the instruction's text (v4.4s, v1.s[0], x5), of an element of an array, or an address; `kind` is
+    the type of lanes of `sim.debug.spots.lane_numbers` that they are first shown as.  Of what was written `before` are
+    the bytes that were there, and `emulator` those that the emulator writes; None where nothing is known.
+    """
+
+    name: str
+    where: Place | int
+    kind: str
+    data: bytes
+    before: bytes | None = None
+    emulator: bytes | None = None
+
+
+class GoldenLane(NamedTuple):
+    """A lane on the way of an output element, named as in v3.s[2], and what it holds, beside the golden reference.
+
+    `step` is the step of the golden reference that it belongs to and `expected` its value, which differs where the way
+    `parts` from it, and may differ behind that.
+    """
+
+    lane: str
+    value: int | float
+    step: str
+    expected: Value
+    parts: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownInstruction:
+    """Instruction `number` of a call as it was executed, and the lanes of a way that it wrote."""
+
+    number: int
+    pc: int
+    source: str
+    instruction: Instruction
+    read: tuple[ShownOperand, ...]
+    written: tuple[ShownOperand, ...]
+    golden: tuple[GoldenLane, ...] = ()
+
+
+def snapshot_of(session: Session, golden: Mapping[int, Sequence[GoldenLane]] | None = None) -> ShownInstruction | None:
+    """The instruction before the one that comes next; None at the first one.
+
+    `golden` are the lanes that `golden_lanes` found on a way, by instruction.
+    """
+    if session.position == 0:
+        return None
+    session.back()
+    execution = session.timeline.execute()
+    assert execution is not None  # it was executed before
+    step, number = execution.step, session.position - 1
+    return ShownInstruction(
+        number=number, pc=step.pc, source=session.source_of(step.pc), instruction=step.instruction,
+        read=tuple(_read(session, execution)), written=tuple(_written(session, execution, session.emulated())),
+        golden=tuple((golden or {}).get(number, ())),
+    )  # fmt: skip
+
+
+def golden_lanes(session: Session, way: LaneWay) -> dict[int, list[GoldenLane]]:
+    """The lanes on the way of an output element that belong to a step of the golden reference, by instruction.
+
+    These are those that hold what a step has, in order, the one that parts from them, and the element itself.
+    """
+    found = dict[int, list[GoldenLane]]()
+    if not way.golden or not way.steps:
+        return found
+    names, expected = list(way.golden), way.golden
+    mismatch = session.trouble.mismatch if session.trouble is not None else None
+    at = -1
+    for step in way.steps:
+        told = None
+        if step.parts:
+            named = mismatch.parted_at if mismatch is not None else None
+            name = named if named is not None and named in expected else names[min(at + 1, len(names) - 1)]
+            told = GoldenLane(step.lane, step.value, name, expected[name], True)
+        elif step.golden:
+            at = names.index(step.golden)
+            told = GoldenLane(step.lane, step.value, step.golden, expected[step.golden], False)
+        elif step is way.steps[-1]:
+            told = GoldenLane(step.lane, step.value, names[-1], expected[names[-1]], False)
+        if told is not None:
+            found.setdefault(step.number, []).append(told)
+    return found
+
+
+def _read(session: Session, execution: Execution) -> Iterator[ShownOperand]:
+    """Registers as the instruction's text names them, each once, then memory."""
+    step, registers = execution.step, execution.occurrence.registers
+    operands = list(operands_in(step.instruction.text))
+    others = {operand.place for operand in operands[1:]}
+    is_store = step.instruction.stores
+    first = {one.name: one for n, one in enumerate(operands) if n or is_store or one.place not in others}
+    for name, place, bits, lanes in first.values():
+        if place in registers:
+            data = registers[place].to_bytes(16, "little")[lanes.start * bits // 8 : lanes.stop * bits // 8]
+            yield ShownOperand(name=name, where=place, kind=f"s{min(bits, 64)}", data=data)
+    for address, data in step.reads_memory:
+        name, kind = _memory(session, address, data)
+        yield ShownOperand(name=name, where=address, kind=kind, data=data)
+
+
+def _written(session: Session, execution: Execution, emulated: Emulated | None) -> Iterator[ShownOperand]:
+    step = execution.step
+    shown = {each.place: each for each in shown_registers(step.instruction)}
+    for place, old, new in step.writes:
+        if place.file in ("monitor", "pc"):
+            continue
+        name, kind, size = str(place), f"x{max(8, place.bits)}", max(1, place.bits // 8)
+        if place in shown:
+            name, size = shown[place].name, shown[place].lanes * int(shown[place].dtype[-1])
+            kind = f"{'f' if 'f' in shown[place].dtype else 's'}{8 * size // shown[place].lanes}"
+        before, after = (value.to_bytes(16, "little")[:size] for value in (old, new))
+        theirs = emulated.registers.get(place) if emulated is not None else None
+        yield ShownOperand(
+            name=name, where=place, kind=kind, data=after, before=before,
+            emulator=None if theirs is None else theirs.to_bytes(16, "little")[:size],
+        )  # fmt: skip
+    for address, before, after in step.memory:
+        name, kind = _memory(session, address, after)
+        theirs_there = emulated.memory.get(address) if emulated is not None else None
+        yield ShownOperand(name=name, where=address, kind=kind, data=after, before=before, emulator=theirs_there)
+
+
+def _memory(session: Session, address: int, data: bytes) -> tuple[str, str]:
+    """The name and the type of some bytes of memory: those of the array that has them, where one has."""
+    placed = session.array_at(address)
+    name = session.name_of(address)
+    size = next(size for size in (8, 4, 2, 1) if len(data) % size == 0)
+    if placed is None or placed.pointer.type.kind not in "iuf" or len(data) % placed.pointer.type.itemsize:
+        return name, f"x{8 * size}"
+    kind = {"i": "s", "u": "u", "f": "f"}[placed.pointer.type.kind]
+    return name, f"{kind}{8 * placed.pointer.type.itemsize}"
