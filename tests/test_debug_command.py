@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from sim.command.app import app
+from sim.cycles import CoreError, load_core, schedule
+from sim.cycles.input import function_call
 from sim.debug.calls import debug_function
 from sim.debug.commands import HELP, SessionCommands
 from sim.debug.session import Session
@@ -150,5 +153,34 @@ def test_words_do_what_the_session_does(commands: SessionCommands) -> None:
     assert commands.answer("back 3").startswith("before")
     assert len(commands.answer("list").splitlines()) == 8
     assert commands.answer("emulator")
+    with pytest.raises(CoreError, match="cortex"):
+        commands.answer("cycles cortex-x99")
     with pytest.raises(SpotError, match="no command"):
         commands.answer("dance")
+
+
+def test_cycles_are_those_of_the_schedule_of_the_whole_call(folder: Path, commands: SessionCommands) -> None:
+    call = function_call(folder / "scaled.c", "scaled", ["1,-2,3", "zeros:3", "3"], "-O1", (), 1000)
+    timed = schedule(call.stream, load_core("neoverse-n1"))
+    commands.answer("goto 9")
+    title, *lines = commands.answer("cycles neoverse-n1").splitlines()
+    assert title.startswith("Arm Neoverse N1")
+    told = [line.removeprefix("next").split()[:2] for line in lines]
+    assert told == [[str(number), str(timed.issued[number])] for number in range(4, 14)]
+    assert any("from #" in line for line in lines)
+    assert commands.answer("cycles") == "\n".join([title, *lines])
+
+
+def test_cycles_of_a_long_call_are_counted_from_near(folder: Path) -> None:
+    arguments = ["zeros:2000", "zeros:2000", "2000"]
+    commands = SessionCommands(Session(debug_function(folder / "scaled.c", "scaled", arguments, ("-O1",))))
+    commands.answer("goto 8191")
+    assert commands.answer("cycles cortex-a55").splitlines()[-1].split()[0] == "8195"
+    commands.answer("goto 8192")
+    lines = commands.answer("cycles cortex-a55").splitlines()
+    assert lines[-1] == "cycles are counted from instruction 4096"
+    assert commands.answer("position") == "instruction 8192"
+    numbers = [int(line.removeprefix("next").split()[0]) for line in lines[1:-1]]
+    assert numbers == list(range(8187, 8197))
+    causes = [int(cause) for line in lines for cause in re.findall(r"#(\d+)", line)]
+    assert 8186 in causes

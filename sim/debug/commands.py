@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
+from sim.cycles.cores import REAL_CORES
+from sim.debug.cycles import CallCycles
 from sim.debug.session import Session
+from sim.debug.snapshot import instructions_around
 from sim.debug.spots import SpotError
 from sim.debug.trace.selection import Selection
 from sim.debug.trace.text import text_trace
@@ -39,6 +42,7 @@ HELP: Final[Mapping[str, CommandHelp]] = {
     "slice": CommandHelp("slice SPOT", "what it reaches from here on"),
     "golden": CommandHelp("golden OUTPUT[I]", "the steps of the golden reference for it"),
     "emulator": CommandHelp("emulator", "what the emulator makes of the instruction before"),
+    "cycles": CommandHelp("cycles [CORE]", "when the instructions of `list` are executed on a core, what held them up"),
     "trouble": CommandHelp("trouble", "go to the instruction at fault, and say what is wrong with the call"),
     "position": CommandHelp("position", "the number of the instruction that comes next"),
     "help": CommandHelp("help", "all of this"),
@@ -55,9 +59,11 @@ class SessionCommands:
             "reverse": self._reverse, "find": self._find, "where": lambda rest: self.where(), "list": self._list,
             "lanes": self._lanes, "array": lambda rest: str(session.array(rest)),
             "why": lambda rest: str(session.why(rest)), "slice": lambda rest: str(session.slice(rest)),
-            "golden": self._golden, "emulator": self._emulator, "trouble": self._trouble, "position": self._position,
+            "golden": self._golden, "emulator": self._emulator, "cycles": self._cycles, "trouble": self._trouble,
+            "position": self._position,
             "help": lambda rest: help_text(),
         }  # fmt: skip
+        self._cycles_on: CallCycles | None = None
 
     def answer(self, text: str) -> str:
         """What a command says, of several lines perhaps.  Raises SpotError for what is none, and what it raises."""
@@ -140,6 +146,18 @@ class SessionCommands:
                 for place, _, new in step.writes]  # fmt: skip
         told += [f"*{at:#x} machine {new.hex()}, emulator {emulated.memory[at].hex()}" for at, _, new in step.memory]
         return "\n".join([step.instruction.text, *told])
+
+    def _cycles(self, rest: str) -> str:
+        """On the core that was named last, where none is."""
+        if rest or self._cycles_on is None:
+            self._cycles_on = CallCycles(self.session, rest or REAL_CORES[0])
+        here, told = self.session.position, [f"{self._cycles_on.core.title}: instruction, cycle, what it waited for"]
+        part = self._cycles_on.around(here)
+        for number, _, instruction in instructions_around(self.session, _AROUND, _AROUND):
+            if (one := part.of(number)) is not None:
+                mark = "next" if number == here else "    "
+                told.append(f"{mark}  {number:9d}  {one.issued:6d}  {instruction.text:40} {one.reason}".rstrip())
+        return "\n".join([*told, *([f"cycles are counted from instruction {part.first}"] if part.first else [])])
 
     def _trouble(self, rest: str) -> str:
         return "nothing is wrong with this call" if self.session.trouble is None else self.opening()

@@ -15,7 +15,7 @@ from sim.check.compare import Value
 from sim.debug.session import Emulated, Session
 from sim.debug.stepping import operands_in
 from sim.debug.timeline import Execution
-from sim.debug.trace.selection import shown_registers
+from sim.debug.trace.selection import Selection, shown_registers
 from sim.debug.way import LaneWay
 
 
@@ -79,6 +79,17 @@ def snapshot_of(session: Session, golden: Mapping[int, Sequence[GoldenLane]] | N
         read=tuple(_read(session, execution)), written=tuple(_written(session, execution, session.emulated())),
         golden=tuple((golden or {}).get(number, ())),
     )  # fmt: skip
+
+
+def instructions_around(session: Session, before: int, behind: int) -> list[tuple[int, int, Instruction]]:
+    """So many executed instructions before the one that comes next, and from it on: number, address, instruction."""
+    here, found = session.position, list[tuple[int, int, Instruction]]()
+    for recording, numbers in Selection(max(0, here - before), here + behind).recordings(session):
+        for at in numbers.tolist():
+            pc = int(recording.pcs[at])
+            found.append((recording.start + at, pc, recording.instructions[pc]))
+    session.goto(here)
+    return found
 
 
 def golden_lanes(session: Session, way: LaneWay) -> dict[int, list[GoldenLane]]:
