@@ -8,31 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from isa.evaluate.exact import Evaluation
 from isa.instruction import Instruction, is_kept
-from isa.lane import (
-    Binary,
-    Constant,
-    Field,
-    Floating,
-    Lane,
-    Load,
-    Pick,
-    Place,
-    Read,
-    Saturate,
-    walk,
-)
+from isa.lane import Floating, Load, Pick, Place, Read, walk
 from isa.lane import Memory as MemoryPlace
 from sim.call.call import Recorded
 from sim.call.native.recorder import Array, Recording
-from sim.check.operand_classes import class_conditions
 from sim.check.origin import MEMORY, Byte, Node, OriginWalk, copied_bytes, source_bytes, written_lanes
 from sim.debug.conditions import Decides
+from sim.debug.events import event_conditions
 from sim.debug.spots import Spot
 from sim.debug.timeline import Timeline
 from sim.debug.way import LaneWay, WhyStep
@@ -47,7 +35,6 @@ _FEW, _MANY = 32, 4096
 """Instructions that are executed again together."""
 _SOME, _BRANCHES = 12, 3
 """Loads and stores of which it is looked how their addresses came to be, and steps of each; branches before."""
-_TOLD: Final = {"tie": "tie", "saturated low": "saturated", "saturated high": "saturated", "wrapped": "wrapped"}
 _LETTERS: Final = {8: "b", 16: "h", 32: "s", 64: "d", 128: "q"}
 
 
@@ -280,11 +267,11 @@ def _told(session: Session, node: Node, is_copy: bool) -> WhyStep:
     evaluation = Evaluation(occurrence)
     is_lane = node.lane < len(write.lanes)  # behind the last one are bytes that became zero
     is_vector = isinstance(write.place, Place) and write.place.file == "v"
-    events = _events(write.lanes[node.lane], evaluation, is_vector) if is_lane and not is_copy else ()
+    conditions = event_conditions(write.lanes[node.lane], is_vector) if is_lane and not is_copy else {}
     return WhyStep(
         number=node.index, pc=pc, source=session.source_of(pc), instruction=occurrence.instruction.text,
         lane=_lane_name(session, node, evaluation), value=_number(session, node, evaluation), bits=node.bits,
-        is_copy=is_copy, events=tuple(dict.fromkeys(events)),
+        is_copy=is_copy, events=tuple(name for name, condition in conditions.items() if evaluation.value(condition)),
     )  # fmt: skip
 
 
@@ -313,39 +300,6 @@ def _lane_name(session: Session, node: Node, evaluation: Evaluation) -> str:
     if place.file == "v":
         return f"{place}.{_LETTERS.get(node.bits, 'b')}[{node.lane}]"
     return f"w{place.index}" if (place.file, node.bits) == ("x", 32) else str(place)
-
-
-def _events(lane: Lane, evaluation: Evaluation, is_vector: bool) -> Iterator[str]:
-    """What was lost in a lane; that numbers of general registers wrap says nothing, as they may be negative."""
-    for name, condition in class_conditions(lane).items():
-        if name in _TOLD and evaluation.value(condition) and (name != "wrapped" or is_vector):
-            yield _TOLD[name]
-    yield from _shifted_out(lane, evaluation)
-
-
-def _shifted_out(lane: Lane, evaluation: Evaluation) -> Iterator[str]:
-    """Whether a right shift on the way that was taken lost bits, and whether it rounded."""
-    taken: tuple[Lane, ...] = lane.args
-    match lane:
-        case Binary("shift_right", total, count):
-            lost = (1 << evaluation.value(count)) - 1
-            half = lost + 1 >> 1
-            if evaluation.value(total) & lost != (half if half and _adds(total, half, evaluation) else 0):
-                yield "rounded" if half and _adds(total, half, evaluation) else "truncated"
-        case Pick(index, items, otherwise):
-            at = evaluation.value(index)
-            taken = (items[at] if 0 <= at < len(items) else otherwise,)
-        case Binary() | Constant() | Read() | Load() | Field() | Saturate() | Floating():
-            pass
-        case _:
-            assert_never(lane)
-    for arg in taken:
-        yield from _shifted_out(arg, evaluation)
-
-
-def _adds(total: Lane, half: int, evaluation: Evaluation) -> bool:
-    """Whether half of what is divided by was added."""
-    return isinstance(total, Binary) and total.operator == "add" and half in map(evaluation.value, total.args)
 
 
 def _choosing_places(node: Node) -> list[Place]:
