@@ -72,7 +72,7 @@ def link(found: Chain, core: Core) -> Fraction:
     links = [first, *others]
     if found.through_address:
         links[-1] = max(links[-1], Fraction(1 + core.address_delay))
-    latency = Fraction(core.writeback) if found.of_bases else sum(links)
+    latency = Fraction(core.writeback) if found.of_bases else sum(links, Fraction())
     return max(latency, core.timing(found.classes[0]).throughput)
 
 
