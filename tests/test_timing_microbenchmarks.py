@@ -122,6 +122,12 @@ LOOPS = [
     # an accumulator is forwarded to an instruction of the same group, nothing else is
     ("cortex-a55", "mla v0.4s, v1.4s, v9.4s; mla v0.4s, v8.4s, v9.4s; add v1.4s, v0.4s, v9.4s", 1 + 4 + 3),
     ("cortex-a55", "mul x0, x1, x9; madd x1, x8, x9, x0", 2 + 5),
+    ("cortex-a55", "mul v0.4s, v1.4s, v9.4s; mla v0.4s, v8.4s, v9.4s; add v1.4s, v0.4s, v9.4s", 1 + 4 + 3),
+    ("cortex-a55", "smull v0.8h, v1.8b, v9.8b; smlal v0.8h, v8.8b, v9.8b; add v1.8h, v0.8h, v9.8h", 1 + 4 + 3),
+    ("cortex-a53", "smull v0.8h, v1.8b, v9.8b; smlal v0.8h, v8.8b, v9.8b; add v1.8h, v0.8h, v9.8h", 1 + 4 + 2),
+    ("cortex-a53", "fmul v0.4s, v1.4s, v9.4s; fmla v0.4s, v8.4s, v9.4s; fmla v0.4s, v8.4s, v9.4s; fadd v1.4s, v0.4s, v9.4s",
+     4 + 4 + 8 + 4),
+    ("cortex-a53", "mul x0, x1, x9; madd x1, x8, x9, x0", 2 + 5),
     ("cortex-a72", "mul v0.4s, v1.4s, v9.4s; mla v0.4s, v8.4s, v9.4s; add v1.4s, v0.4s, v9.4s", 2 + 4 + 3),
     ("cortex-a72", "umull v0.8h, v1.8b, v9.8b; umlal v0.8h, v8.8b, v9.8b; add v1.8h, v0.8h, v9.8h", 1 + 5 + 3),
     ("cortex-a72", "uaddlp v0.4s, v1.8h; uadalp v0.4s, v9.8h; add v1.8h, v0.8h, v9.8h", 3 + 4 + 3),
@@ -139,6 +145,12 @@ LOOPS = [
     ("cortex-a55", "add v0.4h, v8.4h, v9.4h; add v1.4h, v8.4h, v9.4h", 1),
     ("cortex-a55", "add v0.4s, v8.4s, v9.4s; add v1.4h, v8.4h, v9.4h", 2),
     ("cortex-a55", "sqxtn v0.4h, v8.4s; sqxtn2 v0.8h, v9.4s", 1),
+    # a 128-bit load of Cortex-A53 issues alone, and in the next cycle no vector operation of 128 bits does
+    ("cortex-a53", "ldr q1, [x9]; add x0, x9, x10", 2),
+    ("cortex-a53", "ldr q1, [x9]; add v0.4s, v8.4s, v9.4s", 2 + 1),
+    ("cortex-a53", "ldr d1, [x9]; add v0.4s, v8.4s, v9.4s", 1),
+    ("cortex-a53", "ldr d1, [x9]; str d2, [x10]", 1 + 1),
+    ("cortex-a53", "str q1, [x9]; add v0.4s, v8.4s, v9.4s", 1),
     ("cortex-a55", "ldr q1, [x9]; add v0.4s, v8.4s, v9.4s; add v2.4s, v8.4s, v9.4s", 2 + 2),
     ("cortex-a55", "ldp q1, q3, [x9]; add v0.4s, v8.4s, v9.4s; add v2.4s, v8.4s, v9.4s", 3 + 2),
     ("cortex-a55", "ldp q1, q3, [x9]; add v0.4s, v8.4s, v9.4s; add v2.4s, v8.4s, v9.4s; add v4.4s, v8.4s, v9.4s", 6),
@@ -151,6 +163,10 @@ LOOPS = [
     ("cortex-a55", "lsr x0, x0, #3; ldr x0, [x0]", 2 + 4),
     ("cortex-a55", "ror x0, x0, #3", 1),
     ("cortex-a72", "add x0, x0, x9; ldr x0, [x0]", 1 + 4),
+    # a loaded scalar is an operand a cycle sooner than an address
+    ("cortex-a53", "add x0, x0, x9; ldr x0, [x0]", 3 + 2),
+    ("cortex-a53", "ldr x0, [x0]", 3),
+    ("cortex-a53", "add x0, x9, x0, lsl #2", 2),
     # an updated base is ready long before what was loaded
     ("cortex-a72", "ldr q0, [x9], #16", 1),
     ("neoverse-n1", "ldr x0, [x9], #8", 1),
@@ -208,6 +224,9 @@ def test_a_stored_vector_comes_back_in_the_stated_cycles(core: Core) -> None:
 @pytest.mark.parametrize(
     ("name", "address", "cycles"),
     [
+        ("cortex-a53", 4104, 2),
+        ("cortex-a53", 4097, 3),
+        ("cortex-a55", 4097, 4),
         ("cortex-a72", 4096, 1),
         ("cortex-a72", 4104, 2),
         ("neoverse-n1", 4096, Fraction(1, 2)),
