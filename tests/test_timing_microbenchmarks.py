@@ -125,8 +125,11 @@ LOOPS = [
     ("cortex-a55", "mul v0.4s, v1.4s, v9.4s; mla v0.4s, v8.4s, v9.4s; add v1.4s, v0.4s, v9.4s", 1 + 4 + 3),
     ("cortex-a55", "smull v0.8h, v1.8b, v9.8b; smlal v0.8h, v8.8b, v9.8b; add v1.8h, v0.8h, v9.8h", 1 + 4 + 3),
     ("cortex-a53", "smull v0.8h, v1.8b, v9.8b; smlal v0.8h, v8.8b, v9.8b; add v1.8h, v0.8h, v9.8h", 1 + 4 + 2),
-    ("cortex-a53", "fmul v0.4s, v1.4s, v9.4s; fmla v0.4s, v8.4s, v9.4s; fmla v0.4s, v8.4s, v9.4s; fadd v1.4s, v0.4s, v9.4s",
-     4 + 4 + 8 + 4),
+    (
+        "cortex-a53",
+        "fmul v0.4s, v1.4s, v9.4s; fmla v0.4s, v8.4s, v9.4s; fmla v0.4s, v8.4s, v9.4s; fadd v1.4s, v0.4s, v9.4s",
+        4 + 4 + 8 + 4,
+    ),
     ("cortex-a53", "mul x0, x1, x9; madd x1, x8, x9, x0", 2 + 5),
     ("cortex-a72", "mul v0.4s, v1.4s, v9.4s; mla v0.4s, v8.4s, v9.4s; add v1.4s, v0.4s, v9.4s", 2 + 4 + 3),
     ("cortex-a72", "umull v0.8h, v1.8b, v9.8b; umlal v0.8h, v8.8b, v9.8b; add v1.8h, v0.8h, v9.8h", 1 + 5 + 3),
