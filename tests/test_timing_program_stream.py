@@ -131,7 +131,9 @@ def times_stored(stream: Stream) -> Counter[int]:
     return Counter(b for one in stream for a, size in one.stores if a in arrays for b in range(a, a + size))
 
 
-@pytest.mark.parametrize("name", ["quantize_down", "quantized_add", "quantized_multiplier", "requantize"])
+@pytest.mark.parametrize(
+    "name", ["fully_connected", "quantize_down", "quantized_add", "quantized_multiplier", "requantize"]
+)
 def test_compiled_and_recorded_streams_store_every_output_byte_once(name: str) -> None:
     size, compiled, recorded = streams_of(name)
     assert times_stored(compiled) == times_stored(recorded)

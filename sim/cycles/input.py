@@ -17,6 +17,7 @@ from sim.cycles.branches import Branches, branches_of
 from sim.cycles.executed import execute_call, execute_captured, executed_program
 from sim.cycles.runtime import runtime_in_words
 from sim.cycles.typical import output_elements, typical_arguments
+from sim.kernels.extent import value_of
 from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.timing.loops.bare_loop import ASSUMED, BareLoopError, body_in_file, loop_of_body, stream_of_body
 from sim.timing.loops.loop import Loop
@@ -105,12 +106,11 @@ def kernel_calls(
     for level in levels:
         yield _compiled_call(kernel, arguments, level, flags, limit)
     if kernel.program is not None:
-        call, elements = shown_arguments(arguments), output_elements(kernel.signature, arguments)
         try:
             stream = executed_program(kernel, arguments, _SEED)
         except ValueError as error:
             raise KernelError(f"the program of {kernel.name} has no place in registers: {error}") from None
-        yield TimedCall("program", call, stream, elements, None)
+        yield _timed_call(kernel, arguments, "program", stream, None)
 
 
 def kernel_call(
@@ -130,8 +130,18 @@ def _compiled_call(
     source = kernel.sources[0]
     image = open_kernel(kernel, source, level, *kernel.flags, *flags)
     stream = execute_call(image, kernel, arguments, _SEED, limit)
-    elements = output_elements(kernel.signature, arguments)
-    return TimedCall(f"{source.name} {level}", shown_arguments(arguments), stream, elements, image)
+    return _timed_call(kernel, arguments, f"{source.name} {level}", stream, image)
+
+
+def _timed_call(
+    kernel: Kernel, arguments: dict[str, Any], title: str, stream: Sequence[Executed], image: Image | None
+) -> TimedCall:
+    """Its elements are those of its outputs, or what the kernel says that its work is."""
+    elements, assumed = output_elements(kernel.signature, arguments), ""
+    if kernel.work is not None:
+        unit, count = kernel.work
+        elements, assumed = value_of(count, arguments), f"an element is a {unit}"
+    return TimedCall(title, shown_arguments(arguments), stream, elements, image, assumed)
 
 
 def function_call(

@@ -22,6 +22,7 @@ from sim.kernels.domain import (
     own_domains,
     sample_set,
 )
+from sim.kernels.extent import Extent
 from sim.kernels.names import kernel_names
 from sim.kernels.operator import OperatorInterface
 from sim.kernels.signature import RETURNED, Signature, extents, flattened
@@ -85,6 +86,8 @@ class Kernel:
     objects and libraries that are linked with it.  With `constructors` those of static objects run before the calls.
     `typical` is the call that is timed: numbers by name, such as {"rows": 4, "kc": 256}, with which all else is drawn;
     of a kernel with a `sample` of its own a whole input set.
+    `work` is what a call does most, and how often, such as ("multiply-accumulate", "rows * columns * depth"): by it its
+    cycles are told, else by the elements of its outputs.
     `summary` says in one line what is modelled in this mode.  Raises ValueError for a domain that does not fit the
     signature.
     """
@@ -110,6 +113,7 @@ class Kernel:
     with_sources: tuple[Path, ...] = ()
     constructors: bool = False
     typical: Inputs = field(default_factory=dict)
+    work: tuple[str, Extent] | None = None
 
     def __post_init__(self) -> None:
         if any("." in output.name for output in self.signature.outputs):

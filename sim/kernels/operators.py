@@ -3,6 +3,9 @@
 Each has `validate`, a configure step and a run on arrays, whole or window by window: see docs/operators.md.
 """
 
+from sim.kernels.fully_connected.configure import FullyConnected
+from sim.kernels.fully_connected.golden import FloatChannels
+from sim.kernels.fully_connected.golden import Parameters as LayerParameters
 from sim.kernels.offset_contribution.configure import OffsetContribution
 from sim.kernels.offset_contribution.golden import Parameters as OffsetParameters
 from sim.kernels.operator import BorderSize, ConfigurationError, ErrorCode, Status, TensorInfo
@@ -19,10 +22,13 @@ __all__ = [
     "Channels",
     "ConfigurationError",
     "ErrorCode",
+    "FloatChannels",
     "FloatScale",
+    "FullyConnected",
     "InputTensor",
     "IntegerScale",
     "InvalidArgumentException",
+    "LayerParameters",
     "OffsetContribution",
     "OffsetParameters",
     "QuantizeDown",

@@ -11,7 +11,10 @@ from sim.toolchain.compilers import build
 from sim.toolchain.levels import LEVELS
 from support.compiled_engine import Forms, KernelTwins, RandomCode, words_of
 
-NAMES = ("quantize_down", "quantized_multiplier", "requantize", "quantized_add", "offset_contribution", "transpose1xw")
+NAMES = (
+    "fully_connected", "quantize_down", "quantized_multiplier", "requantize", "quantized_add", "offset_contribution",
+    "transpose1xw",
+)  # fmt: skip
 CHUNKS, STATES, FLOATING_STATES, SEEDS = 8, 96, 96, 16
 
 

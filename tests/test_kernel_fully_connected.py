@@ -1,0 +1,281 @@
+"""fully_connected: the numbers of docs/spec/layers.md, exact fractions, the operator, and every way to run it."""
+
+from __future__ import annotations
+
+import doctest
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from itertools import islice
+from math import floor
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sim.call.call import CompiledKernel
+from sim.call.kernel_image import open_kernel
+from sim.check.check import Job, check_job
+from sim.check.vectors import make_vectors
+from sim.cycles.input import kernel_calls
+from sim.kernels.fully_connected import golden
+from sim.kernels.fully_connected.configure import FullyConnected
+from sim.kernels.fully_connected.golden import MODES, FloatChannels, Parameters, fully_connected
+from sim.kernels.kernel import Inputs, Kernel, built_in_kernel, kernel_modes
+from sim.kernels.operator import ConfigurationError, TensorInfo
+from sim.kernels.requantize.golden import Channels
+
+NAME = "fully_connected"
+QUARTER = Channels((2**30,), (-1,))
+
+
+# The golden reference.
+
+
+def half_up(exact: Fraction) -> int:
+    return floor(exact + Fraction(1, 2))
+
+
+def half_away(exact: Fraction) -> int:
+    return half_up(exact) if exact > 0 else -half_up(-exact)
+
+
+def wrapped(value: int) -> int:
+    return (value + 2**31) % 2**32 - 2**31
+
+
+def high_half(x: int, q: int, e: int) -> Fraction:
+    return Fraction(half_up(Fraction(wrapped(x * 2 ** max(e, 0)) * q, 2**31)), 2 ** max(-e, 0))
+
+
+def float32_nearest(exact: Fraction) -> Fraction:
+    """The nearest float32 of normal range, ties to even, found without any float."""
+    if exact == 0:
+        return exact
+    exponent = abs(exact).numerator.bit_length() - abs(exact).denominator.bit_length()
+    exponent -= abs(exact) < Fraction(2) ** exponent
+    unit = Fraction(2) ** (exponent - 23)
+    return round(exact / unit) * unit
+
+
+EXACT: dict[str, Callable[..., int]] = {
+    "double_rounding": lambda x, q, e: half_away(high_half(x, q, e)),
+    "double_rounding_ties_up": lambda x, q, e: half_up(high_half(x, q, e)),
+    "single_rounding": lambda x, q, e: wrapped(half_up(Fraction(x * q) * Fraction(2) ** (e - 31))),
+    "fp32": lambda x, s: round(float32_nearest(float32_nearest(Fraction(x)) * Fraction(float(s)))),
+}
+
+
+def exact(inputs: Inputs, mode: str) -> list[list[int]]:
+    """Element by element from the definition, in integers and fractions."""
+    by, factors = inputs["parameters"], inputs["parameters"].factors
+    arrays = (factors.multipliers, factors.left_shifts) if isinstance(factors, Channels) else (factors.scales,)
+    each = list(zip(*arrays, strict=True))
+    rows = []
+    for row in inputs["input"].tolist():
+        made = []
+        for j, column in enumerate(inputs["weights"].tolist()):
+            pairs = zip(row, column, strict=True)
+            total = sum((x - by.input_zero) * (w - by.weights_zero) for x, w in pairs)
+            total = wrapped(total + (0 if inputs["bias"] is None else int(inputs["bias"][j])))
+            scaled = EXACT[mode.partition("_")[2]](total, *each[j % len(each)])
+            made.append(min(max(scaled + by.output_zero, by.minimum), by.maximum))
+        rows.append(made)
+    return rows
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_bytes_are_exact(mode: str) -> None:
+    kernel, rng = built_in_kernel(NAME, mode), np.random.default_rng(5)
+    sets = [*islice(kernel.corners(), 0, None, 9), *(kernel.sample(rng) for _ in range(60))]
+    assert [fully_connected(**case, mode=mode).tolist() for case in sets] == [exact(case, mode) for case in sets]
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"), [("s8_double_rounding", -2), ("s8_double_rounding_ties_up", -1), ("s8_single_rounding", -1)]
+)
+def test_a_tie_is_rounded_as_the_mode_says(mode: str, expected: int) -> None:
+    """(5 - 2) * -2 = -6, a quarter of it is -1.5."""
+    by = Parameters(factors=QUARTER, input_zero=2, minimum=-128, maximum=127)
+    made = fully_connected(np.array([[5]], np.int8), np.array([[-2]], np.int8), None, by, mode)
+    assert made.tolist() == [[expected]]
+
+
+@pytest.mark.parametrize(("sum_", "expected"), [(5, 2), (7, 4), (-5, -2), (2**24 + 1, 127)])
+def test_fp32_rounds_to_even(sum_: int, expected: int) -> None:
+    by = Parameters(factors=FloatChannels((np.float32(0.5),)), minimum=-128, maximum=127)
+    nothing = np.zeros((1, 0), np.int8)
+    made = fully_connected(nothing, nothing, np.array([sum_], np.int32), by, "s8_fp32")
+    assert made.tolist() == [[expected]]
+
+
+def test_each_column_has_its_factor() -> None:
+    by = Parameters(factors=Channels((2**30, 2**30, 2**30), (1, 0, -1)), minimum=-128, maximum=127)
+    ones = np.ones((3, 8), np.int8)
+    assert fully_connected(ones[:1], ones, None, by).tolist() == [[8, 4, 2]]
+
+
+def test_sums_wrap() -> None:
+    by = Parameters(factors=Channels((2**30,), (-23,)), minimum=-128, maximum=127)
+    nothing = np.array([[-128, 1]], np.int8)
+    made = fully_connected(nothing, np.array([[-1, 0]], np.int8), np.array([2**31 - 1], np.int32), by)
+    assert made.tolist() == [[-128]]
+
+
+def test_every_example_runs() -> None:
+    result = doctest.testmod(golden)
+    assert (result.failed, result.attempted) == (0, 2)
+
+
+BYTES = np.zeros((2, 3), np.int8)
+GIVEN = {"input": BYTES, "weights": BYTES, "bias": None, "mode": "s8_double_rounding",
+         "parameters": Parameters(factors=QUARTER, minimum=-128, maximum=127)}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "sentence"),
+    [
+        ({"input": BYTES.astype(np.int16)}, TypeError, "input is not a numpy array of int8"),
+        ({"weights": BYTES.astype(np.uint8)}, TypeError, "weights is not a numpy array of int8"),
+        ({"input": BYTES[0]}, ValueError, "give 2 axes"),
+        ({"weights": BYTES[:, :2]}, ValueError, "their depths differ"),
+        ({"bias": np.zeros(3, np.int32)}, ValueError, r"bias is int32\[3\]: it must be int32\[2\]"),
+        ({"bias": np.zeros(2)}, ValueError, "it must be int32"),
+        ({"mode": "s8"}, ValueError, "unknown mode 's8': give one of s8_double_rounding"),
+        ({"mode": "s8_fp32"}, ValueError, "mode s8_fp32 does not scale by Channels"),
+    ],
+)
+def test_what_does_not_fit_is_refused(changes: dict[str, Any], error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
+        fully_connected(**{**GIVEN, **changes})
+
+
+def test_a_scale_of_another_type_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"give a numpy\.float32"):
+        FloatChannels((0.5,))  # type: ignore[arg-type]
+
+
+# The operator.
+
+
+def operator_of(inputs: Inputs, mode: str) -> FullyConnected:
+    operator, kind = FullyConnected(), "QASYMM8" if mode.startswith("u8") else "QASYMM8_SIGNED"
+    input, weights = (TensorInfo(inputs[name].shape, kind) for name in ("input", "weights"))
+    bias = None if inputs["bias"] is None else TensorInfo(inputs["bias"].shape, "S32")
+    operator.configure(input, weights, bias, TensorInfo(), inputs["parameters"], mode)
+    return operator
+
+
+@pytest.mark.parametrize("window", [None, (slice(0, 1), slice(1, 3)), (slice(1, 1), slice(None))])
+def test_run_computes_its_window_and_nothing_else(window: Any) -> None:
+    mode, rng = "u8_fp32", np.random.default_rng(3)
+    inputs = next(
+        case for case in iter(lambda: built_in_kernel(NAME, mode).sample(rng), None) if case["bias"] is not None
+    )
+    arrays = {name: inputs[name] for name in ("input", "weights", "bias")}
+    whole = fully_connected(**inputs, mode=mode)
+    made, expected = np.full_like(whole, 99), np.full_like(whole, 99)
+    window = None if window is None else (slice(0, 1), slice(0, len(whole[0]) // 2))
+    operator_of(inputs, mode).run(**arrays, output=made, window=window)
+    inside = window or (slice(None), slice(None))
+    expected[inside] = whole[inside]
+    assert made.tolist() == expected.tolist()
+
+
+def test_run_before_configure_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="call configure"):
+        FullyConnected().run(BYTES, BYTES, None, BYTES)
+
+
+def test_what_is_refused_is_not_configured() -> None:
+    with pytest.raises(ConfigurationError, match=r"give \[rows, depth\]"):
+        FullyConnected().configure(
+            TensorInfo((2, 3), "QASYMM8_SIGNED"), TensorInfo((2, 2), "QASYMM8_SIGNED"), None, TensorInfo(),
+            GIVEN["parameters"],  # type: ignore[arg-type]
+        )  # fmt: skip
+
+
+# Every way to run it.
+
+
+def few_corners(kernel: Kernel, every: int = 13) -> Kernel:
+    return replace(kernel, corners=lambda: islice(kernel.corners(), 0, None, every))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("source", [0, 1, None], ids=["kernel.c", "kernel_plain.c", "program"])
+def test_implementation_agrees_with_the_golden_reference(mode: str, source: int | None) -> None:
+    kernel = few_corners(built_in_kernel(NAME, mode))
+    job = Job(None, ()) if source is None else Job(kernel.sources[source], ("-O2", *kernel.flags))
+    outcome = check_job(kernel, job, make_vectors(kernel, 200, 1), lambda done: None, engine="machine")
+    assert (outcome.failure, outcome.vectors > 300) == ("", True)
+
+
+@pytest.mark.parametrize("mode", ["s8_double_rounding", "u8_fp32"])
+def test_compiled_kernel_agrees_with_the_emulator_in_lockstep(mode: str) -> None:
+    kernel = replace(built_in_kernel(NAME, mode), corners=lambda: iter(()))
+    outcome = check_job(
+        kernel, Job(kernel.sources[0], ("-O1", *kernel.flags)), make_vectors(kernel, 200, 2), lambda done: None
+    )
+    assert (outcome.failure, outcome.vectors >= 200) == ("", True)
+
+
+FAULTS = {
+    "zeros of the weights are forgotten": ("layer.h", "vsubq_s32(vaddq_s32(terms, totals(sums, count)), of_bytes)",
+                                           "vaddq_s32(terms, totals(sums, count))"),
+    "both zeros are forgotten": ("layer.h", "vdupq_n_s32((int32_t)zeros)", "vdupq_n_s32(0)"),
+    "the zero of the input has another sign": ("layer.h", "vmlsq_n_s32(biases", "vmlaq_n_s32(biases"),
+    "the tail of a row is left out": ("layer.h", "for (; k < length; ++k)", "for (; k + 1 < length; ++k)"),
+    "the zero point wraps": ("layer.h", "vqaddq_s32(scaled", "vaddq_s32(scaled"),
+    "floats are rounded away": ("layer.h", "vcvtnq_s32_f32", "vcvtaq_s32_f32"),
+    "the factor is that of the first column": ("layer.h", "scaling->scales + j)", "scaling->scales)"),
+    "the last columns are left out": ("kernel.c", "for (; j < columns; ++j)", "for (; j + 1 < columns; ++j)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_noticed(fault: str, tmp_path: Path) -> None:
+    """Each in the mode that has all of these parts."""
+    kernel = built_in_kernel(NAME, "u8_fp32")
+    kernels, (file, text, changed) = kernel.sources[0].parents[1], FAULTS[fault]
+    for folder in ("fully_connected", "requantize"):
+        copytree(kernels / folder, tmp_path / folder)
+    source = tmp_path / "fully_connected" / file
+    assert text in source.read_text()
+    source.write_text(source.read_text().replace(text, changed))
+    image = open_kernel(kernel, tmp_path / "fully_connected" / "kernel.c", "-O2", *kernel.flags)
+    compiled, rng = CompiledKernel(image, kernel, engine="machine"), np.random.default_rng(7)
+    sets = [kernel.sample(rng) for _ in range(60)]
+    made = [compiled.call(kernel.arguments(inputs), 1).outputs["machine"]["output"] for inputs in sets]
+    expected = [kernel.golden(inputs)["output"].tolist() for inputs in sets]
+    assert [one.tolist() for one in made] != expected
+
+
+def lanes_apart(kernel: Kernel) -> Counter[str]:
+    """By convention, the output lanes of random input sets that it gives another number for."""
+    rng, apart = np.random.default_rng(3), Counter(dict.fromkeys(kernel.conventions, 0))
+    for inputs in (kernel.sample(rng) for _ in range(300)):
+        own = kernel.golden(inputs)["output"]
+        for name, convention in kernel.conventions.items():
+            with suppress(ValueError):
+                apart[name] += int((convention(inputs)["output"] != own).sum())
+    return apart
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_random_vectors_separate_the_mode_from_every_convention(mode: str) -> None:
+    apart = lanes_apart(built_in_kernel(NAME, mode))
+    assert (len(apart) >= 2, [name for name, lanes in apart.items() if lanes < 5]) == (True, [])
+
+
+def test_default_mode_comes_first() -> None:
+    assert kernel_modes(NAME) == tuple(MODES)
+
+
+def test_cycles_are_told_by_multiply_accumulate() -> None:
+    call, *_ = kernel_calls(built_in_kernel(NAME), ["-O2"], [], None, 1, 1 << 20)
+    assert (call.elements, call.notes) == (4 * 32 * 256, ("an element is a multiply-accumulate",))
