@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from sim.call.guards.undefined_bytes import UndefinedBytes
+from sim.kernels.c_types import write_fields
 from sim.kernels.kernel import Inputs, KernelError
 from sim.kernels.signature import (
     InMemory,
@@ -25,7 +26,6 @@ from sim.kernels.signature import (
     Signature,
     Struct,
     extents,
-    fields_of,
     is_given,
     steps_in_elements,
 )
@@ -111,16 +111,11 @@ def _write_fields(placed: PlacedArray, value: Any, data: bytearray) -> None:
     """Put the fields of structures into their bytes.  Raises KernelError for what they cannot be."""
     struct = placed.pointer
     assert isinstance(struct, Struct)
-    array = placed.view(data)
     for offset, pointer in struct.pointers:
         if pointer is None:
             data[offset : offset + 8] = bytes(8)
     try:
-        for name, field in fields_of(struct, value).items():
-            given = np.asarray(field)
-            if given.shape != array[name].shape:
-                raise ValueError(f"{name} has the extents {list(array[name].shape)}, not {list(given.shape)}")
-            array[name] = np.array(field, array[name].dtype) if given.dtype != array[name].dtype else given
+        write_fields(struct, value, data, placed.extents)
     except (TypeError, ValueError, OverflowError) as error:
         raise KernelError(f"the argument {struct.name!r} is no {struct.type}: {error}") from None
 

@@ -16,6 +16,7 @@ from isa.lane import Place
 from sim.call.buffers import Buffers, PlacedArray, address_of
 from sim.call.guards.bounds import StackFrame
 from sim.call.guards.undefined_bytes import UndefinedBytes
+from sim.kernels.c_types import as_bytes, read_fields
 from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.kernels.signature import (
     RETURNED,
@@ -24,7 +25,6 @@ from sim.kernels.signature import (
     FunctionArgument,
     Pointer,
     Struct,
-    as_bytes,
 )
 from sim.machine.machine import Machine
 from sim.machine.memory import PAGE, Memory
@@ -113,10 +113,9 @@ class Caller:
             assert isinstance(piece.location, Place)
             part = cpu.read(piece.location).to_bytes(16, "little")[: piece.size]
             data[piece.start : piece.start + piece.size] = part
-        value = np.frombuffer(data, result.type, 1)[0]
         if not isinstance(result, Struct):
             return {RETURNED: np.frombuffer(data, result.type.base).reshape(result.type.shape).copy()}
-        return {f"{RETURNED}.{name}": np.asarray(value[name]).copy() for name, _ in result.fields}
+        return {f"{RETURNED}.{name}": value for name, value in read_fields(result, data).items()}
 
     def _value(self, argument: ByValue, value: Any, placed: Mapping[str, PlacedArray]) -> bytes:
         """The bytes of an argument by value.  Raises KernelError for what it cannot be."""

@@ -11,6 +11,7 @@ import numpy as np
 from isa.lane import Place
 from sim.call.buffers import PlacedArray
 from sim.call.captured import CapturedCall, CaptureError, Expected
+from sim.kernels.c_types import read_fields
 from sim.kernels.kernel import Inputs, Outputs
 from sim.kernels.signature import (
     ArrayTooLarge,
@@ -59,11 +60,13 @@ def inputs_of(call: CapturedCall, signature: Signature) -> Inputs:
             found[argument.name] = _structures(call, argument, passed[argument.name], found, before)
             continue
         data = _passed(call, passed[argument.name], argument.type.itemsize, before)
-        (value,) = np.frombuffer(data, argument.type if isinstance(argument, Struct) else argument.type.base)[:1]
         if isinstance(argument, Struct):
-            found[argument.name] = nested({name: value[name] for name, _ in argument.fields})
+            found[argument.name] = nested(
+                {name: value[()] for name, value in read_fields(argument, bytearray(data)).items()}
+            )
         else:
-            found[argument.name] = value.item() if not argument.type.shape else np.frombuffer(data, argument.type.base)
+            values = np.frombuffer(data, argument.type.base)
+            found[argument.name] = values if argument.type.shape else values[0].item()
     for pointer in filter(is_given, signature.pointers):
         placed = _placed(call, pointer, passed[pointer.name], found)
         found[pointer.name] = None if placed is None else _array(placed, before)
@@ -76,8 +79,8 @@ def _structures(call: CapturedCall, struct: Struct, passed: Passed, arguments: I
     if not address and struct.nullable:
         return None
     outer = extents(struct, arguments)
-    whole = np.frombuffer(before(address, prod(outer) * struct.type.itemsize), struct.type).reshape(outer)
-    return nested({name: np.asarray(whole[name]).copy() for name, _ in struct.fields})
+    whole = bytearray(before(address, prod(outer) * struct.type.itemsize))
+    return nested(read_fields(struct, whole, outer))
 
 
 def outputs_of(call: CapturedCall, signature: Signature, inputs: Inputs, after: Read) -> Outputs:

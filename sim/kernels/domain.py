@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from sim.kernels.c_types import limits_of_bits
 from sim.kernels.extent import names_in, value_of
 from sim.kernels.signature import (
     FunctionArgument,
@@ -319,9 +320,15 @@ def number_types(signature: Signature) -> Iterator[tuple[str, np.dtype[Any]]]:
 
 
 def own_domains(signature: Signature) -> Domains:
-    """What a signature itself says of its arguments: the numbers of an enumeration; which function, which array."""
+    """What a signature itself says of its arguments: the numbers of an enumeration, of a field of bits; which function,
+    which array.
+    """
     found = dict[str, Domain]()
     for argument in (*signature.arguments, *signature.pointers):
+        if isinstance(argument, Struct) and is_given(argument):
+            for field in argument.placed_fields:
+                if field.bits is not None:
+                    found[f"{argument.name}.{field.name}"] = Domain(*limits_of_bits(field.dtype, field.bits[1]))
         if isinstance(argument, ScalarArgument) and argument.choices:
             found[argument.name] = Domain(choices=argument.choices)
         elif isinstance(argument, FunctionArgument):

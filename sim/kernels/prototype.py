@@ -16,11 +16,12 @@ enumerations and other types may be defined before the function, as in C.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 from isa.errors import LanewiseError
-from sim.kernels.c_types import CFunction, CMember, CNumber, CRecord, CType, CVector, CVoid, record_of
+from sim.kernels.c_types import CFunction, CMember, CNumber, CPointer, CRecord, CType, CVector, CVoid, record_of
 from sim.kernels.extent import Extent, names_in, value_of
 from sim.kernels.signature import (
     RETURNED,
@@ -67,6 +68,10 @@ _OF_LANES: Final = {"poly": "uint", "bfloat": "uint"}
 _DIRECTIONS: Final[dict[str, Direction]] = {"in": "in", "out": "out", "inout": "inout", "scratch": "scratch"}
 
 
+KnownTypes = Callable[[str], CType | None]
+"""The type of a name such as "point", "struct point" or "enum mode"; None where there is none."""
+
+
 class PrototypeError(LanewiseError, ValueError):
     """A text that is no prototype; the message is one sentence."""
 
@@ -78,14 +83,15 @@ class Prototype(NamedTuple):
     signature: Signature
 
 
-def parse_prototype(text: str) -> Prototype:
+def parse_prototype(text: str, types: KnownTypes | None = None) -> Prototype:
     """The function that a C prototype declares: its name, and the signature by which it is called.
 
     Arrays have their extents in brackets: `const int8_t a[rows][length]`.  `const` ones are inputs; `inout` stands
     before one that is both, `_Nullable` behind the star of one that may be null, [rows:stride] where rows lie apart,
-    `over_read(16)` and `aligned(16)` behind the brackets.  Types may be defined before it.  Raises PrototypeError.
+    `over_read(16)` and `aligned(16)` behind the brackets.  Types may be defined before it; those that are not are asked
+    of `types` (`sim.toolchain.declared_types`).  Raises PrototypeError, and what `types` raises.
     """
-    reader = _Reader(text)
+    reader = _Reader(text, types)
     returns, returned = reader.result()
     name = reader.word("the name of the function")
     reader.expect("(")
@@ -101,11 +107,11 @@ def parse_prototype(text: str) -> Prototype:
 class _Reader:
     """The tokens of a prototype, read from left to right."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, types: KnownTypes | None) -> None:
         if len(text) > LONGEST:
             raise PrototypeError(f"a prototype has at most {LONGEST:,} characters, not {len(text):,}")
         self._tokens, at = list[str](), 0
-        self._types = dict[str, CType]()
+        self._types, self._elsewhere = dict[str, CType](), types
         text = _COMMENT.sub(" ", text).strip()
         while at < len(text):
             found = _TOKEN.match(text, at)
@@ -328,7 +334,7 @@ class _Reader:
         """A structure or union, by its members or by its name where it was defined."""
         tag = "" if self._next == "{" else self.word(f"the name of a {word}, or its fields in braces")
         if tag and self._next != "{":
-            known = self._types.get(f"{word} {tag}")
+            known = self._known(f"{word} {tag}")
             if not isinstance(known, CRecord):
                 known_not = f"{word} {tag}, which is not defined"
                 raise PrototypeError(f"expected '{{' after {known_not}: give its fields, there or before the function")
@@ -361,16 +367,17 @@ class _Reader:
             while self.accept("*"):
                 stars += 1
                 self._qualifiers(seen)
-            name = self.word("the name of a field")
-            if self._next == ":":
-                raise PrototypeError(f"the field {name!r} is of bits: give the whole number that it is part of")
+            name = "" if self._next == ":" else self.word("the name of a field")
+            if self.accept(":"):
+                found.append(CMember(name, kind, bits=self._number("the bits of a field")))
+                continue
             if stars and self._next != "[":
-                found.append(CMember(name, kind, is_pointer=True))
+                found.append(CMember(name, CPointer(None)))
             elif stars:
                 array = self._pointer(name, kind, stars, "in" if "const" in seen else "inout", seen)
                 if not isinstance(array, Pointer):
                     raise PrototypeError(f"the field {name!r} points to structures: give an array of numbers")
-                found.append(CMember(name, kind, is_pointer=True, array=array))
+                found.append(CMember(name, CPointer(array)))
             else:
                 extents = list[int]()
                 while self.accept("["):
@@ -384,7 +391,7 @@ class _Reader:
         """Its numbers, which it is given in braces, or by its name where it was defined."""
         tag = "" if self._next == "{" else self.word("the name of an enumeration, or its names in braces")
         if not self.accept("{"):
-            known = self._types.get(f"enum {tag}")
+            known = self._known(f"enum {tag}")
             if not isinstance(known, CNumber):
                 raise PrototypeError(
                     f"enum {tag} is not defined: give its names in braces, there or before the function"
@@ -430,10 +437,16 @@ class _Reader:
             self._at += 1
         if words:
             return CNumber(_TYPES[" ".join(words)])
-        if first in self._types:
+        if first.isidentifier() and (known := self._known(first)) is not None:
             self._at += 1
-            return self._types[first]
+            return known
         raise PrototypeError(f"expected a type such as int32_t, size_t, float or int32x4_t {self._place()}")
+
+    def _known(self, name: str) -> CType | None:
+        """The type of that name, such as "struct point", defined here or elsewhere."""
+        if name not in self._types and self._elsewhere is not None and (found := self._elsewhere(name)) is not None:
+            self._types[name] = found
+        return self._types.get(name)
 
     def _place(self) -> str:
         before = " ".join(self._tokens[max(0, self._at - 3) : self._at])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from math import prod
-from typing import Any, ClassVar, Final, Literal, TypeGuard
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -125,13 +125,28 @@ class Layout:
     """Where the fields of a structure lie that C's rules for them, in order, do not say.
 
     `homogeneous` are the members of a homogeneous aggregate of vectors or floating-point numbers, and the bytes of
-    each (AAPCS64 5.9.5); None where it is none.
+    each (AAPCS64 5.9.5); None where it is none.  `strides` are the distances in bytes along the first axes of a field
+    of structures that repeat within, for each field; `bits` the lowest bit of a field of bits in its number, and how
+    many it has, None for other fields.  Both are empty where no field has any.
     """
 
     offsets: tuple[int, ...]
     size: int
     alignment: int
     homogeneous: tuple[int, int] | None = None
+    strides: tuple[tuple[int, ...], ...] = ()
+    bits: tuple[tuple[int, int] | None, ...] = ()
+
+
+class PlacedField(NamedTuple):
+    """Where a field of a structure lies: its numbers as an array, `strides` in bytes, and which bits of each it is."""
+
+    name: str
+    dtype: np.dtype[Any]
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    bits: tuple[int, int] | None
 
 
 @dataclass(frozen=True)
@@ -162,9 +177,11 @@ class Struct:
 
     @property
     def type(self) -> np.dtype[Any]:
-        """Its dtype as numpy's, with the padding that C has."""
+        """Its dtype as numpy's, with the padding that C has; only bytes where that has no such fields."""
         if self.layout is None:
             return np.dtype([(name, np.dtype(dtype)) for name, dtype in self.fields], align=True)
+        if self.layout.strides or self.layout.bits:
+            return np.dtype(f"V{self.layout.size}")
         names, formats = [name for name, _ in self.fields], [dtype for _, dtype in self.fields]
         return np.dtype(
             {"names": names, "formats": formats, "offsets": [*self.layout.offsets], "itemsize": self.layout.size}
@@ -186,24 +203,38 @@ class Struct:
         return (count, types[0].base.itemsize) if alike and count <= 4 else None
 
     @property
+    def placed_fields(self) -> Iterator[PlacedField]:
+        """Its fields, in order, where they lie in one structure."""
+        plain = self.type.fields
+        for at, (name, kind) in enumerate(self.fields):
+            dtype = np.dtype(kind)
+            if self.layout is None:
+                assert plain is not None
+                offset, outer, bits = plain[name][1], tuple[int, ...](), None
+            else:
+                offset = self.layout.offsets[at]
+                outer = self.layout.strides[at] if self.layout.strides else ()
+                bits = self.layout.bits[at] if self.layout.bits else None
+            axes = range(len(outer), len(dtype.shape))
+            inner = (prod(dtype.shape[axis + 1 :]) * dtype.base.itemsize for axis in axes)
+            yield PlacedField(name, dtype.base, offset, dtype.shape, (*outer, *inner), bits)
+
+    @property
     def arrays(self) -> tuple[tuple[int, Pointer], ...]:
         """Its fields as arrays in memory: the offset of each, and what lies there in all structures."""
-        size, dtype = self.type.itemsize, self.type
         found = []
-        for name, _ in self.fields:
-            assert dtype.fields is not None
-            of_field, offset = dtype.fields[name][:2]
-            inner = tuple(prod(of_field.shape[axis + 1 :]) for axis in range(len(of_field.shape)))
-            outer = (size // of_field.base.itemsize,) * len(self.shape)
-            shape, strides = (*self.shape, *of_field.shape), (*outer, *inner)
-            found.append(
-                (
-                    offset,
-                    Pointer(
-                        f"{self.name}.{name}", of_field.base.name, shape, direction=self.direction, strides=strides
-                    ),
-                )
+        for field in self.placed_fields:
+            each = field.dtype.itemsize
+            outer = (self.type.itemsize // each,) * len(self.shape)
+            strides = (*outer, *(stride // each for stride in field.strides))
+            array = Pointer(
+                f"{self.name}.{field.name}",
+                field.dtype.name,
+                (*self.shape, *field.shape),
+                direction=self.direction,
+                strides=strides,
             )
+            found.append((field.offset, array))
         return tuple(found)
 
 
@@ -290,6 +321,11 @@ class Signature:
         for struct in self.blocks:
             if len(struct.shape) > 1 or (struct.shape and struct.pointers):
                 raise ValueError(f"the structures {struct.name!r} can have one extent, and then no pointers in them")
+        written = [s for s in self.blocks if s.direction in _WRITTEN]
+        for struct in (*written, *([self.returned] if isinstance(self.returned, Struct) else [])):
+            if of_bits := [field.name for field in struct.placed_fields if field.bits is not None]:
+                what = f"the structure {struct.name!r} is written, and its field {of_bits[0]!r} is of bits"
+                raise ValueError(f"{what}: give the whole number that it is part of, or const before the structure")
 
     @property
     def sizes(self) -> frozenset[str]:
@@ -341,7 +377,7 @@ class Signature:
     def outputs_of(self, arguments: Mapping[str, Any]) -> tuple[Pointer, ...]:
         """The outputs that one call has: not those of null pointers."""
         null = {p.name for p in self.in_memory if p.direction == "inout" and arguments.get(p.name) is None}
-        return tuple(p for p in self.outputs if null.isdisjoint((p.name, p.name.rpartition(".")[0])))
+        return tuple(p for p in self.outputs if null.isdisjoint((p.name, p.name.partition(".")[0])))
 
     @property
     def result(self) -> Place:
@@ -367,8 +403,7 @@ class Signature:
         if self.returned is None:
             return self.result, byte
         if isinstance(self.returned, Struct):
-            assert self.returned.type.fields is not None
-            byte += self.returned.type.fields[field][1]
+            byte += next(placed.offset for placed in self.returned.placed_fields if placed.name == field)
         piece = max((one for one in pieces if one.start <= byte), key=lambda one: one.start)
         assert isinstance(piece.location, Place)
         return piece.location, byte - piece.start
@@ -488,12 +523,27 @@ def fields_of(struct: Struct, value: Any) -> dict[str, Any]:
 
 
 def flattened(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values by name, those of mappings within by names such as "bounds.low"."""
+    """Values by name, those of mappings within by names such as "bounds.low"; of lists of mappings, lists of each."""
     found = dict[str, Any]()
     for name, value in values.items():
-        inner = flattened(value) if isinstance(value, Mapping) else None
+        inner = _by_name(value)
         found.update({name: value} if inner is None else {f"{name}.{key}": part for key, part in inner.items()})
     return found
+
+
+def _by_name(value: Any) -> dict[str, Any] | None:
+    """What is in a mapping, or in lists of mappings with the same names; None for what is no such thing."""
+    if isinstance(value, Mapping):
+        return flattened(value)
+    if not isinstance(value, list | tuple) or not value:
+        return None
+    each = list[dict[str, Any]]()
+    for one in value:
+        inner = _by_name(one)
+        if inner is None or (each and set(inner) != set(each[0])):
+            return None
+        each.append(inner)
+    return {name: [one[name] for one in each] for name in each[0]}
 
 
 def nested(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -506,32 +556,6 @@ def nested(fields: Mapping[str, Any]) -> dict[str, Any]:
             into = into.setdefault(part, {})
         into[last] = value
     return found
-
-
-def as_bytes(argument: ByValue, value: Any) -> bytes:
-    """The bytes of an argument's value as C has them, of a structure with zeros between its fields and for pointers.
-
-    Raises what numpy raises for a value that does not fit.
-    """
-    if not isinstance(argument, Struct):
-        array = np.asarray(value, argument.type.base)
-        if array.shape != argument.type.shape:
-            raise ValueError(f"it is one number or vector, not {list(array.shape)} of them")
-        return array.tobytes()
-    structure = np.zeros(1, argument.type)
-    for name, field in fields_of(argument, value).items():
-        structure[name][0] = _fitting(argument, name, field)
-    return structure.tobytes()
-
-
-def _fitting(struct: Struct, name: str, value: Any) -> np.ndarray[Any, Any]:
-    """The numbers of a field as its dtype has them.  Raises OverflowError and ValueError where they do not fit."""
-    assert struct.type.fields is not None
-    dtype = struct.type.fields[name][0]
-    array = np.array(value, dtype.base)
-    if array.shape != dtype.shape:
-        raise ValueError(f"the field {name!r} has the extents {list(dtype.shape)}, not {list(array.shape)}")
-    return array
 
 
 def _is_indirect(argument: Argument) -> TypeGuard[Struct]:

@@ -6,11 +6,13 @@ Source: DWARF 5, sections 3.3 (subprograms), 5.1 to 5.7 (types).
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from sim.kernels.c_types import CMember, CNumber, CRecord, CType, CVector, CVoid, record_of
+from sim.kernels.c_types import CFunction, CMember, CNumber, CPointer, CRecord, CType, CVector, CVoid, record_of
+from sim.kernels.prototype import KnownTypes
 from sim.kernels.signature import (
     RETURNED,
     Argument,
@@ -23,6 +25,7 @@ from sim.kernels.signature import (
     VectorArgument,
 )
 from sim.toolchain.image import Image, ImageError
+from sim.toolchain.objects import open_image
 
 _QUALIFIERS: Final = ("DW_TAG_typedef", "DW_TAG_volatile_type", "DW_TAG_restrict_type", "DW_TAG_atomic_type")
 _SIGNED: Final = {5: "int", 6: "int", 7: "uint", 8: "uint", 2: "uint", 4: "float", 16: "uint"}
@@ -30,6 +33,19 @@ _SIGNED: Final = {5: "int", 6: "int", 7: "uint", 8: "uint", 2: "uint", 4: "float
 _POINTERS: Final = ("DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type")
 _RECORDS: Final = ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type")
 _NOT_MEMBERS: Final = ("DW_TAG_subprogram", "DW_TAG_typedef", "DW_TAG_enumeration_type", *_RECORDS)
+_DECLARED: Final = {
+    "": (
+        "DW_TAG_typedef",
+        "DW_TAG_structure_type",
+        "DW_TAG_class_type",
+        "DW_TAG_union_type",
+        "DW_TAG_enumeration_type",
+    ),
+    "struct": ("DW_TAG_structure_type", "DW_TAG_class_type"),
+    "union": ("DW_TAG_union_type",),
+    "enum": ("DW_TAG_enumeration_type",),
+}
+"""By the word before a name; without one it is C's typedef, or any type of C++."""
 _BFLOAT: Final = "__bf16"
 _DEEPEST: Final = 32
 """Types within types; C's own limits are far below what a malformed file may nest."""
@@ -45,6 +61,31 @@ def function_signature(image: Image, name: str) -> Signature:
         return image.from_debug_information(lambda dwarf: _signature(dwarf, name))
     except _Unknown as unknown:
         raise ImageError(f"{name!r} of {image.path} cannot be called by its debug information: {unknown}") from None
+
+
+def declared_types(source: Path, symbol: str, *flags: str) -> KnownTypes:
+    """The types that the debug information of a function's file has, for `parse_prototype`.
+
+    `source` is whatever a kernel's source may be, compiled with the flags where it is text.  Raises what opening the
+    file raises, and asked what `types_in` raises.
+    """
+    return types_in(open_image(source, symbol, *flags))
+
+
+def types_in(image: Image) -> KnownTypes:
+    """The types of an image's debug information by names such as "point", "struct point", "union params", "enum mode".
+
+    They are laid out as the compiler did; of a union the first member has the numbers, pointers in structures are
+    null.  Asked, it raises ImageError for a type that no argument can have, and for malformed debug information.
+    """
+
+    def look_up(name: str) -> CType | None:
+        try:
+            return image.from_debug_information(lambda dwarf: _declared(dwarf, name))
+        except _Unknown as unknown:
+            raise ImageError(f"{name!r} of {image.path} cannot be an argument's type: {unknown}") from None
+
+    return look_up
 
 
 def require_fit(image: Image, name: str, signature: Signature) -> None:
@@ -109,6 +150,31 @@ def _number_kind(dtype: str) -> str:
         return "nothing"
     kind = np.dtype(dtype)
     return f"{8 * kind.itemsize}-bit {'floating point' if kind.kind == 'f' else 'integer'}"
+
+
+def _declared(dwarf: Any, name: str) -> CType | None:
+    """The first complete type of that name."""
+    word, _, tag = name.rpartition(" ")
+    tags = _DECLARED[word]
+    for entry in (die for unit in dwarf.iter_CUs() for die in unit.get_top_DIE().iter_children()):
+        if entry.tag in tags and _text(entry, "DW_AT_name") == tag and "DW_AT_declaration" not in entry.attributes:
+            held, _ = _stripped(entry)
+            if held is None:
+                return CVoid()
+            pointed = _stripped(_type_of(held))[0] if held.tag in _POINTERS else None
+            if pointed is not None and pointed.tag == "DW_TAG_subroutine_type":
+                return CFunction()
+            kind = _c_type(tag, held)
+            if held.tag == "DW_TAG_enumeration_type" and isinstance(kind, CNumber):
+                numbers = [child.attributes["DW_AT_const_value"].value for child in held.iter_children()]
+                return replace(kind, choices=tuple(dict.fromkeys(numbers)))
+            return _without_arrays(kind) if isinstance(kind, CRecord) else kind
+    return None
+
+
+def _without_arrays(record: CRecord) -> CRecord:
+    """With null for all pointers: how many elements they point to is not known."""
+    return replace(record, pointers=tuple((offset, None) for offset, _ in record.pointers))
 
 
 class _Unknown(ImageError):
@@ -200,16 +266,30 @@ def _c_type(name: str, die: Any, depth: int = 0) -> CType:
 def _member(die: Any, depth: int) -> CMember:
     field, extents = _text(die, "DW_AT_name"), tuple[int, ...]()
     held, _ = _stripped(_type_of(die))
-    if die.tag != "DW_TAG_member" or held is None or "DW_AT_bit_size" in die.attributes:
+    if die.tag != "DW_TAG_member" or held is None:
         raise _Unknown("a structure has more than plain members")
+    bits, at = _bits(die)
+    if bits is not None:
+        return CMember(field, _c_type(field, held, depth + 1), bits=bits, at=at)
     if held.tag == "DW_TAG_array_type" and "DW_AT_GNU_vector" not in held.attributes:
         held, extents = _array(field, held)
     if held.tag not in _POINTERS:
-        return CMember(field, _c_type(field, held, depth + 1), extents)
+        return CMember(field, _c_type(field, held, depth + 1), extents, at=at)
     pointed = None if extents else _pointer(field, held)
     if not isinstance(pointed, Pointer):
         raise _Unknown("a structure has pointers to more than numbers")
-    return CMember(field, CVoid(), is_pointer=True, array=pointed)
+    return CMember(field, CPointer(pointed), at=at)
+
+
+def _bits(die: Any) -> tuple[int | None, int | None]:
+    """How many bits a field of bits has, and the bit of the structure at which a field begins; None for not said."""
+    said = {name.removeprefix("DW_AT_"): attribute.value for name, attribute in die.attributes.items()}
+    size, place = said.get("bit_size"), said.get("data_member_location", 0)
+    if size is None:
+        return None, 8 * place if isinstance(place, int) else None
+    if "bit_offset" in said:  # of DWARF 3, from the highest bit of the whole number downwards
+        return size, 8 * (place + said.get("byte_size", 4)) - said["bit_offset"] - size
+    return size, said.get("data_bit_offset", 0)
 
 
 def _array(name: str, die: Any) -> tuple[Any, tuple[int, ...]]:

@@ -13,7 +13,7 @@ from random import Random
 from sim.machine.machine import Machine
 from sim.toolchain.archive import MAGIC, THIN_MAGIC, members
 from sim.toolchain.compilers import ToolchainError
-from sim.toolchain.function_types import function_signature
+from sim.toolchain.function_types import function_signature, types_in
 from sim.toolchain.image import Image, ImageError, defined_globals
 from sim.toolchain.objects import open_image
 from sim.toolchain.relocations import relocated
@@ -158,6 +158,8 @@ def read(path: Path) -> None:
         map_image(Machine().memory, image)
         with suppress(ImageError):
             function_signature(image, "kernel")
+        with suppress(ImageError):
+            types_in(image)("row")
 
 
 def link(path: Path) -> None:

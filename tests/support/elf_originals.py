@@ -11,7 +11,7 @@ from sim.toolchain.compilers import clang_command
 _ZIG = (sys.executable, "-m", "ziglang")
 _C = """
 #include <string.h>
-typedef struct { int values[40]; } row;
+typedef struct { int values[40]; struct { short a[2]; unsigned b : 3, c : 7; } parts[2]; union { int i; } u; } row;
 static const int table[4] = {1, 2, 3, 4};
 int counter = 7, zeros[100];
 static int twice(int x) { return x + x; }

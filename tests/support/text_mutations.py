@@ -28,7 +28,8 @@ PROTOTYPES = (
     "union either { pair one; float all[9]; }; "
     "pair f(const union either *p, enum mode m, const float **rows[n][4], inout pair q[n], size_t n, int8x16x2_t v, "
     "int8_t (*op)(int8_t) one_of(relu, NULL), struct { const int32_t *shift[n]; void *none; } s, __bf16 b, "
-    "const void *bytes[p.one.a], int8_t out[n] may_be(x), const int8_t x[n] over_read(3) aligned(16))",
+    "const void *bytes[p.one.a], int8_t out[n] may_be(x), const int8_t x[n] over_read(3) aligned(16), "
+    "const struct { uint16_t c : 3, : 0, d : 2; struct { int8_t e[2]; } g[2]; } *w)",
 )
 ARGUMENTS = (
     "[[1, 2], [3, 4]]", '{"a": 1, "b": [2, 3]}', '{"shift": [1]}', "relu", "1,2,-3", "zeros:4", "null", "0x10", "1e3",
