@@ -85,6 +85,7 @@ def test_what_nothing_defines_is_named_with_the_call_that_reaches_it(
 ) -> None:
     code, report = checked(kernel_file(tmp_path, "mine.c", CALLS.replace("LIMIT", limit)))
     said = str(report["first_divergence"])
+    assert name not in str(builds(report)[0]["left_out"])
     assert (code, f"(mine.c:{line}) calls '{name}', which nothing here defines: give the file" in said) == (1, True)
 
 
@@ -107,6 +108,25 @@ def test_constructors_that_were_not_run_are_told_and_run_when_asked(tmp_path: Pa
     code, report = checked(kernel, "--constructors")
     assert (code, builds(report)[0]["left_out"]) == (0, [])
     assert " --constructors" in str(report["reproduce"])
+
+
+PRINTS = """
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+void debug(int n) { std::cout << "n is " << n << std::endl; }
+extern "C" void mine(const int8_t *a, int8_t *out, size_t n) {
+    if (n > LIMIT) debug(n);
+    for (size_t i = 0; i < n; i++) out[i] = a[i] >> 1;
+}
+"""
+
+
+@pytest.mark.parametrize(("limit", "code"), [("1000000", 0), ("0", 1)])
+def test_a_file_that_prints_is_refused_only_where_the_kernel_does(tmp_path: Path, limit: str, code: int) -> None:
+    done, report = checked(kernel_file(tmp_path, "mine.cpp", PRINTS.replace("LIMIT", limit)))
+    reached = "calls '_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEE6sentryC1ERS3_', which nothing here defines"
+    assert (done, reached in str(report["first_divergence"])) == (code, bool(code))
 
 
 PADDED = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from sim.kernels.kernel import Kernel
@@ -16,11 +17,14 @@ def open_kernel(kernel: Kernel, source: Path, *flags: str) -> Image:
     return open_image(source, kernel.symbol, *flags, beside=kernel.with_sources, constructors=kernel.constructors)
 
 
-def left_out(image: Image) -> list[str]:
-    """What of a program is not there or was not done, in sentences: calls that come back have not reached the first."""
+def left_out(image: Image, reached: Collection[str] = ()) -> list[str]:
+    """What of a program is not there or was not done, in sentences.
+
+    Calls that come back have not reached what is not there; `reached` are the names that one got to.
+    """
     said = []
-    if image.absent:
-        names = ", ".join([*sorted(image.absent)[:_SHOWN], *["..."] * (len(image.absent) > _SHOWN)])
+    if absent := sorted(set(image.absent) - set(reached)):
+        names = ", ".join([*absent[:_SHOWN], *["..."] * (len(absent) > _SHOWN)])
         said.append(f"no call reached what nothing here defines: {names}")
     if image.constructors:
         places = ", ".join(dict.fromkeys(image.place_of(function) for function in image.constructors[:_SHOWN]))

@@ -124,6 +124,7 @@ class _Run:
         if comparison.wrong:
             failed_set = comparison.wrong[0].number
         compiled = self._implementation if isinstance(self._implementation, CompiledKernel) else None
+        reached = {finding.where for finding in self._findings.values() if finding.kind == "missing symbol"}
         return Outcome(
             implementation=self._job.name, flags=" ".join(self._job.flags), vectors=comparison.vectors,
             lanes_compared=comparison.lanes,
@@ -134,7 +135,7 @@ class _Run:
             coverage=compiled.coverage() if compiled is not None else None, failed_set=failed_set,
             needs=compiled.needs if compiled is not None else (),
             native=compiled.native if compiled is not None else NativeShare(),
-            left_out=tuple(left_out(self._image)) if self._image is not None else (),
+            left_out=tuple(left_out(self._image, reached)) if self._image is not None else (),
         )  # fmt: skip
 
     def _run(self, advance: Advance) -> str:

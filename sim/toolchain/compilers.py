@@ -45,11 +45,12 @@ _LANGUAGES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_CPP, ("-fno-exceptions", "-fno-rtti", "-nostdinc++")),
 }
 # Of the C++ library only what headers define is there.  They are configured as for a program without a system: no
-# threads, no clock, no checks (libc++, __config).
+# threads, no clock, no checks (libc++, __config).  Streams are declared, so that a file may print where no kernel is.
 _CPP_HEADERS = "libcxx/include"
 _CPP_LIBRARY = (
     "-D_LIBCPP_ABI_VERSION=1", "-D_LIBCPP_ABI_NAMESPACE=__1", "-D_LIBCPP_HAS_THREADS=0",
     "-D_LIBCPP_HAS_MONOTONIC_CLOCK=0", "-D_LIBCPP_HAS_MUSL_LIBC=1", "-D_LIBCPP_HARDENING_MODE_DEFAULT=2",
+    "-D_LIBCPP_HAS_LOCALIZATION=1", "-D_LIBCPP_HAS_WIDE_CHARACTERS=1",
     "-D_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=2",
 )  # fmt: skip
 # Of programs for this computer; what is called is in the process that loads them.
