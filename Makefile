@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/.installed
 # A terminal sees what comes, how much of it and how fast; a log need not.
 PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps
 
-.PHONY: demo test check bench batch prove streams symbolic proofs floating kernels planted why exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-rtl notebooks docs form-words clean
+.PHONY: demo test check bench batch prove streams symbolic proofs floating kernels planted why exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-page test-rtl notebooks page docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -105,6 +105,19 @@ test-outside: $(INSTALLED)
 # gcc-aarch64-linux-gnu and libc6-dev-arm64-cross must be there: minutes.
 test-clients: $(INSTALLED)
 	@$(BIN)/python -m pytest --numprocesses=auto --override-ini=python_files='clients_*.py' tests/long
+
+# What pages and widgets of a session run, built from web/: by esbuild, checked by TypeScript, from the npm registry.
+page: web/node_modules
+	@cd web && npx tsc && node build.mjs
+
+web/node_modules: web/package-lock.json
+	@cd web && npm ci --silent && touch node_modules
+
+# The page of a session in headless Chromium, which must be there (Debian's chromium), with Node.js and npm: a minute.
+test-page: $(INSTALLED) web/node_modules
+	@$(PIP) --requirement page.lock
+	@cd web && npx tsc
+	@$(BIN)/python -m pytest --override-ini=python_files='page_*.py' tests/long
 
 # Claims about lane arithmetic, decided for all inputs.
 prove: $(INSTALLED)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from sim.check.blame import Lineage
 from sim.check.compare import Value, as_value
 from sim.check.origin import LaneOrigin, Node, bits_of
 from sim.check.report import Mismatch
-from sim.debug.calls import DebuggedCall, Trouble
+from sim.debug.calls import DebugError, DebuggedCall, Trouble
 from sim.debug.conditions import SATURATES, TIES, WRAPS, At, AtNumber, Meets, Reads, SetsQc, StopCondition, When, Writes
 from sim.debug.spots import Number, Spot, SpotError, bytes_at, find_spot, lane_numbers
 from sim.debug.timeline import Execution, Timeline
@@ -34,6 +34,9 @@ from sim.machine.machine import Machine
 from sim.machine.registers import RegisterStorage
 from sim.machine.trace import Step
 from sim.toolchain.image import ImageError
+
+if TYPE_CHECKING:
+    from sim.debug.page.widget import SessionWidget
 
 _CLASSES: Final = {"saturates": SATURATES, "ties": TIES, "wraps": WRAPS}
 _LINE = re.compile(r"([^:\s]+):(\d+)")
@@ -310,6 +313,17 @@ class Session:
         if len(at) == 1 and len(placed.extents) != 1:
             at = [int(index) for index in np.unravel_index(at[0], placed.extents)]
         return tuple(at)
+
+    def show(self) -> SessionWidget:
+        """The session as a widget of a notebook, as `lanewise debug --html` writes it as a page.
+
+        It moves the session, which stands where its slider does.  Raises DebugError where anywidget is not installed.
+        """
+        try:
+            from sim.debug.page.widget import SessionWidget
+        except ImportError as error:
+            raise DebugError("a session is shown in a notebook by anywidget: pip install anywidget") from error
+        return SessionWidget(self)
 
     # Why it is so
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from isa.errors import INTERRUPTED, MISSING, LanewiseError
 from sim.command.options import compile_flags, optimisation_flag
 from sim.debug.commands import SessionCommands
+from sim.debug.page.contents import page_contents
+from sim.debug.page.html import session_page
 from sim.debug.request import DebugRequest, find_call
 from sim.debug.session import Session
-from sim.terminal.output import fail, print_text, say
+from sim.terminal.output import fail, print_progress, print_text, say, write_file
+from sim.terminal.writable import require_writable
 
 _PROMPT = "(lanewise) "
 _LEAVE = ("quit", "exit", "q")
@@ -23,6 +26,7 @@ def debug(
     symbol: str | None,
     arguments: list[str] | None,
     script: Path | None,
+    html: Path | None,
     opt: str,
     source: str | None,
     mode: str | None,
@@ -39,6 +43,7 @@ def debug(
     limit: int,
 ) -> None:
     """Do what `lanewise debug` says: its options are those of `sim.command.signatures.looking.debug`."""
+    require_writable("--html", html)
     try:
         lines = None if script is None else script.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -54,18 +59,12 @@ def debug(
         print_text(f"{session.call.title}\n{commands.opening()}")
     except KeyboardInterrupt:
         fail("interrupted before the call was opened", INTERRUPTED)
-    if lines is not None or not sys.stdin.isatty():
-        for number, line in enumerate(lines if lines is not None else sys.stdin, 1):
-            if line.strip() in _LEAVE:
-                return
-            if line.strip() and not line.startswith("# "):
-                print_text(f"{_PROMPT}{line.strip()}")
-                try:
-                    print_text(commands.answer(line))
-                except LanewiseError as error:
-                    fail(f"line {number}: {error}")
-                except KeyboardInterrupt:
-                    fail("interrupted", INTERRUPTED)
+    if lines is not None or (html is None and not sys.stdin.isatty()):
+        _follow(commands, lines if lines is not None else sys.stdin)
+    if html is not None:
+        write_file(html, session_page(session.call.title, page_contents(session)).encode())
+        print_progress(f"wrote {html}: open it in a browser")
+    if html is not None or lines is not None or not sys.stdin.isatty():
         return
     for line in _asked():
         try:
@@ -74,6 +73,21 @@ def debug(
             say(error)
         except KeyboardInterrupt:
             say("interrupted")
+
+
+def _follow(commands: SessionCommands, lines: Iterable[str]) -> None:
+    """Do what a script says; ends the command at a line that is none."""
+    for number, line in enumerate(lines, 1):
+        if line.strip() in _LEAVE:
+            return
+        if line.strip() and not line.startswith("# "):
+            print_text(f"{_PROMPT}{line.strip()}")
+            try:
+                print_text(commands.answer(line))
+            except LanewiseError as error:
+                fail(f"line {number}: {error}")
+            except KeyboardInterrupt:
+                fail("interrupted", INTERRUPTED)
 
 
 def _asked() -> Iterator[str]:

@@ -33,6 +33,9 @@ def debug(
     symbol: Function = None,
     arguments: Arguments = None,
     script: Annotated[Path | None, typer.Option(help="Commands to execute, a line each, in place of a prompt.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page for a browser of where it stands, in place of a prompt.")
+    ] = None,
     opt: Level = "O2",
     source: Source = None,
     mode: Mode = None,
@@ -52,5 +55,6 @@ def debug(
 
     It begins where the call goes wrong, if it does: where a guard finds something, machine and emulator differ, or a
     lane parts from the golden reference. Commands are asked for at a prompt, or read from stdin where that is no
-    terminal; help lists them.
+    terminal; help lists them. A page shows the same without lanewise: a slider over the instructions, the golden
+    reference beside the lanes, why they are what they are; behind a script, where that has gone.
     """

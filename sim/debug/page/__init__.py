@@ -1,0 +1,1 @@
+"""A session to be looked at in a browser: a page by itself, and a widget of a notebook."""

@@ -1,0 +1,24 @@
+// Builds src/ into the two files that sim.debug.page gives to browsers; `node build.mjs FOLDER` into another folder.
+// Their first line has the digest of what they were built from: tests/test_debug_page.py computes it again.
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync } from "node:fs";
+import { build } from "esbuild";
+
+const own = new URL(".", import.meta.url);
+const folder = process.argv[2] ?? new URL("../sim/debug/page/", own).pathname;
+const sources = [...readdirSync(new URL("src/", own)).map((name) => `src/${name}`), "build.mjs", "package-lock.json"];
+const digest = createHash("sha256");
+for (const name of sources.sort()) digest.update(readFileSync(new URL(name, own)));
+const note = `/* built from web/ by make page: ${digest.digest("hex")} */`;
+
+await build({
+  absWorkingDir: own.pathname,
+  entryPoints: ["src/view.ts", "src/view.css"],
+  outdir: folder,
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  charset: "utf8",
+  banner: { js: note, css: note },
+  logLevel: "warning",
+});
