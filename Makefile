@@ -127,6 +127,7 @@ prove: $(INSTALLED)
 test-rtl: $(INSTALLED)
 	@$(BIN)/lanewise rtl test
 	@$(BIN)/lanewise rtl bulk --all
+	@PYTHONPATH=tests $(BIN)/python -m long.gemm_core
 	@$(BIN)/lanewise rtl exhaust --all
 	@$(BIN)/lanewise rtl cover
 	@$(BIN)/lanewise rtl prove

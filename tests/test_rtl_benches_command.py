@@ -14,6 +14,7 @@ from conftest import Without
 from rtl_models.command import test as benches_command
 from rtl_models.command.junit import render_junit
 from rtl_models.command.test import jobs_of
+from rtl_models.cores.names import CORES
 from rtl_models.operators import OPERATORS
 from rtl_models.outcome import BenchOutcome
 from rtl_models.tools.build_cache import BuildError
@@ -55,8 +56,8 @@ def suite(outcome: BenchOutcome) -> ElementTree.Element:
     return found
 
 
-def test_all_are_every_operator_and_every_unit_with_all_lanes_and_profiles() -> None:
-    assert len(jobs_of([], None, None, None)) == len(OPERATORS) + len(UNITS) * 3 * 2
+def test_all_are_every_operator_and_every_unit_and_core_with_all_lanes_and_profiles() -> None:
+    assert len(jobs_of([], None, None, None)) == len(OPERATORS) + len({*UNITS, *CORES}) * 3 * 2
 
 
 def test_options_choose_some_lanes_and_one_profile() -> None:
@@ -77,14 +78,14 @@ def test_a_list_with_a_width_twice_has_it_once() -> None:
 
 def test_without_names_an_option_chooses_among_those_that_have_it() -> None:
     titles = {job.title for job in jobs_of([], None, "4", "deep")}
-    assert titles == {*OPERATORS, *(f"{name}, 4 lanes, deep" for name in UNITS)}
+    assert titles == {*OPERATORS, *(f"{name}, 4 lanes, deep" for name in (*UNITS, *CORES))}
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nosuch"], "there is no operator or unit 'nosuch'"),
-        (["nosuch*"], "there is no operator or unit 'nosuch*'"),
+        (["nosuch"], "there is no operator, unit or core 'nosuch'"),
+        (["nosuch*"], "there is no operator, unit or core 'nosuch*'"),
         (["sqrdmulh", "--lanes", "4"], "--lanes is for units, and no unit is named"),
         (["sq*", "--profile", "deep"], "--profile is for units, and no unit is named"),
         (["quantize_down", "--widths", "8"], "--widths is for operators, and no operator is named"),

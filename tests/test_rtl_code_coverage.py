@@ -9,6 +9,7 @@ import pytest
 from rtl_models.code_coverage.gaps import GAPS, Gap, dead, read_gaps, unexplained
 from rtl_models.code_coverage.points import Counts, Point, points_in
 from rtl_models.code_coverage.run import BenchFails, counts_of, problems
+from rtl_models.cores.names import CORES
 from rtl_models.operators import OPERATORS
 from rtl_models.tools.sources import LANES, module_names, sources_of
 from rtl_models.units import UNITS
@@ -82,7 +83,7 @@ def test_every_gap_has_a_reason_and_is_on_a_line_that_there_is() -> None:
 
 
 def test_every_module_is_part_of_something_that_is_run() -> None:
-    tops = [*OPERATORS, *UNITS, "config_registers"]
+    tops = [*OPERATORS, *UNITS, *CORES]
     assert {Path(file).stem for top in tops for file in sources_of(top)} >= set(module_names())
 
 

@@ -118,7 +118,7 @@ def test_the_group_is_told_without_its_wheels() -> None:
 
 
 def test_every_module_is_listed_once() -> None:
-    names = [row["name"] for kind in ("lanes", "units", "parts") for row in listed()[kind]]
+    names = [row["name"] for kind in ("lanes", "units", "cores", "parts") for row in listed()[kind]]
     assert sorted(names) == module_names()
 
 
@@ -153,7 +153,7 @@ def test_the_registers_are_those_of_the_map() -> None:
 
 
 def test_every_module_says_in_a_sentence_what_it_does() -> None:
-    rows = [row for kind in ("lanes", "units", "parts") for row in inventory()[kind]]
+    rows = [row for kind in ("lanes", "units", "cores", "parts") for row in inventory()[kind]]
     assert [row["name"] for row in rows if len(row["does"].split()) < 3 or row["does"].count("//")] == []
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from isa.evaluate.exact import Evaluation
 from isa.lane import S32, U32, Int, Lane, Read, constant, walk
+from rtl_models.cores.names import CORES
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal.claims import Signals, on
 from rtl_models.formal.equations.path import on_path
@@ -52,8 +53,8 @@ from sim.toolchain.compilers import cache_directory
 
 pytestmark = pytest.mark.rtl
 SECONDS = 600.0
-SLOW = {"quantized_add", "quantize_down_channels", "transpose1xw", "offset_contribution"}
-"""Units that `lanewise rtl prove` proves, as it does the wider parts: they are made of parts proved here."""
+SLOW = {"gemm_core", "mac_array", "quantized_add", "quantize_down_channels", "transpose1xw", "offset_contribution"}
+"""What `lanewise rtl prove` proves, as it does the wider parts: made of parts proved here, or of many lanes alike."""
 
 
 def is_fast(theorem: Theorem | Lemma) -> bool:
@@ -201,7 +202,12 @@ def test_a_fault_that_only_more_lanes_show_is_refuted_by_default(
     assert decide(subject, derive_equations(mutant, cache), SECONDS).outcome == "refuted"
 
 
-SEQUENTIAL = [subject for subject in subjects() if any("@1" in name for t in about(subject) for name in t.claim.inputs)]
+SEQUENTIAL = [
+    subject
+    for subject in subjects()
+    if subject.module not in CORES and any("@1" in name for t in about(subject) for name in t.claim.inputs)
+]
+"""Without cores, of which theorems say what goes from part to part: the parts are proved alone."""
 
 
 @pytest.mark.parametrize("subject", SEQUENTIAL, ids=str)

@@ -11,6 +11,10 @@ from isa.errors import MISMATCH, LanewiseError
 from rtl_models import harness, run, unit_harness
 from rtl_models.code_coverage.gaps import GAPS, dead, read_gaps, unexplained
 from rtl_models.code_coverage.points import KINDS, Counts, points_in
+from rtl_models.cores import gemm_harness
+from rtl_models.cores.gemm import GemmCore
+from rtl_models.cores.gemm_harness import design
+from rtl_models.cores.gemm_run import BENCH, NAME, variables
 from rtl_models.operators import OPERATORS
 from rtl_models.session import Session
 from rtl_models.tools.build_cache import COUNTS, TopModule, built
@@ -28,7 +32,7 @@ class BenchFails(LanewiseError):
 
 
 def counts_of(name: str, *before: Path) -> Counts:
-    """How often the benches of an operator or a unit execute each point of the modules.
+    """How often the benches of an operator, a unit or a core execute each point of the modules.
 
     Modules in the folders `before` go before those of the package.  Raises BenchFails, BuildError, and
     SimulationUnavailable where the environment lacks something.
@@ -37,6 +41,9 @@ def counts_of(name: str, *before: Path) -> Counts:
         operator = OPERATORS[name]
         made, told = run.design(operator, operator.widths, *before), run.variables(operator, operator.widths)
         return _counted(name, harness.TOP, made, told, _OPERATORS)
+    if name == NAME:
+        cores = [GemmCore(deep=deep) for deep in (False, True)]
+        return sum((_counted(name, gemm_harness.TOP, design(c, *before), variables(c), BENCH) for c in cores), Counts())
     # every branch comes into being in both profiles, and with the most chunks a beat
     units = [Built(UNITS[name], LANE_COUNTS[0], profile) for profile in PROFILES]
     if any(port.per == "chunk" for port in UNITS[name].results):

@@ -17,7 +17,7 @@ class HardwareCommands(OnDemandGroup):
     COMMANDS: ClassVar[Mapping[str, OnDemand]] = {
         "list": OnDemand(
             "rtl_models.command.list:list_hardware",
-            "The lanes, the streaming units, the modules that these are made of, and the configuration registers.",
+            "The lanes, the streaming units, the cores, what these are made of, and the configuration registers.",
         ),
         "test": OnDemand(
             "rtl_models.command.test:test",

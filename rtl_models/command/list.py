@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from isa.errors import USAGE
+from rtl_models.cores.names import CORES
 from rtl_models.operators import OPERATORS, Operator
 from rtl_models.register_map import REGISTERS, Register
 from rtl_models.tools.sources import LANES, module_names, sources_of
@@ -27,7 +28,7 @@ def list_hardware(
     files: Annotated[bool, typer.Option("--files", help="What a tool must read for it: -I and the sources.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
-    """The lanes, the streaming units, the modules that these are made of, and the configuration registers.
+    """The lanes, the streaming units, the cores, what these are made of, and the configuration registers.
 
     With --files as arguments for a simulator: iverilog -g2012 $(lanewise rtl list quantize_down --files).  Exit code 2
     for a name that no module has.
@@ -56,11 +57,12 @@ def arguments(name: str) -> list[str]:
 
 
 def inventory() -> dict[str, list[Row]]:
-    """By kind one row for each: `lanes`, `units`, `parts` and `registers`."""
-    parts = [name for name in module_names() if name not in OPERATORS and name not in UNITS]
+    """By kind one row for each: `lanes`, `units`, `cores`, `parts` and `registers`."""
+    parts = [name for name in module_names() if name not in {*OPERATORS, *UNITS, *CORES}]
     return {
         "lanes": [_lane(operator) for operator in OPERATORS.values()],
         "units": [_unit(unit) for unit in UNITS.values()],
+        "cores": [{"name": name, "does": _does(name)} for name in CORES],
         "parts": [{"name": name, "does": _does(name)} for name in parts],
         "registers": [_register(register) for register in REGISTERS],
     }
@@ -128,10 +130,11 @@ def _show(found: dict[str, list[Row]], console: Console) -> None:
             for field in row["fields"]
         )
         registers.append((row["name"], f"0x{row['address']:02X}", ", ".join(fields)))
-    parts = [(row["name"], row["does"]) for row in found["parts"]]
+    cores, parts = ([(row["name"], row["does"]) for row in found[kind]] for kind in ("cores", "parts"))
     beats = f"A beat has Lanes numbers, {', '.join(map(str, LANE_COUNTS))}; latencies are shallow and deep.\n"
     _show_table(console, ("lane", "widths", "at 32 bits", "computes"), lanes)
     _show_table(console, ("unit", "latency", "ports", "settings"), units, beats)
+    _show_table(console, ("core", "does"), cores)
     _show_table(console, ("part of units", "does"), parts)
     _show_table(console, ("register", "address", "settings"), registers, _REGISTERS_NOTE)
 

@@ -1,4 +1,4 @@
-"""`lanewise rtl test`: the benches of operators and units, one after the other."""
+"""`lanewise rtl test`: the benches of operators, units and cores, one after the other."""
 
 # ruff: noqa: PT028  (`test` is a command, no test of pytest)
 
@@ -17,6 +17,9 @@ import typer
 from isa.errors import INTERRUPTED, MISMATCH, USAGE
 from rtl_models.command.junit import render_junit
 from rtl_models.command.options import Modules, Simulator, chosen_modules, chosen_simulator
+from rtl_models.cores.gemm import GemmCore
+from rtl_models.cores.gemm_run import NAME, run_gemm_core
+from rtl_models.cores.names import CORES
 from rtl_models.operators import OPERATORS
 from rtl_models.outcome import BenchOutcome
 from rtl_models.run import SEED, run
@@ -39,10 +42,10 @@ class DueRun(NamedTuple):
 
 
 def test(
-    names: Annotated[list[str] | None, typer.Argument(help="Operators and units, or globs; default: all.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Operators, units, cores, or globs; default: all.")] = None,
     widths: Annotated[str | None, typer.Option(help="Of the operators, such as 8,16; default: all of each.")] = None,
-    lanes: Annotated[str | None, typer.Option(help="Of the units, such as 4,8; default: all.")] = None,
-    profile: Annotated[str | None, typer.Option(help="Of the units, shallow or deep; default: both.")] = None,
+    lanes: Annotated[str | None, typer.Option(help="Of units and cores, such as 4,8; default: all.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Of units and cores, shallow or deep; default: both.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = SEED,
     simulator: Simulator = "verilator",
     modules: Modules = None,
@@ -54,7 +57,8 @@ def test(
 ) -> None:
     """Simulate operators against the isa semantics, and units against the golden references.
 
-    A unit runs behind its configuration registers, under every pattern of stalls, with coverpoints.
+    A unit runs behind its configuration registers, under every pattern of stalls, with coverpoints; so does a core,
+    whose array has as many rows and columns as there are lanes.
     With --modules they are the golden model of your own hardware: its modules need the ports and latencies of these.
     A failure shows the shrunk case, a waveform, the seed, and the command that gives it again.
     """
@@ -91,12 +95,12 @@ def jobs_of(names: Sequence[str], widths: str | None, lanes: str | None, profile
     """The runs of some names, or of all; what is not possible ends the command."""
     chosen: dict[str, None] = {}
     for name in names or ["*"]:
-        if not (found := matching([*OPERATORS, *UNITS], name)):
-            fail(f"there is no operator or unit {name!r}: see lanewise rtl list", USAGE)
+        if not (found := matching([*OPERATORS, *UNITS, *CORES], name)):
+            fail(f"there is no operator, unit or core {name!r}: see lanewise rtl list", USAGE)
         chosen |= dict.fromkeys(found)
     if not set(chosen) & set(OPERATORS):
         _refuse({"--widths": widths}, "operator")
-    if not set(chosen) & set(UNITS):
+    if not set(chosen) & {*UNITS, *CORES}:
         _refuse({"--lanes": lanes, "--profile": profile}, "unit")
     some_widths = () if widths is None else _chosen("widths", widths, _WIDTHS)
     parameters = list(product(_chosen("lanes", lanes, LANE_COUNTS), _chosen("profile", profile, PROFILES)))
@@ -106,9 +110,12 @@ def jobs_of(names: Sequence[str], widths: str | None, lanes: str | None, profile
             has = ", ".join(map(str, operator.widths))
             fail(f"{operator.name} has the widths {has}, not {missing[0]}", USAGE)
     units = [Built(UNITS[name], *each) for name in chosen if name in UNITS for each in parameters]
+    sizes = parameters if NAME in chosen else []
+    cores = [GemmCore(rows=size, columns=size, deep=profile == "deep") for size, profile in sizes]
     return [
         *(DueRun(operator.name, partial(run, operator, some_widths)) for operator in operators),
         *(DueRun(built.title, partial(run_unit, built)) for built in units),
+        *(DueRun(f"{NAME}, {core.columns} lanes, {core.profile}", partial(run_gemm_core, core)) for core in cores),
     ]
 
 

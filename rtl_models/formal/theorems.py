@@ -7,6 +7,7 @@ from rtl_models.formal.operators import operator_theorems
 from rtl_models.formal.theorem import Lemma, Theorem
 from rtl_models.formal.units.configuration import configuration_theorems
 from rtl_models.formal.units.frames import frame_lemmas, frame_theorems
+from rtl_models.formal.units.gemm import gemm_theorems
 from rtl_models.formal.units.handshake import handshake_theorems
 from rtl_models.formal.units.offset_contribution import offset_contribution
 from rtl_models.formal.units.parts import part_theorems
@@ -54,4 +55,5 @@ def module_theorems(lanes: int = LANES) -> list[Theorem]:
         *frame_theorems(),
         *table_theorems(lanes),
         *configuration_theorems(),
+        *gemm_theorems(),
     ]

@@ -1,0 +1,55 @@
+"""Run the bench of `gemm_core` in a simulator, from outside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from rtl_models.cores.gemm import GemmCore
+from rtl_models.cores.gemm_harness import TOP, design
+from rtl_models.cores.names import CORES
+from rtl_models.outcome import BenchOutcome
+from rtl_models.session import NEVER_ENDS, Session
+from rtl_models.tools.build_cache import Purpose, built
+from rtl_models.tools.environment import SimulatorName
+from rtl_models.tools.own_modules import modules_option
+from rtl_models.tools.protocol import CORE_VARIABLE, COVERPOINTS, LAYERS_VARIABLE, REPORT
+
+(NAME,) = CORES
+LAYERS: Final = 12
+"""With random shapes, under each pattern of stalls."""
+BENCH: Final = "rtl_models.benches.gemm_core_bench"
+
+
+def variables(core: GemmCore, layers: int = LAYERS) -> dict[str, str]:
+    """What its bench reads."""
+    return {CORE_VARIABLE: json.dumps(asdict(core)), LAYERS_VARIABLE: str(layers)}
+
+
+def run_gemm_core(
+    core: GemmCore,
+    seed: int = 1,
+    simulator: SimulatorName = "verilator",
+    before: Sequence[Path] = (),
+    *,
+    layers: int = LAYERS,
+    scenarios: str = ".*",
+    purpose: Purpose = "bench",
+) -> BenchOutcome:
+    """Build the core and run the scenarios whose names match the pattern, `layers` of random shapes in each.
+
+    Modules in the folders `before` go before those of the package.  Raises BuildError, and SimulationUnavailable where
+    the environment lacks something.
+    """
+    session = Session(NAME, TOP, seed, built(design(core, *before), simulator, purpose), variables(core, layers))
+    tests = session.run(BENCH, scenarios)
+    failed = [name.replace("[", r"\[").replace("]", r"\]") for name, said in tests.items() if said]
+    waves = session.show(BENCH, failed[0]) if failed and NEVER_ENDS not in failed else None
+    options = {"lanes": str(core.columns), "profile": core.profile, **modules_option(before)}
+    return session.outcome(BenchOutcome(
+        name=NAME, options=options, simulator=simulator, seed=seed, tests=tests, figures=session.read(REPORT),
+        waves=waves, coverpoints=session.read(COVERPOINTS),
+    ))  # fmt: skip

@@ -1,0 +1,134 @@
+"""`gemm_core`: its cycles and results by hand, the bench of a small one, and that the bench notices what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from rtl_models.cores.gemm import GemmCore, GemmLayer, GemmShape, ResultBeat
+from rtl_models.cores.gemm_cycles import GemmTraffic, beat_cycles, layer_cycles
+from rtl_models.cores.gemm_run import run_gemm_core
+from rtl_models.tools.environment import SimulatorName, execute, verilator_program, verilator_root
+from rtl_models.tools.sources import LANES, sources_of
+from support.rtl_faults import planted
+
+rtl = pytest.mark.rtl
+SMALL = GemmCore(steps=2, channels=8)
+HALVES = {
+    f"{name}[{n}]": value for n in range(8) for name, value in (("bias", n), ("multiplier", 1 << 30), ("shift", 0))
+}
+
+
+def layer(a: list[list[int]], b: list[list[int]], **changed: int) -> GemmLayer:
+    settings = {"a_offset": 0, "b_offset": 0, "offset": 0, "minimum": 0, "maximum": 255, "signed": 0}
+    tables = {name: value for name, value in HALVES.items() if int(name[-2]) < len(b[0])}
+    return GemmLayer({**settings, **tables, **changed}, np.array(a), np.array(b))
+
+
+def test_a_product_is_requantized_with_the_numbers_of_its_channel() -> None:
+    """(1 * 5 + 2 * 7 + bias 0) / 2 = 9.5, which is a tie; (1 * 6 + 2 * 8 + bias 1) / 2 = 11.5."""
+    assert layer([[1, 2]], [[5, 6], [7, 8]]).results().tolist() == [[10, 12]]
+
+
+def test_offsets_are_added_to_bytes_as_the_setting_has_them_read() -> None:
+    """200 - 255 = -55 and 0 - 255 of unsigned bytes; -56 + 128 = 72 and -128 + 127 = -1 of signed ones."""
+    unsigned = layer([[200]], [[0]], a_offset=-255, b_offset=-255, offset=-7000)
+    signed = layer([[200]], [[128]], signed=1, a_offset=128, b_offset=127, minimum=0x80, maximum=0x7F)
+    assert (unsigned.results().tolist(), signed.results().tolist()) == ([[13]], [[256 - 36]])
+
+
+def test_beats_are_blocks_of_rows_then_of_columns_then_rows() -> None:
+    """Five rows and five columns: tiles of 4 x 4, 4 x 1, 1 x 4 and 1 x 1."""
+    numbers = layer([[10 * row] for row in range(1, 6)], [[2 * column for column in range(1, 6)]])
+    beats = numbers.expected(SMALL)
+    assert [len(beat.numbers) for beat in beats] == [4] * 4 + [1] * 4 + [4, 1]
+    assert beats[1] == ResultBeat((20, 41, 61, 82), False)  # 20 * 2 * column / 2 and half of the channel, ties up
+    assert [beat.last for beat in beats] == [False] * 9 + [True]
+
+
+def test_words_have_four_bytes_along_k_of_each_row_of_a_and_column_of_b() -> None:
+    some = layer([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]], [[1, 2]] * 5)
+    first, second = (word.to_bytes(16, "little") for word in some.a_words(SMALL))
+    assert (first[:8], second[0], second[4]) == (bytes([1, 2, 3, 4, 6, 7, 8, 9]), 5, 10)
+    assert some.b_words(SMALL)[0].to_bytes(16, "little")[:8] == bytes([1] * 4 + [2] * 4)
+
+
+def test_the_least_layer_takes_two_cycles_more_than_the_stages_behind_the_array() -> None:
+    """In at 0, read at 1, multiplied at 2, into four stages at 3, out at 7: eight cycles."""
+    found = beat_cycles(SMALL, GemmShape(1, 1, 1), GemmTraffic())
+    assert (found, layer_cycles(SMALL, GemmShape(1, 1, 1))) == (([0], [0], [7]), 8)
+
+
+def test_a_tile_of_few_steps_waits_for_the_rows_of_the_one_before() -> None:
+    """Two tiles of one step and four rows: the second is multiplied with the last row of the first, at 6."""
+    found = beat_cycles(SMALL, GemmShape(4, 4, 8), GemmTraffic())
+    assert (found.b, found.taken) == ([0, 1], [7, 8, 9, 10, 11, 12, 13, 14])
+
+
+def test_a_result_that_is_not_taken_holds_all_behind_it() -> None:
+    found = beat_cycles(SMALL, GemmShape(2, 1, 1), GemmTraffic(takes=[False] * 12))
+    assert found.taken == [12, 13]
+
+
+def test_a_beat_is_offered_when_its_side_decides_so() -> None:
+    """The last words come at 4, are read at 5, multiplied at 6, go on at 7, and come out four stages later."""
+    found = beat_cycles(SMALL, GemmShape(1, 8, 1), GemmTraffic(a=[False, True, False, False, True], b=[False] * 3))
+    assert found == ([1, 4], [3, 4], [11])
+
+
+def test_rows_come_in_until_their_buffer_is_full() -> None:
+    """Four words there are; the fifth comes when the first block, read at 3 and 4 behind b, has made room for it."""
+    found = beat_cycles(SMALL, GemmShape(12, 8, 1), GemmTraffic(b=[False] * 20))
+    assert (found.a, found.b) == ([0, 1, 2, 3, 22 + 1, 22 + 2], [20, 21])
+
+
+def test_the_formula_is_what_the_beats_take_where_nothing_stalls() -> None:
+    rng = Random(1)
+    for _ in range(200):
+        core = GemmCore(
+            rows=rng.randint(4, 16),
+            columns=rng.choice((4, 8, 16)),
+            deep=rng.random() < 0.5,
+            steps=2 ** rng.randint(1, 6),
+        )
+        shape = GemmShape(rng.randint(1, 40), rng.randint(1, 4 * core.steps), rng.randint(1, core.channels))
+        assert beat_cycles(core, shape, GemmTraffic()).taken[-1] + 1 == layer_cycles(core, shape), (core, shape)
+
+
+@pytest.mark.parametrize(("size", "share"), [(4, 0.997), (8, 0.986), (16, 0.920)])
+def test_the_share_of_the_peak_of_one_layer(size: int, share: float) -> None:
+    core, shape = GemmCore(rows=size, columns=size), GemmShape(64, 64, 64)
+    assert shape.multiply_accumulates / core.peak / layer_cycles(core, shape) == pytest.approx(share, abs=1e-3)
+
+
+@rtl
+@pytest.mark.parametrize(
+    "parameters", [{"Rows": 5, "Columns": 8, "Deep": 1}, {"Rows": 16, "Columns": 16}, {"Steps": 2, "Channels": 8}]
+)
+def test_verilator_has_no_warning_for_other_sizes(parameters: Mapping[str, int]) -> None:
+    files = [name for name in sources_of("gemm_core") if name.endswith(".sv")]
+    given = [f"-G{name}={value}" for name, value in parameters.items()]
+    lint: list[str | Path] = [verilator_program(), "--lint-only", "-Wall", "--top-module", "gemm_core", *given, *files]
+    done = execute(lint, LANES, VERILATOR_ROOT=str(verilator_root()))
+    assert (done.status, "Warning" in done.output) == (0, False), done.output
+
+
+@rtl
+def test_it_computes_what_the_golden_reference_says_in_the_cycles_that_are_predicted(simulator: SimulatorName) -> None:
+    outcome = run_gemm_core(
+        SMALL, simulator=simulator, layers=3, scenarios="corners/pattern=(never|sometimes)|random|reset|report"
+    )
+    assert outcome.passed, outcome.told()
+    assert (outcome.figures["wrong_beats"], outcome.figures["cycles_off"]) == (0, 0)
+
+
+@rtl
+def test_a_tile_that_does_not_wait_for_the_one_before_is_noticed() -> None:
+    fault = planted("row_stream", "~valid_o | (last_o & ready_i);", "1'b1;")
+    outcome = run_gemm_core(SMALL, before=[fault], scenarios="corners/pattern=sometimes")
+    (said,) = outcome.tests.values()
+    assert said.startswith("layers GemmShape(m=")
