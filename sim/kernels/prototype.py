@@ -10,7 +10,8 @@ address is a multiple.  `const struct { int32_t zero; uint8_t bounds[2]; } *p` i
 `*p[n]` an array of them; an extent may be a field, as in `a[p.n]`.  A table of pointers, `const uint8_t **rows[n][k]`,
 has its own extent first.  `one_of(relu, clamp)` behind a pointer to a function names the functions of the image that it
 may be, `may_be(a)` behind the extents of an output the input in whose place it may lie.  Structures, unions,
-enumerations and other types may be defined before the function, as in C.
+enumerations and other types may be defined before the function, as in C.  A function of a stripped program has its
+address in the place of its name: `int 0x10a4(int a)`.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def parse_prototype(text: str, types: KnownTypes | None = None) -> Prototype:
     """
     reader = _Reader(text, types)
     returns, returned = reader.result()
-    name = reader.word("the name of the function")
+    name = reader.address() or reader.word("the name of the function")
     reader.expect("(")
     arguments = tuple(reader.arguments())
     reader.accept(";")
@@ -142,6 +143,13 @@ class _Reader:
             raise PrototypeError(f"expected {what} {self._place()}")
         self._at += 1
         return word
+
+    def address(self) -> str:
+        """The address that stands in the place of a name, as "0x10a4"; empty where there is none."""
+        if self._next[:2] not in ("0x", "0X"):
+            return ""
+        self._at += 1
+        return f"{int(self._tokens[self._at - 1], 16):#x}"
 
     def end(self) -> None:
         if self._next:

@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
+from zlib import crc32
 
 from elftools.construct.core import MetaArray
 from elftools.construct.lib.container import Container
@@ -144,7 +145,11 @@ class Image:
 
     @classmethod
     def read(cls, path: Path) -> "Image":
-        """The image in a little-endian 64-bit AArch64 ELF file, as it is; ImageError for anything else."""
+        """The image in a little-endian 64-bit AArch64 ELF file, as it is; ImageError for anything else.
+
+        Symbols, lines and types that were split off are those of the file that .gnu_debuglink names, where it lies
+        beside this one or in .debug there, with the content that this one tells of.
+        """
         try:
             data = path.read_bytes()
         except OSError as error:
@@ -153,9 +158,11 @@ class Image:
             elf = _aarch64(path, data)
             segments = _segments(path, elf, data)
             code = [range(s.address, s.address + s.size) for s in segments if "x" in s.permissions]
-            lines = [entry for entry in _lines(path, elf) if any(entry[0] in addresses for addresses in code)]
+            told = _split_off(path, elf)
+            telling = elf if told is None else _aarch64(path, told)
+            lines = [entry for entry in _lines(path, telling) if any(entry[0] in addresses for addresses in code)]
             # Locals come first in the table (System V ABI), so a global of the same name replaces them.
-            entries = _symbol_entries(elf)
+            entries = _symbol_entries(telling)
             symbols = {name: Symbol(name, entry["st_value"], entry["st_size"]) for name, entry in entries}
             missing = {
                 name.removeprefix(MISSING_PREFIX): symbol.address
@@ -173,7 +180,7 @@ class Image:
                 segments=segments,
                 symbols=there,
                 lines=sorted_lines,
-                file=data,
+                file=data if told is None else told,
                 missing=missing,
                 unfinished=replace(_unfinished(elf), thread=_thread_block(path, elf, segments)),
             )
@@ -291,6 +298,19 @@ def _aarch64(path: object, data: bytes) -> ELFFile:
     if not (segments_fit and sections_fit):
         raise ImageError(f"{path} is a corrupt ELF file (size of a header); build or copy it again")
     return elf
+
+
+def _split_off(path: Path, elf: ELFFile) -> bytes | None:
+    """The file of the debug information that a program was parted from; None where there is none, or another."""
+    link = elf.get_section_by_name(".gnu_debuglink")
+    said = b"" if link is None else link.data()
+    name, checksum = said.partition(b"\0")[0].decode(errors="replace"), int.from_bytes(said[-4:], "little")
+    for folder in (path.parent, path.parent / ".debug") if name and "/" not in name else ():
+        if (folder / name).is_file() and (folder / name).stat().st_size <= LARGEST_IMAGE:
+            content = (folder / name).read_bytes()
+            if crc32(content) == checksum:
+                return content
+    return None
 
 
 def _segments(path: Path, elf: ELFFile, data: bytes) -> tuple[Segment, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from sim.toolchain import archive
 from sim.toolchain.archive import Member
 from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, build, build_text, compiled, is_source, link
-from sim.toolchain.image import Image, ImageError, defined_globals, require_aarch64
+from sim.toolchain.image import Image, ImageError, Symbol, defined_globals, require_aarch64
 from sim.toolchain.relocations import relocated
 from sim.toolchain.starting import constructed, free_room, resolved
 
@@ -20,6 +20,7 @@ _E_TYPE, _ET_REL, _ET_DYN = slice(16, 18), 1, 3  # the field of Elf64_Ehdr, Syst
 _GCC_LTO = b"__gnu_lto_slim"
 _PLAIN_NAME = re.compile(r"[\w.$@]+")
 _MEMBER = re.compile(r"(?s)(?P<library>.+)\((?P<member>[^()]+)\)")
+_ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
 _OLD_DIALECT = re.compile(r"unknown relocation \(5(1[2-9]|2\d)\)")  # TLSGD and TLSLD: AAELF64 table 5.7.11.2
 _LINKER_SAYS = re.compile(r"^ld\.lld: error: (.+)", re.MULTILINE)
 
@@ -41,6 +42,9 @@ def open_image(
     it. Nothing of the file is executed but, on a machine, the choice of its indirect functions; with `constructors`
     also those, once.
 
+    Of a linked program the symbol may be an address, as in "0x10a4", which it has in the file: one that was stripped
+    has no names.
+
     ImageError, one sentence, for a file that cannot be used and for a symbol that it does not define, with near names;
     else what `build` raises.
     """
@@ -59,6 +63,8 @@ def open_image(
             raise ImageError(f"{path} is linked already, so {beside[0]} cannot be linked with it; give its objects")
         else:
             image = Image.read(path)
+            if _ADDRESS.fullmatch(symbol) and symbol not in image.symbols:
+                image = replace(image, symbols={**image.symbols, symbol: _at_address(image, symbol)})
             image = _loaded(image.moved(base) if kind == _ET_DYN and image.segments[0].address == 0 else image)
     elif content.startswith(_LIBRARIES):
         members = archive.members(path, content)
@@ -77,6 +83,8 @@ def open_image(
     else:
         image = build(path, *flags, base=base)
     image = replace(image, path=path)
+    if _ADDRESS.fullmatch(symbol) and symbol not in image.symbols:
+        raise ImageError(f"{path} is not linked, so {symbol} is no address in it: give the name of the function")
     image.symbol(symbol)
     return constructed(image) if constructors else image
 
@@ -116,6 +124,16 @@ def _loaded(image: Image) -> Image:
             missing=other.missing,
         )
     return resolved(image)
+
+
+def _at_address(image: Image, symbol: str) -> Symbol:
+    """What a program that was stripped has at an address."""
+    address = int(symbol, 16)
+    code = [range(s.address, s.address + s.size, 4) for s in image.segments if "x" in s.permissions]
+    if not any(address in places for places in code):
+        where = ", ".join(f"{places.start:#x} to {places.stop:#x}" for places in code) or "nowhere"
+        raise ImageError(f"{image.path} has no instruction at {symbol}: its code is at {where}")
+    return Symbol(symbol, address, 0)
 
 
 def _content(path: Path) -> bytes:
