@@ -195,7 +195,7 @@ export class Recorded {
 
   /** The last of a place's writes before execution n: which execution, and its 16 bytes; -1 and the initial ones. */
   lastWrite(place: number, n: number): { execution: number; bytes: Uint8Array } {
-    const { executions, rows } = this.writers[place]!;
+    const { executions, rows } = this.writers[place]!; // of registers that are no lanes there are none
     const at = lowerBound(executions, n) - 1;
     if (at < 0) return { execution: -1, bytes: this.initial.subarray(16 * place, 16 * place + 16) };
     const row = rows[at]!;

@@ -56,6 +56,8 @@ export class View {
   /** The last store to an address that the outputs have: from there on an element is as it stays. */
   private readonly lastStores = new Map<number, number>();
   private readonly stores: Stores;
+  /** The first of `Head.places` that is no register of lanes or numbers. */
+  private readonly nzcv: number;
   private readonly used: number[];
   private readonly pages = new Map<ArrayHead, number>();
   private drawing = 0;
@@ -77,6 +79,7 @@ export class View {
   ) {
     const { head } = recorded;
     this.stores = new Stores(recorded);
+    this.nzcv = head.places.indexOf("nzcv");
     for (let n = 0; n < recorded.count; n++) {
       if (recorded.saturates(n)) this.saturated.push(n);
       for (let k = recorded.firstAccess[n]!; k < recorded.firstAccess[n + 1]!; k++) {
@@ -268,7 +271,7 @@ export class View {
     const code = recorded.code(n - 1);
     const rows: HTMLElement[] = [];
     for (const place of code.read) {
-      if (recorded.head.places[place] === "nzcv") continue;
+      if (place >= this.nzcv) continue;
       const bytes = recorded.register(place, n - 1);
       rows.push(this.row(this.register(place, n - 1, bytes, { isRead: true, verb: "read" })));
     }
@@ -355,9 +358,8 @@ export class View {
 
   private drawGeneral(): void {
     const { recorded, n } = this;
-    const nzcv = recorded.head.places.indexOf("nzcv");
-    const flags = recorded.register(nzcv, n)[0]!;
-    const cells = this.used.filter((place) => place >= 32 && place !== nzcv).map((place) => {
+    const flags = recorded.register(this.nzcv, n)[0]!;
+    const cells = this.used.filter((place) => place >= 32 && place < this.nzcv).map((place) => {
       const row = this.row(this.register(place, n, recorded.register(place, n)));
       const value = Number(laneText(recorded.register(place, n).subarray(0, 8), "u"));
       if (recorded.arrayAt(value)) row.append(h("span", "soft pointer", recorded.nameOf(value)));

@@ -300,7 +300,10 @@ export function spotName(recorded: Recorded, spot: Spot): string {
 export function nodeText(recorded: Recorded, node: Node): [string, string] {
   const array = node.spot.place === MEMORY ? recorded.arrayAt(node.spot.first) : undefined;
   const form = node.code.writes[node.write]!;
-  const name = node.spot.place !== MEMORY && node.bits % 8 ? recorded.head.places[node.spot.place]! : spotName(recorded, { ...node.spot, size: node.bits / 8 });
+  const spot = { ...node.spot, size: node.bits / 8 };
+  const place = recorded.head.places[spot.place];
+  const isWhole = place !== undefined && (node.bits % 8 !== 0 || node.bits === 128);
+  const name = isWhole ? `${place}${node.bits === 128 ? ".q[0]" : ""}` : spotName(recorded, spot);
   if (![8, 16, 32, 64].includes(node.bits)) return [name, unsigned(node.bytes).toString()];
   let kind = "s";
   if (array && array.kind !== "V" && 8 * array.item === node.bits) kind = { f: "f", u: "u", b: "u" }[array.kind] ?? "s";

@@ -57,7 +57,7 @@ def page_contents(session: Session, most: int = MOST) -> bytes:
     head = {
         "title": session.call.title, "position": here, "first": window.first, "end": end, "total": total,
         "ends": "the call has returned" if returned else str(fault or "the call goes on"),
-        "saturated": bool(window.flags[Place("fpsr")] & QC),
+        "saturated": bool(int(window.initial[place_number(Place("fpsr"))].view("<u8")[0]) & QC),
         "trouble": None if trouble is None else {
             "says": trouble.says, "number": number,
             "spot": None if spot is None else [_place_of(spot.where), spot.first, spot.size, spot.name],
@@ -66,7 +66,7 @@ def page_contents(session: Session, most: int = MOST) -> bytes:
         "code": [
             {"pc": f"{pc:#x}", "text": instruction.text, "source": session.source_of(pc), "line": lines.of(pc),
              "written": written, "writes": [_write(write) for write in instruction.writes],
-             "read": sorted({place_number(p) for p in instruction.places_read if p in PLACES}), "losing": losing}
+             "read": sorted(map(place_number, instruction.places_read)), "losing": losing}
             for (pc, instruction), written, losing in zip(window.code, window.written, events.writes, strict=True)
         ],
         "patterns": sources.patterns, "files": lines.files(), "arrays": [each.head for each in arrays],

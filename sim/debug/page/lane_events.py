@@ -15,7 +15,7 @@ from isa.lane import Place, Write, constant, walk
 from isa.semantics.elementwise import Writes
 from sim.call.native.recorder import Array
 from sim.debug.events import EVENTS, event_conditions
-from sim.debug.page.window import PLACES, Window
+from sim.debug.page.window import Window
 from sim.machine.registers import register_number
 
 
@@ -94,19 +94,19 @@ class _Executions:
         nothing = np.zeros((self.members, 16), np.uint8)
         self.vectors: list[Array] = [nothing] * 32
         self.general: list[Array] = [nothing[:, :8].copy().view("u8")] * 32
+        flags = [Place(name) for name in ("nzcv", "fpsr", "fpcr", "monitor", "tpidr")]
         self.flags: list[Array] = [
-            nothing[:, :1], *(np.full((self.members, 1), window.flags[Place(name)], kind)
-                              for name, kind in (("fpsr", "u4"), ("fpcr", "u4"), ("monitor", "O"), ("tpidr", "u8"))),
-        ]  # fmt: skip
+            window.before(place, numbers)[:, : np.dtype(kind).itemsize].copy().view(kind)
+            for place, kind in zip(flags, ("u1", "u4", "u4", "u8", "u8"), strict=True)
+        ]
         self.pc = np.full((self.members, 1), window.code[window.path[numbers[0]]][0], "u8")
-        for place in set(instruction.places_read) & set(PLACES):
-            held = window.before(place, numbers)
-            if place.file == "v":
-                self.vectors[register_number(place)] = held
-            elif place.file == "nzcv":
-                self.flags[0] = held[:, :1]
-            else:
-                self.general[register_number(place)] = held[:, :8].copy().view("u8")
+        for place in instruction.places_read:
+            if place.file in ("v", "x", "sp"):
+                held = window.before(place, numbers)
+                if place.file == "v":
+                    self.vectors[register_number(place)] = held
+                else:
+                    self.general[register_number(place)] = held[:, :8].copy().view("u8")
 
     def load(self, addresses: Array, size: int) -> Array:
         raise AssertionError("of what loads no events are looked at")

@@ -1,4 +1,4 @@
-/* built from web/ by make page: d54b351e481fe617127d6d1d2c50e6752fb3e3b7fa15f58b741be96635a3743e */
+/* built from web/ by make page: 4e431fca660d6595d43b98f99d3532eee9452bfa2d92583b3a0879e7698e070a */
 
 // src/data.ts
 var MEMORY = -1;
@@ -537,7 +537,10 @@ function spotName(recorded, spot) {
 function nodeText(recorded, node) {
   const array = node.spot.place === MEMORY ? recorded.arrayAt(node.spot.first) : void 0;
   const form = node.code.writes[node.write];
-  const name = node.spot.place !== MEMORY && node.bits % 8 ? recorded.head.places[node.spot.place] : spotName(recorded, { ...node.spot, size: node.bits / 8 });
+  const spot = { ...node.spot, size: node.bits / 8 };
+  const place = recorded.head.places[spot.place];
+  const isWhole = place !== void 0 && (node.bits % 8 !== 0 || node.bits === 128);
+  const name = isWhole ? `${place}${node.bits === 128 ? ".q[0]" : ""}` : spotName(recorded, spot);
   if (![8, 16, 32, 64].includes(node.bits)) return [name, unsigned(node.bytes).toString()];
   let kind = "s";
   if (array && array.kind !== "V" && 8 * array.item === node.bits) kind = { f: "f", u: "u", b: "u" }[array.kind] ?? "s";
@@ -572,6 +575,7 @@ var View = class {
     this.told = told;
     const { head } = recorded;
     this.stores = new Stores(recorded);
+    this.nzcv = head.places.indexOf("nzcv");
     for (let n = 0; n < recorded.count; n++) {
       if (recorded.saturates(n)) this.saturated.push(n);
       for (let k = recorded.firstAccess[n]; k < recorded.firstAccess[n + 1]; k++) {
@@ -602,6 +606,8 @@ var View = class {
   /** The last store to an address that the outputs have: from there on an element is as it stays. */
   lastStores = /* @__PURE__ */ new Map();
   stores;
+  /** The first of `Head.places` that is no register of lanes or numbers. */
+  nzcv;
   used;
   pages = /* @__PURE__ */ new Map();
   drawing = 0;
@@ -803,7 +809,7 @@ var View = class {
     const code = recorded.code(n - 1);
     const rows = [];
     for (const place of code.read) {
-      if (recorded.head.places[place] === "nzcv") continue;
+      if (place >= this.nzcv) continue;
       const bytes = recorded.register(place, n - 1);
       rows.push(this.row(this.register(place, n - 1, bytes, { isRead: true, verb: "read" })));
     }
@@ -890,9 +896,8 @@ var View = class {
   }
   drawGeneral() {
     const { recorded, n } = this;
-    const nzcv = recorded.head.places.indexOf("nzcv");
-    const flags = recorded.register(nzcv, n)[0];
-    const cells = this.used.filter((place) => place >= 32 && place !== nzcv).map((place) => {
+    const flags = recorded.register(this.nzcv, n)[0];
+    const cells = this.used.filter((place) => place >= 32 && place < this.nzcv).map((place) => {
       const row = this.row(this.register(place, n, recorded.register(place, n)));
       const value = Number(lane(recorded.register(place, n).subarray(0, 8), "u"));
       if (recorded.arrayAt(value)) row.append(h("span", "soft pointer", recorded.nameOf(value)));

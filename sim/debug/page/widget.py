@@ -12,7 +12,7 @@ from sim.debug.page.html import SCRIPT, STYLE, built
 from sim.debug.session import Session
 
 
-class SessionWidget(AnyWidget):
+class SessionWidget(AnyWidget):  # type: ignore[misc]  # its hints are partial
     """What a page shows, in a cell.
 
     `position` is that of the session: moving one moves the other, but for what moves the session in Python, after which

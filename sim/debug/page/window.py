@@ -15,9 +15,13 @@ from sim.call.native.recorder import ACCESS, Array, registers_written
 from sim.debug.session import Session
 from sim.machine.registers import register_number
 
-PLACES: Final = (*(Place("v", n) for n in range(32)), *(Place("x", n) for n in range(31)), Place("sp"), Place("nzcv"))
-"""The registers that are shown; their number here is what stands for them in a page."""
-NZCV: Final = len(PLACES) - 1
+PLACES: Final = (
+    *(Place("v", n) for n in range(32)), *(Place("x", n) for n in range(31)), Place("sp"), Place("nzcv"),
+    *map(Place, ("fpsr", "fpcr", "monitor", "tpidr", "pc")),
+)  # fmt: skip
+"""All registers; their number here is what stands for them in a page."""
+NZCV: Final = PLACES.index(Place("nzcv"))
+"""Those before it are what recordings have the values of; those behind are taken to stay as they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +30,7 @@ class Window:
 
     `code` are the different ones with their addresses, `path` says of each execution which of them it is.  `status`,
     `accesses` and `values` are as those of `sim.call.native.recorder.Recording`, numbered from `first`; `initial` is
-    what `PLACES` held before, 16 bytes each, and `flags` what every other register did.
+    what `PLACES` held before, 16 bytes each.
     """
 
     first: int
@@ -36,7 +40,6 @@ class Window:
     accesses: Array
     values: Array
     initial: Array
-    flags: dict[Place, int]
 
     def __len__(self) -> int:
         return len(self.path)
@@ -66,13 +69,12 @@ class Window:
             rows["instruction"] -= np.uint64(first)
             accesses.append(rows)
         session.goto(first)
-        registers = session.machine.registers
-        held = b"".join(registers.read(place).to_bytes(16, "little") for place in PLACES)
+        machine = session.machine
+        held = b"".join(machine.read(place).to_bytes(16, "little") for place in PLACES)
         return cls(
             first, tuple(code), np.concatenate([np.zeros(0, np.uint32), *paths]),
             np.concatenate([np.zeros(0, np.uint8), *states]), np.concatenate(accesses),
             np.concatenate([np.zeros((0, 16), np.uint8), *values]), np.frombuffer(held, np.uint8).reshape(-1, 16),
-            {place: registers.read(place) for place in map(Place, ("fpsr", "fpcr", "monitor", "tpidr"))},
         )  # fmt: skip
 
     @cached_property
@@ -91,7 +93,7 @@ class Window:
 
     @cached_property
     def _writes(self) -> list[tuple[Array, Array]]:
-        """Of each of `PLACES` but the flags, the executions that write it, ascending, and the rows of `values`."""
+        """Of each of `PLACES` up to the flags, the executions that write it, ascending, and the rows of `values`."""
         found: list[list[tuple[Array, Array]]] = [[] for _ in range(NZCV)]
         for number, places in enumerate(self.written):
             own = np.flatnonzero(self.path == number)
@@ -110,6 +112,8 @@ class Window:
             status = np.concatenate([self.initial[NZCV][:1], self.status])[numbers] & 15
             return np.pad(status[:, None], ((0, 0), (0, 15)))
         number = place_number(place)
+        if number > NZCV:
+            return np.repeat(self.initial[number][None], len(numbers), axis=0)
         executions, rows = self._writes[number]
         last = np.searchsorted(executions, numbers) - 1
         held = np.repeat(self.initial[number][None], len(numbers), axis=0)
@@ -123,21 +127,19 @@ class Window:
 
     def occurrence(self, number: int) -> Occurrence:
         """An execution, with what it read."""
-        _, instruction = self.code[self.path[number]]
-        registers = dict(self.flags)
+        pc, instruction = self.code[self.path[number]]
+        registers = {Place("pc"): pc}
         for place in instruction.places_read:
-            if place in PLACES:
+            if place.file != "pc":
                 held = self.before(place, np.array([number]))[0].tobytes()
                 registers[place] = int.from_bytes(held, "little") & (1 << place.bits) - 1
-            elif place.file == "pc":
-                registers[place] = self.code[self.path[number]][0]
         reads = [each for each in self.accesses_of(number) if not each["writes"]]
         memory = {int(each["address"]): each["bytes"][: each["size"]].tobytes() for each in reads}
         return Occurrence(instruction, registers, memory)
 
 
 def place_number(place: Place) -> int:
-    """Which of `PLACES` it is; the flags stand for all others."""
+    """Which of `PLACES` it is."""
     if place.file in ("v", "x", "sp"):
         return register_number(place) + (0 if place.file == "v" else 32)
-    return NZCV
+    return PLACES.index(place)
