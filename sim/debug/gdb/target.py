@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from isa.errors import LanewiseError
 from sim.check.origin import MEMORY
@@ -24,6 +24,18 @@ _WATCHES: Final = {2: "watch", 3: "rwatch", 4: "awatch"}
 _REFUSED: Final = b"E01"
 _MOST_READ: Final = LARGEST // 8
 _MOST_STOPS: Final = 256
+
+
+class _Stop(NamedTuple):
+    """The answer for a stop at an instruction, and how far from its start the session stands, going on and going back.
+
+    gdb itself steps over a breakpoint.  On AArch64 it takes a watchpoint to be told of before the access, steps over
+    that, on or back, and only then compares the values.
+    """
+
+    answer: str
+    ahead: int
+    back: int = 0
 
 
 class GdbTarget:
@@ -133,23 +145,24 @@ class GdbTarget:
         return self._stopped(_TRAP)
 
     def _go(self) -> str:
-        """On to the next stop: a breakpoint here is met at once, as gdb steps over it itself."""
+        """On to the next stop, which may be here."""
         session = self._session
         condition = self._any(with_trouble=True)
         found = session.find(condition)
         if found is None:
             session.goto_end()
             return self._ended()
-        reason, stands_before = self._reason(found)
-        session.goto(found + (not stands_before))
-        return reason
+        stop = self._reason(found)
+        session.goto(found + stop.ahead)
+        return stop.answer
 
     def _go_back(self) -> str:
-        """Back to the last stop before here; of a watchpoint to before what wrote or read, as it is undone."""
+        """Back to the last stop before here."""
         session = self._session
         found = session.find_back(self._any(with_trouble=False))
-        session.goto(0 if found is None else found)
-        return "T05replaylog:begin;" if found is None else self._reason(found)[0]
+        stop = _Stop("T05replaylog:begin;", 0) if found is None else self._reason(found)
+        session.goto((found or 0) + stop.back)
+        return stop.answer
 
     def _any(self, with_trouble: bool) -> AnyOf:
         found = [condition for each in self._stops.values() for condition in each]
@@ -158,23 +171,23 @@ class GdbTarget:
             found.append(AtNumber(number))
         return AnyOf(tuple(found))
 
-    def _reason(self, number: int) -> tuple[str, bool]:
-        """Why it stops at an instruction, and whether before it."""
+    def _reason(self, number: int) -> _Stop:
+        """Why it stops at an instruction."""
         session, here = self._session, self._session.position
         recording = session.timeline.recording(number)
         try:
             for (kind, address, _), conditions in self._stops.items():
                 if any(number - recording.start in each.among(recording) for each in conditions):
                     if kind in _WATCHES:
-                        return f"T05{_WATCHES[kind]}:{address:x};thread:1;", False
-                    return f"T05{'hw' if kind else 'sw'}break:;thread:1;", True
+                        return _Stop(f"T05{_WATCHES[kind]}:{address:x};thread:1;", 0, 1)
+                    return _Stop(f"T05{'hw' if kind else 'sw'}break:;thread:1;", 0)
         finally:
             session.goto(here)
         trouble = session.trouble
         if trouble is not None and number == session.trouble_number and not self._told:
             self._tell_trouble()
-            return self._stopped(_TRAP), trouble.mismatch is None and trouble.pc is None
-        return self._stopped(_TRAP), False
+            return _Stop(self._stopped(_TRAP), int(trouble.mismatch is not None or trouble.pc is not None))
+        return _Stop(self._stopped(_TRAP), 1)
 
     def _ended(self) -> str:
         """At the end of the call: where it returned, the history ends; a fault is a signal."""
