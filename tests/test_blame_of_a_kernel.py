@@ -65,6 +65,50 @@ def test_a_golden_step_named_like_an_argument_is_told_apart_from_it(level: str, 
     assert (found.parted_at, found.agreed) == ("last", ("shift", "triple"))
 
 
+PRODUCTS = """
+#include <stddef.h>
+#include <stdint.h>
+void products(const int8_t *a, const int8_t *b, int8_t *output, size_t n)
+{
+    for (size_t i = 0; i < n; ++i) {
+        const int8_t x = a[i];
+        const int8_t y = b[i];
+        const int32_t product = x * y + 63;
+        const int32_t rounded = product >> 7;
+        output[i] = (int8_t)(rounded > 127 ? 127 : rounded);
+    }
+}
+"""
+
+
+def rounded_products(inputs: Inputs) -> dict[str, np.ndarray]:
+    product = inputs["a"].astype(np.int64) * inputs["b"]
+    return {"product": product, "round": (product + 64) >> 7, "saturate": np.minimum((product + 64) >> 7, 127)}
+
+
+@pytest.mark.parametrize("level", ["O0", "O1", "O2"])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [([127], [64]), ([64], [1]), ([1], [64]), ([-3, 5, 7, -64], [1, 2, 3, -1]), ([0, 0, 0, 119, 0], [64] * 5)],
+)
+def test_what_loads_or_widens_a_right_number_is_not_blamed(
+    a: list[int], b: list[int], level: str, tmp_path: Path
+) -> None:
+    """Of one call alone, where a factor is a golden step too by chance."""
+    source = tmp_path / "products.c"
+    source.write_text(PRODUCTS)
+    name, signature = parse_prototype("void products(const int8_t a[n], const int8_t b[n], int8_t output[n], size_t n)")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(source,), signature=signature, steps=rounded_products,
+        golden=lambda inputs: {"output": rounded_products(inputs)["saturate"].astype(np.int8)},
+    )  # fmt: skip
+    inputs = {"a": np.array(a, np.int8), "b": np.array(b, np.int8), "n": len(a)}
+    outcome = check_job(kernel, Job(source, (f"-{level}",)), Vectors([inputs], [kernel.expected(inputs)], 0))
+    assert outcome.mismatch is not None
+    assert outcome.mismatch.source == "products.c:9"
+    assert outcome.mismatch.instruction.split()[0] in ("add", "madd", "mla", "smlal")
+
+
 SCALED = """#include <stddef.h>
 void scaled(const float *scale, float *output, size_t n)
 {

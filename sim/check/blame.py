@@ -23,13 +23,14 @@ ENOUGH = 2
 class Lineage:
     """One output lane: where it is, where it came from, the golden steps there, and its own element of each input.
 
-    `inputs` gives the address of that element for each step that is an input.
+    `inputs` gives the address of that element for each step that is an input, `numbers` what it holds, where known.
     """
 
     address: int
     origin: LaneOrigin
     steps: Mapping[str, int]
     inputs: Mapping[str, int]
+    numbers: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_written(self) -> bool:
@@ -40,6 +41,19 @@ class Lineage:
     def is_own(self) -> bool:
         """Whether the lane came from its own elements."""
         return all(address in self.origin.memory for step, address in self.inputs.items() if step in self.steps)
+
+    @cached_property
+    def kept(self) -> dict[Node, str]:
+        """The lanes that hold the number of an own element as it is, loaded or widened, by the name of the input."""
+        found: dict[Node, str] = {}
+        for name, number in self.numbers.items():
+            pending = list(self.origin.readers.get(self.inputs[name], ()))
+            while pending:
+                node = pending.pop()
+                if node not in found and node.holds(number) and len(node.sources()) == 1:
+                    found[node] = name
+                    pending.extend(node.consumers)
+        return found
 
     @cached_property
     def computed_steps(self) -> dict[str, int]:
@@ -134,7 +148,8 @@ def find_parting(lineage: Lineage, calibration: Calibration, dependences: Depend
 
     A step is looked for in what follows from those before it, of which it has all arguments: others are of another
     branch.  Without `dependences` the steps are one chain.  A step that is an input agrees where the lane's own element
-    was read; a step that changes nothing agrees with the one before it.  A fused step agrees if the next one does, and
+    was read; a step that changes nothing agrees with the one before it.  A lane that keeps the number of an own element
+    is no step that depends on another one too, and nothing parts in it.  A fused step agrees if the next one does, and
     is where the lane parts if that does not.  Where all steps appear, the last computed one did not reach the output.
     """
     for step in lineage.inputs:
@@ -143,6 +158,10 @@ def find_parting(lineage: Lineage, calibration: Calibration, dependences: Depend
 
     def follows(one: str, other: str) -> bool:
         return dependences is None or dependences.get(one, frozenset()) <= dependences.get(other, frozenset())
+
+    def is_kept_of_another(node: Node, step: str) -> bool:
+        own = (dependences or {}).get(step, frozenset()) & set(lineage.inputs)
+        return node in lineage.kept and bool(own - {lineage.kept[node]})
 
     found: dict[str, set[Node]] = {}
     unsettled: list[str] = []
@@ -156,7 +175,10 @@ def find_parting(lineage: Lineage, calibration: Calibration, dependences: Depend
         for before in found:
             if follows(before, step):
                 reachable &= _followers(found[before])
-        matches = {node for node in reachable if calibration.agrees(node, step, value)}
+        matches = {
+            node for node in reachable
+            if calibration.agrees(node, step, value) and not is_kept_of_another(node, step)
+        }  # fmt: skip
         if not matches:
             parted = next((fused for fused in unsettled if follows(fused, step)), step)
             break
@@ -165,13 +187,13 @@ def find_parting(lineage: Lineage, calibration: Calibration, dependences: Depend
     parted = parted or next(iter(unsettled), "") or next(reversed(computed), "")
     if not parted:
         return None
-    agreeing = [found[step] for step in found if step != parted and follows(step, parted)]
+    agreeing = [step for step in found if step != parted and follows(step, parted)]
     if agreeing:
-        last = max(agreeing[-1], key=lambda node: node.index)
-        changed = [node for node in _followers([last]) if node.value != last.value]
+        last, number = max(found[agreeing[-1]], key=lambda node: node.index), computed[agreeing[-1]]
+        changed = [node for node in _followers([last]) if node.value != last.value and not node.holds(number)]
     else:  # from the inputs, so none that only prepared a parameter
         readers = [lineage.origin.readers.get(address, frozenset()) for address in lineage.inputs.values()]
-        changed = [*_followers(frozenset().union(*readers))] or [*lineage.origin.nodes]
+        changed = [*_followers(frozenset().union(*readers)) - set(lineage.kept)] or [*lineage.origin.nodes]
     first = min(changed, key=lambda node: node.index, default=None)
     return Parting(parted, computed[parted], _steps_before(lineage, parted), first)
 

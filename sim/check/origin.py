@@ -119,6 +119,13 @@ class Node:
         mask = (1 << (32 if fits_a_word and self.bits == 64 else self.bits)) - 1
         return self.value & mask == value & mask and (value == 0 or value & mask != 0)
 
+    def sources(self) -> set[Place | str]:
+        """The registers, and `MEMORY`, that the value was computed from."""
+        if self.lane >= len(self.write.lanes):  # past the last lane: a zero
+            return set()
+        evaluation = Evaluation(self.recorded.occurrence)
+        return {byte.where for byte in source_bytes(self.write.lanes[self.lane], evaluation)}
+
 
 @dataclass(frozen=True)
 class LaneOrigin:

@@ -127,21 +127,28 @@ class LaneTracer:
 
     def _lineage(self, number: int, output: str, position: Position) -> Lineage:
         addresses, trace = self._record(number)
-        inputs = {
-            pointer.name: addresses[pointer.name] + self._offset(pointer, number, output, position)
-            for pointer in self._inputs()
-            if not self._names_another_step(pointer, number, output)
-        }
+        inputs, numbers = dict[str, int](), dict[str, int]()
+        arguments = self._kernel.arguments(self._vectors.inputs[number])
+        for pointer in self._inputs():
+            if not self._names_another_step(pointer, number, output):
+                offset = self._offset(pointer, number, output, position)
+                inputs[pointer.name] = addresses[pointer.name] + offset
+                array, element = arguments.get(pointer.name), offset // _item_size(pointer)
+                if pointer.strides or pointer.indirect or not isinstance(array, np.ndarray):
+                    continue
+                if array.dtype.kind in "biuf" and element < array.size:
+                    numbers[pointer.name] = bits_of(array.ravel()[element])
         steps, signature = self._steps(number, position), self._kernel.signature
         if signature.returns and output == RETURNED:
             origin = origin_of(trace, 0, np.dtype(signature.returns).itemsize, signature.result)
-            return Lineage(0, origin, steps, inputs)
+            return Lineage(0, origin, steps, inputs, numbers)
         pointer = next(p for p in signature.outputs if p.name == output)
         offset = self._offset(pointer, number, output, position)
         if (register := signature.result_byte(output, offset)) is not None:
-            return Lineage(0, origin_of(trace, register[1], _item_size(pointer), register[0]), steps, inputs)
+            origin = origin_of(trace, register[1], _item_size(pointer), register[0])
+            return Lineage(0, origin, steps, inputs, numbers)
         address = addresses[output] + offset
-        return Lineage(address, origin_of(trace, address, _item_size(pointer)), steps, inputs)
+        return Lineage(address, origin_of(trace, address, _item_size(pointer)), steps, inputs, numbers)
 
     def _offset(self, pointer: Pointer, number: int, output: str, position: Position) -> int:
         """Bytes from an array's start to its element at that position of an output, or as many elements from it on.
