@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -303,6 +304,29 @@ def test_a_captured_call(kernel: Kernel, tmp_path: Path) -> None:
     assert session.trouble is None
     session.goto_end()
     assert (session.position, session.timeline.returned) == (call.instructions, True)
+
+
+def test_a_captured_call_that_left_something_else_stands_behind_what_wrote_it(kernel: Kernel, tmp_path: Path) -> None:
+    calls, image = Capture(), open_kernel(kernel, kernel.sources[0], "-O1")
+    CompiledKernel(image, kernel).capture({"in": IN, "n": 24}, 1, "one", calls)
+    calls.save(tmp_path / "calls.jsonl")
+    (text,) = read_lines(tmp_path / "calls.jsonl")
+    call = read_line(*text, Bytes(tmp_path / "calls.npz")).call
+    assert call is not None
+    output = call.outputs[0]
+    changed = replace(output, data=bytes([output.data[0] ^ 1]) + output.data[1:])
+    session = Session(debug_captured(replace(call, outputs=(changed,))))
+    assert session.trouble is not None
+    assert session.trouble.says == (
+        f"byte 0 of the output at {output.address:#x} is {output.data[0]:#04x}, recorded {output.data[0] ^ 1:#04x}"
+    )
+    assert session.goto_trouble() is session.trouble
+    assert session.last is not None
+    assert any(at <= output.address < at + len(new) for at, _, new in session.last.memory)
+    assert session.find(f"writes *{output.address:#x}:1") is None
+    other = Session(debug_captured(replace(call, final={**call.final, "x0": 1 ^ call.final["x0"]})))
+    assert other.trouble is not None
+    assert other.trouble.says == f"x0 is {call.final['x0']:#x}, recorded {1 ^ call.final['x0']:#x}"
 
 
 def test_a_program_of_intrinsics_has_no_session(kernel: Kernel) -> None:

@@ -28,7 +28,7 @@ from sim.kernels.kernel import Inputs, Kernel
 from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine
 from sim.machine.memory import Memory
-from sim.replay.run import registers_of
+from sim.replay.run import difference, registers_of
 from sim.shrink.failing import shrink
 from sim.shrink.trial import alone
 from sim.toolchain.image import Image
@@ -47,14 +47,20 @@ class DebugError(LanewiseError):
 class Trouble(NamedTuple):
     """What is wrong with a call, in words.
 
-    It happens at the last execution before number `before` of the instruction at `pc`; None where that is the one
-    number `before` itself.  A wrong lane of an output is a `mismatch`.
+    It happens at the last execution before number `before` of the instruction at `pc`, or of what writes the `spot`;
+    without these it is the one number `before` itself.  A wrong lane of an output is a `mismatch`.
     """
 
     says: str
     before: int
     pc: int | None = None
     mismatch: Mismatch | None = None
+    spot: str = ""
+
+    @property
+    def has_happened(self) -> bool:
+        """Whether it is behind its instruction that one sees it, and not before one that cannot be executed."""
+        return bool(self.mismatch is not None or self.pc is not None or self.spot)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +69,8 @@ class DebuggedCall:
 
     `image` has its source lines, `kernel` its golden reference, of which `inputs` are the input set; None where there
     is none.  `job` is the build and `seed` that of what the caller does not define.  `blamed` are instruction and
-    source line that a check of more calls has found to be at fault, "" where none has.
+    source line that a check of more calls has found to be at fault, "" where none has.  `captured` has what was
+    recorded of a captured call.
     """
 
     title: str
@@ -77,6 +84,7 @@ class DebuggedCall:
     job: Job = _NO_BUILD
     seed: int = 0
     blamed: tuple[str, str] = ("", "")
+    captured: CapturedCall | None = None
 
     @property
     def result(self) -> Place | None:
@@ -120,7 +128,7 @@ class DebuggedCall:
         return Trouble(str(outcome.mismatch), instructions, mismatch=outcome.mismatch)
 
     def _divergence(self) -> Trouble | None:
-        """Where machine and emulator differ first, in a call of which no more is known."""
+        """Where machine and emulator differ first, or machine and record, in a call of which no more is known."""
         machine, emulator = Machine(), Emulator()
         self.prepare(machine, [emulator.memory])
         lockstep = Lockstep(machine, emulator, self.image)
@@ -128,7 +136,12 @@ class DebuggedCall:
             divergence = lockstep.run(self.until, self.limit)
         except ExecutionError as error:
             return Trouble(str(error), machine.instructions_executed)
-        return None if divergence is None else Trouble(str(divergence), divergence.index)
+        if divergence is not None:
+            return Trouble(str(divergence), divergence.index)
+        if self.captured is None or machine.pc != self.until:
+            return None
+        other, executed = difference(self.captured, self.limit), machine.instructions_executed
+        return None if other is None else Trouble(other.detail, executed, spot=other.spot)
 
 
 def debug_kernel(
@@ -195,4 +208,4 @@ def debug_captured(call: CapturedCall) -> DebuggedCall:
         machine.pc = call.entry
         return {}
 
-    return DebuggedCall(title=call.name, prepare=prepare, until=call.ret)
+    return DebuggedCall(title=call.name, prepare=prepare, until=call.ret, captured=call)

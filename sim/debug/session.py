@@ -361,6 +361,8 @@ class Session:
             number = self._parting(trouble.mismatch)
         elif trouble.pc is not None:
             number = self.find_back(At(frozenset([trouble.pc])), trouble.before)
+        elif trouble.spot:
+            number = self.find_back(f"writes {trouble.spot}", trouble.before)
         self.goto(here)
         return trouble.before if number is None else number
 

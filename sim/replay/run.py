@@ -53,12 +53,15 @@ class Replayed:
 
 
 class Stopped(LanewiseError):
-    """A call that ended otherwise than by returning: its kind and what to say."""
+    """A call that ended otherwise than by returning, or than recorded: its kind and what to say.
 
-    def __init__(self, kind: Kind, detail: str, form: str = "") -> None:
+    `spot` is the byte of memory or the register that it left otherwise, as `lanewise debug` writes it.
+    """
+
+    def __init__(self, kind: Kind, detail: str, form: str = "", spot: str = "") -> None:
         super().__init__(detail)
         self.kind: Kind = kind
-        self.detail, self.form = detail, form
+        self.detail, self.form, self.spot = detail, form, spot
 
 
 def replay(line: CapturedLine, engine: Engine, limit: int) -> Replayed:
@@ -82,6 +85,20 @@ def memory_after(call: CapturedCall, limit: int) -> Callable[[int, int], bytes]:
     run = _Run(call, "machine")
     run.execute(limit)
     return run.machine.memory.read
+
+
+def difference(call: CapturedCall, limit: int) -> Stopped | None:
+    """The first thing that the machine leaves otherwise than recorded; None where there is none, or no record.
+
+    Raises Stopped where the call does not return within `limit` instructions.
+    """
+    run = _Run(call, "machine")
+    run.execute(limit)
+    try:
+        run.compare(limit)
+    except Stopped as stopped:
+        return None if stopped.kind == "nothing recorded" else stopped
+    return None
 
 
 class _Run:
@@ -160,14 +177,16 @@ class _Run:
             if data != output.data:
                 at = next(i for i, (a, b) in enumerate(zip(data, output.data, strict=True)) if a != b)
                 place = f"byte {at} of the output at {output.address:#x}"
-                raise Stopped("output mismatch", f"{place} is {data[at]:#04x}, recorded {output.data[at]:#04x}")
+                detail = f"{place} is {data[at]:#04x}, recorded {output.data[at]:#04x}"
+                raise Stopped("output mismatch", detail, spot=f"*{output.address + at:#x}:1")
         for name, value in self._call.final.items():
             if name != "nzcv" or self._decides_flags(value, limit):
                 mask = FPSR_COMPARED if name == "fpsr" else -1
                 now = self._runner.read(_place(name)) & mask
                 self._values += 1
                 if now != value & mask:
-                    raise Stopped("output mismatch", f"{name} is {now:#x}, recorded {value & mask:#x}")
+                    spot = name if name[1:].isdigit() else ""
+                    raise Stopped("output mismatch", f"{name} is {now:#x}, recorded {value & mask:#x}", spot=spot)
         recorded = self._call.instructions
         if recorded is not None and recorded != self._executed:
             raise Stopped("output mismatch", f"{self._executed} instructions executed, {recorded} recorded")

@@ -186,7 +186,7 @@ class GdbTarget:
         trouble = session.trouble
         if trouble is not None and number == session.trouble_number and not self._told:
             self._tell_trouble()
-            return _Stop(self._stopped(_TRAP), int(trouble.mismatch is not None or trouble.pc is not None))
+            return _Stop(self._stopped(_TRAP), int(trouble.has_happened))
         return _Stop(self._stopped(_TRAP), 1)
 
     def _ended(self) -> str:
