@@ -66,6 +66,11 @@ def test_other_operations_of_floating_point_are_unknown_and_named() -> None:
     [
         (("quantize_down", "--lengths", "3..1"), "--lengths takes numbers such as"),
         (("quantize_down", "--each", "shift"), "--each takes NAME=0..31"),
+        (("quantize_down", "--each", "shfit=3"), "--each: quantize_down, mode acl_19_08 has no input 'shfit'; it has"),
+        (
+            ("quantize_down", "--known", "mulitplier"),
+            "--known: quantize_down, mode acl_19_08 has no input 'mulitplier'",
+        ),
         (("quantize_down", "--opt", "O9"), "--opt takes some of"),
         (("quantize_down", "--same", "O7", "O2"), "--same takes builds such as"),
         (("quantize_down", "--same", "O2", "nothing.c"), "there is no file nothing.c"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -19,6 +19,7 @@ from sim.check.check import Job, check_job, jobs_of
 from sim.check.report import Report
 from sim.check.vectors import Vectors
 from sim.command.options import as_compiled, chosen_kernel, compile_flags
+from sim.kernels.inputs import numbers_of
 from sim.kernels.kernel import Kernel
 from sim.kernels.names import kernel_names
 from sim.prove.claim import Claim, Finding
@@ -75,7 +76,9 @@ def prove(
         flags = compile_flags(march, cflags, include)
         chosen = [_build(kernel, name, flags) for name in same] if same else jobs_of(kernel, _levels(opt), flags)
         builds = [job for job in chosen if job.source is not None]
-        asked = (shapes_of(kernel, _numbers("--lengths", lengths)), _each(each), frozenset(known or ()))
+        shapes = shapes_of(kernel, _numbers("--lengths", lengths))
+        asked = (shapes, _each(each), frozenset(known or ()))
+        _require_inputs(kernel, shapes, {"--each": asked[1], "--known": asked[2]})
         options = {"mode": [mode] if mode else [], "lengths": [lengths], "each": each, "known": known, "source": source,
                    "symbol": [symbol] if symbol else [], "march": [march] if march else [],
                    "cflags": [cflags] if cflags else [], "include": include,
@@ -193,6 +196,16 @@ def _each(given: list[str] | None) -> dict[str, list[int]]:
     if wrong := [name for name, equals, _ in named if not name or not equals]:
         fail(f"--each takes NAME=0..31, not {wrong[0]!r}", USAGE)
     return {name: _numbers("--each", values) for name, _, values in named}
+
+
+def _require_inputs(kernel: Kernel, shapes: Sequence[Shape], named: Mapping[str, Iterable[str]]) -> None:
+    """End the command where an option names what is no input: an argument, a field, or a field of a field."""
+    places = [tuple(map(str, place)) for shape in shapes for place in numbers_of(shape.example)]
+    names = {name for shape in shapes for name in shape.example}
+    parts = {".".join(place[:end]) for place in places for end in range(1, len(place) + 1)}.union(*places)
+    for option, given in named.items():
+        if wrong := sorted(set(given) - names - parts):
+            fail(f"{option}: {kernel.title} has no input {wrong[0]!r}; it has {', '.join(sorted(names))}", USAGE)
 
 
 def _prove_kernel(
