@@ -23,11 +23,12 @@ from sim.call.guards.findings import GuardFinding
 from sim.check.report import Outcome, Report
 from sim.kernels import parse_prototype
 from sim.kernels.signature import ArrayTooLarge, extents
-from sim.terminal.output import PlainConsole, progress_bar, visible
+from sim.terminal.output import PlainConsole, progress_bar
 from sim.toolchain import compilers
 from sim.toolchain.compilers import ToolchainUnavailable, build
 from sim.view.junit import render_junit
 from sim.view.report import show_report
+from sim.view.sentences import visible
 from support.command import lanewise
 
 START = [sys.executable, "-m", "sim"]

@@ -25,21 +25,9 @@ from rich.text import Text
 
 from isa.errors import MISSING, USAGE, LanewiseError
 from sim.toolchain.kept import write_whole
+from sim.view.sentences import visible
 
 Choice = TypeVar("Choice")
-
-
-def visible(text: str) -> str:
-    """What names and messages may hold, as a terminal can show it: no control characters, no bytes outside of UTF-8.
-
-    An escape sequence would be obeyed, and what is not Unicode cannot be written.
-    """
-    shown = (letter if letter >= " " or letter in "\n\t" else f"\\x{ord(letter):02x}" for letter in text)
-    plain = "".join(shown).translate(_HIGH_CONTROLS)
-    return plain.encode(errors="backslashreplace").decode()
-
-
-_HIGH_CONTROLS = {code: f"\\x{code:02x}" for code in range(0x7F, 0xA0)}
 
 
 class PlainConsole(Console):
