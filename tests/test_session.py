@@ -293,6 +293,19 @@ def test_a_function_with_its_arguments(kernel: Kernel) -> None:
     assert session.trouble is None
 
 
+def test_one_goes_back_from_a_fault_and_on_again(tmp_path: Path) -> None:
+    file = tmp_path / "far.c"
+    file.write_text("int far(const int *a) { return a[0] + a[1000000]; }\n")
+    session = Session(debug_function(file, "far", ["1,2"], ("-O1",)))
+    session.goto_end()
+    end, fault = session.position, session.timeline.fault
+    assert fault is not None
+    session.back()
+    assert not session.is_at_end
+    assert session.step() is not None
+    assert (session.position, session.is_at_end, session.step()) == (end, True, None)
+
+
 def test_a_captured_call(kernel: Kernel, tmp_path: Path) -> None:
     calls, image = Capture(), open_kernel(kernel, kernel.sources[0], "-O1")
     CompiledKernel(image, kernel).capture({"in": IN, "n": 24}, 1, "one", calls)

@@ -15,7 +15,7 @@ from sim.check.origin import MEMORY
 
 Number = int | float | str
 LANE_BYTES: Final = {"b": 1, "h": 2, "s": 4, "d": 8, "q": 16}
-_VECTOR = re.compile(r"v(\d+)(?:\.(\d*)([bhsd])(?:\[(\d+)\])?)?")
+_VECTOR = re.compile(r"v(\d+)(?:\.(\d*)([bhsdq])(?:\[(\d+)\])?)?")
 _SCALAR = re.compile(r"([bhsdq])(\d+)")
 _GENERAL = re.compile(r"([xw])(\d+)")
 _MEMORY = re.compile(r"\*(0[xX][0-9a-fA-F]+|\d+)(?::(\d+))?")

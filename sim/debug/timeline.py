@@ -164,7 +164,7 @@ class Timeline:
             self.machine.run(self._until, min(number, self._limit) - self.position)
         except ExecutionError as fault:
             self.fault = fault
-        if self.position < number or self.position == self._limit or self.fault is not None:
+        if self.position < number or self.position == self._limit:
             self._end = self.position
 
     def _keep_checkpoint(self) -> None:
