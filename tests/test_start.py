@@ -18,7 +18,8 @@ from sim.prove.separation import SOLVER_SECONDS
 from sim.terminal.on_demand import WORK, OnDemand
 
 HEAVY = (
-    "bitwuzla", "capstone", "cocotb", "elftools", "hypothesis", "matplotlib", "numpy", "perfetto", "unicorn", "ziglang",
+    "bitwuzla", "capstone", "cocotb", "elftools", "hypothesis", "matplotlib", "numpy", "perfetto", "textual", "unicorn",
+    "ziglang",
 )  # fmt: skip
 """What takes long to import: a start loads it only for a command that needs it."""
 TERMINAL = ("rich", "typer")

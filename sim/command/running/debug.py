@@ -1,10 +1,12 @@
-"""`lanewise debug`: one call looked at by words, at a prompt or from a script."""
+"""`lanewise debug`: one call looked at on a screen, or by words, at a prompt or from a script."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 from isa.errors import INTERRUPTED, MISSING, LanewiseError
@@ -27,6 +29,7 @@ def debug(
     arguments: list[str] | None,
     script: Path | None,
     html: Path | None,
+    plain: bool,
     opt: str,
     source: str | None,
     mode: str | None,
@@ -56,15 +59,23 @@ def debug(
     try:
         session = Session(find_call(wanted))
         commands = SessionCommands(session)
-        print_text(f"{session.call.title}\n{commands.opening()}")
+        opening = commands.opening()
     except KeyboardInterrupt:
         fail("interrupted before the call was opened", INTERRUPTED)
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") not in (None, "", "dumb")
+    is_asked = html is None and lines is None
+    if is_terminal and is_asked and not plain and find_spec("textual") is not None:
+        from sim.debug.app.screen import Debugger  # needs textual, which is optional
+
+        Debugger(session, opening).run()
+        return
+    print_text(f"{session.call.title}\n{opening}")
     if lines is not None or (html is None and not sys.stdin.isatty()):
         _follow(commands, lines if lines is not None else sys.stdin)
     if html is not None:
         write_file(html, session_page(session.call.title, page_contents(session)).encode())
         print_progress(f"wrote {html}: open it in a browser")
-    if html is not None or lines is not None or not sys.stdin.isatty():
+    if not is_asked or not sys.stdin.isatty():
         return
     for line in _asked():
         try:

@@ -36,6 +36,7 @@ def debug(
     html: Annotated[
         Path | None, typer.Option(help="Write a page for a browser of where it stands, in place of a prompt.")
     ] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="A prompt in place of the application.")] = False,
     opt: Level = "O2",
     source: Source = None,
     mode: Mode = None,
@@ -54,7 +55,8 @@ def debug(
     """Stand on any instruction of one call: step, go back, look at lanes, ask why.
 
     It begins where the call goes wrong, if it does: where a guard finds something, machine and emulator differ, or a
-    lane parts from the golden reference. Commands are asked for at a prompt, or read from stdin where that is no
-    terminal; help lists them. A page shows the same without lanewise: a slider over the instructions, the golden
-    reference beside the lanes, why they are what they are; behind a script, where that has gone.
+    lane parts from the golden reference. On a terminal it is an application, in which ? lists the keys; with --plain,
+    or without textual, commands are asked for at a prompt, and read from stdin where that is no terminal; help lists
+    them. A page shows the same without lanewise: a slider over the instructions, the golden reference beside the
+    lanes, why they are what they are; behind a script, where that has gone.
     """
