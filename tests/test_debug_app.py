@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from textual.pilot import Pilot
 
 from sim.check.check import Job
 from sim.command.running import debug as command
@@ -84,6 +85,12 @@ class Seen(NamedTuple):
         return "\n".join(self.rows)
 
 
+async def settled(pilot: Pilot[None]) -> None:
+    """All is painted: a part that is chosen is laid out in one refresh, and painted in the next."""
+    for _ in range(3):
+        await pilot.pause()
+
+
 def seen(session: Session, *keys: Sequence[str], size: tuple[int, int] = SMALL) -> list[Seen]:
     """What one sees after each of some groups of keys, in one run of the application."""
 
@@ -92,7 +99,7 @@ def seen(session: Session, *keys: Sequence[str], size: tuple[int, int] = SMALL) 
         async with app.run_test(size=size) as pilot:
             for group in keys:
                 await pilot.press(*group)
-                await pilot.pause()
+                await settled(pilot)
                 svg = app.export_screenshot()
                 found.append(Seen(rows_of(svg), session.position, svg))
         return found
@@ -121,6 +128,23 @@ def test_one_stands_at_the_offending_lane(size: tuple[int, int], session: Sessio
     assert re.search(r"▼ out\[2\] comes from in\[2\]", screen.text)
     assert re.search(r"v\d+\.s\[2\] = 10 +#\d+ scaled.c:5 sshr", screen.text)
     assert "? help  q quit" in screen.rows[-1]
+
+
+def test_more_is_shown_where_the_terminal_grows(session: Session) -> None:
+    async def run() -> list[list[str]]:
+        app, found = Debugger(session), []
+        async with app.run_test(size=SMALL) as pilot:
+            for size in (LARGE, SMALL):
+                await pilot.resize_terminal(*size)
+                await settled(pilot)
+                found.append(rows_of(app.export_screenshot()))
+        return found
+
+    large, small = asyncio.run(run())
+    assert any("─registers─" in row for row in large)
+    assert any(re.search(r"    int32x4_t low", row) for row in large)
+    assert not any("─registers─" in row for row in small)
+    assert any("[2 why]" in row for row in small)
 
 
 def test_keys_go_forward_and_back(session: Session) -> None:

@@ -51,6 +51,11 @@ def debug(
         lines = None if script is None else script.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         fail(f"cannot read {script}: {getattr(error, 'strerror', None) or 'it is no text'}", MISSING)
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") not in (None, "", "dumb")
+    is_asked = html is None and lines is None
+    is_application = is_terminal and is_asked and not plain and find_spec("textual") is not None
+    if is_application:
+        print_progress("opening the call")
     wanted = DebugRequest(
         what=what, symbol=symbol, arguments=tuple(arguments or ()), level=optimisation_flag(opt),
         flags=compile_flags(march, cflags, include), beside=tuple(beside or ()), mode=mode, source=source,
@@ -62,9 +67,7 @@ def debug(
         opening = commands.opening()
     except KeyboardInterrupt:
         fail("interrupted before the call was opened", INTERRUPTED)
-    is_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") not in (None, "", "dumb")
-    is_asked = html is None and lines is None
-    if is_terminal and is_asked and not plain and find_spec("textual") is not None:
+    if is_application:
         from sim.debug.app.screen import Debugger  # needs textual, which is optional
 
         Debugger(session, opening).run()

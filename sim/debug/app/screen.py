@@ -14,7 +14,6 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.screen import ModalScreen
-from textual.widget import Widget
 from textual.widgets import Input, Static, Tree
 from textual.widgets.tree import TreeNode
 
@@ -188,7 +187,7 @@ class Debugger(App[None]):
         self.action_part(1 + PARTS.index("why" if self.looking.way is not None else "registers"))
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self._paint)
+        self.call_after_refresh(self._choose_parts)
 
     # What is shown
 
@@ -319,14 +318,18 @@ class Debugger(App[None]):
 
     def action_part(self, number: int) -> None:
         self._part = PARTS[number - 1]
+        self._choose_parts()
+        self.query_one(f"#{self._part}").focus()
+
+    def _choose_parts(self) -> None:
+        """Show the part that is chosen, and where there is room the registers too."""
         titles = "  ".join(
             f"\\[{n} {name}]" if name == self._part else f"{n} {name}" for n, name in enumerate(PARTS, 1)
         )
         for name in PARTS:
-            part: Widget = self.query_one(f"#{name}")
+            part = self.query_one(f"#{name}")
             part.display = name == self._part or (name == "registers" and self.size.width >= _WIDE)
             part.border_title = titles if name == self._part else name
-        self.query_one(f"#{self._part}").focus()
         self.call_after_refresh(self._paint)
 
     def on_tree_node_selected(self, event: Tree.NodeSelected[WhyStep | None]) -> None:
