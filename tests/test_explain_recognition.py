@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from sim.check.vectors import make_vectors
+from sim.explanation.of_kernel import recognition
 from sim.explanation.of_kernel.constants import constants_of
 from sim.explanation.of_kernel.kernel import explain_kernel
+from sim.explanation.of_kernel.requantization import KernelLanes, RecognisedGolden
 from sim.golden import double_rounding, single_rounding, single_rounding_of_long
 from sim.kernels import Domain, Kernel, parse_prototype
 
@@ -92,3 +94,25 @@ def test_accumulators_of_64_bits_are_recognised() -> None:
     sentences = told(kernel, partial(golden, upwards=1))
     assert sentences[0].startswith("the golden reference is single_rounding_of_long")
     assert sentences[0].endswith(" of x + bias by multiplier, left shift shift")
+    assert not any("other" in sentence for sentence in sentences)
+
+
+@pytest.mark.parametrize(
+    ("others", "ending"),
+    [
+        ((), ["the golden reference is a of x"]),
+        (("b",), ["your outputs are not b, the only other convention that takes these numbers"]),
+        (("b", "c"), ["your outputs are none of the other 2 conventions that take these numbers"]),
+    ],
+)
+def test_outputs_of_no_known_convention(
+    others: tuple[str, ...], ending: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = kernel_of(CONSTANT, by_constants)
+    found = RecognisedGolden("out", cast(Any, "x"), ("a",), others)
+    monkeypatch.setattr(recognition, "requantization_of", lambda *_: found)
+    monkeypatch.setattr(KernelLanes, "give", lambda *_: False)
+    inputs = [{"x": np.array([1000], np.int32), "n": 1}]
+    assert (
+        recognition.recognised(kernel, inputs, [otherwise(inputs[0] | {"x": np.array([1], np.int32)})])[-1:] == ending
+    )

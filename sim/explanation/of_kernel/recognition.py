@@ -51,7 +51,11 @@ def _told(elements: KernelLanes, found: RecognisedGolden, yours: Int64Array, wro
     if part and wrong.size >= _FEWEST:
         users = CONVENTIONS[part[0]].users
         return [*told, f"your {wrong.size:,} wrong lanes are {listed(part)}, the others are right; used by {users}"]
-    return [*told, f"your outputs are none of the other {len(found.others)} conventions that take these numbers"]
+    if len(found.others) > 1:
+        told.append(f"your outputs are none of the other {len(found.others)} conventions that take these numbers")
+    elif found.others:
+        told.append(f"your outputs are not {found.others[0]}, the only other convention that takes these numbers")
+    return told
 
 
 def listed(names: Sequence[str]) -> str:
