@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from sim.check.check import Job
 from sim.debug.calls import DebugError, DebuggedCall, debug_captured, debug_function, debug_kernel
 from sim.debug.session import Session
 from sim.debug.spots import SpotError, lane_numbers
+from sim.emulator import Emulator
 from sim.kernels import Inputs, Kernel, parse_prototype
 from sim.machine.trace import Step
 
@@ -229,6 +231,27 @@ def test_the_emulator_is_beside_every_instruction(session: Session) -> None:
         assert {place: new for place, _, new in step.writes} == dict(emulated.registers)
         assert {at: new for at, _, new in step.memory} == dict(emulated.memory)
     assert [region.buffer[:] for region in session.machine.memory.regions] == memory
+
+
+def test_what_an_emulator_writes_elsewhere_is_taken_back(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = session.arrays["in"].address
+    run = Emulator.run
+
+    def astray(self: Emulator, *, max_instructions: int, on_write: Callable[[int, int], None]) -> int:
+        count = run(self, max_instructions=max_instructions, on_write=on_write)
+        for data in (b"\x55" * 4, b"\xaa" * 4):  # twice, so that the order in which they are taken back counts
+            on_write(address, 4)
+            self.memory.write(address, data)
+        return count
+
+    session.run_to("writes out[0]")
+    before = session.array("in"), session.array("out")
+    monkeypatch.setattr(Emulator, "run", astray)
+    emulated = session.emulated()
+    assert emulated is not None
+    assert list(emulated.memory) == [session.arrays["out"].address]
+    np.testing.assert_array_equal(session.array("in"), before[0])
+    np.testing.assert_array_equal(session.array("out"), before[1])
 
 
 def test_golden_steps_of_an_output(session: Session) -> None:
