@@ -15,7 +15,9 @@ if TYPE_CHECKING:
         debug_failing,
         debug_function,
         debug_kernel,
+        debug_other_build,
     )
+    from sim.debug.difference import SessionDifference
     from sim.debug.session import Emulated, Session
     from sim.debug.spots import Spot, SpotError
     from sim.debug.stepping import LARGEST_TABLE, step_through
@@ -30,6 +32,7 @@ __all__ = [
     "Execution",
     "LaneWay",
     "Session",
+    "SessionDifference",
     "Spot",
     "SpotError",
     "Trouble",
@@ -38,6 +41,7 @@ __all__ = [
     "debug_failing",
     "debug_function",
     "debug_kernel",
+    "debug_other_build",
     "step_through",
 ]
 
@@ -46,11 +50,12 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_exports(
         __name__,
         {
-            **dict.fromkeys((*_CALLS, "debug_kernel"), "sim.debug.calls"),
+            **dict.fromkeys((*_CALLS, "debug_kernel", "debug_other_build"), "sim.debug.calls"),
             **dict.fromkeys(("Emulated", "Session"), "sim.debug.session"),
             **dict.fromkeys(("LARGEST_TABLE", "step_through"), "sim.debug.stepping"),
             **dict.fromkeys(("LaneWay", "WhyStep"), "sim.debug.way"),
             **dict.fromkeys(("Spot", "SpotError"), "sim.debug.spots"),
             "Execution": "sim.debug.timeline",
+            "SessionDifference": "sim.debug.difference",
         },
     )

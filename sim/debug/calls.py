@@ -31,6 +31,7 @@ from sim.machine.memory import Memory
 from sim.replay.run import difference, registers_of
 from sim.shrink.failing import shrink
 from sim.shrink.trial import alone
+from sim.toolchain.compilers import is_source
 from sim.toolchain.image import Image
 
 LIMIT: Final = 20_000_000
@@ -164,6 +165,24 @@ def debug_kernel(
         title=f"{kernel.title}, {job.name} {flags}".rstrip(), prepare=prepare, until=RETURN_ADDRESS, image=opened,
         kernel=kernel, inputs=inputs, has_golden=has_golden, job=job, seed=seed,
     )  # fmt: skip
+
+
+def debug_other_build(call: DebuggedCall, flags: Sequence[str], source: str = "") -> DebuggedCall:
+    """The same call of another build: of another source of its kernel, with other flags; those that are not given are
+    the same.  Raises DebugError where the call has no source, and as `debug_kernel`.
+    """
+    kernel, own = call.kernel, call.job.source
+    if kernel is None or own is None:
+        raise DebugError(f"{call.title} is of no source that could be built again")
+    sources = [each for each in kernel.sources if each.name == (source or own.name)]
+    if not sources:
+        raise DebugError(f"{kernel.name} has no source {source!r}: {', '.join(s.name for s in kernel.sources)}")
+    if not is_source(sources[0]):
+        raise DebugError(f"{sources[0].name} is not compiled: there is no other build of it")
+    levels = [flag for flag in flags if flag.startswith("-O")]
+    kept = [flag for flag in call.job.flags if not (levels and flag.startswith("-O"))]
+    job = Job(sources[0], (*levels, *kept, *(flag for flag in flags if flag not in levels)))
+    return replace(debug_kernel(kernel, job, call.inputs, call.seed, call.has_golden), limit=call.limit)
 
 
 def debug_failing(kernel: Kernel, job: Job, vectors: Vectors, outcome: Outcome, shrunk: bool = True) -> DebuggedCall:

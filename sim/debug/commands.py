@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from sim.cycles.cores import REAL_CORES
+from sim.debug.calls import debug_other_build
 from sim.debug.cycles import CallCycles
 from sim.debug.session import Session
 from sim.debug.snapshot import instructions_around
 from sim.debug.spots import SpotError
 from sim.debug.trace.selection import Selection
 from sim.debug.trace.text import text_trace
+from sim.toolchain.compilers import is_source
 
 _AROUND: Final = 5
 """Instructions before and behind, that `list` shows."""
@@ -41,6 +44,7 @@ HELP: Final[Mapping[str, CommandHelp]] = {
     "why": CommandHelp("why SPOT", "how it came to be: why v3.s[2], why output[5]"),
     "slice": CommandHelp("slice SPOT", "what it reaches from here on"),
     "golden": CommandHelp("golden OUTPUT[I]", "the steps of the golden reference for it"),
+    "diff": CommandHelp("diff [SOURCE] FLAGS", "where another build parts from it: diff -O0, diff -O3 output[5]"),
     "emulator": CommandHelp("emulator", "what the emulator makes of the instruction before"),
     "cycles": CommandHelp("cycles [CORE]", "when the instructions of `list` are executed on a core, what held them up"),
     "trouble": CommandHelp("trouble", "go to the instruction at fault, and say what is wrong with the call"),
@@ -59,8 +63,8 @@ class SessionCommands:
             "reverse": self._reverse, "find": self._find, "where": lambda rest: self.where(), "list": self._list,
             "lanes": self._lanes, "array": lambda rest: str(session.array(rest)),
             "why": lambda rest: str(session.why(rest)), "slice": lambda rest: str(session.slice(rest)),
-            "golden": self._golden, "emulator": self._emulator, "cycles": self._cycles, "trouble": self._trouble,
-            "position": self._position,
+            "golden": self._golden, "diff": self._diff, "emulator": self._emulator, "cycles": self._cycles,
+            "trouble": self._trouble, "position": self._position,
             "help": lambda rest: help_text(),
         }  # fmt: skip
         self._cycles_on: CallCycles | None = None
@@ -137,6 +141,17 @@ class SessionCommands:
     def _golden(self, rest: str) -> str:
         steps = self.session.golden_steps(rest)
         return ", ".join(f"{name} {value}" for name, value in steps.items()) or f"nothing is known of {rest}"
+
+    def _diff(self, rest: str) -> str:
+        words, call = rest.split(), self.session.call
+        flags = [word for word in words if word.startswith("-")]
+        others = [word for word in words if word not in flags]
+        sources = [word for word in others if is_source(Path(word))]
+        if not flags and not sources:
+            raise SpotError("name another build: diff -O0, or another source of the kernel and flags")
+        other = Session(debug_other_build(call, flags, "".join(sources[:1])))
+        spots = " ".join(word for word in others if word not in sources)
+        return str(self.session.diff(other, spots or None))
 
     def _emulator(self, rest: str) -> str:
         emulated, step = self.session.emulated(), self.session.last

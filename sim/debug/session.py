@@ -23,6 +23,7 @@ from sim.check.origin import LaneOrigin, Node, bits_of
 from sim.check.report import Mismatch
 from sim.debug.calls import DebugError, DebuggedCall, Trouble
 from sim.debug.conditions import SATURATES, TIES, WRAPS, At, AtNumber, Meets, Reads, SetsQc, StopCondition, When, Writes
+from sim.debug.difference import SessionDifference, difference
 from sim.debug.spots import Number, Spot, SpotError, bytes_at, find_spot, lane_numbers
 from sim.debug.timeline import Execution, Timeline
 from sim.debug.way import LaneWay
@@ -336,6 +337,14 @@ class Session:
         """What comes of what is at a spot now: every instruction from here on that it reaches."""
         found = self.spot(spot) if isinstance(spot, str) else spot
         return reached_from(self, found)
+
+    def diff(self, other: Session, spot: str | None = None) -> SessionDifference:
+        """Where the data that reach an output lane part first in another session of the same inputs: of another
+        compiler, other flags, another source.  Without a `spot` it is the first output lane that differs.
+
+        Raises DebugError where inputs or outputs are not the same ones, and SpotError.
+        """
+        return difference(self, other, spot)
 
     @cached_property
     def trouble(self) -> Trouble | None:
