@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,6 +18,7 @@ from sim.kernels import KernelError, kernel_names, quantize_down
 from sim.kernels.quantize_down.golden import Parameters
 from sim.pytest_plugin import assert_kernel_equal
 from sim.pytest_plugin.naming import kernel_of, name_of
+from support.command import lanewise
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "sim" / "command" / "example"
 RIGHT = (EXAMPLE / "my_kernel.c").read_text()
@@ -106,6 +109,19 @@ def test_the_properties_say_what_the_run_did(failed: Failed) -> None:
     said = failed.properties
     assert int(said["lanes_compared"]) == 2 * int(said["vectors_compared"])
     assert (said["seed"], said["first_divergence"][:27]) == ("7", "my_kernel.c -O1: output[47]")
+
+
+def test_the_failure_names_the_command_that_opens_it_at_the_fault(
+    failed: Failed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (command,) = re.findall(r"debug: (lanewise debug .*)", failed.first.out)
+    assert command == "lanewise debug my_kernel.py --failing --opt O1 --seed 7 --vectors 50"
+    monkeypatch.chdir(project(tmp_path, WRONG))
+    (tmp_path / "script").write_text("")
+    opened = lanewise(*shlex.split(command)[1:], "--script", "script")
+    assert opened.exit_code == 0
+    assert "machine -128, golden 127" in opened.stdout
+    assert opened.stdout.splitlines()[-2].startswith("before ")
 
 
 def test_what_failed_is_run_first_the_next_time_whatever_the_seed(failed: Failed) -> None:

@@ -75,8 +75,11 @@ def difference(one: Session, other: Session, spot: str | None = None) -> Session
         for name, wrong in differ.items():
             if where is None and wrong.any():
                 where = one.spot_of(name, tuple(int(i) for i in np.argwhere(wrong)[0])).name
+        titles = _title(one.call), _title(other.call)
+        if titles[0] == titles[1]:
+            titles = titles[0], f"{titles[1]}, the other"
         found = SessionDifference(
-            titles=(_title(one.call), _title(other.call)), compared=sum(each.size for each in differ.values()),
+            titles=titles, compared=sum(each.size for each in differ.values()),
             different=sum(int(each.sum()) for each in differ.values()),
         )  # fmt: skip
         if where is None:

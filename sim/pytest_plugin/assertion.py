@@ -120,13 +120,14 @@ class _Assertion:
         shrunk = shrink(request.kernel, self._job(compared), compared.vectors, failure.number, request.engine)
         if kept is not None and shrunk.outcome is not None:
             kept.save(shrunk.inputs)
-        return self._failed(compared, failure, shrunk)
+        is_drawn = kept is not None and compared.outcomes[compared.failing or 0].failed_set is not None
+        return self._failed(compared, failure, shrunk, self._request.debug(self._job(compared)) if is_drawn else "")
 
-    def _failed(self, compared: _Compared, failure: Failure | None, shrunk: Shrunk | None) -> str:
+    def _failed(self, compared: _Compared, failure: Failure | None, shrunk: Shrunk | None, debug: str = "") -> str:
         inputs = None if shrunk is None or shrunk.outcome is None else shrunk.inputs
         lines = self._request.lines(self._job(compared), inputs)
         self._record(compared, lines)
-        return failed(self._request, compared.outcomes, failure, compared.vectors, shrunk, lines)
+        return failed(self._request, compared.outcomes, failure, compared.vectors, shrunk, lines, debug)
 
     def _job(self, compared: _Compared) -> Job:
         return self._jobs[compared.failing or 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -49,6 +50,19 @@ class Request:
         ]
         return (*(made.imports if made is not None else ()), _IMPORT, f"assert_kernel_equal({', '.join(parts)})")
 
+    def debug(self, job: Job) -> str:
+        """The command that opens the first failing call of an implementation where it goes wrong, made small; "" where
+        no text names the kernel, and for its program of intrinsics.
+        """
+        if self.name is None or job.source is None:
+            return ""
+        name, _, mode = self.name.partition(":") if self.kernel.mode else (self.name, "", "")
+        level = [("--opt", flag.removeprefix("-")) for flag in job.flags[:1]]
+        others = [("--source", job.source.name)] if job.source != self.kernel.sources[0] else []
+        options = [("--mode", mode)] if mode else []
+        options += [*level, ("--seed", str(self.seed)), ("--vectors", str(self.vectors)), *others]
+        return shlex.join(["lanewise", "debug", name, "--failing", *(word for option in options for word in option)])
+
 
 def nothing_compared(request: Request, lines: Sequence[str]) -> str:
     """What a pass says that proves nothing."""
@@ -57,9 +71,11 @@ def nothing_compared(request: Request, lines: Sequence[str]) -> str:
 
 def failed(
     request: Request, outcomes: Sequence[Outcome], failure: Failure | None, vectors: Vectors, shrunk: Shrunk | None,
-    lines: Sequence[str],
+    lines: Sequence[str], debug: str = "",
 ) -> str:  # fmt: skip
-    """The first failing one of the outcomes: its lanes, its text, the shrunk inputs, and the lines that repeat it."""
+    """The first failing one of the outcomes: its lanes, its text, the shrunk inputs, the lines that repeat it, and the
+    command that debugs it.
+    """
     failing = [outcome for outcome in outcomes if outcome.failure]
     parts = [f"{request.kernel.title}: {len(failing)} of {len(outcomes)} implementations fail"]
     parts.append(failing[0].title)
@@ -68,7 +84,7 @@ def failed(
         parts.append(lane_table(arguments, vectors.golden[failure.number], failure.result.outputs))
     parts.append(failing[0].failure)
     parts += [shrunk.told(failing[0])] if shrunk is not None else []
-    return "\n".join([*parts, *_repeat(request, lines)])
+    return "\n".join([*parts, *_repeat(request, lines), *([f"debug: {debug}"] if debug else [])])
 
 
 def _repeat(request: Request, lines: Sequence[str]) -> list[str]:
