@@ -25,9 +25,8 @@ LINK = '.section .gnu_debuglink, "", @progbits\n.asciz "{name}"\n.balign 4\n.lon
 @pytest.mark.parametrize("flags", [(), ("-shared",), ("-pie",)])
 def test_a_function_of_a_stripped_program_is_called_by_its_address(tmp_path: Path, flags: tuple[str, ...]) -> None:
     made = compiled(tmp_path, "kernel.c", TEXT, "-O1", "-fPIC")
-    whole, stripped = (
-        linked(tmp_path, name, made, flags=(*flags, *more)) for name, more in (("a", ()), ("b", ("-s",)))
-    )
+    whole = linked(tmp_path, "whole", made, flags=flags)
+    stripped = linked(tmp_path, "stripped", made, flags=(*flags, "-s"))
     moved = 0x10000 if flags else 0  # what begins at 0 is put there
     address = open_image(whole, "kernel").symbol("kernel").address - moved
     if not flags:
@@ -37,10 +36,10 @@ def test_a_function_of_a_stripped_program_is_called_by_its_address(tmp_path: Pat
     assert json.loads(done.stdout)["outputs"]["returned"] == 26
 
 
-@pytest.mark.parametrize(("address", "message"), [("0x4", "has no instruction at 0x4: its code is at 0x"), ("0x2", "")])
-def test_an_address_without_code_is_refused(tmp_path: Path, address: str, message: str) -> None:
+@pytest.mark.parametrize("address", ["0x4", "0x2", "0xffffffffffffffff"])
+def test_an_address_without_code_is_refused(tmp_path: Path, address: str) -> None:
     program = linked(tmp_path, "a.elf", compiled(tmp_path, "kernel.c", TEXT, "-O1"))
-    with pytest.raises(ImageError, match=message):
+    with pytest.raises(ImageError, match=f"has no instruction at {address}: its code is at 0x"):
         open_image(program, address)
 
 
