@@ -135,6 +135,25 @@ def test_arguments_may_be_in_a_file(folder: Path, given: object) -> None:
     assert json.loads(done.stdout)["outputs"]["returned"] == 16
 
 
+NESTED = """
+typedef struct { struct { short low, high; } range; struct { signed char q[2]; unsigned of : 3; } each[2]; } Rule;
+int nested(const Rule *rule, const int *const *rows, int n) {
+    int sum = rule->range.high + 10 * rule->each[1].q[0] + 100 * rule->each[0].of;
+    for (int i = 0; i < n; i++) sum += 1000 * rows[i][1];
+    return sum;
+}
+"""
+
+
+def test_structures_within_and_tables_may_be_too(folder: Path) -> None:
+    (folder / "nested.c").write_text(NESTED)
+    rule = {"range": {"low": 0, "high": 1}, "each": [{"q": [0, 0], "of": 3}, {"q": [2, 0], "of": 7}]}
+    (folder / "a.json").write_text(json.dumps({"rule": rule, "rows": [[0, 4], [0, 5]], "n": 2}))
+    for given in (["--arguments", "a.json"], [json.dumps(rule), "[[0, 4], [0, 5]]", "2"]):
+        done = lanewise("run", "nested.c", "nested", *given, "--json")
+        assert json.loads(done.stdout)["outputs"]["returned"] == 9321
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -144,10 +163,10 @@ def test_arguments_may_be_in_a_file(folder: Path, given: object) -> None:
         ("[1]", "a.json has 1 arguments, and the function 3"),
         ('{"a": null, "n": 1}', "a.json lacks 'rule': a, n, rule"),
         ('{"a": null, "n": 1, "rule": [1, 2, 3], "b": 1}', "a.json has no 'b': a, n, rule"),
-        ('[null, 1, {"by": 1}]', "a.json: 'rule' lacks 'of'"),
-        ("[null, [[1]], [1, 2, 3]]", "a.json: 'n' is no number"),
+        ('[null, 1, {"by": 1}]', "no value of the argument 'rule': its fields are by, of, not by"),
+        ("[null, [[1]], [1, 2, 3]]", "'[[1]]' is no value of the argument 'n'"),
         ("[null, 1.5, [1, 2, 3]]", "'1.5' is no value of the argument 'n'"),
-        ('[{"x": 1}, 1, [1, 2, 3]]', "a.json: 'a' is no number"),
+        ('[{"x": 1}, 1, [1, 2, 3]]', "is no value of the argument 'a'"),
     ],
 )
 def test_a_file_of_wrong_arguments_is_told_in_a_sentence(folder: Path, text: str, says: str) -> None:

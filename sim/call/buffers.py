@@ -117,7 +117,7 @@ def _write_fields(placed: PlacedArray, value: Any, data: bytearray) -> None:
     try:
         write_fields(struct, value, data, placed.extents)
     except (TypeError, ValueError, OverflowError) as error:
-        raise KernelError(f"the argument {struct.name!r} is no {struct.type}: {error}") from None
+        raise KernelError(f"the argument {struct.name!r} is no such structure: {error}") from None
 
 
 class Buffers:

@@ -126,7 +126,8 @@ class Caller:
         try:
             data = bytearray(as_bytes(argument, value))
         except (TypeError, ValueError, OverflowError, KeyError) as error:
-            raise KernelError(f"the argument {argument.name!r} is no {argument.type}: {error}") from None
+            kind = "such structure" if isinstance(argument, Struct) else argument.type
+            raise KernelError(f"the argument {argument.name!r} is no {kind}: {error}") from None
         for offset, pointer in argument.pointers if isinstance(argument, Struct) else ():
             data[offset : offset + 8] = address_of(pointer, placed).to_bytes(8, "little")
         return bytes(data)

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from sim.call.single import ArgumentError
-from sim.kernels.signature import Signature, Struct
+from sim.kernels.signature import Signature
 
 
 def arguments_in(path: Path, signature: Signature) -> list[str]:
     """The arguments in a file, a list in order or an object by name, as `read_arguments` takes them.
 
-    A number is a number, an array or a vector a list of numbers, a structure an object by its fields or a list of all
-    their numbers, null a null pointer; a text is what it would be on the command line.  Raises ArgumentError.
+    A number is a number, an array or a vector a list of numbers, or of lists, a structure an object by its fields or a
+    list of all their numbers, several of them a list of objects, null a null pointer; a text is what it would be on the
+    command line.  Raises ArgumentError.
     """
     try:
         given = json.loads(path.read_bytes())
@@ -30,14 +31,14 @@ def arguments_in(path: Path, signature: Signature) -> list[str]:
     if len(given) != len(arguments):
         raise ArgumentError(f"{path} has {len(given)} arguments, and the function {len(arguments)}")
     texts = []
-    for value, (name, argument) in zip(given, arguments.items(), strict=True):
-        if isinstance(value, dict) and isinstance(argument, Struct):
-            fields = _in_order(value, [field for field, _ in argument.fields], f"{path}: {name!r}")
-            value = [part for one in fields for part in (one if isinstance(one, list) else [one])]
+    for value, name in zip(given, arguments, strict=True):
         parts = value if isinstance(value, list) else [value]
+        if any(isinstance(part, list | dict) for part in parts):
+            texts.append(json.dumps(value))
+            continue
         numbers = all(isinstance(part, int | float) for part in parts)  # a truth is 1 or 0
         if value is not None and not numbers and not isinstance(value, str):
-            raise ArgumentError(f"{path}: {name!r} is no number, list of numbers, text or null")
+            raise ArgumentError(f"{path}: {name!r} is no number, text or null, and no lists or object of numbers")
         is_text = value is None or isinstance(value, str)
         texts.append((value or "null") if is_text else ",".join(repr(part + 0) for part in parts))
     return texts
