@@ -277,5 +277,5 @@ def test_default_mode_comes_first() -> None:
 
 
 def test_cycles_are_told_by_multiply_accumulate() -> None:
-    call, *_ = kernel_calls(built_in_kernel(NAME), ["-O2"], [], None, 1, 1 << 20)
+    call = next(kernel_calls(built_in_kernel(NAME), ["-O2"], [], None, 1, 1 << 20))
     assert (call.elements, call.notes) == (4 * 32 * 256, ("an element is a multiply-accumulate",))

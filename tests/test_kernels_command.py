@@ -88,7 +88,7 @@ def test_what_no_operator_stands_for_is_said() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("show", "nothing"), "lanewise: there is no kernel 'nothing': the kernels are fully_connected, "),
+        (("show", "nothing"), "lanewise: there is no kernel 'nothing': the kernels are conv2d, "),
         (
             ("show", "transpose1xw", "--mode", "page"),
             "the kernel 'transpose1xw' has no mode 'page': its modes are acl_19_08",
@@ -143,6 +143,7 @@ GENERATORS = {
     "quantized_add": "sim.kernels.quantized_add.configure",
     "requantize": "sim.kernels.requantize.configure",
     "fully_connected": "sim.kernels.fully_connected.configure",
+    "conv2d": "sim.kernels.conv2d.configure",
 }
 
 

@@ -3,6 +3,8 @@
 Each has `validate`, a configure step and a run on arrays, whole or window by window: see docs/operators.md.
 """
 
+from sim.kernels.conv2d.configure import Conv2d
+from sim.kernels.conv2d.golden import Geometry
 from sim.kernels.fully_connected.configure import FullyConnected
 from sim.kernels.fully_connected.golden import FloatChannels
 from sim.kernels.fully_connected.golden import Parameters as LayerParameters
@@ -21,10 +23,12 @@ __all__ = [
     "BorderSize",
     "Channels",
     "ConfigurationError",
+    "Conv2d",
     "ErrorCode",
     "FloatChannels",
     "FloatScale",
     "FullyConnected",
+    "Geometry",
     "InputTensor",
     "IntegerScale",
     "InvalidArgumentException",
