@@ -11,16 +11,19 @@ import numpy as np
 import typer
 
 from isa.errors import MISMATCH, MISSING
+from sim.command.options import chosen_kernel, optimisation_flag
 from sim.explanation.tensor_file import read_arrays
 from sim.models.compare import compared, tensors_by_name
+from sim.models.forward import FORWARD_CONVENTIONS, forward
+from sim.models.kernel_in_layer import kernel_in_layer
 from sim.models.litert import RESOLVERS, litert_tensors
 from sim.models.network import AnyArray, ModelError, Network
 from sim.models.onnx_file import read_onnx
 from sim.models.onnxruntime import onnxruntime_tensors
 from sim.models.report import ModelReport
 from sim.models.tflite_file import read_tflite
-from sim.terminal.output import print_json, print_shown
-from sim.view.rounding.model import show_model, show_network
+from sim.terminal.output import print_json, print_shown, require_one_of
+from sim.view.rounding.model import show_kernel_in_layer, show_model, show_network
 
 RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], dict[int, AnyArray]]]] = {
     **{name: partial(litert_tensors, runtime=name) for name in RESOLVERS},
@@ -29,29 +32,38 @@ RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], d
 """What runs a network here, by the name that `--against` has for it."""
 
 
-def model(file: Path, against: str | None, inputs: Path | None, seed: int, as_json: bool) -> None:
+def model(
+    file: Path, against: str | None, inputs: Path | None, layer: int | None, kernel: str | None, mode: str | None,
+    opt: str, convention: str, seed: int, as_json: bool,
+) -> None:  # fmt: skip
     """Do what `lanewise model` says: its options are those of `sim.command.signatures.model`."""
     if not file.is_file():
         raise ModelError(f"there is no file {file}")
+    if (layer is None) != (kernel is None):
+        raise ModelError("--layer and --kernel go together: the layer's number, and what is put in its place")
+    require_one_of("--convention", convention, FORWARD_CONVENTIONS)
     network = read_onnx(file) if file.suffix == ".onnx" else read_tflite(file)
-    if against is None:
+    if against is None and kernel is None:
         if as_json:
             print_json(network.as_json())
         else:
             print_shown(partial(show_network, network))
         return
-    drawn: int | None = None
-    if against in RUNTIMES:
-        given = tensors_by_name(network, read_arrays(inputs)) if inputs is not None else _drawn(network, seed)
-        drawn = None if inputs is not None else seed
-        missing = [network.tensors[number].name for number in network.inputs if number not in given]
-        if missing:
-            raise ModelError(f"{inputs} has no {', '.join(missing)}, which {network.name} takes")
-        tensors = RUNTIMES[against](file, network, {number: given[number] for number in network.inputs})
-    elif not Path(against).exists():
-        raise ModelError(f"{against} is neither a file nor one of {', '.join(RUNTIMES)}")
-    else:
-        tensors = tensors_by_name(network, read_arrays(Path(against)))
+    tensors, drawn = _tensors(network, file, against, inputs, seed, convention)
+    if layer is not None and kernel is not None:
+        if layer >= len(network.layers):
+            raise ModelError(f"{network.name} has no layer {layer}: its layers are 0..{len(network.layers) - 1}")
+        chosen, flag = chosen_kernel(kernel, mode), optimisation_flag(opt)
+        source = against or f"the golden reference, {convention}"
+        run = kernel_in_layer(network, network.layers[layer], chosen, (flag,), tensors, source, convention)
+        if as_json:
+            print_json(run.as_json())
+        else:
+            print_shown(partial(show_kernel_in_layer, run))
+        if not run.is_equal:
+            raise typer.Exit(MISMATCH)
+        return
+    assert against is not None
     report = ModelReport(network=network, against=against, seed=drawn, layers=tuple(compared(network, tensors)))
     if as_json:
         print_json(report.as_json())
@@ -61,6 +73,23 @@ def model(file: Path, against: str | None, inputs: Path | None, seed: int, as_js
         raise typer.Exit(MISMATCH)
     if not report.compared:
         raise typer.Exit(MISSING)
+
+
+def _tensors(
+    network: Network, file: Path, against: str | None, inputs: Path | None, seed: int, convention: str
+) -> tuple[dict[int, AnyArray], int | None]:
+    """The tensors of the other side, or without one those of the golden reference; and the seed of the inputs."""
+    if against is not None and against not in RUNTIMES:
+        if not Path(against).exists():
+            raise ModelError(f"{against} is neither a file nor one of {', '.join(RUNTIMES)}")
+        return tensors_by_name(network, read_arrays(Path(against))), None
+    given = tensors_by_name(network, read_arrays(inputs)) if inputs is not None else _drawn(network, seed)
+    missing = [network.tensors[number].name for number in network.inputs if number not in given]
+    if missing:
+        raise ModelError(f"{inputs} has no {', '.join(missing)}, which {network.name} takes")
+    given = {number: given[number] for number in network.inputs}
+    made = forward(network, given, convention) if against is None else RUNTIMES[against](file, network, given)
+    return made, seed if inputs is None else None
 
 
 def _drawn(network: Network, seed: int) -> dict[int, AnyArray]:

@@ -24,6 +24,22 @@ def model(
         Path | None,
         typer.Option(help="For a runtime: FILE.npz with the inputs by name; default: any numbers of a seed."),
     ] = None,
+    layer: Annotated[
+        int | None, typer.Option(min=0, help="The number of the layer in whose place --kernel is put.")
+    ] = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option(help="A built-in kernel, or FILE.py with yours, whose arguments are named as those of these are."),
+    ] = None,
+    mode: Annotated[str | None, typer.Option(help="Which of the kernel's arithmetics; default: the first.")] = None,
+    opt: Annotated[str, typer.Option(help="The level at which the kernel is compiled.")] = "O2",
+    convention: Annotated[
+        str,
+        typer.Option(
+            help="How the layers behind a kernel are scaled, and all of them without --against: double_rounding, "
+            "double_rounding_ties_up, single_rounding or fp32."
+        ),
+    ] = "double_rounding",
     seed: Annotated[int, typer.Option(min=0, help="Of the inputs that are drawn.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -31,6 +47,8 @@ def model(
 
     Without --against it lists the layers with types, scales and zero points.  With it, each layer is computed from the
     other side's own inputs, so that a difference is told where it is made: fully connected, convolution, depthwise,
-    addition, maximum, reshape; others are named and skipped.  Exit code 0: every layer that was compared is
-    reproduced, 1: one is not, 2: a bad file, 3: nothing could be compared.
+    addition, maximum, reshape; others are named and skipped.  With --layer and --kernel it runs the kernel in lockstep
+    on the tensors of that layer, those of --against or of the golden reference, and says what it changes in the layer
+    and in the outputs.  Exit code 0: every layer that was compared is reproduced, or the kernel gives the layer's
+    output, 1: one is not, 2: a bad file, 3: nothing could be compared.
     """

@@ -12,6 +12,7 @@ from rich.table import Table
 from sim.explanation.explanation import place_of
 from sim.golden.registry.conventions import CONVENTIONS
 from sim.models.compare import LayerReport
+from sim.models.kernel_in_layer import KernelInLayer, TensorChange
 from sim.models.network import Network, NetworkLayer
 from sim.models.report import ModelReport
 from sim.view.rounding.explain import show_explanation
@@ -53,6 +54,33 @@ def show_model(report: ModelReport, console: Console) -> None:
     if apart is not None and apart.explanation is not None:
         console.print()
         show_explanation(apart.explanation, console)
+
+
+def show_kernel_in_layer(run: KernelInLayer, console: Console) -> None:
+    """What a kernel made in the place of a layer, and what became of the network's outputs."""
+    title = f"{run.kernel} as layer {run.layer.number}, {run.layer.operator}, of {run.network.name}"
+    console.print(escape(f"{title}: {run.instructions:,} instructions in lockstep"), highlight=False)
+    if run.output is None:
+        console.print(f"[red]{escape(run.failure)}[/red]", highlight=False)
+        return
+    colour = "red" if run.output.differing else "green"
+    console.print(f"[{colour}]{escape(_changed(run.output, run.against))}[/{colour}]", highlight=False)
+    for change in run.outputs:
+        behind = f"the same from there, the layers behind by {run.convention}"
+        console.print(escape(f"output {_changed(change, behind)}"), highlight=False)
+    for name in run.not_reached:
+        console.print(f"output {escape(name)} was not reached: a layer before it is not computed", highlight=False)
+
+
+def _changed(change: TensorChange, other: str) -> str:
+    if not change.differing or change.numbers is None:
+        return f"{change.name}: all {change.elements:,} elements are those of {other}"
+    where = f"first {place_of(change.first)}, {change.numbers[0]} for {change.numbers[1]}"
+    largest = ""
+    if change.largest is not None:
+        largest = f"; the largest of the first row is element {change.largest[0]}, it was {change.largest[1]}"
+    count = f"{change.differing:,} of {change.elements:,} elements are others than those of {other}"
+    return f"{change.name}: {count}: {where}, by {change.distance} at most{largest}"
 
 
 def _table(*columns: str) -> Table:
