@@ -61,8 +61,11 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def run_by(network: Network, scaling_of: Callable[[int], Scaling]) -> Tensors:
-    """The net layer by layer, each layer by a scaling of its own, written a second time here."""
+def run_by(network: Network, scaling_of: Callable[[int], Scaling], spoilt: int | None = None) -> Tensors:
+    """The net layer by layer, each layer by a scaling of its own, written a second time here.
+
+    What the spoilt layer gives is 3 too much.
+    """
     given = {t.number: t.data for t in network.tensors if t.data is not None}
     rng = np.random.default_rng(5)
     given |= {n: rng.integers(-128, 128, network.tensors[n].shape).astype(np.int8) for n in network.inputs}
@@ -72,7 +75,7 @@ def run_by(network: Network, scaling_of: Callable[[int], Scaling]) -> Tensors:
             made = scaled(made, made.accumulators, scaling_of(layer.number))
         elif isinstance(made, Added):
             made = added(made)
-        given[layer.outputs[0]] = made
+        given[layer.outputs[0]] = made if layer.number != spoilt else np.minimum(made, 124) + np.int8(3)
     return {number: array for number, array in given.items() if network.tensors[number].data is None}
 
 
@@ -127,6 +130,15 @@ def test_what_another_rounding_changes_is_counted(path: Path, tmp_path: Path) ->
     assert tuple(found["output"]["first"]) == first
     assert found["output"]["numbers"] == [int(ours[number][first]), int(theirs[number][first])]
     assert found["outputs"][0]["differing"] == int((ours[end] != theirs[end]).sum())
+
+
+def test_what_a_layer_changes_is_followed_to_the_outputs(path: Path, tmp_path: Path) -> None:
+    network = read_tflite(path)
+    theirs, ours = (run_by(network, lambda _: double_rounding, spoilt) for spoilt in (CONVOLUTION, None))
+    found = report(path, CONVOLUTION, "conv2d", "--against", saved(network, theirs, tmp_path), exit_code=1)
+    end = network.outputs[0]
+    assert found["outputs"][0]["differing"] == int((ours[end] != theirs[end]).sum()) > 0
+    assert found["outputs"][0]["distance"] == int(np.abs(ours[end].astype(int) - theirs[end]).max())
 
 
 def own_kernel(folder: Path, source: str = SOURCE, record: str = RECORD) -> Path:
