@@ -24,7 +24,7 @@ NZCV: Final = PLACES.index(Place("nzcv"))
 """Those before it are what recordings have the values of; those behind are taken to stay as they are."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Window:
     """The executed instructions of a call from number `first` on.
 
@@ -72,9 +72,10 @@ class Window:
         machine = session.machine
         held = b"".join(machine.read(place).to_bytes(16, "little") for place in PLACES)
         return cls(
-            first, tuple(code), np.concatenate([np.zeros(0, np.uint32), *paths]),
-            np.concatenate([np.zeros(0, np.uint8), *states]), np.concatenate(accesses),
-            np.concatenate([np.zeros((0, 16), np.uint8), *values]), np.frombuffer(held, np.uint8).reshape(-1, 16),
+            first=first, code=tuple(code), path=np.concatenate([np.zeros(0, np.uint32), *paths]),
+            status=np.concatenate([np.zeros(0, np.uint8), *states]), accesses=np.concatenate(accesses),
+            values=np.concatenate([np.zeros((0, 16), np.uint8), *values]),
+            initial=np.frombuffer(held, np.uint8).reshape(-1, 16),
         )  # fmt: skip
 
     @cached_property
