@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from isa.evaluate.exact import Evaluation
-from isa.lane import Place
+from isa.lane import Place, Read, walk
 from sim.call.call import CompiledKernel
 from sim.kernels import quantize_down
 from sim.kernels.kernel import Kernel
@@ -111,3 +111,16 @@ def test_a_register_that_is_not_kept_is_found() -> None:
     text = ".globl tried\n.type tried, %function\ntried:\n ldr q9, [x0]\n str q9, [x1]\n ret\n.size tried, .-tried\n"
     call = SymbolicCall(kernel, build_text(text, ".s"))
     assert one_way(call.traced({"x": np.zeros(4, np.int32)}, {"x"})).faults == ("d9 is not given back as it was",)
+
+
+def test_where_arrays_lie_is_not_known_and_a_branch_on_it_is_followed_both_ways() -> None:
+    _, call = kernel_of(
+        """#include <stdint.h>
+        void tried(const int32_t *x, int32_t *out) {
+            if (out - x < 4) { out[0] = x[1]; __asm__ volatile(""); } else out[0] = x[2];
+            out[1] = out[2] = 1, out[3] = (intptr_t)x >> 3; }"""
+    )
+    way = one_way(call.traced({"x": np.zeros(4, np.int32)}, {"x"}))
+    depends = [{node.place.file for node in walk([lane]) if isinstance(node, Read)} for lane in way.outputs["out"]]
+    assert depends == [{"address of x", "address of out", "in.x"}, set(), set(), {"address of x"}]
+    assert {name for names in way.branches.values() for name in names} == {"address of x", "address of out"}

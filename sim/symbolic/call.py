@@ -14,6 +14,7 @@ import numpy as np
 
 from isa.evaluate.smt import Impossible, Solver
 from isa.evaluate.smt_terms import Untranslatable
+from isa.instruction import Instruction
 from isa.lane import Int, Lane, Place, Read, walk
 from sim.call.buffers import PlacedArray
 from sim.call.caller import RETURN_ADDRESS, Call, Caller
@@ -34,7 +35,11 @@ from sim.toolchain.image import Image
 UNDEFINED = "undefined"
 """The register file of leaves for bytes that nobody defines: registers, the stack, outputs before a call."""
 PLACED = 0
-"""The seed of a call by which arrays are placed: addresses are numbers, those of this call."""
+"""The seed of a call by which arrays are placed here, wherever they lie."""
+ADDRESS = "address of "
+"""What the register file of an array's address begins with: where arrays lie is not known."""
+LOWEST, HIGHEST = 1 << 16, 1 << 47
+"""Where arrays begin: in the half of 48 bits of addresses that a process has, behind its first bytes."""
 SECONDS_FOR_A_PATH = 5.0
 """How long the solver may look for an input that takes a way which fails."""
 
@@ -61,7 +66,8 @@ class Path:
 
     `outputs` are the elements of each output array in C order, and the result under its name; `saturates` is 1 where
     QC is set.  `faults` says what a caller may not find, such as a register that was not kept.  `branches` are the
-    instructions after which it depends on inputs how the code goes on, with their names.
+    instructions after which it depends on inputs how the code goes on, with their names.  `addresses` are those of the
+    example.
     """
 
     condition: Lane
@@ -70,6 +76,7 @@ class Path:
     faults: tuple[str, ...]
     instructions: int
     branches: Mapping[str, Collection[str]]
+    addresses: Mapping[Place, int]
 
 
 class _Filled:
@@ -80,6 +87,18 @@ class _Filled:
 
     def bytes(self, size: int) -> bytes:
         return bytes([self._byte]) * size
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A call as it begins, and what a machine needs to follow it: see `SymbolicMachine`."""
+
+    state: SymbolicState
+    placed: Mapping[str, PlacedArray]
+    places: Mapping[Lane, tuple[int, int]]
+    instruction_at: Callable[[int], Instruction]
+    first: Callable[[int], BitPiece]
+    breach: Callable[[int, int, bool, int], str]
 
 
 class SymbolicCall:
@@ -94,9 +113,32 @@ class SymbolicCall:
     def traced(self, arguments: Inputs, symbolic: Collection[str], required: Collection[Lane] = ()) -> list[Path]:
         """What the kernel leaves for all values of the named inputs; the others are those of the arguments.
 
-        `required` are conditions that inputs meet.  Raises NotFollowed, KernelError, and what an instruction raises
-        that some input executes.
+        Where arrays lie is not known.  `required` are conditions that inputs meet.  Raises NotFollowed, KernelError,
+        and what an instruction raises that some input executes.
         """
+        entry = self.entered(arguments)
+        state, placed = entry.state, entry.placed
+        self.pass_numbers(state, placed, symbolic)
+        self._pass_arrays(state, placed, symbolic)
+        if missing := [name for name in symbolic if name not in placed and name not in arguments]:
+            raise KernelError(f"the argument {missing[0]!r} is missing")
+        machine = SymbolicMachine(
+            self._s, entry.instruction_at, entry.first, entry.breach, self._possibility(required),
+            self._image.place_of, entry.places,
+        )  # fmt: skip
+        before = dict(state.registers)
+        state = machine.run(state, RETURN_ADDRESS)
+        outputs = self._outputs(machine, state, placed)
+        faults = [*not_kept(self._s, before, state), *self._undefined_outputs(outputs)]
+        saturates = self._s.number(0)
+        for condition in state.saturated:
+            saturates = self._s.computed("maximum", saturates, condition)
+        addresses = {leaf.place: at // times for leaf, (times, at) in entry.places.items() if isinstance(leaf, Read)}
+        done = machine.executed
+        return [Path(self._s.number(1), outputs, saturates, tuple(faults), done, machine.branches, addresses)]
+
+    def entered(self, arguments: Inputs) -> Entry:
+        """The call as it begins: arrays lie somewhere, all else is what the arguments are."""
         call = Call(arguments, PLACED)
         placed, _ = (c.prepare(call, _Filled(byte)) for c, byte in zip(self._callers, (0, 255), strict=True))
         bounds = AccessBounds(placed.values(), self._image.segments, self._callers[0].stack, self._image.absent)
@@ -115,22 +157,17 @@ class SymbolicCall:
             found = bounds.breach(address, size, writes, sp)
             return "" if found is None or found.allowed else found.says
 
-        machine = SymbolicMachine(
-            self._s, first.instruction_at, before, breach, self._possibility(required), self._image.place_of
-        )
         registers = {}
         for place in (*VISIBLE_PLACES, Place("monitor")):
             registers[place] = self._entry(place, first.registers.read(place), second.registers.read(place))
-        state = SymbolicState(first.pc, registers)
-        self._pass(state, arguments, placed, symbolic)
-        entry = dict(state.registers)
-        state = machine.run(state, RETURN_ADDRESS)
-        outputs = self._outputs(machine, state, placed)
-        faults = [*self._not_kept(entry, state), *self._undefined_outputs(outputs)]
-        saturates = self._s.number(0)
-        for condition in state.saturated:
-            saturates = self._s.computed("maximum", saturates, condition)
-        return [Path(self._s.number(1), outputs, saturates, tuple(faults), machine.executed, machine.branches)]
+        state, places = SymbolicState(first.pc, registers), dict[Lane, tuple[int, int]]()
+        for name, array in placed.items():
+            if isinstance(array.pointer, Pointer) and not array.pointer.indirect and not array.is_part:
+                times = array.pointer.alignment
+                leaf = self._s.made(Read(Place(ADDRESS + name), LOWEST // times, HIGHEST // times))
+                places[leaf] = times, array.address
+                self._pass(state, name, self._s.computed("multiply", leaf, times))
+        return Entry(state, placed, places, first.instruction_at, before, breach)
 
     def _possibility(self, required: Collection[Lane]) -> Callable[[tuple[Lane, ...]], bool]:
         def is_possible(conditions: tuple[Lane, ...]) -> bool:
@@ -158,32 +195,30 @@ class SymbolicCall:
             at += size
         return tuple(pieces)
 
-    def _pass(
-        self, state: SymbolicState, arguments: Inputs, placed: Mapping[str, PlacedArray], symbolic: Collection[str]
-    ) -> None:
-        """Put the leaves of the symbolic inputs where their numbers travel."""
-        passed = self._kernel.signature.passed()
+    def pass_numbers(self, state: SymbolicState, placed: Mapping[str, PlacedArray], symbolic: Collection[str]) -> None:
+        """Put the leaves of the symbolic numbers where these travel."""
         for argument in self._kernel.signature.arguments:
-            if argument.name not in symbolic:
-                continue
-            array = placed.get(argument.name)
-            if array is not None and isinstance(array.pointer, Pointer) and is_given(array.pointer):
+            if argument.name in symbolic and argument.name not in placed and isinstance(argument, ScalarArgument):
+                self._pass(state, argument.name, self._s.made(input_leaf(self._kernel, argument.name)))
+
+    def _pass_arrays(self, state: SymbolicState, placed: Mapping[str, PlacedArray], symbolic: Collection[str]) -> None:
+        for name, array in placed.items():
+            if name in symbolic and isinstance(array.pointer, Pointer) and is_given(array.pointer):
                 size = np.dtype(array.pointer.dtype).itemsize
                 for index, address in enumerate(element_addresses(array)):
-                    leaf = self._s.made(input_leaf(self._kernel, argument.name, index))
+                    leaf = self._s.made(input_leaf(self._kernel, name, index))
                     state.memory |= {address + i: BitPiece(leaf, 8 * i, 8) for i in range(size)}
-            elif isinstance(argument, ScalarArgument):
-                leaf = self._s.made(input_leaf(self._kernel, argument.name))
-                (piece,) = passed[argument.name].pieces
-                if isinstance(piece.location, Stack):
-                    at = self._callers[0].stack.sp + piece.location.offset
-                    state.memory |= {at + i: BitPiece(leaf, 8 * i, 8) for i in range(piece.size)}
-                else:
-                    held, bits = state.registers[piece.location], 8 * piece.size
-                    above = cut(held, bits, piece.location.bits - bits) if bits < piece.location.bits else ()
-                    state.registers[piece.location] = (BitPiece(leaf, 0, bits), *above)
-            elif array is None and argument.name not in arguments:
-                raise KernelError(f"the argument {argument.name!r} is missing")
+
+    def _pass(self, state: SymbolicState, name: str, lane: Lane) -> None:
+        """Put the number that an argument is where it travels."""
+        (piece,) = self._kernel.signature.passed()[name].pieces
+        if isinstance(piece.location, Stack):
+            at = self._callers[0].stack.sp + piece.location.offset
+            state.memory |= {at + i: BitPiece(lane, 8 * i, 8) for i in range(piece.size)}
+        else:
+            held, bits = state.registers[piece.location], 8 * piece.size
+            above = cut(held, bits, piece.location.bits - bits) if bits < piece.location.bits else ()
+            state.registers[piece.location] = (BitPiece(lane, 0, bits), *above)
 
     def _outputs(
         self, machine: SymbolicMachine, state: SymbolicState, placed: Mapping[str, PlacedArray]
@@ -193,7 +228,7 @@ class SymbolicCall:
             if pointer.name in placed:
                 array, element = placed[pointer.name], element_type(pointer.dtype)
                 outputs[pointer.name] = [
-                    number(self._s, machine.load(state, address, element.bits // 8), element)
+                    number(self._s, machine.load(state, self._s.number(address), element.bits // 8), element)
                     for address in element_addresses(array)
                 ]
         if self._kernel.signature.returns:
@@ -201,15 +236,6 @@ class SymbolicCall:
             held = machine.held(state, self._kernel.signature.result)
             outputs[RETURNED] = [number(self._s, cut(held, 0, element.bits), element)]
         return outputs
-
-    def _not_kept(self, entry: Mapping[Place, Pieces], state: SymbolicState) -> list[str]:
-        found = []
-        for place in PRESERVED:
-            bits = 64 if place.file == "v" else place.bits
-            was, now = (number(self._s, cut(of[place], 0, bits), Int(bits, False)) for of in (entry, state.registers))
-            if was is not now:
-                found.append(f"{name_of(place)} is not given back as it was")
-        return found
 
     @staticmethod
     def _undefined_outputs(outputs: Mapping[str, list[Lane]]) -> list[str]:
@@ -221,6 +247,17 @@ class SymbolicCall:
                 if undefined:
                     found.append(f"{name}[{index}] depends on undefined bytes ({undefined[0]})")
         return found
+
+
+def not_kept(s: Simplifier, entry: Mapping[Place, Pieces], state: SymbolicState) -> list[str]:
+    """The registers that a function must give back as they were at its entry and does not."""
+    found = []
+    for place in PRESERVED:
+        bits = 64 if place.file == "v" else place.bits
+        was, now = (number(s, cut(of[place], 0, bits), Int(bits, False)) for of in (entry, state.registers))
+        if was is not now:
+            found.append(f"{name_of(place)} is not given back as it was")
+    return found
 
 
 def element_type(dtype: str) -> Int:

@@ -24,10 +24,10 @@ class Flow:
     def join(self, branch: int) -> int:
         """The first address that every way from a branch to the end of its function comes by; EXIT for its end."""
         if branch not in self._joins:
-            self._joins |= _immediate_postdominators(self._following(branch))
+            self._joins |= _immediate_postdominators(self.following(branch))
         return self._joins.get(branch, EXIT)
 
-    def _following(self, start: int) -> dict[int, tuple[int, ...]]:
+    def following(self, start: int) -> dict[int, tuple[int, ...]]:
         """Where each instruction that can be reached from one leads."""
         found: dict[int, tuple[int, ...]] = {}
         pending = [start]

@@ -7,8 +7,9 @@ together, and what they leave differently is chosen by the condition; a way that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import NamedTuple, assert_never
 
 from isa.errors import MISMATCH, LanewiseError
@@ -94,16 +95,18 @@ class SymbolicMachine:
 
     `instruction_at` decodes; `first` gives the byte that memory holds before anything is written, and raises where none
     may be read; `breach` says what is wrong with an access (address, size, whether it writes, sp), "" for nothing;
-    `line_of` gives an instruction's source line.
+    `line_of` gives an instruction's source line.  `places` has the leaves that stand for addresses of arrays, each with
+    what it is multiplied by and the address at which the array is held here: an address that is one of them and a
+    number is followed.
     `is_possible` says of conditions whether some input meets them all, or that it does not know (True).
     """
 
     def __init__(
         self, s: Simplifier, instruction_at: Callable[[int], Instruction], first: Callable[[int], BitPiece],
         breach: Callable[[int, int, bool, int], str], is_possible: Callable[[tuple[Lane, ...]], bool],
-        line_of: Callable[[int], str],
+        line_of: Callable[[int], str], places: Mapping[Lane, tuple[int, int]] = MappingProxyType({}),
     ) -> None:  # fmt: skip
-        self.s = s
+        self.s, self.places = s, places
         self.executed = 0
         self.branches: dict[str, frozenset[str]] = {}
         self._instruction_at, self._first, self._breach = instruction_at, first, breach
@@ -197,8 +200,8 @@ class SymbolicMachine:
         if instruction not in self._aligned:
             self._aligned[instruction] = must_be_aligned(instruction)
         self.executed += 1
-        work = _Step(self, state, self._aligned[instruction])
-        registers, stores = list[tuple[Place, Pieces]](), list[tuple[int, Pieces]]()
+        work = InstructionStep(self, state, self._aligned[instruction])
+        registers, stores = list[tuple[Place, Pieces]](), list[tuple[Lane, Pieces]]()
         target: int | Ways = (state.pc + 4) % 2**64
         for write in self._writes(instruction, state):
             if write.place == PC:
@@ -211,7 +214,7 @@ class SymbolicMachine:
             elif write.place.file != "zr":
                 registers.append((write.place, joined(cut(pieces, 0, write.place.bits))))
         for address, pieces in stores:
-            state.memory.update(enumerate(in_bytes(self.s, pieces), address))
+            self.store(state, address, pieces)
         state.registers.update(registers)
         new = dict.fromkeys((*state.saturated, *work.saturated))
         state.saturated = tuple(new)
@@ -233,10 +236,28 @@ class SymbolicMachine:
                     ends.add(at)
         return on_longer_lanes(instruction, tuple(ends)) if ends else instruction.writes
 
-    def load(self, state: SymbolicState, address: int, size: int) -> Pieces:
-        """What bytes of memory hold."""
+    def load(self, state: SymbolicState, address: Lane, size: int) -> Pieces:
+        """What bytes of memory hold, at an address that `access` gave."""
         memory = state.memory
-        return joined(memory.get(at) or self._first(at) for at in range(address, address + size))
+        return joined(memory.get(at) or self._first(at) for at in range(address.low, address.low + size))
+
+    def store(self, state: SymbolicState, address: Lane, pieces: Pieces) -> None:
+        """Put bytes into memory, at an address that `access` gave."""
+        state.memory.update(enumerate(in_bytes(self.s, pieces), address.low))
+
+    def access(
+        self, work: InstructionStep, state: SymbolicState, address: Lane, size: int, writes: bool, aligned: bool
+    ) -> Lane:
+        """Where an access goes, which is checked: a number."""
+        terms, constant = self.s.sum_of(address)
+        for term, times in terms.items() if len(terms) == 1 else ():
+            if self.places.get(term, (0, 0))[0] == times:
+                address = self.s.number(self.places[term][1] + constant)
+        if not isinstance(address, Constant):
+            verb = "writes" if writes else "reads"
+            raise self.refused(state, f"the address that it {verb} depends on data")
+        self.check(work, state, address.low, size, writes, aligned)
+        return address
 
     def held(self, state: SymbolicState, place: Place) -> Pieces:
         """What a register holds; of FPSR with the QC that instructions set."""
@@ -252,7 +273,9 @@ class SymbolicMachine:
             return joined((*cut(pieces, 0, QC_BIT), BitPiece(qc, 0, 1), *cut(pieces, QC_BIT + 1, 31 - QC_BIT)))
         return pieces
 
-    def check(self, work: _Step, state: SymbolicState, address: int, size: int, writes: bool, aligned: bool) -> None:
+    def check(
+        self, work: InstructionStep, state: SymbolicState, address: int, size: int, writes: bool, aligned: bool
+    ) -> None:
         """Let an access be made, or raise."""
         if aligned:
             require_aligned(address, size)
@@ -272,7 +295,7 @@ class SymbolicMachine:
         return self._refused(state.pc, reason)
 
 
-class _Step:
+class InstructionStep:
     """One instruction's expressions on one state."""
 
     def __init__(self, machine: SymbolicMachine, state: SymbolicState, aligned: bool) -> None:
@@ -282,14 +305,9 @@ class _Step:
         self._values: dict[Lane, Lane] = {}
         self._loaded: dict[Lane, Pieces] = {}
 
-    def address(self, lane: Lane, size: int, writes: bool) -> int:
+    def address(self, lane: Lane, size: int, writes: bool) -> Lane:
         """Where an access goes, which is checked."""
-        address = self.value(lane)
-        if not isinstance(address, Constant):
-            verb = "writes" if writes else "reads"
-            raise self._machine.refused(self._state, f"the address that it {verb} depends on data")
-        self._machine.check(self, self._state, address.low, size, writes, self._aligned)
-        return address.low
+        return self._machine.access(self, self._state, self.value(lane), size, writes, self._aligned)
 
     def target(self, lane: Lane) -> int | Ways:
         """Where a branch goes."""

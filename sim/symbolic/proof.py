@@ -22,8 +22,8 @@ from isa.evaluate.exact import Evaluation
 from isa.lane import Constant, Floating, Lane, Place, Read, constant, operands_first, walk
 from sim.call.call import CompiledKernel
 from sim.kernels.kernel import Kernel
-from sim.prove.claim import any_of
-from sim.symbolic.call import PLACED, UNDEFINED, Path, SymbolicCall, input_leaf
+from sim.prove.claim import Outcome, any_of
+from sim.symbolic.call import ADDRESS, PLACED, UNDEFINED, Path, SymbolicCall, input_leaf
 from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
 from sim.symbolic.kernel_proof import BuildProof, KernelProof, OutputElement, Shape, Unproved
 from sim.symbolic.numbers.elementwise import less, negated, settled
@@ -156,7 +156,8 @@ class Prover:
 
         A fault in what traces or simplifies is met here, before anything is said to be proved.
         """
-        evaluation = Evaluation(_Inputs(reference.values()))
+        addresses = {place: at for path in paths for place, at in path.addresses.items()}
+        evaluation = Evaluation(_Inputs({**addresses, **reference.values()}))
         cases = [case for case in reference.cases if evaluation.value(case.given)]
         if len(cases) != 1:
             raise WronglyTraced(f"{len(cases)} cases of the reference hold for one input set")
@@ -322,14 +323,18 @@ class Prover:
         values |= {
             leaf.place: n.low for leaf, n in constants.items() if isinstance(leaf, Read) and isinstance(n, Constant)
         }
-        inputs = pair.reference.input_set(values) if answer.finding.outcome == "counter-example" else None
+        outcome: Outcome = answer.finding.outcome
+        by_place = outcome == "counter-example" and any(place.file.startswith(ADDRESS) for place in answer.values)
+        inputs = pair.reference.input_set(values) if outcome == "counter-example" and not by_place else None
         single = {lane.place for lane in _scalars(pair.reference).values()}
         said = {place: _said(place, place in single) for place in sorted(values)}
         names = ", ".join(f"{name} = {values[place]}" for place, name in said.items())
         reason = names if inputs is not None else answer.finding.reason
+        if by_place:
+            outcome, reason = "unknown", f"it depends on where arrays lie: {names}"
         elements = sum(len(one.elements) for one in pairs)
         return Unproved(
-            element=pair.elements[0], elements=elements, outcome=answer.finding.outcome, reason=reason, inputs=inputs,
+            element=pair.elements[0], elements=elements, outcome=outcome, reason=reason, inputs=inputs,
             seconds=answer.finding.seconds,
         )  # fmt: skip
 
