@@ -18,7 +18,7 @@ from isa.instruction import Instruction
 from isa.lane import Int, Lane, Place, Read, walk
 from sim.call.buffers import PlacedArray
 from sim.call.caller import RETURN_ADDRESS, Call, Caller
-from sim.call.guards.bounds import AccessBounds
+from sim.call.guards.bounds import AccessBounds, StackFrame
 from sim.call.guards.convention import PRESERVED, name_of
 from sim.kernels.domain import domain_of, number_types
 from sim.kernels.kernel import Inputs, Kernel, KernelError
@@ -60,7 +60,7 @@ def input_leaf(kernel: Kernel, name: str, index: int = 0) -> Read:
     return Read(Place(f"in.{name}", index), low, high)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Path:
     """One way through a kernel: what it leaves for all inputs that meet `condition`.
 
@@ -89,8 +89,8 @@ class _Filled:
         return bytes([self._byte]) * size
 
 
-@dataclass(frozen=True)
-class Entry:
+@dataclass(frozen=True, kw_only=True)
+class SymbolicEntry:
     """A call as it begins, and what a machine needs to follow it: see `SymbolicMachine`."""
 
     state: SymbolicState
@@ -99,6 +99,7 @@ class Entry:
     instruction_at: Callable[[int], Instruction]
     first: Callable[[int], BitPiece]
     breach: Callable[[int, int, bool, int], str]
+    stack: StackFrame
 
 
 class SymbolicCall:
@@ -134,10 +135,13 @@ class SymbolicCall:
         for condition in state.saturated:
             saturates = self._s.computed("maximum", saturates, condition)
         addresses = {leaf.place: at // times for leaf, (times, at) in entry.places.items() if isinstance(leaf, Read)}
-        done = machine.executed
-        return [Path(self._s.number(1), outputs, saturates, tuple(faults), done, machine.branches, addresses)]
+        way = Path(
+            condition=self._s.number(1), outputs=outputs, saturates=saturates, faults=tuple(faults),
+            instructions=machine.executed, branches=machine.branches, addresses=addresses,
+        )  # fmt: skip
+        return [way]
 
-    def entered(self, arguments: Inputs) -> Entry:
+    def entered(self, arguments: Inputs) -> SymbolicEntry:
         """The call as it begins: arrays lie somewhere, all else is what the arguments are."""
         call = Call(arguments, PLACED)
         placed, _ = (c.prepare(call, _Filled(byte)) for c, byte in zip(self._callers, (0, 255), strict=True))
@@ -166,8 +170,11 @@ class SymbolicCall:
                 times = array.pointer.alignment
                 leaf = self._s.made(Read(Place(ADDRESS + name), LOWEST // times, HIGHEST // times))
                 places[leaf] = times, array.address
-                self._pass(state, name, self._s.computed("multiply", leaf, times))
-        return Entry(state, placed, places, first.instruction_at, before, breach)
+                self.pass_number(state, name, self._s.computed("multiply", leaf, times))
+        return SymbolicEntry(
+            state=state, placed=placed, places=places, instruction_at=first.instruction_at, first=before,
+            breach=breach, stack=self._callers[0].stack,
+        )  # fmt: skip
 
     def _possibility(self, required: Collection[Lane]) -> Callable[[tuple[Lane, ...]], bool]:
         def is_possible(conditions: tuple[Lane, ...]) -> bool:
@@ -199,7 +206,7 @@ class SymbolicCall:
         """Put the leaves of the symbolic numbers where these travel."""
         for argument in self._kernel.signature.arguments:
             if argument.name in symbolic and argument.name not in placed and isinstance(argument, ScalarArgument):
-                self._pass(state, argument.name, self._s.made(input_leaf(self._kernel, argument.name)))
+                self.pass_number(state, argument.name, self._s.made(input_leaf(self._kernel, argument.name)))
 
     def _pass_arrays(self, state: SymbolicState, placed: Mapping[str, PlacedArray], symbolic: Collection[str]) -> None:
         for name, array in placed.items():
@@ -209,7 +216,7 @@ class SymbolicCall:
                     leaf = self._s.made(input_leaf(self._kernel, name, index))
                     state.memory |= {address + i: BitPiece(leaf, 8 * i, 8) for i in range(size)}
 
-    def _pass(self, state: SymbolicState, name: str, lane: Lane) -> None:
+    def pass_number(self, state: SymbolicState, name: str, lane: Lane) -> None:
         """Put the number that an argument is where it travels."""
         (piece,) = self._kernel.signature.passed()[name].pieces
         if isinstance(piece.location, Stack):

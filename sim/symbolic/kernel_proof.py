@@ -44,7 +44,11 @@ class Unproved:
 
 @dataclass(kw_only=True)
 class BuildProof:
-    """What is known of one build: `proved` and `failures` count elements of all shapes."""
+    """What is known of one build: `proved` and `failures` count elements of all shapes.
+
+    `any_length` is "" where it is proved for all lengths, None where that was not asked, else what is in the way;
+    `loops` is how many were taken by induction for that.
+    """
 
     build: str
     elements: int = 0
@@ -54,6 +58,8 @@ class BuildProof:
     faults: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     branches: dict[str, set[str]] = field(default_factory=dict)
+    any_length: str | None = None
+    loops: int = 0
 
     @property
     def depends_on(self) -> list[str] | None:
@@ -69,14 +75,14 @@ class BuildProof:
         if any(failure.outcome == "counter-example" for failure in self.failures):
             return "counter-example"
         whole = self.elements > 0 and self.proved == self.elements and not self.refused and not self.faults
-        return "proved" if whole else "unknown"
+        return "proved" if whole and not self.any_length else "unknown"
 
 
 @dataclass(kw_only=True)
 class KernelProof:
     """What a run has found: `ways` says how many questions were decided how, `known` which numbers were not unknown.
 
-    Seconds are of processor time.
+    Seconds are of processor time.  `longest` is the greatest length where all are asked for.
     """
 
     shapes: Sequence[Shape]
@@ -93,6 +99,7 @@ class KernelProof:
     untraceable: str = ""
     same: bool = False
     is_floating: bool = False
+    longest: int | None = None
 
     @property
     def compared(self) -> list[BuildProof]:
@@ -118,6 +125,7 @@ class KernelProof:
             "floating_point": self.is_floating,
             "untraceable": self.untraceable,
             "interrupted": self.interrupted,
+            "longest": self.longest,
             "questions": self.questions,
             "decided_by": dict(sorted(self.ways.items())),
             "builds": [
@@ -127,6 +135,8 @@ class KernelProof:
                     "elements": build.elements,
                     "proved": build.proved,
                     "instructions": build.instructions,
+                    "any_length": build.any_length,
+                    "loops": build.loops,
                     "control_flow_depends_on": build.depends_on,
                     "branches_on_data": {at: sorted(names) for at, names in sorted(build.branches.items())},
                     "faults": build.faults,

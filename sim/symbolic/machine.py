@@ -95,9 +95,9 @@ class SymbolicMachine:
 
     `instruction_at` decodes; `first` gives the byte that memory holds before anything is written, and raises where none
     may be read; `breach` says what is wrong with an access (address, size, whether it writes, sp), "" for nothing;
-    `line_of` gives an instruction's source line.  `places` has the leaves that stand for addresses of arrays, each with
-    what it is multiplied by and the address at which the array is held here: an address that is one of them and a
-    number is followed.
+    `line_of` gives the source line of an address.  `places` has the leaves that stand for addresses of arrays, each
+    with what it is multiplied by and the address at which the array is held here: an address that is one of them and
+    a number is followed.
     `is_possible` says of conditions whether some input meets them all, or that it does not know (True).
     """
 
@@ -110,7 +110,7 @@ class SymbolicMachine:
         self.executed = 0
         self.branches: dict[str, frozenset[str]] = {}
         self._instruction_at, self._first, self._breach = instruction_at, first, breach
-        self._is_possible, self._line_of = is_possible, line_of
+        self._is_possible, self.line_of = is_possible, line_of
         self._flow = Flow(instruction_at)
         self._aligned: dict[Instruction, bool] = {}
         self._met: Exception | None = None
@@ -128,7 +128,7 @@ class SymbolicMachine:
             ways = self.step(state)
             if isinstance(ways, Ways):
                 names = {node.place.file for node in walk([ways.condition]) if isinstance(node, Read)}
-                at = f"{self._instruction_at(pc).text} ({self._line_of(pc)})"
+                at = f"{self._instruction_at(pc).text} ({self.line_of(pc)})"
                 self.branches[at] = self.branches.get(at, frozenset()) | names
                 state = self._follow_both(pc, state, ways, until, depth)
             else:
@@ -238,8 +238,12 @@ class SymbolicMachine:
 
     def load(self, state: SymbolicState, address: Lane, size: int) -> Pieces:
         """What bytes of memory hold, at an address that `access` gave."""
+        return self.in_memory(state, address.low, size)
+
+    def in_memory(self, state: SymbolicState, address: int, size: int) -> Pieces:
+        """What bytes from an address on are."""
         memory = state.memory
-        return joined(memory.get(at) or self._first(at) for at in range(address.low, address.low + size))
+        return joined(memory.get(at) or self._first(at) for at in range(address, address + size))
 
     def store(self, state: SymbolicState, address: Lane, pieces: Pieces) -> None:
         """Put bytes into memory, at an address that `access` gave."""
@@ -288,7 +292,7 @@ class SymbolicMachine:
             raise self._refused(state.pc, reason)
 
     def _refused(self, pc: int, reason: str) -> NotFollowed:
-        return NotFollowed(pc, self._instruction_at(pc).text, reason, self._line_of(pc))
+        return NotFollowed(pc, self._instruction_at(pc).text, reason, self.line_of(pc))
 
     def refused(self, state: SymbolicState, reason: str) -> NotFollowed:
         """The error for the instruction that a state is at."""

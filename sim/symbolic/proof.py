@@ -26,6 +26,7 @@ from sim.prove.claim import Outcome, any_of
 from sim.symbolic.call import ADDRESS, PLACED, UNDEFINED, Path, SymbolicCall, input_leaf
 from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
 from sim.symbolic.kernel_proof import BuildProof, KernelProof, OutputElement, Shape, Unproved
+from sim.symbolic.loops.proof import any_length_questions
 from sim.symbolic.numbers.elementwise import less, negated, settled
 from sim.symbolic.numbers.floats import format_of, is_floating
 from sim.symbolic.numbers.known_names import UNINITIALISED
@@ -62,17 +63,19 @@ class Prover:
     `builds` are linked code by the name of the build.  `each` gives the values of numbers that are taken one by one;
     numbers of a domain of up to `MOST_VALUES` are without being named.  `known` names numbers that stay as they are in
     the example.  One question may take `seconds`; `jobs` are asked at once; `kept_in` keeps answers.  With `same`
-    builds are compared with the first of them, on the inputs that the reference takes.
+    builds are compared with the first of them, on the inputs that the reference takes; with `any_length` they are
+    proved for all lengths besides, where that can be done.
     """
 
     def __init__(
         self, kernel: Kernel, builds: Mapping[str, Image], shapes: Sequence[Shape], *,
         each: Mapping[str, Sequence[int]], known: frozenset[str], seconds: float, jobs: int,
-        kept_in: FilePath | None, same: bool = False, advance: Callable[[str], None] = lambda _: None,
+        kept_in: FilePath | None, same: bool = False, any_length: bool = False,
+        advance: Callable[[str], None] = lambda _: None,
     ) -> None:  # fmt: skip
         self._kernel, self._builds, self._same = kernel, builds, same
         self._first: dict[tuple[int, int], Mapping[str, list[Lane]]] = {}
-        self._each, self._known = each, known
+        self._each, self._known, self._any_length = each, known, any_length
         self._seconds, self._jobs, self._kept_in, self._advance = seconds, jobs, kept_in, advance
         self._substituted: dict[object, dict[Lane, Lane]] = {}
         self._pairs: dict[tuple[Lane, Lane, Lane], _Pair] = {}
@@ -94,6 +97,8 @@ class Prover:
             return self.proof
         self.proof.trace_seconds = time.process_time() - started
         self._decide()
+        if self._any_length and not self.proof.interrupted:
+            self._decide_for_any_length()
         return self.proof
 
     def _references(self) -> list[tuple[int, TracedReference]]:
@@ -296,6 +301,42 @@ class Prover:
         only_impossible = self.proof.ways and set(self.proof.ways) <= {NO_INPUT}
         if only_impossible:
             self.proof.untraceable = "no input at all fulfils what the reference takes"
+
+    def _decide_for_any_length(self) -> None:
+        """Prove the builds for all lengths, with the null pointers of each of the shapes."""
+        examples = {
+            tuple(n for n, v in shape.example.items() if v is None): shape.example for shape in self.proof.shapes
+        }
+        questions: dict[tuple[str, int], Equality] = {}
+        for build, image in zip(self.proof.builds, self._builds.values(), strict=True):
+            build.any_length = ""
+            for example in examples.values():
+                self._advance(f"{build.build}, any length")
+                try:
+                    left = any_length_questions(self._kernel, image, example)
+                except LanewiseError as error:
+                    build.any_length = str(error)
+                    break
+                build.loops += left.loops
+                self.proof.longest = left.longest
+                for question in left.questions:
+                    for part, _ in self._expanded(question):
+                        questions[build.build, len(questions)] = part
+        builds = {build.build: build for build in self.proof.builds}
+        waiting = dict.fromkeys(questions)
+
+        def report(name: tuple[str, int], answer: Answer) -> None:
+            self._advance(f"{len(waiting)} questions of any length left")
+            waiting.pop(name)
+            self.proof.kept += answer.finding.cached
+            if answer.finding.outcome != "proved":
+                build = builds[name[0]]
+                found = answer.finding.reason or "with numbers of its own for what the length leaves open, it differs"
+                build.any_length = build.any_length or f"{answer.finding.outcome}: {found}"
+
+        self.proof.interrupted |= decide_all(questions, self._seconds, self._jobs, self._kept_in, report)
+        for name, _ in waiting:
+            builds[name].any_length = builds[name].any_length or "interrupted"
 
     def _count(self, how: str) -> None:
         self.proof.ways[how] = self.proof.ways.get(how, 0) + 1

@@ -79,7 +79,7 @@ def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = (
     """
     if kernel.valid is not None:
         raise Untraceable(f"{kernel.title} has a valid(inputs), which proofs do not take into account: give domains")
-    if strange := _untraced(kernel.signature):
+    if strange := untraced(kernel.signature):
         raise Untraceable(f"{strange} of {kernel.title} is no array, number or vector: proofs know nothing else")
     sizes = {extent for p in kernel.signature.pointers for extent in (*p.shape, *p.strides) if isinstance(extent, str)}
     held = frozenset(known) | sizes
@@ -89,12 +89,12 @@ def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = (
         def run(
             inputs: dict[Where, Read] = inputs, held: frozenset[str] = held
         ) -> tuple[dict[str, list[Lane]], dict[str, list[Lane]]]:
-            tree = {name: _unknown(kernel, (name,), value, held, inputs) for name, value in example.items()}
+            tree = {name: unknown_input(kernel, (name,), value, held, inputs) for name, value in example.items()}
             arguments = kernel.arguments(tree)
             return _outputs(kernel, kernel.golden(tree), arguments), _arguments(kernel, arguments)
 
         try:
-            with lanes_passed_on(_globals(kernel)):
+            with lanes_passed_on(globals_of(kernel)):
                 ways = every_way(run)
             break
         except Untraceable as error:
@@ -104,13 +104,13 @@ def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = (
             held |= scalars
     numbers = numbers_of(example)
     domain = [
-        condition for where, lane in inputs.items() for condition in _in_domain(kernel, where, lane, numbers[where])
+        condition for where, lane in inputs.items() for condition in in_domain(kernel, where, lane, numbers[where])
     ]
     cases, refused = [], 0
     for way in ways:
         given = simplified(reduce(lambda a, b: settled(a & b), (*way.conditions, *domain), constant(1)))
         if way.raised is not None:
-            refused += _is_refusal(kernel, example, inputs, way, given)
+            refused += is_refusal(kernel, example, inputs, way, given)
         elif way.result is not None and given.high:
             outputs, arguments = way.result
             cases.append(ReferenceCase(given, outputs, arguments))
@@ -126,7 +126,7 @@ def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = (
     return TracedReference(example, inputs, frozenset(kept), tuple(cases), refused, frozenset(unknown))
 
 
-def _untraced(signature: Signature) -> str:
+def untraced(signature: Signature) -> str:
     """The name of an argument, or of the result, that proofs do not know; "" where there is none."""
     tables = [pointer.name for pointer in signature.pointers if pointer.indirect or pointer.may_be]
     functions = [argument.name for argument in signature.by_value if isinstance(argument, FunctionArgument)]
@@ -144,14 +144,14 @@ def _numbers(lanes: list[Lane]) -> list[int | None]:
     return [lane.value for lane in lanes]
 
 
-def _globals(kernel: Kernel) -> dict[str, Any]:
+def globals_of(kernel: Kernel) -> dict[str, Any]:
     function: Any = unwrap(kernel.golden)
     while hasattr(function, "func"):
         function = unwrap(function.func)
     return getattr(function, "__globals__", {})
 
 
-def _unknown(kernel: Kernel, where: Where, value: Any, known: frozenset[str], inputs: dict[Where, Read]) -> Any:
+def unknown_input(kernel: Kernel, where: Where, value: Any, known: frozenset[str], inputs: dict[Where, Read]) -> Any:
     name = name_of(where)
     if name in known or not known.isdisjoint(map(str, where)):
         return value
@@ -161,19 +161,19 @@ def _unknown(kernel: Kernel, where: Where, value: Any, known: frozenset[str], in
         elements = np.empty(value.shape, object)
         for number, at in enumerate(np.ndindex(value.shape)):
             inputs[(*where, *at)] = elements[at] = Read(
-                Place(f"in.{name}", number), *_range(kernel, where, value.dtype)
+                Place(f"in.{name}", number), *number_range(kernel, where, value.dtype)
             )
         elements.flags.writeable = False
         return SymbolicArray(elements, value.dtype)
     if isinstance(value, np.integer | np.float32 | np.float64):
-        lane = inputs[where] = Read(Place(f"in.{name}"), *_range(kernel, where, value.dtype))
+        lane = inputs[where] = Read(Place(f"in.{name}"), *number_range(kernel, where, value.dtype))
         scalar = np.empty((), object)
         scalar[()] = lane
         return SymbolicArray(scalar, value.dtype, scalar=True)
     if type(value) is int:
-        lane = inputs[where] = Read(Place(f"in.{name}"), *_range(kernel, where, _dtype(kernel, where)))
+        lane = inputs[where] = Read(Place(f"in.{name}"), *number_range(kernel, where, _dtype(kernel, where)))
         return SymbolicInt(lane)
-    return rebuilt(value, lambda key, part: _unknown(kernel, (*where, key), part, known, inputs))
+    return rebuilt(value, lambda key, part: unknown_input(kernel, (*where, key), part, known, inputs))
 
 
 def _dtype(kernel: Kernel, where: Where) -> np.dtype[Any]:
@@ -188,7 +188,7 @@ def _domain(kernel: Kernel, where: Where) -> Domain:
     return next((kernel.domain[name] for name in names if name in kernel.domain), Domain())
 
 
-def _range(kernel: Kernel, where: Where, dtype: np.dtype[Any]) -> tuple[int, int]:
+def number_range(kernel: Kernel, where: Where, dtype: np.dtype[Any]) -> tuple[int, int]:
     if dtype.kind == "f":
         return 0, (1 << 8 * dtype.itemsize) - 1
     edges = [int(edge) for edge in _domain(kernel, where).edges(dtype).tolist()]
@@ -200,7 +200,7 @@ def _bits(number: Any) -> int:
     return bits_of(number, number.dtype) if isinstance(number, np.floating) else int(number)
 
 
-def _in_domain(kernel: Kernel, where: Where, lane: Read, own: Any) -> Iterator[Lane]:
+def in_domain(kernel: Kernel, where: Where, lane: Read, own: Any) -> Iterator[Lane]:
     """What a number of the range must fulfil to be in the domain, where the domain has gaps."""
     domain = _domain(kernel, where)
     if isinstance(own, np.floating):
@@ -269,7 +269,7 @@ def _arguments(kernel: Kernel, arguments: Inputs) -> dict[str, list[Lane]]:
     return found
 
 
-def _is_refusal(kernel: Kernel, example: Inputs, inputs: Mapping[Where, Read], way: Way[Any], given: Lane) -> bool:
+def is_refusal(kernel: Kernel, example: Inputs, inputs: Mapping[Where, Read], way: Way[Any], given: Lane) -> bool:
     """Whether some input goes this way, and the reference itself refuses it.
 
     It goes the same way for all of them, so that one tells of all.  Raises Untraceable where it does not refuse it.

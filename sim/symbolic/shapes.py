@@ -29,7 +29,8 @@ class NoShape(LanewiseError):
 def shapes_of(kernel: Kernel, lengths: Collection[int]) -> list[Shape]:
     """Every shape of the kernel's own corner cases whose rows have one of the lengths; others are cut from longer ones.
 
-    The length of an input set is the last extent of its outputs.  Raises NoShape for one that the kernel cannot have.
+    The length of an input set is the last extent of its outputs, or of its inputs where it gives one number.  Raises
+    NoShape for one that the kernel cannot have.
     """
     found: dict[object, Shape] = {}
     candidates = list(_candidates(kernel, lengths))
@@ -66,8 +67,10 @@ def _candidates(kernel: Kernel, lengths: Collection[int]) -> Iterator[tuple[int,
 
 
 def _length(kernel: Kernel, example: Inputs) -> int:
-    outputs = kernel.expected(example)
-    return max((array.shape[-1] for array in outputs.values() if array.ndim), default=0)
+    for arrays in (kernel.expected(example).values(), example.values()):
+        if lengths := [array.shape[-1] for array in arrays if isinstance(array, np.ndarray) and array.ndim]:
+            return int(max(lengths))
+    return 0
 
 
 def _counts(example: Inputs, length: int, longer: int) -> bool:

@@ -88,16 +88,20 @@ def _addition(claim: Claim, finding: Finding) -> str:
 
 def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> None:
     """Print the verdict of each build, what it speaks of, what is assumed, and what is not proved with its reason."""
+    lengths = sorted({shape.length for shape in proof.shapes})
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("build", overflow="fold")
     table.add_column("elements proved", justify="right")
     table.add_column("verdict")
+    if proof.longest is not None:
+        table.add_column("lengths", overflow="fold")
     table.add_column("control flow depends on", overflow="fold")
     for build in proof.compared:
         colour, names = _COLOURS[build.outcome], build.depends_on
         depends = "not known" if names is None else ", ".join(names) or "no data"
         counted = f"{build.proved:,} of {build.elements:,}"
-        table.add_row(escape(build.build), counted, f"[{colour}]{build.outcome}", escape(depends))
+        spoken_of = [] if proof.longest is None else ["all" if build.any_length == "" else f"only {_ranges(lengths)}"]
+        table.add_row(escape(build.build), counted, f"[{colour}]{build.outcome}", *spoken_of, escape(depends))
     console.print(table)
     for build in proof.compared:
         for sentence in _not_proved(proof, build):
@@ -105,8 +109,10 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
     other = (
         f"that {proof.builds[0].build} gives the same" if proof.same else "that it is what the golden reference gives"
     )
-    lengths = sorted({shape.length for shape in proof.shapes})
     spoken = [f"asked of {kernel.title}: {other}, in {len(proof.shapes)} shapes of the lengths {_ranges(lengths)}"]
+    if proof.longest is not None and any(build.any_length == "" for build in proof.compared):
+        loops = sum(build.loops for build in proof.compared if build.any_length == "")
+        spoken.append(f"for all lengths, those of up to {proof.longest:,}, by induction over {loops} loops")
     if proof.each:
         spoken.append("each value of " + ", ".join(f"{name} {_ranges(of)}" for name, of in sorted(proof.each.items())))
     if proof.known:
@@ -127,7 +133,7 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
 
 
 def _not_proved(proof: KernelProof, build: BuildProof) -> list[str]:
-    found = [*build.faults, *build.refused]
+    found = [*build.faults, *build.refused, *([f"not for all lengths: {build.any_length}"] if build.any_length else [])]
     for failure in build.failures:
         shape = proof.shapes[failure.element.shape].name
         what = f"{failure.element.output}[{failure.element.number}] in {shape}"

@@ -52,6 +52,7 @@ def prove(
     mode: str | None,
     opt: str,
     lengths: str,
+    all_lengths: bool,
     each: list[str] | None,
     known: list[str] | None,
     source: list[Path] | None,
@@ -67,6 +68,8 @@ def prove(
         kernel = chosen_kernel(what, mode)
         if symbol is not None:
             kernel = replace(kernel, symbol=symbol)
+        if same and all_lengths:
+            fail("--all-lengths compares with the golden reference, --same two builds: give one of them", USAGE)
         if source and compile_with is not None:
             fail("--source names what is compiled, --compile how to do it: give one of them", USAGE)
         if compile_with is not None:
@@ -84,11 +87,13 @@ def prove(
                    "cflags": [cflags] if cflags else [], "include": include,
                    "compile": [compile_with] if compile_with else []}  # fmt: skip
         words = ["lanewise", "prove", what, *(["--same", *same] if same else ["--opt", opt])]
+        words += ["--all-lengths"] * all_lengths
         words += [
             word for name, values in options.items() for value in values or () for word in (f"--{name}", str(value))
         ]
         told = shlex.join(words)
-        _prove_kernel(kernel, builds, *asked, timeout, jobs, no_cache, same is not None, as_json, told)
+        _prove_kernel(kernel, builds, *asked, timeout, jobs, no_cache, same is not None, all_lengths,
+                      as_json, told)  # fmt: skip
         return
     of_kernels = {
         "--mode": mode,
@@ -98,6 +103,7 @@ def prove(
         "--symbol": symbol,
         "--compile": compile_with,
         "--same": same,
+        "--all-lengths": all_lengths,
     }
     if given := [name for name, value in of_kernels.items() if value]:
         fail(
@@ -210,7 +216,8 @@ def _require_inputs(kernel: Kernel, shapes: Sequence[Shape], named: Mapping[str,
 
 def _prove_kernel(
     kernel: Kernel, jobs: Sequence[Job], shapes: Sequence[Shape], each: Mapping[str, Sequence[int]],
-    known: frozenset[str], seconds: float, processes: int, no_cache: bool, same: bool, as_json: bool, reproduce: str,
+    known: frozenset[str], seconds: float, processes: int, no_cache: bool, same: bool, all_lengths: bool,
+    as_json: bool, reproduce: str,
 ) -> None:  # fmt: skip
     names = [" ".join([job.name, *job.flags[:1]]) for job in jobs]
     builds = {
@@ -224,7 +231,7 @@ def _prove_kernel(
         task = progress.add_task("proving", total=None)
         prover = Prover(
             kernel, builds, shapes, each=each, known=known, seconds=seconds, jobs=processes, kept_in=_cache(no_cache),
-            same=same, advance=lambda words: progress.update(task, description=words),
+            same=same, any_length=all_lengths, advance=lambda words: progress.update(task, description=words),
         )  # fmt: skip
         proof = prover.run()
     seconds_of = (

@@ -24,6 +24,9 @@ def prove(
     mode: Mode = None,
     opt: Annotated[str, typer.Option(help="Of a kernel: optimisation levels, separated by commas.")] = "O2",
     lengths: Annotated[str, typer.Option(help="Of a kernel: lengths of rows, such as 0..33,64.")] = "0..17",
+    all_lengths: Annotated[
+        bool, typer.Option("--all-lengths", help="Of a kernel: prove it for any length besides, by induction.")
+    ] = False,
     each: Annotated[
         list[str] | None,
         typer.Option(help="Of a kernel: a number to take value by value, NAME=0..31; may be repeated."),

@@ -19,6 +19,7 @@ import numpy as np
 
 from isa.lane import Lane, Place, Read
 from sim.symbolic.numbers import functions  # noqa: F401  # it enters numpy's functions
+from sim.symbolic.numbers.any_length import AnyLengthArray
 from sim.symbolic.numbers.arrays import (
     SymbolicArray,
     array_of,
@@ -44,10 +45,14 @@ _numbers = count()
 
 @contextmanager
 def lanes_passed_on(references: dict[str, Any]) -> Iterator[None]:
-    """Let numpy's names, and `int` of the modules of references, take lanes; `references` are globals of one more."""
+    """Let numpy's names, and `int` and `len` of the modules of references, take lanes.
+
+    `references` are globals of one more module.
+    """
     modules = [vars(module) for name, module in list(sys.modules.items()) if name.startswith(_REFERENCES)]
     kept = {name: getattr(np, name) for name in (*_TYPES, *_MAKERS)}
-    changed = [names for names in [*modules, references] if "int" not in names]
+    builtins = {"int": _PythonInt, "len": _length}
+    changed = [(names, name) for names in [*modules, references] for name in builtins if name not in names]
     formulas = {
         real: partial(_by_formula, real, formula)
         for (module, _, function), formula in ((name.rpartition("."), made) for name, made in BY_FORMULA.items())
@@ -64,16 +69,16 @@ def lanes_passed_on(references: dict[str, Any]) -> Iterator[None]:
             setattr(np, name, _integer_type(kept[name]))
         for name, maker in _MAKERS.items():
             setattr(np, name, partial(maker, kept[name]))
-        for names in changed:
-            names["int"] = _PythonInt
+        for names, name in changed:
+            names[name] = builtins[name]
         yield
     finally:
         for names, name, value in replaced:
             names[name] = value
         for name, value in kept.items():
             setattr(np, name, value)
-        for names in changed:
-            names.pop("int", None)
+        for names, name in changed:
+            names.pop(name, None)
 
 
 class _StandsFor(type):
@@ -106,6 +111,10 @@ class _PythonInt(metaclass=_StandsFor):
         return value if type(value) is SymbolicInt else int(value, *base)
 
 
+def _length(value: Any) -> Any:
+    return value.among.length if type(value) is AnyLengthArray else len(value)
+
+
 def _integer_type(real: type[Any]) -> type[Any]:
     dtype = np.dtype(real)
 
@@ -136,6 +145,9 @@ def _array(real: Callable[..., Any], value: Any, dtype: Any = None, *rest: Any, 
     if not has_symbolic(value):
         return real(value, dtype, *rest, **options)
     copies = real is not np.asarray and options.get("copy", True)
+    if type(value) is AnyLengthArray:
+        to = value.dtype if dtype is None else np.dtype(dtype)
+        return value.astype(to) if copies or to != value.dtype else value
     if type(value) is SymbolicArray:
         to = value.dtype if dtype is None else np.dtype(dtype)
         whole = value.astype(to, copy=bool(copies) or to != value.dtype)
@@ -171,7 +183,10 @@ def _full(real: Callable[..., Any], shape: Any, fill_value: Any, dtype: Any = No
 
 
 def _by_function(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    return FUNCTIONS[real](*args, **options) if has_symbolic([*args, *options.values()]) else real(*args, **options)
+    values = [*args, *options.values()]
+    if any(type(value) is AnyLengthArray for value in values):
+        return real(*args, **options)  # which asks the array
+    return FUNCTIONS[real](*args, **options) if has_symbolic(values) else real(*args, **options)
 
 
 _MAKERS: Final[Mapping[str, Callable[..., Any]]] = {
