@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/.installed
 # A terminal sees what comes, how much of it and how fast; a log need not.
 PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps
 
-.PHONY: demo test check bench batch prove streams symbolic proofs floating kernels planted why exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-page test-rtl notebooks page docs form-words clean
+.PHONY: demo test check bench batch prove streams symbolic proofs evidence floating kernels planted why exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-page test-rtl notebooks page docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -49,6 +49,10 @@ symbolic: $(INSTALLED)
 # 240 faults in the machine code of kernels, each proved or refuted, and tried on inputs: a quarter of an hour.
 proofs: $(INSTALLED)
 	@PYTHONPATH=tests $(BIN)/python -m long.proofs
+
+# The proofs that docs/evidence.md names, from compiled code to hardware: ten minutes.
+evidence: $(INSTALLED)
+	@PYTHONPATH=tests $(BIN)/python -m long.evidence
 
 # Every floating-point form, a million fused multiply-adds, every half-precision number: minutes.
 floating: $(INSTALLED)
