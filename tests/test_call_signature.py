@@ -147,6 +147,45 @@ def test_rows_may_be_over_read_where_that_is_declared() -> None:
     assert called(prototype, text, {"rows": rows, "n": 2, "k": 4})["sums"] == [4, 4]
 
 
+SHARED = """void f(const int8_t **rows[n][k] shared may_be(zero), const int8_t zero[k], int32_t sums[n], size_t n,
+    size_t k)"""
+SHARED_TEXT = """void f(const int8_t *const *rows, const int8_t *zero, int32_t *sums, size_t n, size_t k) {
+    for (size_t i = 0; i < n; ++i) {
+        sums[i] = rows[i] == zero ? 1000 : i && rows[i] == rows[i - 1] ? 2000 : 0;
+        for (size_t j = 0; j < k; ++j) sums[i] += rows[i][j];
+    }
+}"""
+
+
+def test_pointers_of_a_shared_table_may_be_the_same_and_another_input() -> None:
+    rows, zero = np.array([[1, 2], [3, 4], [5, 6], [7, 8]], np.int8), np.array([20, 30], np.int8)
+    given = {"rows": rows, "zero": zero, "n": 4, "k": 2}
+    made = called(SHARED, SHARED_TEXT, {**given, "rows.rows": np.array([2, 2, 4, 0], np.uint32)})
+    assert made["sums"] == [11, 2011, 1050, 3]
+    for wrong in ([2, 2, 5, 0], [0, 1, 2]):
+        with pytest.raises(KernelError, match="must be 4 numbers from 0 to 4"):
+            called(SHARED, SHARED_TEXT, {**given, "rows.rows": np.array(wrong, np.uint32)})
+
+
+@pytest.mark.parametrize(("text", "passes"), [(SHARED_TEXT, True), (SHARED_TEXT.replace("== zero", "!= zero"), False)])
+def test_a_shared_table_is_drawn_with_all_that_its_pointers_may_be(tmp_path: Path, text: str, passes: bool) -> None:
+    def golden(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        among = inputs["rows.rows"].astype(int)
+        arrays = np.concatenate([inputs["rows"], inputs["zero"][None]]).astype(np.int32)
+        same = np.concatenate([[False], among[1:] == among[:-1]])[: len(among)]
+        more = np.where(among == len(among), 1000, np.where(same, 2000, 0))
+        return {"sums": (arrays[among].sum(axis=1) + more).astype(np.int32)}
+
+    (tmp_path / "f.c").write_text(HEAD + text)
+    name, signature = parse_prototype(SHARED)
+    small = Domain(1, 9)
+    kernel = Kernel(
+        name=name, symbol=name, sources=(tmp_path / "f.c",), signature=signature, golden=golden,
+        domain={"n": small, "k": small},
+    )  # fmt: skip
+    assert check_kernel(kernel, levels=("O1",), vectors=50).passed == passes
+
+
 BLOCKS = (
     "void f(const struct { float16_t d; int8_t q[4]; } x[n], struct { float sum; int8_t first[2]; } y[n], size_t n)"
 )

@@ -144,18 +144,19 @@ class Buffers:
                 )
         placed, same = dict[str, PlacedArray](), list[Pointer]()
         for pointer in (*self._signature.in_memory, *self._returned):
-            if isinstance(pointer, Pointer) and pointer.may_be and arguments.get(pointer.name) is not None:
+            if isinstance(pointer, Pointer) and pointer.is_choice and arguments.get(pointer.name) is not None:
                 same.append(pointer)
             elif arguments.get(pointer.name) is not None or not is_given(pointer):
                 where = self._place(pointer, arguments, undefined, at_end)
                 placed[pointer.name] = where
                 placed |= {part.pointer.name: part for part in where.parts}
-                if pointer.indirect:
-                    placed[TABLE + pointer.name] = self._place_table(where, undefined, at_end)
             elif not pointer.nullable:
                 raise KernelError(f"the argument {pointer.name!r} is missing")
         for pointer in same:
             placed[pointer.name] = _in_place(pointer, arguments, placed)
+        for pointer in self._signature.pointers:
+            if pointer.indirect and pointer.name in placed:
+                placed[TABLE + pointer.name] = self._place_table(pointer, arguments, placed, undefined, at_end)
         for memory, (struct, offset, address) in product(self._memories, self._addresses(placed)):
             memory.write(placed[struct.name].address + offset, address.to_bytes(8, "little"))
         return placed
@@ -179,12 +180,24 @@ class Buffers:
         arrays = {pointer.name: placed[pointer.name] for pointer in self._signature.outputs if pointer.name in placed}
         return {name: a.view(bytearray(memory.read(a.address, a.size))).copy() for name, a in arrays.items()}
 
-    def _place_table(self, rows: PlacedArray, undefined: UndefinedBytes, at_end: bool) -> PlacedArray:
-        """The table of pointers to rows."""
-        assert isinstance(rows.pointer, Pointer)
-        step = rows.strides[0] * rows.pointer.type.itemsize
+    def _place_table(
+        self, pointer: Pointer, arguments: Inputs, placed: Mapping[str, PlacedArray], undefined: UndefinedBytes,
+        at_end: bool,
+    ) -> PlacedArray:  # fmt: skip
+        """The table of pointers to rows.  Raises KernelError where a shared one has others than there are."""
+        rows = placed[pointer.name]
+        step = rows.strides[0] * pointer.type.itemsize
         addresses = np.array([rows.address + row * step for row in range(rows.extents[0])], np.uint64)
-        table = Pointer(TABLE + rows.pointer.name, "uint64", (len(addresses),), nullable=True)
+        if pointer.shared:
+            if pointer.may_be:
+                addresses = np.append(addresses, np.uint64(placed[pointer.may_be].address))
+            among = np.asarray(arguments.get(pointer.rows, ()))
+            if among.shape != rows.extents[:1] or not (among < len(addresses)).all():
+                raise KernelError(
+                    f"the argument {pointer.rows!r} must be {rows.extents[0]} numbers from 0 to {len(addresses) - 1}"
+                )
+            addresses = addresses[among.astype(np.int64)]
+        table = Pointer(TABLE + pointer.name, "uint64", (len(addresses),), nullable=True)
         return self._place(table, {table.name: addresses}, undefined, at_end)
 
     def _place(self, pointer: InMemory, arguments: Inputs, undefined: UndefinedBytes, at_end: bool) -> PlacedArray:
@@ -198,7 +211,9 @@ class Buffers:
         room = whole_pages(unplaced.size + pointer.over_read)
         if (pointer.name, room) not in self._starts:
             start = FIRST_BUFFER + len(self._starts) * BUFFER_SPACING
-            may_be_output = any(output.may_be == pointer.name for output in self._signature.pointers)
+            may_be_output = any(
+                output.may_be == pointer.name for output in self._signature.pointers if output.is_choice
+            )
             for memory in self._memories:
                 memory.map(start, room, "r" if pointer.direction == "in" and not may_be_output else "rw")
             self._starts[pointer.name, room] = start

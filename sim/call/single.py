@@ -94,7 +94,7 @@ def _shaped(pointer: Pointer, value: np.ndarray[Any, Any] | None) -> Pointer:
     direction: Direction = "in" if pointer.direction == "in" else "inout"
     if len(shape) < 1 + pointer.indirect:
         raise ValueError("it is a table of pointers: give JSON, a list of lists")
-    return replace(pointer, shape=shape, strides=(), direction=direction, nullable=True, may_be="")
+    return replace(pointer, shape=shape, strides=(), direction=direction, nullable=True, may_be="", shared=False)
 
 
 def _structure(struct: Struct, text: str) -> tuple[Struct, dict[str, Any] | None, dict[str, Any]]:

@@ -256,6 +256,10 @@ def input_set(
         elif is_given(pointer):
             values = pick(pointer.name, pointer.type, extents(pointer, arguments))
             arguments[pointer.name] = _read_only(values)
+            if pointer.shared:
+                count = len(values)
+                among = pick(pointer.rows, np.dtype("uint32"), (count,)) % max(count + bool(pointer.may_be), 1)
+                arguments[pointer.rows] = _read_only(among.astype("uint32"))
         elif pointer.may_be and pick(pointer.name, np.dtype("uint8"), ()):
             arguments[pointer.name] = pointer.may_be
     return {name: value for name, value in arguments.items() if "." not in name or isinstance(value, np.ndarray | None)}
@@ -313,10 +317,12 @@ def number_types(signature: Signature) -> Iterator[tuple[str, np.dtype[Any]]]:
         if isinstance(argument, Struct):
             if is_given(argument):
                 yield from ((f"{argument.name}.{name}", np.dtype(dtype).base) for name, dtype in argument.fields)
-        elif isinstance(argument, FunctionArgument) or (isinstance(argument, Pointer) and argument.may_be):
+        elif isinstance(argument, FunctionArgument) or (isinstance(argument, Pointer) and argument.is_choice):
             yield argument.name, np.dtype("uint8")  # which one it is
         elif not isinstance(argument, Pointer) or is_given(argument):
             yield argument.name, argument.type.base
+            if isinstance(argument, Pointer) and argument.shared:
+                yield argument.rows, np.dtype("uint32")
 
 
 def own_domains(signature: Signature) -> Domains:
@@ -333,7 +339,7 @@ def own_domains(signature: Signature) -> Domains:
             found[argument.name] = Domain(choices=argument.choices)
         elif isinstance(argument, FunctionArgument):
             found[argument.name] = Domain(choices=tuple(range(len(argument.functions))))
-        elif isinstance(argument, Pointer) and argument.may_be:
+        elif isinstance(argument, Pointer) and argument.is_choice:
             found[argument.name] = Domain(choices=(0, 1))
     return found
 

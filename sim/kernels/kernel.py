@@ -130,7 +130,16 @@ class Kernel:
             object.__setattr__(self, "sample", partial(sample_set, self.signature, self.domain))
 
     def accepts(self, inputs: Inputs) -> bool:
-        """Whether `valid` does, and True where there is none.  Raises KernelError where it fails or answers no bool."""
+        """Whether `valid` does, and True where there is none; False for a shared table of other arrays than there are.
+
+        Raises KernelError where `valid` fails or answers no bool.
+        """
+        for pointer in self.signature.pointers if self.takes_inputs else ():
+            arrays, rows = inputs.get(pointer.name), inputs.get(pointer.rows)
+            if not pointer.shared or not isinstance(arrays, np.ndarray) or not isinstance(rows, np.ndarray):
+                continue
+            if not (rows < len(arrays) + bool(pointer.may_be)).all():
+                return False
         if self.valid is None:
             return True
         try:

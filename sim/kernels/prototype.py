@@ -9,9 +9,10 @@ which way it goes (else `const` is in, all else out), `_Nullable` that it may be
 address is a multiple.  `const struct { int32_t zero; uint8_t bounds[2]; } *p` is a structure read through a pointer,
 `*p[n]` an array of them; an extent may be a field, as in `a[p.n]`.  A table of pointers, `const uint8_t **rows[n][k]`,
 has its own extent first.  `one_of(relu, clamp)` behind a pointer to a function names the functions of the image that it
-may be, `may_be(a)` behind the extents of an output the input in whose place it may lie.  Structures, unions,
-enumerations and other types may be defined before the function, as in C.  A function of a stripped program has its
-address in the place of its name: `int 0x10a4(int a)`.
+may be, `may_be(a)` behind the extents of an output the input in whose place it may lie, `shared` behind those of a
+table that its pointers may be the same, with `may_be(zero)` also that input.  Structures, unions, enumerations and
+other types may be defined before the function, as in C.  A function of a stripped program has its address in the place
+of its name: `int 0x10a4(int a)`.
 """
 
 from __future__ import annotations
@@ -275,8 +276,11 @@ class _Reader:
             if self.accept(":"):
                 strides.append(self._extent())
             self.expect("]")
-        allowed, may_be = dict[str, int](), ""
-        while word := self.accept("over_read", "aligned", "may_be"):
+        allowed, may_be, shared = dict[str, int](), "", False
+        while word := self.accept("over_read", "aligned", "may_be", "shared"):
+            if word == "shared":
+                shared = True
+                continue
             self.expect("(")
             if word == "may_be":
                 may_be = self.word("the name of an input")
@@ -285,7 +289,7 @@ class _Reader:
             self.expect(")")
         over_read, alignment = allowed.get("over_read", 0), allowed.get("aligned", 1)
         if isinstance(kind, CRecord) and stars <= 1:
-            if strides or may_be:
+            if strides or may_be or shared:
                 raise PrototypeError(f"the structures {name!r} lie one behind the other, and in no other's place")
             struct = kind.struct(name)
             return replace(
@@ -312,6 +316,7 @@ class _Reader:
             alignment=alignment,
             indirect=stars == 2,
             may_be=may_be,
+            shared=shared,
         )
 
     def _number(self, what: str) -> int:

@@ -47,8 +47,9 @@ class Pointer:
     null.  `over_read` is how many bytes behind the array the function may read, though they must not reach an output.
     The array's address is a multiple of `alignment`, a power of two up to a page.  An `indirect` one is passed as a
     table of pointers: the first axis counts them, each points to an array of the other axes, which lies apart from the
-    others.  An output that `may_be` an input is that very array in calls whose input set has the input's name as its
-    value.
+    others.  Of a `shared` table several pointers may be the same: an input with its name and ".rows" says which array
+    each is, by its number; the number behind the last one is the input that it `may_be`.  An output that `may_be` an
+    input is that very array in calls whose input set has the input's name as its value.
     """
 
     name: str
@@ -62,11 +63,22 @@ class Pointer:
     alignment: int = 1
     indirect: bool = False
     may_be: str = ""
+    shared: bool = False
 
     @property
     def type(self) -> np.dtype[Any]:
         """Of its elements, as numpy's."""
         return np.dtype(self.dtype)
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether it is an output that may be an input."""
+        return bool(self.may_be) and not self.shared
+
+    @property
+    def rows(self) -> str:
+        """The name of the input that says which array each pointer of a shared table is."""
+        return f"{self.name}.rows"
 
 
 @dataclass(frozen=True)
@@ -316,8 +328,12 @@ class Signature:
                     f"the table of pointers {pointer.name!r} needs its extent, then those of each array: [n][length]"
                 )
             inputs = {other.name for other in self.pointers if other.direction == "in" and not other.indirect}
-            if pointer.may_be and (pointer.may_be not in inputs or pointer.direction != "out" or pointer.indirect):
-                raise ValueError(f"{pointer.name!r} cannot be {pointer.may_be!r}: only an output can be an input array")
+            if pointer.shared and not (pointer.indirect and pointer.direction == "in"):
+                raise ValueError(f"{pointer.name!r} cannot be shared: only the pointers of a table of inputs can be")
+            can_be = pointer.shared or (pointer.direction == "out" and not pointer.indirect)
+            if pointer.may_be and (pointer.may_be not in inputs or not can_be):
+                what = "only an output, or a pointer of a shared table, can be an input array"
+                raise ValueError(f"{pointer.name!r} cannot be {pointer.may_be!r}: {what}")
         for struct in self.blocks:
             if len(struct.shape) > 1 or (struct.shape and struct.pointers):
                 raise ValueError(f"the structures {struct.name!r} can have one extent, and then no pointers in them")
