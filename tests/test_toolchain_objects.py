@@ -225,6 +225,13 @@ def test_a_file_that_holds_no_machine_code_is_refused(tmp_path: Path, content: b
         open_image(tmp_path / "kernel.o", "kernel")
 
 
+@pytest.mark.parametrize(("member", "message"), [("", "has members of"), ("(k.c-flto.o)", r"\(k\.c-flto\.o\) is")])
+def test_a_library_of_bitcode_is_refused_by_its_name(tmp_path: Path, member: str, message: str) -> None:
+    library = archived(tmp_path, "k.a", compiled(tmp_path, "k.c", SUM, "-flto"))
+    with pytest.raises(ImageError, match=f"{message} LLVM bitcode, not machine code; compile (it|them) without -flto"):
+        open_image(Path(f"{library}{member}"), "sum")
+
+
 @pytest.mark.parametrize("content", [b"", b"hello", b"INPUT(/etc/passwd)"])
 def test_a_file_of_no_kind_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "kernel.o").write_bytes(content)

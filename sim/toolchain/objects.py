@@ -148,7 +148,10 @@ def _content(path: Path) -> bytes:
 
 def _require_defined(path: Path, members: list[Member], symbol: str) -> None:
     """What may be wrong with a library, found by looking into all of it: a second for two thousand members."""
-    names = [name for member in members for name in defined_globals(f"{path}({member.name})", member.content)]
+    code = [member for member in members if not member.content.startswith(_BITCODE)]
+    names = [name for member in code for name in defined_globals(f"{path}({member.name})", member.content)]
+    if symbol not in names and len(code) < len(members):
+        raise ImageError(f"{path} has members of LLVM bitcode, not machine code; compile them without -flto")
     if symbol not in names and any(_GCC_LTO in member.content for member in members):
         raise ImageError(f"{path} has members without machine code, made by gcc -flto; compile them without -flto")
     if symbol not in names:
@@ -164,6 +167,8 @@ def _from_member(library: Path, name: str, base: int, with_it: Mapping[str, byte
     if len(found) != 1:
         names = _near(name, [member.name for member in members])
         raise ImageError(f"{library} has {len(found)} members {name!r}, and one is needed; it has {names}")
+    if found[0].startswith(_BITCODE):
+        raise ImageError(f"{library}({name}) is LLVM bitcode, not machine code; compile it without -flto")
     require_aarch64(f"{library}({name})", found[0])
     if _GCC_LTO in found[0]:
         raise ImageError(f"{library}({name}) holds no machine code but what gcc -flto keeps; compile without -flto")
