@@ -119,7 +119,7 @@ def test_a_table_of_pointers_leads_to_rows_that_lie_apart() -> None:
             "j < k;",
             "j <= k;",
             "over-read",
-            r"reads byte 5, past the end of 'rows\[0\]' \(5 bytes\); if it is meant: over_read\(1\)",
+            r"reads byte 5, past the end of 'rows\[0\]' \(5 bytes\); if it is meant: over_read\(1\) on 'rows'",
         ),
         ("rows[i][j];", "rows[i][j - 1];", "under-read", r"reads byte -1, before the start of 'rows\[0\]'"),
         ("copies[i][j] =", "copies[i][j + 5] =", "over-write", r"writes byte 5, past the end of 'copies\[0\]'"),
@@ -262,6 +262,16 @@ def test_what_may_be_read_behind_an_input_may_be_in_its_place_too() -> None:
     prototype = "void f(const int8_t x[n] over_read(2), int8_t y[n] may_be(x), size_t n)"
     text = REVERSED_TEXT.replace("{ for", "{ *(volatile const int8_t *)(x + n + 1); for")
     assert called(prototype, text, {"x": np.array([5], np.int8), "n": 1, "y": "x"}, "-O0")["y"] == [5]
+
+
+@pytest.mark.parametrize(("same", "array", "on"), [({"y": "x"}, "y", "x"), ({}, "x", "x")])
+def test_what_is_read_behind_is_told_by_the_input_where_it_is_declared(
+    same: dict[str, str], array: str, on: str
+) -> None:
+    text = REVERSED_TEXT.replace("{ for", "{ *(volatile const int8_t *)(x + n + 1); for")
+    said = f"past the end of '{array}' .*; if it is meant: over_read.2. on '{on}'"
+    with pytest.raises(GuardError, match=said):
+        called(REVERSED, text, {"x": np.array([5], np.int8), "n": 1, **same}, "-O0")
 
 
 def test_an_output_of_another_size_is_not_the_input() -> None:

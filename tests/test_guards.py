@@ -183,7 +183,7 @@ def test_an_access_outside_of_all_arrays_is_one_of_the_nearest(address: int, kin
 def test_a_fault_on_the_machine_alone_names_array_and_byte(tmp_path: Path) -> None:
     finding = stopped(assembly("ldr q0, [x0]", "ret"), tmp_path, engine="machine")
     assert str(finding).endswith(
-        "(f.s:4) reads bytes 12..15, past the end of 'a' (12 bytes); if it is meant: over_read(4)"
+        "(f.s:4) reads bytes 12..15, past the end of 'a' (12 bytes); if it is meant: over_read(4) on 'a'"
     )
 
 

@@ -173,7 +173,7 @@ def test_a_kernel_with_computed_extents_alignment_and_parameters_behind_a_pointe
     (tmp_path / "mine.py").write_text(PADDED_KERNEL.replace("OVER", over))
     code, report = checked(tmp_path / "mine.py")
     assert (code, report["passed"]) == (not passes, passes), report["first_divergence"]
-    assert passes or "and 6 more declared); if it is meant: over_read(7)" in str(report["first_divergence"])
+    assert passes or "and 6 more declared); if it is meant: over_read(7) on 'a'" in str(report["first_divergence"])
 
 
 def test_a_wrong_field_behind_the_pointer_is_found(tmp_path: Path) -> None:

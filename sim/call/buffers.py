@@ -147,6 +147,8 @@ class Buffers:
             if isinstance(pointer, Pointer) and pointer.is_choice and arguments.get(pointer.name) is not None:
                 same.append(pointer)
             elif arguments.get(pointer.name) is not None or not is_given(pointer):
+                if isinstance(pointer, Pointer) and pointer.is_choice:
+                    pointer = replace(pointer, may_be="")  # it has a place of its own
                 where = self._place(pointer, arguments, undefined, at_end)
                 placed[pointer.name] = where
                 placed |= {part.pointer.name: part for part in where.parts}

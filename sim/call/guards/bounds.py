@@ -145,9 +145,9 @@ class _Array:
         size, declared = self.placed.size, self.placed.pointer.over_read
         allowed = not writes and first >= 0 and last < size + declared
         more = f", and {declared} more declared" if declared and first >= 0 else ""
-        advice = (
-            f"; if it is meant: over_read({last - size + 1})" if not writes and last >= size and not allowed else ""
-        )
+        of = self.placed.pointer.may_be if isinstance(self.placed.pointer, Pointer) else ""  # whose place it has
+        advice = f"; if it is meant: over_read({last - size + 1}) on {of or self.name.partition('[')[0]!r}"
+        advice = advice if not writes and last >= size and not allowed else ""
         said = f"{verb} {bytes_text(first, last)}, {end} of {self.name!r} ({size} bytes{more}){advice}"
         kind: Kind = f"{side}-{noun}"  # type: ignore[assignment]  # one of Kind
         return Breach(kind, said, self.name, first, last, allowed)
