@@ -232,7 +232,8 @@ def _address(function: str) -> int:
 
 
 def _run() -> None:
-    """Let the process run until it stops."""
+    """Let the process run until it stops; what was said is seen meanwhile."""
+    gdb.flush()
     try:
         _execute("continue")
     except gdb.error as error:
