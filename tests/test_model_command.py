@@ -118,6 +118,22 @@ def test_a_tensor_that_was_not_recorded_skips_its_layers(path: Path, tmp_path: P
     assert outcomes == {1: "its output is not among the tensors", 2: "input 1 is not there"}
 
 
+def test_it_is_told_how_many_conventions_the_numbers_do_not_tell_apart(path: Path, tmp_path: Path) -> None:
+    network = read_tflite(path)
+    tensors = device(network, double_rounding)
+    saved(network, tensors, tmp_path)
+    names = report(path, "--against", tmp_path / "device.npz", exit_code=0)["common"]["scaling"]
+    said = " ".join(lanewise("model", path, "--against", tmp_path / "device.npz").stdout.split())
+    assert (
+        f"scaling: {len(names)} conventions give every layer, and these numbers do not tell them apart: {names[0]}"
+        in said
+    )
+    assert "all 6 layers that were compared are reproduced" in said
+    first = {number: tensors[number] for number in (*network.inputs, network.layers[0].outputs[0])}
+    said = lanewise("model", path, "--against", saved(network, first, tmp_path)).stdout
+    assert "the one layer that was compared is reproduced bit for bit" in said
+
+
 def test_a_network_is_listed_with_its_scales(path: Path) -> None:
     listed = " ".join(lanewise("model", path).stdout.split())
     assert "1 DEPTHWISE_CONV_2D int8[1,16,16,8] " in listed

@@ -63,6 +63,8 @@ class ModelReport:
             )
         if not count:
             return "no layer could be compared"
+        if count == 1:
+            return "the one layer that was compared is reproduced bit for bit"
         return f"all {count} layers that were compared are reproduced bit for bit"
 
     def as_json(self) -> dict[str, Any]:

@@ -100,9 +100,14 @@ def _shared(names: Sequence[str]) -> str:
     """The conventions that all layers share, and who uses the first of them."""
     if not names:
         return "no convention is shared by all layers"
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     users = CONVENTIONS[names[0].split(" of ")[0]].users
-    return f"every layer is {', '.join(names[:3])}{more}; the first is used by {users}"
+    if len(names) == 1:
+        return f"every layer is {names[0]}, used by {users}"
+    more = f" and {len(names) - 3} more (--json has all)" if len(names) > 3 else ""
+    return (
+        f"{len(names)} conventions give every layer, and these numbers do not tell them apart: "
+        f"{', '.join(names[:3])}{more}; the first is used by {users}"
+    )
 
 
 def _told(report: ModelReport, layer: LayerReport) -> str:
