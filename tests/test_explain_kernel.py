@@ -67,6 +67,18 @@ def test_results_of_the_golden_reference_are_its_own(kernel: Kernel) -> None:
     assert told[0].startswith("all 2 lanes agree with the golden reference")
 
 
+def test_one_lane_says_nothing_of_conventions_and_changed_inputs() -> None:
+    """64 is 1 by many roundings, and 0 with anything left out."""
+    name, signature = parse_prototype("void f(const int8_t a[n], const int8_t b[n], int8_t output[n], size_t n)")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(), signature=signature,
+        golden=lambda inputs: {"output": ((inputs["a"].astype(np.int32) * inputs["b"] + 64) >> 7).astype(np.int8)},
+    )  # fmt: skip
+    inputs = {"a": np.array([64], np.int8), "b": np.array([1], np.int8), "n": 1}
+    told = explain_kernel(kernel, [inputs], [output(0)])
+    assert not [line for line in told if "golden reference is" in line or "left out" in line or "one less" in line]
+
+
 def test_nothing_is_said_of_no_results(kernel: Kernel) -> None:
     assert explain_kernel(kernel, [case(1)], []) == []
 
