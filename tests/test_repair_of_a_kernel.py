@@ -322,6 +322,57 @@ def test_what_is_right_on_the_inputs_of_a_check_alone_is_no_repair(tmp_path: Pat
     assert found.lines == ()
 
 
+LARGEST = """#include <arm_neon.h>
+#include <stddef.h>
+void leaky(const int16_t *in, int8_t *out, int16_t *largest, size_t n, int16_t slope)
+{
+    int16x8_t best = vdupq_n_s16(INT16_MIN);
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        int16x8_t x = vld1q_s16(in + i);
+        int16x8_t scaled = vqrdmulhq_n_s16(x, slope);
+        uint16x8_t negative = vcltq_s16(x, vdupq_n_s16(0));
+        int16x8_t y = vbslq_s16(negative, scaled, x);
+        best = vmaxq_s16(best, x); // FAULT
+        vst1_s8(out + i, vqmovn_s16(y));
+    }
+    int16_t most = vmaxvq_s16(best);
+    for (; i < n; ++i) {
+        int32_t y = in[i] < 0 ? (in[i] * slope + (1 << 14)) >> 15 : in[i];
+        if (y > most)
+            most = (int16_t)y;
+        out[i] = (int8_t)(y < -128 ? -128 : y > 127 ? 127 : y);
+    }
+    *largest = most;
+}
+"""
+
+
+def leaky(inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    x = inputs["in"].astype(np.int64)
+    y = np.where(x < 0, (x * inputs["slope"] + (1 << 14)) >> 15, x)
+    return {"out": y.clip(-128, 127).astype(np.int8), "largest": np.array([y.max(initial=-32768)], np.int16)}
+
+
+def test_what_is_right_on_failing_calls_has_to_be_so_on_others_like_them(tmp_path: Path) -> None:
+    """Of a fault that needs each of many numbers to be negative no drawn call shows anything, and where the last block
+    goes to the scalar code instead, those that fail with equal numbers are right.
+    """
+    source = tmp_path / "leaky.c"
+    source.write_text(LARGEST)
+    name, signature = parse_prototype(
+        "void leaky(const int16_t in[n], int8_t out[n], int16_t largest[1], size_t n, int16_t slope)"
+    )
+    kernel = Kernel(
+        name=name, symbol=name, sources=(source,), signature=signature, golden=leaky,
+        domain={"slope": Domain(0, 32767)},
+    )  # fmt: skip
+    inputs = [{"in": np.full(40, -32768, np.int16), "n": 40, "slope": slope} for slope in (0, 32767)]
+    vectors = Vectors(inputs, [kernel.expected(each) for each in inputs], 1)
+    (line,) = (n for n, text in enumerate(LARGEST.splitlines(), 1) if "FAULT" in text)
+    assert find_fault(kernel, Job(source, ("-O1",)), vectors).lines == (f"leaky.c:{line}",)
+
+
 def test_a_call_that_faults_is_no_repair(tmp_path: Path) -> None:
     text = "for (int i = 0; i < n; ++i) output[i] = a[i] + 1;\nif (n == 16) output[1 << 28] = 0;"
     kernel = faulty_kernel(Faulty(text, lambda i: wide(i, "a")), tmp_path)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from sim.call.call import MAX_INSTRUCTIONS
 from sim.call.prepared import PreparedCall, Repeater
 from sim.check.aim.candidates import candidates
 from sim.check.vectors import Vectors
-from sim.kernels.inputs import Samples, cut, fitted, is_valid, sizes_of
+from sim.kernels.input_tree import Where
+from sim.kernels.inputs import Samples, cut, edited, fitted, is_valid, numbers_of, sizes_of
 from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.kernels.tolerance import agreement
 from sim.toolchain.image import Image
@@ -43,6 +44,8 @@ FRESH: Final = 1_000_000
 """Instructions that running further input sets may take, on which what seems right must be right as well."""
 SAMPLES, FEW = 200, 4
 """Of such input sets, and the elements that some of them have at most."""
+TRIED, CHANGED = 160, 3
+"""Neighbours of failing input sets that are tried, and the numbers that one has otherwise at most."""
 OBSERVED: Final = 100_000
 """Instructions after which the slots of the stack are known."""
 PER_CHANGE: Final = 1_000
@@ -165,9 +168,11 @@ class RepairTrials:
 
     @cached_property
     def _fresh(self) -> list[int]:
-        """The numbers of input sets that had no part in the search: those left over, then others of another seed."""
+        """The numbers of input sets that had no part in the search: those left over, those near failing ones that fail
+        too, then others of another seed, which may all lack what shows the fault.
+        """
         self._repeater.patch({})
-        found, end = self._left_over, self.spent + FRESH
+        found, end = self._left_over + self._neighbours(), self.spent + FRESH
         others = iter(self._others())
         with suppress(KernelError):  # the check says so of the kernel's own
             while self.spent < end and (inputs := next(others, None)) is not None:
@@ -187,6 +192,25 @@ class RepairTrials:
             yield inputs
         if self._kernel.is_drawn:
             yield from (candidate.inputs for candidate in candidates(self._kernel, self._seed))
+
+    def _neighbours(self) -> list[int]:
+        """The numbers of input sets that fail, each like one that fails but for some numbers, drawn or of elsewhere."""
+        rng, samples = np.random.default_rng(self._seed), Samples(self._kernel, self._kernel.sample)
+        known, found, end = [*self.failing], list[int](), self.spent + FRESH
+        for _ in range(TRIED if self._kernel.is_drawn else 0):
+            if self.spent > end:
+                break
+            inputs, drawn = self._inputs[known[int(rng.integers(len(known)))]], samples.draw(rng)
+            places = [place for place in numbers_of(inputs) if place[0] not in self._kernel.signature.sizes]
+            if not places:
+                break
+            chosen = {places[int(at)] for at in rng.integers(len(places), size=int(rng.integers(1, CHANGED + 1)))}
+            others = {place: _another(inputs, drawn, place, rng) for place in chosen}
+            changed = edited(inputs, others.get)
+            if (further := self._further(changed)) is not None and not further.is_right:
+                found.append(further.number)
+                known.append(further.number)
+        return found
 
     def slots(self) -> dict[int, int]:
         """The slots of the stack that instructions read or write, by address; those that reach only one, always."""
@@ -239,6 +263,18 @@ class RepairTrials:
         self.spent += executed + PER_CALL
         golden, tolerance = self._golden[number], self._kernel.tolerance
         return outputs is not None and all(agreement(outputs[name], golden[name], tolerance).all() for name in golden)
+
+
+def _another(inputs: Inputs, drawn: Inputs, place: Where, rng: np.random.Generator) -> Any:
+    """Another number of the same input, or of the same field of it: of the set itself or of a drawn one."""
+    name, fields = str(place[0]), [part for part in place if isinstance(part, str)]
+    found = [
+        number
+        for some in (inputs, drawn)
+        for where, number in numbers_of({name: some[name]}).items()
+        if [part for part in where if isinstance(part, str)] == fields
+    ]
+    return found[int(rng.integers(len(found)))]
 
 
 def _elements(inputs: Inputs) -> int:
