@@ -167,6 +167,14 @@ def test_filters(source: Path) -> None:
     assert numbers("--writes", "v0") == [n for n, line in enumerate(every) if re.search(r"  v0\.\d", line)] != []
 
 
+@pytest.mark.parametrize("options", [("--from", "99999"), ("--writes", "v31")])
+def test_where_nothing_is_selected_it_is_said(options: tuple[str, ...], source: Path) -> None:
+    count = len(lanewise("trace", source, "added", *ARGUMENTS).stdout.splitlines())
+    result = lanewise("trace", source, "added", *ARGUMENTS, *options)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert f"none of the {count} instructions that the call executes is what was asked for" in result.stderr
+
+
 def test_a_file_is_written_with_views_for_the_viewers(source: Path, tmp_path: Path) -> None:
     result = lanewise("trace", source, "added", *ARGUMENTS, "--format", "vcd", "--output", tmp_path / "a.vcd")
     assert result.exit_code == 0
@@ -183,6 +191,7 @@ def test_a_file_is_written_with_views_for_the_viewers(source: Path, tmp_path: Pa
         (("--at", "saturates"), "defines no symbol"),
         (("--writes", "out[0]"), "--writes takes a register"),
         (("--writes", "v77"), "no v77"),
+        (("--from", "5", "--to", "5"), "--to 5 ends the trace before --from 5 begins it"),
         (("--set", "1"), "is none"),
         (("--call", "a"), "has none"),
     ],

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import TextIO
 
-from isa.errors import INTERRUPTED, MISMATCH
+from isa.errors import INTERRUPTED, MISMATCH, USAGE
 from sim.command.options import compile_flags, optimisation_flag
 from sim.debug.conditions import At
 from sim.debug.request import DebugRequest, find_call
@@ -55,6 +57,8 @@ def trace(
     chosen = require_one_of("--format", form, _FORMS)
     require_one_of("--lanes", lanes, tuple(LANE_BITS))
     require_writable("--output", output)
+    if last is not None and last <= first:
+        fail(f"--to {last} ends the trace before --from {first} begins it", USAGE)
     wanted = DebugRequest(
         what=what, symbol=symbol, arguments=tuple(arguments or ()), level=optimisation_flag(opt),
         flags=compile_flags(march, cflags, include), beside=tuple(beside or ()), mode=mode, source=source,
@@ -69,7 +73,7 @@ def trace(
     made: dict[str, Callable[[Session, Selection], Iterator[str]]]
     made = {"text": text_trace, "json": json_trace, "tarmac": tarmac_trace, "vcd": partial(vcd_trace, lanes=lanes)}
     try:
-        _write(made[chosen](session, selection), output)
+        count = _write(made[chosen](session, selection), output)
     except KeyboardInterrupt:
         fail("interrupted: the trace is not whole", INTERRUPTED)
     if output is not None and chosen == "vcd":
@@ -81,18 +85,24 @@ def trace(
             f"the call does not return: {session.timeline.fault or f'it takes more than {limit:,} instructions'}",
             MISMATCH,
         )
+    if not count:
+        print_progress(f"none of the {session.position:,} instructions that the call executes is what was asked for")
     if output is not None:
         print_progress(f"wrote {output}: {session.position:,} instructions executed")
 
 
-def _write(lines: Iterator[str], output: Path | None) -> None:
-    """Write lines as they are made, so that a long trace takes no memory."""
-    if output is None:
-        with writing_to(sys.stdout):
-            while some := list(islice(lines, _AT_ONCE)):
-                sys.stdout.write("\n".join(some) + "\n")
-            sys.stdout.flush()
-        return
-    with writing_file(output), output.open("w", encoding="utf-8") as file:
+def _write(lines: Iterator[str], output: Path | None) -> int:
+    """Write lines as they are made, so that a long trace takes no memory; how many they were."""
+    count = 0
+    with ExitStack() as opened:
+        if output is None:
+            opened.enter_context(writing_to(sys.stdout))
+            file: TextIO = sys.stdout
+        else:
+            opened.enter_context(writing_file(output))
+            file = opened.enter_context(output.open("w", encoding="utf-8"))
         while some := list(islice(lines, _AT_ONCE)):
             file.write("\n".join(some) + "\n")
+            count += len(some)
+        file.flush()
+    return count
