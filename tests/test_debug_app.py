@@ -123,7 +123,7 @@ def test_one_stands_at_the_offending_lane(size: tuple[int, int], session: Sessio
     assert re.search(rf"✗[ ▶]{FAULTY} +low = vmaxq_s32", screen.text)
     assert re.search(r"✗ *\d+ .*sshr v\d+.4s", screen.text)
     assert re.search(r"model +v\d+\.4s +\*6 +\*12 +\*10 +\*60000", screen.text)
-    assert re.search(r"#\d+ scaled.c:5 +sshr .* = emulator +v\d+.s\[2\] truncated", screen.text)
+    assert re.search(r"#\d+ .*sshr .* = emulator +truncated \[2\]", screen.text)
     assert re.search(r"golden +rounded +· +· +!11 +· +parts here", screen.text)
     assert re.search(r"▼ out\[2\] comes from in\[2\]", screen.text)
     assert re.search(r"v\d+\.s\[2\] = 10 +#\d+ scaled.c:5 sshr", screen.text)

@@ -7,16 +7,19 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from sim.check.check import Job
 from sim.command.app import app
 from sim.cycles import CoreError, load_core, schedule
 from sim.cycles.input import function_call
-from sim.debug.calls import debug_function
+from sim.debug.calls import debug_function, debug_kernel
 from sim.debug.commands import HELP, SessionCommands
 from sim.debug.session import Session
 from sim.debug.spots import SpotError
+from sim.kernels.kernel_file import load_kernel
 from sim.replay.report import ReplayReport
 from sim.replay.run import Replayed
 from support.command import lanewise
@@ -74,10 +77,23 @@ def test_a_failing_check_prints_the_command_that_opens_it_at_the_fault(folder: P
     parting = next(line for line in opened.stdout.splitlines() if "parts from the golden reference here" in line)
     assert "scaled.c:7" in parting
     assert "truncated" in parting
-    before, following = opened.stdout.splitlines()[-2:]
+    before, golden, following = opened.stdout.splitlines()[-3:]
     assert before.startswith("before ")
     assert " scaled.c:7 " in before
+    assert re.fullmatch(r"golden  rounded: \S+ is -?\d+, golden -?\d+, parts here", golden)
     assert following.startswith("next ")
+
+
+def test_each_step_on_the_way_of_a_wrong_lane_is_told_with_the_golden_one(folder: Path) -> None:
+    kernel = load_kernel(folder / "wrong.py")
+    inputs = {"a": np.array([3], np.int16), "n": 1}
+    commands = SessionCommands(Session(debug_kernel(kernel, Job(folder / "scaled.c", ("-O1",)), inputs)))
+    commands.opening()
+    commands.answer("goto 0")
+    told = [line for _ in range(40) for line in commands.answer("step").splitlines() if line.startswith("golden")]
+    assert [re.sub(r" \S+ is ", " ", line) for line in dict.fromkeys(told)] == [
+        "golden  product: 231", "golden  rounded: 3, golden 4, parts here", "golden  clamped: 3, golden 4",
+    ]  # fmt: skip
 
 
 def test_a_check_that_passes_has_nothing_to_debug() -> None:

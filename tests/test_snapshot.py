@@ -80,6 +80,18 @@ def test_memory_is_named_and_typed_by_its_array(session: Session) -> None:
     assert [(each.name, each.kind, numbers(each)) for each in loaded.read] == [("in[0]", "s32", IN.tolist())]
 
 
+def test_what_was_lost_is_told_by_lane(session: Session) -> None:
+    session.run_to("halved.c:5")
+    session.step()
+    shifted = snapshot_of(session)
+    assert shifted is not None
+    assert dict(shifted.written[0].events) == {"truncated": (1, 2)}
+    session.run_to("saturates")
+    narrowed = snapshot_of(session)
+    assert narrowed is not None
+    assert next(dict(each.events) for each in narrowed.written if each.name != "fpsr") == {"saturated": (3,)}
+
+
 def test_flags_are_shown_where_they_change(session: Session) -> None:
     session.run_to("saturates")
     shown = snapshot_of(session)

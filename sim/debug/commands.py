@@ -10,7 +10,7 @@ from sim.cycles.cores import REAL_CORES
 from sim.debug.calls import debug_other_build
 from sim.debug.cycles import CallCycles
 from sim.debug.session import Session
-from sim.debug.snapshot import instructions_around
+from sim.debug.snapshot import GoldenLane, golden_lanes, instructions_around
 from sim.debug.spots import SpotError
 from sim.debug.trace.selection import Selection
 from sim.debug.trace.text import text_trace
@@ -63,11 +63,12 @@ class SessionCommands:
             "reverse": self._reverse, "find": self._find, "where": lambda rest: self.where(), "list": self._list,
             "lanes": self._lanes, "array": lambda rest: str(session.array(rest)),
             "why": lambda rest: str(session.why(rest)), "slice": lambda rest: str(session.slice(rest)),
-            "golden": self._golden, "diff": self._diff, "emulator": self._emulator, "cycles": self._cycles,
+            "golden": self._golden_steps, "diff": self._diff, "emulator": self._emulator, "cycles": self._cycles,
             "trouble": self._trouble, "position": self._position,
             "help": lambda rest: help_text(),
         }  # fmt: skip
         self._cycles_on: CallCycles | None = None
+        self._golden: dict[int, list[GoldenLane]] = {}
 
     def answer(self, text: str) -> str:
         """What a command says, of several lines perhaps.  Raises SpotError for what is none, and what it raises."""
@@ -84,15 +85,21 @@ class SessionCommands:
             told.append(trouble.says)
         if trouble is not None and trouble.mismatch is not None:
             session.goto_end()
-            told.append(str(session.why(session.spot_of(trouble.mismatch.output, trouble.mismatch.lane))))
+            way = session.why(session.spot_of(trouble.mismatch.output, trouble.mismatch.lane))
+            self._golden = golden_lanes(session, way)
+            told.append(str(way))
         session.goto_trouble()
         return "\n".join([*told, self.where()])
 
     def where(self) -> str:
-        """The instruction that was executed last, with what it wrote, and the one that comes next."""
+        """The instruction that was executed last, with what it wrote, and the one that comes next.
+
+        On the way of the wrong lane that the session opened with, the golden reference is beside it.
+        """
         session = self.session
         here = session.position
         told = [f"before  {line}" for line in text_trace(session, Selection(here - 1, here))] if here else []
+        told += [f"golden  {lane}" for lane in self._golden.get(here - 1, [])]
         session.goto(here)
         if session.timeline.returned:
             return "\n".join([*told, f"end     {here:9d}  the call has returned"])
@@ -138,7 +145,7 @@ class SessionCommands:
         spot, _, kind = rest.rpartition(" ")
         return " ".join(map(str, self.session.lanes(spot, kind) if spot else self.session.lanes(kind, "s8")))
 
-    def _golden(self, rest: str) -> str:
+    def _golden_steps(self, rest: str) -> str:
         steps = self.session.golden_steps(rest)
         return ", ".join(f"{name} {value}" for name, value in steps.items()) or f"nothing is known of {rest}"
 

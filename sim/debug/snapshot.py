@@ -6,12 +6,14 @@ Every face that shows lanes shows these.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from isa.evaluate.exact import Evaluation
 from isa.instruction import Instruction
 from isa.lane import Place
 from sim.check.compare import Value
+from sim.debug.events import event_conditions
 from sim.debug.session import Emulated, Session
 from sim.debug.stepping import operands_in
 from sim.debug.timeline import Execution
@@ -25,7 +27,8 @@ class ShownOperand:
 
     `name` is that of the instruction's text (v4.4s, v1.s[0], x5), of an element of an array, or an address; `kind` is
     the type of lanes of `sim.debug.spots.lane_numbers` that they are first shown as.  Of what was written `before` are
-    the bytes that were there, and `emulator` those that the emulator writes; None where nothing is known.
+    the bytes that were there, and `emulator` those that the emulator writes; None where nothing is known.  `events`
+    say of a vector register what was lost, as in `WhyStep`, and in which lanes.
     """
 
     name: str
@@ -34,6 +37,7 @@ class ShownOperand:
     data: bytes
     before: bytes | None = None
     emulator: bytes | None = None
+    events: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 class GoldenLane(NamedTuple):
@@ -48,6 +52,11 @@ class GoldenLane(NamedTuple):
     step: str
     expected: Value
     parts: bool
+
+    def __str__(self) -> str:
+        held = f"{self.step}: {self.lane} is {self.value}"
+        told = held if self.value == self.expected else f"{held}, golden {self.expected}"
+        return f"{told}, parts here" if self.parts else told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,11 +159,23 @@ def _written(session: Session, execution: Execution, emulated: Emulated | None) 
         yield ShownOperand(
             name=name, where=place, kind=kind, data=after, before=before,
             emulator=None if theirs is None else theirs.to_bytes(16, "little")[:size],
+            events=_events(execution, place) if place.file == "v" else {},
         )  # fmt: skip
     for address, before, after in step.memory:
         name, kind = _memory(session, address, after)
         theirs_there = emulated.memory.get(address) if emulated is not None else None
         yield ShownOperand(name=name, where=address, kind=kind, data=after, before=before, emulator=theirs_there)
+
+
+def _events(execution: Execution, place: Place) -> Mapping[str, tuple[int, ...]]:
+    evaluation, found = Evaluation(execution.occurrence), dict[str, list[int]]()
+    for write in execution.step.instruction.writes:
+        if write.place == place:
+            for number, lane in enumerate(write.lanes):
+                for event, condition in event_conditions(lane, is_vector=True).items():
+                    if evaluation.value(condition):
+                        found.setdefault(event, []).append(number)
+    return {event: tuple(lanes) for event, lanes in found.items()}
 
 
 def _memory(session: Session, address: int, data: bytes) -> tuple[str, str]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from rich.text import Text
 
 from sim.debug.app.code import FAULT, plain
 from sim.debug.app.looking import Looking
+
+_LETTERS: Final = 14
+"""Of the life of an instruction, the last ones."""
 
 
 def golden_text(looking: Looking) -> Text:
@@ -51,6 +56,6 @@ def cycles_text(looking: Looking, width: int) -> tuple[Text, int]:
         text.append(f"{'▶' if is_next else ' '}{number:>6} {one.issued:>6}  ", "bold" if is_next else "dim")
         text.append(f"{instruction.text:<34}", "bold" if is_next else "")
         if width >= 100:
-            text.append(f" {one.letters[-30:]:<30}", "cyan")
+            text.append(f" {one.letters[-_LETTERS:]:<{_LETTERS}}", "cyan")
         text.append(f" {one.reason}", "yellow").append("\n")
     return text, row

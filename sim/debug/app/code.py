@@ -15,7 +15,7 @@ from sim.view.sentences import visible
 NEXT: Final = "bold reverse"
 FAULT: Final = "bold red"
 CHANGED: Final = "bold yellow"
-_WIDE: Final = 84
+WIDE: Final = 84
 """Columns from which an instruction has its address and line beside it."""
 _FAR: Final = 24
 """Instructions on each side, where they are shown by address."""
@@ -61,7 +61,7 @@ class SourceText:
             indent = len(shown_line) - len(shown_line.lstrip())
             text.append(f"{mark}{'▶' if number == following else ' '}", style or "bold")
             text.append(f"{number:{digits}} ", "dim")
-            text.append(" " * (indent if width >= _WIDE else indent // 4))
+            text.append(" " * (indent if width >= WIDE else indent // 4))
             text.append(shown_line.lstrip(), NEXT if number == done else style)
             text.append("\n")
         return text, (done or following or 1) - 1
@@ -123,7 +123,7 @@ def _append(
     style = NEXT if is_done else FAULT if is_faulty else ""
     text.append(f"{mark}{'▶' if is_next else ' '}", FAULT if is_faulty else "bold")
     text.append(head, "dim")
-    if width >= _WIDE:
+    if width >= WIDE:
         address = "" if looking.by_address else f"{pc:#x} "
         text.append(f"{address}{plain(looking.session.source_of(pc)):18} ", "dim")
     text.append(f"{instruction.text}", style)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from isa.lane import Place
 from sim.check.compare import as_value
-from sim.debug.app.code import CHANGED, FAULT, plain
+from sim.debug.app.code import CHANGED, FAULT, WIDE, plain
 from sim.debug.app.looking import ALL, Looking
 from sim.debug.snapshot import GoldenLane, ShownOperand
 from sim.debug.spots import SpotError
@@ -34,14 +34,16 @@ def instruction_text(looking: Looking, width: int) -> Text:
     shown = looking.shown
     if shown is None:
         return Text("nothing is executed yet: s or → executes one instruction", "dim")
-    told = [step for step in looking.way.steps if step.number == shown.number] if looking.way is not None else []
-    events = dict.fromkeys(f"{step.lane} {event}" for step in told for event in step.events)
-    text = Text.assemble((f"#{shown.number} {plain(shown.source)}  ", "dim"), (shown.instruction.text, "bold"))
+    place = f"{plain(shown.source)}  " if width >= WIDE else ""
+    text = Text.assemble((f"#{shown.number} {place}", "dim"), (shown.instruction.text, "bold"))
     if shown.written and all(each.emulator == each.data for each in shown.written):
         text.append("  = emulator", "green")
     elif any(each.emulator is None for each in shown.written):
         text.append("  not emulated", "dim")
-    text.append(f"  {', '.join(events)}" if events else "", "yellow").append("\n")
+    for operand in shown.written:
+        for event, numbers in operand.events.items():
+            text.append(f"  {event} [{' '.join(map(str, numbers))}]", "yellow")
+    text.append("\n")
     rows = list[tuple[str, str, list[str], list[str]]]()
     for role, operands in (("read", shown.read), ("model", shown.written)):
         for operand in operands:
@@ -142,11 +144,13 @@ def registers_text(looking: Looking, width: int) -> tuple[Text, int]:
         before = next((each.before for each in written if each.where == place), None)
         old = data if before is None else before + data[len(before) :]
         rows.append((place, str(place) if looking.lanes.kind else name, lanes, _changed(data, old, len(lanes))))
-    widest = max((len(lane) for _, _, lanes, _ in rows for lane in lanes), default=1)
+    widest = dict[int, int]()  # below each other are only lanes of the same number
+    for _, _, lanes, _ in rows:
+        widest[len(lanes)] = max(widest.get(len(lanes), 1), *map(len, lanes))
     text, row, count = Text(no_wrap=True), 0, 0
     for _, name, lanes, styles in rows:
         row = count if CHANGED in styles else row
-        line = lane_row(f"{name:<7} ", lanes, styles, widest, width)
+        line = lane_row(f"{name:<7} ", lanes, styles, widest[len(lanes)], width)
         count += line.plain.count("\n")
         text.append_text(line)
     cells = list[tuple[str, str]]()

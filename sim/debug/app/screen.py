@@ -206,7 +206,7 @@ class Debugger(App[None]):
         head.append(f"   {looking.cycles.core.name}" if looking.cycles is not None else "", "cyan")
         self.query_one("#head", Static).update(head)
         wrong = "nothing is wrong with this call" if trouble is None else plain(trouble.says.split("\n")[0])
-        self.query_one("#trouble", Static).update(Text(wrong, "green" if trouble is None else FAULT))
+        self.query_one("#trouble", Static).update(Text(wrong, "bold green" if trouble is None else FAULT))
         self.query_one("#instructions").border_title = (
             "instructions by address" if looking.by_address else "instructions as executed"
         )
