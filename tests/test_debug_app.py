@@ -23,7 +23,7 @@ from sim.debug.app.keys import HINTS, KEYS
 from sim.debug.app.looking import LaneKind
 from sim.debug.app.screen import Debugger
 from sim.debug.calls import debug_function, debug_kernel
-from sim.debug.session import Session
+from sim.debug.session import Emulated, Session
 from sim.debug.spots import SpotError
 from sim.kernels import Inputs, Kernel, parse_prototype
 
@@ -222,6 +222,20 @@ def test_lanes_of_any_type(session: Session) -> None:
         ["6", "12", "10", "60000"],
         ["6", "0", "12", "0", "10", "0", "-5536", "0"],
     ]
+
+
+def test_what_the_emulator_has_otherwise_is_below(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    emulated = Session.emulated
+
+    def other(self: Session) -> Emulated | None:
+        found = emulated(self)
+        assert found is not None
+        return Emulated({place: value ^ 3 << 32 for place, value in found.registers.items()}, found.memory)
+
+    monkeypatch.setattr(Session, "emulated", other)
+    (screen,) = seen(session, [])
+    assert re.search(r"model +v\d+\.4s +\*6 +\*12 +\*10 +\*60000 *\n *emul\. +v\d+\.4s +6 +!15 +10 +60000", screen.text)
+    assert "= emulator" not in screen.text
 
 
 @pytest.mark.parametrize("text", ["s5", "s8 x", "f32 0.5", "s8 0.5 1 2", "x8 1 2"])

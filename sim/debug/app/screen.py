@@ -262,6 +262,9 @@ class Debugger(App[None]):
         image, here = session.call.image, session.source
         lines = image.lines if image is not None else ()
         others = At(frozenset(pc for start, end, line in lines if str(line) != here for pc in range(start, end, 4)))
+        if not others.pcs:
+            self._say("no other source line is known of this call", "yellow")
+            return
         if by > 0:
             session.run_to(others)
         else:
