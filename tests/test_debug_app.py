@@ -9,6 +9,7 @@ import io
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -158,6 +159,15 @@ def test_keys_go_forward_and_back(session: Session) -> None:
     assert line is not None
     assert [each.position for each in moved] == [here + 1, 0, end, 3, line, line - 1, here]
     assert " end of " in moved[2].rows[0]
+
+
+def test_without_source_lines_there_is_no_next_one(session: Session) -> None:
+    image = session.call.image
+    assert image is not None
+    bare = Session(replace(session.call, image=replace(image, lines=())))
+    (screen,) = seen(bare, ["s", "l"])
+    assert screen.rows[-1].strip() == "no other source line is known of this call"
+    assert screen.position == 1
 
 
 def test_what_is_looked_for_is_found_again_and_back(session: Session) -> None:

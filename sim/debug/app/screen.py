@@ -206,7 +206,7 @@ class Debugger(App[None]):
         head.append(f"   {looking.cycles.core.name}" if looking.cycles is not None else "", "cyan")
         self.query_one("#head", Static).update(head)
         wrong = "nothing is wrong with this call" if trouble is None else plain(trouble.says.split("\n")[0])
-        self.query_one("#trouble", Static).update(Text(wrong, "bold green" if trouble is None else FAULT))
+        self.query_one("#trouble", Static).update(Text.assemble((wrong, "bold green" if trouble is None else FAULT)))
         self.query_one("#instructions").border_title = (
             "instructions by address" if looking.by_address else "instructions as executed"
         )
@@ -235,7 +235,7 @@ class Debugger(App[None]):
 
     def _say(self, text: str, style: str = "") -> None:
         """In the line of hints, which come back with the next key that moves."""
-        self.query_one("#keys", Static).update(Text(plain(text), style) if text else Text(HINTS, "dim"))
+        self.query_one("#keys", Static).update(Text.assemble((plain(text) or HINTS, style if text else "dim")))
 
     def _trying(self, work: Callable[[], object]) -> bool:
         """Do what may be refused, which is said in one sentence; whether it was done."""
