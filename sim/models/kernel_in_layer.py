@@ -21,10 +21,10 @@ from sim.machine.errors import ExecutionError
 from sim.models.computed import computed
 from sim.models.forward import forward
 from sim.models.layers import Requantized, operand, scale_of
-from sim.models.network import AnyArray, ModelError, Network, NetworkLayer
+from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NotComputed
 from sim.models.sums import same_pads
 
-_KERNELS: Final = {"FULLY_CONNECTED": "fully_connected", "CONV_2D": "conv2d"}
+LAYER_KERNELS: Final = {"FULLY_CONNECTED": "fully_connected", "CONV_2D": "conv2d"}
 """The built-in kernel whose arguments a layer's kernel may have."""
 _MOST_INSTRUCTIONS: Final = 1 << 32
 
@@ -158,8 +158,8 @@ def layer_values(network: Network, layer: NetworkLayer, given: Mapping[int, AnyA
 
     Factors are there as multipliers and left shifts (TFLite's derivation), and as float32 scales.
     """
-    if layer.operator not in _KERNELS:
-        allowed = " and ".join(_KERNELS)
+    if layer.operator not in LAYER_KERNELS:
+        allowed = " and ".join(LAYER_KERNELS)
         raise ModelError(f"layer {layer.number} is {layer.operator}: kernels are put in the place of {allowed}")
     made = computed(network, layer, given)
     assert isinstance(made, Requantized)
@@ -183,19 +183,22 @@ def layer_values(network: Network, layer: NetworkLayer, given: Mapping[int, AnyA
         ),
     }
     if layer.operator == "CONV_2D":
-        options = layer.options
-        if any(options.get(name, 1) != 1 for name in ("DilationHFactor", "DilationWFactor")):
-            raise ModelError(f"the window of layer {layer.number} is dilated, which conv2d is not")
-        strides = options.get("StrideH", 1), options.get("StrideW", 1)
-        pads = [(0, 0), (0, 0)]
-        if options["Padding"] == "SAME":
-            pads = same_pads(input.shape[1:3], weights.shape[1:3], strides)
-        inputs |= {"input": input, "geometry": Geometry(*strides, *pads[0], *pads[1])}
+        inputs |= {"input": input, "geometry": geometry_of(layer, input.shape, weights.shape)}
     else:
         inputs["input"] = input.reshape(-1, weights.shape[1])
     mode = f"{'s8' if dtype == 'int8' else 'u8'}_double_rounding"
-    values = dict(built_in_kernel(_KERNELS[layer.operator], mode).arguments(inputs))
+    values = dict(built_in_kernel(LAYER_KERNELS[layer.operator], mode).arguments(inputs))
     return {**values, "weights_zero": int(zeros[0]), "scales": factors.astype(np.float32)}
+
+
+def geometry_of(layer: NetworkLayer, image: tuple[int, ...], weights: tuple[int, ...]) -> Geometry:
+    """The strides and padding of a CONV_2D whose input and weights have these shapes; raises NotComputed."""
+    options = layer.options
+    if any(options.get(name, 1) != 1 for name in ("DilationHFactor", "DilationWFactor")):
+        raise NotComputed(f"the window of layer {layer.number} is dilated, which conv2d is not")
+    strides = options.get("StrideH", 1), options.get("StrideW", 1)
+    pads = same_pads(image[1:3], weights[1:3], strides) if options["Padding"] == "SAME" else [(0, 0), (0, 0)]
+    return Geometry(*strides, *pads[0], *pads[1])
 
 
 def arguments_of(kernel: Kernel, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,10 @@ import typer
 
 from isa.errors import MISMATCH, MISSING
 from sim.command.options import chosen_kernel, optimisation_flag
+from sim.cycles.cores import chosen_cores
 from sim.explanation.tensor_file import read_arrays
 from sim.models.compare import compared, tensors_by_name
+from sim.models.cycles import NetworkCycles, cycles_of_layers
 from sim.models.forward import FORWARD_CONVENTIONS, forward
 from sim.models.kernel_in_layer import kernel_in_layer
 from sim.models.litert import RESOLVERS, litert_tensors
@@ -23,7 +25,7 @@ from sim.models.onnxruntime import onnxruntime_tensors
 from sim.models.report import ModelReport
 from sim.models.tflite_file import read_tflite
 from sim.terminal.output import print_json, print_shown, require_one_of
-from sim.view.rounding.model import show_kernel_in_layer, show_model, show_network
+from sim.view.rounding.model import show_cycles_of_layers, show_kernel_in_layer, show_model, show_network
 
 RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], dict[int, AnyArray]]]] = {
     **{name: partial(litert_tensors, runtime=name) for name in RESOLVERS},
@@ -34,7 +36,7 @@ RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], d
 
 def model(
     file: Path, against: str | None, inputs: Path | None, layer: int | None, kernel: str | None, mode: str | None,
-    opt: str, convention: str, seed: int, as_json: bool,
+    opt: str, convention: str, cycles: str | None, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Do what `lanewise model` says: its options are those of `sim.command.signatures.model`."""
     if not file.is_file():
@@ -43,6 +45,16 @@ def model(
         raise ModelError("--layer and --kernel go together: the layer's number, and what is put in its place")
     require_one_of("--convention", convention, FORWARD_CONVENTIONS)
     network = read_onnx(file) if file.suffix == ".onnx" else read_tflite(file)
+    if cycles is not None:
+        if against is not None or kernel is not None:
+            raise ModelError("--cycles is about the network alone: leave --against and --kernel out")
+        cores = chosen_cores(cycles)
+        estimate = NetworkCycles(network, convention, tuple(cycles_of_layers(network, cores, convention)))
+        if as_json:
+            print_json(estimate.as_json())
+        else:
+            print_shown(partial(show_cycles_of_layers, estimate))
+        return
     if against is None and kernel is None:
         if as_json:
             print_json(network.as_json())

@@ -12,6 +12,7 @@ from rich.table import Table
 from sim.explanation.explanation import place_of
 from sim.golden.registry.conventions import CONVENTIONS
 from sim.models.compare import LayerReport
+from sim.models.cycles import NetworkCycles
 from sim.models.kernel_in_layer import KernelInLayer, TensorChange
 from sim.models.network import Network, NetworkLayer
 from sim.models.report import ModelReport
@@ -70,6 +71,23 @@ def show_kernel_in_layer(run: KernelInLayer, console: Console) -> None:
         console.print(escape(f"output {_changed(change, behind)}"), highlight=False)
     for name in run.not_reached:
         console.print(f"output {escape(name)} was not reached: a layer before it is not computed", highlight=False)
+
+
+def show_cycles_of_layers(estimate: NetworkCycles, console: Console) -> None:
+    """The layers with their multiply-accumulates and cycles, the sum, and what is not in it."""
+    cores = list(estimate.total)
+    table = _table("operator", "kernel", "multiply-accumulates", *cores)
+    for one in estimate.layers:
+        cells = [f"{count:,}" for _, count in one.cycles] or ["-"] * len(cores)
+        kernel = one.kernel or f"none: {one.reason}"
+        work = f"{one.work:,}" if one.work else "-"
+        table.add_row(str(one.layer.number), escape(_operator(one.layer)), escape(kernel), work, *cells)
+    table.add_row("", "all that are estimated", "", "", *(f"{count:,}" for count in estimate.total.values()))
+    console.print(table)
+    count, of = sum(bool(one.kernel) for one in estimate.layers), len(estimate.layers)
+    what = f"cycles of {count} of {of} layers, {of - count} are not estimated"
+    how = f"the built-in kernels at -O2 ({estimate.convention}), with caches that always hit"
+    console.print(escape(f"{estimate.network.name}: {what}; by {how}"), highlight=False)
 
 
 def _changed(change: TensorChange, other: str) -> str:

@@ -1,0 +1,54 @@
+"""`lanewise model --cycles`: estimates beside whole layers that were timed, their sum, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim.cycles.cores import named_core
+from sim.cycles.input import kernel_call
+from sim.kernels import built_in_kernel
+from sim.kernels.conv2d.golden import Geometry
+from sim.kernels.conv2d.vectors import input_set
+from sim.kernels.fully_connected.vectors import random_parameters
+from sim.timing.model.pipeline import schedule
+from support.command import lanewise
+from support.tflite_models import small_net
+
+CORE = "neoverse-n1"
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("net") / "net.tflite"
+    file.write_bytes(small_net(1, 6).content())
+    return file
+
+
+def test_an_estimate_is_near_the_whole_layer_and_the_sum_is_that_of_the_layers(path: Path) -> None:
+    """The net's first layer: 3 x 3, 4 channels to 8, 6 x 6 pixels, padded."""
+    found = json.loads(lanewise("model", path, "--cycles", CORE, "--json").stdout)
+    rng, mode = np.random.default_rng(1), "s8_double_rounding"
+    parameters, around = random_parameters(rng, mode, 8), Geometry(1, 1, 1, 1, 1, 1)
+    inputs = input_set(rng, (1, 6, 6, 4), (3, 3), around, parameters, mode, 8)
+    whole = schedule(kernel_call(built_in_kernel("conv2d", mode), inputs).stream, named_core(CORE)).cycles
+    first, *others = found["layers"]
+    assert first["cycles"][CORE] == pytest.approx(whole, rel=0.05)
+    assert first["multiply_accumulates"] == 6 * 6 * 8 * 3 * 3 * 4
+    assert found["total"][CORE] == first["cycles"][CORE] + others[-1]["cycles"][CORE]
+    assert [layer["reason"] != "" for layer in found["layers"]] == [False, True, True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--cycles", "pentium"), "there is no core 'pentium'"),
+        (("--cycles", CORE, "--against", "litert"), "--cycles is about the network alone"),
+    ],
+)
+def test_what_cannot_be_estimated_is_refused(arguments: tuple[str, ...], sentence: str, path: Path) -> None:
+    outcome = lanewise("model", path, *arguments)
+    assert (outcome.exit_code, sentence in outcome.stderr, len(outcome.stderr.splitlines())) == (2, True, 1)
