@@ -60,7 +60,7 @@ def test_words_have_four_bytes_along_k_of_each_row_of_a_and_column_of_b() -> Non
 def test_the_least_layer_takes_two_cycles_more_than_the_stages_behind_the_array() -> None:
     """In at 0, read at 1, multiplied at 2, into four stages at 3, out at 7: eight cycles."""
     found = beat_cycles(SMALL, GemmShape(1, 1, 1), GemmTraffic())
-    assert (found, layer_cycles(SMALL, GemmShape(1, 1, 1))) == (([0], [0], [7]), 8)
+    assert (found, layer_cycles(SMALL, GemmShape(1, 1, 1))) == (([0], [0], [7], [7]), 8)
 
 
 def test_a_tile_of_few_steps_waits_for_the_rows_of_the_one_before() -> None:
@@ -71,13 +71,13 @@ def test_a_tile_of_few_steps_waits_for_the_rows_of_the_one_before() -> None:
 
 def test_a_result_that_is_not_taken_holds_all_behind_it() -> None:
     found = beat_cycles(SMALL, GemmShape(2, 1, 1), GemmTraffic(takes=[False] * 12))
-    assert found.taken == [12, 13]
+    assert (found.there, found.taken) == ([7, 13], [12, 13])
 
 
 def test_a_beat_is_offered_when_its_side_decides_so() -> None:
     """The last words come at 4, are read at 5, multiplied at 6, go on at 7, and come out four stages later."""
     found = beat_cycles(SMALL, GemmShape(1, 8, 1), GemmTraffic(a=[False, True, False, False, True], b=[False] * 3))
-    assert found == ([1, 4], [3, 4], [11])
+    assert found == ([1, 4], [3, 4], [11], [11])
 
 
 def test_rows_come_in_until_their_buffer_is_full() -> None:

@@ -21,7 +21,14 @@ from rtl_models.benches.demand import demand
 from rtl_models.benches.driving.gemm_testbench import GemmTestbench
 from rtl_models.benches.driving.testbench import Bits
 from rtl_models.benches.driving.traffic import STALLS
-from rtl_models.benches.gemm_layers import OFFSETS_OF, corner_shapes, layer, layers_alike, random_shape
+from rtl_models.benches.gemm_layers import (
+    OFFSETS_OF,
+    corner_shapes,
+    layer,
+    layers_alike,
+    layers_by_reading,
+    random_shape,
+)
 from rtl_models.cores.gemm import BYTES, GemmCore, GemmLayer, GemmShape, ResultBeat
 from rtl_models.cores.gemm_cycles import GemmCycles, GemmTraffic, beat_cycles, layer_cycles
 from rtl_models.tools.protocol import CORE_VARIABLE, COVERPOINTS, LAYERS_VARIABLE, REPORT
@@ -173,16 +180,16 @@ async def what_does_not_fit(dut: Any) -> None:
     """While the settings are no layer for the core it is in error and accepts nothing; then it is as before."""
     bench, rng = GemmTestbench(dut), seeded()
     await bench.reset()
-    good = layer(GemmShape(CORE.rows, 5, CORE.columns), rng)
-    low, high = OFFSETS_OF[good.settings["signed"]]
-    bad = [{"width": BYTES * CORE.steps + 1}, {"width": 65535}]
-    bad += [{name: value} for name in ("a_offset", "b_offset") for value in (low - 1, high + 1, 512 + high, -(1 << 31))]
-    for changed in bad:
-        await bench.write({**good.registers, **changed})
-        found, _ = await sent(bench, [good], GemmTraffic(), 5)
-        demand(found == ([], [], []), f"with {changed} beats are accepted")
-        demand(bench.state == (True, False), f"error_o and busy_o are {bench.state} with {changed}")
-        await compare(dut, [good], "never", rng)
+    for good, (low, high) in zip(layers_by_reading(GemmShape(CORE.rows, 5, 1), rng), OFFSETS_OF, strict=True):
+        beyond = (low - 1, high + 1, 512 + high, -(1 << 31))
+        bad = [{"width": BYTES * CORE.steps + 1}, {"width": 65535}]
+        bad += [{name: value} for name in ("a_offset", "b_offset") for value in beyond]
+        for changed in bad:
+            await bench.write({**good.registers, **changed})
+            found, _ = await sent(bench, [good], GemmTraffic(), 5)
+            demand(found == ([], [], [], []), f"with {changed} beats are accepted")
+            demand(bench.state == (True, False), f"error_o and busy_o are {bench.state} with {changed}")
+            await compare(dut, [good], "never", rng)
 
 
 @cocotb.test(stage=1)

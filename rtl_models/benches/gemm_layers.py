@@ -72,6 +72,15 @@ def _spread(sums: Int64Array, rng: Random) -> tuple[int, int, int]:
     return rng.randint(-9, 9) - middle, rng.randint(1 << 30, (1 << 31) - 1), shift
 
 
+def layers_by_reading(shape: GemmShape, rng: Random) -> list[GemmLayer]:
+    """One with unsigned bytes, one with signed ones."""
+    drawn: dict[int, GemmLayer] = {}
+    while len(drawn) < len(OFFSETS_OF):
+        some = layer(shape, rng)
+        drawn.setdefault(some.settings["signed"], some)
+    return [drawn[signed] for signed in sorted(drawn)]
+
+
 def layers_alike(shape: GemmShape, rng: Random, count: int) -> list[GemmLayer]:
     """So many layers with the same settings and other bytes."""
     first, *others = (layer(shape, rng) for _ in range(count))

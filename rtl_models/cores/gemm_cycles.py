@@ -22,10 +22,11 @@ class GemmTraffic:
 
 
 class GemmCycles(NamedTuple):
-    """The cycles in which beats of a and b are accepted, and those in which results are taken."""
+    """The cycles in which beats of a and b are accepted, from which results are there, and in which these are taken."""
 
     a: list[int]
     b: list[int]
+    there: list[int]
     taken: list[int]
 
 
@@ -65,7 +66,7 @@ def beat_cycles(core: GemmCore, shape: GemmShape, traffic: GemmTraffic, layers: 
                 for _ in range(rows):
                     output.move()
             room.append(read + 1)
-    return GemmCycles(a.cycles, b.cycles, output.cycles)
+    return GemmCycles(a.cycles, b.cycles, output.there, output.taken)
 
 
 def _first(decided: Decided, cycle: int) -> int:
@@ -90,7 +91,7 @@ class _Input:
 
 
 class _Output:
-    """The stages behind the array, which all move unless a result waits, and the cycles in which results were taken.
+    """The stages behind the array, which all move unless a result waits, and when results were there and taken.
 
     `moved` is the cycle in which the latest row went into them.
     """
@@ -99,7 +100,8 @@ class _Output:
         self._stages, self._takes = stages, takes
         self._waits: set[int] = set()
         self.moved = -1
-        self.cycles: list[int] = []
+        self.there: list[int] = []
+        self.taken: list[int] = []
 
     def move(self) -> None:
         """The next row goes in as soon as it may, and out when it is taken."""
@@ -107,8 +109,9 @@ class _Output:
         cycle = self.moved
         for _ in range(self._stages - 1):
             cycle = self._moving(cycle + 1)
-        self.cycles.append(_first(self._takes, cycle + 1))
-        self._waits.update(range(cycle + 1, self.cycles[-1]))
+        self.there.append(cycle + 1)
+        self.taken.append(_first(self._takes, cycle + 1))
+        self._waits.update(range(cycle + 1, self.taken[-1]))
 
     def _moving(self, cycle: int) -> int:
         """The first cycle, from one on, in which no result waits."""

@@ -137,8 +137,8 @@ module gemm_core #(
   assign error_o = status_error | ~fits;
 
   // In: each word with its offsets into its buffer.  A stream is done until the last step of the layer is made.
-  logic                  a_accepted, b_accepted, a_ends, b_ends, a_last, b_last, a_done_q, b_done_q, finishes;
-  logic [3:0]            tail, a_keep, b_keep;  // the bytes of a word that are within K: of the last one, of this one
+  logic                  a_accepted, b_accepted, b_ends, a_last, b_last, a_done_q, b_done_q, finishes;
+  logic [3:0]            tail, b_keep;  // the bytes of a word that are within K: of the last one, of this one
   logic [36*Rows-1:0]    a_numbers, a_word;
   logic [36*Columns-1:0] b_numbers, b_word;
   logic [AAddress:0]     a_held_q;  // words from the one at a_base_q on
@@ -151,8 +151,7 @@ module gemm_core #(
   assign b_accepted = b_valid_i & b_ready_o;
 
   assign tail   = {width[1:0] == 2'd0, width[1:0] == 2'd0 || width[1:0] == 2'd3, width[1:0] != 2'd1, 1'b1};
-  assign a_keep = a_ends ? tail : '1;
-  assign b_keep = b_ends ? tail : '1;
+  assign b_keep = b_ends ? tail : '1;  // what meets a 0 of b in a counts for nothing
 
   // verilator lint_off PINCONNECTEMPTY
   // Only where a walk ends is asked.
@@ -166,7 +165,7 @@ module gemm_core #(
     .total_i  (height),
     .step_o   (),
     .count_o  (),
-    .ends_o   (a_ends),
+    .ends_o   (),
     .last_o   (a_last)
   );
 
@@ -191,7 +190,7 @@ module gemm_core #(
     .data_i  (a_data_i),
     .signed_i(is_signed),
     .offset_i(a_offset[8:0]),
-    .keep_i  (a_keep),
+    .keep_i  (4'b1111),
     .result_o(a_numbers)
   );
 

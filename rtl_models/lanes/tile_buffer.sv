@@ -1,7 +1,7 @@
 // A memory of one side to write and one to read, as block RAM has them: what is read is there after the next edge.
 //
 // Without reset: a word is undefined until it is written.  `data_o` stays while `read_i` is 0.  A word that is written
-// and read at the same edge is read as it was before.
+// and read at the same edge is read as it was before in simulation, and as anything in block RAM: do not.
 //
 //   write_i, word 3    A    -    B    -    -
 //   read_i, word 3     -    1    1    1    0
@@ -27,6 +27,7 @@ module tile_buffer #(
 
   `REQUIRE(legal_depth, Depth >= 2, "tile_buffer: Depth is the number of words and must be 2 or more")
 
+  (* no_rw_check *)  // else yosys puts logic around the block RAM for a word that is written and read at once
   logic [Width-1:0] words_q [Depth];
   logic [Width-1:0] data_q;
 

@@ -48,7 +48,7 @@ class GemmTestbench:
         Raises Wrong where a result that is not taken does not stay.
         """
         sides = (("a", Driver(), traffic.a, list[int]()), ("b", Driver(), traffic.b, list[int]()))
-        monitor = Monitor()
+        monitor, there = Monitor(), list[int]()
         for (_, driver, _, _), words in zip(sides, (a, b), strict=True):
             driver.waiting.extend((word,) for word in words)
         for cycle in range(cycles):
@@ -60,7 +60,10 @@ class GemmTestbench:
             takes = _does(traffic.takes, cycle)
             self._put(ready_i=int(takes))
             await Timer(1, "step")
-            monitor.see(cycle, self._result() if self._bit("valid_o") else None, takes)
+            result = self._result() if self._bit("valid_o") else None
+            if result is not None and monitor.held is None:
+                there.append(cycle)
+            monitor.see(cycle, result, takes)
             for name, driver, _, accepted in sides:
                 if driver.offered and self._bit(f"{name}_ready_o"):
                     driver.accepted()
@@ -68,7 +71,7 @@ class GemmTestbench:
             await self._edge()
         self._put(a_valid_i=0, b_valid_i=0)
         (_, _, _, a_cycles), (_, _, _, b_cycles) = sides
-        return GemmCycles(a_cycles, b_cycles, monitor.cycles), monitor.results
+        return GemmCycles(a_cycles, b_cycles, there, monitor.cycles), monitor.results
 
     @property
     def state(self) -> tuple[bool, bool]:

@@ -281,12 +281,26 @@ def _core() -> Iterator[Theorem]:
             "marks": (read("u_marks.data_i", _U5), (last << 4) + read("out_keep_q", _U4)),
         }
 
+    def apart(read: Signals) -> Statement:
+        statement = {}
+        for side in "ab":
+            both = [read(f"u_{side}_buffer.{what}_i", U1) for what in ("write", "read")]
+            write, at = (read(f"u_{side}_buffer.{what}_address_i", base) for what in ("write", "read"))
+            statement[f"a word of {side} is written and read"] = all_of([*both, write.equals(at)]), constant(0)
+        return statement
+
+    def within(read: Signals) -> Lane:
+        return (read("a_held_q", held) < 5) & (read("b_held_q", held) < 4)
+
     full = Fault("gemm_core.sv", "fits & ~a_done_q & (a_held_q", "(fits | ~a_done_q) & (a_held_q")
     yield Theorem(claim(f"{subject}: who moves in a cycle", outputs), subject, full)
     lost = Fault("gemm_core.sv", "b_held_q <= finishes ? '0", "b_held_q <= reads ? '0")
     yield Theorem(claim(f"{subject}: the words in the buffers are counted", counts), subject, lost)
     beside = Fault("gemm_core.sv", "a_base_q + AAddress'(step)", "a_base_q - AAddress'(step)")
     yield Theorem(claim(f"{subject}: words are found where they were put", addresses), subject, beside)
+    early = Fault("gemm_core.sv", "16'(a_held_q) > step", "16'(a_held_q) >= step")
+    never = claim(f"{subject}: no word is read while it is written, in buffers that are not over-full", apart, within)
+    yield Theorem(never, subject, early)
     final = Fault("gemm_core.sv", "final_q   <= finishes;", "final_q   <= pass_ends;")
     yield Theorem(claim(f"{subject}: what goes along with a tile", marks), subject, final)
     yield _array(subject, 4, 4, "u_mac_array.")
