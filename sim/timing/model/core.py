@@ -111,11 +111,11 @@ class Core:
 
     `queues` gives the entries of a pipe's issue queue, of which an instruction takes max(1, slots / uses).
     A load or store of structures that moves its base takes `structure_writeback_slots` more dispatch slots; other
-    accesses that do have classes of their own.  No result in a general register, but for an updated base, is an
-    address operand sooner than 1 + `address_delay` after issue; a shifted or extended register operand is read
-    `shifted_delay` early; store data is needed `store_data_late` after issue.  `store_forward_*` counts from the issue
-    of a store to the issue of a consumer of a load of the same bytes.  A vector load of at least `unaligned_bytes`, not
-    aligned to them, keeps its load pipe `unaligned_cycles` longer.
+    accesses that do have classes of their own.  No result in a general register, but for an updated base, is an address
+    operand sooner than 1 + `address_delay` after issue; a shifted or extended register operand is read `shifted_delay`
+    early; store data is needed `store_data_late` after issue.  `store_forward_*` counts from the issue of a store to
+    the issue of a consumer of a load of the same bytes.  A vector load of at least `unaligned_bytes`, not aligned to
+    them, keeps its load pipe `unaligned_cycles` longer.
     """
 
     name: str
