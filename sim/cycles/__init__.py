@@ -1,6 +1,7 @@
 """How long calls and loops take on named cores, and why.
 
-`time_kernel` does all of it; the other functions are its steps.  All cycles are estimates with hot caches.
+`estimate` does all of it, `time_kernel` for a kernel; the other functions are its steps.  All cycles are estimates with
+hot caches.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from isa.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from sim.cycles.cores import REAL_CORES
+    from sim.cycles.difference import Difference, differences
+    from sim.cycles.estimates import CyclesEstimate, EstimateRow, MeasuredError, estimate, read_measured
     from sim.cycles.input import TimedCall, TimedLoop, kernel_call
     from sim.cycles.kernel import hottest_loop, loop_in_file, time_kernel
     from sim.cycles.result import Conditions, LoopResult, TimedResult, time_on
+    from sim.cycles.work import Work, work_of
     from sim.timing.analysis.bounds import Bound, Bounds, bounds_of_loop, bounds_of_stream
     from sim.timing.analysis.reasons import ReasonGroup
     from sim.timing.analysis.report import CyclesReport
@@ -39,10 +43,14 @@ __all__ = [
     "Conditions",
     "Core",
     "CoreError",
+    "CyclesEstimate",
     "CyclesReport",
+    "Difference",
+    "EstimateRow",
     "Executed",
     "Loop",
     "LoopResult",
+    "MeasuredError",
     "PipeUse",
     "ReasonGroup",
     "Schedule",
@@ -50,17 +58,21 @@ __all__ = [
     "TimedLoop",
     "TimedResult",
     "TopDown",
+    "Work",
     "bounds_of_loop",
     "bounds_of_stream",
     "core_error",
     "core_names",
     "cycles_of",
+    "differences",
+    "estimate",
     "hottest_loop",
     "interleaved",
     "kernel_call",
     "load_core",
     "loop_in_file",
     "pipe_uses",
+    "read_measured",
     "schedule",
     "sensitivity",
     "time_kernel",
@@ -69,6 +81,7 @@ __all__ = [
     "top_down",
     "unrolled",
     "what_if",
+    "work_of",
 ]
 
 if not TYPE_CHECKING:
@@ -83,10 +96,14 @@ if not TYPE_CHECKING:
             "Conditions": "sim.cycles.result",
             "Core": "sim.timing.model.core",
             "CoreError": "sim.timing.model.core_file",
+            "CyclesEstimate": "sim.cycles.estimates",
             "CyclesReport": "sim.timing.analysis.report",
+            "Difference": "sim.cycles.difference",
+            "EstimateRow": "sim.cycles.estimates",
             "Executed": "sim.timing.model.stream",
             "Loop": "sim.timing.loops.loop",
             "LoopResult": "sim.cycles.result",
+            "MeasuredError": "sim.cycles.estimates",
             "PipeUse": "sim.timing.analysis.top_down",
             "ReasonGroup": "sim.timing.analysis.reasons",
             "Schedule": "sim.timing.model.schedule",
@@ -94,17 +111,21 @@ if not TYPE_CHECKING:
             "TimedLoop": "sim.cycles.input",
             "TimedResult": "sim.cycles.result",
             "TopDown": "sim.timing.analysis.top_down",
+            "Work": "sim.cycles.work",
             "bounds_of_loop": "sim.timing.analysis.bounds",
             "bounds_of_stream": "sim.timing.analysis.bounds",
             "core_error": "sim.timing.analysis.reporting",
             "core_names": "sim.timing.model.core_file",
             "cycles_of": "sim.timing.loops.what_if",
+            "differences": "sim.cycles.difference",
+            "estimate": "sim.cycles.estimates",
             "hottest_loop": "sim.cycles.kernel",
             "interleaved": "sim.timing.loops.variants",
             "kernel_call": "sim.cycles.input",
             "load_core": "sim.timing.model.core_file",
             "loop_in_file": "sim.cycles.kernel",
             "pipe_uses": "sim.timing.analysis.top_down",
+            "read_measured": "sim.cycles.estimates",
             "schedule": "sim.timing.model.pipeline",
             "sensitivity": "sim.timing.loops.what_if",
             "time_kernel": "sim.cycles.kernel",
@@ -113,5 +134,6 @@ if not TYPE_CHECKING:
             "top_down": "sim.timing.analysis.top_down",
             "unrolled": "sim.timing.loops.variants",
             "what_if": "sim.timing.loops.what_if",
+            "work_of": "sim.cycles.work",
         },
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,8 @@ from sim.call.guards.findings import GuardError
 from sim.call.needs import lacking, needs_of
 from sim.command.options import as_compiled, compile_flags, optimisation_flag
 from sim.cycles.cores import Changes, chosen_cores, named_core
+from sim.cycles.difference import differences
+from sim.cycles.estimates import estimate_of, read_measured
 from sim.cycles.input import TimedLoop
 from sim.cycles.llvm_mca import LlvmMca, find_llvm_mca
 from sim.cycles.options import TimedGroup, TimingRequest, find_timed
@@ -25,6 +28,7 @@ from sim.terminal.output import fail, print_json, print_progress, print_shown, p
 from sim.terminal.writable import require_writable
 from sim.timing.model.core import Core
 from sim.view.cycles.about import about_as_json, show_about
+from sim.view.cycles.estimate import show_differences, show_estimate
 from sim.view.cycles.html import render_page
 from sim.view.cycles.html_report import section_of_result
 from sim.view.cycles.kanata import render_kanata
@@ -59,6 +63,9 @@ def cycles(
     interleave: _Number,
     call: _Text,
     compare: _Text,
+    diff: _Text,
+    megahertz: float | None,
+    measured: Path | None,
     latency: _Several,
     pipe: _Several,
     parameter: _Several,
@@ -100,11 +107,13 @@ def cycles(
         require_writable(option, file)
     if len(cores) > 1 and (kanata_file or perfetto_file):
         fail("--kanata and --perfetto draw one core: name it with --core", USAGE)
+    beside_these = read_measured(measured) if measured else {}
     if compare not in (None, *_OTHERS):
         fail(f"--compare takes {', '.join(_OTHERS)}, not {compare!r}", USAGE)
     try:
         tool = find_llvm_mca() if compare else None
         found, groups = _timed(wanted, cores, conditions, tool)
+        other = _timed(replace(wanted, what=diff), cores, conditions, None)[1] if diff else []
     except KeyboardInterrupt:
         fail("interrupted before everything was timed", INTERRUPTED)
     title = "; ".join([found.title, *changes.texts, *conditions.texts])
@@ -118,11 +127,24 @@ def cycles(
     _draw(html_file, lambda: render_page(heading, calls, list(map(section_of_result, every))).encode(), "", "a browser")
     known = [one.name for one in cores if one.name in PROCESSORS]
     lacked = lacking((need for timed in found.timed for need in needs_of(timed.code, timed.image)), known)
+    estimated = estimate_of(title, found.timed, groups, megahertz, beside_these)
+    versions = [pair for before, after in zip(groups, other, strict=False) for pair in zip(before, after, strict=True)]
     if as_json:
         results = [{**one.as_json(), "changes": changes.texts} for one in every]
-        print_json({"title": title, "results": results, "lacking": list(map(str, lacked))})
+        made = {"title": title, "results": results, "lacking": list(map(str, lacked)), "estimate": estimated.as_json()}
+        if versions:
+            made["differences"] = [
+                {"core": a.report.core, "before": a.cycles, "after": b.cycles,
+                 "instructions": [one._asdict() for one in differences(a, b)]}
+                for a, b in versions
+            ]  # fmt: skip
+        print_json(made)
         return
     print_shown(partial(show_results, title, groups))
+    if megahertz or measured:
+        print_shown(partial(show_estimate, estimated))
+    for before, after in versions:
+        print_shown(partial(show_differences, before, after))
     for lack in lacked:
         typer.echo(str(lack))
     for one in every if timeline else ():

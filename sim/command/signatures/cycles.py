@@ -44,6 +44,11 @@ def cycles(
     interleave: Annotated[_Number, typer.Option(min=1, max=64, help="So many copies of it at once, beside it.")] = None,
     call: Annotated[_Text, typer.Option(metavar="ID", help="Which one of the captured calls.")] = None,
     compare: Annotated[_Text, typer.Option(help="llvm-mca: what it says of the same instructions.")] = None,
+    diff: Annotated[
+        _Text, typer.Option(metavar="FILE", help="Another version: what gains or loses, and how much.")
+    ] = None,
+    megahertz: Annotated[float | None, typer.Option(min=0.001, help="A clock, for nanoseconds and GOPS.")] = None,
+    measured: Annotated[Path | None, typer.Option(help="Measured cycles (CSV: timed,core,cycles), beside.")] = None,
     latency: Annotated[_Several, typer.Option(metavar="CLASS=N", help="What if: another latency.")] = None,
     pipe: Annotated[_Several, typer.Option(metavar="CLASS=USES", help="What if: other pipes, as F0|F1*2.")] = None,
     parameter: Annotated[_Several, typer.Option("--set", metavar="NAME=N", help="What if: another width...")] = None,

@@ -1,0 +1,148 @@
+"""Estimates in one call: units of work, nanoseconds and GOPS, and what was measured beside them.
+
+Expected figures can be counted by hand: on neoverse-n1 SDOT is forwarded to its accumulator in 2 cycles.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from isa.catalogue import instruction_of
+from sim.cycles import CyclesEstimate, MeasuredError, Work, estimate, work_of
+from sim.timing.model.stream import Executed
+from support.command import lanewise
+
+DOT = """\
+dot:
+    sdot v0.4s, v1.16b, v2.16b
+    sdot v0.4s, v3.16b, v4.16b
+    subs x0, x0, #1
+    b.ne dot
+"""
+COUNT = 1000
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Path:
+    path = tmp_path / "dot.s"
+    path.write_text(DOT)
+    return path
+
+
+def on_n1(loop: Path, **more: object) -> CyclesEstimate:
+    return estimate(loop, cores=["neoverse-n1"], flags=["-march=armv8.2-a+dotprod"], count=COUNT, **more)  # type: ignore[arg-type]
+
+
+def products(text: str) -> int:
+    instruction = instruction_of(text)
+    assert instruction is not None
+    return work_of([Executed(None, instruction, (), (), False, None)], 0).products
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("sdot v0.4s, v1.16b, v2.16b", 16),
+        ("smmla v0.4s, v1.16b, v2.16b", 32),
+        ("smlal v0.4s, v1.4h, v2.h[1]", 4),
+        ("sqrdmulh v0.8h, v1.8h, v2.8h", 8),
+        ("fmla v0.4s, v1.4s, v2.4s", 4),
+        ("fmul s0, s1, s2", 1),
+        ("madd x0, x1, x2, x3", 1),
+        ("add v0.4s, v1.4s, v2.4s", 0),
+        ("add x0, x1, x2, lsl #3", 0),
+    ],
+)
+def test_the_products_of_an_instruction_are_counted_lane_by_lane(text: str, expected: int) -> None:
+    assert products(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("work", "unit", "units"),
+    [
+        (Work(bytes=64, products=0, outputs=0), "byte", 64),
+        (Work(bytes=64, products=0, outputs=16), "output", 16),
+        (Work(bytes=64, products=16, outputs=16), "output", 16),
+        (Work(bytes=64, products=64, outputs=16), "product", 64),
+        (Work(bytes=64, products=4, outputs=0), "product", 4),
+    ],
+)
+def test_a_reduction_is_told_per_product_and_what_multiplies_little_per_output(
+    work: Work, unit: str, units: int
+) -> None:
+    assert (work.unit, work.units) == (unit, units)
+
+
+def test_a_loop_is_told_per_product_in_nanoseconds_and_in_gops(loop: Path) -> None:
+    (row,) = on_n1(loop, megahertz=2000).rows
+    assert row.result.cycles == pytest.approx(4 * COUNT, rel=0.01)
+    assert row.per_unit == row.result.cycles / (32 * COUNT)
+    assert row.nanoseconds == row.result.cycles / 2
+    assert row.gops == pytest.approx(32, rel=0.01)  # 32 products in 4 cycles, at 2 GHz
+
+
+def test_without_a_clock_there_are_no_nanoseconds(loop: Path) -> None:
+    (row,) = on_n1(loop).rows
+    assert (row.nanoseconds, row.gops) == (None, None)
+
+
+def test_what_was_measured_stands_beside_it_with_the_residual(loop: Path, tmp_path: Path) -> None:
+    cycles = on_n1(loop).rows[0].result.cycles
+    table = tmp_path / "measured.csv"
+    table.write_text(f"timed,core,cycles\nloop,neoverse-n1,{cycles / 1.25}\nloop,cortex-a72,7\n")
+    found = on_n1(loop, measured=table)
+    assert found.row("neoverse-n1").residual == pytest.approx(0.25)
+    assert sum(found.residual_by_reason.values()) == pytest.approx(cycles / 5)
+    assert found.residual_by_reason.keys() == found.stalls["neoverse-n1"].keys()
+    assert found.cycles == {"neoverse-n1": {"loop": cycles, "loop, measured": cycles / 1.25}}
+
+
+def test_a_table_has_no_column_of_what_is_not_known(loop: Path) -> None:
+    assert on_n1(loop).table()[0] == ("timed", "core", "cycles", "each")
+    assert "ns" in on_n1(loop, megahertz=1)._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("timed,core\nx,y\n", "has no column 'cycles'; its columns are timed, core, cycles"),
+        ("timed,core,cycles\nx,y,fast\n", ":2: 'fast' is not a number of cycles above 0"),
+        ("timed,core,cycles\nx,y,0\n", ":2: '0' is not a number of cycles above 0"),
+        ("timed,core,cycles\n", "has no measured cycles"),
+    ],
+)
+def test_a_bad_table_of_measured_cycles_is_refused_in_a_sentence(
+    loop: Path, tmp_path: Path, text: str, said: str
+) -> None:
+    table = tmp_path / "measured.csv"
+    table.write_text(text)
+    with pytest.raises(MeasuredError) as caught:
+        on_n1(loop, measured=table)
+    assert str(caught.value).startswith(str(table))
+    assert str(caught.value).endswith(said)
+
+
+def test_what_does_not_exist_is_no_row(loop: Path) -> None:
+    with pytest.raises(KeyError, match="cortex-a55"):
+        on_n1(loop).row("cortex-a55")
+
+
+def test_the_command_shows_the_unit_the_clock_and_the_residual(loop: Path, tmp_path: Path) -> None:
+    table = tmp_path / "measured.csv"
+    table.write_text("timed,core,cycles\nloop,neoverse-n1,8000\n")
+    result = lanewise(
+        "cycles", loop, "--march", "armv8.2-a+dotprod", "--core", "neoverse-n1", "--count", COUNT,
+        "--megahertz", 2000, "--measured", table, "--diff", loop, "--json",
+    )  # fmt: skip
+    shown = json.loads(result.stdout)
+    assert shown["estimate"]["rows"][0]["residual"] == pytest.approx(-0.5, abs=0.01)
+    assert shown["estimate"]["rows"][0]["unit"] == "product"
+    assert [one["before"] for one in shown["differences"]] == [shown["results"][0]["cycles"]]
+
+
+def test_a_missing_table_of_measured_cycles_is_a_sentence(loop: Path, tmp_path: Path) -> None:
+    result = lanewise("cycles", loop, "--core", "neoverse-n1", "--measured", tmp_path / "none.csv")
+    assert (result.exit_code, "cannot be read" in result.output) == (2, True)
