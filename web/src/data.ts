@@ -53,6 +53,8 @@ export interface Head {
   end: number;
   total: number;
   ends: string;
+  /** The instruction that cannot be executed, and ends the call. */
+  stopped: { text: string; source: string; pc: string } | null;
   saturated: boolean;
   trouble: { says: string; number: number; spot: [number, number, number, string] | null } | null;
   events: string[];

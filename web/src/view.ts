@@ -1,6 +1,6 @@
 /** A recorded call to be looked at: in a page by itself, and as a widget of a notebook. */
 
-import { type ArrayHead, MEMORY, type Recorded, type Spot, unpacked } from "./data";
+import { type ArrayHead, type Head, MEMORY, type Recorded, type Spot, unpacked } from "./data";
 import { bitsOf, everyType, KINDS, lane as laneText, lanes as lanesText } from "./lanes";
 import { lostAt, type Node, nodeText, outputLane, spotName, Stores, type Way, wayOf } from "./way";
 
@@ -105,6 +105,11 @@ export class View {
 
   private get isNarrow(): boolean {
     return this.root.clientWidth > 0 && this.root.clientWidth < NARROW;
+  }
+
+  /** The instruction that ends the call, where that is shown. */
+  private get stopped(): Head["stopped"] {
+    return this.recorded.head.end === this.recorded.head.total ? this.recorded.head.stopped : null;
   }
 
   /** Be behind so many instructions. */
@@ -228,17 +233,22 @@ export class View {
     const { recorded, n } = this;
     const rows: HTMLElement[] = [];
     const ways = new Set((this.way?.nodes ?? []).map((node) => node.n));
+    const { stopped } = this;
     const around = this.isNarrow ? AROUND / 2 : AROUND;
     const first = Math.max(0, Math.min(n - 1 - around, recorded.count - 2 * around - 1));
     for (let at = first; at < Math.min(recorded.count, first + 2 * around + 1); at++) {
       const code = recorded.code(at);
       const number = recorded.head.first + at;
       const trouble = recorded.head.trouble?.number === number;
-      const look = `line${at === n - 1 ? " here" : ""}${at === n ? " next" : ""}${ways.has(at) ? " way" : ""}${trouble ? " fault" : ""}`;
+      const look = `line${at === n - 1 && !(stopped && n === recorded.count) ? " here" : ""}${at === n ? " next" : ""}${ways.has(at) ? " way" : ""}${trouble ? " fault" : ""}`;
       const row = button(look, `${code.pc} ${code.source}`, () => this.goto(number + 1),
         h("span", "count", `#${number}`), h("span", "text", code.text), h("span", "place soft", code.source));
       if (at === n - 1) row.setAttribute("aria-current", "true");
       rows.push(row);
+    }
+    if (stopped && first + rows.length === recorded.count) {
+      rows.push(h("div", `line fault${n === recorded.count ? " here" : ""}`, h("span", "count", `#${recorded.head.end}`),
+        h("span", "text", stopped.text), h("span", "place soft", stopped.source)));
     }
     this.code.replaceChildren(h("h2", "", "Instructions"), ...rows);
   }
@@ -263,7 +273,13 @@ export class View {
 
   /** The instruction that is shown: what it read and what it wrote. */
   private drawDid(): void {
-    const { recorded, n } = this;
+    const { recorded, n, stopped } = this;
+    if (stopped && n === recorded.count) {
+      this.did.replaceChildren(
+        h("h2", "", h("span", "count", `#${recorded.head.end} `), stopped.text, h("span", "event wrong", "cannot be executed")),
+        h("p", "", recorded.head.ends));
+      return;
+    }
     if (!n) {
       this.did.replaceChildren(h("h2", "", "Before the first instruction"));
       return;
@@ -558,7 +574,8 @@ export class View {
     const draw = (executions: Iterable<number>, color: string, low: number, high: number) => {
       paint.fillStyle = look.getPropertyValue(color);
       for (const n of executions) {
-        paint.fillRect((width * (n + 1)) / Math.max(recorded.count, 1) - 1, height * low, Math.max(2, devicePixelRatio * 1.5), height * (high - low));
+        const at = (width * (n + 1)) / Math.max(recorded.count, 1) - 1;
+        paint.fillRect(Math.min(at, width - 3), height * low, Math.max(2, devicePixelRatio * 1.5), height * (high - low));
       }
     };
     draw(this.saturated, "--event", 0.55, 1);

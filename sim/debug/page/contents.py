@@ -45,6 +45,11 @@ def page_contents(session: Session, most: int = MOST) -> bytes:
     number = session.trouble_number
     session.goto_end()
     total, returned, fault = session.position, session.timeline.returned, session.timeline.fault
+    instruction = session.instruction
+    stopped = None if returned or fault is None else {
+        "text": instruction.text if instruction else "no instruction", "source": session.source,
+        "pc": f"{session.machine.pc:#x}",
+    }  # fmt: skip
     wrong = dict(_golden_outputs(session))
     end = min(total, max(here + most // 2, most))
     window = Window.of(session, max(0, end - most), end)
@@ -57,6 +62,7 @@ def page_contents(session: Session, most: int = MOST) -> bytes:
     head = {
         "title": session.call.title, "position": here, "first": window.first, "end": end, "total": total,
         "ends": "the call has returned" if returned else str(fault or "the call goes on"),
+        "stopped": stopped,
         "saturated": bool(int(window.initial[place_number(Place("fpsr"))].view("<u8")[0]) & QC),
         "trouble": None if trouble is None else {
             "says": trouble.says, "number": number,

@@ -1,4 +1,4 @@
-/* built from web/ by make page: 4e431fca660d6595d43b98f99d3532eee9452bfa2d92583b3a0879e7698e070a */
+/* built from web/ by make page: 5ebadddf6a642c9a100d9a98289fb78a4fe1479e0bcf33d07e1a3d52fffbe81b */
 
 // src/data.ts
 var MEMORY = -1;
@@ -628,6 +628,10 @@ var View = class {
   get isNarrow() {
     return this.root.clientWidth > 0 && this.root.clientWidth < NARROW;
   }
+  /** The instruction that ends the call, where that is shown. */
+  get stopped() {
+    return this.recorded.head.end === this.recorded.head.total ? this.recorded.head.stopped : null;
+  }
   /** Be behind so many instructions. */
   goto(position) {
     const { head } = this.recorded;
@@ -762,13 +766,14 @@ var View = class {
     const { recorded, n } = this;
     const rows = [];
     const ways = new Set((this.way?.nodes ?? []).map((node) => node.n));
+    const { stopped } = this;
     const around = this.isNarrow ? AROUND / 2 : AROUND;
     const first = Math.max(0, Math.min(n - 1 - around, recorded.count - 2 * around - 1));
     for (let at = first; at < Math.min(recorded.count, first + 2 * around + 1); at++) {
       const code = recorded.code(at);
       const number = recorded.head.first + at;
       const trouble = recorded.head.trouble?.number === number;
-      const look = `line${at === n - 1 ? " here" : ""}${at === n ? " next" : ""}${ways.has(at) ? " way" : ""}${trouble ? " fault" : ""}`;
+      const look = `line${at === n - 1 && !(stopped && n === recorded.count) ? " here" : ""}${at === n ? " next" : ""}${ways.has(at) ? " way" : ""}${trouble ? " fault" : ""}`;
       const row = button(
         look,
         `${code.pc} ${code.source}`,
@@ -779,6 +784,15 @@ var View = class {
       );
       if (at === n - 1) row.setAttribute("aria-current", "true");
       rows.push(row);
+    }
+    if (stopped && first + rows.length === recorded.count) {
+      rows.push(h(
+        "div",
+        `line fault${n === recorded.count ? " here" : ""}`,
+        h("span", "count", `#${recorded.head.end}`),
+        h("span", "text", stopped.text),
+        h("span", "place soft", stopped.source)
+      ));
     }
     this.code.replaceChildren(h("h2", "", "Instructions"), ...rows);
   }
@@ -801,7 +815,14 @@ var View = class {
   }
   /** The instruction that is shown: what it read and what it wrote. */
   drawDid() {
-    const { recorded, n } = this;
+    const { recorded, n, stopped } = this;
+    if (stopped && n === recorded.count) {
+      this.did.replaceChildren(
+        h("h2", "", h("span", "count", `#${recorded.head.end} `), stopped.text, h("span", "event wrong", "cannot be executed")),
+        h("p", "", recorded.head.ends)
+      );
+      return;
+    }
     if (!n) {
       this.did.replaceChildren(h("h2", "", "Before the first instruction"));
       return;
@@ -1116,7 +1137,8 @@ var View = class {
     const draw = (executions, color, low, high) => {
       paint.fillStyle = look.getPropertyValue(color);
       for (const n of executions) {
-        paint.fillRect(width * (n + 1) / Math.max(recorded.count, 1) - 1, height * low, Math.max(2, devicePixelRatio * 1.5), height * (high - low));
+        const at = width * (n + 1) / Math.max(recorded.count, 1) - 1;
+        paint.fillRect(Math.min(at, width - 3), height * low, Math.max(2, devicePixelRatio * 1.5), height * (high - low));
       }
     };
     draw(this.saturated, "--event", 0.55, 1);
