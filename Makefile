@@ -117,7 +117,7 @@ page: web/node_modules
 web/node_modules: web/package-lock.json
 	@cd web && npm ci --silent && touch node_modules
 
-# The page of a session in headless Chromium, which must be there (Debian's chromium), with Node.js and npm: a minute.
+# The page of a session in headless Chromium, which must be there (Debian's chromium), with Node.js and npm: minutes.
 test-page: $(INSTALLED) web/node_modules
 	@$(PIP) --requirement page.lock
 	@cd web && npx tsc

@@ -280,7 +280,8 @@ def test_the_command_says_how_to_start_gdb_and_serves(tmp_path: Path) -> None:
         assert run.stdout is not None
         title, start = run.stdout.readline(), run.stdout.readline()
         assert title == "narrow, narrow.c -O2\n"
-        found = re.fullmatch(r"gdb-multiarch (\S+) -ex 'target remote 127\.0\.0\.1:(\d+)'\n", start)
+        command = r"gdb-multiarch (\S+) -x \S+/gdb_commands\.py -ex 'target remote 127\.0\.0\.1:(\d+)'\n"
+        found = re.fullmatch(command, start)
         assert found is not None
         assert Path(found[1]).read_bytes()[:4] == b"\x7fELF"
         client = GdbClient(int(found[2]))

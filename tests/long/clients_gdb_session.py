@@ -12,6 +12,7 @@ import pytest
 from test_gdb_server import NUMBERS, SOURCE, fuzz
 
 from sim.debug.calls import debug_function
+from sim.debug.gdb.monitor import GDB_COMMANDS
 from sim.debug.gdb.target import GdbTarget
 from sim.debug.session import Session
 from support.gdb_client import GdbClient, Serving
@@ -93,6 +94,33 @@ def test_monitor_in_gdb(session: Session, tmp_path: Path) -> None:
     said = gdb(session, tmp_path, "monitor stop qc", "continue", "monitor why v0.h[0]", "monitor emulator", "kill")
     assert "sqadd" in said
     assert "in[8]" in said or "comes from" in said
+
+
+@needs_gdb
+def test_the_words_of_a_session_are_commands_of_gdb(session: Session, tmp_path: Path) -> None:
+    session.goto(9)
+    there = session.machine.pc
+    changed = session.find("writes v0")
+    assert changed is not None
+    session.goto(changed)
+    before = session.lanes("v0", "s16")
+    session.step()
+    after = session.lanes("v0", "s16")
+    session.goto(0)
+    said = gdb(
+        session, tmp_path, f"source {GDB_COMMANDS}", "lanewise goto 9", "p $pc", f"lanewise goto {changed}",
+        "lanewise show v0 s16", "stepi", "lanewise why v0.h[0]", "lanewise nothing", "lanewise lanes v99 s16",
+        "complete lanewise wh",
+    )  # fmt: skip
+    assert f"{there:#x}" in said
+    marked = [str(new) if new == old else f"[{new}]" for new, old in zip(after, before, strict=True)]
+    assert f"v0 s16       {' '.join(map(str, before))}\n" in said
+    assert f"v0 s16       {' '.join(marked)}\n" in said
+    assert "[" in " ".join(marked)
+    assert "v0.h[0] comes from" in said
+    assert "there is no command 'nothing'" in said
+    assert "there is no v99" in said
+    assert "lanewise where\nlanewise why\n" in said
 
 
 def test_thousands_of_steps_there_and_back_end_where_they_began(session: Session) -> None:

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from isa.errors import INTERRUPTED, MISSING
 from sim.command.options import compile_flags, optimisation_flag
+from sim.debug.gdb.monitor import GDB_COMMANDS
 from sim.debug.gdb.server import LOOPBACK, GdbServer
 from sim.debug.request import DebugRequest, find_call
 from sim.debug.session import Session
@@ -55,7 +56,7 @@ def serve_gdb(
         if session.call.image is not None:
             write_file(program, session.call.image.file)
             words.append(str(program))
-        words += ["-ex", f"target remote {LOOPBACK}:{server.port}"]
+        words += ["-x", str(GDB_COMMANDS), "-ex", f"target remote {LOOPBACK}:{server.port}"]
         print_text(f"{session.call.title}\n{shlex.join(words)}")
         try:
             server.serve(once)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 from isa.errors import LanewiseError
 from sim.debug.commands import SessionCommands, help_text
 from sim.debug.session import Session
 
+GDB_COMMANDS: Final = Path(__file__).with_name("gdb_commands.py")
+"""What gdb loads (-x FILE) to have the same as commands of its own."""
 _ALSO: Final = """
 stop qc              also stop behind what saturates; again: no longer
 
