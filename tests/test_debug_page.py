@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import struct
+import sys
 import zlib
 from base64 import b64decode, b64encode
 from hashlib import sha256
@@ -17,7 +18,7 @@ import pytest
 from isa.evaluate.exact import Evaluation
 from isa.lane import Place
 from sim.check.origin import copied_bytes, source_bytes, written_lanes
-from sim.debug.calls import debug_function
+from sim.debug.calls import DebugError, debug_function
 from sim.debug.events import EVENTS, event_conditions
 from sim.debug.page.contents import page_contents
 from sim.debug.page.html import SCRIPT, STYLE, built, session_page
@@ -188,6 +189,24 @@ def test_a_page_of_20_000_instructions_is_small() -> None:
     session.goto_end()
     assert session.position > 20_000
     assert len(page) < 3_000_000
+
+
+def test_the_widget_and_its_session_move_together(session: Session) -> None:
+    session.goto(3)
+    widget = session.show()
+    assert (widget.position, unpacked(widget.data)[0]["position"]) == (3, 3)
+    widget.position = 5  # as the slider does
+    assert session.position == 5
+    session.step()
+    widget.look()
+    assert (widget.position, session.position) == (6, 6)
+    assert (widget._esm, widget._css) == (built(SCRIPT), built(STYLE))
+
+
+def test_without_anywidget_a_session_says_what_is_missing(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sim.debug.page.widget", None)
+    with pytest.raises(DebugError, match="pip install anywidget"):
+        session.show()
 
 
 def test_the_command_writes_a_page_behind_its_script(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -369,6 +369,19 @@ def test_the_result_of_a_function_and_floating_point(context: BrowserContext, fo
     assert [np.float32(each.split(" = ")[1]) for each in told] == [np.float32(step.value) for step in way.steps]
 
 
+def test_an_instruction_that_cannot_be_executed_is_shown_first(context: BrowserContext, folder: Path) -> None:
+    (folder / "over.c").write_text("void over(const unsigned char *a, unsigned char *out, unsigned long n)\n"
+                                   "{ for (unsigned long i = 0; i <= n; ++i) out[i] = a[i] >> 1; }")  # fmt: skip
+    session = Session(debug_function(folder / "over.c", "over", ["1,2,3", "zeros:3", "3"], ("-O1",)))
+    session.goto_trouble()
+    page = opened(context, session, folder)
+    assert session.instruction is not None
+    assert session.trouble is not None
+    expect(page.locator(".code .here .text")).to_have_text(session.instruction.text)
+    expect(page.locator(".did h2")).to_contain_text("cannot be executed")
+    expect(page.locator(".trouble")).to_have_text(session.trouble.says)
+
+
 @pytest.mark.parametrize("name", [SCRIPT, STYLE])
 def test_the_built_files_are_what_the_sources_make(name: str, tmp_path: Path) -> None:
     node = shutil.which("node")
