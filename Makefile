@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+PAGE_SOURCE := sim/debug/page/source
 # A terminal sees what comes, how much of it and how fast; a log need not.
 PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps
 
@@ -110,17 +111,17 @@ test-outside: $(INSTALLED)
 test-clients: $(INSTALLED)
 	@$(BIN)/python -m pytest --numprocesses=auto --override-ini=python_files='clients_*.py' tests/long
 
-# What pages and widgets of a session run, built from web/: by esbuild, checked by TypeScript, from the npm registry.
-page: web/node_modules
-	@cd web && npx tsc && node build.mjs
+# What pages and widgets of a session run, built from its `source` folder: by esbuild, checked by TypeScript, from the npm registry.
+page: $(PAGE_SOURCE)/node_modules
+	@cd $(PAGE_SOURCE) && npx tsc && node build.mjs
 
-web/node_modules: web/package-lock.json
-	@cd web && npm ci --silent && touch node_modules
+$(PAGE_SOURCE)/node_modules: $(PAGE_SOURCE)/package-lock.json
+	@cd $(PAGE_SOURCE) && npm ci --silent && touch node_modules
 
 # The page of a session in headless Chromium, which must be there (Debian's chromium), with Node.js and npm: minutes.
-test-page: $(INSTALLED) web/node_modules
+test-page: $(INSTALLED) $(PAGE_SOURCE)/node_modules
 	@$(PIP) --requirement page.lock
-	@cd web && npx tsc
+	@cd $(PAGE_SOURCE) && npx tsc
 	@$(BIN)/python -m pytest --override-ini=python_files='page_*.py' tests/long
 
 # Claims about lane arithmetic, decided for all inputs.

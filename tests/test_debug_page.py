@@ -29,7 +29,7 @@ from sim.debug.request import DebugRequest, find_call
 from sim.debug.session import Session
 from support.command import lanewise
 
-WEB = Path(__file__).parents[1] / "web"
+WEB = Path(__file__).parents[1] / "sim/debug/page/source"
 EVIL = "</script><script>document.title = 'taken'</script><img src=x onerror=alert(1)>"
 SOURCE = f"""#include <arm_neon.h>
 // {EVIL}
@@ -175,7 +175,7 @@ def test_the_built_files_are_of_these_sources(name: str) -> None:
     """`make page` builds them; `make test-page` builds them again and compares all of them."""
     sources = sorted([*(f"src/{path.name}" for path in (WEB / "src").iterdir()), "build.mjs", "package-lock.json"])
     digest = sha256(b"".join((WEB / source).read_bytes() for source in sources)).hexdigest()
-    assert built(name).splitlines()[0] == f"/* built from web/ by make page: {digest} */"
+    assert built(name).splitlines()[0] == f"/* built from source/ by make page: {digest} */"
 
 
 def test_the_lock_names_no_registry() -> None:

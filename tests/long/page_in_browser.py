@@ -386,10 +386,10 @@ def test_an_instruction_that_cannot_be_executed_is_shown_first(context: BrowserC
 def test_the_built_files_are_what_the_sources_make(name: str, tmp_path: Path) -> None:
     node = shutil.which("node")
     assert node is not None
-    subprocess.run([node, "build.mjs", str(tmp_path)], cwd=ROOT / "web", check=True)
+    subprocess.run([node, "build.mjs", str(tmp_path)], cwd=ROOT / "sim/debug/page/source", check=True)
     assert (tmp_path / name).read_text() == built(name)
 
 
 def test_the_sources_name_no_host() -> None:
-    lock = json.loads((ROOT / "web/package-lock.json").read_text())
+    lock = json.loads((ROOT / "sim/debug/page/source/package-lock.json").read_text())
     assert [name for name, each in lock["packages"].items() if "resolved" in each] == []

@@ -1,7 +1,7 @@
 """What a page or a widget is given: some executed instructions of a session, packed.
 
 The bytes are zlib's: the length of a text, the text, which is JSON, and arrays that it names, each from a multiple of
-eight bytes on.  `web/src/data.ts` reads them.
+eight bytes on.  `source/src/data.ts` reads them.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ _BODY: Final = "body { margin: 0; } @media (prefers-color-scheme: dark) { body {
 
 
 def built(name: str) -> str:
-    """A file that is built from `web/`."""
+    """A file that is built from `source/`."""
     return files("sim.debug.page").joinpath(name).read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-/* built from web/ by make page: 5ebadddf6a642c9a100d9a98289fb78a4fe1479e0bcf33d07e1a3d52fffbe81b */
+/* built from source/ by make page: 8eef30915cce7a267eba349b57236ef2ee576a283d22a783e4f14b0add3f3a24 */
 
 // src/data.ts
 var MEMORY = -1;

@@ -5,11 +5,11 @@ import { readFileSync, readdirSync } from "node:fs";
 import { build } from "esbuild";
 
 const own = new URL(".", import.meta.url);
-const folder = process.argv[2] ?? new URL("../sim/debug/page/", own).pathname;
+const folder = process.argv[2] ?? new URL("..", own).pathname;
 const sources = [...readdirSync(new URL("src/", own)).map((name) => `src/${name}`), "build.mjs", "package-lock.json"];
 const digest = createHash("sha256");
 for (const name of sources.sort()) digest.update(readFileSync(new URL(name, own)));
-const note = `/* built from web/ by make page: ${digest.digest("hex")} */`;
+const note = `/* built from source/ by make page: ${digest.digest("hex")} */`;
 
 await build({
   absWorkingDir: own.pathname,
