@@ -12,7 +12,7 @@ from isa.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from sim.cycles.cores import REAL_CORES
-    from sim.cycles.difference import Difference, differences
+    from sim.cycles.difference import InstructionDifference, differences
     from sim.cycles.estimates import CyclesEstimate, EstimateRow, MeasuredError, estimate, read_measured
     from sim.cycles.input import TimedCall, TimedLoop, kernel_call
     from sim.cycles.kernel import hottest_loop, loop_in_file, time_kernel
@@ -45,9 +45,9 @@ __all__ = [
     "CoreError",
     "CyclesEstimate",
     "CyclesReport",
-    "Difference",
     "EstimateRow",
     "Executed",
+    "InstructionDifference",
     "Loop",
     "LoopResult",
     "MeasuredError",
@@ -98,7 +98,7 @@ if not TYPE_CHECKING:
             "CoreError": "sim.timing.model.core_file",
             "CyclesEstimate": "sim.cycles.estimates",
             "CyclesReport": "sim.timing.analysis.report",
-            "Difference": "sim.cycles.difference",
+            "InstructionDifference": "sim.cycles.difference",
             "EstimateRow": "sim.cycles.estimates",
             "Executed": "sim.timing.model.stream",
             "Loop": "sim.timing.loops.loop",

@@ -14,7 +14,7 @@ from sim.timing.analysis.report import InstructionRow
 _REGISTER: Final = re.compile(r"\b[vqdshbxw][0-9]{1,2}\b")
 
 
-class Difference(NamedTuple):
+class InstructionDifference(NamedTuple):
     """An instruction in two versions; "" where one of them lacks it.  Cycles are those charged to it, and their reason.
 
     Of a loop they are those of its first iterations, in proportion to all.
@@ -33,13 +33,13 @@ class Difference(NamedTuple):
         return self.cycles_before - self.cycles_after
 
 
-def differences(before: TimedResult, after: TimedResult) -> list[Difference]:
+def differences(before: TimedResult, after: TimedResult) -> list[InstructionDifference]:
     """The instructions of both, those that gain or lose most first; together they gain what the version gains.
 
     Instructions are the same if they stand in the same order and only their registers and labels differ.
     """
     old, new = _charged(before), _charged(after)
-    found: list[Difference] = []
+    found: list[InstructionDifference] = []
     matcher = SequenceMatcher(None, _shapes(old), _shapes(new), autojunk=False)
     for kind, a, b, c, d in matcher.get_opcodes():
         if kind == "equal":
@@ -60,8 +60,8 @@ def _shapes(rows: Sequence[InstructionRow]) -> list[str]:
     return [_REGISTER.sub("r", row.text.partition("#")[0] if row.text.startswith("b") else row.text) for row in rows]
 
 
-def _between(before: InstructionRow | None, after: InstructionRow | None) -> Difference:
-    return Difference(
+def _between(before: InstructionRow | None, after: InstructionRow | None) -> InstructionDifference:
+    return InstructionDifference(
         before.text if before else "",
         after.text if after else "",
         before.cycles if before else 0,

@@ -28,12 +28,11 @@ from sim.terminal.output import fail, print_json, print_progress, print_shown, p
 from sim.terminal.writable import require_writable
 from sim.timing.model.core import Core
 from sim.view.cycles.about import about_as_json, show_about
-from sim.view.cycles.estimate import show_differences, show_estimate
 from sim.view.cycles.html import render_page
 from sim.view.cycles.html_report import section_of_result
 from sim.view.cycles.kanata import render_kanata
 from sim.view.cycles.perfetto import render_perfetto
-from sim.view.cycles.report import show_results
+from sim.view.cycles.report import show_differences, show_estimate, show_results
 from sim.view.cycles.timeline import show_timeline
 
 _OTHERS: Final = ("llvm-mca",)

@@ -1,17 +1,23 @@
-"""Timed calls and loops on the terminal: the figures of all side by side, then where the cycles go."""
+"""Timed calls and loops on the terminal: figures of all side by side, where the cycles go, and two versions of one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from rich.console import Console
 from rich.markup import escape
 
+from sim.cycles.difference import differences
+from sim.cycles.estimates import CyclesEstimate
 from sim.cycles.llvm_mca import Estimate
 from sim.cycles.result import TimedResult
 from sim.view.cycles.details import best_bounds, columns, cycles_text, iterations_of, show_details, show_side_by_side
 from sim.view.cycles.sentences import unmodelled
 from sim.view.sentences import counted
+
+_DIFFERENT: Final = 12
+"""Instructions of two versions; the JSON form has all."""
 
 
 def show_results(title: str, groups: Sequence[Sequence[TimedResult]], console: Console) -> None:
@@ -99,3 +105,30 @@ def _notes(groups: Sequence[Sequence[TimedResult]]) -> Iterator[str]:
         if models:
             yield f"llvm-mca {estimates[0].version}: {', '.join(models)}"
         yield from (result.llvm_mca for result in results if isinstance(result.llvm_mca, str))
+
+
+def show_estimate(found: CyclesEstimate, console: Console) -> None:
+    """What was timed per unit of work, at a clock, and how far from measured cycles, with the reasons of that."""
+    heads, rows = found.table()
+    table = columns(*heads[:2], *(f">{head}" for head in heads[2:]))
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console.print(table)
+    reasons = found.residual_by_reason
+    if reasons:
+        said = ", ".join(f"{reason} {cycles:+,.0f}" for reason, cycles in list(reasons.items())[:4])
+        console.print(f"cycles too many, shared out by the reasons of the estimate: {said}", highlight=False)
+
+
+def show_differences(before: TimedResult, after: TimedResult, console: Console) -> None:
+    """What the second version gains on a core, and with which instructions."""
+    gained = before.cycles - after.cycles
+    said = f"{after.title} on {after.report.core}: {before.cycles:,} to {after.cycles:,} cycles, {-gained:+,}"
+    console.print(f"\n[bold]{escape(said)}[/bold]", highlight=False)
+    table = columns("before", "after", ">cycles", ">", ">change", "why")
+    for one in differences(before, after)[:_DIFFERENT]:
+        if one.gained:
+            why = one.reason_after or one.reason_before
+            cells = one.before or "-", one.after or "-", f"{one.cycles_before:,}", f"{one.cycles_after:,}"
+            table.add_row(*map(escape, cells), f"{-one.gained:+,}", escape(why))
+    console.print(table)
