@@ -20,7 +20,7 @@ from sim.plots.lengths import plot_cycles_by_length, plot_unroll_sweep
 from sim.plots.pipes import plot_occupancy
 from sim.plots.roofline import Attained, Roof, bytes_moved, plot_roofline, roof_of
 from sim.plots.stalls import Stalls, plot_stalls
-from sim.plots.style import looks, number
+from sim.plots.style import looks, looks_of, number
 from sim.timing.analysis.bounds import Bound, Bounds
 from sim.timing.analysis.reasons import ReasonGroup
 from support.schedules_by_hand import OUT_OF_ORDER, scheduled
@@ -157,6 +157,18 @@ def test_a_reason_looks_the_same_in_every_picture() -> None:
 
     colours = [{h.get_label(): h[0].get_facecolor() for h in _axes(f).containers} for f in (alone, among)]
     assert colours[0]["pipe busy"] == colours[1]["pipe busy"]
+
+
+def test_a_core_looks_the_same_in_every_picture_and_others_otherwise() -> None:
+    alone, among = looks_of(["neoverse-n1"]), looks_of(["mine", "cortex-a55", "neoverse-n1", "lane128", "yours"])
+    assert among[2] == alone[0]
+    assert len(set(among)) == 5
+
+
+def test_lines_that_lie_upon_each_other_are_all_seen() -> None:
+    (axes,) = plot_cycles_by_length([1, 2], {"cortex-a55": [4, 8], "lane128": [4, 8]}).axes
+    first, second = (line.get_linewidth() for line in axes.lines[:2])
+    assert first >= second + 1
 
 
 def test_every_reason_has_a_look() -> None:

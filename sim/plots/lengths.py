@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sim.plots.style import legend_beside, looks, number, percent, picture
+from sim.plots.style import legend_beside, looks_of, number, percent, picture
 
 Series = Mapping[str, Sequence[float]]
 """A number for each length or factor, by the name of a core or of a variant."""
@@ -55,7 +55,7 @@ def plot_unroll_sweep(factors: Sequence[int], cycles: Series, bounds: Mapping[st
         finding = "Unrolling gains nothing"
     figure, axes = picture(finding, "cycles per element against the factor of unrolling")
     _lines(axes, factors, cycles)
-    for (name, _), look in zip(cycles.items(), looks(len(cycles)), strict=True):
+    for name, look in zip(cycles, looks_of(list(cycles)), strict=True):
         if bounds and name in bounds:
             axes.axhline(bounds[name], color=look.colour, linestyle="--", linewidth=1.2, label=f"bound of {name}")
     axes.set_xscale("log", base=2)
@@ -75,9 +75,10 @@ def _check(places: Sequence[int], cycles: Series, what: str) -> None:
 
 
 def _lines(axes: Axes, places: Sequence[int], cycles: Series) -> None:
-    for (name, values), look in zip(cycles.items(), looks(len(cycles)), strict=True):
+    for place, (name, look) in enumerate(zip(cycles, looks_of(list(cycles)), strict=True)):
         marker = look.marker if len(places) <= _MARKED else ""
-        axes.plot(places, values, color=look.colour, marker=marker, markersize=5, linewidth=1.6, label=name)
+        width = 1.6 + 1.2 * (len(cycles) - 1 - place)  # so that those that lie upon each other are all seen
+        axes.plot(places, cycles[name], color=look.colour, marker=marker, markersize=5, linewidth=width, label=name)
 
 
 def _finish(axes: Axes, what: str) -> None:

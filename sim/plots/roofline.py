@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
-from sim.plots.style import legend_beside, looks, number, percent, picture
+from sim.plots.style import legend_beside, looks_of, number, percent, picture
 from sim.timing.analysis.bounds import Bounds
 from sim.timing.model.stream import Executed
 
@@ -81,7 +81,7 @@ def plot_roofline(roofs: Sequence[Roof], attained: Sequence[Attained]) -> Figure
     ridges = [roof.operations_per_cycle / roof.bytes_per_cycle for roof in roofs]
     places = sorted([*ridges, *(one.intensity for one in attained)])
     across = [places[0] / _ROOM, *places, places[-1] * _ROOM]
-    for place, (roof, look) in enumerate(zip(roofs, looks(len(roofs)), strict=True)):
+    for place, (roof, look) in enumerate(zip(roofs, looks_of([roof.core for roof in roofs]), strict=True)):
         limits = f"{number(roof.operations_per_cycle)} operations, {number(roof.bytes_per_cycle)} bytes a cycle"
         heights = [roof.limit(intensity) for intensity in across]
         width = 2 + 1.5 * (len(roofs) - 1 - place)  # so that those that lie upon each other are all seen

@@ -5,11 +5,14 @@ Pictures are `matplotlib.figure.Figure` objects of their own: no backend is chos
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import cycle, islice
 from typing import Final, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from sim.timing.model.core_file import core_names
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
@@ -30,6 +33,13 @@ class Look(NamedTuple):
 def looks(count: int) -> list[Look]:
     """One look for each of `count` series."""
     return [Look(*pair) for pair in islice(cycle(zip(_SERIES, _MARKERS, strict=True)), count)]
+
+
+def looks_of(names: Sequence[str]) -> list[Look]:
+    """One look for each of these series: a core that comes with the package has the same in every picture."""
+    own = {core: look for core, look in zip(core_names(), looks(len(core_names())), strict=True) if core in names}
+    free = cycle([look for look in looks(len(_SERIES)) if look not in own.values()] or looks(len(_SERIES)))
+    return [own[name] if name in own else next(free) for name in names]
 
 
 def picture(title: str, subtitle: str, height: float = 4.5) -> tuple[Figure, Axes]:
