@@ -208,9 +208,10 @@ def test_the_tree_opens_and_leads_to_an_instruction(session: Session) -> None:
 
 
 def test_the_parts_of_the_screen(session: Session) -> None:
-    registers, golden, cycles, memory, answers = seen(
-        session, ["1"], ["3"], ["5", "c", "c"], ["4", "end"], ["colon", *typed("lanes out[2] s16")], size=LARGE
-    )
+    registers, golden, cycles, memory, changed, answers = seen(
+        session, ["1"], ["3"], ["5", "c", "c"], ["4", "end"], ["home", "slash", *typed("writes out[0]")],
+        ["colon", *typed("lanes out[2] s16")], size=LARGE,
+    )  # fmt: skip
     assert re.search(r"v\d+\.4s +\*6 +\*12 +\*10 +\*60000", registers.text)
     assert re.search(r"x0 +0x\w+ in\[0\]", registers.text)
     assert re.search(r"product +21 +21 +v\d+\.s\[2\]", golden.text)
@@ -219,6 +220,8 @@ def test_the_parts_of_the_screen(session: Session) -> None:
     assert re.search(r"mul v\d+.* \d+: v\d+ from #\d+ ld", cycles.text)
     assert re.search(r" 0 +6 +12 +!10 +32767", memory.text)
     assert re.search(r"golden +· +· +11 +·", memory.text)
+    assert re.search(r" 0 +\*6 +\*12 +\*10 +\*32767", changed.text)
+    assert "!" not in changed.text.split("out  int16")[1]
     assert re.search(r"\[6 answers\].*\n.* 10 *\n", answers.text)
 
 

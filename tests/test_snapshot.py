@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sim.check.check import Job
-from sim.debug.calls import debug_kernel
+from sim.debug.calls import debug_function, debug_kernel
 from sim.debug.session import Session
 from sim.debug.snapshot import ShownOperand, golden_lanes, snapshot_of
 from sim.debug.spots import lane_numbers
@@ -73,6 +73,7 @@ def test_memory_is_named_and_typed_by_its_array(session: Session) -> None:
     assert shown is not None
     assert [(each.name, each.kind, numbers(each)) for each in shown.written] == [("out[0]", "s16", [3, 4, -7, 32767])]
     assert shown.written[0].emulator == shown.written[0].data
+    assert [numbers(each) for each in shown.read if each.name.startswith("d")] == [[3, 4, -7, 32767]]
     session.goto(0)
     session.run_to("reads in[0]")
     loaded = snapshot_of(session)
@@ -113,3 +114,26 @@ def test_the_golden_reference_is_beside_the_way_of_a_wrong_lane(session: Session
 
 def test_an_input_has_no_golden_steps(session: Session) -> None:
     assert golden_lanes(session, session.why("in[1]")) == {}
+
+
+def test_a_register_that_is_less_than_what_it_is_stored_to_has_its_own_lanes(tmp_path: Path) -> None:
+    (tmp_path / "pair.s").write_text(".globl pair\npair:\n  fmov s0, w1\n  stp s0, s0, [x0]\n  ret\n")
+    prototype = "void pair(int64_t out[1], int32_t value)"
+    session = Session(debug_function(tmp_path / "pair.s", prototype, ["zeros:1", "5"], ()))
+    session.run_to("writes out[0]")
+    shown = snapshot_of(session)
+    assert shown is not None
+    assert [(each.name, each.kind, numbers(each)) for each in shown.read] == [("s0", "s32", [5])]
+    assert [(each.kind, numbers(each)) for each in shown.written] == [("s64", [(5 << 32) + 5])]
+
+
+def test_a_whole_register_that_is_loaded_has_the_lanes_of_the_array(tmp_path: Path) -> None:
+    (tmp_path / "load.s").write_text(".globl load\nload:\n  ldr q3, [x0]\n  ret\n")
+    prototype = "void load(const int16_t in[8])"
+    session = Session(debug_function(tmp_path / "load.s", prototype, ["1,-2,3,4,5,6,7,8"], ()))
+    session.run_to("writes v3")
+    shown = snapshot_of(session)
+    assert shown is not None
+    assert [(each.name, each.kind, numbers(each)) for each in shown.written] == [
+        ("v3.8h", "s16", [1, -2, 3, 4, 5, 6, 7, 8])
+    ]

@@ -17,7 +17,7 @@ from sim.debug.events import event_conditions
 from sim.debug.session import Emulated, Session
 from sim.debug.stepping import operands_in
 from sim.debug.timeline import Execution
-from sim.debug.trace.selection import Selection, shown_registers
+from sim.debug.trace.selection import LETTERS, Selection, shown_registers
 from sim.debug.way import LaneWay
 
 
@@ -129,16 +129,22 @@ def golden_lanes(session: Session, way: LaneWay) -> dict[int, list[GoldenLane]]:
 
 
 def _read(session: Session, execution: Execution) -> Iterator[ShownOperand]:
-    """Registers as the instruction's text names them, each once, then memory."""
+    """Registers as the instruction's text names them, each once, those that are stored as lanes of what they are
+    stored to; then memory.
+    """
     step, registers = execution.step, execution.occurrence.registers
     operands = list(operands_in(step.instruction.text))
     others = {operand.place for operand in operands[1:]}
     is_store = step.instruction.stores
+    stored = [_memory(session, address, data)[1] for address, _, data in step.memory]
     first = {one.name: one for n, one in enumerate(operands) if n or is_store or one.place not in others}
     for name, place, bits, lanes in first.values():
         if place in registers:
             data = registers[place].to_bytes(16, "little")[lanes.start * bits // 8 : lanes.stop * bits // 8]
-            yield ShownOperand(name=name, where=place, kind=f"s{min(bits, 64)}", data=data)
+            own = f"s{min(bits, 64)}"
+            if place.file == "v" and stored and stored[0][0] != "x" and not 8 * len(data) % int(stored[0][1:]):
+                own = stored[0]
+            yield ShownOperand(name=name, where=place, kind=own, data=data)
     for address, data in step.reads_memory:
         name, kind = _memory(session, address, data)
         yield ShownOperand(name=name, where=address, kind=kind, data=data)
@@ -147,6 +153,7 @@ def _read(session: Session, execution: Execution) -> Iterator[ShownOperand]:
 def _written(session: Session, execution: Execution, emulated: Emulated | None) -> Iterator[ShownOperand]:
     step = execution.step
     shown = {each.place: each for each in shown_registers(step.instruction)}
+    loaded = [_memory(session, address, data)[1] for address, data in step.reads_memory]
     for place, old, new in step.writes:
         if place.file in ("monitor", "pc"):
             continue
@@ -154,6 +161,13 @@ def _written(session: Session, execution: Execution, emulated: Emulated | None) 
         if place in shown:
             name, size = shown[place].name, shown[place].lanes * int(shown[place].dtype[-1])
             kind = f"{'f' if 'f' in shown[place].dtype else 's'}{8 * size // shown[place].lanes}"
+            if (
+                loaded
+                and loaded[0][0] != "x"
+                and any(w.place == place and w.bits == 128 for w in step.instruction.writes)
+            ):
+                kind = loaded[0]
+                name = f"{place}.{128 // int(kind[1:])}{LETTERS[int(kind[1:])]}"
         before, after = (value.to_bytes(16, "little")[:size] for value in (old, new))
         theirs = emulated.registers.get(place) if emulated is not None else None
         yield ShownOperand(

@@ -96,6 +96,7 @@ class Looking:
         self.has_all_registers = False
         self.way: LaneWay | None = None
         self.golden: dict[int, list[GoldenLane]] = {}
+        self._written: dict[tuple[int, Place | int], tuple[str, str]] = {}  # as it was seen, by address
         here = session.position
         session.goto_end()
         self.total = session.position
@@ -105,6 +106,8 @@ class Looking:
     def look(self) -> None:
         """Take what is there now."""
         self.shown: ShownInstruction | None = snapshot_of(self.session, self.golden)
+        if self.shown is not None:
+            self._written |= {(self.shown.pc, each.where): (each.name, each.kind) for each in self.shown.written}
         self.rows = instructions_around(self.session, ROWS, ROWS)
 
     def ask(self, way: LaneWay) -> None:
@@ -145,11 +148,12 @@ class Looking:
         """By vector register, its name and type as it was written last, of what was executed not long before."""
         found = dict[Place, tuple[str, str]]()
         here = self.session.position
-        for number, _, instruction in reversed(self.rows):
+        for number, pc, instruction in reversed(self.rows):
             if number < here:
                 for each in shown_registers(instruction):
                     letter = "f" if "f" in each.dtype else "s"
-                    found.setdefault(each.place, (each.name, f"{letter}{8 * int(each.dtype[-1])}"))
+                    own = each.name, f"{letter}{8 * int(each.dtype[-1])}"
+                    found.setdefault(each.place, self._written.get((pc, each.place), own))
         return found
 
     @property

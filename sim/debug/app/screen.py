@@ -200,11 +200,12 @@ class Debugger(App[None]):
         looking, session = self.looking, self.looking.session
         machine, trouble = session.machine, session.trouble
         end = "end" if session.is_at_end else f"#{session.position}"
-        head = Text.assemble((plain(session.call.title), "bold"), f"   {end} of {looking.total:,}   ")
-        head.append_text(flags_text(machine.nzcv, machine.fpsr))
-        head.append(f"   lanes {looking.lanes}", "dim")
-        head.append(f"   {looking.cycles.core.name}" if looking.cycles is not None else "", "cyan")
-        self.query_one("#head", Static).update(head)
+        state = Text.assemble(f"   {end} of {looking.total:,}   ", flags_text(machine.nzcv, machine.fpsr))
+        state.append(f"   lanes {looking.lanes}", "dim")
+        state.append(f"   {looking.cycles.core.name}" if looking.cycles is not None else "", "cyan")
+        title, room = plain(session.call.title), max(0, self.size.width - 2 - state.cell_len)
+        title = title if len(title) <= room else f"{title[: max(0, room - 1)]}…"
+        self.query_one("#head", Static).update(Text.assemble((title, "bold"), state))
         wrong = "nothing is wrong with this call" if trouble is None else plain(trouble.says.split("\n")[0])
         self.query_one("#trouble", Static).update(Text.assemble((wrong, "bold green" if trouble is None else FAULT)))
         self.query_one("#instructions").border_title = (

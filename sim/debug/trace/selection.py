@@ -16,7 +16,7 @@ from sim.debug.conditions import At
 from sim.debug.session import Session
 from sim.debug.spots import Spot
 
-_LETTERS: Final = {8: "b", 16: "h", 32: "s", 64: "d"}
+LETTERS: Final = {8: "b", 16: "h", 32: "s", 64: "d"}
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ def shown_registers(instruction: Instruction) -> list[ShownRegister]:
         place = Place("v", number)
         write = writes[place]
         is_float = any(isinstance(node, Floating) for node in walk(write.lanes)) and write.bits in (16, 32, 64)
-        bits = write.bits if write.bits in _LETTERS else 32
+        bits = write.bits if write.bits in LETTERS else 32
         count = max(1, len(write.lanes) * write.bits // bits)
         dtype = f"<{'f' if is_float else 'i'}{bits // 8}"
-        found.append(ShownRegister(f"{place}.{count}{_LETTERS[bits]}", place, dtype, count, row))
+        found.append(ShownRegister(f"{place}.{count}{LETTERS[bits]}", place, dtype, count, row))
     return found
 
 
