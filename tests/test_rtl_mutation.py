@@ -18,6 +18,7 @@ from typer.testing import Result
 
 from rtl_models.benches.coverage import stimulus
 from rtl_models.command import mutate as command
+from rtl_models.cores.names import CORE_PARTS
 from rtl_models.expected import Column
 from rtl_models.formal.equations.smt2 import parsed
 from rtl_models.formal.equations.written import Subject, SubjectSources, at_width, design_of
@@ -27,7 +28,7 @@ from rtl_models.mutation.kept import keep_or_judge
 from rtl_models.mutation.mutants import Mutant, mutants_in
 from rtl_models.mutation.netlist import Netlist, NetlistOrigin
 from rtl_models.mutation.register_bits import register_bits
-from rtl_models.mutation.report import Asked
+from rtl_models.mutation.report import Asked, summary
 from rtl_models.mutation.sameness import Sameness, sameness
 from rtl_models.mutation.scenarios import lanes
 from rtl_models.mutation.scenarios.scenario import Scenario
@@ -106,6 +107,13 @@ def test_the_mutants_of_a_unit_are_decided() -> None:
     assert len(found.having("killed by bench")) > 35
 
 
+def test_the_mutants_of_a_part_without_a_bench_are_decided_by_its_theorems() -> None:
+    (target,) = targets_named("row_stream")
+    found = judgement(target, 10)
+    assert (found.passed, found.having("killed by bench"), found.rows) == (True, [], 0)
+    assert "theorems alone are asked" in summary([found], Asked("row_stream", 10, SEED))
+
+
 def test_no_mutant_that_the_bench_of_a_unit_kills_is_called_the_same(tmp_path: Path) -> None:
     target = shallow("offset_contribution")
     killed = [verdict.mutant for verdict in judgement(target, 40).having("killed by bench")][::4]
@@ -115,10 +123,10 @@ def test_no_mutant_that_the_bench_of_a_unit_kills_is_called_the_same(tmp_path: P
     assert {answer.outcome for answer in answers} == {"perhaps different"}
 
 
-def test_every_lane_and_every_unit_is_mutated() -> None:
+def test_every_lane_every_unit_and_every_part_of_a_core_is_mutated() -> None:
     mutated = {target.subject.module for target in targets()}
     units = {"quantize_down", "quantize_down_channels", "offset_contribution", "transpose1xw", "quantized_add"}
-    assert mutated == {*OPERATORS, *units, "config_registers"} <= set(module_names())
+    assert mutated == {*OPERATORS, *units, *CORE_PARTS, "config_registers"} <= set(module_names())
 
 
 def test_transpose1xw_is_mutated_at_every_number_of_chunks_of_a_beat() -> None:

@@ -72,7 +72,9 @@ def judge(target: Target, count: int, seed: int, seconds: float, cache: Path, nu
 def _by_bench(
     target: Target, netlist: str, mutants: Sequence[Mutant], scenarios: Sequence[Scenario]
 ) -> Iterator[tuple[Mutant, MutantVerdict]]:
-    """The mutants that the bench kills."""
+    """The mutants that the bench kills; none, where there are no scenarios: its theorems say all of the module."""
+    if not scenarios:
+        return
     numbers = [mutant.number for mutant in mutants]
     itself, *others = killed_by(target.subject.module, target.control, netlist, numbers, scenarios)
     if itself is not None:

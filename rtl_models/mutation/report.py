@@ -71,9 +71,12 @@ def summary(judgements: Sequence[Judgement], asked: Asked) -> str:
 
 
 def _score(judgements: Sequence[Judgement]) -> str:
-    """Of the mutants that can be killed, the part that the benches kill."""
-    by_bench, by_proof = (_count(judgements, fate) for fate in ("killed by bench", "killed by proof"))
-    killable = by_bench + by_proof + _count(judgements, "undecided")
+    """Of the mutants that can be killed, the part that the benches kill, where modules have one of their own."""
+    with_bench = [judgement for judgement in judgements if judgement.rows]
+    if not with_bench and judgements:
+        return "theorems alone are asked"
+    by_bench, by_proof = (_count(with_bench, fate) for fate in ("killed by bench", "killed by proof"))
+    killable = by_bench + by_proof + _count(with_bench, "undecided")
     if not killable:
         return "there is none that can be killed"
     return f"the benches kill {100 * by_bench / killable:.1f} % of those that can be killed"

@@ -9,9 +9,10 @@ from functools import partial
 from importlib import import_module
 
 from rtl_models.benches.unit_bench import UnitBench
+from rtl_models.cores.names import CORE_PARTS
 from rtl_models.formal.equations.written import Subject, at_width
 from rtl_models.formal.subject import subjects
-from rtl_models.mutation.scenarios import lanes, registers
+from rtl_models.mutation.scenarios import lanes, mac_array, registers
 from rtl_models.mutation.scenarios.scenario import Scenario
 from rtl_models.mutation.scenarios.units import UnitScenarios, within_channels
 from rtl_models.mutation.simulator import CLOCK, HANDSHAKE
@@ -32,7 +33,7 @@ class Target:
 
 
 def targets() -> list[Target]:
-    """The operators, the registers, then the units at the parameters that there are theorems about."""
+    """The operators, the registers, the units at the parameters that there are theorems about, and parts of cores."""
     return [
         *(
             Target(at_width(operator.name, lanes.width_of(operator)), (), partial(lanes.scenarios, operator))
@@ -48,12 +49,22 @@ def targets() -> list[Target]:
             for subject in subjects()  # but what is for another unit around it, on whose bench it is
             if subject.module in UNITS and "PerChannel" not in dict(subject.parameters)
         ),
+        *map(_part_of_core, CORE_PARTS),
     ]
 
 
 def targets_named(pattern: str) -> list[Target]:
     """Those of a module, or of all modules that match a glob; all for ""."""
     return [target for target in targets() if fnmatchcase(target.subject.module, pattern or "*")]
+
+
+def _part_of_core(module: str) -> Target:
+    """At the first of its sizes.  The array has steps to make; of the others all is asked of the theorems."""
+    subject = next(subject for subject in subjects() if subject.module == module)
+    if module != "mac_array":
+        return Target(subject, (), lambda _: [])
+    given = dict(subject.parameters)
+    return Target(subject, CLOCK[:1], partial(mac_array.scenarios, given["Rows"], given["Columns"]))
 
 
 def _unit(subject: Subject) -> Target:
