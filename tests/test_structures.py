@@ -115,7 +115,7 @@ def test_structures_within_come_back_by_their_fields() -> None:
 
 
 def test_the_numbers_of_bits_are_the_domain_of_a_field() -> None:
-    signature = parse_prototype("void f(struct { int8_t a : 3; uint32_t b : 31; } s, int n)").signature
+    signature = parse_prototype("void f(struct { int8_t a : 3; uint32_t b : 31, c : 32; } s, int n)").signature
     domains = own_domains(signature)
     assert {name: (domain.low, domain.high) for name, domain in domains.items()} == {
         "s.a": (-4, 3),

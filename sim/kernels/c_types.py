@@ -157,7 +157,8 @@ def record_of(members: Sequence[CMember], is_union: bool = False) -> CRecord:
             fields.append(CField(member.name, _dtype_of(member), at))
         else:
             whole, bit = divmod(first, 8 * size)
-            fields.append(CField(member.name, _dtype_of(member), whole * size, bits=(bit, member.bits)))
+            bits = (bit, member.bits) if member.bits < 8 * size else None  # all of a number is a number
+            fields.append(CField(member.name, _dtype_of(member), whole * size, bits=bits))
     end = -(-end // 8)
     names = [field.name for field in fields]
     if repeated := [name for name in names if names.count(name) > 1]:
