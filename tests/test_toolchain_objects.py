@@ -278,7 +278,8 @@ def test_what_compilers_call_on_their_own_is_put_beside_a_program_that_takes_it_
     "flags",
     [
         ("-shared",), ("-shared", "-z", "nosectionheader"), ("-pie",), ("-shared", "--pack-dyn-relocs=relr"),
-        ("-shared", "-z", "now"), ("-shared", "--strip-all"),
+        ("-shared", "-z", "now"), ("-shared", "--strip-all"), ("-shared", "--pack-dyn-relocs=android"),
+        ("-pie", "--pack-dyn-relocs=android+relr", "--use-android-relr-tags"),
     ],
     ids=" ".join,
 )  # fmt: skip

@@ -25,6 +25,10 @@ _MOST_ENTRIES: Final = 1 << 22
 """Of one table: a library of 256 MiB has a quarter of that."""
 
 
+_SAME_INFO, _SAME_STEP, _SAME_ADDEND, _HAS_ADDEND = 1, 2, 4, 8
+"""Flags of a group of Android's packed relocations."""
+
+
 class DynamicTag(IntEnum):
     """Entries of the dynamic segment that matter here."""
 
@@ -32,6 +36,8 @@ class DynamicTag(IntEnum):
     REL, PLTRELSZ, PLTREL, JMPREL = 17, 2, 20, 23
     INIT_ARRAY, INIT_ARRAYSZ, PREINIT_ARRAY, PREINIT_ARRAYSZ = 25, 27, 32, 33
     RELRSZ, RELR = 35, 36
+    ANDROID_REL, ANDROID_RELA, ANDROID_RELASZ = 0x6000000F, 0x60000011, 0x60000012
+    ANDROID_RELR, ANDROID_RELRSZ = 0x6FFFE000, 0x6FFFE001
 
 
 class RelocationKind(IntEnum):
@@ -92,6 +98,19 @@ def relocated(image: Image, bind: Bind) -> Image:
     if image.unfinished == Unfinished():
         return image
     return _Loader(image).loaded(bind)
+
+
+def _signed_numbers(data: bytes) -> Iterator[int]:
+    """SLEB128 numbers of 64 bits (DWARF 5, 7.6), up to one that is not whole or longer."""
+    value = shift = 0
+    for byte in data:
+        value |= (byte & 127) << shift
+        shift += 7
+        if shift > 70:
+            return
+        if not byte & 128:
+            yield value - (1 << shift) if byte & 64 else value
+            value = shift = 0
 
 
 class _Loader:
@@ -186,10 +205,16 @@ class _Loader:
 
     def _relocations(self) -> Iterator[_Relocation]:
         tag = self._tag
-        if DynamicTag.REL in tag:
+        if DynamicTag.REL in tag or DynamicTag.ANDROID_REL in tag:
             raise self._refused("dynamic relocations without addends (DT_REL), which AArch64 has not")
-        for place in self._relative(tag.get(DynamicTag.RELR, 0), tag.get(DynamicTag.RELRSZ, 0)):
+        words = [
+            (tag.get(DynamicTag.RELR, 0), tag.get(DynamicTag.RELRSZ, 0)),
+            (tag.get(DynamicTag.ANDROID_RELR, 0), tag.get(DynamicTag.ANDROID_RELRSZ, 0)),
+        ]
+        for place in (place for start, size in words for place in self._relative(start, size)):
             yield _Relocation(place, RelocationKind.RELATIVE, 0, self._word(place))
+        if DynamicTag.ANDROID_RELA in tag:
+            yield from self._packed(tag[DynamicTag.ANDROID_RELA], tag.get(DynamicTag.ANDROID_RELASZ, 0))
         tables = [
             (tag.get(DynamicTag.RELA, 0), tag.get(DynamicTag.RELASZ, 0)),
             (tag.get(DynamicTag.JMPREL, 0), tag.get(DynamicTag.PLTRELSZ, 0)),
@@ -209,6 +234,39 @@ class _Loader:
             else:
                 yield self._bias + entry
                 place = self._bias + entry + 8
+
+    def _packed(self, start: int, size: int) -> Iterator[_Relocation]:
+        """Android's packed table, of groups of relocations that share what their flags say.
+
+        Source: the packed relocations of LLVM's lld and of bionic's linker: "APS2", then SLEB128 numbers.
+        """
+        data = self._bytes(self._bias + start, size)
+        if data[:4] != b"APS2":
+            raise self._refused("packed relocations of another form than Android's APS2")
+        numbers = _signed_numbers(data[4:])
+        try:
+            left, offset, addend = next(numbers), next(numbers), 0
+            if left * 8 > sum(map(len, self._data)):
+                raise self._refused("more packed relocations than it has words")
+            while left > 0:
+                count, flags = next(numbers), next(numbers)
+                if not 0 < count <= left:
+                    raise self._refused("packed relocations in groups of a wrong size")
+                step = next(numbers) if flags & _SAME_STEP else None
+                info = next(numbers) if flags & _SAME_INFO else None
+                if not flags & _HAS_ADDEND:
+                    addend = 0
+                elif flags & _SAME_ADDEND:
+                    addend += next(numbers)
+                for _ in range(count):
+                    offset += next(numbers) if step is None else step
+                    kind = next(numbers) if info is None else info
+                    addend += next(numbers) if flags & _HAS_ADDEND and not flags & _SAME_ADDEND else 0
+                    place, symbol = (self._bias + offset) % (1 << 64), (kind >> 32) % (1 << 32)
+                    yield _Relocation(place, kind % (1 << 32), symbol, (addend + (1 << 63)) % (1 << 64) - (1 << 63))
+                left -= count
+        except StopIteration:
+            raise self._refused("packed relocations that end too early") from None
 
     def _constructors(self) -> Iterator[int]:
         """The functions of the arrays that start-up code goes through, in its order."""

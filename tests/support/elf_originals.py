@@ -89,6 +89,7 @@ def originals(folder: Path) -> None:
     tables = compiled(folder, "tables.c", TABLES, "-g", "-O1", "-fPIC")
     linked(folder, "tables.so", tables, flags=("-shared", "-z", "nosectionheader"))
     linked(folder, "packed.so", tables, flags=("-pie", "--pack-dyn-relocs=relr"))
+    linked(folder, "android.so", tables, flags=("-shared", "--pack-dyn-relocs=android+relr", "--use-android-relr-tags"))
     choice = compiled(folder, "choice.c", CHOICE.replace("CHOICE", "hwcap & 1"), "-O1", "-fPIC")
     linked(folder, "choice.elf", choice)
     linked(folder, "choice.so", choice, flags=("-shared",))
