@@ -134,7 +134,21 @@ def test_without_a_terminal_commands_are_read_from_stdin(folder: Path) -> None:
     assert result.stdout.splitlines()[-1] == "3"
 
 
-@pytest.mark.parametrize("line", ["jump 3", "lanes v99 s16", "goto x", "run nowhere", "why", "lanes v0 s5"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "jump 3",
+        "lanes v99 s16",
+        "goto x",
+        "run nowhere",
+        "why",
+        "lanes v0 s5",
+        "goto -1",
+        "step -3",
+        "where 5",
+        "end 2",
+    ],
+)
 def test_a_script_ends_at_a_line_that_is_none(line: str, folder: Path) -> None:
     (folder / "script").write_text(f"step\n{line}\n")
     result = lanewise("debug", "scaled.c", "scaled", "1,-2,3", "zeros:3", "3", "--script", "script")
@@ -162,8 +176,11 @@ def test_words_do_what_the_session_does(commands: SessionCommands) -> None:
     assert commands.answer("find writes out[2]") == f"instruction {session.find('writes out[2]')}"
     assert commands.answer("reverse writes out[1]").startswith("none before")
     assert commands.answer("slice a[2]").startswith("a[2] reaches out[2]")
+    assert [commands.answer(f"lanes {spot}") for spot in ("a[1]", "x2", "w2")] == ["-2", "3", "3"]
     assert commands.answer("end").splitlines()[-1].endswith("the call has returned")
     assert commands.answer("array out") == "[ 1 -3  3]"
+    assert commands.answer("lanes out[1]") == "-3"
+    assert commands.answer("lanes v3.4h") == commands.answer("lanes v3.4h s16")
     assert commands.answer("trouble") == "nothing is wrong with this call"
     assert commands.answer("golden out[1]") == "nothing is known of out[1]"
     assert commands.answer("back 3").startswith("before")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -11,7 +12,7 @@ from sim.debug.calls import debug_other_build
 from sim.debug.cycles import CallCycles
 from sim.debug.session import Session
 from sim.debug.snapshot import GoldenLane, golden_lanes, instructions_around
-from sim.debug.spots import SpotError
+from sim.debug.spots import LANE_BYTES, SpotError
 from sim.debug.trace.selection import Selection
 from sim.debug.trace.text import text_trace
 from sim.toolchain.compilers import is_source
@@ -75,6 +76,8 @@ class SessionCommands:
         word, _, rest = text.strip().partition(" ")
         if word not in self._commands:
             raise SpotError(f"there is no command {word!r}: {', '.join(self._commands)}")
+        if rest.strip() and HELP[word].usage == word:
+            raise SpotError(f"{word} takes nothing, not {rest.strip()!r}")
         return self._commands[word](rest.strip())
 
     def opening(self) -> str:
@@ -142,8 +145,19 @@ class SessionCommands:
         return "\n".join(f"{'next' if int(line.split()[0]) == here else '    '}  {line}" for line in lines)
 
     def _lanes(self, rest: str) -> str:
-        spot, _, kind = rest.rpartition(" ")
-        return " ".join(map(str, self.session.lanes(spot, kind) if spot else self.session.lanes(kind, "s8")))
+        """Without a type they are as wide as the spot says, of a general register or an array whole numbers of it."""
+        text, _, kind = rest.rpartition(" ")
+        if text:
+            return " ".join(map(str, self.session.lanes(text, kind)))
+        spot = self.session.spot(rest)
+        placed = self.session.array_at(spot.first) if spot.register is None else None
+        lanes = re.search(r"\.\d*([bhsd])\b", rest)
+        kind = f"s{8 * LANE_BYTES[lanes[1]]}" if lanes else "s8"
+        if spot.register is not None and spot.register.file != "v":
+            kind = f"s{8 * spot.size}"
+        elif placed is not None and placed.pointer.type.kind in "iuf":
+            kind = f"{placed.pointer.type.kind.replace('i', 's')}{8 * placed.pointer.type.itemsize}"
+        return " ".join(map(str, self.session.lanes(spot, kind)))
 
     def _golden_steps(self, rest: str) -> str:
         steps = self.session.golden_steps(rest)
@@ -195,6 +209,9 @@ def help_text() -> str:
 
 def _count(text: str) -> int:
     try:
-        return int(text.removeprefix("#") or "1", 0)
+        count = int(text.removeprefix("#") or "1", 0)
     except ValueError:
         raise SpotError(f"{text!r} is no number of instructions") from None
+    if count < 0:
+        raise SpotError(f"{text} is less than no instruction")
+    return count
