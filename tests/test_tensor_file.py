@@ -75,6 +75,12 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
     assert not (tmp_path / "sprung").exists()
 
 
+def test_text_that_is_named_like_an_archive_is_not_said_to_be_pickled(tmp_path: Path) -> None:
+    (tmp_path / "text.npz").write_text("hello")
+    with pytest.raises(TensorError, match=r"cannot read .*: it is no \.npz archive"):
+        read_tensor(f"{tmp_path}/text.npz")
+
+
 @pytest.mark.parametrize("kept", [0, 1, 60, 127, -1])
 @pytest.mark.parametrize("name", ["out.npy", "two.npz"])
 def test_truncated_file_gets_a_sentence(folder: Path, name: str, kept: int) -> None:

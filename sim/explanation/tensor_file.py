@@ -83,6 +83,8 @@ def _npz(path: Path, parts: list[str], default: str | None) -> AnyArray:
 
 
 def _archive(path: Path) -> np.lib.npyio.NpzFile:
+    if not zipfile.is_zipfile(path):  # of which numpy says that it were pickled
+        raise TensorError(f"cannot read {path}: it is no .npz archive")
     archive: Any = _loaded(path, lambda: np.load(path, allow_pickle=False))
     if not isinstance(archive, np.lib.npyio.NpzFile):
         raise TensorError(f"{path} is no .npz archive")

@@ -67,7 +67,9 @@ class Stopped(LanewiseError):
 def replay(line: CapturedLine, engine: Engine, limit: int) -> Replayed:
     """Run the call of a line on that engine, at most `limit` instructions; never raises for what the line holds."""
     if line.call is None:
-        return Replayed(line=line.number, name="", kind="unreadable", detail=line.error)
+        return Replayed(
+            line=line.number, name="", kind="unreadable", detail=line.error.removeprefix(f"line {line.number}: ")
+        )
     run = _Run(line.call, engine)
     try:
         run.execute(limit)
