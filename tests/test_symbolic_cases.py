@@ -52,6 +52,12 @@ def _is_in(lane: Lane, number: int) -> bool:
     return lane.low <= number <= lane.high
 
 
+def test_a_number_that_an_input_is_not_is_not_chosen_by() -> None:
+    (case,) = cases(of(select(X.equals(0), Y, X * Y), X * Y, X.equals(0).equals(0) & (Y < 4)))
+    assert case.one is case.other
+    assert not any(part.given.high and part.one is part.other for part in cases(of(BY_EQUAL, X * Y, Y.equals(2))))
+
+
 def test_where_no_comparison_of_an_input_chooses_the_case_is_one() -> None:
     assert len(cases(of(select((X * Y) < 3, X, Y), X))) == 1
 

@@ -43,17 +43,24 @@ def cases(case: QuestionCase, splits: int = MOST_SPLITS) -> list[QuestionCase]:
 
 
 def _with_what_is_given(case: QuestionCase) -> QuestionCase:
-    """The case with the inputs that its condition narrows: what is not so for no input need not be chosen by."""
+    """The case with what its condition says of inputs: what is not so for no input need not be chosen by."""
+    seen = set[Lane]()
+    while (found := _narrower(case, seen)) is not None:
+        case = found
+    return case
+
+
+def _narrower(case: QuestionCase, seen: set[Lane]) -> QuestionCase | None:
+    """The case with one condition more put in that its own says holds, or does not; None where none is left."""
     for node in operands_first([case.given]):
         compared = compared_with(node)[0]
-        if not is_condition(node) or not isinstance(compared, Read):
+        if node in seen or not is_condition(node) or not isinstance(compared, Read):
             continue
         for holds in (True, False):
-            if not _under(case, node, not holds).given.high:
-                found = _under(case, node, holds)
-                if found.narrowed[compared.place] is not compared and found.given.high:
-                    return _with_what_is_given(found)
-    return case
+            if not _under(case, node, not holds).given.high and (found := _under(case, node, holds)).given.high:
+                seen.add(node)
+                return found
+    return None
 
 
 def _condition(case: QuestionCase) -> Lane | None:
@@ -78,9 +85,16 @@ def _under(case: QuestionCase, condition: Lane, holds: bool) -> QuestionCase:
         low, high = low + (low == number), high - (high == number)
     left = SIMPLIFIER.number(low) if low == high else SIMPLIFIER.made(Read(leaf.place, low, high))
     met = condition if holds else SIMPLIFIER.difference(SIMPLIFIER.number(1), condition)
-    known: dict[Lane, Lane] = {leaf: left}
-    lanes = (case.one, case.other, SIMPLIFIER.computed("and", case.given, met))
-    for node in operands_first(lanes, known):
-        known[node] = SIMPLIFIER.again(node, [known[arg] for arg in node.args])
-    one, other, given = (known[lane] for lane in lanes)
+    given = _with(SIMPLIFIER.computed("and", case.given, met), {leaf: left})
+    one, other = (
+        _with(lane, {leaf: left, condition: SIMPLIFIER.number(int(holds))}) for lane in (case.one, case.other)
+    )
     return QuestionCase(one, other, given, {**case.narrowed, leaf.place: left})
+
+
+def _with(lane: Lane, by: Mapping[Lane, Lane]) -> Lane:
+    """The lane with nodes replaced, in its one form."""
+    known = dict(by)
+    for node in operands_first([lane], known):
+        known[node] = SIMPLIFIER.again(node, [known[arg] for arg in node.args])
+    return known[lane]
