@@ -49,6 +49,8 @@ def typical_arguments(kernel: Kernel, length: int | None, seed: int) -> dict[str
 def _typical_inputs(kernel: Kernel, rng: np.random.Generator) -> Inputs:
     """What the kernel says itself, completed by random numbers where its input sets are drawn."""
     if not kernel.is_drawn:
+        if missing := [name for name in kernel.sample(rng) if name not in kernel.typical]:
+            raise KernelError(f"typical of {kernel.name} lacks {', '.join(missing)}: give what its sample gives")
         if not is_valid(kernel, kernel.typical):
             raise KernelError(f"typical of {kernel.name} is not in its domain, or not valid")
         return kernel.typical
