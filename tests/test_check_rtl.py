@@ -111,7 +111,7 @@ def test_a_wrong_lane_without_a_trace_tells_no_way_that_it_took() -> None:
     first, second = check_external_backend(KERNEL, ByHand(KERNEL, above(36)), vectors_of(KERNEL, (400,))).failure.split(
         "\n"
     )[:2]
-    assert first == "output[0]: byhand 101, golden 100  (1 lanes differ)"
+    assert first == "output[0]: byhand 101, golden 100  (1 lane differs)"
     assert second.startswith("  inputs accumulators[0]=400, ")
 
 

@@ -69,7 +69,7 @@ class Mismatch:
             )
         lines = [
             f"{self.output}{place}: {self.engine} {self.got}, golden {self.expected}"
-            f"  ({self.lanes_different} lanes differ)",
+            f"  ({'1 lane differs' if self.lanes_different == 1 else f'{self.lanes_different} lanes differ'})",
             f"  inputs {self.inputs}",
             *([f"  {self.fault}"] if self.fault is not None else []),
             *([f"  {parting}", f"  it came from {self.came_from}"] if self.came_from else []),

@@ -76,7 +76,8 @@ def _by_conventions(kernel: Kernel, inputs: Sequence[Inputs], results: Sequence[
     if agreeing:
         titles = [name if name == GOLDEN else f"the convention {name}" for name in agreeing]
         rest = ", which these vectors do not tell apart" if len(agreeing) > 1 else ""
-        told = [f"all {lanes:,} lanes agree with {' and '.join(titles)}{rest}"]
+        agree = "the lane agrees" if lanes == 1 else f"all {lanes:,} lanes agree"
+        told = [f"{agree} with {' and '.join(titles)}{rest}"]
     else:
         able = sorted((one for one in counts if one.differing is not None), key=lambda one: one.differing or 0)
         refusing = [count.name for count in counts if count.differing is None]
