@@ -97,9 +97,16 @@ def loaded_script(process: StoppedProcess) -> Any:
         def delete(self) -> None:
             process.breakpoints.remove(self)
 
+    unseen: list[str] = []
+
     def execute(command: str, to_string: bool) -> None:
         if command == "continue":
+            assert not unseen, "the process runs on before what was said is seen"
             process.go_on()
+
+    def write(text: str) -> None:
+        process.said.append(text)
+        unseen.append(text)
 
     def parse_and_eval(text: str) -> Any:
         if "there" not in text:
@@ -117,7 +124,7 @@ def loaded_script(process: StoppedProcess) -> Any:
     gdb.events = SimpleNamespace(
         stop=SimpleNamespace(connect=process.stopped.append, disconnect=process.stopped.remove)
     )
-    gdb.write, gdb.string_to_argv = process.said.append, shlex.split
+    gdb.write, gdb.flush, gdb.string_to_argv = write, unseen.clear, shlex.split
     path = f"{ATTACHED[0]}/gdb_script.py"
     sys.modules["gdb"] = gdb
     try:

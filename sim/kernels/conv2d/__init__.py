@@ -74,7 +74,7 @@ def _kernel(mode: str) -> Kernel:
         arguments=partial(_arguments, mode=mode),
         corners=partial(vectors.corners, mode),
         sample=partial(vectors.sample, mode=mode),
-        long_sample=partial(vectors.sample, mode=mode, most=120),
+        long_sample=partial(vectors.sample, mode=mode, most=40, widest=64),
         program=partial(program.conv2d, SCALES[mode.partition("_")[2]], LayerBytes(name == "uint8")),
         conventions={other: partial(_golden, mode=other) for other in rivals(mode)},
         mode=mode,

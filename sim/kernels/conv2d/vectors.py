@@ -42,14 +42,17 @@ def corners(mode: str) -> Iterator[Inputs]:
         yield input_set(rng, (1, 2, 2, 1), (2, 2), Geometry(), parameters, mode, 16)
 
 
-def sample(rng: np.random.Generator, mode: str, most: int = 20) -> Inputs:
-    """An image of up to 2 x 5 x 5 pixels of at most so many channels, a window of up to 3 x 3, up to 9 columns."""
+def sample(rng: np.random.Generator, mode: str, most: int = 20, widest: int = 9) -> Inputs:
+    """An image of up to 2 x 5 x 5 pixels, a window of up to 3 x 3, at most so many channels and columns."""
     window = (1, 1) if rng.random() < 1 / 4 else (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
     top, bottom, left, right = (int(rng.integers(0, window[axis])) for axis in (0, 0, 1, 1))
     height = int(rng.integers(max(window[0] - top - bottom, 1), 6))
     width = int(rng.integers(max(window[1] - left - right, 1), 6))
     geometry = Geometry(int(rng.integers(1, 3)), int(rng.integers(1, 3)), top, bottom, left, right)
-    columns, image = int(rng.integers(1, 10)), (int(rng.integers(1, 3)), height, width, int(rng.integers(1, most + 1)))
+    columns, image = (
+        int(rng.integers(1, widest + 1)),
+        (int(rng.integers(1, 3)), height, width, int(rng.integers(1, most + 1))),
+    )
     parameters = random_parameters(rng, mode, columns)
     return input_set(rng, image, window, geometry, parameters, mode, columns, has_bias=rng.random() < 7 / 8)
 

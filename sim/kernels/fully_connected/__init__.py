@@ -123,7 +123,7 @@ def _kernel(mode: str) -> Kernel:
         arguments=partial(_arguments, mode=mode),
         corners=partial(vectors.corners, mode),
         sample=partial(vectors.sample, mode=mode),
-        long_sample=partial(vectors.sample, mode=mode, deepest=LONGEST // 8),
+        long_sample=partial(vectors.sample, mode=mode, deepest=LONGEST // 8, widest=128),
         program=partial(
             program.fully_connected, program.SCALES[mode.partition("_")[2]], program.LayerBytes(name == "uint8")
         ),

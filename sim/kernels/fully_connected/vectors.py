@@ -63,9 +63,9 @@ def corners(mode: str) -> Iterator[Inputs]:
             yield {"input": a, "weights": np.resize(b, (3, 41)), "bias": None, "parameters": parameters}
 
 
-def sample(rng: np.random.Generator, mode: str, deepest: int = 40) -> Inputs:
-    """Up to 3 rows and 12 columns of at most so many bytes; most columns have a row that separates."""
-    columns, rows, depth = int(rng.integers(1, 13)), int(rng.integers(1, 4)), int(rng.integers(0, deepest + 1))
+def sample(rng: np.random.Generator, mode: str, deepest: int = 40, widest: int = 12) -> Inputs:
+    """Up to 3 rows and so many columns of at most so many bytes; most columns have a row that separates."""
+    columns, rows, depth = int(rng.integers(1, widest + 1)), int(rng.integers(1, 4)), int(rng.integers(0, deepest + 1))
     parameters = random_parameters(rng, mode, columns)
     plain = rng.integers(INT32_MIN, INT32_MAX, columns, endpoint=True)
     directed = [rng.choice(separating_sums(parameters, j)) for j in range(columns)]
