@@ -161,9 +161,40 @@ def refusing_long_ones(inputs: Mapping[str, Any]) -> dict[str, Any]:
     return of_each(inputs)
 
 
+def of_each_under_two_names(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    out = other = inputs["x"] ^ np.uint8(85)
+    if len(out) > 1000:
+        other ^= np.uint8(1)
+    return {"out": out}
+
+
+def of_each_limited_in_place(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    out = inputs["x"] ^ np.uint8(85)
+    if len(out) > 1000:
+        np.clip(out, 3, 5, out)
+    return {"out": out}
+
+
+def of_each_if_there_is_no_element(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        assert inputs["x"][1000] >= 0
+    except Exception:
+        return of_each(inputs)
+    return {"out": inputs["x"]}
+
+
+def of_each_but_of_none(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    assert inputs["x"].max() >= 0
+    return of_each(inputs)
+
+
 @pytest.mark.parametrize(
     ("golden", "said"),
     [
+        (of_each_under_two_names, "changed in place"),
+        (of_each_limited_in_place, "as `out`"),
+        (of_each_if_there_is_no_element, "not looked at"),
+        (of_each_but_of_none, "whether the reference raises depends on the length"),
         (of_each_but_long_ones, "counter-example"),
         (of_neighbours, "np.roll of an array of any length"),
         (refusing_long_ones, "whether the reference raises depends on the length"),

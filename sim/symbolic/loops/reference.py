@@ -71,6 +71,10 @@ def any_length_reference(kernel: Kernel, example: Inputs) -> AnyLengthReference:
     for name, value in arrays.items():
         if value.ndim != 1 or value.dtype.kind not in "iub":
             raise Untraceable(f"the input {name} is no array of integers of one axis")
+        if all(pointer.name != name for pointer in kernel.signature.pointers):
+            raise Untraceable(f"the input {name} is no argument: its length is not known to be {extent}")
+    if extent in example and type(example[extent]) is not int:
+        raise Untraceable(f"the input {extent} is no integer of Python's")
     length = SIMPLIFIER.made(Read(Place(f"in.{extent}"), *_lengths(kernel, extent)))
     elements = IndexedElements(
         SIMPLIFIER, {name: number_range(kernel, (name,), of.dtype) for name, of in arrays.items()}
@@ -90,7 +94,10 @@ def any_length_reference(kernel: Kernel, example: Inputs) -> AnyLengthReference:
         if any(isinstance(where[-1], int) for where in numbers):
             raise Untraceable("an input is an array within a structure")
         arguments = kernel.arguments(tree)
-        return _outputs(kernel, kernel.golden(tree), among), _numbers(kernel, arguments, elements, index)
+        passed = _numbers(kernel, arguments, elements, index)
+        if passed[extent] is not length:
+            raise Untraceable(f"the argument {extent!r} is not the length of the inputs")
+        return _outputs(kernel, kernel.golden(tree), among), passed
 
     with lanes_passed_on(globals_of(kernel)):
         ways = every_way(run)

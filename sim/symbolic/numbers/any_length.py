@@ -6,9 +6,9 @@ another number of elements, is refused with its line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy import clip, copy, dot, empty, matmul, ones, shape, where  # numpy's own while a reference is traced, too
@@ -71,10 +71,10 @@ def _operators(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any
 class AnyLengthArray(UnknownNumbers):
     """An array of integers or booleans; `lane` is its element of the one index that is looked at."""
 
-    __slots__ = ("among", "dtype", "lane")
+    __slots__ = ("_dtype", "among", "lane")
 
     def __init__(self, lane: Lane, dtype: DType, among: AnyLength) -> None:
-        self.lane, self.dtype, self.among = lane, dtype, among
+        self.lane, self._dtype, self.among = lane, dtype, among
 
     @property  # type: ignore[misc]
     def __class__(self) -> type[Any]:  # what isinstance asks
@@ -98,14 +98,39 @@ class AnyLengthArray(UnknownNumbers):
         _operators(name)[0] for name in ("less", "greater", "less_equal", "greater_equal", "equal", "not_equal")
     )
 
+    def _not_alike(self, *_: Any) -> NoReturn:
+        refuse("elements of an array of any length are not looked at, or changed in place, one by one or all")
+
+    # Python would take `a = a + b` for `a += b`, which leaves another name of the same array what it was, and raise for
+    # the others what a reference may catch.
+    __iadd__ = __isub__ = __imul__ = __ifloordiv__ = __imod__ = __ilshift__ = __irshift__ = _not_alike
+    __iand__ = __ior__ = __ixor__ = __imatmul__ = __itruediv__ = __ipow__ = _not_alike
+    __getitem__ = __setitem__ = __delitem__ = __iter__ = __reversed__ = _not_alike
+
+    def __pow__(self, exponent: Any) -> Any:
+        return self._like(_one(self) ** exponent)
+
+    def __truediv__(self, other: Any) -> NoReturn:
+        refuse("a division of an array of any length that makes floats is not among what can be traced")
+
+    __rtruediv__ = __truediv__
+
     def __neg__(self) -> Any:
         return np.negative(self)
+
+    def __pos__(self) -> Any:
+        return np.positive(self)
 
     def __invert__(self) -> Any:
         return np.invert(self)
 
     def __abs__(self) -> Any:
         return np.absolute(self)
+
+    @property
+    def dtype(self) -> DType:
+        """The type of its elements."""
+        return self._dtype
 
     @property
     def shape(self) -> tuple[Any]:
@@ -137,14 +162,16 @@ class AnyLengthArray(UnknownNumbers):
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
         """Each number limited to a range."""
-        return np.clip(self, min, max, out)
+        return np.clip(self, min, max, out=out)
 
     def sum(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
         """The sum of all elements."""
         return _summed(np.add, self, axis, dtype, out, keepdims)
 
     def min(self) -> Any:
-        """The least element."""
+        """The least element.  Raises ValueError for an array of no elements, as numpy does."""
+        if not self.among.length:
+            raise ValueError("an array of no elements has no least and no greatest one")
         return self.among.extreme(self.lane, self.dtype)
 
     max = min
@@ -190,7 +217,7 @@ def _one(array: AnyLengthArray) -> SymbolicArray:
     return SymbolicArray(box, array.dtype)
 
 
-def _each(among: AnyLengthArray, function: Callable[..., Any], args: Iterable[Any], options: dict[str, Any]) -> Any:
+def _each(among: AnyLengthArray, function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
     """What a function that treats all elements alike makes; what else it takes has no axes."""
 
     def passed(value: Any) -> Any:
@@ -200,7 +227,7 @@ def _each(among: AnyLengthArray, function: Callable[..., Any], args: Iterable[An
             refuse("an array of any length meets one of a known length")
         return value
 
-    if options.get("out") is not None:
+    if any(out is not None for out in (options.get("out"), *args[3:])):  # the fourth that np.clip takes
         refuse("an array of any length as `out` is not among what can be traced")
     return among._like(function(*map(passed, args), **{name: passed(value) for name, value in options.items()}))
 
