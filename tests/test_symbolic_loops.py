@@ -85,6 +85,11 @@ WRONG_EACH = {
         "{ for (size_t i = 0; i < length; ++i) out[i] = x[i == 5000 ? i - 1 : i] ^ 85; }",
         "counter",
     ),
+    "a call before": (
+        "{ static uint8_t key = 85; for (size_t i = 0, last = key; i < length; ++i) out[i] = x[i] ^ last;"
+        " if (length == 3000) key = 84; }",
+        "static memory",
+    ),
     "a stale one": (
         "{ uint8_t was = 85; for (size_t i = 0; i < length; ++i) { out[i] = x[i] ^ was; was -= i == 500; } }",
         "",

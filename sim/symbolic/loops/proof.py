@@ -80,6 +80,9 @@ def any_length_questions(kernel: Kernel, image: Image, example: Inputs) -> AnyLe
     state = LoopState(entry.state.pc, registers, dict(entry.state.memory), covered=dict.fromkeys(outputs, s.number(0)))
     induction = Induction(machine, Flow(entry.instruction_at), facts, reference.length.high)
     ends = induction.ends(state, RETURN_ADDRESS)
+    for written, _ in machine.touched:
+        if any(part.address <= written < part.address + part.size for part in image.segments):
+            raise NoInduction("it writes to static memory, where the next call finds it: only a first call is followed")
     asked = _Asked(kernel, reference, facts)
     for end in ends:
         if faults := not_kept(s, entry.state.registers, end):
