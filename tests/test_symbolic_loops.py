@@ -215,3 +215,10 @@ def test_a_register_that_is_lost_behind_a_loop_is_found() -> None:
      strb w3, [x1], #1\n subs x2, x2, #1\n b.ne 1b\n mov x19, #{}\n2: ret\n.size tried, .-tried\n"""
     assert "x19 is not given back" in (tried(EACH, text.format(0), of_each, suffix=".s").any_length or "")
     assert tried(EACH, text.replace("mov x19, #{}", "nop"), of_each, suffix=".s").any_length == ""
+
+
+def test_a_stack_that_grows_with_the_length_is_found() -> None:
+    text = """.globl tried\n.type tried, %function\n tried: cbz x2, 2f\n mov x9, sp\n mov w4, #85\n1: sub sp, sp, #16
+     ldrb w3, [x0], #1\n eor w3, w3, w4\n strb w3, [x1], #1\n subs x2, x2, #1\n b.ne 1b\n mov sp, x9\n2: ret
+     .size tried, .-tried\n"""
+    assert "the stack pointer is another" in (tried(EACH, text, of_each, suffix=".s").any_length or "")

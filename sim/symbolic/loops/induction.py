@@ -21,7 +21,7 @@ from sim.symbolic.loops.code import CodeLoops
 from sim.symbolic.loops.facts import ITERATION, Facts
 from sim.symbolic.loops.form import Carried, Summed, plain
 from sim.symbolic.loops.machine import AnyLengthMachine, LoopState
-from sim.symbolic.machine import FPSR, MOST_INSTRUCTIONS, Ways
+from sim.symbolic.machine import FPSR, MOST_INSTRUCTIONS, SP, Ways
 from sim.symbolic.nodes import LinearSum
 
 MOST_WAYS: Final = 600
@@ -153,6 +153,9 @@ class Induction:
                 carried.weaken(what, first[0], back)
         else:
             raise self._error(entered.pc, "no form of what the loop carries along was found")
+        form = carried.form
+        if any(cell.place == SP for cell in (*form.grown, *form.summed, *form.unknown)):
+            raise self._error(entered.pc, "the stack pointer is another in each round: stacks are not that deep")
         before = self._went_back(start, back, iteration)
         known = (*start.assumed, before, *self._kept(start, back, iteration, before))
         self._require_end(entered.pc, known, back, iteration)
