@@ -262,7 +262,8 @@ def test_what_is_captured_before_an_interrupt_is_written(debugged: Debugged) -> 
     rest = debugged.interrupt(running)
     captured = len(seen) + rest.count("captured scale")
     assert "Traceback" not in rest
-    assert replayed(debugged.folder) == {"passed": captured}
+    found = replayed(debugged.folder)
+    assert found in ({"passed": captured}, {"passed": captured + 1})  # one may be written, and not be said yet
 
 
 @given("ever")
