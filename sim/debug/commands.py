@@ -12,7 +12,7 @@ from sim.debug.calls import debug_other_build
 from sim.debug.cycles import CallCycles
 from sim.debug.session import Session
 from sim.debug.snapshot import GoldenLane, golden_lanes, instructions_around
-from sim.debug.spots import LANE_BYTES, SpotError
+from sim.debug.spots import LANE_BYTES, SpotError, kind_of
 from sim.debug.trace.selection import Selection
 from sim.debug.trace.text import text_trace
 from sim.toolchain.compilers import is_source
@@ -86,9 +86,7 @@ class SessionCommands:
         trouble = session.trouble
         if trouble is not None:
             told.append(trouble.says)
-        if trouble is not None and trouble.mismatch is not None:
-            session.goto_end()
-            way = session.why(session.spot_of(trouble.mismatch.output, trouble.mismatch.lane))
+        if (way := session.wrong_way) is not None:
             self._golden = golden_lanes(session, way)
             told.append(str(way))
         session.goto_trouble()
@@ -155,8 +153,8 @@ class SessionCommands:
         kind = f"s{8 * LANE_BYTES[lanes[1]]}" if lanes else "s8"
         if spot.register is not None and spot.register.file != "v":
             kind = f"s{8 * spot.size}"
-        elif placed is not None and placed.pointer.type.kind in "iuf":
-            kind = f"{placed.pointer.type.kind.replace('i', 's')}{8 * placed.pointer.type.itemsize}"
+        elif placed is not None:
+            kind = kind_of(placed.pointer.type) or kind
         return " ".join(map(str, self.session.lanes(spot, kind)))
 
     def _golden_steps(self, rest: str) -> str:

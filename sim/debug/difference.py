@@ -60,12 +60,15 @@ def difference(one: Session, other: Session, spot: str | None = None) -> Session
 
     Raises DebugError where inputs or outputs are not the same ones, and SpotError for the spot.
     """
-    _require_same_inputs(one, other)
+    mine, its = one.call.inputs, other.call.inputs
+    for name in dict.fromkeys((*mine, *its)):
+        if name not in mine or name not in its or not np.array_equal(mine[name], its[name]):
+            raise DebugError(f"the input {name!r} of {one.call.title} and of {other.call.title} is not the same")
     sessions, here = (one, other), (one.position, other.position)
     for session in sessions:
         session.goto_end()
     try:
-        outputs = [dict(_outputs(session)) for session in sessions]
+        outputs = [dict(outputs_of(session)) for session in sessions]
         if [(name, array.shape) for name, array in outputs[0].items()] != [
             (name, array.shape) for name, array in outputs[1].items()
         ]:
@@ -100,15 +103,8 @@ def _title(call: DebuggedCall) -> str:
     return call.title if call.job.source is None else " ".join([call.job.source.name, *call.job.flags])
 
 
-def _require_same_inputs(one: Session, other: Session) -> None:
-    mine, its = one.call.inputs, other.call.inputs
-    for name in dict.fromkeys((*mine, *its)):
-        if name not in mine or name not in its or not np.array_equal(mine[name], its[name]):
-            raise DebugError(f"the input {name!r} of {one.call.title} and of {other.call.title} is not the same")
-
-
-def _outputs(session: Session) -> Iterator[tuple[str, Array]]:
-    """The outputs as they are now, by name."""
+def outputs_of(session: Session) -> Iterator[tuple[str, Array]]:
+    """The outputs of a kernel's call that are in memory, and its result, as they are now, by name."""
     kernel = session.call.kernel
     if kernel is None:
         return

@@ -360,6 +360,18 @@ class Session:
         return self.trouble
 
     @cached_property
+    def wrong_way(self) -> LaneWay | None:
+        """The way of the wrong lane of an output, as it is at the end of the call; None where none is wrong."""
+        mismatch = self.trouble.mismatch if self.trouble is not None else None
+        if mismatch is None:
+            return None
+        here = self.position
+        self.goto_end()
+        way = self.why(self.spot_of(mismatch.output, mismatch.lane))
+        self.goto(here)
+        return way
+
+    @cached_property
     def trouble_number(self) -> int | None:
         """The number of the instruction that is at fault; None where nothing is wrong."""
         here, trouble = self.position, self.trouble

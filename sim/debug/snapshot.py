@@ -12,12 +12,14 @@ from typing import NamedTuple
 from isa.evaluate.exact import Evaluation
 from isa.instruction import Instruction
 from isa.lane import Place
+from isa.operands import ELEMENT_LETTERS
 from sim.check.compare import Value
 from sim.debug.events import event_conditions
 from sim.debug.session import Emulated, Session
+from sim.debug.spots import kind_of
 from sim.debug.stepping import operands_in
 from sim.debug.timeline import Execution
-from sim.debug.trace.selection import LETTERS, Selection, shown_registers
+from sim.debug.trace.selection import Selection, shown_registers
 from sim.debug.way import LaneWay
 
 
@@ -167,7 +169,7 @@ def _written(session: Session, execution: Execution, emulated: Emulated | None) 
                 and any(w.place == place and w.bits == 128 for w in step.instruction.writes)
             ):
                 kind = loaded[0]
-                name = f"{place}.{128 // int(kind[1:])}{LETTERS[int(kind[1:])]}"
+                name = f"{place}.{128 // int(kind[1:])}{ELEMENT_LETTERS[int(kind[1:])]}"
         before, after = (value.to_bytes(16, "little")[:size] for value in (old, new))
         theirs = emulated.registers.get(place) if emulated is not None else None
         yield ShownOperand(
@@ -197,7 +199,7 @@ def _memory(session: Session, address: int, data: bytes) -> tuple[str, str]:
     placed = session.array_at(address)
     name = session.name_of(address)
     size = next(size for size in (8, 4, 2, 1) if len(data) % size == 0)
-    if placed is None or placed.pointer.type.kind not in "iuf" or len(data) % placed.pointer.type.itemsize:
+    kind = kind_of(placed.pointer.type) if placed is not None else None
+    if placed is None or kind is None or len(data) % placed.pointer.type.itemsize:
         return name, f"x{8 * size}"
-    kind = {"i": "s", "u": "u", "f": "f"}[placed.pointer.type.kind]
-    return name, f"{kind}{8 * placed.pointer.type.itemsize}"
+    return name, kind

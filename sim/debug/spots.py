@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
 from isa.errors import LanewiseError
 from isa.lane import Place
+from isa.operands import ELEMENT_BITS
 from sim.call.buffers import PlacedArray
 from sim.check.origin import MEMORY
 
 Number = int | float | str
-LANE_BYTES: Final = {"b": 1, "h": 2, "s": 4, "d": 8, "q": 16}
+LANE_BYTES: Final = {letter: bits // 8 for letter, bits in ELEMENT_BITS.items()}
 _VECTOR = re.compile(r"v(\d+)(?:\.(\d*)([bhsdq])(?:\[(\d+)\])?)?")
 _SCALAR = re.compile(r"([bhsdq])(\d+)")
 _GENERAL = re.compile(r"([xw])(\d+)")
@@ -117,6 +118,12 @@ def _element(text: str, name: str, at: list[int], arrays: Mapping[str, PlacedArr
     size = array.pointer.type.itemsize
     offset = sum(index * stride for index, stride in zip(at, array.strides, strict=True))
     return Spot(text, MEMORY, array.address + offset * size, size)
+
+
+def kind_of(dtype: np.dtype[Any]) -> str | None:
+    """The kind of lanes, for `lane_numbers`, that an array of numbers has; None for one of other things."""
+    letter = {"i": "s", "u": "u", "f": "f"}.get(dtype.kind)
+    return None if letter is None else f"{letter}{8 * dtype.itemsize}"
 
 
 def lane_numbers(data: bytes, kind: str, scale: float | None = None, zero_point: int = 0) -> tuple[Number, ...]:

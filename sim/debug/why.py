@@ -16,6 +16,7 @@ from isa.evaluate.exact import Evaluation
 from isa.instruction import Instruction, is_kept
 from isa.lane import Floating, Load, Pick, Place, Read, walk
 from isa.lane import Memory as MemoryPlace
+from isa.operands import ELEMENT_LETTERS
 from sim.call.call import Recorded
 from sim.call.native.recorder import Array, Recording
 from sim.check.origin import MEMORY, Byte, Node, OriginWalk, copied_bytes, source_bytes, written_lanes
@@ -35,7 +36,6 @@ _FEW, _MANY = 32, 4096
 """Instructions that are executed again together."""
 _SOME, _BRANCHES = 12, 3
 """Loads and stores of which it is looked how their addresses came to be, and steps of each; branches before."""
-_LETTERS: Final = {8: "b", 16: "h", 32: "s", 64: "d", 128: "q"}
 
 
 def walk_back(timeline: Timeline, spot: Spot, most: int = MOST) -> OriginWalk:
@@ -298,7 +298,7 @@ def _lane_name(session: Session, node: Node, evaluation: Evaluation) -> str:
     if isinstance(place, MemoryPlace):
         return session.name_of(evaluation.value(place.address) + node.lane * node.bits // 8)
     if place.file == "v":
-        return f"{place}.{_LETTERS.get(node.bits, 'b')}[{node.lane}]"
+        return f"{place}.{ELEMENT_LETTERS.get(node.bits, 'b')}[{node.lane}]"
     return f"w{place.index}" if (place.file, node.bits) == ("x", 32) else str(place)
 
 

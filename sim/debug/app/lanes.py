@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from rich.text import Text
 
+from isa.evaluate.exact import QC
 from isa.lane import Place
 from sim.check.compare import as_value
 from sim.debug.app.code import CHANGED, FAULT, WIDE, plain
@@ -20,7 +21,6 @@ from sim.machine.errors import MemoryFault
 _MOST: Final = 16
 """Rows of an array, before the one that is asked for has more."""
 _HEX_ROWS: Final = 16
-QC: Final = 1 << 27
 
 
 def flags_text(nzcv: int, fpsr: int) -> Text:

@@ -175,13 +175,8 @@ class Debugger(App[None]):
         self.query_one("#instruction").border_title = "executed last"
         self.query_one("#answers", Part).paint(Text(plain_lines(self._told)))
         self.query_one("#question").display = False
-        session = self.looking.session
-        trouble = session.trouble
-        if trouble is not None and trouble.mismatch is not None:
-            here = session.position
-            session.goto_end()
-            self._show_way(session.why(session.spot_of(trouble.mismatch.output, trouble.mismatch.lane)))
-            session.goto(here)
+        if (way := self.looking.session.wrong_way) is not None:
+            self._show_way(way)
         self.looking.look()
         self.query_one("#instructions").focus()
         self.action_part(1 + PARTS.index("why" if self.looking.way is not None else "registers"))
@@ -212,7 +207,7 @@ class Debugger(App[None]):
             "instructions by address" if looking.by_address else "instructions as executed"
         )
         for name, paint in self._painters().items():
-            part = self._part_of(name)
+            part = self.query_one(f"#{name}", Part)
             if part.display:
                 part.paint(*paint(looking, part.scrollable_content_region.width))
 
@@ -226,9 +221,6 @@ class Debugger(App[None]):
             "memory": memory_text,
             "cycles": cycles_text,
         }
-
-    def _part_of(self, name: str) -> Part:
-        return self.query_one(f"#{name}", Part)
 
     def _show_way(self, way: LaneWay) -> None:
         self.looking.ask(way)
@@ -347,15 +339,12 @@ class Debugger(App[None]):
         self._question = question
         line = self.query_one(Input)
         line.value = ""
-        line.placeholder = self._suggested(question)
+        last = self._last.get(question, "")
+        line.placeholder = f"{_QUESTIONS[question]}: {last}" if last else f"{_QUESTIONS[question]}?"
         line.border_title = line.border_subtitle = ""
         self.query_one("#keys").display = False
         line.display = True
         line.focus()
-
-    def _suggested(self, question: str) -> str:
-        last = self._last.get(question, "")
-        return f"{_QUESTIONS[question]}: {last}" if last else f"{_QUESTIONS[question]}?"
 
     def action_leave_question(self) -> None:
         line = self.query_one(Input)

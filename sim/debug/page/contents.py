@@ -15,14 +15,16 @@ from typing import Any, Final
 import numpy as np
 
 from isa.evaluate.exact import QC
-from isa.lane import Floating, Place, Write, walk
+from isa.lane import Place, Write
 from sim.call.buffers import PlacedArray
 from sim.call.native.recorder import Array
+from sim.debug.difference import outputs_of
 from sim.debug.events import EVENTS
 from sim.debug.page.lane_events import lane_events
 from sim.debug.page.lane_sources import lane_sources
 from sim.debug.page.window import PLACES, Window, place_number
 from sim.debug.session import Session
+from sim.debug.trace.selection import makes_floats
 from sim.kernels.kernel import KernelError
 from sim.kernels.signature import RETURNED
 from sim.kernels.tolerance import agreement
@@ -58,7 +60,8 @@ def page_contents(session: Session, most: int = MOST) -> bytes:
     steps = _golden_steps(session)
     mismatch = trouble.mismatch if trouble is not None else None
     spot = session.spot_of(mismatch.output, mismatch.lane) if mismatch is not None else None
-    lines = _Lines(session)
+    lines, result, kernel = _Lines(session), session.call.result, session.call.kernel
+    returns = np.dtype(kernel.signature.returns).str[1:] if result is not None and kernel is not None else ""
     head = {
         "title": session.call.title, "position": here, "first": window.first, "end": end, "total": total,
         "ends": "the call has returned" if returned else str(fault or "the call goes on"),
@@ -79,8 +82,7 @@ def page_contents(session: Session, most: int = MOST) -> bytes:
         "golden": {name: list(expected.shape) for name, (expected, _) in wrong.items()},
         "steps": [{"name": name, "shape": list(values.shape), "given": given, "bits": bits}
                   for name, (values, given, bits) in steps.items()],
-        "result": None if session.call.result is None else
-                  [place_number(session.call.result), session.call.result_size, _returns(session)],
+        "result": None if result is None else [place_number(result), session.call.result_size, returns],
     }  # fmt: skip
     rows = window.accesses
     data = rows["bytes"]
@@ -113,17 +115,13 @@ def _packed(head: Mapping[str, Any], columns: Mapping[str, Array]) -> bytes:
 
 def _write(write: Write) -> dict[str, int]:
     """How what an instruction writes is shown: lanes of so many bits, of floating point or not."""
-    floats = write.bits in (16, 32, 64) and any(isinstance(node, Floating) for node in walk(write.lanes))
-    return {"place": _place_of(write.place), "bits": write.bits, "lanes": len(write.lanes), "floats": int(floats)}
+    floats = int(makes_floats(write))
+    return {"place": _place_of(write.place), "bits": write.bits, "lanes": len(write.lanes), "floats": floats}
 
 
 def _place_of(where: object) -> int:
     """The number of a register; -1 for memory."""
     return next((number for number, place in enumerate(PLACES) if place == where), -1)
-
-
-def _returns(session: Session) -> str:
-    return np.dtype(session.call.kernel.signature.returns).str[1:] if session.call.kernel is not None else ""
 
 
 class _Array:
@@ -154,13 +152,10 @@ def _golden_outputs(session: Session) -> Iterator[tuple[str, tuple[Array, Array]
         expected = call.kernel.expected(call.inputs)
     except KernelError:
         return
+    outputs = dict(outputs_of(session))
     for name, values in expected.items():
-        if name == RETURNED and call.result is not None:
-            held = session.machine.read(call.result).to_bytes(16, "little")[: values.dtype.itemsize]
-            got = np.frombuffer(held, values.dtype).reshape(())
-        elif name in session.arrays and session.arrays[name].extents == values.shape:
-            got = session.array(name)
-        else:
+        got = outputs.get(name)
+        if got is None or got.shape != values.shape:
             continue
         differs = ~agreement(got, values, call.kernel.tolerance)
         yield "result" if name == RETURNED else name, (values, np.asarray(differs, np.uint8))

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from isa.instruction import Instruction
-from isa.lane import Floating, Place, walk
+from isa.lane import Floating, Place, Write, walk
+from isa.operands import ELEMENT_LETTERS
 from sim.call.native.recorder import Array, Recording, registers_written
 from sim.debug.conditions import At
 from sim.debug.session import Session
 from sim.debug.spots import Spot
-
-LETTERS: Final = {8: "b", 16: "h", 32: "s", 64: "d"}
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,11 @@ class ShownRegister(NamedTuple):
     row: int
 
 
+def makes_floats(write: Write) -> bool:
+    """Whether lanes that are written are of floating point, by how they are computed."""
+    return write.bits in (16, 32, 64) and any(isinstance(node, Floating) for node in walk(write.lanes))
+
+
 def shown_registers(instruction: Instruction) -> list[ShownRegister]:
     """The registers that an instruction writes, in lanes as it writes them; general ones as unsigned numbers."""
     found = []
@@ -71,11 +75,10 @@ def shown_registers(instruction: Instruction) -> list[ShownRegister]:
             continue
         place = Place("v", number)
         write = writes[place]
-        is_float = any(isinstance(node, Floating) for node in walk(write.lanes)) and write.bits in (16, 32, 64)
-        bits = write.bits if write.bits in LETTERS else 32
+        bits = write.bits if write.bits in (8, 16, 32, 64) else 32
         count = max(1, len(write.lanes) * write.bits // bits)
-        dtype = f"<{'f' if is_float else 'i'}{bits // 8}"
-        found.append(ShownRegister(f"{place}.{count}{LETTERS[bits]}", place, dtype, count, row))
+        dtype = f"<{'f' if makes_floats(write) else 'i'}{bits // 8}"
+        found.append(ShownRegister(f"{place}.{count}{ELEMENT_LETTERS[bits]}", place, dtype, count, row))
     return found
 
 
