@@ -54,8 +54,7 @@ class LayerReport:
 
 def compared(network: Network, tensors: Mapping[int, AnyArray]) -> Iterator[LayerReport]:
     """A report of each layer whose numbers are among `tensors`, by number, in the network's order."""
-    given = {tensor.number: tensor.data for tensor in network.tensors if tensor.data is not None}
-    given.update(tensors)
+    given = network.constants | dict(tensors)
     for layer in network.layers:
         yield _report(network, layer, given)
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from sim.cycles.input import TimedCall, kernel_call
 from sim.kernels.fully_connected.golden import FloatChannels
-from sim.kernels.kernel import Inputs, Kernel, built_in_kernel
+from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.requantize.golden import Channels
-from sim.models.kernel_in_layer import LAYER_KERNELS, geometry_of
+from sim.models.kernel_in_layer import LAYER_KERNELS, geometry_of, layer_kernel
 from sim.models.network import Network, NetworkLayer, NotComputed
 from sim.timing.model.core import Core
 from sim.timing.model.pipeline import schedule
@@ -122,10 +122,9 @@ def _kernel_of(network: Network, layer: NetworkLayer, convention: str) -> tuple[
     weights, output = of_weights.shape, network.output_of(layer).shape
     if of_input.dtype not in ("int8", "uint8") or not weights or not output or 0 in (*weights, *output):
         raise NotComputed(f"it takes {of_input}")
-    name = f"{'s8' if of_input.dtype == 'int8' else 'u8'}_{convention}"
     if layer.operator == "CONV_2D" and (len(weights) != 4 or len(output) != 4):
         raise NotComputed("its window has not two axes")
-    return built_in_kernel(LAYER_KERNELS[layer.operator], name), (*output[:-1], weights[0], prod(weights[1:]))
+    return layer_kernel(layer, of_input.dtype, convention), (*output[:-1], weights[0], prod(weights[1:]))
 
 
 def _part(network: Network, layer: NetworkLayer, kernel: Kernel, columns: int, rows: int) -> Inputs:

@@ -31,7 +31,7 @@ def forward(network: Network, given: Mapping[int, AnyArray], convention: str, fi
     What a layer takes is what the layers before it made.  A layer that cannot be computed makes nothing, and what needs
     its output neither.  Additions are TFLite's integer addition in every convention.
     """
-    tensors = {tensor.number: tensor.data for tensor in network.tensors if tensor.data is not None} | dict(given)
+    tensors = network.constants | dict(given)
     behind = network.layers[first:]
     for number in {number for layer in behind for number in layer.outputs}:
         tensors.pop(number, None)

@@ -11,11 +11,10 @@ import numpy as np
 
 from sim.call.call import CallError, CompiledKernel
 from sim.call.kernel_image import open_kernel
-from sim.golden.derivation import derive_tflite
 from sim.kernels.conv2d.golden import Geometry
+from sim.kernels.fully_connected import derived_channels
 from sim.kernels.fully_connected.golden import Parameters
 from sim.kernels.kernel import Kernel, built_in_kernel
-from sim.kernels.requantize.golden import Channels
 from sim.kernels.signature import Pointer
 from sim.machine.errors import ExecutionError
 from sim.models.computed import computed
@@ -104,7 +103,7 @@ def kernel_in_layer(
     The layers behind it are run by the golden reference under the convention, once from either output.  Raises
     ModelError for tensors that are not there and for arguments that the layer does not have, and what compiling raises.
     """
-    given = {tensor.number: tensor.data for tensor in network.tensors if tensor.data is not None} | dict(tensors)
+    given = network.constants | dict(tensors)
     reference = given.get(layer.outputs[0]) if layer.outputs else None
     if reference is None:
         raise ModelError(f"the output of layer {layer.number} is not among the tensors of {against}")
@@ -123,16 +122,16 @@ def kernel_in_layer(
         has = f"{reference.dtype}[{','.join(map(str, reference.shape))}]"
         raise ModelError(f"{kernel.title} gives {made.dtype} of {made.size:,} elements: the layer's output is {has}")
     put = made.reshape(reference.shape)
-    theirs, ours = (
-        forward(network, {**given, layer.outputs[0]: output}, convention, layer.number + 1)
-        for output in (reference, put)
-    )
+    change = change_of(network.output_of(layer).name, put, reference)
+    ours = theirs = forward(network, {**given, layer.outputs[0]: reference}, convention, layer.number + 1)
+    if change.differing:
+        ours = forward(network, {**given, layer.outputs[0]: put}, convention, layer.number + 1)
     reached = [number for number in network.outputs if number in ours]
     names = {number: network.tensors[number].name for number in network.outputs}
     return replace(
         run,
         instructions=done.instructions,
-        output=change_of(network.output_of(layer).name, put, reference),
+        output=change,
         outputs=tuple(change_of(names[number], ours[number], theirs[number]) for number in reached),
         not_reached=tuple(name for number, name in names.items() if number not in reached),
     )
@@ -169,13 +168,12 @@ def layer_values(network: Network, layer: NetworkLayer, given: Mapping[int, AnyA
         raise ModelError(f"layer {layer.number} takes {of_input} and {of_weights}: give a layer of int8 or uint8")
     input, weights = operand(layer, 0, given), operand(layer, 1, given)
     factors = np.broadcast_to(made.scale, len(weights))
-    derived = [derive_tflite(float(factor)) for factor in factors]
     limits = np.iinfo(dtype)
     inputs: dict[str, Any] = {
         "weights": weights,
         "bias": given.get(layer.inputs[2]) if len(layer.inputs) > 2 else None,
         "parameters": Parameters(
-            factors=Channels(tuple(d.multiplier for d in derived), tuple(d.left_shift for d in derived)),
+            factors=derived_channels(factors),
             input_zero=scale_of(of_input).zero_point,
             output_zero=made.zero_point,
             minimum=int(limits.min) if made.minimum is None else made.minimum,
@@ -186,9 +184,13 @@ def layer_values(network: Network, layer: NetworkLayer, given: Mapping[int, AnyA
         inputs |= {"input": input, "geometry": geometry_of(layer, input.shape, weights.shape)}
     else:
         inputs["input"] = input.reshape(-1, weights.shape[1])
-    mode = f"{'s8' if dtype == 'int8' else 'u8'}_double_rounding"
-    values = dict(built_in_kernel(LAYER_KERNELS[layer.operator], mode).arguments(inputs))
+    values = dict(layer_kernel(layer, dtype, "double_rounding").arguments(inputs))
     return {**values, "weights_zero": int(zeros[0]), "scales": factors.astype(np.float32)}
+
+
+def layer_kernel(layer: NetworkLayer, dtype: str, convention: str) -> Kernel:
+    """The built-in kernel that computes a layer of int8 or uint8, in the mode of a convention."""
+    return built_in_kernel(LAYER_KERNELS[layer.operator], f"{'s8' if dtype == 'int8' else 'u8'}_{convention}")
 
 
 def geometry_of(layer: NetworkLayer, image: tuple[int, ...], weights: tuple[int, ...]) -> Geometry:

@@ -83,6 +83,11 @@ class Network:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
 
+    @property
+    def constants(self) -> dict[int, AnyArray]:
+        """The tensors whose numbers are in the file, by number: weights, biases."""
+        return {tensor.number: tensor.data for tensor in self.tensors if tensor.data is not None}
+
     def output_of(self, layer: NetworkLayer) -> NetworkTensor:
         """The first output of a layer."""
         return self.tensors[layer.outputs[0]]

@@ -4,9 +4,11 @@ Source: docs/spec/layers.md.  The compiled functions take a factor for each colu
 passes it for each.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +23,11 @@ from sim.kernels.signature import Argument, Pointer, ScalarArgument, Signature
 _FOLDER = Path(__file__).parent
 
 
-def factor_arguments(rule: Mode, columns: str = "columns") -> tuple[Pointer, ...]:
+def factor_arguments(rule: Mode) -> tuple[Pointer, ...]:
     """The arrays of the factors that the mode scales by, one of each column."""
     if rule.rounding is None:
-        return (Pointer("scales", "float32", (columns,)),)
-    return Pointer("multipliers", "int32", (columns,)), Pointer("left_shifts", "int32", (columns,))
+        return (Pointer("scales", "float32", ("columns",)),)
+    return Pointer("multipliers", "int32", ("columns",)), Pointer("left_shifts", "int32", ("columns",))
 
 
 def level_arguments(rule: Mode) -> tuple[Argument, ...]:
@@ -72,9 +74,13 @@ def with_factors_of(inputs: Inputs, mode: str) -> Inputs:
     parameters = inputs["parameters"]
     if golden.mode_named(mode).rounding is None or isinstance(parameters.factors, Channels):
         return inputs
-    derived = [derive_tflite(float(scale)) for scale in parameters.factors.scales]
-    channels = Channels(tuple(one.multiplier for one in derived), tuple(one.left_shift for one in derived))
-    return {**inputs, "parameters": replace(parameters, factors=channels)}
+    return {**inputs, "parameters": replace(parameters, factors=derived_channels(parameters.factors.scales))}
+
+
+def derived_channels(scales: Iterable[np.floating[Any]]) -> Channels:
+    """The multipliers and left shifts that TFLite derives of scales.  Raises as `derive_tflite`."""
+    derived = [derive_tflite(float(scale)) for scale in scales]
+    return Channels(tuple(one.multiplier for one in derived), tuple(one.left_shift for one in derived))
 
 
 def _golden(inputs: Inputs, mode: str) -> Outputs:

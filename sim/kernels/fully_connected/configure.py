@@ -4,8 +4,9 @@ What is judged are types, shapes and numbers without which the layer is not defi
 layer.  Source: docs/spec/layers.md section 3.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -76,35 +77,23 @@ def output_faults(bias: TensorInfo | None, output: TensorInfo, shape: Shape, mod
             yield f"output has shape {output.shape}: it must be {shape}"
 
 
-@dataclass(frozen=True)
-class _Configured:
+@dataclass(frozen=True, kw_only=True)
+class ConfiguredLayer:
+    """What configure() of a layer's operator leaves for run(): shapes of input, weights and output, that of the bias,
+    None without one, and the golden reference with all else that it takes.
+    """
+
     shapes: tuple[Shape, Shape, Shape]
     bias_shape: Shape | None
-    parameters: Parameters
-    mode: str
+    golden: Callable[[AnyArray, AnyArray, Int32Array | None], AnyArray]
+    dtype: np.dtype[np.generic]
 
 
-class FullyConnected:
-    """The operator: `configure` once, then `run` on arrays of the configured shapes, whole or window by window."""
-
-    validate = staticmethod(validate)
+class LayerOperator:
+    """run() of a layer's operator, whose configure() leaves what was `_configured`."""
 
     def __init__(self) -> None:
-        self._configured: _Configured | None = None
-
-    def configure(
-        self, input: TensorInfo, weights: TensorInfo, bias: TensorInfo | None, output: TensorInfo,
-        parameters: Parameters, mode: str = "s8_double_rounding",
-    ) -> None:  # fmt: skip
-        """Check as `validate` does, give an empty output its shape and type, and remember the shapes.
-
-        `ConfigurationError` carries the status text; `TypeError` and `ValueError` as `validate`.
-        """
-        require_valid(validate(input, weights, bias, output, parameters, mode))
-        shapes = input.shape or (), weights.shape or ()
-        output.shape, output.data_type = (shapes[0][0], shapes[1][0]), data_type_of(mode)
-        bias_shape = None if bias is None else bias.shape or ()
-        self._configured = _Configured((*shapes, output.shape), bias_shape, parameters, mode)
+        self._configured: ConfiguredLayer | None = None
 
     def run(
         self, input: AnyArray, weights: AnyArray, bias: Int32Array | None, output: AnyArray,
@@ -118,11 +107,31 @@ class FullyConnected:
         if self._configured is None:
             raise ConfigurationError("the operator is not configured: call configure() before run()")
         made = self._configured
-        dtype: np.dtype[np.generic] = mode_named(made.mode).dtype
-        for name, array, shape in zip(
-            ("input", "weights", "output"), (input, weights, output), made.shapes, strict=True
-        ):
-            require_array(name, array, shape, dtype)
+        named = (("input", input), ("weights", weights), ("output", output))
+        for (name, array), shape in zip(named, made.shapes, strict=True):
+            require_array(name, array, shape, made.dtype)
         require_bias(bias, made.bias_shape)
         region = region_of(window, made.shapes[2])
-        output[region] = fully_connected(input, weights, bias, made.parameters, made.mode)[region]
+        output[region] = made.golden(input, weights, bias)[region]
+
+
+class FullyConnected(LayerOperator):
+    """The operator: `configure` once, then `run` on arrays of the configured shapes, whole or window by window."""
+
+    validate = staticmethod(validate)
+
+    def configure(
+        self, input: TensorInfo, weights: TensorInfo, bias: TensorInfo | None, output: TensorInfo,
+        parameters: Parameters, mode: str = "s8_double_rounding",
+    ) -> None:  # fmt: skip
+        """Check as `validate` does, give an empty output its shape and type, and remember the shapes.
+
+        `ConfigurationError` carries the status text; `TypeError` and `ValueError` as `validate`.
+        """
+        require_valid(validate(input, weights, bias, output, parameters, mode))
+        shapes = input.shape or (), weights.shape or ()
+        output.shape, output.data_type = (shapes[0][0], shapes[1][0]), data_type_of(mode)
+        self._configured = ConfiguredLayer(
+            shapes=(*shapes, output.shape), bias_shape=None if bias is None else bias.shape or (),
+            golden=partial(fully_connected, parameters=parameters, mode=mode), dtype=mode_named(mode).dtype,
+        )  # fmt: skip
