@@ -328,9 +328,12 @@ def test_ctrl_c_ends_it() -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-def test_a_pointer_of_one_emulator_that_is_none_in_the_next_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("far", [1 << 46, 1 << 63])
+def test_a_pointer_of_one_emulator_that_is_none_in_the_next_is_passed_over(
+    far: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     layouts = in_place._layouts()
-    nowhere = layouts[0]._replace(general=1 << 46)
+    nowhere = layouts[0]._replace(general=far)
     monkeypatch.setattr(in_place, "_layouts", lambda: (nowhere, *layouts))
     assert in_place.registers_in_place(Emulator()) is not None
     monkeypatch.setattr(in_place, "_layouts", lambda: (nowhere,))

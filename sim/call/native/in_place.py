@@ -46,7 +46,7 @@ class _Found(NamedTuple):
 def registers_in_place(emulator: Emulator) -> InPlace | None:
     """Where the registers of an emulator are, or None.  Its registers are other ones afterwards."""
     for found in _layouts():
-        with suppress(OSError), open(_MEMORY, "rb", buffering=0) as memory:  # it may be no pointer in this emulator
+        with suppress(OSError), open(_MEMORY, "rb", buffering=0) as memory:  # no Linux
             place = _place(memory.fileno(), emulator.c_interface.handle, found)
             if all(_bytes(_set(emulator, seed)) == _values(memory.fileno(), place) for seed in (1, 2)):
                 return place
@@ -64,7 +64,7 @@ def _layouts() -> tuple[_Found, ...]:
     try:
         with open(_MEMORY, "rb", buffering=0) as memory:
             number, handle = memory.fileno(), emulator.c_interface.handle
-            candidates = list(_candidates(number, os.pread(number, _HANDLE, handle), registers))
+            candidates = list(_candidates(number, _read(number, _HANDLE, handle), registers))
             _execute(emulator)
             values = [_values(number, _place(number, handle, found)) for found in candidates]
             now = _bytes(emulator.registers())  # asked for last: the copies that this makes are none
@@ -77,10 +77,7 @@ def _candidates(memory: int, handle: bytes, registers: RegisterStorage) -> Itera
     """Where a pointer of those leads to a place with the values of registers."""
     general, first, second = _GENERAL.pack(*registers.general), registers.vectors[:16], registers.vectors[16:32]
     for at, start in _pointers(handle):
-        try:
-            data = os.pread(memory, _PROCESSOR, start)
-        except OSError:  # no pointer
-            continue
+        data = _read(memory, _PROCESSOR, start)
         places = data.find(general), data.find(first), data.find(second)
         if min(places) >= 0:
             yield _Found(at, places[0], places[1], places[2] - places[1])
@@ -103,14 +100,22 @@ def _pointers(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _place(memory: int, handle: int, found: _Found) -> InPlace:
-    (start,) = _WORD.unpack(os.pread(memory, 8, handle + found.pointer))
+    start = int.from_bytes(_read(memory, _WORD.size, handle + found.pointer), "little")
     return InPlace(start + found.general, start + found.vectors, found.stride)
 
 
 def _values(memory: int, place: InPlace) -> bytes:
     """What is there: x0, ..., x30, sp, v0, ..., v31."""
-    vectors = (os.pread(memory, 16, place.vectors + place.stride * number) for number in range(32))
-    return os.pread(memory, _GENERAL.size, place.general) + b"".join(vectors)
+    vectors = (_read(memory, 16, place.vectors + place.stride * number) for number in range(32))
+    return _read(memory, _GENERAL.size, place.general) + b"".join(vectors)
+
+
+def _read(memory: int, size: int, address: int) -> bytes:
+    """What is at an address, nothing where that is none: a word that looked like a pointer may be anything later."""
+    try:
+        return os.pread(memory, size, address)
+    except (OSError, OverflowError):
+        return b""
 
 
 def _bytes(registers: RegisterStorage) -> bytes:
