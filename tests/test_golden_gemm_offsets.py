@@ -18,12 +18,9 @@ from sim.golden.gemm_offsets import (
 from sim.kernels.offset_contribution import golden as offset_contribution
 from sim.kernels.transpose1xw import golden as transpose1xw
 from sim.kernels.transpose1xw import shapes
+from support.exact_rounding import wrapped
 
 SUMS = np.array([[1], [2]], np.int32)
-
-
-def wrapped(number: int) -> int:
-    return (number + 2**31) % 2**32 - 2**31
 
 
 def test_row_14_offsets_are_added_by_acl_and_gemmlowp() -> None:

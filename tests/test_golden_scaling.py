@@ -35,21 +35,10 @@ from sim.golden.scaling import (
     single_rounding_narrowed,
     single_rounding_of_long,
 )
+from support.exact_rounding import half_away, half_up, wrapped
 
 P = 2**30
 Function = Callable[..., np.ndarray[Any, Any]]
-
-
-def half_up(exact: Fraction) -> int:
-    return floor(exact + Fraction(1, 2))
-
-
-def half_away(exact: Fraction) -> int:
-    return half_up(exact) if exact > 0 else -half_up(-exact)
-
-
-def wrapped(value: int) -> int:
-    return (value + 2**31) % 2**32 - 2**31
 
 
 def saturated(value: int) -> int:

@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
-from math import floor
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -28,24 +27,13 @@ from sim.kernels.fully_connected.golden import MODES, FloatChannels, Parameters,
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel, kernel_modes
 from sim.kernels.operator import ConfigurationError, TensorInfo
 from sim.kernels.requantize.golden import Channels
+from support.exact_rounding import half_away, half_up, wrapped
 
 NAME = "fully_connected"
 QUARTER = Channels((2**30,), (-1,))
 
 
 # The golden reference.
-
-
-def half_up(exact: Fraction) -> int:
-    return floor(exact + Fraction(1, 2))
-
-
-def half_away(exact: Fraction) -> int:
-    return half_up(exact) if exact > 0 else -half_up(-exact)
-
-
-def wrapped(value: int) -> int:
-    return (value + 2**31) % 2**32 - 2**31
 
 
 def high_half(x: int, q: int, e: int) -> Fraction:

@@ -20,6 +20,7 @@ from sim.kernels.operator import ConfigurationError, ErrorCode, Window
 from sim.kernels.quantized_multiplier import golden, program
 from sim.kernels.quantized_multiplier.configure import InvalidArgumentException, QuantizedMultiplier, validate
 from sim.kernels.quantized_multiplier.golden import MODES, defined_parameters, quantized_multiplier
+from support.exact_rounding import half_away
 
 NAME = "quantized_multiplier"
 UNTOUCHED = 99
@@ -30,10 +31,6 @@ def products(values: Sequence[int] | Int32Array, factor: float, mode: str = "arm
 
 
 # The golden reference.
-
-
-def half_away(exact: Fraction) -> int:
-    return floor(exact + Fraction(1, 2)) if exact > 0 else -floor(-exact + Fraction(1, 2))
 
 
 def exact_product(value: int, factor: float, mode: str) -> int:

@@ -28,6 +28,7 @@ from sim.kernels.requantize.golden import (
     requantize_float,
     requantize_integer,
 )
+from support.exact_rounding import half_away, half_up, wrapped
 
 NAME = "requantize"
 P = 2**30
@@ -36,18 +37,6 @@ ONE_ROUNDING = ("tflite_single_rounding", "tflite_single_rounding_neon", "ruy")
 
 
 # Exact evaluations, in fractions.
-
-
-def half_up(exact: Fraction) -> int:
-    return floor(exact + Fraction(1, 2))
-
-
-def half_away(exact: Fraction) -> int:
-    return half_up(exact) if exact > 0 else -half_up(-exact)
-
-
-def wrapped(value: int) -> int:
-    return (value + 2**31) % 2**32 - 2**31
 
 
 def high_half(x: int, q: int, e: int) -> int:

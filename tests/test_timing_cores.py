@@ -22,6 +22,16 @@ PUBLISHED = Path(__file__).parent / "support" / "published_timing.txt"
 
 "-" where nothing is published of the class, nothing where it is not of the latency.
 """
+VECTOR_LOADS = (
+    "load vector 128 (ldr q)",
+    "load pair 128 (ldp q)",
+    *(f"LD1 {count} reg{'s' * (count > 1)} 128" for count in range(1, 5)),
+    "LD1 lane (32-bit)",
+    "LD1R (32-bit)",
+    "LD2 128",
+    "LD3 128",
+    "LD4 128",
+)
 DEPARTURES = {
     ("cortex-a55", "ASIMD add/sub 64"): "two 64-bit operations share a cycle: the table has what one pipe takes",
     ("cortex-a55", "branch unconditional"): "1 is the pipe alone: a chain of taken branches takes 3",
@@ -69,35 +79,11 @@ DEPARTURES = {
             "cortex-a53",
             name,
         ): "3 less than measured, the way back to an address: GCC has these, the table says it is in doubt"
-        for name in (
-            "load vector 128 (ldr q)",
-            "load pair 128 (ldp q)",
-            "LD1 1 reg 128",
-            "LD1 2 regs 128",
-            "LD1 3 regs 128",
-            "LD1 4 regs 128",
-            "LD1 lane (32-bit)",
-            "LD1R (32-bit)",
-            "LD2 128",
-            "LD3 128",
-            "LD4 128",
-        )
+        for name in VECTOR_LOADS
     },
     **{
         ("neoverse-v1", name): "without the half cycle, or up to one and a half, that the way back to an address takes"
-        for name in (
-            "load vector 128 (ldr q)",
-            "load pair 128 (ldp q)",
-            "LD1 1 reg 128",
-            "LD1 2 regs 128",
-            "LD1 3 regs 128",
-            "LD1 4 regs 128",
-            "LD1 lane (32-bit)",
-            "LD1R (32-bit)",
-            "LD2 128",
-            "LD3 128",
-            "LD4 128",
-        )
+        for name in VECTOR_LOADS
     },
     **{
         ("neoverse-v1", name): "LLVM's: the table's loop stores more than the first cache takes in time"

@@ -60,7 +60,10 @@ class GemmTestbench:
             takes = _does(traffic.takes, cycle)
             self._put(ready_i=int(takes))
             await Timer(1, "step")
-            result = self._result() if self._bit("valid_o") else None
+            ports = ("result_o", "keep_o", "last_o")
+            result: Bits | None = None
+            if self._bit("valid_o"):
+                result = tuple(str(getattr(self._dut, name).value) for name in ports)
             if result is not None and monitor.held is None:
                 there.append(cycle)
             monitor.see(cycle, result, takes)
@@ -77,9 +80,6 @@ class GemmTestbench:
     def state(self) -> tuple[bool, bool]:
         """Whether it is in error, and whether busy."""
         return self._bit("error_o"), self._bit("busy_o")
-
-    def _result(self) -> Bits:
-        return tuple(str(getattr(self._dut, name).value) for name in ("result_o", "keep_o", "last_o"))
 
     def _put(self, **values: int) -> None:
         for name, value in values.items():
