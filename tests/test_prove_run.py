@@ -7,7 +7,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 from isa.lane import S8, S16
 from sim.prove.cache import entry_of, keep, kept
 from sim.prove.claim import BrokenClaim, Claim, Finding, sides_of
-from sim.prove.run import prove_all
+from sim.prove.run import in_processes, prove_all
 from support.hard_claims import HARD
 
 TRUE = Claim("true", {"x": S8}, lambda x: x + 1, lambda x: x - -1)
@@ -49,6 +50,21 @@ def test_a_process_that_does_not_stop_is_stopped(monkeypatch: pytest.MonkeyPatch
 def test_a_process_that_dies_makes_its_claim_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sim.prove.run.prove_sides", lambda *_: os._exit(3))
     assert "without an answer" in run([TRUE])["true"].reason
+
+
+@pytest.mark.parametrize("end", [lambda: os._exit(3), lambda: time.sleep(3600)])
+def test_behind_a_task_that_a_process_does_not_survive_another_goes_on(
+    end: Callable[[], Finding], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sim.prove.run._PORTIONS", 2)
+    monkeypatch.setattr("sim.prove.run._GRACE", 0.1)
+    found: dict[int, Finding] = {}
+    tasks = [(number, end if number in (1, 5) else partial(Finding, "proved", number)) for number in range(8)]
+    assert not in_processes(tasks, 0.9, 2, lambda number, finding: found.update({number: finding}))
+    assert {number: finding.outcome for number, finding in sorted(found.items())} == {
+        number: "unknown" if number in (1, 5) else "proved" for number in range(8)
+    }
+    assert all(finding.seconds == number for number, finding in found.items() if finding.outcome == "proved")
 
 
 def test_an_interrupt_ends_the_run_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

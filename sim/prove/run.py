@@ -1,4 +1,4 @@
-"""Many claims at once: a process for each, as many at a time as there are jobs, each stopped when its time is over."""
+"""Many claims at once: processes take portions of them, as many as jobs at a time, each stopped when time is over."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import gc
 import signal
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from isa.evaluate.smt import solver_version
 from sim.prove.cache import answered, entry_of
@@ -20,16 +21,27 @@ from sim.prove.claim import Claim, Finding, Sides, prove_sides, sides_of
 _GRACE = 2.0
 """Seconds after its time limit in which the solver should notice that it is over; then its process is killed."""
 
+_PORTION, _PORTIONS = 16, 32
+"""A process finds so many answers at most, and there are so many processes at least.
+
+To fork this process takes longer than most answers; with portions that are the same however many run at once, what is
+found does not depend on that.
+"""
+
 Report = Callable[[Claim, Finding], None]
 
 
 T = TypeVar("T")
+Task = tuple[T, Callable[[], Finding]]
 
 
-class _Running(NamedTuple, Generic[T]):
-    what: T
+@dataclass
+class _Running(Generic[T]):
+    """A process with the tasks that it has not answered yet: it is at the first, until the end of its time."""
+
+    tasks: Sequence[Task[T]]
     process: BaseProcess
-    answer: Connection
+    answers: Connection
     until: float
 
 
@@ -44,30 +56,31 @@ def prove_all(claims: Sequence[Claim], seconds: float, jobs: int, cache: Path | 
     return in_processes(asked, seconds, jobs, report)
 
 
-def in_processes(
-    asked: Sequence[tuple[T, Callable[[], Finding]]], seconds: float, jobs: int, report: Callable[[T, Finding], None]
-) -> bool:
-    """Let processes find what is asked, each in its own; `report` gets each finding.  Whether it was interrupted.
+def in_processes(asked: Sequence[Task[T]], seconds: float, jobs: int, report: Callable[[T, Finding], None]) -> bool:
+    """Let processes find what is asked; `report` gets each finding.  Whether it was interrupted.
 
-    One that is not back after its seconds and a moment is killed, and its finding is "unknown".
+    What is not found after its seconds and a moment is "unknown", and so is what a process dies of: another goes on
+    behind it.
     """
-    waiting = list(reversed(asked))
-    context = get_context("fork")  # a user's functions are not importable by name
+    size = min(_PORTION, max(1, len(asked) // _PORTIONS))
+    waiting = [asked[start : start + size] for start in reversed(range(0, len(asked), size))]
     running: list[_Running[T]] = []
+    limit = seconds + _GRACE
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                what, find = waiting.pop()
-                ours, theirs = context.Pipe(duplex=False)
-                process = context.Process(target=_answer, args=(find, theirs), daemon=True)
-                process.start()
-                theirs.close()
-                running.append(_Running(what, process, ours, time.monotonic() + seconds + _GRACE))
+                running.append(_started(waiting.pop(), time.monotonic() + limit))
             soonest = min(one.until for one in running)
-            ready = wait([one.answer for one in running], max(0.0, soonest - time.monotonic()))
-            for done in [one for one in running if one.answer in ready or time.monotonic() > one.until]:
-                running.remove(done)
-                report(done.what, _finding(done, seconds))
+            ready = wait([one.answers for one in running], max(0.0, soonest - time.monotonic()))
+            for one in [one for one in running if one.answers in ready or time.monotonic() > one.until]:
+                finding, lives = _received(one, seconds)
+                (what, _), *one.tasks = one.tasks
+                one.until = time.monotonic() + limit
+                if not (lives and one.tasks):
+                    running.remove(one)
+                    _stop(one)
+                    waiting += [one.tasks] if one.tasks else []
+                report(what, finding)
     except KeyboardInterrupt:
         return True
     finally:
@@ -76,11 +89,21 @@ def in_processes(
     return False
 
 
-def _answer(find: Callable[[], Finding], to: Connection) -> None:
+def _started(tasks: Sequence[Task[T]], until: float) -> _Running[T]:
+    context = get_context("fork")  # a user's functions are not importable by name
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_answer, args=([find for _, find in tasks], theirs), daemon=True)
+    process.start()
+    theirs.close()
+    return _Running(tasks, process, ours, until)
+
+
+def _answer(asked: Sequence[Callable[[], Finding]], to: Connection) -> None:
     """What one process does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.freeze()  # or the collector writes to all that this process shares with its parent
-    to.send(find())
+    for find in asked:
+        to.send(find())
 
 
 def cached_finding(sides: Sides, seconds: float, cache: Path | None) -> Finding:
@@ -89,19 +112,17 @@ def cached_finding(sides: Sides, seconds: float, cache: Path | None) -> Finding:
     return answered(entry, sides, partial(prove_sides, sides, seconds))
 
 
-def _finding(done: _Running[T], seconds: float) -> Finding:
+def _received(one: _Running[T], seconds: float) -> tuple[Finding, bool]:
+    """What a process found, and whether it goes on."""
     try:
-        if done.answer.poll():
-            finding: Finding = done.answer.recv()
-            return finding
-        return Finding("unknown", seconds, reason="the time limit was reached, and the solver had to be stopped")
+        if one.answers.poll():
+            return one.answers.recv(), True
+        return Finding("unknown", seconds, reason="the time limit was reached, and the solver had to be stopped"), False
     except EOFError:
-        return Finding("unknown", 0, reason="the solver's process ended without an answer; it may lack memory")
-    finally:
-        _stop(done)
+        return Finding("unknown", 0, reason="the solver's process ended without an answer; it may lack memory"), False
 
 
 def _stop(one: _Running[T]) -> None:
     one.process.kill()
     one.process.join()
-    one.answer.close()
+    one.answers.close()

@@ -259,9 +259,7 @@ class Prover:
                 for element in pair.elements:
                     builds[element.build].proved += 1
                 continue
-            found = asked(pair.question)
-            each = tuple(k for k, lane in enumerate(found.inputs) if self._is_each(lane))
-            alike.setdefault((found.key, each), []).append(pair)
+            alike.setdefault(self._kind(pair.question), []).append(pair)
         questions: dict[tuple[Hashable, int], Equality] = {}
         constants: dict[tuple[Hashable, int], dict[Lane, Lane]] = {}
         waiting: dict[Hashable, int] = {}
@@ -307,7 +305,9 @@ class Prover:
         examples = {
             tuple(n for n, v in shape.example.items() if v is None): shape.example for shape in self.proof.shapes
         }
-        questions: dict[tuple[str, int], Equality] = {}
+        of_builds: dict[
+            Hashable, tuple[Equality, dict[str, None]]
+        ] = {}  # alike but for the names of inputs: asked once
         for build, image in zip(self.proof.builds, self._builds.values(), strict=True):
             build.any_length = ""
             for example in examples.values():
@@ -320,29 +320,41 @@ class Prover:
                 build.loops += left.loops
                 self.proof.longest = left.longest
                 for question in left.questions:
-                    for part, _ in self._expanded(question):
-                        questions[build.build, len(questions)] = part
+                    of_builds.setdefault(self._kind(question), (question, {}))[1][build.build] = None
         builds = {build.build: build for build in self.proof.builds}
+        questions = {
+            (kind, number): part
+            for kind, (question, _) in of_builds.items()
+            for number, (part, _) in enumerate(self._expanded(question))
+        }
         waiting = dict.fromkeys(questions)
 
-        def report(name: tuple[str, int], answer: Answer) -> None:
+        def without_proof(kind: Hashable, reason: str) -> None:
+            for name in of_builds[kind][1]:
+                builds[name].any_length = builds[name].any_length or reason
+
+        def report(name: tuple[Hashable, int], answer: Answer) -> None:
             self._advance(f"{len(waiting)} questions of any length left")
             waiting.pop(name)
             self.proof.kept += answer.finding.cached
             if answer.finding.outcome != "proved":
-                build = builds[name[0]]
                 found = answer.finding.reason or "with numbers of its own for what the length leaves open, it differs"
-                build.any_length = build.any_length or f"{answer.finding.outcome}: {found}"
+                without_proof(name[0], f"{answer.finding.outcome}: {found}")
 
         self.proof.interrupted |= decide_all(questions, self._seconds, self._jobs, self._kept_in, report)
-        for name, _ in waiting:
-            builds[name].any_length = builds[name].any_length or "interrupted"
+        for kind, _ in waiting:
+            without_proof(kind, "interrupted")
 
     def _count(self, how: str) -> None:
         self.proof.ways[how] = self.proof.ways.get(how, 0) + 1
 
     def _is_each(self, lane: Read) -> bool:
         return lane.place.file.removeprefix("in.") in self.proof.each
+
+    def _kind(self, question: Equality) -> Hashable:
+        """What a question is but for the names of its inputs, and which of these are taken value by value."""
+        found = asked(question)
+        return found.key, tuple((k, lane.place.file) for k, lane in enumerate(found.inputs) if self._is_each(lane))
 
     def _expanded(self, question: Equality) -> Iterator[tuple[Equality, dict[Lane, Lane]]]:
         """The question with each of the values of the numbers that are taken value by value."""
