@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -40,15 +41,25 @@ Advance = Callable[[int], None]
 
 
 class Job(NamedTuple):
-    """One implementation to check: a source and the compiler's flags, such as ("-O2",), or the program (no source)."""
+    """One implementation to check: a source and the compiler's flags, such as ("-O2",), or the program (no source).
+
+    `symbol` is its function, where it is another than the kernel's.
+    """
 
     source: Path | None
     flags: tuple[str, ...]
+    symbol: str = ""
 
     @property
     def name(self) -> str:
-        """The file name of the source, or "program"."""
-        return PROGRAM if self.source is None else self.source.name
+        """The file name of the source and the function that is another, or "program"."""
+        if self.source is None:
+            return PROGRAM
+        return f"{self.source.name}:{self.symbol}" if self.symbol else self.source.name
+
+    def of(self, kernel: Kernel) -> Kernel:
+        """The kernel with this function."""
+        return replace(kernel, symbol=self.symbol) if self.symbol else kernel
 
 
 def jobs_of(kernel: Kernel, levels: Sequence[str], flags: Sequence[str] = ()) -> list[Job]:
@@ -73,6 +84,7 @@ def check_job(
     A call of compiled code may take so many instructions; `advance` is told, call by call, that one is done; `table`
     says what instructions do.  Raises ToolchainUnavailable; every other failure is in the outcome, an interrupt too.
     """
+    kernel = job.of(kernel)
     image: Image | None = None
     try:
         image = open_kernel(kernel, job.source, *job.flags) if job.source is not None else None

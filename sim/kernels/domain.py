@@ -281,17 +281,26 @@ def _read_only(array: Array) -> Array:
     return array
 
 
+def row_lengths(signature: Signature) -> dict[str, bool]:
+    """The scalars that shapes name, and whether each is the length of rows rather than a number of them.
+
+    Kernels go in vectors along the innermost axis, or along the one outside of small fixed extents.
+    """
+    found = dict[str, bool]()
+    for pointer in signature.in_memory:
+        for axis, extent in enumerate(pointer.shape):
+            inner = [size for size in pointer.shape[axis + 1 :] if isinstance(size, int)]
+            is_length = len(inner) == len(pointer.shape) - axis - 1 and prod(inner) <= LARGEST_ELEMENT
+            for name in sorted(names_in(extent)):
+                found.setdefault(name, is_length)
+    return found
+
+
 def _sizes(signature: Signature, domains: Domains, length: int, rows: int) -> dict[str, Any]:
     """The scalars that shapes and strides name: lengths of rows, numbers of rows, then distances that suffice."""
     types, sizes = dict(number_types(signature)), dict[str, Any]()
-    for pointer in signature.in_memory:
-        for axis, extent in enumerate(pointer.shape):
-            for name in sorted(names_in(extent)):
-                # Kernels go in vectors along the innermost axis, or along the one outside of small fixed extents.
-                inner = [size for size in pointer.shape[axis + 1 :] if isinstance(size, int)]
-                is_length = len(inner) == len(pointer.shape) - axis - 1 and prod(inner) <= LARGEST_ELEMENT
-                wanted = length if is_length else rows
-                sizes.setdefault(name, _nearest(domain_of(domains, name), types[name], wanted))
+    for name, is_length in row_lengths(signature).items():
+        sizes[name] = _nearest(domain_of(domains, name), types[name], length if is_length else rows)
     for pointer in signature.pointers:
         shape = [value_of(extent, sizes) for extent in pointer.shape]
         for axis, stride in enumerate(pointer.strides):

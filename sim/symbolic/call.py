@@ -7,7 +7,7 @@ give back as it was.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,10 +119,9 @@ class SymbolicCall:
         """
         entry = self.entered(arguments)
         state, placed = entry.state, entry.placed
-        self.pass_numbers(state, placed, symbolic)
-        self._pass_arrays(state, placed, symbolic)
-        if missing := [name for name in symbolic if name not in placed and name not in arguments]:
-            raise KernelError(f"the argument {missing[0]!r} is missing")
+        passed = {*self._pass_numbers(state, placed, symbolic), *self._pass_arrays(state, placed, symbolic)}
+        if left := sorted(set(symbolic) - passed):
+            raise KernelError(f"the argument {left[0]!r} is missing, or passed in a way that proofs do not follow")
         machine = SymbolicMachine(
             self._s, entry.instruction_at, entry.first, entry.breach, self._possibility(required),
             self._image.place_of, entry.places,
@@ -202,15 +201,22 @@ class SymbolicCall:
             at += size
         return tuple(pieces)
 
-    def pass_numbers(self, state: SymbolicState, placed: Mapping[str, PlacedArray], symbolic: Collection[str]) -> None:
-        """Put the leaves of the symbolic numbers where these travel."""
+    def _pass_numbers(
+        self, state: SymbolicState, placed: Mapping[str, PlacedArray], symbolic: Collection[str]
+    ) -> Iterator[str]:
+        """Put the leaves of the symbolic numbers where these travel; their names."""
         for argument in self._kernel.signature.arguments:
             if argument.name in symbolic and argument.name not in placed and isinstance(argument, ScalarArgument):
                 self.pass_number(state, argument.name, self._s.made(input_leaf(self._kernel, argument.name)))
+                yield argument.name
 
-    def _pass_arrays(self, state: SymbolicState, placed: Mapping[str, PlacedArray], symbolic: Collection[str]) -> None:
+    def _pass_arrays(
+        self, state: SymbolicState, placed: Mapping[str, PlacedArray], symbolic: Collection[str]
+    ) -> Iterator[str]:
+        """Put those of the elements of symbolic arrays, and of fields of structures, into memory; their names."""
         for name, array in placed.items():
             if name in symbolic and isinstance(array.pointer, Pointer) and is_given(array.pointer):
+                yield name
                 size = np.dtype(array.pointer.dtype).itemsize
                 for index, address in enumerate(element_addresses(array)):
                     leaf = self._s.made(input_leaf(self._kernel, name, index))

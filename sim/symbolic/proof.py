@@ -21,6 +21,8 @@ from isa.errors import MISSING, LanewiseError
 from isa.evaluate.exact import Evaluation
 from isa.lane import Constant, Floating, Lane, Place, Read, constant, operands_first, walk
 from sim.call.call import CompiledKernel
+from sim.kernels.input_tree import Where
+from sim.kernels.inputs import edited
 from sim.kernels.kernel import Kernel
 from sim.prove.claim import Outcome, any_of
 from sim.symbolic.call import ADDRESS, PLACED, UNDEFINED, Path, SymbolicCall, input_leaf
@@ -64,22 +66,26 @@ class Prover:
     numbers of a domain of up to `MOST_VALUES` are without being named.  `known` names numbers that stay as they are in
     the example.  One question may take `seconds`; `jobs` are asked at once; `kept_in` keeps answers.  With `same`
     builds are compared with the first of them, on the inputs that the reference takes; with `any_length` they are
-    proved for all lengths besides, where that can be done.
+    proved for all lengths besides, where that can be done.  `symbols` are the functions of builds that have another
+    than the kernel's.
     """
 
     def __init__(
         self, kernel: Kernel, builds: Mapping[str, Image], shapes: Sequence[Shape], *,
         each: Mapping[str, Sequence[int]], known: frozenset[str], seconds: float, jobs: int,
         kept_in: FilePath | None, same: bool = False, any_length: bool = False,
-        advance: Callable[[str], None] = lambda _: None,
+        symbols: Mapping[str, str] | None = None, advance: Callable[[str], None] = lambda _: None,
     ) -> None:  # fmt: skip
         self._kernel, self._builds, self._same = kernel, builds, same
+        self._kernels = {name: replace(kernel, symbol=symbol) for name, symbol in (symbols or {}).items()}
         self._first: dict[tuple[int, int], Mapping[str, list[Lane]]] = {}
         self._each, self._known, self._any_length = each, known, any_length
         self._seconds, self._jobs, self._kept_in, self._advance = seconds, jobs, kept_in, advance
         self._substituted: dict[object, dict[Lane, Lane]] = {}
         self._pairs: dict[tuple[Lane, Lane, Lane], _Pair] = {}
         self._given_of: dict[tuple[Lane, Lane], Lane] = {}
+        if each:
+            shapes = [shape._replace(example=edited(shape.example, self._asked_about)) for shape in shapes]
         self.proof = KernelProof(shapes=shapes, builds=[BuildProof(build=name) for name in builds], same=same)
 
     def run(self) -> KernelProof:
@@ -116,16 +122,24 @@ class Prover:
             self.proof.each = {**self.proof.each, **few}
         return found
 
+    def _chosen(self, name: str) -> Sequence[int] | None:
+        return self._each.get(name, self._each.get(name.rpartition(".")[2]))
+
+    def _asked_about(self, where: Where, number: Any) -> Any:
+        """A number of an example, or one of those that are asked about in its place."""
+        values = self._chosen(name_of(where))
+        return number if not values or number in values else type(number)(values[0])
+
     def _values(self, lane: Read) -> Sequence[int]:
         """The values of a number that is taken value by value; none of one that is not."""
-        name = lane.place.file.removeprefix("in.")
-        chosen = self._each.get(name, self._each.get(name.rpartition(".")[2]))
+        chosen = self._chosen(lane.place.file.removeprefix("in."))
         if chosen is not None:
             return [value for value in chosen if lane.low <= value <= lane.high]
         return range(lane.low, lane.high + 1) if lane.high - lane.low < MOST_VALUES else ()
 
     def _collect(self, build: BuildProof, image: Image, references: Sequence[tuple[int, TracedReference]]) -> None:
-        call, numbers = SymbolicCall(self._kernel, image), CompiledKernel(image, self._kernel, engine="machine")
+        kernel = self._kernels.get(build.build, self._kernel)
+        call, numbers = SymbolicCall(kernel, image), CompiledKernel(image, kernel, engine="machine")
         for number, reference in references:
             shape = self.proof.shapes[number]
             self._advance(f"{build.build}, {shape.name}")
@@ -146,12 +160,18 @@ class Prover:
                     self._pair(build, number, reference, which, case, path)
 
     def _taken(self, reference: TracedReference) -> Lane:
-        """1 where the single numbers of the call are those of an input that the reference takes."""
+        """1 where the single numbers of the call are those of an input that is asked about and the reference takes."""
+        scalars = _scalars(reference)
+        asked_about = [
+            negated(less(scalars[name], constant(min(values)))) & less(scalars[name], constant(max(values) + 1))
+            for name, values in self.proof.each.items()
+            if name in scalars and values
+        ]
         cases = []
         for case in reference.cases:
             single = [(name, case.arguments[name]) for name in reference.unknown_arguments]
             same = [input_leaf(self._kernel, name).equals(lanes[0]) for name, lanes in single if len(lanes) == 1]
-            cases.append(reduce(lambda a, b: settled(a & b), same, case.given))
+            cases.append(reduce(lambda a, b: settled(a & b), [*asked_about, *same], case.given))
         return SIMPLIFIER.simplified(any_of(cases))
 
     def _rehearse(
@@ -206,7 +226,11 @@ class Prover:
             return
         if self._same:
             if (shape, which) not in self._first:
-                build.refused.append(f"{self.proof.shapes[shape].name}: the other build was not followed")
+                name = self.proof.shapes[shape].name
+                found = [said for said in self.proof.builds[0].refused if said.startswith(f"{name}: ")]
+                build.refused.append(
+                    f"{name}: {self.proof.builds[0].build} is not followed" + "".join(found[:1]).removeprefix(name)
+                )
                 return
             outputs = self._first[shape, which]
         if set(path.outputs) != set(outputs):

@@ -7,17 +7,27 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from inspect import unwrap
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from isa.evaluate.smt import Found, Impossible, Solver
 from isa.lane import U1, Lane, Place, Read, constant
-from sim.kernels.domain import Domain
+from sim.kernels.domain import Domain, number_types
 from sim.kernels.input_tree import Where, rebuilt
 from sim.kernels.inputs import edited, numbers_of
 from sim.kernels.kernel import Inputs, Kernel, KernelError
-from sim.kernels.signature import RETURNED, FunctionArgument, Pointer, ScalarArgument, Signature, extents
+from sim.kernels.signature import (
+    RETURNED,
+    FunctionArgument,
+    Pointer,
+    ScalarArgument,
+    Signature,
+    Struct,
+    extents,
+    flattened,
+)
 from sim.symbolic.numbers.arrays import SymbolicArray, array_of
 from sim.symbolic.numbers.elementwise import equal, less, negated, settled
 from sim.symbolic.numbers.floats import bits_of, format_of, is_floating, operation
@@ -130,9 +140,21 @@ def untraced(signature: Signature) -> str:
     """The name of an argument, or of the result, that proofs do not know; "" where there is none."""
     tables = [pointer.name for pointer in signature.pointers if pointer.indirect or pointer.may_be]
     functions = [argument.name for argument in signature.by_value if isinstance(argument, FunctionArgument)]
-    structures = [struct.name for struct in signature.blocks]
+    structures = [a.name for a in signature.arguments if isinstance(a, Struct) and not _is_of_numbers(a)]
     returned = [RETURNED] if signature.returned is not None else []
     return next(iter([*tables, *functions, *structures, *returned]), "")
+
+
+def _is_of_numbers(struct: Struct) -> bool:
+    """Whether a structure is one that is only read, by pointer, and has numbers beside each other."""
+    if not struct.by_pointer or struct.direction != "in" or struct.shape or struct.pointers:
+        return False
+    end = 0
+    for field in sorted(struct.placed_fields, key=lambda field: field.offset):
+        if field.bits or field.offset < end or len(field.strides) > 1:
+            return False
+        end = field.offset + field.dtype.itemsize * prod(field.shape)
+    return True
 
 
 def name_of(where: Where) -> str:
@@ -179,6 +201,7 @@ def unknown_input(kernel: Kernel, where: Where, value: Any, known: frozenset[str
 def _dtype(kernel: Kernel, where: Where) -> np.dtype[Any]:
     """The dtype of the argument that has the number's name; where there is none, int32."""
     types = [a.type for a in kernel.signature.arguments if isinstance(a, ScalarArgument) and a.name == where[-1]]
+    types += [dtype for name, dtype in number_types(kernel.signature) if name == name_of(where)]
     return types[0] if types and types[0].kind in "iu" else np.dtype("int32")
 
 
@@ -258,14 +281,18 @@ def _outputs(kernel: Kernel, given: Any, arguments: Inputs) -> dict[str, list[La
 
 def _arguments(kernel: Kernel, arguments: Inputs) -> dict[str, list[Lane]]:
     found = {}
+    types, given = dict(number_types(kernel.signature)), flattened(arguments)
+    for struct in kernel.signature.blocks:
+        if not isinstance(arguments.get(struct.name), Mapping | None):
+            raise Untraceable(f"the structure {struct.name} of {kernel.title} is given without the names of its fields")
     for argument in kernel.signature.arguments:
-        value = arguments.get(argument.name)
-        if value is None or not isinstance(argument, Pointer | ScalarArgument):
+        if isinstance(argument, Pointer | ScalarArgument):
+            types[argument.name] = np.dtype(argument.dtype)
+    for name, dtype in types.items():
+        value = given.get(name)
+        if value is None or (not is_symbolic(value) and np.asarray(value).dtype.kind == "f"):
             continue
-        dtype = np.dtype(argument.dtype)
-        if not is_symbolic(value) and np.asarray(value).dtype.kind == "f":
-            continue
-        found[argument.name] = [simplified(lane) for lane in array_of(value).astype(dtype).elements.ravel().tolist()]
+        found[name] = [simplified(lane) for lane in array_of(value).astype(dtype).elements.ravel().tolist()]
     return found
 
 

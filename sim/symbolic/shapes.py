@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 
 from isa.errors import LanewiseError
-from sim.kernels.domain import at_random, input_set
+from sim.kernels.domain import at_random, input_set, row_lengths
 from sim.kernels.inputs import cut, numbers_of
-from sim.kernels.kernel import Inputs, Kernel
+from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.symbolic.kernel_proof import Shape
 
 _DRAWN: Final = 200
@@ -29,8 +29,8 @@ class NoShape(LanewiseError):
 def shapes_of(kernel: Kernel, lengths: Collection[int]) -> list[Shape]:
     """Every shape of the kernel's own corner cases whose rows have one of the lengths; others are cut from longer ones.
 
-    The length of an input set is the last extent of its outputs, or of its inputs where it gives one number.  Raises
-    NoShape for one that the kernel cannot have.
+    The length of an input set is that of its arrays' rows; with a `sample` of the kernel's own, the last extent of its
+    outputs, or of its inputs where it gives one number.  Raises NoShape for one that the kernel cannot have.
     """
     found: dict[object, Shape] = {}
     candidates = list(_candidates(kernel, lengths))
@@ -56,10 +56,18 @@ def shapes_of(kernel: Kernel, lengths: Collection[int]) -> list[Shape]:
 def _candidates(kernel: Kernel, lengths: Collection[int]) -> Iterator[tuple[int, Inputs]]:
     if kernel.is_drawn:
         random = at_random(kernel.domain, np.random.default_rng(_SEED))
-        for length in lengths:
-            for nulls in (False, True):
+        rows = [name for name, is_length in row_lengths(kernel.signature).items() if is_length]
+        for length, nulls in product(lengths, (False, True)):
+            for left in reversed(range(_DRAWN)):
                 drawn = input_set(kernel.signature, kernel.domain, random, length, _ROWS, nulls)
-                yield _length(kernel, drawn), drawn
+                try:
+                    made = _length(kernel, drawn)
+                except KernelError:  # the reference may refuse an input set, but not all of them
+                    if not left:
+                        raise
+                else:
+                    yield (length if length in map(drawn.get, rows) else made), drawn
+                    break
         return
     rng = np.random.default_rng(_SEED)
     for example in (*kernel.corners(), *(kernel.sample(rng) for _ in range(_DRAWN))):

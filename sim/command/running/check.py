@@ -137,9 +137,9 @@ def check(
     words += files
     reproduce = shlex.join([*words, "--rtl"] if rtl else words)
     compiler = compiler_version()
-    for source, job_flags in jobs[:1]:
-        if source is not None:  # what cannot be built or called is a fault of what was given, no result
-            require_fit(open_kernel(chosen, source, *job_flags), chosen.symbol, chosen.signature)
+    for job in jobs[:1]:
+        if job.source is not None:  # what cannot be built or called is a fault of what was given, no result
+            require_fit(open_kernel(chosen, job.source, *job.flags), chosen.symbol, chosen.signature)
     jobs, outcomes, stopped, hindrance = _run(chosen, jobs, made, runner, limit, hardware, processes)
     if not stopped and not hindrance:
         outcomes = with_faults(chosen, jobs, made, outcomes)

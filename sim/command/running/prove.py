@@ -10,18 +10,22 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE
 from isa.evaluate.smt import solver_version
+from sim.call.call import CompiledKernel
 from sim.call.kernel_image import open_kernel
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.report import Report
 from sim.check.vectors import Vectors
 from sim.command.options import as_compiled, chosen_kernel, compile_flags
 from sim.kernels.inputs import numbers_of
-from sim.kernels.kernel import Kernel
+from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.names import kernel_names
+from sim.kernels.prototype import parse_prototype
+from sim.kernels.signature import RETURNED, Signature, extents
 from sim.prove.claim import Claim, Finding
 from sim.prove.file import claims_in
 from sim.prove.report import ProofReport, built_in_claims, named
@@ -64,8 +68,12 @@ def prove(
     same: tuple[str, str] | None,
 ) -> None:
     """Do what `lanewise prove` says: its options are those of `sim.command.signatures.prove`."""
-    if what in kernel_names() or _is_kernel_file(what):
-        kernel = chosen_kernel(what, mode)
+    if is_prototype := "(" in what:
+        if not same:
+            fail("a prototype has no golden reference: --same A B names two builds that it is to be proved of", USAGE)
+        kernel = _without_reference(what)
+    if is_prototype or what in kernel_names() or _is_kernel_file(what):
+        kernel = kernel if is_prototype else chosen_kernel(what, mode)
         if symbol is not None:
             kernel = replace(kernel, symbol=symbol)
         if same and all_lengths:
@@ -92,7 +100,7 @@ def prove(
             word for name, values in options.items() for value in values or () for word in (f"--{name}", str(value))
         ]
         told = shlex.join(words)
-        _prove_kernel(kernel, builds, *asked, timeout, jobs, no_cache, same is not None, all_lengths,
+        _prove_kernel(kernel, builds, *asked, timeout, jobs, no_cache, same is not None, is_prototype, all_lengths,
                       as_json, told)  # fmt: skip
         return
     of_kernels = {
@@ -161,6 +169,17 @@ def _is_kernel_file(what: str) -> bool:
         return False
 
 
+def _without_reference(prototype: str) -> Kernel:
+    """The kernel that a prototype declares: what it makes is left open, and is zeros where a reference is followed."""
+    name, signature = parse_prototype(prototype)
+    return Kernel(name=name, symbol=name, sources=(), signature=signature, golden=partial(_zeros, signature))
+
+
+def _zeros(signature: Signature, inputs: Inputs) -> Outputs:
+    zeros = {p.name: np.zeros(extents(p, inputs), p.dtype) for p in signature.outputs_of(inputs)}
+    return zeros | ({RETURNED: np.dtype(signature.returns).type(0)} if signature.returns else {})
+
+
 def _levels(opt: str) -> list[str]:
     levels = list(dict.fromkeys(level.strip().removeprefix("-") for level in opt.split(",") if level.strip()))
     if not levels or not set(levels) <= set(LEVELS):
@@ -169,20 +188,24 @@ def _levels(opt: str) -> list[str]:
 
 
 def _build(kernel: Kernel, name: str, flags: tuple[str, ...]) -> Job:
-    """A build from its name: a level, a file, or both."""
+    """A build from its name: a level, or a file with a function, a level, or both."""
     file, at, level = name.rpartition("@")
     if not at and not re.fullmatch(r"-?O\w", name):
         file, level = name, "O2"
     if level.removeprefix("-") not in LEVELS:
         fail(
-            f"--same takes builds such as O0, kernel.c or kernel.c@O0, not {name!r}: levels are {','.join(LEVELS)}",
+            "--same takes builds such as O0, kernel.c, kernel.c@O0 or kernel.c:function@O0, "
+            f"not {name!r}: levels are {','.join(LEVELS)}",
             USAGE,
         )
     known = {source.name: source for source in kernel.sources}
-    path = known.get(file, Path(file)) if file else kernel.sources[0]
-    if not path.is_file():
-        fail(f"--same: there is no file {file}; the kernel's own are {', '.join(known)}", USAGE)
-    return Job(path, (f"-{level.removeprefix('-')}", *kernel.flags, *flags) if is_source(path) else ())
+    file, _, symbol = (file, "", "") if file in known or Path(file).is_file() else file.partition(":")
+    path = known.get(file, Path(file)) if file else next(iter(kernel.sources), None)
+    if path is None or not path.is_file():
+        own = f"; the kernel's own are {', '.join(known)}" if known else ""
+        fail(f"--same: there is no file {file}{own}" if file else f"--same {name}: a prototype has no file", USAGE)
+    symbol = symbol if symbol != kernel.symbol else ""
+    return Job(path, (f"-{level.removeprefix('-')}", *kernel.flags, *flags) if is_source(path) else (), symbol)
 
 
 def _numbers(option: str, text: str) -> list[int]:
@@ -216,28 +239,35 @@ def _require_inputs(kernel: Kernel, shapes: Sequence[Shape], named: Mapping[str,
 
 def _prove_kernel(
     kernel: Kernel, jobs: Sequence[Job], shapes: Sequence[Shape], each: Mapping[str, Sequence[int]],
-    known: frozenset[str], seconds: float, processes: int, no_cache: bool, same: bool, all_lengths: bool,
-    as_json: bool, reproduce: str,
+    known: frozenset[str], seconds: float, processes: int, no_cache: bool, same: bool, is_prototype: bool,
+    all_lengths: bool, as_json: bool, reproduce: str,
 ) -> None:  # fmt: skip
     names = [" ".join([job.name, *job.flags[:1]]) for job in jobs]
     builds = {
-        name: open_kernel(kernel, job.source, *job.flags) for name, job in zip(names, jobs, strict=True) if job.source
+        name: open_kernel(job.of(kernel), job.source, *job.flags)
+        for name, job in zip(names, jobs, strict=True)
+        if job.source
     }
     if same and len(builds) < 2:
         fail(f"--same names the build {names[0]} twice", USAGE)
-    for image in builds.values():
-        require_fit(image, kernel.symbol, kernel.signature)
+    for image, job in zip(builds.values(), jobs, strict=True):
+        require_fit(image, job.of(kernel).symbol, kernel.signature)
     with progress_bar() as progress:
         task = progress.add_task("proving", total=None)
         prover = Prover(
             kernel, builds, shapes, each=each, known=known, seconds=seconds, jobs=processes, kept_in=_cache(no_cache),
             same=same, any_length=all_lengths, advance=lambda words: progress.update(task, description=words),
+            symbols={name: job.symbol for name, job in zip(names, jobs, strict=True) if job.symbol},
         )  # fmt: skip
         proof = prover.run()
     seconds_of = (
         f"processor time: {proof.trace_seconds:.1f} s to follow the code, {proof.solver_seconds:.1f} s to decide"
     )
     print_progress(f"{seconds_of}; questions kept from before: {proof.kept}")
+    if is_prototype:  # what the first build gives is what the check of the second wants
+        name, first = names[0], jobs[0]
+        compared = CompiledKernel(builds[name], first.of(kernel), engine="machine")
+        kernel = replace(kernel, golden=lambda inputs: compared.call(inputs, _SEED).outputs["machine"])
     checked = _checked(kernel, dict(zip(names, jobs, strict=True)), proof, reproduce)
     if as_json:
         print_json({**proof.as_json(), "check": None if checked is None else checked.as_json()})

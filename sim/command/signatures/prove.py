@@ -14,7 +14,10 @@ from sim.terminal.on_demand import done_by
 @done_by("sim.command.running.prove:prove")
 def prove(
     what: Annotated[
-        str, typer.Argument(help="A kernel, FILE.py, or part of a claim's name, or a glob; default: all claims.")
+        str,
+        typer.Argument(
+            help="A kernel, FILE.py, a prototype (--same), or part of a claim's name, or a glob; default: all claims."
+        ),
     ] = "",
     list_only: Annotated[bool, typer.Option("--list", help="Name the claims, prove nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -45,7 +48,10 @@ def prove(
     include: Include = None,
     same: Annotated[
         tuple[str, str] | None,
-        typer.Option(help="Of a kernel: two builds, each O0 or FILE or FILE@O0, that give the same.", metavar="A B"),
+        typer.Option(
+            help="Of a kernel or a prototype: two builds, each O0 or FILE:FUNCTION@O0, that give the same.",
+            metavar="A B",
+        ),
     ] = None,
 ) -> None:
     """Decide for all inputs: claims about instructions and conventions, or that compiled kernels are their references.

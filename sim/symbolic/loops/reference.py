@@ -64,7 +64,7 @@ def any_length_reference(kernel: Kernel, example: Inputs) -> AnyLengthReference:
 
     Raises Untraceable, with file and line where the reference does what depends on the length.
     """
-    if kernel.valid is not None or untraced(kernel.signature):
+    if kernel.valid is not None or untraced(kernel.signature) or kernel.signature.blocks:
         raise Untraceable(f"{kernel.title} takes what is not proved for any length")
     extent = _extent(kernel)
     arrays = {name: value for name, value in example.items() if isinstance(value, np.ndarray)}

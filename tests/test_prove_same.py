@@ -1,0 +1,99 @@
+"""`lanewise prove PROTOTYPE --same A B`: two functions by their names, with structures, without a golden reference."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import sim.command.app
+
+CODE = """#include <arm_neon.h>
+#include <stddef.h>
+#include <stdlib.h>
+struct bounds { int8_t low; int32_t high; };
+void plain(const int8_t *x, int8_t *y, const struct bounds *b, size_t n) {
+    for (size_t i = 0; i < n; ++i) { int32_t v = x[i] > b->high ? b->high : x[i]; y[i] = v < b->low ? b->low : v; }
+}
+void lanes(const int8_t *x, int8_t *y, const struct bounds *b, size_t n) {
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        vst1_s8(y + i, vmax_s8(vmin_s8(vld1_s8(x + i), vdup_n_s8(b->high)), vdup_n_s8(b->low)));
+    plain(x + i, y + i, b, n - i);
+}
+int32_t forwards(const int8_t *x, size_t n, int32_t less) {
+    if (less > 3) abort();
+    int32_t sum = -less;
+    for (size_t i = 0; i < n; ++i) sum += x[i];
+    return sum;
+}
+int32_t backwards(const int8_t *x, size_t n, int32_t less) {
+    int32_t sum = less == 4 ? 1 : 0;
+    while (n--) sum += x[n];
+    return sum - less;
+}
+void copied(const int8_t *x, int8_t *y, struct bounds b) { *y = *x; }
+void spoilt(const int8_t *x, int8_t *y, struct bounds b) { *y = *x + (b.low == 77); }
+"""
+CLAMP = "void f(const int8_t x[n], int8_t y[n], const struct { int8_t low; int32_t high; } *b, size_t n)"
+SUM = "int32_t f(const int8_t x[n], size_t n, int32_t less)"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(sim.command.app.app, ["prove", *arguments, "--jobs", "1", "--no-cache"])
+
+
+def same(folder: Path, prototype: str, one: str, other: str, *further: str, code: str = CODE) -> tuple[Result, Any]:
+    """What the command says of two functions of the code; of a failure nothing is read."""
+    file = folder / "pair.c"
+    file.write_text(code)
+    result = run(prototype, "--same", f"{file}:{one}", f"{file}:{other}", "--json", *further)
+    return result, json.loads(result.stdout) if result.stdout else None
+
+
+def test_two_functions_are_proved_to_give_the_same(tmp_path: Path) -> None:
+    result, found = same(tmp_path, CLAMP, "plain@O1", "lanes", "--lengths", "8,9", "--each", "high=0..127")
+    assert result.exit_code == 0, result.output
+    assert [(b["build"], b["proved"], b["elements"]) for b in found["builds"]] == [("pair.c:lanes -O2", 17, 17)]
+
+
+@pytest.mark.parametrize("fault", ["vdup_n_s8(b->low)", "plain(x + i, y + i, b, n - i)"])
+def test_a_function_that_gives_another_is_shown_beside_the_first(fault: str, tmp_path: Path) -> None:
+    wrong = {"vdup_n_s8(b->low)": "vdup_n_s8(b->low - (b->low == 5))", "plain(x + i, y + i, b, n - i)": "*y = *x"}
+    result, found = same(
+        tmp_path, CLAMP, "plain", "lanes", "--lengths", "9", "--each", "high=0..127",
+        code=CODE.replace(fault, wrong[fault]),
+    )  # fmt: skip
+    assert (result.exit_code, found["outcome"]) == (1, "counter-example")
+    verdicts = [outcome["passed"] for outcome in found["check"]["implementations"]]
+    assert verdicts == [True, False]  # the first is what is wanted: there is no other reference
+
+
+def test_numbers_that_are_not_asked_about_do_not_lead_to_code_that_stops(tmp_path: Path) -> None:
+    result, found = same(tmp_path, SUM, "forwards", "backwards", "--lengths", "0,5", "--each", "less=-2..3")
+    assert (result.exit_code, found["outcome"]) == (0, "proved"), result.output
+    result, _ = same(tmp_path, SUM, "forwards", "backwards", "--lengths", "5", "--each", "less=-2..4")
+    assert result.exit_code == 3
+
+
+def test_a_structure_by_value_is_refused_rather_than_taken_for_the_example(tmp_path: Path) -> None:
+    prototype = "void f(const int8_t x[1], int8_t y[1], struct { int8_t low; int32_t high; } b)"
+    result, found = same(tmp_path, prototype, "copied", "spoilt", "--lengths", "1")
+    assert (result.exit_code, found["outcome"]) == (3, "unknown")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((SUM,), "a prototype has no golden reference: --same A B names two builds"),
+        ((SUM, "--same", "O1", "O2"), "a prototype has no file"),
+        ((SUM, "--same", "nothing.c:f", "O2"), "there is no file nothing.c"),
+        (("int32_t f(const int8_t x[n)", "--same", "a.c", "b.c"), "'n)' is no extent"),
+    ],
+)
+def test_what_is_given_wrong_is_one_sentence(arguments: tuple[str, ...], says: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert says in " ".join(result.output.split())
+    assert result.output.count("lanewise:") <= 1
