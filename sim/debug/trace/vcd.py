@@ -71,12 +71,13 @@ def vcd_trace(session: Session, selection: Selection, lanes: str = "s") -> Itera
 
 
 def gtkwave_save(lanes: str = "s") -> Iterator[str]:
-    """Lines of a GTKWave save file (.gtkw): instruction and source, then the lanes as signed numbers."""
-    yield from ("[timestart] 0", "@0", *(f"lanewise.{name}" for name in _TEXTS), "@22", "lanewise.pc", "lanewise.nzcv")
-    yield from (
-        "@420",
-        *(f"lanewise.{name}[{bits - 1}:0]" for name, bits in _variables(lanes).items() if name[0] == "v"),
-    )
+    """Lines of a GTKWave save file (.gtkw): instruction and source, then the lanes as signed numbers.
+
+    GTKWave knows a variable of several bits by its name with their range only.
+    """
+    ranged = {name: f"lanewise.{name}[{bits - 1}:0]" for name, bits in _variables(lanes).items()}
+    yield from ("[timestart] 0", "@0", *(f"lanewise.{name}" for name in _TEXTS), "@22", ranged["pc"], ranged["nzcv"])
+    yield from ("@420", *(name for key, name in ranged.items() if key[0] == "v"))
 
 
 def surfer_commands(lanes: str = "s") -> Iterator[str]:
