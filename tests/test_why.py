@@ -114,6 +114,46 @@ def test_golden_steps_are_beside_the_way_and_what_was_lost() -> None:
     assert not any(step.parts for step in way.steps)
 
 
+FOLDED = """#include <stdint.h>
+int32_t looked_up(const int32_t *in, const int32_t *table)
+{
+    int32_t top = 0;
+    for (int i = 0; i < 3; ++i)
+        if (in[i] > top)
+            top = in[i];
+    int32_t sum = 0;
+    sum += table[top - in[0]];
+    return sum;
+}
+"""
+
+
+def test_lines_of_which_no_instruction_is_left_are_those_at_o0(tmp_path: Path) -> None:
+    file = tmp_path / "folded.c"
+    file.write_text(FOLDED)
+    session = Session(debug_function(file, "looked_up", ["0,2,1", "10,20,30"], ("-O2",)))
+    session.goto_end()
+    way = session.why("result")
+    assert way.steps[-1].value == 30
+    assert session.call.image is not None
+    assert "folded.c:8" not in {str(line) for *_, line in session.call.image.lines}
+    assert "folded.c:8" in way.unoptimized
+    assert "at -O0 also through" in str(way)
+    session.goto(3)
+    assert session.why("in[0]").unoptimized == ()
+
+
+def test_what_a_branch_looked_at_that_led_to_an_address_is_on_the_way(tmp_path: Path) -> None:
+    """Line 4 is overwritten, but decides that line 7 is executed, of which the address of the result is made."""
+    file = tmp_path / "folded.c"
+    file.write_text(FOLDED)
+    session = Session(debug_function(file, "looked_up", ["0,2,1", "10,20,30"], ("-O0",)))
+    session.goto_end()
+    way = session.why("result")
+    assert "folded.c:4" in {step.source for step in way.decisions}
+    assert way.unoptimized == ()
+
+
 def faulty_lines(fault: Fault, text: str) -> set[str]:
     """The lines of the changed source in which the fault is."""
     first = text[: text.index(fault.new)].count("\n") + 1

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from isa.errors import LanewiseError
 from isa.instruction import Instruction
 from isa.lane import Place
 from sim.call.buffers import PlacedArray
@@ -21,7 +22,7 @@ from sim.check.blame import Lineage
 from sim.check.compare import Value, as_value
 from sim.check.origin import LaneOrigin, Node, bits_of
 from sim.check.report import Mismatch
-from sim.debug.calls import DebugError, DebuggedCall, Trouble
+from sim.debug.calls import DebugError, DebuggedCall, Trouble, debug_other_build
 from sim.debug.conditions import SATURATES, TIES, WRAPS, At, AtNumber, Meets, Reads, SetsQc, StopCondition, When, Writes
 from sim.debug.difference import SessionDifference, difference
 from sim.debug.spots import Number, Spot, SpotError, bytes_at, find_spot, lane_numbers
@@ -34,12 +35,15 @@ from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine
 from sim.machine.registers import RegisterStorage
 from sim.machine.trace import Step
+from sim.toolchain.compilers import is_source
 from sim.toolchain.image import ImageError
 
 if TYPE_CHECKING:
     from sim.debug.page.widget import SessionWidget
 
 _CLASSES: Final = {"saturates": SATURATES, "ties": TIES, "wraps": WRAPS}
+_MOST_UNOPTIMIZED: Final = 1 << 20
+"""Instructions of an -O0 build of which it is asked through which lines a lane goes."""
 _LINE = re.compile(r"([^:\s]+):(\d+)")
 
 
@@ -299,6 +303,25 @@ class Session:
     def _all_golden_steps(self) -> Mapping[str, np.ndarray[Any, Any]]:
         kernel = self.call.kernel
         return {} if kernel is None else kernel.steps(self.call.inputs)
+
+    @cached_property
+    def unoptimized(self) -> Session | None:
+        """The same call of the -O0 build of the same source, at its end; None where it is this one, cannot be built,
+        or is long.
+        """
+        job = self.call.job
+        if job.source is None or not is_source(job.source) or "-O0" in job.flags:
+            return None
+        try:
+            other = Session(replace(debug_other_build(self.call, ["-O0"]), limit=_MOST_UNOPTIMIZED))
+        except LanewiseError:
+            return None
+        other.goto_end()
+        return other if other.timeline.returned else None
+
+    def is_output(self, spot: Spot) -> bool:
+        """Whether it is an element of an output, or the result."""
+        return self._output_lane(spot) is not None
 
     def _output_lane(self, spot: Spot) -> tuple[int, ...] | None:
         """Which element of an output it is; None where it is none."""

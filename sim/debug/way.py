@@ -47,8 +47,9 @@ class LaneWay:
 
     `inputs` are what it started from, or what it reaches: elements of arrays, registers, bytes of memory.  `addresses`
     are the steps that only made addresses, of what was loaded and stored on the way, and `decisions` the branches
-    before it with what decided them.  `golden` are the steps of the golden reference and their values.  `is_cut` says
-    that there are more steps.
+    before it with what decided them.  `golden` are the steps of the golden reference and their values.  `unoptimized`
+    are source lines that the way of the same lane at -O0 has too: of an optimised build some have no instruction left.
+    `is_cut` says that there are more steps.
     """
 
     spot: Spot
@@ -57,13 +58,15 @@ class LaneWay:
     addresses: tuple[WhyStep, ...] = ()
     decisions: tuple[WhyStep, ...] = ()
     golden: Mapping[str, Value] = field(default_factory=dict)
+    unoptimized: tuple[str, ...] = ()
     is_cut: bool = False
     is_forward: bool = False
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The source lines of the way, those of addresses and decisions too, each once."""
-        return tuple(dict.fromkeys(step.source for step in (*self.steps, *self.addresses, *self.decisions)))
+        """The source lines of the way, those of addresses, decisions and -O0 too, each once."""
+        told = (*self.steps, *self.addresses, *self.decisions)
+        return tuple(dict.fromkeys([*(step.source for step in told), *self.unoptimized]))
 
     def __str__(self) -> str:
         verb = "reaches" if self.is_forward else "comes from"
@@ -74,4 +77,5 @@ class LaneWay:
             parts += ["  golden: " + ", ".join(f"{name} {value}" for name, value in self.golden.items())]
         for title, steps in (("addresses", self.addresses), ("decided by", self.decisions)):
             parts += [f"  {title}:", *(f"    {step}" for step in steps)] if steps else []
+        parts += [f"  at -O0 also through {', '.join(self.unoptimized)}"] if self.unoptimized else []
         return "\n".join(parts)

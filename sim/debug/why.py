@@ -35,7 +35,9 @@ MOST: Final = 1000
 _FEW, _MANY = 32, 4096
 """Instructions that are executed again together."""
 _SOME, _BRANCHES = 12, 3
-"""Loads and stores of which it is looked how their addresses came to be, and steps of each; branches before."""
+"""Different loads and stores of which it is looked how their addresses came to be, branches, and steps of each; the
+last branches.
+"""
 
 
 def walk_back(timeline: Timeline, spot: Spot, most: int = MOST) -> OriginWalk:
@@ -99,16 +101,26 @@ def why_of(session: Session, spot: Spot) -> LaneWay:
     found = _Way(session, walk_back(session.timeline, spot))
     steps = found.steps(spot)
     shown = {(step.number, step.lane) for step in steps}
+    reaching = found.addresses()
     addresses, decisions = (
         tuple(step for step in some if (step.number, step.lane) not in shown)
-        for some in (found.addresses(), found.decisions(here))
+        for some in (reaching, found.decisions(here, reaching))
     )
     told = LaneWay(
         spot=spot, steps=steps, inputs=tuple(found.inputs()), addresses=addresses, decisions=decisions,
         golden=session.golden_steps(spot), is_cut=len(found.nodes) >= MOST,
     )  # fmt: skip
     session.goto(here)
-    return told
+    return replace(told, unoptimized=_lines_unoptimized(session, told))
+
+
+def _lines_unoptimized(session: Session, way: LaneWay) -> tuple[str, ...]:
+    """The source lines that the way of the same lane at -O0 has too; only of an output, of a call that returned."""
+    plain = session.unoptimized if session.timeline.returned and session.is_output(way.spot) else None
+    if plain is None:
+        return ()
+    lines = {line.removeprefix("near ") for line in way.lines}
+    return tuple(line for line in plain.why(way.spot.name).lines if line not in lines and not line.startswith("near "))
 
 
 class _Way:
@@ -146,31 +158,21 @@ class _Way:
     def addresses(self) -> tuple[WhyStep, ...]:
         """How the addresses came to be of the last things that were loaded and stored on the way."""
         found: dict[tuple[int, str], WhyStep] = {}
-        reaching = dict.fromkeys(
-            node.index for node in self.nodes if _address_places(node.recorded.occurrence.instruction)
-        )
-        of = {node.index: node.recorded.occurrence.instruction for node in self.nodes}
-        for number in list(reaching)[-_SOME:]:
-            for place in _address_places(of[number]):
-                self._session.goto(number)
+        last = {node.recorded.pc: node for node in self.nodes if _address_places(node.recorded.occurrence.instruction)}
+        for node in sorted(last.values(), key=lambda node: node.index)[-_SOME:]:
+            for place in _address_places(node.recorded.occurrence.instruction):
+                self._session.goto(node.index)
                 found |= {(step.number, step.lane): step for step in self._short_way(place)}
         return tuple(found[key] for key in sorted(found))
 
-    def decisions(self, here: int) -> tuple[WhyStep, ...]:
-        """What chose between two values on the way, and the last branches before its last step that could have gone
-        elsewhere: what they looked at.
-        """
+    def decisions(self, here: int, addresses: Iterable[WhyStep]) -> tuple[WhyStep, ...]:
+        """What chose between two values on the way, and what the branches looked at that led to it."""
         session, found = self._session, dict[tuple[int, str], WhyStep]()
         choosing = [(node.index, place) for node in self.nodes for place in _choosing_places(node)]
         for number, place in list(dict.fromkeys(choosing))[-_SOME:]:
             session.goto(number)
             found |= {(step.number, step.lane): step for step in self._short_way(place)}
-        before = self.nodes[-1].index if self.nodes else here
-        for _ in range(_BRANCHES):
-            branch = session.find_back(Decides(), before)
-            if branch is None:
-                break
-            before = branch
+        for branch in self._branches(here, addresses):
             session.goto(branch)
             execution = session.timeline.execute()
             assert execution is not None  # it was found
@@ -184,6 +186,21 @@ class _Way:
                     session.goto(branch)
                     found |= {(step.number, step.lane): step for step in self._short_way(place)}
         return tuple(found[key] for key in sorted(found))
+
+    def _branches(self, here: int, addresses: Iterable[WhyStep]) -> list[int]:
+        """The last branches before the last step that could have gone elsewhere, and the one before each instruction of
+        the way, and of the addresses, when it was executed last.
+        """
+        of = {each.pc: each.number for each in addresses} | {node.recorded.pc: node.index for node in self.nodes}
+        found = dict[int, None]()
+        before: int | None = max(of.values(), default=here)
+        for _ in range(_BRANCHES):
+            before = None if before is None else self._session.find_back(Decides(), before)
+            found |= {} if before is None else {before: None}
+        for number in sorted(of.values(), reverse=True):
+            branch = self._session.find_back(Decides(), number) if len(found) < _SOME else None
+            found |= {} if branch is None else {branch: None}
+        return list(found)
 
     def _short_way(self, place: Place) -> Iterator[WhyStep]:
         """The last steps to what a register holds now."""
@@ -312,7 +329,7 @@ def _choosing_places(node: Node) -> list[Place]:
 
 
 def _address_places(instruction: Instruction) -> list[Place]:
-    """The registers of which an instruction makes addresses."""
+    """The registers of which an instruction makes addresses; the stack's needs no reason."""
     addresses = [node.address for node in walk(instruction.lanes) if isinstance(node, Load)]
     addresses += [w.place.address for w in instruction.writes if isinstance(w.place, MemoryPlace)]
-    return sorted({node.place for node in walk(addresses) if isinstance(node, Read)}, key=str)
+    return sorted({n.place for n in walk(addresses) if isinstance(n, Read) and n.place.file != "sp"}, key=str)

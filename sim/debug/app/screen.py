@@ -93,6 +93,8 @@ class WhyTree(Tree[WhyStep | None], inherit_bindings=False):
                 group = self.root.add(Text(title, "dim"), data=None)
                 for other in others:
                     self._add(group, other, is_leaf=True)
+        if way.unoptimized:
+            self.root.add_leaf(Text(plain(f"at -O0 also through {', '.join(way.unoptimized)}"), "dim"))
         self.root.expand()
 
     def _add(self, parent: TreeNode[WhyStep | None], step: WhyStep, is_leaf: bool = False) -> TreeNode[WhyStep | None]:
