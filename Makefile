@@ -106,9 +106,12 @@ test-outside: $(INSTALLED)
 	@$(PIP) --requirement outside.lock
 	@$(BIN)/python -m pytest --override-ini=python_files='outside_*.py' tests/long
 
-# Programs of others that speak with ours: gdb on programs under qemu.  Debian's gdb-multiarch, qemu-user,
-# gcc-aarch64-linux-gnu and libc6-dev-arm64-cross must be there: minutes.
+# Programs of others that speak with ours: gdb on programs under qemu, adapters of Visual Studio Code (brought from the
+# package index and the npm registry).  Debian's gdb-multiarch, qemu-user, gcc-aarch64-linux-gnu and
+# libc6-dev-arm64-cross must be there, and Node.js for one adapter: minutes.
 test-clients: $(INSTALLED)
+	@$(PIP) --upgrade --target $(VENV)/clients --requirement clients.lock
+	@npm install --silent --ignore-scripts --no-save --prefix $(VENV)/clients cdt-gdb-adapter@1.7.0 || true
 	@$(BIN)/python -m pytest --numprocesses=auto --override-ini=python_files='clients_*.py' tests/long
 
 # What pages and widgets of a session run, built from its `source` folder: by esbuild, checked by TypeScript, from the npm registry.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,3 +69,20 @@ def test_the_table_of_operators_names_the_parameters_of_configure() -> None:
 def test_everything_public_of_the_operators_is_there() -> None:
     assert [name for name in operators.__all__ if not hasattr(operators, name)] == []
     assert operators.__all__ == sorted(operators.__all__)
+
+
+def launch_configurations() -> dict[str, dict[str, Any]]:
+    """The launch configurations of docs/debugging.md by their types."""
+    text = (Path(__file__).parents[1] / "docs/debugging.md").read_text()
+    launch = json.loads(text.split("```json\n")[1].split("```")[0])
+    return {each["type"]: each for each in launch["configurations"]}
+
+
+def test_launch_configurations_are_of_the_port_and_program_that_are_served() -> None:
+    """What they do is tried by tests/long/clients_vscode.py."""
+    text = (Path(__file__).parents[1] / "docs/debugging.md").read_text()
+    served = re.search(r"\$ lanewise gdb .* --port (\d+) --elf (\S+)", text)
+    assert served is not None
+    for each in launch_configurations().values():
+        assert each["program"] == f"${{workspaceFolder}}/{served[2]}"
+        assert json.dumps(each).count(served[1]) == 1
