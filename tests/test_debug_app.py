@@ -16,10 +16,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from sim.check.check import Job
 from sim.command.running import debug as command
 from sim.command.signatures.looking.debug import debug as signature
+from sim.debug.app import screen
 from sim.debug.app.keys import HINTS, KEYS
 from sim.debug.app.looking import LaneKind
 from sim.debug.app.screen import Debugger
@@ -35,6 +37,15 @@ void scaled(const int32_t *in, int16_t *out)
     int32x4_t low = vmulq_n_s32(vld1q_s32(in), 3);
     low = vmaxq_s32(vshrq_n_s32(low, 1), vdupq_n_s32(-900));
     vst1_s16(out, vqmovn_s32(low));
+}
+"""
+LONG = """#include <arm_neon.h>
+void summed(const int32_t *in, int32_t *out, int n)
+{
+    int32x4_t sum = vdupq_n_s32(0);
+    for (int i = 0; i < n; ++i)
+        sum = vrshrq_n_s32(vaddq_s32(sum, vld1q_s32(in)), 8);
+    vst1q_s32(out, sum);
 }
 """
 FAULTY = 5
@@ -67,6 +78,12 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Session:
 def session(failing: Session) -> Session:
     failing.goto_trouble()
     return failing
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a key asks for is done before the next one is looked at, however busy this computer is."""
+    monkeypatch.setattr(screen, "PATIENCE", 60)
 
 
 def typed(text: str) -> list[str]:
@@ -339,3 +356,44 @@ def test_the_prompt_is_there_where_it_is_asked_for(option: str, started: Callabl
 def test_the_prompt_is_there_without_textual(started: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "find_spec", lambda name: None)
     assert re.search(r"instruction \d+\n", started())
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    """Of 200,000 vector additions none is a tie."""
+    file = tmp_path_factory.mktemp("app") / "long.c"
+    file.write_text(LONG)
+    return Session(debug_function(file, "summed", ["1,2,3,4", "zeros:4", "200000"], ("-O1", "-fno-unroll-loops")))
+
+
+@pytest.mark.parametrize(("key", "text", "ending"), [("slash", "ties", "escape"), ("colon", "find ties", "ctrl+c")])
+def test_a_long_search_is_ended_by_a_key_and_leaves_the_session_where_it_was(
+    key: str, text: str, ending: str, long: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would take many seconds."""
+    monkeypatch.setattr(screen, "PATIENCE", 0.01)
+    session = long
+    session.goto(7)
+    here = session.position, session.machine.pc, session.machine.v[0]
+
+    async def run() -> list[str]:
+        app, told = Debugger(session), list[str]()
+        async with app.run_test(size=SMALL) as pilot:
+            await pilot.press(key, *typed(text))
+            told.append(shown(app))
+            await pilot.press("s", "g")  # not obeyed
+            await pilot.press(ending)
+            while "looking for it" in shown(app):
+                await pilot.pause(0.01)
+            told.append(shown(app))
+        return told
+
+    assert asyncio.run(run()) == [
+        "looking for it: Escape ends that", "ended by Escape: the session stands where it stood",
+    ]  # fmt: skip
+    assert (session.position, session.machine.pc, session.machine.v[0]) == here
+
+
+def shown(app: Debugger) -> str:
+    """The line of hints."""
+    return str(app.query_one("#keys", Static).render())

@@ -9,8 +9,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator
+from threading import Event
 from typing import Final, NamedTuple
 
+from isa.errors import INTERRUPTED, LanewiseError
 from isa.evaluate.exact import Occurrence
 from sim.call.limits import MAX_INSTRUCTIONS
 from sim.call.native.code import PATIENCE
@@ -28,6 +30,12 @@ _MOST_BYTES: Final = 1 << 28
 """Of memory that checkpoints hold; past either bound every second one goes."""
 _MOST_RECORDINGS: Final = 32
 """Some 60 MB."""
+
+
+class Interrupted(LanewiseError):
+    """Somebody else has set `Timeline.interrupted`."""
+
+    exit_code = INTERRUPTED
 
 
 class Execution(NamedTuple):
@@ -56,6 +64,8 @@ class Timeline:
         self.machine = machine
         self.fault: ExecutionError | None = None
         """What ends the call, as far as that is known; None where it returns."""
+        self.interrupted = Event()
+        """Set by another thread, it ends a search soon, by `Interrupted`, anywhere in the call."""
         self._until, self._limit = until % 2**64, limit
         self._end: int | None = None
         machine.instructions_executed = 0
@@ -111,7 +121,8 @@ class Timeline:
             return None
 
     def execute(self) -> Execution | None:
-        """Execute one instruction, and say what it read too; None at the end."""
+        """Execute one instruction, and say what it read too; None at the end.  Raises Interrupted."""
+        self._heed()
         machine = self.machine
         try:
             places = () if self.returned else machine.instruction_at(machine.pc).places_read
@@ -126,14 +137,19 @@ class Timeline:
     def recording(self, number: int) -> Recording:
         """A recording with instruction `number` in it, or without any where the call has not so many.
 
-        The position is another one afterwards.
+        The position is another one afterwards.  Raises Interrupted.
         """
+        self._heed()
         start = number // RECORDED * RECORDED
         while True:
             found = self._recorded_from(start)
             if number < found.end or not len(found):
                 return found
             start = found.end
+
+    def _heed(self) -> None:
+        if self.interrupted.is_set():
+            raise Interrupted("it was ended before its end")
 
     def recordings(self, number: int) -> Iterator[Recording]:
         """All of the call, from the one with instruction `number` on."""

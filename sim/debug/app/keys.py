@@ -24,7 +24,9 @@ KEYS: Final = (
     Key("g", (("g", "ask('goto')"),), "go to an instruction by its number"),
     Key("t", (("t", "trouble"),), "go to the instruction at fault; what is wrong, in full"),
     Key("/", (("slash", "ask('run')"),), "go on to FILE:LINE, writes out[3], reads x1, saturates, sets qc"),
-    Key("n N", (("n", "again(1)"), ("N", "again(-1)")), "on to the same again; back to it"),
+    Key(
+        "n N", (("n", "again(1)"), ("N", "again(-1)")), "on to the same again; back to it; Escape ends what takes long"
+    ),
     Key("w", (("w", "ask('why')"),), "why a lane is what it is: v3.s[2], out[5]"),
     Key("W", (("W", "ask('slice')"),), "what a lane reaches from here on"),
     Key("Enter Space", (), "in the tree: go behind that instruction; open or close it"),

@@ -6,13 +6,15 @@ The only file that imports textual.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, Final
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, ClassVar, Final, TypeVar
 
 from rich.text import Text
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
+from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static, Tree
 from textual.widgets.tree import TreeNode
@@ -26,6 +28,7 @@ from sim.debug.app.looking import ALL, LaneKind, Looking
 from sim.debug.commands import SessionCommands
 from sim.debug.conditions import At
 from sim.debug.session import Session
+from sim.debug.timeline import Interrupted
 from sim.debug.way import LaneWay, WhyStep
 
 _QUESTIONS: Final = {
@@ -33,6 +36,9 @@ _QUESTIONS: Final = {
     "type": "type of lanes", "memory": "memory at", "command": "command",
 }  # fmt: skip
 _WIDE: Final = 120
+PATIENCE = 0.05
+"""Seconds after which what is under way is said to be, and keys are heard."""
+_Result = TypeVar("_Result")
 
 
 class Part(VerticalScroll, inherit_bindings=False):
@@ -136,6 +142,14 @@ class Help(ModalScreen[None]):
             self.dismiss()
 
 
+class Done(Message):
+    """What took long is done, and is to be shown."""
+
+    def __init__(self, show: Callable[[], None]) -> None:
+        super().__init__()
+        self.show = show
+
+
 class Debugger(App[None]):
     """A session on the screen."""
 
@@ -157,6 +171,8 @@ class Debugger(App[None]):
         self._part = PARTS[0]
         self._question = ""
         self._last: dict[str, str] = {}
+        self._worker = ThreadPoolExecutor(1)
+        self._doings: Future[Any] | None = None
 
     def compose(self) -> ComposeResult:
         yield Static(id="head", markup=False)
@@ -194,6 +210,8 @@ class Debugger(App[None]):
         self._paint()
 
     def _paint(self) -> None:
+        if self._doings is not None:
+            return
         looking, session = self.looking, self.looking.session
         machine, trouble = session.machine, session.trouble
         end = "end" if session.is_at_end else f"#{session.position}"
@@ -232,14 +250,50 @@ class Debugger(App[None]):
         """In the line of hints, which come back with the next key that moves."""
         self.query_one("#keys", Static).update(Text.assemble((plain(text) or HINTS, style if text else "dim")))
 
-    def _trying(self, work: Callable[[], object]) -> bool:
-        """Do what may be refused, which is said in one sentence; whether it was done."""
+    def _doing(self, work: Callable[[], _Result], then: Callable[[_Result], object]) -> None:
+        """Do what may be refused, which is said in a sentence, or may take long, which Escape ends; then show it.
+
+        Until it is done no other key is obeyed, and nothing is painted that would ask the session.
+        """
+        session = self.looking.session
+        here = session.position
+        self._doings = self._worker.submit(work)
+
+        def show() -> None:
+            self._doings = None
+            session.timeline.interrupted.clear()
+            self._say("")
+            try:
+                then(done.result())
+            except Interrupted:
+                session.goto(here)
+                self._say("ended by Escape: the session stands where it stood", "yellow")
+            except (LanewiseError, ValueError) as error:
+                self._say(str(error), FAULT)
+
+        done = self._doings
         try:
-            work()
-        except (LanewiseError, ValueError) as error:
-            self._say(str(error), FAULT)
-            return False
-        return True
+            done.exception(PATIENCE)
+        except TimeoutError:
+            self._say("looking for it: Escape ends that", "yellow")
+            done.add_done_callback(lambda _: self.post_message(Done(show)))
+        else:
+            show()
+
+    def on_done(self, message: Done) -> None:
+        message.show()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While the session is at work only what ends that is obeyed."""
+        return self._doings is None or action in ("leave_question", "quit")
+
+    async def action_quit(self) -> None:
+        """End what is under way first, and leave only where nothing is."""
+        if self._doings is not None:
+            self.action_leave_question()
+        else:
+            self._worker.shutdown()
+            await super().action_quit()
 
     # Keys
 
@@ -260,11 +314,8 @@ class Debugger(App[None]):
         if not others.pcs:
             self._say("no other source line is known of this call", "yellow")
             return
-        if by > 0:
-            session.run_to(others)
-        else:
-            session.reverse_to(others)
-        self._moved()
+        go = session.run_to if by > 0 else session.reverse_to
+        self._doing(lambda: go(others), lambda found: self._moved())
 
     def action_goto_start(self) -> None:
         self.looking.session.goto(0)
@@ -331,7 +382,7 @@ class Debugger(App[None]):
         self.call_after_refresh(self._paint)
 
     def on_tree_node_selected(self, event: Tree.NodeSelected[WhyStep | None]) -> None:
-        if event.node.data is not None:
+        if event.node.data is not None and self._doings is None:
             self.looking.session.goto(event.node.data.number + 1)
             self._moved()
 
@@ -349,6 +400,9 @@ class Debugger(App[None]):
         line.focus()
 
     def action_leave_question(self) -> None:
+        if self._doings is not None:
+            self.looking.session.timeline.interrupted.set()
+            return
         line = self.query_one(Input)
         if line.display:
             line.display = False
@@ -360,45 +414,55 @@ class Debugger(App[None]):
         self.action_leave_question()
         if text:
             self._last[question] = text
-        self._trying(lambda: self._answer_to(question, text))
+        self._answer_to(question, text)
 
     def _answer_to(self, question: str, text: str) -> None:
-        """Raises what the session raises."""
-        session = self.looking.session
+        looking, session = self.looking, self.looking.session
+
+        def choose_kind(kind: LaneKind) -> None:
+            looking.lanes = kind
+            self._paint()
+
+        def choose_memory(_: object) -> None:
+            looking.memory = text
+            self.action_part(1 + PARTS.index("memory"))
+
+        def show_way(way: LaneWay) -> None:
+            self._show_way(way)
+            self.action_part(1 + PARTS.index("why"))
+
+        def show_answer(answer: str) -> None:
+            self._moved()
+            self._answer(answer)
+
         match question:
             case "goto":
-                self._commands.answer(f"goto {text or 0}")
-                self._moved()
+                self._doing(lambda: self._commands.answer(f"goto {text or 0}"), lambda answer: self._moved())
             case "run":
                 self._run(text, 1)
             case "why" | "slice":
-                self._show_way(session.why(text) if question == "why" else session.slice(text))
-                self.action_part(1 + PARTS.index("why"))
+                ask = session.why if question == "why" else session.slice
+                self._doing(lambda: ask(text), show_way)
             case "type":
-                self.looking.lanes = LaneKind.read(text)
-                self._paint()
+                self._doing(lambda: LaneKind.read(text), choose_kind)
             case "memory":
-                if text not in (ALL, *session.arrays):
-                    address_of(self.looking, text)
-                self.looking.memory = text
-                self.action_part(1 + PARTS.index("memory"))
+                named = text in (ALL, *session.arrays)
+                self._doing(lambda: None if named else address_of(looking, text), choose_memory)
             case _:
-                answer = self._commands.answer(text)
-                self._moved()
-                self._answer(answer)
+                self._doing(lambda: self._commands.answer(text), show_answer)
 
     def _run(self, text: str, by: int) -> None:
         session = self.looking.session
 
-        def go() -> None:
-            found = session.run_to(text) if by > 0 else session.reverse_to(text)
+        def moved(found: int | None) -> None:
             self._moved()
             if found is None:
                 self._say(
                     "none from there on: this is the end" if by > 0 else "none before: this is the start", "yellow"
                 )
 
-        self._trying(go)
+        go = session.run_to if by > 0 else session.reverse_to
+        self._doing(lambda: go(text), moved)
 
     def _answer(self, text: str) -> None:
         self.query_one("#answers", Part).paint(Text(plain_lines(text)), 0)
