@@ -17,7 +17,7 @@ import pytest
 
 from isa.evaluate.exact import Evaluation
 from isa.lane import Place
-from sim.check.origin import copied_bytes, source_bytes, written_lanes
+from sim.check.origin import copied_bytes, keeps_number, source_bytes, written_lanes
 from sim.debug.calls import DebugError, debug_function
 from sim.debug.events import EVENTS, event_conditions
 from sim.debug.page.contents import page_contents
@@ -112,7 +112,8 @@ def test_patterns_say_which_bytes_each_lane_was_made_of(window: Window) -> None:
         assert len(pattern) == len(parts)
         for part, told in zip(parts, pattern, strict=True):
             copied = copied_bytes(part.lane, evaluation)
-            assert told[6] == (copied is not None)
+            keeps = keeps_number(part.lane)
+            assert told[6] == (1 if copied is not None else 2 * keeps)
             expected = {
                 (place_number(byte.where), byte.number) if isinstance(byte.where, Place) else byte.number
                 for byte in (source_bytes(part.lane, evaluation) if copied is None else copied)

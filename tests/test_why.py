@@ -14,8 +14,8 @@ from sim.check.vectors import call_seed, make_vectors
 from sim.debug import why
 from sim.debug.calls import debug_failing, debug_function, debug_kernel
 from sim.debug.session import Session
-from sim.kernels import quantize_down
-from sim.kernels.kernel import Kernel
+from sim.kernels import parse_prototype, quantize_down
+from sim.kernels.kernel import Inputs, Kernel
 
 TEXT = """#include <stddef.h>
 #include <stdint.h>
@@ -152,6 +152,31 @@ def test_what_a_branch_looked_at_that_led_to_an_address_is_on_the_way(tmp_path: 
     way = session.why("result")
     assert "folded.c:4" in {step.source for step in way.decisions}
     assert way.unoptimized == ()
+
+
+def test_a_load_that_holds_a_step_by_chance_is_none(tmp_path: Path) -> None:
+    """The bias is three times the input."""
+    file = tmp_path / "line.c"
+    file.write_text("""#include <stdint.h>
+void line(const int16_t *bias, const int16_t *in, int32_t *out) { out[0] = bias[0] + in[0] * 3; }
+""")
+    name, signature = parse_prototype("void line(const int16_t bias[1], const int16_t in[1], int32_t out[1])")
+
+    def steps(inputs: Inputs) -> dict[str, np.ndarray]:
+        product = inputs["in"].astype(np.int64) * 3
+        return {"in": inputs["in"], "product": product, "out": product + inputs["bias"]}
+
+    kernel = Kernel(
+        name=name, symbol=name, sources=(file,), signature=signature, steps=steps,
+        golden=lambda inputs: {"out": steps(inputs)["out"].astype(np.int32)},
+    )  # fmt: skip
+    inputs = {"bias": np.array([12], np.int16), "in": np.array([4], np.int16)}
+    session = Session(debug_kernel(kernel, Job(file, ("-O0",)), inputs))
+    session.goto_end()
+    way = session.why("out[0]")
+    assert any(step.value == 12 and step.instruction.startswith("ldr") and not step.golden for step in way.steps)
+    (product,) = (step for step in way.steps if step.golden == "product")
+    assert product.instruction.startswith(("add", "mul"))
 
 
 def faulty_lines(fault: Fault, text: str) -> set[str]:

@@ -267,6 +267,11 @@ def copied_bytes(lane: Lane, evaluation: Evaluation) -> list[Byte] | None:
     return _leaf(lane.operand, lane.lsb, lane.element.bits, evaluation) if whole_bytes else None
 
 
+def keeps_number(lane: Lane) -> bool:
+    """Whether a lane is what was read or loaded, or a part of it, in another width perhaps: nothing is computed."""
+    return isinstance(lane, (Read, Load)) or (isinstance(lane, Field) and keeps_number(lane.operand))
+
+
 def source_bytes(lane: Lane, evaluation: Evaluation) -> Iterator[Byte]:
     """The bytes that the value of an expression came from.
 

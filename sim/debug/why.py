@@ -19,7 +19,7 @@ from isa.lane import Memory as MemoryPlace
 from isa.operands import ELEMENT_LETTERS
 from sim.call.call import Recorded
 from sim.call.native.recorder import Array, Recording
-from sim.check.origin import MEMORY, Byte, Node, OriginWalk, copied_bytes, source_bytes, written_lanes
+from sim.check.origin import MEMORY, Byte, Node, OriginWalk, copied_bytes, keeps_number, source_bytes, written_lanes
 from sim.debug.conditions import Decides
 from sim.debug.events import event_conditions
 from sim.debug.spots import Spot
@@ -53,13 +53,13 @@ def walk_back(timeline: Timeline, spot: Spot, most: int = MOST) -> OriginWalk:
             continue
         last = recording.start + written
         first = max(recording.start, last + 1 - together)
-        taken = 0
+        before = len(way.nodes) + len(way.copies)
         for index, recorded in reversed(list(_executed_again(timeline, first, last))):
             if way.wanted.could_come_from(recorded.occurrence.instruction):
                 way.take(index, recorded)
-                taken += 1
         number = first
-        together = min(2 * together, _MANY) if 8 * taken > together else max(_FEW, together // 2)
+        is_dense = 8 * (len(way.nodes) + len(way.copies) - before) > together
+        together = min(2 * together, _MANY) if is_dense else max(_FEW, together // 2)
     timeline.goto(here)
     return way
 
@@ -143,7 +143,7 @@ class _Way:
         parting = self._session.parting_of(spot, self.nodes)
         for node in self.nodes:
             held = ""
-            if pending and node not in self._copies and node.holds(pending[0][1]):
+            if pending and not _keeps_number(node) and node.holds(pending[0][1]):
                 held = pending.pop(0)[0]
             step = _told(self._session, node, node in self._copies)
             found.append(replace(step, golden=held, parts=node is parting, made_of=tuple(made_of.get(node, ()))))
@@ -275,6 +275,11 @@ def _is_kept(node: Node) -> bool:
     """Whether it is what its register held there before."""
     number = node.lane * node.bits // node.write.bits
     return number < len(node.write.lanes) and is_kept(node.write, number)
+
+
+def _keeps_number(node: Node) -> bool:
+    """Whether it is only moved, or widened: a step of the golden reference computes something."""
+    return node.lane >= len(node.write.lanes) or keeps_number(node.write.lanes[node.lane])
 
 
 def _told(session: Session, node: Node, is_copy: bool) -> WhyStep:

@@ -16,7 +16,7 @@ from isa.evaluate.exact import Evaluation
 from isa.instruction import Instruction
 from isa.lane import Binary, Constant, Field, Lane, Load, Pick, Place, Read
 from sim.call.native.recorder import Array
-from sim.check.origin import MEMORY, Byte, copied_bytes, source_bytes, written_lanes
+from sim.check.origin import MEMORY, Byte, copied_bytes, keeps_number, source_bytes, written_lanes
 from sim.debug.page.window import PLACES, Window, place_number
 
 FIRST_ACCESS = len(PLACES)
@@ -30,7 +30,8 @@ class LaneSources(NamedTuple):
     """`patterns` are the different ones, and `numbers` says which of them each execution of a window has.
 
     A pattern is a list of lanes: [which of the instruction's writes, place, first byte, bytes, bits, number of the
-    lane, whether it was only moved, and the runs of bytes it was made of: place, first byte, bytes, ...].
+    lane, 1 where it was only moved and 2 where it was widened too, and the runs of bytes it was made of: place, first
+    byte, bytes, ...].
     """
 
     patterns: list[tuple[tuple[int, ...], ...]]
@@ -64,7 +65,8 @@ def _pattern(window: Window, number: int) -> tuple[tuple[int, ...], ...]:
         copied = copied_bytes(part.lane, evaluation)
         sources = list(source_bytes(part.lane, evaluation)) if copied is None else copied
         place, first, size = next(iter(_runs(part.span, accesses, is_store=True)))
-        head = (writes[id(part.write)], place, first, size, part.bits, part.number, int(copied is not None))
+        moved = 1 if copied is not None else 2 * keeps_number(part.lane)
+        head = (writes[id(part.write)], place, first, size, part.bits, part.number, moved)
         lanes.append((*head, *(each for run in _runs(sources, accesses, is_store=False) for each in run)))
     return tuple(lanes)
 

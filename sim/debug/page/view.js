@@ -1,4 +1,4 @@
-/* built from source/ by make page: 8eef30915cce7a267eba349b57236ef2ee576a283d22a783e4f14b0add3f3a24 */
+/* built from source/ by make page: 51e4682c49f7b7235fe31aaf2d09ad54268641b7edfe8b8ae31d345f8ebcf701 */
 
 // src/data.ts
 var MEMORY = -1;
@@ -376,7 +376,7 @@ function wayOf(recorded, stores, spot, n) {
   const isTrouble = trouble?.spot && trouble.spot[0] === spot.place && trouble.spot[1] === spot.first;
   for (const node of nodes) {
     if (isTrouble && node.n + recorded.head.first === trouble.number && !nodes.some((each) => each.parts)) node.parts = true;
-    if (pending.length && !node.isCopy && holds(node, pending[0])) node.golden = pending.shift().name;
+    if (pending.length && !node.keepsNumber && holds(node, pending[0])) node.golden = pending.shift().name;
   }
   const next = pending[0];
   return {
@@ -449,6 +449,7 @@ function nodeOf(recorded, n, lane2, place, first, moved) {
     lane: number,
     bits,
     isCopy: moved !== null,
+    keepsNumber: lane2[6] !== 0,
     bytes: writtenBytes(recorded, n, spot),
     write,
     lost: moved ? 0 : lostAt(recorded, n, write, lane2[5]),

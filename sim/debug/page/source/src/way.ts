@@ -14,6 +14,8 @@ export interface Node {
   lane: number;
   bits: number;
   isCopy: boolean;
+  /** Whether it is what was read, in another width perhaps: no step of the golden reference. */
+  keepsNumber: boolean;
   bytes: Uint8Array;
   write: number;
   /** Bits of `Head.events`. */
@@ -119,7 +121,7 @@ export function wayOf(recorded: Recorded, stores: Stores, spot: Spot, n: number)
   const isTrouble = trouble?.spot && trouble.spot[0] === spot.place && trouble.spot[1] === spot.first;
   for (const node of nodes) {
     if (isTrouble && node.n + recorded.head.first === trouble.number && !nodes.some((each) => each.parts)) node.parts = true;
-    if (pending.length && !node.isCopy && holds(node, pending[0]!)) node.golden = pending.shift()!.name;
+    if (pending.length && !node.keepsNumber && holds(node, pending[0]!)) node.golden = pending.shift()!.name;
   }
   const next = pending[0];
   return {
@@ -194,7 +196,7 @@ function nodeOf(recorded: Recorded, n: number, lane: number[], place: number, fi
   }
   const spot = { place, first: first + from, size };
   return {
-    n, code, spot, lane: number, bits, isCopy: moved !== null, bytes: writtenBytes(recorded, n, spot), write,
+    n, code, spot, lane: number, bits, isCopy: moved !== null, keepsNumber: lane[6] !== 0, bytes: writtenBytes(recorded, n, spot), write,
     lost: moved ? 0 : lostAt(recorded, n, write, lane[5]!), golden: "", parts: false,
   };
 }
