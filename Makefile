@@ -9,7 +9,7 @@ PAGE_SOURCE := sim/debug/page/source
 # A terminal sees what comes, how much of it and how fast; a log need not.
 PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps
 
-.PHONY: demo test check bench batch prove streams symbolic proofs evidence floating kernels planted why exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-page test-rtl notebooks page docs form-words clean
+.PHONY: demo test check bench batch prove streams schedules symbolic proofs evidence floating kernels planted why exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-page test-rtl notebooks page docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -42,6 +42,10 @@ batch: $(INSTALLED)
 # A million random instructions, machine against emulator: minutes.
 streams: $(INSTALLED)
 	@PYTHONPATH=tests $(BIN)/python -m long.streams
+
+# The pipelines in C against those in Python, 10,000 random streams on every core, and faults planted in C: an hour.
+schedules: $(INSTALLED)
+	@PYTHONPATH=tests $(BIN)/python -m long.schedules
 
 # The symbolic machine against the machine, every form and a million random instructions: an hour.
 symbolic: $(INSTALLED)

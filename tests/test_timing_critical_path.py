@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from sim.timing.analysis.critical_path import Stage, find_critical_path, repeated_part
+from sim.timing.analysis.critical_path import find_critical_path, repeated_part
 from sim.timing.analysis.slack import slacks
 from sim.timing.model.core import Core
 from sim.timing.model.pipeline import schedule
-from sim.timing.model.schedule import StallKind
+from sim.timing.model.schedule import Stage, StallKind
 from support.random_schedules import TEXTS, Case, cases
 from support.small_cores import MULTIPLY, small_core, stream_of
 

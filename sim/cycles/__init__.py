@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from sim.timing.loops.what_if import Change, cycles_of, sensitivity, what_if
     from sim.timing.model.core import Core
     from sim.timing.model.core_file import CoreError, core_names, load_core
-    from sim.timing.model.pipeline import schedule
     from sim.timing.model.schedule import Schedule
     from sim.timing.model.stream import Executed
+    from sim.timing.native.scheduling import schedule
 
 __all__ = [
     "REAL_CORES",
@@ -126,7 +126,7 @@ if not TYPE_CHECKING:
             "loop_in_file": "sim.cycles.kernel",
             "pipe_uses": "sim.timing.analysis.top_down",
             "read_measured": "sim.cycles.estimates",
-            "schedule": "sim.timing.model.pipeline",
+            "schedule": "sim.timing.native.scheduling",
             "sensitivity": "sim.timing.loops.what_if",
             "time_kernel": "sim.cycles.kernel",
             "time_on": "sim.cycles.result",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sim.timing.model.predictor import mispredictions
 from sim.timing.model.stream import Executed
+from sim.timing.native.scheduling import mispredictions
 
 
 class Branches(NamedTuple):

@@ -18,8 +18,8 @@ from sim.timing.loops.bare_loop import ASSUMED
 from sim.timing.loops.found_loops import find_loops, hottest, steady
 from sim.timing.loops.steady import LoopTiming, time_loop
 from sim.timing.model.core import Core
-from sim.timing.model.pipeline import schedule
 from sim.timing.model.schedule import Schedule
+from sim.timing.native.scheduling import schedule
 from sim.toolchain.compilers import is_source
 from sim.toolchain.image import Image
 

@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from sim.cycles.cores import named_core
 from sim.debug.session import Session
-from sim.timing.model.pipeline import schedule
 from sim.timing.model.schedule import Schedule
 from sim.timing.model.stream import Executed, executed
+from sim.timing.native.scheduling import schedule
 from sim.view.cycles.timeline_row import row_of
 
 _PART: Final = 4096

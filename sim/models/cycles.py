@@ -16,7 +16,7 @@ from sim.kernels.requantize.golden import Channels
 from sim.models.kernel_in_layer import LAYER_KERNELS, geometry_of, layer_kernel
 from sim.models.network import Network, NetworkLayer, NotComputed
 from sim.timing.model.core import Core
-from sim.timing.model.pipeline import schedule
+from sim.timing.native.scheduling import schedule
 
 _AT_ONCE = 4
 """Columns that the kernels take together; what is left over they take one by one."""

@@ -11,9 +11,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sim.timing.analysis.critical_path import Edge, Stage, find_critical_path
+from sim.timing.analysis.critical_path import Edge, find_critical_path
 from sim.timing.analysis.reasons import Activity, Reason, reason_of
-from sim.timing.model.schedule import NO_STALL, Schedule, Stall
+from sim.timing.model.schedule import NO_STALL, Schedule, Stage, Stall
 
 _ACTIVITIES = {
     Stage.ENTERED: Activity.ENTRY,

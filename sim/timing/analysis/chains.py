@@ -63,8 +63,7 @@ def longest_chain(stream: Sequence[Executed], core: Core) -> Fraction:
     for number, (one, arcs) in enumerate(zip(stream, _arcs(stream, core), strict=True)):
         for before, after, cycles, _ in arcs:
             at[after] = max(at[after], at[before] + cycles)
-        last_result = max([1, *(result.latency for result in operations[one.instruction].results)])
-        end = max(end, at[_Node(number, False)] + last_result)
+        end = max(end, at[_Node(number, False)] + operations[one.instruction].last_result)
     return Fraction(end)
 
 

@@ -8,26 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from sim.timing.analysis.reasons import RESULTS, site_of
-from sim.timing.model.schedule import Schedule, Stall, StallKind
+from sim.timing.model.schedule import Schedule, Stage, Stall, StallKind
 
 _ENOUGH = 0.9
 """A shorter part is preferred to one that covers little more of the path."""
-
-
-class Stage(IntEnum):
-    """The stages of an instruction, in their order: `sim.timing.model.schedule.Schedule` says what each is."""
-
-    ENTERED = 0
-    AVAILABLE = 1
-    ISSUED = 2
-    READY = 3
-    RETIRED = 4
 
 
 class Event(NamedTuple):

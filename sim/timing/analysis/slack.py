@@ -13,10 +13,10 @@ from itertools import accumulate, pairwise
 from math import ceil
 from typing import NamedTuple
 
-from sim.timing.analysis.critical_path import Event, Stage, binding, time_of
+from sim.timing.analysis.critical_path import Event, binding, time_of
 from sim.timing.analysis.dependences import dependences
 from sim.timing.model.operation import operations_on
-from sim.timing.model.schedule import Schedule, StallKind
+from sim.timing.model.schedule import Schedule, Stage, StallKind
 
 _DISPATCH_TO_ISSUE = 1
 """Cycles that an instruction is under way from dispatch to the earliest issue, out of order."""

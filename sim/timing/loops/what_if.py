@@ -11,8 +11,8 @@ from sim.timing.loops.loop import Loop
 from sim.timing.loops.steady import time_loop
 from sim.timing.model.core import Core
 from sim.timing.model.operation import operations_on
-from sim.timing.model.pipeline import schedule
 from sim.timing.model.stream import Executed
+from sim.timing.native.scheduling import schedule
 
 ITERATIONS = 1000
 """Of a loop: enough that it reaches its steady state, few enough that its accesses do not run into each other."""

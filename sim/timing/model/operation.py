@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import floor
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from isa.instruction import Instruction
 from isa.lane import Place
@@ -136,6 +136,16 @@ class Operation:
         return any(not result.updates_base for result in self.results)
 
     @cached_property
+    def is_vector(self) -> bool:
+        """Whether it writes a vector register."""
+        return any(result.name.startswith("v") for result in self.results)
+
+    @cached_property
+    def last_result(self) -> int:
+        """Whole cycles from its issue until all of its results are there, one at least."""
+        return max([1, *(result.latency for result in self.results)])
+
+    @cached_property
     def done_after(self) -> int:
         """Whole cycles from its issue until it is done."""
         return self.latency if self.makes_a_value else 1
@@ -201,12 +211,13 @@ def operation_of(instruction: Instruction, core: Core) -> Operation:
     )
 
 
-_WIDEST_SCALAR = 8
+WIDEST_SCALAR: Final = 8
+"""Bytes: what stores more at once is forwarded as a vector is."""
 
 
 def store_forward(stores: Accesses, core: Core) -> Fraction:
     """The cycles from the issue of a store of these bytes to that of a consumer of a load of them."""
-    vector = max(size for _, size in stores) > _WIDEST_SCALAR
+    vector = max(size for _, size in stores) > WIDEST_SCALAR
     return core.store_forward_vector if vector else core.store_forward_scalar
 
 
@@ -214,15 +225,23 @@ PLAIN_LOAD = "load vector 128 (ldr q)"
 """The class whose pipes are the load pipes of a core."""
 
 
+def load_pipes(core: Core) -> frozenset[str]:
+    """The pipes that a load which is not aligned keeps longer."""
+    return frozenset(pipe for use in core.timing(PLAIN_LOAD).uses for pipe in use.pipes)
+
+
 def reservations(operation: Operation, one: Executed, core: Core) -> tuple[Reservation, ...]:
     """The uses of an instruction; a vector load that is not aligned keeps its load pipe longer."""
     size = core.unaligned_bytes
-    is_vector = any(result.name.startswith("v") for result in operation.results)
-    if not size or not is_vector or not any(length >= size and address % size for address, length in one.loads):
+    if (
+        not size
+        or not operation.is_vector
+        or not any(length >= size and address % size for address, length in one.loads)
+    ):
         return operation.uses
-    load_pipes = {pipe for use in core.timing(PLAIN_LOAD).uses for pipe in use.pipes}
+    longer = load_pipes(core)
     return tuple(
-        use._replace(cycles=use.cycles + core.unaligned_cycles) if load_pipes.intersection(use.pipes) else use
+        use._replace(cycles=use.cycles + core.unaligned_cycles) if longer.intersection(use.pipes) else use
         for use in operation.uses
     )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from isa.instruction import Instruction
 from isa.lane import Place
 from sim.timing.model.stream import Executed
 
@@ -18,8 +19,18 @@ HISTORIES = (0, 8, 32)
 TRAINING = 8
 """Earlier runs that train a warm predictor at most."""
 _LONGEST = (1 << HISTORIES[-1]) - 1
-_CALLS = ("bl", "blr")
-_INDIRECT = ("br", "blr", "ret")
+CALLS = ("bl", "blr")
+INDIRECT = ("br", "blr", "ret")
+
+
+def has_direction(instruction: Instruction) -> bool:
+    """Whether a direct branch is taken or not by a condition, which reads more than the program counter."""
+    return instruction.is_branch and instruction.places_read not in ((), (Place("pc"),))
+
+
+def goes_back(instruction: Instruction, pc: int) -> bool:
+    """Whether a direct branch at an address leads to before it, or to itself: the target is last in its text."""
+    return int(instruction.text.split("#")[-1], 0) <= pc
 
 
 class Predictor:
@@ -42,20 +53,19 @@ class Predictor:
         mnemonic = instruction.form.mnemonic
         if pc is None:
             return False
-        if mnemonic in _CALLS:
+        if mnemonic in CALLS:
             self._calls.append(pc + 4)
         if mnemonic == "ret":
             return bool(self._calls) and self._calls.pop() != one.next_pc
-        if mnemonic in _INDIRECT:
+        if mnemonic in INDIRECT:
             wrong = self._targets.get(pc) != one.next_pc
             self._targets[pc] = one.next_pc
             return wrong
-        if not instruction.is_branch or instruction.places_read in ((), (Place("pc"),)):  # a condition reads more
+        if not has_direction(instruction):
             return False
         keys = [(pc, length, self._history & (1 << length) - 1) for length in HISTORIES]
         known = [key for key in keys if key in self._counters]
-        target = instruction.text.split("#")[-1]  # of a direct branch, the last operand in its text
-        guess = self._counters[known[-1]] >= 2 if known else int(target, 0) <= pc
+        guess = self._counters[known[-1]] >= 2 if known else goes_back(instruction, pc)
         for key in keys:
             if key in known:
                 self._counters[key] = min(3, self._counters[key] + 1) if one.taken else max(0, self._counters[key] - 1)

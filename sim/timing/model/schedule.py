@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
@@ -30,6 +30,16 @@ class StallKind(StrEnum):
     BRANCH = "branch"  # taken branches follow each other no faster
     MEMORY = "memory"  # a cache miss
     NONE = "none"
+
+
+class Stage(IntEnum):
+    """The stages of an instruction, in their order: `Schedule` says what each is."""
+
+    ENTERED = 0
+    AVAILABLE = 1
+    ISSUED = 2
+    READY = 3
+    RETIRED = 4
 
 
 class Stall(NamedTuple):

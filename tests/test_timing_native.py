@@ -1,0 +1,104 @@
+"""The pipelines in C: the same cycles and the same reasons as those in Python, which is what decides."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Literal
+
+import pytest
+
+from sim.timing.model import pipeline
+from sim.timing.model.core_file import core_names, load_core
+from sim.timing.model.predictor import mispredictions as mispredictions_in_python
+from sim.timing.model.stored_bytes import StoredBytes
+from sim.timing.model.stream import Accesses, Executed
+from sim.timing.native import scheduling
+from sim.timing.native.array_stream import array_stream, joined
+from sim.timing.native.scheduling import NATIVE_FROM, NativeSchedule, mispredictions, schedule, writers_of
+from support.random_executed import random_core, random_stream, with_averages
+from support.schedules_compared import difference, random_difference
+from support.small_cores import small_core, stream_of
+
+PER_CORE = 6
+LONG = 2 * NATIVE_FROM
+
+
+@pytest.mark.parametrize("name", core_names())
+def test_random_streams_take_the_same_cycles_for_the_same_reasons_on_a_real_core(name: str) -> None:
+    core = load_core(name)
+    assert [random_difference(Random(seed), core) for seed in range(PER_CORE)] == [""] * PER_CORE
+
+
+@pytest.mark.parametrize("order", ["in", "out"])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_random_stream_takes_the_same_cycles_on_a_random_core(order: Literal["in", "out"], seed: int) -> None:
+    random = Random(seed)
+    assert random_difference(random, with_averages(random, random_core(random, order))) == ""
+
+
+@pytest.mark.parametrize("order", ["in", "out"])
+def test_a_long_chain_of_bases_and_of_what_needs_no_pipe_is_followed_in_any_depth(order: Literal["in", "out"]) -> None:
+    core = small_core(order, 1, {"scalar ALU add imm": {"uses": "", "latency": 0}})
+    stream = stream_of("mul v0.4s, v0.4s, v0.4s", *["add x1, x1, #1", "ldr q2, [x3], #16"] * 200, loads={2: 0x1000})
+    native = scheduling.native_schedule(array_stream(stream), core, frozenset())
+    assert difference(native, pipeline.schedule(stream, core)) == ""
+
+
+def test_a_stream_of_arrays_is_the_stream() -> None:
+    stream = random_stream(Random(1), 60)
+    arrays = joined([array_stream(stream[:20]), array_stream([]), array_stream(stream[20:])])
+    assert (list(arrays), arrays[-1], arrays[3:50:7]) == (stream, stream[-1], stream[3:50:7])
+
+
+def test_the_stores_that_a_load_reads_are_found_byte_by_byte() -> None:
+    random, stream = Random(2), list[Executed]()
+    for one in random_stream(random, 40) * 25:
+        loads, stores = ((accesses(random) if random.random() < 0.5 else ()) for _ in range(2))
+        stream.append(one._replace(loads=loads, stores=stores))
+    found, stored = writers_of(array_stream(stream)), StoredBytes()
+    met = 0
+    for number, one in enumerate(stream):
+        writers = stored.writers(one.loads)
+        assert tuple(found.numbers[found.first[number] : found.first[number + 1]]) == writers
+        stored.store(one.stores, number)
+        met += len(writers)
+    assert met > 1000
+
+
+def accesses(random: Random) -> Accesses:
+    """One or two, of sizes that blocks are cut by."""
+    return tuple((random.randrange(0x1000, 0x1060), random.choice([1, 8, 16, 48])) for _ in range(random.randint(1, 2)))
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_branches_are_predicted_as_in_python(warm: bool) -> None:
+    stream = branches(Random(3))
+    wrong = mispredictions(stream, warm)
+    assert wrong == mispredictions_in_python(stream, warm)
+    assert 100 < len(wrong) < len(stream)
+
+
+def branches(random: Random) -> list[Executed]:
+    """Conditions by a pattern with some chance in it, calls and returns, jumps to one of three places."""
+    texts = ("cbnz x1, #0x1000", "b.eq #0x2000", "bl #0x1100", "blr x3", "br x4", "ret ", "b #0x1000", "add x1, x1, #1")
+    some = [one._replace(pc=0x1000 + 4 * k) for k, one in enumerate(stream_of(*texts))]
+    stream = []
+    for number in range(LONG):
+        one = random.choice(some)
+        taken = number // 7 % 3 == 0 if random.random() < 0.9 else random.random() < 0.5
+        stream.append(one._replace(taken=taken, next_pc=0x1100 + 4 * random.choice([0, 0, 1, 2])))
+    return stream
+
+
+def test_long_streams_are_left_to_c_and_short_ones_to_python() -> None:
+    stream, core = random_stream(Random(4), 40), load_core("neoverse-n1")
+    long = schedule(stream * (NATIVE_FROM // 40 + 1), core)
+    assert (isinstance(long, NativeSchedule), isinstance(schedule(stream, core), NativeSchedule)) == (True, False)
+    assert difference(long, pipeline.schedule(stream * (NATIVE_FROM // 40 + 1), core)) == ""
+
+
+def test_without_a_compiler_python_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduling, "why_not", lambda: "there is no compiler")
+    stream = stream_of(*["add x1, x1, #1"] * NATIVE_FROM)
+    found = schedule(stream, small_core())
+    assert (isinstance(found, NativeSchedule), found.cycles) == (False, NATIVE_FROM)
