@@ -90,6 +90,13 @@ def test_a_loop_that_is_a_chain_takes_the_sum_of_its_latencies(chain: Path) -> N
     assert (loop["cycles_per_iteration_exact"], loop["binding_bound"]) == ("10", "latency")
 
 
+def test_in_brief_a_core_has_a_line(chain: Path) -> None:
+    shown = cycles(chain, "--core", "cortex-a55,neoverse-n1", "--brief")
+    lines = [line.split() for line in shown.stdout.splitlines() if line.strip()]
+    assert [line[:2] for line in lines if "loop" in line[0]] == [["loop", "cortex-a55"], ["loop", "neoverse-n1"]]
+    assert "critical path" not in shown.stdout
+
+
 def test_a_hundred_million_iterations_are_all_counted(chain: Path) -> None:
     (result,) = on_n1(chain, "--count", 100_000_000)
     assert 0 <= result["loop"]["cycles"] - 10 * 100_000_000 < 20  # what enters before, drains after

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from sim.timing.analysis.critical_path import find_critical_path, repeated_part
+from sim.timing.analysis.critical_path import critical_path, find_critical_path, repeated_part
 from sim.timing.analysis.slack import slacks
 from sim.timing.model.core import Core
 from sim.timing.model.pipeline import schedule
@@ -65,8 +65,7 @@ def test_out_of_order_the_path_goes_past_what_is_overtaken() -> None:
 def test_the_path_of_a_loop_says_what_comes_again() -> None:
     body = stream_of("mul v1.4s, v1.4s, v0.4s", "add v1.4s, v1.4s, v0.4s", "add v7.4s, v8.4s, v8.4s")
     found = schedule(body * 20, small_core(classes=MULTIPLIES))
-    path = find_critical_path(found)
-    part = repeated_part(found, path)
+    part = repeated_part(found, critical_path(found))
     assert part is not None
     assert (part.period, part.cycles) == (2, 7 * part.repetitions)
     assert part.repetitions >= 19
@@ -74,7 +73,7 @@ def test_the_path_of_a_loop_says_what_comes_again() -> None:
 
 def test_a_path_without_repetition_has_none() -> None:
     found = schedule(stream_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v0.4s"), small_core(classes=MULTIPLIES))
-    assert repeated_part(found, find_critical_path(found)) is None
+    assert repeated_part(found, critical_path(found)) is None
 
 
 def test_an_empty_stream_has_no_path() -> None:

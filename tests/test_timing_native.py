@@ -7,16 +7,20 @@ from typing import Literal
 
 import pytest
 
+from sim.timing.analysis.chains import longest_chain
+from sim.timing.analysis.critical_path import critical_path, find_critical_path
+from sim.timing.analysis.reporting import report
+from sim.timing.analysis.slack import result_slacks, slacks
 from sim.timing.model import pipeline
 from sim.timing.model.core_file import core_names, load_core
 from sim.timing.model.predictor import mispredictions as mispredictions_in_python
 from sim.timing.model.stored_bytes import StoredBytes
 from sim.timing.model.stream import Accesses, Executed
-from sim.timing.native import scheduling
+from sim.timing.native import following, scheduling
 from sim.timing.native.array_stream import array_stream, joined
 from sim.timing.native.scheduling import NATIVE_FROM, NativeSchedule, mispredictions, schedule, writers_of
 from support.random_executed import random_core, random_stream, with_averages
-from support.schedules_compared import difference, random_difference
+from support.schedules_compared import both, difference, random_difference
 from support.small_cores import small_core, stream_of
 
 PER_CORE = 6
@@ -42,6 +46,13 @@ def test_a_long_chain_of_bases_and_of_what_needs_no_pipe_is_followed_in_any_dept
     stream = stream_of("mul v0.4s, v0.4s, v0.4s", *["add x1, x1, #1", "ldr q2, [x3], #16"] * 200, loads={2: 0x1000})
     native = scheduling.native_schedule(array_stream(stream), core, frozenset())
     assert difference(native, pipeline.schedule(stream, core)) == ""
+
+
+@pytest.mark.parametrize("order", ["in", "out"])
+def test_a_mispredicted_branch_that_needs_no_pipe_ends_like_others(order: Literal["in", "out"]) -> None:
+    core = small_core(order, 1, {"branch conditional": {"uses": ""}}, mispredict=5)
+    stream = stream_of("b.eq #0x1000", "add x1, x1, #1")
+    assert difference(*both(stream, core, frozenset({0}), {})) == ""
 
 
 def test_a_stream_of_arrays_is_the_stream() -> None:
@@ -102,3 +113,27 @@ def test_without_a_compiler_python_does_it(monkeypatch: pytest.MonkeyPatch) -> N
     stream = stream_of(*["add x1, x1, #1"] * NATIVE_FROM)
     found = schedule(stream, small_core())
     assert (isinstance(found, NativeSchedule), found.cycles) == (False, NATIVE_FROM)
+
+
+@pytest.mark.parametrize("order", ["in", "out"])
+@pytest.mark.parametrize("seed", range(4))
+def test_chain_path_and_slack_are_those_of_python(order: Literal["in", "out"], seed: int) -> None:
+    random = Random(seed)
+    core, stream = with_averages(random, random_core(random, order)), random_stream(random, 60)
+    native, slow = both(stream, core, frozenset({3, 20}), {})
+    arrays = array_stream(stream)
+    assert isinstance(native, NativeSchedule)
+    assert following.longest_chain(arrays, core) == longest_chain(stream, core)
+    assert list(critical_path(native)) == find_critical_path(slow)
+    assert result_slacks(native).tolist() == [slack.result for slack in slacks(slow)]
+
+
+@pytest.mark.parametrize("name", ["cortex-a55", "neoverse-n1"])
+def test_the_report_of_a_schedule_in_c_is_that_of_one_in_python(name: str) -> None:
+    texts = ("ld1 {v0.4s}, [x1], #16", "mla v1.4s, v0.4s, v2.4s", "str q1, [x3]", "subs x2, x2, #1", "b.ne #0x1000")
+    body = stream_of(*texts, loads={0: 0x2000}, stores={2: 0x3000})
+    body[-1] = body[-1]._replace(taken=True, next_pc=0x1000)
+    stream, core = body * (NATIVE_FROM // 5), load_core(name)
+    native = schedule(stream, core)
+    assert isinstance(native, NativeSchedule)
+    assert report("it", native) == report("it", pipeline.schedule(stream, core))

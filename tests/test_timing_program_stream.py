@@ -122,7 +122,7 @@ def streams_of(name: str) -> tuple[int, Stream, Stream]:
     inputs = kernel.sample(np.random.default_rng(8))
     image, arguments = build(kernel.sources[0], "-O2", *kernel.flags), kernel.arguments(inputs)
     size = sum(array.nbytes for array in kernel.expected(inputs).values())
-    return size, execute_call(image, kernel, arguments, 1), executed_program(kernel, arguments, 1)
+    return size, [*execute_call(image, kernel, arguments, 1)], executed_program(kernel, arguments, 1)
 
 
 def times_stored(stream: Stream) -> Counter[int]:
@@ -172,7 +172,7 @@ class Function:
         )
 
     def executed(self, arguments: Inputs, limit: int = 2000) -> Stream:
-        return execute_call(self.image, self.kernel, arguments, 1, limit)
+        return [*execute_call(self.image, self.kernel, arguments, 1, limit)]
 
 
 COPY = "void copy(const uint8_t a[64], uint8_t b[64])"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sim.timing.model.stream import Executed
+from sim.timing.native.array_stream import array_stream
 from sim.timing.native.scheduling import mispredictions
 
 
@@ -24,7 +25,9 @@ class Branches(NamedTuple):
 
 def branches_of(stream: Sequence[Executed]) -> Branches:
     """Of a call, the predictor trained on it."""
-    executed = sum(one.instruction.is_branch for one in stream)
+    arrays = array_stream(stream)
+    branches = [instruction.is_branch for _, instruction in arrays.sites]
+    executed = int(arrays.executions[branches].sum())
     return Branches(executed, *(len(mispredictions(stream, warm)) for warm in (True, False)))
 
 

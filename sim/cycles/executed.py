@@ -6,6 +6,11 @@ executed in it like its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
 from isa.intrinsics import Program
 from isa.lane import Place
 from sim.call.call import MAX_INSTRUCTIONS, CallError, CompiledKernel, ProgramKernel
@@ -15,17 +20,55 @@ from sim.call.guards.bounds import AccessBounds
 from sim.call.guards.findings import GuardError
 from sim.call.guards.undefined_bytes import SeededBytes
 from sim.call.guards.watch import Watch
+from sim.call.native.code import PATIENCE
+from sim.call.native.recorder import MachineRecorder, Recording
 from sim.cycles.program_stream import program_stream
 from sim.kernels.kernel import Inputs, Kernel
 from sim.machine.errors import MemoryFault
 from sim.machine.machine import Machine
-from sim.timing.model.stream import Executed, run_stream
+from sim.timing.model.stream import Executed, executed
+from sim.timing.native.array_stream import ArrayAccesses, ArrayStream, array_stream, joined
+from sim.timing.native.scheduling import starts
 from sim.toolchain.image import Image
+
+_AT_ONCE: Final = 1 << 16
+"""Instructions that are recorded with their values, before these are left out."""
+
+
+def recorded_stream(machine: Machine, until: int, limit: int) -> ArrayStream:
+    """Execute as `sim.timing.model.stream.run_stream` does, in native code where that is worth it.
+
+    Raises as `Machine.step`.
+    """
+    recorder, parts, left = MachineRecorder(machine, PATIENCE), list[ArrayStream](), limit
+    while machine.pc != until and left > 0:
+        recording = recorder.record(until, min(left, _AT_ONCE))
+        parts.append(_stream_of(recording, machine.pc))
+        left -= len(recording)
+        if len(recording) < _AT_ONCE and machine.pc != until and left > 0:  # a fault, or code has changed
+            parts.append(array_stream([executed(machine.step())]))
+            left -= 1
+    return joined(parts)
+
+
+def _stream_of(recording: Recording, end: int) -> ArrayStream:
+    """A recording without its values; `end` is where it went on."""
+    count, accesses = len(recording), recording.accesses
+    next_pcs = np.append(recording.pcs, np.uint64(end))[1:]
+    of_kind = []
+    for writes in (0, 1):
+        own = accesses[accesses["writes"] == writes]
+        first = starts(np.bincount(own["instruction"].astype(np.int64), minlength=count))
+        of_kind.append(ArrayAccesses(first, own["address"].copy(), own["size"].copy()))
+    pcs, numbers = np.unique(recording.pcs, return_inverse=True)
+    sites = [(pc, recording.instructions[pc]) for pc in pcs.tolist()]
+    taken = next_pcs != recording.pcs + np.uint64(4)
+    return ArrayStream(sites, numbers.astype(np.int32), next_pcs, taken, *of_kind)
 
 
 def execute_call(
     image: Image, kernel: Kernel, arguments: Inputs, seed: int, limit: int = MAX_INSTRUCTIONS
-) -> list[Executed]:
+) -> Sequence[Executed]:
     """One call of the kernel's compiled function on the machine, with the arguments of its signature.
 
     Its undefined bytes are seeded.  Raises CallError, MemoryFault, Trap, UnsupportedInstruction; KernelError for the
@@ -38,7 +81,7 @@ def execute_call(
     placed = caller.prepare(Call(arguments, seed), SeededBytes(seed))
     watch = Watch(machine, image, AccessBounds(placed.values(), image.segments, caller.stack, image.absent), {})
     try:
-        stream = run_stream(machine, RETURN_ADDRESS, limit)
+        stream = recorded_stream(machine, RETURN_ADDRESS, limit)
     except MemoryFault as fault:
         if STACK_TOP - 64 * STACK_SIZE < fault.address < STACK_TOP - STACK_SIZE:
             raise CallError(f"the stack of {STACK_SIZE} bytes is too small: {fault}") from None
@@ -66,7 +109,7 @@ def executed_program(kernel: Kernel, arguments: Inputs, seed: int) -> list[Execu
     return _RecordedKernel(kernel).stream(arguments, seed)
 
 
-def execute_captured(call: CapturedCall, limit: int = MAX_INSTRUCTIONS) -> list[Executed]:
+def execute_captured(call: CapturedCall, limit: int = MAX_INSTRUCTIONS) -> Sequence[Executed]:
     """One captured call, from its entry until it returns.
 
     Raises CaptureError where its memory cannot be set up, CallError where it does not return within the limit, and
@@ -84,7 +127,7 @@ def execute_captured(call: CapturedCall, limit: int = MAX_INSTRUCTIONS) -> list[
         machine.write(Place("sp") if name == "sp" else Place(name[0], int(name[1:])), value)
     machine.tpidr = call.tpidr
     machine.nzcv, machine.fpsr, machine.fpcr, machine.pc = call.nzcv or 0, call.fpsr, call.fpcr, call.entry
-    stream = run_stream(machine, call.ret, limit)
+    stream = recorded_stream(machine, call.ret, limit)
     if machine.pc != call.ret:
         raise CallError(f"it did not return within {limit:,} instructions")
     return stream

@@ -22,6 +22,7 @@ from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.timing.loops.bare_loop import ASSUMED, BareLoopError, body_in_file, loop_of_body, stream_of_body
 from sim.timing.loops.loop import Loop
 from sim.timing.model.stream import Executed
+from sim.timing.native.array_stream import array_stream
 from sim.toolchain.compilers import is_source
 from sim.toolchain.image import Image
 
@@ -53,7 +54,7 @@ class TimedCall:
     @property
     def code(self) -> set[tuple[int | None, Instruction]]:
         """What was executed, with its addresses (None in a program of intrinsics)."""
-        return {(one.pc, one.instruction) for one in self.stream}
+        return set(array_stream(self.stream).sites)
 
     @cached_property
     def branches(self) -> Branches:

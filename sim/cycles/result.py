@@ -19,7 +19,8 @@ from sim.timing.loops.found_loops import find_loops, hottest, steady
 from sim.timing.loops.steady import LoopTiming, time_loop
 from sim.timing.model.core import Core
 from sim.timing.model.schedule import Schedule
-from sim.timing.native.scheduling import schedule
+from sim.timing.native.library import why_not
+from sim.timing.native.scheduling import NATIVE_FROM, schedule
 from sim.toolchain.compilers import is_source
 from sim.toolchain.image import Image
 
@@ -180,7 +181,8 @@ def _call_on(timed: TimedCall, core: Core, conditions: Conditions) -> TimedResul
     made = report(timed.title, found, _lines(timed), timed.elements or None)
     branches = timed.branches if conditions.warm else timed.branches.untrained
     said = (branches_in_words(branches, conditions.warm),) if branches.executed else ()
-    source = source_of(timed.image)
+    source, slow = source_of(timed.image), len(timed.stream) >= NATIVE_FROM and why_not()
+    without = (f"scheduled in Python, a hundred times slower than in C: {slow}",) if slow else ()
     return TimedResult(
         title=timed.title,
         call=timed.call,
@@ -188,7 +190,7 @@ def _call_on(timed: TimedCall, core: Core, conditions: Conditions) -> TimedResul
         report=made,
         source=source,
         branches=branches,
-        notes=(*said, *timed.notes),
+        notes=(*said, *timed.notes, *without),
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from sim.timing.model.stream import Executed
+from sim.timing.native.array_stream import array_stream
 from sim.toolchain import compilers
 from sim.toolchain.image import Image
 
@@ -16,11 +17,10 @@ _RUNTIME: Final = Path(compilers.__file__).parent / "runtime"
 
 def runtime_in_words(stream: Sequence[Executed], image: Image) -> str:
     """How many instructions are in which functions of the runtime, in one sentence; "" where none are."""
-    executed = Counter(one.pc for one in stream if one.pc is not None)
-    functions: Counter[str] = Counter()
-    for pc, times in executed.items():
-        line = image.source_line(pc)
-        if line is not None and Path(line.file).is_relative_to(_RUNTIME):
+    arrays, functions = array_stream(stream), Counter[str]()
+    for (pc, _), times in zip(arrays.sites, arrays.executions.tolist(), strict=True):
+        line = None if pc is None else image.source_line(pc)
+        if pc is not None and line is not None and Path(line.file).is_relative_to(_RUNTIME):
             # The function is the nearest name before the address, local labels left out.
             before = (one for name, one in image.symbols.items() if one.address <= pc and not name.startswith("."))
             functions[max(before, key=lambda one: one.address).name] += times

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from isa.instruction import Instruction
 from isa.lane import Binary, Floating, walk
 from sim.timing.model.stream import Executed
+from sim.timing.native.array_stream import array_stream
 
 _FLOATING: Final = ("multiply", "multiply_add", "multiply_extended")
 _REDUCES: Final = 4
@@ -40,13 +41,12 @@ class Work(NamedTuple):
         return 2 * self.products
 
 
-def work_of(stream: Iterable[Executed], outputs: int) -> Work:
+def work_of(stream: Sequence[Executed], outputs: int) -> Work:
     """The work of what was executed, of which `outputs` elements are known to come."""
-    transferred = products = 0
-    for one in stream:
-        transferred += sum(size for _, size in (*one.loads, *one.stores))
-        products += _products(one.instruction)
-    return Work(transferred, products, outputs)
+    arrays = array_stream(stream)
+    transferred = int(arrays.loads.sizes.sum()) + int(arrays.stores.sizes.sum())
+    executed = zip(arrays.sites, arrays.executions.tolist(), strict=True)
+    return Work(transferred, sum(_products(instruction) * times for (_, instruction), times in executed), outputs)
 
 
 @lru_cache(maxsize=4096)

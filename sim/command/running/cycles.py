@@ -71,6 +71,7 @@ def cycles(
     cold: bool,
     caches: bool,
     l2_latency: _Number,
+    brief: bool,
     timeline: bool,
     kanata_file: Path | None,
     perfetto_file: Path | None,
@@ -139,8 +140,9 @@ def cycles(
             ]  # fmt: skip
         print_json(made)
         return
-    print_shown(partial(show_results, title, groups))
-    if megahertz or measured:
+    if not brief:
+        print_shown(partial(show_results, title, groups))
+    if brief or megahertz or measured:
         print_shown(partial(show_estimate, estimated))
     for before, after in versions:
         print_shown(partial(show_differences, before, after))

@@ -55,6 +55,7 @@ def cycles(
     cold: Annotated[bool, typer.Option("--cold", help="No branch of the call was seen before.")] = False,
     caches: Annotated[bool, typer.Option("--caches", help="The call's caches, empty at first; else all hits.")] = False,
     l2_latency: Annotated[_Number, typer.Option(min=1, max=1000, help="Cycles of a hit in L2; means --caches.")] = None,
+    brief: Annotated[bool, typer.Option("--brief", help="A line for each call and core, no more.")] = False,
     timeline: Annotated[bool, typer.Option("--timeline", help="Show the pipeline cycle by cycle.")] = False,
     kanata_file: Annotated[Path | None, typer.Option("--kanata", help="Write a log for Konata.")] = None,
     perfetto_file: Annotated[Path | None, typer.Option("--perfetto", help="Write a trace for ui.perfetto.dev.")] = None,

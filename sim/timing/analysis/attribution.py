@@ -7,13 +7,17 @@ executes, whatever held it up.  There the cycles are charged along the critical 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sim.timing.analysis.critical_path import Edge, find_critical_path
-from sim.timing.analysis.reasons import Activity, Reason, reason_of
-from sim.timing.model.schedule import NO_STALL, Schedule, Stage, Stall
+import numpy as np
+
+from sim.timing.analysis.critical_path import CriticalPath, Edge, critical_path, numbered
+from sim.timing.analysis.reasons import Activity, Reason, Site, numbered_sites, reason_of
+from sim.timing.model.schedule import NO_STALL, Schedule, Stage, Stall, StallKind
+from sim.timing.native.array_stream import array_stream
+from sim.timing.native.arrays import KINDS, arrays_of
+from sim.timing.native.library import STEP
 
 _ACTIVITIES = {
     Stage.ENTERED: Activity.ENTRY,
@@ -73,16 +77,46 @@ def charges(schedule: Schedule) -> Iterator[Charge]:
 
     A charge has at least one cycle.
     """
+    path = charged(schedule)
+    return (charge_of(edge) for edge in path)
+
+
+def charged(schedule: Schedule) -> CriticalPath:
+    """The same as edges of a path: `target` is the instruction that is charged, `source` what it waits for, or -1."""
     if schedule.core.order != "in":
-        yield from map(charge_of, find_critical_path(schedule))
-        return
-    before = 0
-    for number, entered in enumerate(schedule.entered):
-        if entered > before:
-            yield Charge(number, LifeSegment(before, entered, Activity.ENTRY, schedule.entry_stall[number]))
-        before = entered
-    if before < (end := schedule.cycles):
-        yield Charge(bisect_left(schedule.retired, end), LifeSegment(before, end, Activity.EXECUTION))
+        return critical_path(schedule)
+    arrays = arrays_of(schedule)
+    entered = np.concatenate([[0], arrays.entered])
+    late = np.flatnonzero(np.diff(entered) > 0)
+    executes = len(arrays.retired) > 0 and entered[-1] < arrays.retired[-1]
+    steps = np.zeros(len(late) + executes, STEP)
+    steps["start"][: len(late)], steps["end"][: len(late)], steps["target"][: len(late)] = (
+        entered[late], entered[late + 1], late,
+    )  # fmt: skip
+    for name, column in zip(("kind", "source", "what"), arrays.entry, strict=True):
+        steps[name][: len(late)] = column[late]
+    if executes:
+        end = arrays.retired[-1]
+        last = int(np.searchsorted(arrays.retired, end))
+        steps[-1] = (entered[-1], end, -1, last, 0, Stage.READY, KINDS.index(StallKind.NONE), 0)
+    return CriticalPath(steps, arrays.names)
+
+
+def grouped(schedule: Schedule, path: CriticalPath) -> list[tuple[Site, Reason, int]]:
+    """The cycles of a path by instruction of the code and by reason, in the order in which these come first."""
+    steps, (sites, numbers) = path.steps, numbered_sites(schedule.stream)
+    if not len(steps):
+        return []
+    source, loads = steps["source"], array_stream(schedule.stream).loads.first
+    where = np.where(source >= 0, numbers[source], -1)
+    has_loads = (source >= 0) & (loads[source + 1] > loads[source])
+    rows = [numbers[steps["target"]], steps["stage"], steps["kind"], steps["what"], where, has_loads]
+    group, first = numbered(rows)
+    cycles = np.bincount(group, weights=steps["end"] - steps["start"])  # exact: far fewer than 2^53
+    return [
+        (sites[numbers[edge.target]], charge_of(edge).reason(schedule), int(count))
+        for edge, count in zip(map(path.__getitem__, first.tolist()), cycles.tolist(), strict=True)
+    ]
 
 
 def charge_of(edge: Edge) -> Charge:

@@ -14,11 +14,14 @@ from heapq import nlargest
 from math import inf
 from typing import NamedTuple
 
+import numpy as np
+
 from sim.timing.analysis.chains import longest_chain, recurrence
 from sim.timing.loops.loop import Loop
 from sim.timing.model.core import Core
 from sim.timing.model.operation import Operation, operations_on
 from sim.timing.model.stream import Executed
+from sim.timing.native.array_stream import array_stream
 
 Work = dict[frozenset[str], Fraction]
 """Cycles of pipe that are needed, by the pipes that can give them."""
@@ -33,6 +36,14 @@ class Bound(NamedTuple):
     name: str
     cycles: Fraction
     sentence: str
+
+
+class _Counted(NamedTuple):
+    """An operation, how often it is executed, and how often with an access to memory."""
+
+    operation: Operation
+    times: int
+    accesses: int
 
 
 @dataclass(frozen=True)
@@ -55,14 +66,13 @@ def bounds_of_stream(stream: Sequence[Executed], core: Core) -> Bounds:
     """What a whole stream takes on a core at least, and why, in cycles: `binding` is the largest."""
     cycles = longest_chain(stream, core)
     latency = Bound("latency", cycles, f"the longest chain of results takes {in_cycles(cycles)}")
-    operations = operations_on(core)
-    tails = []
-    for operation in (operations[one.instruction] for one in stream):
+    tails, counted = list[tuple[frozenset[str], Fraction]](), _counted(stream, core)
+    for operation, times, _ in counted:
         for use in operation.uses:
             tail = use.start + use.cycles + (use.fraction or 0) - operation.done_after
-            if tail > 0:
-                tails.append((frozenset(use.pipes), Fraction(tail)))
-    return _bounds(stream, core, latency, sum(one.taken for one in stream) - 1, tails)
+            if tail > 0:  # of more than there are pipes, none is looked at
+                tails += [(frozenset(use.pipes), Fraction(tail))] * min(times, len(core.pipes))
+    return _bounds(counted, core, latency, int(array_stream(stream).taken.sum()) - 1, tails)
 
 
 def bounds_of_loop(loop: Loop, core: Core) -> Bounds:
@@ -70,38 +80,49 @@ def bounds_of_loop(loop: Loop, core: Core) -> Bounds:
     chain = recurrence(loop, core)
     members = " -> ".join(loop.body[number].instruction.form.mnemonic for number in chain.members)
     sentence = f"{members} waits for itself, {in_cycles(chain.cycles)} an iteration" if members else "no chain"
-    return _bounds(loop.body, core, Bound("latency", chain.cycles, sentence), sum(one.taken for one in loop.body))
+    taken = sum(one.taken for one in loop.body)
+    return _bounds(_counted(loop.body, core), core, Bound("latency", chain.cycles, sentence), taken)
 
 
-def _bounds(stream: Sequence[Executed], core: Core, latency: Bound, branches: int, tails: Tails = ()) -> Bounds:
-    operations = operations_on(core)
-    found = [operations[one.instruction] for one in stream]
-    accesses = [operation for operation, one in zip(found, stream, strict=True) if one.loads or one.stores]
+def _counted(stream: Sequence[Executed], core: Core) -> list[_Counted]:
+    """The operations of a stream, as they come first."""
+    arrays, operations = array_stream(stream), operations_on(core)
+    numbers = arrays.instruction_of_site[arrays.site]
+    accessing = (np.diff(arrays.loads.first) > 0) | (np.diff(arrays.stores.first) > 0)
+    which, first, times = np.unique(numbers, return_index=True, return_counts=True)
+    accesses = np.bincount(numbers[accessing], minlength=len(arrays.instructions))
+    return [
+        _Counted(operations[arrays.instructions[which[at]]], int(times[at]), int(accesses[which[at]]))
+        for at in np.argsort(first).tolist()
+    ]
+
+
+def _bounds(counted: Sequence[_Counted], core: Core, latency: Bound, branches: int, tails: Tails = ()) -> Bounds:
     at_most = core.width if core.order == "in" else inf
-    slots = sum(int(min(operation.slots, at_most)) for operation in found)
+    slots = sum(times * int(min(operation.slots, at_most)) for operation, times, _ in counted)
     bounds = [Bound("issue", Fraction(slots, core.width), f"{slots} slots, {core.width} a cycle")]
-    if core.order == "in" and (alone := sum(operation.first for operation in found)):
+    if core.order == "in" and (alone := sum(times for one, times, _ in counted if one.first)):
         sentence = f"{alone} instructions must be the first of their cycle"
         bounds.append(Bound("pairing", Fraction(alone), sentence))
     if (cycles := branches * core.taken_branch_interval) > 0:
         sentence = f"taken branches are {in_cycles(core.taken_branch_interval)} apart"
         bounds.append(Bound("taken branches", cycles, sentence))
     bounds.append(latency)
-    pipes, cycles = tightest(work_of(accesses), tails)
+    pipes, cycles = tightest(work_of((operation, times) for operation, _, times in counted if times), tails)
     if cycles:
         bounds.append(_pipe_bound("memory", "loads and stores need", pipes, cycles))
-    work = work_of(found)
+    work = work_of((operation, times) for operation, times, _ in counted)
     for pipes in dict.fromkeys([*work, *([tightest(work, tails)[0]] if work else [])]):
         bounds.append(_pipe_bound(f"pipe {_names(pipes)}", "the work needs", pipes, _load(work, pipes, tails)))
     return Bounds(tuple(sorted(bounds, key=lambda bound: -bound.cycles)))
 
 
-def work_of(operations: Iterable[Operation]) -> Work:
-    """What operations need of the pipes."""
+def work_of(counted: Iterable[tuple[Operation, int]]) -> Work:
+    """What operations need of the pipes, each so many times."""
     work: Work = defaultdict(Fraction)
-    for operation in operations:
+    for operation, times in counted:
         for use in operation.uses:
-            work[frozenset(use.pipes)] += use.cycles + (use.fraction or 0)
+            work[frozenset(use.pipes)] += times * (use.cycles + (use.fraction or 0))
     return work
 
 

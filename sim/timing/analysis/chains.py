@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from itertools import chain
 from typing import NamedTuple
@@ -14,6 +15,11 @@ from sim.timing.model.core import Core
 from sim.timing.model.operation import operations_on
 from sim.timing.model.schedule import StallKind
 from sim.timing.model.stream import Executed
+from sim.timing.native.array_stream import array_stream
+from sim.timing.native.following import longest_chain as native_longest_chain
+from sim.timing.native.library import why_not
+from sim.timing.native.scheduling import NATIVE_FROM
+from sim.timing.native.tables import NotNative
 
 _ITERATIONS = 4
 """Iterations of a loop in which dependences are looked for: one is found that reaches back over three."""
@@ -58,6 +64,9 @@ def _arcs(stream: Sequence[Executed], core: Core) -> Iterator[list[_Arc]]:
 
 def longest_chain(stream: Sequence[Executed], core: Core) -> Fraction:
     """Cycles from the first issue to the last result of a stream if instructions waited for operands alone."""
+    if len(stream) >= NATIVE_FROM and not why_not():
+        with suppress(NotNative):
+            return native_longest_chain(array_stream(stream), core)
     operations, at = operations_on(core), defaultdict[_Node, Fraction | int](int)
     end: Fraction | int = 0
     for number, (one, arcs) in enumerate(zip(stream, _arcs(stream, core), strict=True)):

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from sim.timing.analysis.reasons import RESULTS, site_of
+from sim.timing.analysis.reasons import RESULTS, numbered_sites
 from sim.timing.model.schedule import Schedule, Stage, Stall, StallKind
+from sim.timing.native.arrays import KINDS, arrays_of
+from sim.timing.native.following import critical_steps, longest_run
+from sim.timing.native.library import STEP
+from sim.timing.native.scheduling import NativeSchedule
+
+Array = np.ndarray[Any, Any]
 
 _ENOUGH = 0.9
 """A shorter part is preferred to one that covers little more of the path."""
@@ -80,6 +86,44 @@ def find_critical_path(schedule: Schedule) -> list[Edge]:
     return [edge for edge in reversed(edges) if edge.cycles]
 
 
+class CriticalPath(Sequence[Edge]):
+    """The edges of a critical path, which `steps` (STEP) has too; `names` are those of registers and pipes."""
+
+    def __init__(self, steps: Array, names: Sequence[str]) -> None:
+        self.steps, self.names = steps, names
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @overload
+    def __getitem__(self, number: int) -> Edge: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[Edge]: ...
+
+    def __getitem__(self, number: int | slice) -> Edge | list[Edge]:
+        if isinstance(number, slice):
+            return [self[each] for each in range(*number.indices(len(self)))]
+        start, end, source, target, what, stage, kind, _ = self.steps[number].item()
+        return Edge(
+            start=start, end=end, source=source, target=target, stage=Stage(stage), kind=KINDS[kind],
+            what=self.names[what],
+        )  # fmt: skip
+
+
+def critical_path(schedule: Schedule) -> CriticalPath:
+    """`find_critical_path`; of a schedule that C made, by C."""
+    names = arrays_of(schedule).names
+    if isinstance(schedule, NativeSchedule):
+        return CriticalPath(critical_steps(schedule), names)
+    number = {name: place for place, name in enumerate(names)}
+    rows = [
+        (edge.start, edge.end, edge.source, edge.target, number[edge.what], edge.stage, KINDS.index(edge.kind), 0)
+        for edge in find_critical_path(schedule)
+    ]
+    return CriticalPath(np.array(rows, STEP), names)
+
+
 def binding(schedule: Schedule, event: Event) -> Binding | None:
     """What bound an event; None for the entry of the first instruction."""
     number, stage = event
@@ -133,27 +177,48 @@ class RepeatedPart(NamedTuple):
     cycles: int
 
 
-def repeated_part(schedule: Schedule, path: Sequence[Edge], longest: int = 256) -> RepeatedPart | None:
+def repeated_part(schedule: Schedule, path: CriticalPath, longest: int = 256) -> RepeatedPart | None:
     """The part of a path that repeats itself over most of it, of at most `longest` edges; None if nothing comes twice.
 
     Of parts that cover about as much, it is the shortest one.
     """
-    known: dict[object, int] = {}
-    steps: list[int] = []
-    for edge in path:  # by the code that it goes through
-        source, target = (site_of(schedule.stream[number]) for number in (edge.source, edge.target))
-        steps.append(known.setdefault((source, target, edge.stage, edge.kind, edge.what), len(known)))
-    numbers = np.array(steps)
-    runs = {}  # by period, start and length of the longest part in which each number comes again after so many places
-    for period in range(1, min(longest, len(path) // 2) + 1):
-        differ = np.flatnonzero(numbers[period:] != numbers[:-period])
-        ends = np.concatenate(([-1], differ, [len(numbers) - period]))
-        place = int(np.argmax(np.diff(ends)))
-        runs[period] = int(ends[place]) + 1, int(ends[place + 1] - ends[place]) - 1 + period
+    steps, (_, sites) = path.steps, numbered_sites(schedule.stream)
+    by_code = [sites[steps["source"]], sites[steps["target"]], steps["stage"], steps["kind"], steps["what"]]
+    numbers = numbered(by_code)[0].astype(np.int32)
+    run_of = longest_run if isinstance(schedule, NativeSchedule) else _longest_run
+    # By period, start and length of the longest part in which each number comes again after so many places.
+    runs = {period: run_of(numbers, period) for period in range(1, min(longest, len(path) // 2) + 1)}
     most = max((run for _, run in runs.values()), default=0)
     for period, (start, run) in runs.items():
         if run >= 2 * period and run >= _ENOUGH * most:
             repetitions = run // period
-            cycles = sum(edge.cycles for edge in path[start : start + repetitions * period])
-            return RepeatedPart(start, period, repetitions, cycles)
+            part = steps[start : start + repetitions * period]
+            return RepeatedPart(start, period, repetitions, int((part["end"] - part["start"]).sum()))
     return None
+
+
+def numbered(columns: Sequence[Array]) -> tuple[Array, Array]:
+    """For each row of some columns of whole numbers, which of the different rows it is; where each of these is first.
+
+    The different rows are numbered as they come first.
+    """
+    packed = np.zeros(len(columns[0]), np.int64)  # one number for a row
+    for column in columns if len(packed) else ():
+        low, high = int(column.min()), int(column.max())
+        if int(packed.max()) >= 1 << 62 - (high - low).bit_length():
+            packed = np.unique(packed, return_inverse=True)[1]
+        packed <<= (high - low).bit_length()
+        packed += column
+        packed -= low
+    _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
+    in_order = np.argsort(first)
+    place = np.empty(len(first), np.int64)
+    place[in_order] = np.arange(len(first))
+    return place[inverse], first[in_order]
+
+
+def _longest_run(numbers: Array, period: int) -> tuple[int, int]:
+    differ = np.flatnonzero(numbers[period:] != numbers[:-period])
+    ends = np.concatenate(([-1], differ, [len(numbers) - period]))
+    place = int(np.argmax(np.diff(ends)))
+    return int(ends[place]) + 1, int(ends[place + 1] - ends[place]) - 1 + period

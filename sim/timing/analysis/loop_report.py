@@ -6,11 +6,13 @@ runs.  So a loop whose iterations are alike is timed as one that runs for long.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+import numpy as np
 
 from sim.timing.analysis.bounds import Bounds, bounds_of_loop
 from sim.timing.loops.found_loops import Entry, FoundLoop
@@ -18,6 +20,11 @@ from sim.timing.loops.loop import Loop
 from sim.timing.loops.steady import time_loop
 from sim.timing.model.schedule import Schedule
 from sim.timing.model.stream import Executed
+from sim.timing.native.array_stream import array_stream
+
+Array = np.ndarray[Any, Any]
+_AT_ONCE: Final = 4096
+"""Iterations that are compared together."""
 
 _SEARCHED = 3000
 """Instructions of a loop, about, that are simulated in search of its steady state: enough for most, and soon done."""
@@ -96,9 +103,23 @@ def _iteration(schedule: Schedule, found: FoundLoop, cycles: int) -> _Iteration:
     return _Iteration(Fraction(cycles, len(found.iterations)), f"average of all {len(found.iterations)}")
 
 
-def _one_way(stream: Sequence[Executed], iterations: Iterable[range]) -> bool:
+def _one_way(stream: Sequence[Executed], iterations: Sequence[range]) -> bool:
     """Whether all of them execute the same instructions."""
-    return len({tuple(stream[number].pc for number in iteration) for iteration in iterations}) == 1
+    arrays = array_stream(stream)
+    return _alike(arrays.pcs[arrays.site], iterations)
+
+
+def _alike(column: Array, iterations: Sequence[range]) -> bool:
+    """Whether all iterations have the same in a column of the stream."""
+    size = len(iterations[0])
+    starts = np.array([iteration.start for iteration in iterations], np.int64)
+    if any(len(iteration) != size for iteration in iterations):
+        return False
+    for start in range(0, len(starts), _AT_ONCE):
+        rows = column[starts[start : start + _AT_ONCE, None] + np.arange(size)]
+        if (rows != column[iterations[0].start : iterations[0].stop]).any():
+            return False
+    return True
 
 
 def uniform_loop(stream: Sequence[Executed], entry: Entry) -> Loop | None:
@@ -106,20 +127,21 @@ def uniform_loop(stream: Sequence[Executed], entry: Entry) -> Loop | None:
 
     Addresses have to move by as much from each iteration to the next.
     """
-    if len(entry.iterations) < 2 or not _one_way(stream, entry.iterations):
+    iterations, arrays = entry.iterations, array_stream(stream)
+    if len(iterations) < 2 or not _one_way(arrays, iterations):
         return None
-    bodies = [[stream[number] for number in iteration] for iteration in entry.iterations]
-    accesses = [[(*one.loads, *one.stores) for one in body] for body in bodies]
-    sizes = {
-        tuple((len(one.loads), *(size for _, size in (*one.loads, *one.stores))) for one in body) for body in bodies
-    }
-    if len(sizes) > 1:
-        return None
-    strides = {
-        tuple(
-            tuple(after - before for (before, _), (after, _) in zip(befores, afters, strict=True))
-            for befores, afters in zip(one, other, strict=True)
-        )
-        for one, other in pairwise(accesses)
-    }
-    return Loop(tuple(bodies[0]), strides.pop()) if len(strides) == 1 else None
+    body = arrays[iterations[0].start : iterations[0].stop]
+    strides = []
+    for accesses in (arrays.loads, arrays.stores):
+        if not _alike(np.diff(accesses.first), iterations):
+            return None
+        per = int(accesses.first[iterations[0].stop] - accesses.first[iterations[0].start])
+        begins = accesses.first[[iteration.start for iteration in iterations]]
+        places = begins[:, None] + np.arange(per)
+        moved = np.diff(accesses.addresses[places], axis=0).view(np.int64)
+        if (accesses.sizes[places] != accesses.sizes[places[0]]).any() or (moved != moved[0]).any():
+            return None
+        strides.append(moved[0].tolist())
+    loads, stores = map(iter, strides)
+    of_each = ([*islice(loads, len(one.loads)), *islice(stores, len(one.stores))] for one in body)
+    return Loop(tuple(body), tuple(map(tuple, of_each)))

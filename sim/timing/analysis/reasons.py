@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from isa.instruction import Instruction
 from sim.timing.model.schedule import Schedule, Stall, StallKind
 from sim.timing.model.stream import Executed
+from sim.timing.native.array_stream import array_stream
 
 Lines = Callable[[int], tuple[str, int] | None]
 """The source file and line of a program counter, None where nothing is known."""
@@ -106,10 +109,33 @@ class Site:
 
 def site_of(one: Executed) -> Site:
     """Where an instruction stands that was executed."""
-    instruction = one.instruction
-    if one.pc is None:
-        return Site(None, instruction, instruction)
-    return Site(one.pc, (instruction.pattern.text, instruction.registers), instruction)
+    return _site(one.pc, one.instruction)
+
+
+def _site(pc: int | None, instruction: Instruction) -> Site:
+    identity = instruction if pc is None else (instruction.pattern.text, instruction.registers)
+    return Site(pc, identity, instruction)
+
+
+class NumberedSites(NamedTuple):
+    """Where the instructions of a stream stand: the sites as first executed, and which one each instruction is."""
+
+    sites: tuple[Site, ...]
+    numbers: np.ndarray[Any, Any]
+
+
+def numbered_sites(stream: Sequence[Executed]) -> NumberedSites:
+    """The sites of a stream."""
+    arrays = array_stream(stream)
+    known: dict[Site, int] = {}
+    same = [known.setdefault(_site(pc, instruction), len(known)) for pc, instruction in arrays.sites]
+    numbers = np.array(same, np.int64)[arrays.site]
+    _, first = np.unique(numbers, return_index=True)
+    in_order = np.argsort(first)
+    place = np.zeros(len(known), np.int64)
+    place[numbers[first[in_order]]] = np.arange(len(first))
+    sites = list(known)
+    return NumberedSites(tuple(sites[number] for number in numbers[first[in_order]].tolist()), place[numbers])
 
 
 class Reason(NamedTuple):

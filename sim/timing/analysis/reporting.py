@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from fractions import Fraction
 from posixpath import basename
 
-from sim.timing.analysis.attribution import charge_of
+import numpy as np
+
+from sim.timing.analysis.attribution import charge_of, grouped
 from sim.timing.analysis.bounds import bounds_of_stream, in_cycles
-from sim.timing.analysis.critical_path import Edge, find_critical_path, repeated_part
+from sim.timing.analysis.critical_path import CriticalPath, critical_path, repeated_part
 from sim.timing.analysis.loop_report import loop_report
-from sim.timing.analysis.reasons import Lines, Site, no_lines, site_of
+from sim.timing.analysis.reasons import Lines, Site, no_lines, numbered_sites, site_of
 from sim.timing.analysis.report import CyclesReport, InstructionRow, PathRow, PipeRow, RepeatedRow, UnmodelledRow
-from sim.timing.analysis.slack import slacks
+from sim.timing.analysis.slack import result_slacks
 from sim.timing.analysis.top_down import TopDown, line_of, pipe_uses, top_down
+from sim.timing.classes.all_classes import timing_class
 from sim.timing.loops.found_loops import FoundLoop, find_loops, hottest
 from sim.timing.model.core import Core
 from sim.timing.model.schedule import Schedule
@@ -33,12 +35,12 @@ def report(name: str, schedule: Schedule, lines: Lines = no_lines, elements: int
     if not schedule.stream:
         raise ValueError(f"{name} executed no instruction: there is nothing to time")
     core, loops, table = schedule.core, find_loops(schedule.stream), top_down(schedule)
-    hot, path = hottest(loops), find_critical_path(schedule)
+    hot, path = hottest(loops), critical_path(schedule)
     reports = {loop.head: loop_report(schedule, loop) for loop in loops}
     bounds = bounds_of_stream(schedule.stream, core)
     steps: Counter[tuple[Site, str]] = Counter()
-    for edge in path:
-        steps[site_of(schedule.stream[edge.target]), charge_of(edge).reason(schedule).sentence(lines)] += edge.cycles
+    for site, reason, cycles in grouped(schedule, path):
+        steps[site, reason.sentence(lines)] += cycles
     pipes = []
     for use in pipe_uses(schedule):
         users = tuple((site.described(lines), cycles) for site, cycles in list(use.sites.items())[:_USERS])
@@ -60,8 +62,8 @@ def report(name: str, schedule: Schedule, lines: Lines = no_lines, elements: int
         stalls={str(group): cycles for group, cycles in table.groups.items()},
         instructions=_listing(schedule, table, hot, lines),
         critical_path=tuple(
-            PathRow(site.instruction.text, _place(site, lines), reason, count)
-            for (site, reason), count in steps.most_common(_STEPS)
+            PathRow(site.instruction.text, _place(site, lines), sentence, count)
+            for (site, sentence), count in steps.most_common(_STEPS)
         ),
         repeated=_repeated(schedule, path, lines),
         unmodelled=_unmodelled(schedule),
@@ -82,22 +84,22 @@ def _place(site: Site, lines: Lines) -> str:
 
 def _listing(schedule: Schedule, table: TopDown, hot: FoundLoop | None, lines: Lines) -> tuple[InstructionRow, ...]:
     """By address where there are addresses, as executed where there are none."""
-    classes = {site_of(one): name for one, name in zip(schedule.stream, schedule.classes, strict=True)}
     issues: dict[Site, int] = {}  # of a steady iteration, from its first entry on
     if hot is not None:
         iterations = hot.longest.iterations
         chosen = iterations[-(-3 * len(iterations) // 4) - 1]
         start = schedule.entered[chosen[0]]
         issues = {site_of(schedule.stream[number]): schedule.issued[number] - start for number in reversed(chosen)}
-    least: dict[Site, int] = {}
-    for one, slack in zip(schedule.stream, slacks(schedule), strict=True):
-        site = site_of(one)
-        least[site] = min(least.get(site, slack.result), slack.result)
+    sites, numbers = numbered_sites(schedule.stream)
+    smallest = np.full(len(sites), schedule.cycles, np.int64)
+    np.minimum.at(smallest, numbers, result_slacks(schedule))
+    least = dict(zip(sites, smallest.tolist(), strict=True))
     rows = (
         InstructionRow(
             pc=account.site.pc, text=account.site.instruction.text, place=_place(account.site, lines),
             executions=account.executions,
-            timing_class=classes[account.site], issue=issues.get(account.site), cycles=account.cycles,
+            timing_class=timing_class(account.site.instruction.pattern), issue=issues.get(account.site),
+            cycles=account.cycles,
             reason=account.main_reason(lines),
             slack=least[account.site],
         )
@@ -106,7 +108,7 @@ def _listing(schedule: Schedule, table: TopDown, hot: FoundLoop | None, lines: L
     return tuple(sorted(rows, key=lambda row: row.pc or 0))
 
 
-def _repeated(schedule: Schedule, path: Sequence[Edge], lines: Lines) -> RepeatedRow | None:
+def _repeated(schedule: Schedule, path: CriticalPath, lines: Lines) -> RepeatedRow | None:
     part = repeated_part(schedule, path)
     if part is None:
         return None

@@ -11,12 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from sim.timing.analysis.critical_path import Event, binding, time_of
 from sim.timing.analysis.dependences import dependences
 from sim.timing.model.operation import operations_on
 from sim.timing.model.schedule import Schedule, Stage, StallKind
+from sim.timing.native.following import find_slack
+from sim.timing.native.scheduling import NativeSchedule
+
+Array = np.ndarray[Any, Any]
 
 _DISPATCH_TO_ISSUE = 1
 """Cycles that an instruction is under way from dispatch to the earliest issue, out of order."""
@@ -51,6 +57,13 @@ def slacks(schedule: Schedule) -> list[Slack]:
         Slack(left[Event(number, Stage.ENTERED)], left[graph.issue(number)], left[Event(number, Stage.READY)])
         for number in range(len(schedule.stream))
     ]
+
+
+def result_slacks(schedule: Schedule) -> Array:
+    """By how many cycles the results of each instruction alone could be later; of a schedule that C made, by C."""
+    if isinstance(schedule, NativeSchedule):
+        return find_slack(schedule, _DISPATCH_TO_ISSUE).result
+    return np.array([slack.result for slack in slacks(schedule)], np.int64)
 
 
 class _Left(dict[Event, int]):

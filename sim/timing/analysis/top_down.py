@@ -6,9 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sim.timing.analysis.attribution import charges
-from sim.timing.analysis.reasons import Lines, Reason, ReasonGroup, Site, no_lines, site_of
+import numpy as np
+
+from sim.timing.analysis.attribution import charged, grouped
+from sim.timing.analysis.critical_path import numbered
+from sim.timing.analysis.reasons import Lines, Reason, ReasonGroup, Site, no_lines, numbered_sites
 from sim.timing.model.schedule import Schedule
+from sim.timing.native.arrays import arrays_of
 
 Line = tuple[str, int]
 """A source file and a line of it."""
@@ -65,13 +69,11 @@ def line_of(site: Site, lines: Lines) -> Line | None:
 
 def top_down(schedule: Schedule) -> TopDown:
     """Every cycle of a schedule, by the instruction of the code that it is charged to."""
-    accounts: dict[Site, Account] = {}
-    for one in schedule.stream:
-        site = site_of(one)
-        accounts.setdefault(site, Account(site)).executions += 1
-    for charge in charges(schedule):
-        account = accounts[site_of(schedule.stream[charge.number])]
-        account.reasons[charge.reason(schedule)] += charge.segment.cycles
+    sites, numbers = numbered_sites(schedule.stream)
+    executions = np.bincount(numbers, minlength=len(sites)).tolist()
+    accounts = {site: Account(site, count) for site, count in zip(sites, executions, strict=True)}
+    for site, reason, cycles in grouped(schedule, charged(schedule)):
+        accounts[site].reasons[reason] += cycles
     return TopDown(tuple(accounts.values()))
 
 
@@ -89,8 +91,14 @@ class PipeUse:
 
 def pipe_uses(schedule: Schedule) -> list[PipeUse]:
     """The use of every pipe of the core, in its order."""
-    busy: dict[str, Counter[Site]] = {pipe: Counter() for pipe in schedule.core.pipes}
-    for one, reservations in zip(schedule.stream, schedule.pipes, strict=True):
-        for pipe, start, end in reservations:
-            busy[pipe][site_of(one)] += max(min(end, schedule.cycles) - start, 0)
-    return [PipeUse(pipe, sites.total(), dict(sites.most_common())) for pipe, sites in busy.items()]
+    arrays, (sites, numbers) = arrays_of(schedule), numbered_sites(schedule.stream)
+    pipes = schedule.core.pipes
+    busy: dict[str, Counter[Site]] = {pipe: Counter() for pipe in pipes}
+    if len(arrays.busy_pipe):
+        cycles = np.maximum(np.minimum(arrays.busy_to, schedule.cycles) - arrays.busy_from, 0)
+        where = np.repeat(numbers, np.diff(arrays.first_use))
+        group, first = numbered([arrays.busy_pipe, where])
+        totals = np.bincount(group, weights=cycles).tolist()
+        for at, total in zip(first.tolist(), totals, strict=True):
+            busy[pipes[arrays.busy_pipe[at]]][sites[where[at]]] += int(total)
+    return [PipeUse(pipe, sites_of.total(), dict(sites_of.most_common())) for pipe, sites_of in busy.items()]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+
 from sim.timing.model.stream import Executed
+from sim.timing.native.array_stream import ArrayStream, array_stream
 
 _CALLS = ("bl", "blr")
 _RETURNS = ("ret", "retaa", "retab")
@@ -33,9 +36,16 @@ def branches_back(stream: Iterable[Executed]) -> Mapping[int, frozenset[int]]:
     """The heads of loops, each with the addresses of the taken branches back to it."""
     branches = defaultdict[int, set[int]](set)
     for one in stream:
-        if one.pc is not None and _leads_back(one) and one.next_pc is not None:
+        if one.pc is not None and one.next_pc is not None and _leads_back(one):
             branches[one.next_pc].add(one.pc)
     return {head: frozenset(addresses) for head, addresses in branches.items()}
+
+
+def _taken_once(stream: ArrayStream) -> Iterator[Executed]:
+    """Of the branches taken from each place to each other one, the first."""
+    taken = np.flatnonzero(stream.taken)
+    ways = zip(stream.site[taken].tolist(), stream.next_pcs[taken].tolist(), strict=True)
+    return (stream[number] for number in dict(zip(ways, taken.tolist(), strict=True)).values())
 
 
 def _leads_back(one: Executed) -> bool:
@@ -78,10 +88,11 @@ class LoopWalk:
     """
 
     def __init__(self, stream: Sequence[Executed]) -> None:
-        self.branches = branches_back(stream)
+        arrays = array_stream(stream)
+        self.branches = branches_back(_taken_once(arrays))
         self.entries: list[Entry] = []
         self.calls = defaultdict[int, set[int]](set)
-        self._stream = stream
+        self._stream = arrays
         # By head, the last address of the loop: that of a branch back, of it or of a loop that begins inside of it.
         self._lasts: dict[int, int] = {}
         for head in sorted(self.branches, reverse=True):
@@ -94,7 +105,11 @@ class LoopWalk:
 
     def _follow(self) -> None:
         ends = frozenset().union(*self.branches.values())
-        for index, one in enumerate(self._stream):
+        stream = self._stream
+        is_place = [pc in self.branches or pc in ends for pc, _ in stream.sites]
+        looked_at = np.flatnonzero(stream.taken | np.array(is_place, bool)[stream.site])
+        for index in looked_at.tolist():  # at all others nothing is entered, goes back or is left
+            one = stream[index]
             here = self._activations[-1]
             if one.pc is not None and one.pc in here.runs:  # it has come back by a branch
                 here.runs[one.pc].starts.append(index)

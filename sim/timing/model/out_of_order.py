@@ -175,10 +175,10 @@ class OutOfOrder:
         for pipe, use in waiting:
             self._queued[pipe] += operation.entries
             self._queued_cycles[pipe] += use.cycles
-        self._link(flight, waiting)
         if mispredicted and self.core.mispredict:
             self._mispredicted = Value(flight.number, None)
             flight.values.append(self._mispredicted)
+        self._link(flight, waiting)
         if one.taken:
             self._taken.event(self._cycle)
             self._last_taken = flight.number

@@ -86,6 +86,11 @@ class ArrayStream(Sequence[Executed]):
         return np.array([known[id(instruction)] for _, instruction in self.sites], np.int32)
 
     @cached_property
+    def executions(self) -> Array:
+        """How often each site is executed (int64)."""
+        return np.bincount(self.site, minlength=len(self.sites))
+
+    @cached_property
     def pcs(self) -> Array:
         """The address of each site (uint64); 0 in a program of intrinsics."""
         return np.array([pc or 0 for pc, _ in self.sites], np.uint64)

@@ -20,7 +20,7 @@ from sim.timing.model.schedule import Stage
 from sim.timing.native.arrays import KINDS
 
 Array = np.ndarray[Any, Any]
-_FILES: Final = ("stream.c", "memory.c", "predictor.c", "in_order.c", "out_of_order.c")
+_FILES: Final = ("stream.c", "memory.c", "predictor.c", "in_order.c", "out_of_order.c", "analysis.c")
 SLICE: Final = 1 << 16
 """Instructions, or as much of anything, some hundredths of a second, after which Python sees Ctrl-C."""
 
@@ -42,6 +42,10 @@ USE: Final = np.dtype(
         for name in ("first_pipe", "pipes", "cycles", "start", "key", "longer", "longer_key", "spare")
     ]
     + [("fraction", np.int64)]
+)  # fmt: skip
+STEP: Final = np.dtype(
+    [("start", np.int64), ("end", np.int64), ("source", np.int32), ("target", np.int32), ("what", np.int16),
+     ("stage", np.uint8), ("kind", np.uint8), ("spare", np.int32)]
 )  # fmt: skip
 
 
@@ -65,6 +69,13 @@ class Arrays(Structure):
         for name, array in arrays.items():
             kept[name] = array
             setattr(self, name, array.ctypes.data)
+
+    def point_at(self, **structures: Structure) -> None:
+        """Let fields point to structures."""
+        kept = self.__dict__.setdefault("kept", {})
+        for name, structure in structures.items():
+            kept[name] = structure
+            setattr(self, name, addressof(structure))
 
     def array(self, name: str) -> Array:
         """The array that a field points to."""
@@ -109,10 +120,30 @@ class PredictorC(Arrays):
     )
 
 
+class ChainC(Arrays):
+    """`Chain` of analysis.c."""
+
+    _fields_ = _words("schedule next main_at base_at chain first_need producer cycles")
+
+
+class PathC(Arrays):
+    """`Path` of analysis.c."""
+
+    _fields_ = _words("schedule done number stage room steps step")
+
+
+class SlackC(Arrays):
+    """`Slack` of analysis.c."""
+
+    _fields_ = _words(
+        "schedule done needs filling crowding at event holder idle left next dispatch_to_issue",
+    )
+
+
 _SHARED: Final = {
-    "Schedule": sizeof(ScheduleC), "Stores": sizeof(StoresC), "Predictor": sizeof(PredictorC),
-    "Operation": OPERATION.itemsize, "Source": SOURCE.itemsize,
-    "Result": RESULT.itemsize, "Use": USE.itemsize,
+    "Schedule": sizeof(ScheduleC), "Stores": sizeof(StoresC), "Predictor": sizeof(PredictorC), "Chain": sizeof(ChainC),
+    "Path": sizeof(PathC), "Slack": sizeof(SlackC), "Operation": OPERATION.itemsize, "Source": SOURCE.itemsize,
+    "Result": RESULT.itemsize, "Use": USE.itemsize, "Step": STEP.itemsize,
 }  # fmt: skip
 
 

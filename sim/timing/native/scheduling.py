@@ -85,18 +85,25 @@ def native_schedule(
         late[[*delays]] = [*delays.values()]
         structure.point(delay=late)
     total = int(structure.array("first_use")[-1])
+    entered, none = np.zeros(count, np.int64), _no_stalls(count)
+    at_once = core.order == "in"  # an instruction enters with its operands and issues, and waits for nothing then
     arrays = ScheduleArrays(
         names=tables.names,
-        entered=np.zeros(count, np.int64), available=np.zeros(count, np.int64), issued=np.zeros(count, np.int64),
-        ready=np.full(count, -1, np.int64), retired=np.full(count, -1, np.int64),
-        entry=_no_stalls(count), operand=_no_stalls(count), issue=_no_stalls(count),
+        entered=entered,
+        available=entered if at_once else np.zeros(count, np.int64),
+        issued=entered if at_once else np.zeros(count, np.int64),
+        ready=np.full(count, -1, np.int64),
+        retired=np.full(count, -1, np.int64),
+        entry=_no_stalls(count),
+        operand=none,
+        issue=none if at_once else _no_stalls(count),
         first_use=structure.array("first_use"),
         busy_pipe=np.zeros(total, np.uint8), busy_from=np.zeros(total, np.int64), busy_to=np.zeros(total, np.int64),
     )  # fmt: skip
     point_to(structure, arrays)
     structure.redirected_by = structure.last_taken = -1
     try:
-        if core.order == "in":
+        if at_once:
             in_slices("in_order", structure, count)
         else:
             while (state := call("out_of_order", structure, _STEPS)) == _GO_ON:
