@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from ctypes import CDLL
 from functools import cache
 from multiprocessing import active_children, get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from isa.errors import MISSING, LanewiseError
 
@@ -22,6 +24,10 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 _PR_SET_PDEATHSIG: Final = 1
 """Of Linux's prctl."""
+_STARTING: Final = 60.0
+"""Seconds in which a process is ready for work."""
+_LOOKED_AFTER: Final = 1.0
+"""Seconds after which it is looked whether processes are ready."""
 _is_limited = ContextVar("_is_limited", default=False)
 
 
@@ -126,6 +132,113 @@ def spread_here(work: Callable[[Item], Result], items: Sequence[Item], jobs: int
             yield result
 
 
+class LostItem(NamedTuple):
+    """In place of a result: why there is none, after how many attempts, the last of which took so many seconds."""
+
+    reason: str
+    attempts: int
+    seconds: float
+
+
+class OwnProcess:
+    """A process of its own for one item at a time, which outlives what an item does to it: the next one has a new one.
+
+    Of the memory that is free it may take a share.  Ctrl-C is left to this process.
+    """
+
+    def __init__(self, work: Callable[[Any], Any], sharers: int) -> None:
+        self._work, self._sharers = work, sharers
+        self._executor: ProcessPoolExecutor | None = None
+        self._process: BaseProcess | None = None
+        self.begun = 0.0
+
+    def begin(self, item: object) -> Future[Any]:
+        """Start with an item; its future fails with BrokenProcessPool where the process ends under it.
+
+        `begun` is when that was, on the monotonic clock; of a new process when it must be ready, and then was.
+        """
+        self.begun = time.monotonic()
+        if self._executor is None:
+            context = get_context("spawn")
+            self._executor = ProcessPoolExecutor(1, context, _begin, (self._work, os.getpid(), self._sharers))
+            before = set(active_children())
+            self.begun += _STARTING
+            with _interrupts_held():
+                self._executor.submit(os.getpid).add_done_callback(self._is_ready)
+            (self._process,) = set(active_children()) - before
+        return self._executor.submit(_do, item)
+
+    def _is_ready(self, _: object) -> None:
+        self.begun = time.monotonic()
+
+    def end(self, patience: float = 0.0) -> str:
+        """End the process, whatever it does; in a few words how it ended, if it has by itself in so many seconds."""
+        executor, process, self._executor, self._process = self._executor, self._process, None, None
+        if executor is None or process is None:
+            return ""
+        with _interrupts_held():
+            process.join(patience)
+            code = process.exitcode
+            process.kill()
+            executor.shutdown(cancel_futures=True)
+        if code is None:
+            return ""
+        if code == -signal.SIGKILL:
+            return "its process was ended by SIGKILL, as a system does that has no memory left"
+        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+        return f"its process was ended {how}, by what it ran"
+
+
+def spread_apart(
+    work: Callable[[Item], Result], items: Iterable[Item], jobs: int, seconds: float, attempts: int
+) -> Generator[tuple[Item, Result | LostItem], None, None]:
+    """`work(item)` of every item, as they come, in so many processes, each of which stands for itself; in no order.
+
+    An item that ends its process, meets the end of memory or takes more than so many `seconds` is tried again, in
+    another process, so many `attempts` in all; then it is lost.  Items are taken when there is somebody to do them.
+    """
+    coming, again, results = iter(items), list[tuple[Item, int]](), list[tuple[Item, Result | LostItem]]()
+    running: dict[Future[Result], tuple[OwnProcess, Item, int]] = {}
+    with ExitStack() as ending:
+        idle = [OwnProcess(work, jobs) for _ in range(jobs)]
+        for slot in idle:
+            ending.callback(slot.end)
+        while True:
+            while idle:
+                item, tried = again.pop() if again else (next(coming, None), 0)
+                if item is None:
+                    break
+                slot = idle.pop()
+                running[slot.begin(item)] = slot, item, tried + 1
+            yield from results  # while the others are done
+            if not running:
+                return
+            results = []
+            until = min(slot.begun for slot, *_ in running.values()) + seconds
+            patience = min(_LOOKED_AFTER, max(0.0, until - time.monotonic()))
+            done, _ = wait(running, patience, FIRST_COMPLETED)
+            late = [future for future, (slot, *_) in running.items() if time.monotonic() > slot.begun + seconds]
+            for future in dict.fromkeys((*done, *late)):
+                slot, item, tried = running.pop(future)
+                idle.append(slot)
+                took = max(0.0, time.monotonic() - slot.begun)
+                try:
+                    results.append((item, future.result(0)))
+                    continue
+                except BrokenProcessPool:
+                    reason = slot.end(patience=1.0) or "its process was ended"
+                except MemoryError:
+                    slot.end()
+                    reason = "there is no memory left for it"
+                except TimeoutError:
+                    slot.end()
+                    reason = f"it took more than {seconds:g} s"
+                if tried < attempts:
+                    again.append((item, tried))
+                else:
+                    results.append((item, LostItem(reason, tried, took)))
+
+
 class LostProcess(LanewiseError):
     """A process that was to do a part of the work is no more."""
 
@@ -165,10 +278,19 @@ _work: Callable[[Any], Any]
 """What this process does, where `spread` has started it."""
 
 
-def _begin(work: Callable[[Any], Any], starter: int) -> None:
-    """Begin a process of a pool.  On Linux it ends with the process that started it: nobody else wants its results."""
+def _begin(work: Callable[[Any], Any], starter: int, sharers: int = 0) -> None:
+    """Begin a process of a pool.  On Linux it ends with the process that started it: nobody else wants its results.
+
+    With `sharers` it takes no more than its share of the memory that is free.
+    """
     global _work
     _work = work
+    if sharers and (free := _free_memory()) is not None:
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        share = free * 9 // 10 // sharers
+        resource.setrlimit(resource.RLIMIT_DATA, (share if hard == resource.RLIM_INFINITY else min(share, hard), hard))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
