@@ -80,6 +80,10 @@ class Lanewise(EdgeGroup):
             "Compare model and emulator on all values of an instruction's lanes: 2^32 pairs of 16 bits, 2^32 of 32 "
             "bits.",
         ),
+        "campaign": OnDemand(
+            "sim.command.signatures.many.campaign:campaign",
+            "Do all jobs of a file that have no result yet and keep what comes of them.",
+        ),
         "run": OnDemand(
             "sim.command.signatures.run:run_function",
             "Call a function once, in lockstep; print its result, the arrays that it may change, and the "

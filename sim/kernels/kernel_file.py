@@ -43,6 +43,12 @@ def load_kernel(path: Path, mode: str | None = None) -> Kernel:
     return _guarded(replace(kernel, sources=sources, with_sources=beside), path)
 
 
+def load_modes(path: Path) -> tuple[str, ...]:
+    """The names of the modes of a kernel file, none where it has no MODES.  Raises KernelError."""
+    modes = getattr(_imported(path), "MODES", {})
+    return tuple(map(str, modes)) if isinstance(modes, Mapping) else ()
+
+
 def _guarded(kernel: Kernel, path: Path) -> Kernel:
     """With functions that cannot eat the system's memory, and fail as errors of the kernel: they are the user's."""
 

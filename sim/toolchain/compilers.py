@@ -244,7 +244,7 @@ def host_library(text: str, *flags: str) -> Path:
     system = shutil.which("cc")
     compiler = [system] if system is not None else _host_clang()
     compiler += [*_HOST, *flags]
-    settings = json.dumps([compiler, _version_text(compiler[0])])
+    settings = json.dumps([compiler, version_text(compiler[0])])
     return _host_library(hashlib.sha256((settings + text).encode()).hexdigest(), lambda: text, compiler)
 
 
@@ -262,7 +262,7 @@ def engine_library(key: str, text: Callable[[], str]) -> Path:
             raise
         compiler = [system]
     compiler += [*_HOST, "-march=native"]
-    settings = json.dumps([compiler, _version_text(compiler[0]), _processor(), key])
+    settings = json.dumps([compiler, version_text(compiler[0]), _processor(), key])
     return _host_library(hashlib.sha256(settings.encode()).hexdigest(), text, compiler)
 
 
@@ -294,7 +294,7 @@ def _host_clang() -> list[str]:
 
 
 @functools.cache
-def _version_text(compiler: str) -> str:
+def version_text(compiler: str) -> str:
     """What tells one compiler from another: the words of the system's, the version of the package `ziglang`."""
     return _ziglang_version() if compiler == sys.executable else _run([compiler, "--version"])
 

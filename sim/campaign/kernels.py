@@ -1,0 +1,139 @@
+"""The kernel that a case asks about, its implementation, and the files that both are made of."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from sim.campaign.case import JobCase
+from sim.campaign.contents import digests, python_files, source_files
+from sim.campaign.file import CampaignError, near_names
+from sim.check.check import Job, jobs_of
+from sim.kernels.domain import Domain, number_types
+from sim.kernels.kernel import Kernel, built_in_kernel
+from sim.kernels.kernel_file import load_kernel
+from sim.kernels.names import kernel_names
+from sim.toolchain.compilers import ToolchainUnavailable, is_source, run_as_told, version_text
+
+WHEEL: Final = "clang"
+"""The compiler that comes with lanewise, in the place of another's command."""
+
+
+def is_file(kernel: str) -> bool:
+    """Whether a kernel's name is the path of a kernel file."""
+    return bool(Path(kernel).suffix) or os.sep in kernel
+
+
+def kernel_named(name: str, mode: str) -> Kernel:
+    """A built-in kernel, or that of a file in its present state.  Raises KernelError, CampaignError."""
+    if is_file(name):
+        path = Path(name).absolute()
+        return _loaded(path, mode, json.dumps(digests(python_files(path))))
+    if name not in kernel_names():
+        raise CampaignError(f"there is no kernel {name!r}{near_names(name, kernel_names())}, or the path of a file")
+    return built_in_kernel(name, mode or None)
+
+
+@cache
+def _loaded(path: Path, mode: str, _made_of: str) -> Kernel:
+    """Imported anew with what is beside it: a process that does many jobs has met older files of the same names."""
+    for one in python_files(path):
+        if one.is_relative_to(path.parent):
+            parts = one.relative_to(path.parent).with_suffix("").parts
+            sys.modules.pop(".".join(parts[:-1] if parts[-1] == "__init__" else parts), None)
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # it is known by its second, too coarse here
+    try:
+        return load_kernel(path, mode or None)
+    finally:
+        sys.dont_write_bytecode = before
+
+
+def kernel_of(case: JobCase) -> Kernel:
+    """The kernel with the object in its sources' place, and with numbers of the grid for domains.
+
+    Raises KernelError, CampaignError.
+    """
+    kernel = kernel_named(case.kernel, case.mode)
+    if found := case.more.get("object"):
+        symbol = str(case.more.get("symbol") or kernel.symbol)
+        kernel = replace(kernel, sources=(Path(found),), symbol=symbol, program=None)
+    return replace(kernel, domain={**kernel.domain, **fixed}) if (fixed := _fixed(kernel, case)) else kernel
+
+
+def _fixed(kernel: Kernel, case: JobCase) -> Mapping[str, Domain]:
+    given: Mapping[str, int] = case.more.get("grid", {})
+    names = [name for name, _ in number_types(kernel.signature)]
+    if given and not kernel.is_drawn:
+        raise CampaignError(
+            f"{kernel.title} makes its input sets itself: a grid is for kernels whose arguments are drawn from domains"
+        )
+    for name, value in given.items():
+        if name not in names:
+            raise CampaignError(f"{kernel.title} has no number {name!r}{near_names(name, names)}")
+        if name in kernel.domain and not kernel.domain[name].holds(value):
+            raise CampaignError(f"{name} = {value} is not in the domain of {kernel.title}")
+    return {name: Domain(value, value) for name, value in given.items()}
+
+
+def flags_of(case: JobCase) -> tuple[str, ...]:
+    """The flags of a case as a shell splits them."""
+    return tuple(shlex.split(case.flags))
+
+
+@contextmanager
+def implementation(kernel: Kernel, case: JobCase) -> Iterator[tuple[Kernel, Job]]:
+    """The kernel with the one implementation that is asked about, while it is used: a foreign compiler's object goes.
+
+    Raises ToolchainError where another compiler refuses its source.
+    """
+    if case.source == "program":
+        yield kernel, Job(None, ())
+        return
+    (source,) = (one for one in kernel.sources if one.name == case.source)
+    if case.compiler in ("", WHEEL) or not is_source(source):
+        kernel = replace(kernel, sources=(source,))
+        yield kernel, jobs_of(replace(kernel, program=None), [case.level or "O2"], flags_of(case))[0]
+        return
+    with TemporaryDirectory(prefix="lanewise-") as scratch:
+        made = Path(scratch, f"{source.name}.o")
+        words = [*shlex.split(case.compiler), "-g", f"-{case.level}", *kernel.flags, *flags_of(case)]
+        run_as_told([*words, "-c", str(source), "-o", str(made)], Path.cwd())
+        yield replace(kernel, sources=(made,), program=None), Job(made, ())
+
+
+def files_of(case: JobCase, kernel: Kernel) -> dict[str, str]:
+    """What the implementation is made of, by digests; of another compiler what it says of itself."""
+    files = list(python_files(Path(case.kernel))) if is_file(case.kernel) else []
+    if is_file(case.kernel) or "object" in case.more:
+        for source in (*kernel.sources, *kernel.with_sources):
+            if source.name == case.source or source in kernel.with_sources:
+                files += source_files(source, (*kernel.flags, *flags_of(case))) if is_source(source) else [source]
+    elif "-I" in case.flags:  # a header of one's own in the place of a built-in kernel's
+        files += [path for source in kernel.sources for path in source_files(source, flags_of(case))]
+    made_of = digests(map(_told, files))
+    if case.compiler not in ("", WHEEL):
+        made_of[f"compiler {case.compiler}"] = compiler_words(shlex.split(case.compiler)[0])
+    return made_of
+
+
+def compiler_words(command: str) -> str:
+    """What a compiler says of its version.  Raises ToolchainUnavailable where there is none of that name."""
+    found = shutil.which(command)
+    if found is None:
+        raise ToolchainUnavailable(f"there is no compiler {command}: name one that is installed, or {WHEEL}")
+    return version_text(found)
+
+
+def _told(file: Path) -> Path:
+    """A path from the campaign's folder where it is in it, so that another checkout has the same."""
+    return file.relative_to(Path.cwd()) if file.is_absolute() and file.is_relative_to(Path.cwd()) else file

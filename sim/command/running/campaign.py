@@ -1,0 +1,74 @@
+"""`lanewise campaign`: many jobs from one file, and a store of what came of them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from contextlib import chdir
+from pathlib import Path
+
+import typer
+
+from isa.errors import INTERRUPTED, MISMATCH, MISSING
+from sim.campaign.file import read_campaign
+from sim.campaign.groups import command_of
+from sim.campaign.plan import ordered, planned
+from sim.campaign.result import VERDICTS
+from sim.campaign.run import CampaignRun, on_this_machine, run_campaign
+from sim.campaign.store import Store
+from sim.terminal.output import print_json, print_progress, print_text, progress_bar
+
+_SECONDS_A_LINE = 30.0
+"""Between lines of progress where stderr is no terminal."""
+
+
+def campaign(file: Path, store: Path | None, jobs: int, plan: bool, again: bool, as_json: bool) -> None:
+    """Do what `lanewise campaign` says: its options are those of `sim.command.signatures.campaign`."""
+    wanted = read_campaign(file)
+    place = store.absolute() if store is not None else wanted.store
+    if plan:
+        with chdir(wanted.folder):
+            coming = ordered(planned(wanted), {})
+        kinds = Counter(job.case.kind for job in coming)
+        if as_json:
+            print_json([{"kind": job.case.kind, "job": job.hash.hex(), "command": command_of(job.case)}
+                        for job in coming])  # fmt: skip
+        else:
+            lines = [f"  {command_of(job.case) or job.case.title}" for job in coming]
+            counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+            print_text("\n".join([f"{len(coming):,} jobs: {counts}", *lines]))
+        return
+    spread = on_this_machine(jobs, wanted.timeout, wanted.attempts)
+    begun = said = time.monotonic()
+    with Store(place) as opened, progress_bar() as progress:
+        task = progress.add_task("", total=None)
+
+        def tell(run: CampaignRun, words: str) -> None:
+            nonlocal said
+            passed = time.monotonic() - begun
+            line = f"{run.done / passed:,.1f} jobs/s, about {passed * max(run.ahead, 0.0) / run.behind:,.0f} s left"
+            failed = run.jobs - run.left - run.verdicts["agrees"]
+            progress.update(
+                task, total=run.jobs, completed=run.jobs - run.left, description=f"{failed:,} failed; {line}"
+            )
+            if progress.disable and time.monotonic() - said > _SECONDS_A_LINE:
+                print_progress(f"{run.jobs - run.left:,} of {run.jobs:,} jobs, {failed:,} failed, {line}; {words}")
+                said = time.monotonic()
+
+        run = run_campaign(wanted, opened, spread, tell, again)
+    if as_json:
+        verdicts = {verdict: run.verdicts[verdict] for verdict in VERDICTS}
+        print_json({"run": run.number, "store": str(place), "jobs": run.jobs, "kept": run.kept, "done": run.done,
+                    "left": run.left, "interrupted": run.interrupted, "verdicts": verdicts})  # fmt: skip
+    else:
+        told = [f"{run.verdicts[verdict]:,} {verdict}" for verdict in VERDICTS if run.verdicts[verdict]]
+        print_text(
+            f"run {run.number} of {wanted.name}: {run.jobs:,} jobs, {run.kept:,} kept, {run.done:,} done now"
+            f"{f', {run.left:,} left' if run.left else ''}\n{', '.join(told) or 'nothing was done'}"
+        )
+    if run.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if run.verdicts["differs"] or run.verdicts["not built"]:
+        raise typer.Exit(MISMATCH)
+    if run.verdicts["stopped"] or run.verdicts["unknown"]:
+        raise typer.Exit(MISSING)

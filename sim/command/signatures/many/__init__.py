@@ -1,0 +1,1 @@
+"""Commands about many jobs, and what came of them."""

@@ -1,0 +1,310 @@
+"""Campaigns: what a file may say, what jobs it makes, that each is done once, and what the command says and leaves."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Iterable
+from contextlib import chdir, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sim.campaign.case import JobCase
+from sim.campaign.file import CampaignError, read_campaign
+from sim.campaign.groups import command_of
+from sim.campaign.plan import ordered, planned
+from sim.campaign.result import JobResult
+from sim.campaign.run import CampaignRun, Spread, WorkerRefused, run_campaign
+from sim.campaign.store import Store
+from sim.campaign.work import JobRefused, JobTask, do_job
+from sim.processes import LostItem
+from support.command import lanewise
+
+HALVE_C = """#include <stddef.h>
+#include "round.h"
+void halve(const int8_t *a, int8_t *y, size_t n)
+{
+    for (size_t i = 0; i < n; ++i)
+        y[i] = (a[i] + ROUND) >> 1;
+}
+"""
+HALVE_PY = """from pathlib import Path
+import numpy as np
+from sim.kernels import Domain, Kernel, parse_prototype
+from halving import halved
+
+NAME, SIGNATURE = parse_prototype("void halve(const int8_t a[n], int8_t y[n], size_t n)")
+KERNEL = Kernel(name=NAME, symbol=NAME, sources=(Path("halve.c"),), signature=SIGNATURE,
+                golden=lambda inputs: {"y": halved(inputs["a"])}, domain={"n": Domain(0, 9)})
+"""
+HALVING_PY = """import numpy as np
+def halved(a):
+    return ((a.astype(np.int16) + 1) >> 1).astype(np.int8)
+"""
+CHECK = '[[check]]\nkernels = ["halve.py"]\nvectors = 20\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "halve.c").write_text(HALVE_C)
+    (tmp_path / "round.h").write_text("#include <stdint.h>\n#define ROUND 1\n")
+    (tmp_path / "halve.py").write_text(HALVE_PY)
+    (tmp_path / "halving.py").write_text(HALVING_PY)
+    return tmp_path
+
+
+def jobs_in(folder: Path, text: str) -> list[Any]:
+    (folder / "c.toml").write_text(text)
+    with chdir(folder):
+        return planned(read_campaign(folder / "c.toml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "asks for nothing: write [[check]], [[rtl]]"),
+        ("[[chek]]", "has no 'chek'; near it is check"),
+        ("[check]", "write [[check]] above what belongs to it, with two brackets"),
+        ("x = ", "is no TOML: Invalid value"),
+        ("timeout = -1\n[[check]]", "timeout takes seconds, of 0 to 86400, not -1"),
+        ("attempts = 0\n[[check]]", "attempts takes one whole number of 1 to 10, not 0"),
+        ("[[check]]", "[[check]] lacks 'kernels', which says what is to be done"),
+        ("[[check]]\nkernels = []", "kernels takes texts, such as"),
+        ("[[check]]\nkernels = 'halve.py'\nlevel = 'O2'", "[[check]] has no 'level'; near it is levels"),
+        ("[[check]]\nkernels = 'halve.py'\nlevels = 'O4'", "levels takes some of O0, O1, O2, O3, Os, Oz; 'O4' is none"),
+        ("[[check]]\nkernels = 'halve.py'\nseeds = '5..1'", "low first"),
+        ("[[check]]\nkernels = 'halve.py'\nseeds = '-2..1'", "seeds takes whole numbers from 0 on"),
+        ("[[check]]\nkernels = 'halve.py'\nseeds = '0..99999999999'", "at most 1,000,000 of them"),
+        ("[[check]]\nkernels = 'halve.py'\nseeds = true", "seeds takes whole numbers, such as"),
+        ("[[check]]\nkernels = 'halve.py'\nvectors = 1.5", "vectors takes one whole number of 0 to 10,000,000"),
+        ("[[check]]\nkernels = 'halve.py'\naimed = 1", "aimed takes true or false, not 1"),
+        ("[[check]]\nkernels = 'halve.py'\nengine = 'machin'", "one of lockstep, machine; near it is machine"),
+        ("[[check]]\nkernels = 'halve.py'\ngrid = 3", "grid takes arguments with their numbers"),
+        ("[[check]]\nkernels = 'halve.py'\ngrid = { m = 3 }", "[[check]]: halve has no number 'm': there are a, n"),
+        ("[[check]]\nkernels = 'halve.py'\ngrid = { n = 10 }", "n = 10 is not in the domain of halve"),
+        ("[[check]]\nkernels = 'quantize_down'\ngrid = { shift = 1 }", "makes its input sets itself"),
+        ("[[check]]\nkernels = 'halve.py'\nsources = 'halv.c'", "has a source 'halv.c'; near it is halve.c"),
+        ("[[check]]\nkernels = 'halve.py'\nsymbol = 'f'", "symbol is the function in objects"),
+        ("[[check]]\nkernels = 'halve.py'\nmodes = 'x'", "halve.py has no mode 'x': it has no MODES"),
+        (
+            "[[check]]\nkernels = 'quantise_down'",
+            "no kernel 'quantise_down'; near it are quantize_down",
+        ),
+        ("[[check]]\nkernels = 'no.py'", "there is no file no.py: paths are from the folder of the campaign"),
+        ("[[check]]\nkernels = 'no*.py'", "no file is called as in 'no*.py'"),
+        ("[[check]]\nkernels = 'halve.py'\ncompilers = 'no-cc'", "there is no compiler no-cc: name one"),
+        (
+            "[[check]]\nkernels = 'halve.py'\nflags = \"'\"",
+            "flags takes what a shell can split",
+        ),
+        ("[[cycles]]\nkernels = 'halve.py'\ncores = 'cortex-a54'", "cortex-a54"),
+        ("[[claims]]\nnames = 'no such claim'", "no claim is called 'no such claim'"),
+        ("[[exhaust]]\ninstructions = 'sqrshrm'", "no form is called 'sqrshrm': near it are"),
+        ("[[replay]]\ncalls = 'no.jsonl'", "there is no file no.jsonl"),
+        ("[[idle]]\njobs = 0", "jobs takes one whole number of 1 to 100,000,000, not 0"),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_what_is_near(folder: Path, text: str, said: str) -> None:
+    (folder / "c.toml").write_text(text)
+    result = lanewise("campaign", folder / "c.toml")
+    assert said in result.stderr.replace("\n", "")
+    assert result.exit_code in (2, 3)
+    assert "Traceback" not in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stdout == ""
+
+
+def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_bytes(b"\xff\xfe")
+    for name, said in (("c.toml", "it is not text in UTF-8"), ("d.toml", "No such file"), (".", "Is a directory")):
+        with pytest.raises(CampaignError, match=said):
+            read_campaign(tmp_path / name)
+
+
+def test_lists_are_multiplied_out_and_equal_work_is_there_once(folder: Path) -> None:
+    text = CHECK + 'levels = ["O0", "-O2", "O0"]\nseeds = "1..2,2"\ngrid = { n = [3, 5] }\n'
+    assert len(jobs_in(folder, text)) == 8
+    assert len(jobs_in(folder, text + CHECK + 'levels = "O2"\nseeds = 2\ngrid = { n = "5..6" }\n')) == 9
+
+
+def test_a_program_is_one_implementation_whatever_the_flags(folder: Path) -> None:
+    text = '[[check]]\nkernels = "quantized_multiplier"\nlevels = ["O1", "O2"]\nflags = ["", "-g0"]'
+    sources = [job.case.source for job in jobs_in(folder, text)]
+    assert sorted(sources) == [*["kernel.c"] * 4, *["kernel_plain.c"] * 4, "program"]
+
+
+@pytest.mark.parametrize("name", ["halve.c", "round.h", "halve.py", "halving.py", "more.bin"])
+def test_a_job_is_another_where_a_file_that_it_reads_is(folder: Path, name: str) -> None:
+    (folder / "more.bin").write_bytes(b"1")
+    text = CHECK + 'depends = "more.bin"\n'
+    (before,) = jobs_in(folder, text)
+    assert [job.hash for job in jobs_in(folder, text)] == [before.hash]
+    file = folder / name
+    file.write_bytes(file.read_bytes() + b"\n")
+    (after,) = jobs_in(folder, text)
+    assert after.hash != before.hash
+    assert after.case.hash == before.case.hash
+    (folder / "of_others.h").write_text("x")
+    assert [job.hash for job in jobs_in(folder, text)] == [after.hash]
+
+
+def test_a_job_is_another_where_versions_are(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (before,) = jobs_in(folder, CHECK)
+    monkeypatch.setattr("sim.campaign.plan.versions", lambda: "other")
+    (after,) = jobs_in(folder, CHECK)
+    assert after.hash != before.hash
+
+
+def test_another_checkout_has_the_same_jobs(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    other = tmp_path_factory.mktemp("other")
+    for file in folder.iterdir():
+        (other / file.name).write_bytes(file.read_bytes())
+    assert [job.hash for job in jobs_in(folder, CHECK)] == [job.hash for job in jobs_in(other, CHECK)]
+
+
+def test_what_failed_before_comes_first_then_what_is_cheap_and_new(folder: Path) -> None:
+    jobs = jobs_in(folder, CHECK + 'levels = ["O0", "O2"]\nseeds = [1, 2]\n[[claims]]\nnames = "sqadd .b,.b,.b"')
+    known = {job.case.hash: ("differs", 99.0) for job in jobs if (job.case.level, job.case.seed) == ("O0", 2)}
+    order = [(job.case.kind, job.case.level, job.case.seed) for job in ordered(jobs, known)]
+    assert order[0] == ("check", "O0", 2)
+    assert order.index(("claim", "", None)) > order.index(("check", "O2", 1))
+    assert sorted(map(str, order)) == sorted(str((job.case.kind, job.case.level, job.case.seed)) for job in jobs)
+
+
+def rows(store: Path) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(store)) as db:
+        return db.execute(
+            "SELECT jobs.hash, kind, level, seed, verdict, lanes, cycles, place, failure, attempts FROM results"
+            " JOIN jobs ON jobs.id = results.job JOIN cases ON cases.id = asked ORDER BY jobs.hash"
+        ).fetchall()
+
+
+def in_this_process(tasks: Iterable[JobTask]) -> Generator[tuple[JobTask, Any], None, None]:
+    for task in tasks:
+        yield task, do_job(task)
+
+
+def run(folder: Path, text: str, spread: Spread = in_this_process, again: bool = False) -> CampaignRun:
+    (folder / "c.toml").write_text(text)
+    campaign = read_campaign(folder / "c.toml")
+    with chdir(folder), Store(campaign.store) as store:
+        return run_campaign(campaign, store, spread, lambda run, words: None, again)
+
+
+def test_a_campaign_is_done_once_and_goes_on_when_something_changes(folder: Path) -> None:
+    more = '[[cycles]]\nkernels = "halve.py"\n[[prove]]\nkernels = "halve.py"\nlengths = 2\n'
+    first = run(folder, f'{CHECK}levels = ["O0", "O2"]\n{more}')
+    assert (first.number, first.jobs, first.kept, first.done, first.verdicts) == (1, 4, 0, 4, {"agrees": 4})
+    found = rows(folder / "c.sqlite")
+    assert all(row[5] > 0 or row[6] > 0 for row in found)
+
+    again = run(folder, (folder / "c.toml").read_text())
+    assert (again.number, again.kept, again.done, again.verdicts) == (1, 4, 0, {"agrees": 4})
+    assert rows(folder / "c.sqlite") == found
+
+    (folder / "round.h").write_text("#include <stdint.h>\n#define ROUND 0\n")
+    wrong = run(folder, CHECK)
+    assert (wrong.number, wrong.kept, wrong.verdicts, wrong.small) == (2, 0, {"differs": 1}, 1)
+    with closing(sqlite3.connect(folder / "c.sqlite")) as db:
+        ((place, smallest),) = db.execute("SELECT place, smallest FROM results WHERE verdict = 'differs'")
+    assert place == "halve.c:6"
+    assert "n = 1\n    a = np.array([1]" in smallest
+
+
+def test_what_cannot_be_built_and_what_cannot_be_asked_are_no_verdicts(folder: Path) -> None:
+    (folder / "bad.py").write_text(HALVE_PY.replace("halved(inputs", "no_such_name(inputs"))
+    form = '[[exhaust]]\ninstructions = "ld1 {v0.4s}, [x0]"\n'
+    ended = run(folder, f'{CHECK.replace("halve", "bad")}{CHECK}flags = "-include no.h"\n{form}')
+    assert ended.verdicts == {"stopped": 2, "not built": 1}
+    told = {(row[1], row[4]): row[8] for row in rows(folder / "c.sqlite")}
+    assert "NameError: name 'no_such_name' is not defined" in told["check", "stopped"]
+    assert "no.h" in told["check", "not built"]
+
+
+def test_what_was_stopped_is_done_again_only_when_asked(folder: Path) -> None:
+    def lost(tasks: Iterable[JobTask]) -> Generator[tuple[JobTask, Any], None, None]:
+        yield from ((task, LostItem("it took more than 3 s", 2, 3.0)) for task in tasks)
+
+    text = f"attempts = 1\n{CHECK}"
+    assert run(folder, text, lost).verdicts == {"stopped": 1}
+    assert rows(folder / "c.sqlite")[0][8:] == ("no result in 2 attempts: it took more than 3 s", 2)
+    assert run(folder, text).verdicts == {"stopped": 1}
+    assert run(folder, text, again=True).verdicts == {"agrees": 1}
+
+
+def test_an_interrupt_and_a_worker_of_another_version_keep_what_was_done(folder: Path) -> None:
+    def stopped(tasks: Iterable[JobTask]) -> Generator[tuple[JobTask, Any], None, None]:
+        (task, *others) = tasks
+        yield task, JobResult(verdict="agrees", lanes=1)
+        if len(others) == 2:
+            raise KeyboardInterrupt
+        yield others[0], JobRefused("it has another lanewise")
+
+    text = f"{CHECK}seeds = [1, 2, 3]\n"
+    assert run(folder, text, stopped).interrupted
+    with pytest.raises(WorkerRefused, match="it has another lanewise; what was done is kept"):
+        run(folder, text, stopped)
+    ended = run(folder, text)
+    assert (ended.number, ended.kept, ended.done, ended.interrupted) == (1, 2, 1, False)
+
+
+def test_a_worker_with_other_files_refuses(folder: Path) -> None:
+    (job,) = jobs_in(folder, CHECK)
+    (folder / "round.h").write_text("#define ROUND 0\n")
+    with chdir(folder):
+        assert isinstance(do_job(JobTask(job.case, job.hash, str(folder))), JobRefused)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the command is watched")
+def test_ctrl_c_is_130_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text("[[idle]]\njobs = 60\nseconds = 0.02\n")
+    command = [sys.executable, "-P", "-m", "sim", "campaign", str(tmp_path / "c.toml"), "--jobs", "1"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not ((tmp_path / "c.sqlite").exists() and rows(tmp_path / "c.sqlite")):
+        time.sleep(0.02)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, err) == (130, "")
+    assert " left\n" in out
+    done = rows(tmp_path / "c.sqlite")
+    assert 0 < len(done) < 60
+    assert lanewise("campaign", tmp_path / "c.toml", "--jobs", 1).exit_code == 0
+    whole = rows(tmp_path / "c.sqlite")
+    assert len(whole) == 60
+    assert set(done) < set(whole)
+
+
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        (
+            JobCase(kind="check", kernel="k.py", mode="m", source="k.c", level="O2", flags="-DX -DY", seed=3,
+                    more={"vectors": 9, "engine": "machine"}),
+            "lanewise check k.py --mode m --seed 3 --vectors 9 --opt O2 --cflags '-DX -DY' --engine machine",
+        ),
+        (
+            JobCase(kind="check", kernel="k.py", source="k.c", compiler="gcc-13", level="O3", seed=1,
+                    more={"vectors": 9, "engine": "lockstep"}),
+            "lanewise check k.py --seed 1 --vectors 9 --opt O2 --compile 'gcc-13 -g -O3 -c k.c'",
+        ),
+        (JobCase(kind="cycles", kernel="k.py", source="k.c", level="O2", core="cortex-a55", more={"length": 64}),
+         "lanewise cycles k.py --core cortex-a55 --length 64 --opt O2"),
+        (JobCase(kind="replay", kernel="a b.jsonl", more={"engine": "machine", "line": 4}),
+         "lanewise replay 'a b.jsonl' --engine machine --line 4"),
+    ],
+)  # fmt: skip
+def test_the_command_of_a_case_does_the_same_alone(case: JobCase, words: str) -> None:
+    assert command_of(case) == words
+
+
+def test_a_plan_says_what_would_be_done(folder: Path) -> None:
+    (folder / "c.toml").write_text(CHECK)
+    result = lanewise("campaign", folder / "c.toml", "--plan", columns=200)
+    assert result.stdout == "1 jobs: 1 check\n  lanewise check halve.py --seed 1 --vectors 20 --opt O2\n"
+    assert not (folder / "c.sqlite").exists()
