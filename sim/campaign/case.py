@@ -30,7 +30,7 @@ class JobCase:
     flags: str = ""
     core: str = ""
     seed: int | None = None
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @cached_property
     def hash(self) -> bytes:

@@ -98,9 +98,10 @@ def _line(result: JobResult) -> str:
     return result.place if result.verdict == "differs" else ""
 
 
-def _work(row: Row) -> tuple[bool, float, bytes]:
+def _work(row: Row) -> tuple[bool, float, bool, int, bytes]:
     case, job, result = row
-    return not result.smallest, float(case.more.get("vectors", 0)) or result.seconds, job
+    amount = float(case.more.get("vectors", 0)) or result.seconds
+    return not result.smallest, amount, bool(case.compiler), case.seed or 0, job
 
 
 def trend(before: Iterable[Row], now: Iterable[Row]) -> Trend:

@@ -82,7 +82,12 @@ class Lanewise(EdgeGroup):
         ),
         "campaign": OnDemand(
             "sim.command.signatures.many.campaign:campaign",
-            "Do all jobs of a file that have no result yet and keep what comes of them.",
+            "Do all jobs of a file that have no result yet, and keep what comes of them.",
+        ),
+        "results": OnDemand(
+            "sim.command.signatures.many.results:results",
+            "Say what failed in a campaign, in groups with the smallest case of each, and what is different "
+            "from before.",
         ),
         "run": OnDemand(
             "sim.command.signatures.run:run_function",

@@ -16,7 +16,7 @@ PROPERTIES = (
 
 def render_junit(report: Report) -> bytes:
     """The XML document, in UTF-8."""
-    title = _text(report.title)
+    title = xml_text(report.title)
     suites = Element("testsuites", name="lanewise")
     failures = len(report.failures)
     errors = int(not report.passed and not failures)
@@ -27,29 +27,29 @@ def render_junit(report: Report) -> bytes:
     data = report.as_json()
     properties = SubElement(suite, "properties")
     for name in PROPERTIES:
-        SubElement(properties, "property", name=name, value=_text(str(data[name])))
+        SubElement(properties, "property", name=name, value=xml_text(str(data[name])))
     if report.passed:
         SubElement(properties, "property", name="verdict", value="PASSED, weak" if report.weak else "PASSED")
     for why in report.power.weaknesses if report.weak and report.power is not None else ():
-        SubElement(properties, "property", name="weakness", value=_text(why))
+        SubElement(properties, "property", name="weakness", value=xml_text(why))
     for outcome in report.outcomes:
-        case = SubElement(suite, "testcase", classname=title, name=_text(outcome.title))
+        case = SubElement(suite, "testcase", classname=title, name=xml_text(outcome.title))
         properties = SubElement(case, "properties")
         SubElement(properties, "property", name="vectors_compared", value=str(outcome.vectors))
         SubElement(properties, "property", name="lanes_compared", value=str(outcome.lanes_compared))
         if outcome.failure:
-            failure = SubElement(case, "failure", message=_text(outcome.failure.split("\n")[0]))
-            failure.text = _text(outcome.failure)
+            failure = SubElement(case, "failure", message=xml_text(outcome.failure.split("\n")[0]))
+            failure.text = xml_text(outcome.failure)
     if errors:
         nothing = SubElement(suite, "testcase", classname=title, name="the whole check")
         reason = report.hindrance or ("it was interrupted" if report.interrupted else "nothing was compared")
-        SubElement(nothing, "error", message=_text(reason))
+        SubElement(nothing, "error", message=xml_text(reason))
     indent(suites)
     document: bytes = tostring(suites, "utf-8", xml_declaration=True)
     return document + b"\n"
 
 
-def _text(text: str) -> str:
+def xml_text(text: str) -> str:
     """Without the control characters that XML 1.0 does not allow, and with escapes for what is no Unicode."""
     allowed = "".join(letter for letter in text if letter >= " " or letter in "\t\n")
     return allowed.encode(errors="backslashreplace").decode()

@@ -64,7 +64,8 @@ def campaign(file: Path, store: Path | None, jobs: int, plan: bool, again: bool,
         told = [f"{run.verdicts[verdict]:,} {verdict}" for verdict in VERDICTS if run.verdicts[verdict]]
         print_text(
             f"run {run.number} of {wanted.name}: {run.jobs:,} jobs, {run.kept:,} kept, {run.done:,} done now"
-            f"{f', {run.left:,} left' if run.left else ''}\n{', '.join(told) or 'nothing was done'}"
+            f"{f', {run.left:,} left' if run.left else ''}\n{', '.join(told) or 'nothing was done'}\n"
+            f"next: lanewise results {_from_here(place)}"
         )
     if run.interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -72,3 +73,7 @@ def campaign(file: Path, store: Path | None, jobs: int, plan: bool, again: bool,
         raise typer.Exit(MISMATCH)
     if run.verdicts["stopped"] or run.verdicts["unknown"]:
         raise typer.Exit(MISSING)
+
+
+def _from_here(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

@@ -26,7 +26,7 @@ def campaign(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print how it went as JSON.")] = False,
 ) -> None:
-    """Do all jobs of a file that have no result yet and keep what comes of them.
+    """Do all jobs of a file that have no result yet, and keep what comes of them.
 
     Each job is known by a digest of what it asks, of the files that it reads and of the versions of all that computes,
     so nothing is done twice: where a campaign was stopped, by Ctrl-C, kill -9 or a full disk, the same command goes on.

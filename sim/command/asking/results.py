@@ -1,0 +1,46 @@
+"""`lanewise results`: what failed in a campaign, and what is different from before."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import typer
+
+from isa.errors import MISMATCH, MISSING
+from sim.campaign.report import render_results, report_of, show_results
+from sim.campaign.store import Store
+from sim.terminal.output import fail, print_json, print_shown, write_file
+from sim.terminal.writable import require_writable
+
+
+def results(
+    store: Path,
+    run: int | None,
+    against: int | None,
+    allow: int,
+    new: bool,
+    slower: float | None,
+    junit_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Do what `lanewise results` says: its options are those of `sim.command.signatures.many.results`."""
+    require_writable("--junit", junit_file)
+    with Store(store, reading=True) as opened:
+        report = report_of(opened, run, against)
+    if report.trend is None and (new or slower is not None):
+        fail(f"{'--new' if new else '--slower'} compares with a run before, and {report.run.name} has none")
+    if as_json:
+        print_json(report.as_json())
+    else:
+        print_shown(partial(show_results, report))
+    if junit_file is not None:
+        write_file(junit_file, render_results(report))
+    failures, cycles = report.failures, 0.0
+    if report.trend is not None:
+        failures = len(report.trend.new) if new else failures
+        cycles = max((100 * one.change for one in report.trend.cycles), default=0.0)
+    if failures > allow or (slower is not None and cycles > slower):
+        raise typer.Exit(MISMATCH)
+    if report.run.results < report.run.jobs or report.verdicts["unknown"]:
+        raise typer.Exit(MISSING)
