@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import zlib
+from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +14,10 @@ import pytest
 
 from sim.campaign.case import JobCase, PlannedJob, digest_of
 from sim.campaign.groups import grouped, trend
+from sim.campaign.page import SCRIPT, STYLE
 from sim.campaign.result import JobResult
 from sim.campaign.store import Store
+from sim.debug.page.html import built
 from support.command import lanewise
 
 EVIL = "\x1b]0;taken\x07\x1b[2J<b>[red]x[/red]"
@@ -133,6 +137,26 @@ def test_the_same_as_json(store: Path) -> None:
         ("a55", 0.0488),
         ("a72", -0.5),
     ]
+
+
+def test_a_page_has_every_job_and_no_text_of_it_can_script(tmp_path: Path) -> None:
+    evil = f"</script><script>document.title = 'taken'</script>{EVIL}"
+    told(tmp_path / "s.sqlite", "1", {check(1): replace(WRONG, failure=evil), check(2): AGREES}, evil)
+    assert lanewise("results", tmp_path / "s.sqlite", "--html", tmp_path / "r.html").exit_code == 1
+    page = (tmp_path / "r.html").read_text()
+    assert page.count("<script") == 2
+    assert "<script>" not in page
+    packed = page.partition('type="text/plain">')[2].partition("<")[0]
+    contents = json.loads(zlib.decompress(b64decode(packed)))
+    columns = {name: [one["values"][at] for at in one["index"]] for name, one in contents["columns"].items()}
+    assert (columns["verdict"], columns["failure"]) == (["differs", "agrees"], [evil, ""])
+    assert contents["commands"][1] == "lanewise check k.py --seed 2 --vectors 50 --opt O2"
+    assert [group["count"] for group in contents["groups"]] == [1]
+
+
+@pytest.mark.parametrize("name", [SCRIPT, STYLE])
+def test_what_the_page_runs_is_built_from_the_present_source(name: str) -> None:
+    assert built(name).splitlines()[0] == built("view.js").splitlines()[0]  # tests/test_debug_page.py computes it
 
 
 def test_every_job_is_a_test_case_of_junit(tmp_path: Path) -> None:

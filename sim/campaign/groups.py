@@ -67,7 +67,7 @@ class Trend:
 
 def flag_of(case: JobCase) -> str:
     """What a case was built with, or on what it was timed: the column of a heat map."""
-    told = (case.compiler, f"-{case.level}" if case.level else "", case.flags, case.core)
+    told = (f"-{case.level}" if case.level else "", case.flags, case.compiler, case.core)
     return " ".join(word for word in told if word) or (case.source if case.source in ("program", "rtl") else case.kind)
 
 

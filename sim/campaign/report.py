@@ -87,12 +87,8 @@ def report_of(store: Store, run: int | None, against: int | None) -> CampaignRep
 
 def show_results(report: CampaignReport, console: Console) -> None:
     """Print what failed, the smallest case of each group, and what is different."""
-    run, verdicts = report.run, report.verdicts
-    began = time.strftime("%Y-%m-%d %H:%M", time.gmtime(run.started))
-    told = ", ".join(f"{verdicts[verdict]:,} {verdict}" for verdict in VERDICTS if verdicts[verdict]) or "no results"
-    left = f", {run.jobs - run.results:,} without a result" if run.results < run.jobs else ""
-    console.print(Text(f"run {run.number} of {run.name}, {began} UTC: {run.jobs:,} jobs, {told}{left}"))
     groups = report.groups
+    console.print(Text(told_of_run(report)))
     if groups:
         table = Table("jobs", "kernel", "verdict", "at", "is by", "with", box=None, header_style="bold")
         for group in groups[:SHOWN]:
@@ -110,6 +106,15 @@ def show_results(report: CampaignReport, console: Console) -> None:
         console.print(Text(f"\nand {len(groups) - SHOWN:,} groups more: --json has all"))
     if report.trend is not None and report.before is not None:
         console.print(Text(f"since run {report.before.number}: {told_of(report.trend)}"))
+
+
+def told_of_run(report: CampaignReport) -> str:
+    """Which run it is, from when, and how many jobs have which verdict."""
+    run, verdicts = report.run, report.verdicts
+    began = time.strftime("%Y-%m-%d %H:%M", time.gmtime(run.started))
+    told = ", ".join(f"{verdicts[verdict]:,} {verdict}" for verdict in VERDICTS if verdicts[verdict]) or "no results"
+    left = f", {run.jobs - run.results:,} without a result" if run.results < run.jobs else ""
+    return f"run {run.number} of {run.name}, {began} UTC: {run.jobs:,} jobs, {told}{left}"
 
 
 def told_of(changed: Trend) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from isa.errors import MISMATCH, MISSING
+from sim.campaign.page import results_page
 from sim.campaign.report import render_results, report_of, show_results
 from sim.campaign.store import Store
 from sim.terminal.output import fail, print_json, print_shown, write_file
@@ -22,10 +23,12 @@ def results(
     new: bool,
     slower: float | None,
     junit_file: Path | None,
+    html_file: Path | None,
     as_json: bool,
 ) -> None:
     """Do what `lanewise results` says: its options are those of `sim.command.signatures.many.results`."""
     require_writable("--junit", junit_file)
+    require_writable("--html", html_file)
     with Store(store, reading=True) as opened:
         report = report_of(opened, run, against)
     if report.trend is None and (new or slower is not None):
@@ -36,6 +39,8 @@ def results(
         print_shown(partial(show_results, report))
     if junit_file is not None:
         write_file(junit_file, render_results(report))
+    if html_file is not None:
+        write_file(html_file, results_page(report).encode())
     failures, cycles = report.failures, 0.0
     if report.trend is not None:
         failures = len(report.trend.new) if new else failures

@@ -19,12 +19,17 @@ def built(name: str) -> str:
 
 
 def session_page(title: str, contents: bytes) -> str:
-    """The whole document, of what `page_contents` gave.
+    """The whole document, of what `page_contents` gave."""
+    return html_page(title, contents, SCRIPT, STYLE)
+
+
+def html_page(title: str, contents: bytes, script_name: str, style_name: str) -> str:
+    """A document of contents, which a built script shows with a built style.
 
     A browser runs this script and no other, and loads nothing: the policy names script and style by their digests.
     Texts are inside of the contents, and get into the page as texts only.
     """
-    script, style = built(SCRIPT), _BODY + built(STYLE)
+    script, style = built(script_name), _BODY + built(style_name)
     digests = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
     policy = f"default-src 'none'; script-src 'sha256-{digests[0]}'; style-src 'sha256-{digests[1]}'"
     return f"""<!doctype html>

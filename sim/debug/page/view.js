@@ -1,4 +1,4 @@
-/* built from source/ by make page: 51e4682c49f7b7235fe31aaf2d09ad54268641b7edfe8b8ae31d345f8ebcf701 */
+/* built from source/ by make page: dc851b39507951b8a46e517ff026c75153dec76e31d7d36e9811edfca2236d64 */
 
 // src/data.ts
 var MEMORY = -1;

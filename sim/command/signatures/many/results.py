@@ -23,6 +23,9 @@ def results(
         float | None, typer.Option(min=0, help="End with 1 where cycles on a core grew by more percent than that.")
     ] = None,
     junit_file: Annotated[Path | None, typer.Option("--junit", help="Write a test case for every job.")] = None,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", help="Write a page: heat maps, groups, all jobs in a table.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the groups, and what is different, as JSON.")] = False,
 ) -> None:
     """Say what failed in a campaign, in groups with the smallest case of each, and what is different from before.

@@ -1,4 +1,5 @@
-// Builds src/ into the two files that sim.debug.page gives to browsers; `node build.mjs FOLDER` into another folder.
+// Builds src/ into the files that sim.debug.page gives to browsers: those of a session (view), and those of what a
+// campaign found (results); `node build.mjs FOLDER` into another folder.
 // Their first line has the digest of what they were built from: tests/test_debug_page.py computes it again.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
@@ -13,7 +14,7 @@ const note = `/* built from source/ by make page: ${digest.digest("hex")} */`;
 
 await build({
   absWorkingDir: own.pathname,
-  entryPoints: ["src/view.ts", "src/view.css"],
+  entryPoints: ["src/view.ts", "src/view.css", "src/results.ts", "src/results.css"],
   outdir: folder,
   bundle: true,
   format: "esm",
