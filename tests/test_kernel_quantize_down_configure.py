@@ -9,7 +9,7 @@ import pytest
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array
 from sim.kernels.operator import AnyArray, ConfigurationError, ErrorCode, Shape, TensorInfo, Window
 from sim.kernels.quantize_down.configure import QuantizeDown, validate
-from sim.kernels.quantize_down.golden import Parameters, Uint8Array, quantize_down
+from sim.kernels.quantize_down.golden import Parameters, quantize_down
 
 UPSTREAM = Parameters(254601600, 1, 2)
 LANES_AND_TAIL = "acl_19_08_lanes_and_tail"
@@ -40,7 +40,7 @@ def uniform(seed: int, shape: Shape) -> Int32Array:
     return np.random.default_rng(seed).integers(-6000, 6000, shape, dtype=np.int32, endpoint=True)
 
 
-def upstream_reference(values: Int32Array, bias: Int32Array | int, parameters: Parameters) -> Uint8Array:
+def upstream_reference(values: Int32Array, bias: Int32Array | int, parameters: Parameters) -> AnyArray:
     """The scalar reference in its own words: signed nudge, C division, mask and threshold, bounds first."""
     products = (values.astype(np.int64) + bias) * parameters.multiplier
     nudged = products + np.where(products >= 0, 2**30, 1 - 2**30)
@@ -54,7 +54,7 @@ def upstream_reference(values: Int32Array, bias: Int32Array | int, parameters: P
 
 def configure_and_run(
     values: Int32Array, bias: Int32Array | None, parameters: Parameters, mode: str = "acl_19_08"
-) -> Uint8Array:
+) -> AnyArray:
     operator, output = QuantizeDown(), np.full(values.shape, UNTOUCHED, np.uint8)
     bias_info = None if bias is None else TensorInfo(bias.shape, "S32")
     operator.configure(TensorInfo(values.shape, "S32"), bias_info, TensorInfo(), parameters, mode)

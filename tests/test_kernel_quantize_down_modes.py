@@ -48,8 +48,9 @@ def test_a_mode_is_found_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("kernel", MODES.values(), ids=by_mode)
-def test_the_conventions_of_a_mode_are_all_others(kernel: Kernel) -> None:
-    assert set(kernel.conventions) == set(MODES) - {kernel.mode}
+def test_the_conventions_of_a_mode_are_all_others_of_its_output(kernel: Kernel) -> None:
+    alike = {mode for mode, rule in RULES.items() if rule.dtype == RULES[kernel.mode].dtype}
+    assert set(kernel.conventions) == alike - {kernel.mode}
 
 
 @pytest.mark.parametrize("kernel", OTHERS, ids=by_mode)
@@ -75,7 +76,7 @@ def test_the_code_of_another_mode_is_caught(kernel: Kernel) -> None:
     other = "quantize_down_page" if kernel.mode != "page" else "quantize_down_left_shift"
     wrong = replace(kernel, symbol=other)
     said = failure(wrong, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 1000, 1))
-    assert "golden" in said or "'lower' is 8-bit integer, the signature says that 'lower' is 32-bit" in said
+    assert "golden" in said or "the signature" in said
 
 
 @pytest.mark.parametrize(
@@ -95,6 +96,9 @@ def test_a_program_refuses_the_shifts_that_its_mode_does_not_define(row: Callabl
         ("acl_20_05_bounds", lambda parameters: (parameters.minimum, parameters.maximum) == (INT32_MIN, INT32_MAX)),
         ("acl_19_08_lanes_and_tail", lambda parameters: not -31 <= parameters.shift <= 31),
         ("acl_19_08_fused", lambda parameters: parameters.maximum > 255),
+        ("acl_20_02_s8", lambda parameters: parameters.shift < 0),
+        ("acl_20_05_s8", lambda parameters: (parameters.minimum, parameters.maximum) == (INT32_MIN, INT32_MAX)),
+        ("acl_20_05_s16", lambda parameters: parameters.shift < 0),
     ],
 )
 def test_corners_and_samples_hold_the_parameters_that_a_mode_is_about(

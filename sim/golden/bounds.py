@@ -1,9 +1,10 @@
-"""The activation bounds of ACL's stages to uint8: when (minimum, maximum) mean "not bounded", and what they limit.
+"""The activation bounds of ACL's stages: when (minimum, maximum) mean "not bounded", and what they limit.
 
 A rule of a version has a `..._fault`, the sentence with which it refuses the two numbers or None, and gives the
-(lower, upper) that it applies; the conventions `bounded_...` apply it to int32 values and give the output byte.
+(lower, upper) that it applies, to an output of the range `low`..`high`, uint8 by default; the conventions
+`bounded_...` apply it to int32 values and give the output byte.
 Their operands broadcast; `TypeError` and `ValueError` as in `sim.golden.fixed_point`.
-Sources: docs/spec/quantize_down.md section 6; docs/spec/neighbours.md section 5.
+Sources: docs/spec/quantize_down.md section 6; docs/spec/neighbours.md sections 5 and 7.
 """
 
 from typing import Final
@@ -16,43 +17,44 @@ from sim.golden.fixed_point import Int32Array, Integers, as_int32, clamp, int32_
 UINT8_MAX: Final = 255
 
 
-def bounds_fault_19_08(minimum: int, maximum: int) -> str | None:
-    """Sentence for bounds that 19.08 refuses, in upstream's order; None for 0 <= minimum <= maximum <= 255."""
-    if maximum > UINT8_MAX:
-        return f"maximum is {maximum}: it must not exceed {UINT8_MAX}"
-    if minimum < 0:
-        return f"minimum is {minimum}: it must not be below 0"
+def bounds_fault_19_08(minimum: int, maximum: int, low: int = 0, high: int = UINT8_MAX) -> str | None:
+    """Sentence for bounds that 19.08 refuses, in upstream's order; None for low <= minimum <= maximum <= high."""
+    if maximum > high:
+        return f"maximum is {maximum}: it must not exceed {high}"
+    if minimum < low:
+        return f"minimum is {minimum}: it must not be below {low}"
     return order_fault(minimum, maximum)
 
 
-def order_fault(minimum: int, maximum: int) -> str | None:
-    """Sentence for bounds in the wrong order, all that 20.05 refuses; None for minimum <= maximum."""
+def order_fault(minimum: int, maximum: int, low: int = 0, high: int = UINT8_MAX) -> str | None:
+    """Sentence for bounds in the wrong order, all that 20.05 refuses; None for minimum <= maximum, in range or not."""
     if minimum > maximum:
         return f"minimum {minimum} is above maximum {maximum}: give minimum <= maximum"
     return None
 
 
-def no_fault(minimum: int, maximum: int) -> None:
+def no_fault(minimum: int, maximum: int, low: int = 0, high: int = UINT8_MAX) -> None:
     """The fused path of 19.08 skips the range checks."""
 
 
-def bounds_19_08(minimum: int, maximum: int) -> tuple[int, int]:
-    """19.08: any minimum == maximum, the default 0, 0 among them, means "not bounded", given as (0, 255)."""
-    return (0, UINT8_MAX) if minimum == maximum else (minimum, maximum)
+def bounds_19_08(minimum: int, maximum: int, low: int = 0, high: int = UINT8_MAX) -> tuple[int, int]:
+    """19.08: any minimum == maximum, the default 0, 0 among them, means "not bounded", given as (low, high)."""
+    return (low, high) if minimum == maximum else (minimum, maximum)
 
 
-def bounds_20_05(minimum: int, maximum: int) -> tuple[int, int]:
-    """20.05: bounded unless minimum <= 0 and maximum >= 255, so 0, 0 clamps everything to 0.
+def bounds_20_05(minimum: int, maximum: int, low: int = 0, high: int = UINT8_MAX) -> tuple[int, int]:
+    """20.05: bounded unless minimum <= low and maximum >= high, so 0, 0 clamps everything to 0.
 
-    A bounded call may still name a bound outside 0..255, and the spec does not say what uint8 number that becomes. It
-    is taken where keeping the low byte and saturating give the same (INT32_MIN: 0, INT32_MAX: 255), else `ValueError`.
+    A bounded call may still name a bound outside the range, and the spec does not say what number that becomes. It is
+    taken where keeping the low bits and saturating give the same (of uint8 INT32_MIN: 0, INT32_MAX: 255), else
+    `ValueError`.
     """
-    if minimum <= 0 and maximum >= UINT8_MAX:
-        return (0, UINT8_MAX)
-    return (_as_uint8("minimum", minimum), _as_uint8("maximum", maximum))
+    if minimum <= low and maximum >= high:
+        return (low, high)
+    return (_in_range("minimum", minimum, low, high), _in_range("maximum", maximum, low, high))
 
 
-def bounds_as_given(minimum: int, maximum: int) -> tuple[int, int]:
+def bounds_as_given(minimum: int, maximum: int, low: int = 0, high: int = UINT8_MAX) -> tuple[int, int]:
     """The fused path of 19.08: always bounded, by any int32 numbers, so 0, 0 clamps everything to 0."""
     return (minimum, maximum)
 
@@ -117,8 +119,8 @@ def _require(fault: str | None) -> None:
         raise ValueError(fault)
 
 
-def _as_uint8(name: str, bound: int) -> int:
-    saturated = min(max(bound, 0), UINT8_MAX)
-    if saturated != bound & UINT8_MAX:
-        raise ValueError(f"{name} is {bound}: a bound outside 0..{UINT8_MAX} is not modelled, saturate it yourself")
+def _in_range(name: str, bound: int, low: int, high: int) -> int:
+    saturated = min(max(bound, low), high)
+    if (saturated - bound) & (high - low):
+        raise ValueError(f"{name} is {bound}: a bound outside {low}..{high} is not modelled, saturate it yourself")
     return saturated

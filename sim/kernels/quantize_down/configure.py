@@ -1,7 +1,7 @@
 """The operator as ACL exposes it: validate(), configure(), run().
 
 It models a build with asserts: see sim/kernels/operator.py.
-Source: docs/spec/quantize_down.md sections 7 and 8.
+Source: docs/spec/quantize_down.md sections 7 and 8; docs/spec/neighbours.md section 7 for int8 and int16.
 """
 
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ import numpy as np
 from sim.golden.fixed_point import Int32Array
 from sim.kernels.operator import (
     AclFunction,
+    AnyArray,
     ConfigurationError,
     Shape,
     Status,
@@ -29,7 +30,7 @@ from sim.kernels.operator import (
     require_valid,
     status_of,
 )
-from sim.kernels.quantize_down.golden import Parameters, Uint8Array, mode_named, quantize_down
+from sim.kernels.quantize_down.golden import Mode, Parameters, mode_named, quantize_down
 
 
 def validate(
@@ -43,23 +44,26 @@ def validate(
     """Whether the operator can be configured; the first fault in upstream's order.
 
     Order: input type, input channels, bounds, bias type, bias rank, bias length, output type, output channels, output
-    shape. An empty output passes. The bounds are judged by the mode: 20.05 refuses only minimum > maximum.
-    Multiplier, shift and offset are not looked at. `TypeError` when input or output is None, as upstream asserts.
+    shape. An empty output passes. Bounds and the output's type are judged by the mode: 20.05 refuses only minimum >
+    maximum. Multiplier, shift and offset are not looked at. `TypeError` when input or output is None, as upstream
+    asserts.
     """
     require_info("input", input)
     require_info("output", output)
-    bounds_fault = mode_named(mode).bounds_fault(minimum, maximum)
-    return status_of(_faults(input, bias, output, bounds_fault))
+    return status_of(_faults(input, bias, output, (minimum, maximum), mode_named(mode)))
 
 
-def _faults(input: TensorInfo, bias: TensorInfo | None, output: TensorInfo, bounds_fault: str | None) -> Iterator[str]:
+def _faults(
+    input: TensorInfo, bias: TensorInfo | None, output: TensorInfo, bounds: tuple[int, int], rule: Mode
+) -> Iterator[str]:
     yield from format_faults("input", input, "S32")
+    bounds_fault = rule.bounds_fault(*bounds, *rule.range)
     if bounds_fault is not None:
         yield bounds_fault
     if bias is not None:
         yield from bias_faults(input, bias)
     if not output.is_empty:
-        yield from format_faults("output", output, "QASYMM8")
+        yield from format_faults("output", output, rule.output_type)
         yield from output_shape_faults(input, output)
 
 
@@ -90,20 +94,22 @@ class QuantizeDown(AclFunction):
     ) -> None:
         """Initialise an empty output, then check as `validate` does and remember the shapes.
 
-        An empty output takes the input's shape, channels and quantization, and QASYMM8; as upstream, that happens even
-        when the check then fails. `ConfigurationError` carries the status text; `TypeError` when input or output is
-        None. A shift that the mode does not define is refused by `run`, since upstream's configure never looks at it.
+        An empty output takes the input's shape, channels and quantization, and the mode's type; as upstream, that
+        happens even when the check then fails. `ConfigurationError` carries the status text; `TypeError` when input or
+        output is None. A shift that the mode does not define is refused by `run`, as is an offset that it does not
+        add, since upstream's configure never looks at them.
         """
         require_info("input", input)
         require_info("output", output)
-        auto_init_if_empty(output, input, "QASYMM8")
+        auto_init_if_empty(output, input, mode_named(mode).output_type)
         require_valid(validate(input, bias, output, parameters.minimum, parameters.maximum, mode))
         bias_shape = None if bias is None else bias.shape or ()
         self._configured = _Configured(input.shape or (), bias_shape, output.shape or (), parameters, mode)
 
     def name(self) -> str:
-        """Upstream's name of the kernel that the function runs, configured or not."""
-        return "NEGEMMLowpQuantizeDownInt32ToUint8ScaleByFixedPointKernel"
+        """Upstream's name of the kernel that the function runs: of the one to uint8 where it is not configured."""
+        made = np.dtype(np.uint8) if self._configured is None else mode_named(self._configured.mode).dtype
+        return f"NEGEMMLowpQuantizeDownInt32To{made.name.capitalize()}ScaleByFixedPointKernel"
 
     def window(self) -> Window:
         """The whole input in steps of one: a tail loop inside of the kernel covers what is no whole step of 16."""
@@ -113,19 +119,19 @@ class QuantizeDown(AclFunction):
         self,
         accumulators: Int32Array,
         bias: Int32Array | None,
-        output: Uint8Array,
+        output: AnyArray,
         window: Window | None = None,
     ) -> None:
-        """Compute `output` (uint8, written in place) inside `window`, leaving the rest of it untouched.
+        """Compute `output` (the mode's dtype, written in place) inside `window`, leaving the rest of it untouched.
 
         `accumulators` is int32 of the input's shape, `bias` int32 of the bias's shape, or None as configured.
         `window` holds one slice for each axis, in numpy order, within the axis, step 1; None is the whole tensor.
-        As in the kernel, 16-column blocks start at the window's first column, which only the lanes-and-tail mode shows.
+        As in the kernel, blocks start at the window's first column, which only modes with another tail show.
         `ValueError`: shape, window, or not configured. `TypeError`: dtype, or a window not made of slices.
         """
         made = self._require_configured()
         require_array("accumulators", accumulators, made.input_shape, np.dtype(np.int32))
-        require_array("output", output, made.output_shape, np.dtype(np.uint8))
+        require_array("output", output, made.output_shape, mode_named(made.mode).dtype)
         require_bias(bias, made.bias_shape)
         region = region_of(window, made.input_shape)
         columns = None if bias is None else bias.reshape(-1)[region[-1:]]

@@ -1,20 +1,20 @@
-"""Golden reference of quantize_down: ACL's NEGEMMLowpQuantizeDownInt32ToUint8ScaleByFixedPoint, int32 to uint8.
+"""Golden reference of quantize_down: ACL's NEGEMMLowpQuantizeDownInt32ToUint8ScaleByFixedPoint, ToInt8 and ToInt16.
 
-    accumulator + bias -> multiply (Q0.31, ties up) -> shift (rounded) -> + offset -> clamp 0..255 -> bounds
+    accumulator + bias -> multiply (Q0.31, ties up) -> shift (rounded) -> + offset -> clamp, 0..255 -> bounds
 
 One function, several conventions: a *mode* names what one version, page or code path does (see `MODES`).
-Source: docs/spec/quantize_down.md; what a mode reproduces is cited at the mode.
+Sources: docs/spec/quantize_down.md; docs/spec/neighbours.md section 7 for int8 and int16; what a mode reproduces is
+cited at the mode.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.golden.bounds import (
-    UINT8_MAX,
     bounds_19_08,
     bounds_20_05,
     bounds_as_given,
@@ -31,6 +31,7 @@ from sim.golden.fixed_point import (
     clamp,
     divide_by_power_of_two_ties_away,
     doubling_high_multiply,
+    doubling_high_multiply_unsaturated,
     shift_left_wrap,
     shift_right_floor,
     tail_shift,
@@ -38,11 +39,12 @@ from sim.golden.fixed_point import (
     wrap_int32,
 )
 
-Uint8Array = npt.NDArray[np.uint8]
 AnyArray = npt.NDArray[Any]
 Steps = dict[str, Int32Array]
 
 BLOCK_COLUMNS: Final = 16  # four int32x4 a step, narrowed to one uint8x16
+BLOCK_COLUMNS_OF_INT16: Final = 8
+_UINT8: Final = np.dtype(np.uint8)
 HIGHEST_RANK: Final = 6  # an ACL tensor has at most six dimensions
 
 
@@ -73,18 +75,65 @@ class Parameters:
 class Mode:
     """One convention: what each rule of the stage is in it.
 
-    `shifts` are the shifts it defines. `right_shift` follows the multiply; `left_shift`, where there is one, takes a
-    negative shift before the multiply. `bounds_fault` gives the sentence with which (minimum, maximum) are refused,
-    or None. `bounds` gives the (lower, upper) with which `narrowing` brings the values to uint8, step by step.
+    `shifts` are the shifts it defines. `scale` takes the sum with the bias, the multiplier and the shift to the steps
+    of multiply and shift. `bounds_fault` gives the sentence with which (minimum, maximum) are refused, or None, of an
+    output of the range that follows. `bounds` gives the (lower, upper) with which `narrowing` brings the values to
+    `dtype`, step by step. ACL's name of that type is `output_type`; without `has_offset` there is none to add.
     """
 
     source: str
     shifts: range
-    right_shift: Callable[[Int32Array, int], Int32Array]
-    left_shift: Callable[[Int32Array, int], Int32Array] | None
-    bounds_fault: Callable[[int, int], str | None]
-    bounds: Callable[[int, int], tuple[int, int]]
-    narrowing: Callable[[Int32Array, tuple[int, int]], Steps]
+    scale: Callable[[Int32Array, int, int], Steps]
+    bounds_fault: Callable[[int, int, int, int], str | None]
+    bounds: Callable[[int, int, int, int], tuple[int, int]]
+    narrowing: Callable[[Int32Array, tuple[int, int], np.dtype[Any]], Steps]
+    dtype: np.dtype[Any] = _UINT8
+    output_type: str = "QASYMM8"
+    has_offset: bool = True
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The lowest and the highest number of the output's type."""
+        limits = np.iinfo(self.dtype)
+        return int(limits.min), int(limits.max)
+
+
+def multiply_then(shift_right: Callable[[Int32Array, int], Int32Array]) -> Callable[[Int32Array, int, int], Steps]:
+    """The steps multiply, saturated, and shift, by this rule."""
+
+    def scale(biased: Int32Array, multiplier: int, shift: int) -> Steps:
+        multiplied = doubling_high_multiply(biased, multiplier)
+        return {"multiply": multiplied, "shift": shift_right(multiplied, shift)}
+
+    return scale
+
+
+_ROUNDED: Final = multiply_then(divide_by_power_of_two_ties_away)
+
+
+def left_or_right(biased: Int32Array, multiplier: int, shift: int) -> Steps:
+    """The steps multiply and shift, ties away; a negative shift goes to the left before the multiply, and wraps."""
+    if shift >= 0:
+        return _ROUNDED(biased, multiplier, shift)
+    shifted = shift_left_wrap(biased, -shift)
+    return {"shift": shifted, "multiply": doubling_high_multiply(shifted, multiplier)}
+
+
+def lanes_and_tail_of_int16(biased: Int32Array, multiplier: int, shift: int) -> Steps:
+    """As `left_or_right` in whole 8-blocks; the last N mod 8 columns keep 64 bits of the product until it is rounded.
+
+    It is shifted left too, and after the rounding cut to int32. Shift -30..31; what is beyond 64 bits wraps, as it
+    does on AArch64, though C leaves it undefined. One step. Source: docs/spec/neighbours.md section 16.
+    """
+    split = biased.shape[-1] // BLOCK_COLUMNS_OF_INT16 * BLOCK_COLUMNS_OF_INT16
+    *_, lanes = left_or_right(biased[..., :split], multiplier, shift).values()
+    tail = biased[..., split:]
+    if shift >= 0:
+        last = divide_by_power_of_two_ties_away(doubling_high_multiply_unsaturated(tail, multiplier), shift)
+    else:
+        product = (tail.astype(np.int64) * multiplier) << -shift
+        last = wrap_int32((product + (1 << 30)) >> 31)
+    return {"multiply and shift": np.concatenate([lanes, last], axis=-1)}
 
 
 def shift_lanes_and_tail(values: Int32Array, shift: int) -> Int32Array:
@@ -97,13 +146,14 @@ def shift_lanes_and_tail(values: Int32Array, shift: int) -> Int32Array:
     return np.concatenate([vector_shift(lanes, shift), tail_shift(tail, shift)], axis=-1)
 
 
-def saturate_then_bound(values: Int32Array, bounds: tuple[int, int]) -> Steps:
-    """The steps clamp, to 0..255, and bounds."""
-    clamped = clamp(values, 0, UINT8_MAX)
+def saturate_then_bound(values: Int32Array, bounds: tuple[int, int], dtype: np.dtype[Any]) -> Steps:
+    """The steps clamp, to the range of the output, and bounds."""
+    limits = np.iinfo(dtype)
+    clamped = clamp(values, int(limits.min), int(limits.max))
     return {"clamp": clamped, "bounds": clamp(clamped, *bounds)}
 
 
-def bound_then_low_byte(values: Int32Array, bounds: tuple[int, int]) -> Steps:
+def bound_then_low_byte(values: Int32Array, bounds: tuple[int, int], dtype: np.dtype[Any]) -> Steps:
     """The steps bounds, max then min on int32, so that the upper wins where it is the smaller, and low byte.
 
     Source: docs/spec/neighbours.md section 5; docs/spec/known_differences.md row 9c. Upstream leaves the fix-up of
@@ -118,12 +168,21 @@ _ROUNDED_SHIFTS: Final = range(0, 32)
 _SHIFTS_WITH_LEFT: Final = range(-31, 32)
 _ALL_SHIFTS: Final = range(INT32_MIN, INT32_MAX + 1)
 
+
+class _Output(TypedDict):
+    dtype: np.dtype[Any]
+    output_type: str
+    has_offset: bool
+
+
+_INT8: Final[_Output] = {"dtype": np.dtype(np.int8), "output_type": "QASYMM8_SIGNED", "has_offset": True}
+_INT16: Final[_Output] = {"dtype": np.dtype(np.int16), "output_type": "QSYMM16", "has_offset": False}
+
 MODES: Final[dict[str, Mode]] = {
     "acl_19_08": Mode(
         source="v19.08 kernel and its reference: ties away, minimum == maximum is not bounded",
         shifts=_ROUNDED_SHIFTS,
-        right_shift=divide_by_power_of_two_ties_away,
-        left_shift=None,
+        scale=_ROUNDED,
         bounds_fault=bounds_fault_19_08,
         bounds=bounds_19_08,
         narrowing=saturate_then_bound,
@@ -134,8 +193,7 @@ MODES: Final[dict[str, Mode]] = {
             "(docs/spec/known_differences.md rows 7, 8, 8b)"
         ),
         shifts=_SHIFTS_WITH_LEFT,
-        right_shift=divide_by_power_of_two_ties_away,
-        left_shift=shift_left_wrap,
+        scale=left_or_right,
         bounds_fault=bounds_fault_19_08,
         bounds=bounds_19_08,
         narrowing=saturate_then_bound,
@@ -145,8 +203,7 @@ MODES: Final[dict[str, Mode]] = {
             "v20.05: as 20.02, left shift included, with the new rule for bounds (docs/spec/known_differences.md row 9)"
         ),
         shifts=_SHIFTS_WITH_LEFT,
-        right_shift=divide_by_power_of_two_ties_away,
-        left_shift=shift_left_wrap,
+        scale=left_or_right,
         bounds_fault=order_fault,
         bounds=bounds_20_05,
         narrowing=saturate_then_bound,
@@ -157,8 +214,7 @@ MODES: Final[dict[str, Mode]] = {
             "(docs/spec/known_differences.md row 3b); all else as 19.08, the page being silent there"
         ),
         shifts=_ROUNDED_SHIFTS,
-        right_shift=shift_right_floor,
-        left_shift=None,
+        scale=multiply_then(shift_right_floor),
         bounds_fault=bounds_fault_19_08,
         bounds=bounds_19_08,
         narrowing=saturate_then_bound,
@@ -169,8 +225,7 @@ MODES: Final[dict[str, Mode]] = {
             "(docs/spec/known_differences.md row 8b)"
         ),
         shifts=_ALL_SHIFTS,
-        right_shift=shift_lanes_and_tail,
-        left_shift=None,
+        scale=multiply_then(shift_lanes_and_tail),
         bounds_fault=bounds_fault_19_08,
         bounds=bounds_19_08,
         narrowing=saturate_then_bound,
@@ -181,11 +236,49 @@ MODES: Final[dict[str, Mode]] = {
             "(docs/spec/known_differences.md rows 9, 9b, 9c)"
         ),
         shifts=_ROUNDED_SHIFTS,
-        right_shift=divide_by_power_of_two_ties_away,
-        left_shift=None,
+        scale=_ROUNDED,
         bounds_fault=no_fault,
         bounds=bounds_as_given,
         narrowing=bound_then_low_byte,
+    ),
+    "acl_20_02_s8": Mode(
+        source="v20.02, ToInt8: as 20.02 to uint8, clamped to -128..127, where minimum == maximum is not bounded",
+        shifts=_SHIFTS_WITH_LEFT,
+        scale=left_or_right,
+        bounds_fault=bounds_fault_19_08,
+        bounds=bounds_19_08,
+        narrowing=saturate_then_bound,
+        **_INT8,
+    ),
+    "acl_20_05_s8": Mode(
+        source="v20.05, ToInt8: as 20.02, with the new rule for bounds (docs/spec/known_differences.md row 9)",
+        shifts=_SHIFTS_WITH_LEFT,
+        scale=left_or_right,
+        bounds_fault=order_fault,
+        bounds=bounds_20_05,
+        narrowing=saturate_then_bound,
+        **_INT8,
+    ),
+    "acl_19_08_s16": Mode(
+        source="v19.08, ToInt16: as 19.08 to uint8 without an offset, clamped to -32768..32767",
+        shifts=_ROUNDED_SHIFTS,
+        scale=_ROUNDED,
+        bounds_fault=bounds_fault_19_08,
+        bounds=bounds_19_08,
+        narrowing=saturate_then_bound,
+        **_INT16,
+    ),
+    "acl_20_05_s16": Mode(
+        source=(
+            "v20.05, ToInt16: with the left shift of 20.02 and the new rule for bounds; the last N mod 8 columns "
+            "multiply in 64 bits (docs/spec/neighbours.md section 16)"
+        ),
+        shifts=range(-30, 32),
+        scale=lanes_and_tail_of_int16,
+        bounds_fault=order_fault,
+        bounds=bounds_20_05,
+        narrowing=saturate_then_bound,
+        **_INT16,
     ),
 }
 
@@ -198,15 +291,17 @@ def mode_named(name: str) -> Mode:
 
 
 def effective_bounds(parameters: Parameters, mode: str = "acl_19_08") -> tuple[int, int]:
-    """The (lower, upper) that the step bounds applies: in 0..255, (0, 255) when not bounded; fused, as they are given.
+    """The (lower, upper) that the step bounds applies: in the output's range, all of it when not bounded.
+
+    Of the fused path they are as given.
 
     `ValueError` when the mode refuses (minimum, maximum). Source: docs/spec/quantize_down.md section 6.
     """
     rule = mode_named(mode)
-    fault = rule.bounds_fault(parameters.minimum, parameters.maximum)
+    fault = rule.bounds_fault(parameters.minimum, parameters.maximum, *rule.range)
     if fault is not None:
         raise ValueError(f"{fault} (mode {mode})")
-    return rule.bounds(parameters.minimum, parameters.maximum)
+    return rule.bounds(parameters.minimum, parameters.maximum, *rule.range)
 
 
 def steps(accumulators: Int32Array, bias: Int32Array | None, parameters: Parameters, mode: str = "acl_19_08") -> Steps:
@@ -214,41 +309,40 @@ def steps(accumulators: Int32Array, bias: Int32Array | None, parameters: Paramet
 
     `accumulators` is int32 of rank 1 to 6, zero-size axes allowed, last axis N; `bias` is int32[N] or None. Keys:
     accumulator, bias, multiply, shift, offset, clamp, bounds; a left shift puts shift before multiply, and the fused
-    path ends in bounds, low byte. Each value is a new int32 array of the shape of `accumulators`, as it stands after
-    that step.
-    `TypeError`: not an int32 array. `ValueError`: rank, bias shape, or a shift, bound or mode name the mode refuses.
+    path ends in bounds, low byte; acl_20_05_s16 has the one step multiply and shift. Without an offset there is no
+    step offset. Each value is a new int32 array of the shape of `accumulators`, as it stands after that step.
+    `TypeError`: not an int32 array. `ValueError`: rank, bias shape, or a shift, offset, bound or name that the mode
+    refuses.
     Source: docs/spec/quantize_down.md section 2.
     """
     _require_tensor(accumulators, bias)
     rule, shift = mode_named(mode), parameters.shift
     if not rule.shifts[0] <= shift <= rule.shifts[-1]:
-        able = ", ".join(name for name, other in MODES.items() if other.shifts[0] <= shift <= other.shifts[-1])
+        alike = {name: other for name, other in MODES.items() if other.dtype == rule.dtype}
+        able = ", ".join(name for name, other in alike.items() if other.shifts[0] <= shift <= other.shifts[-1])
         legal = f"{rule.shifts[0]}..{rule.shifts[-1]}"
         raise ValueError(f"shift is {shift}: mode {mode} defines {legal}; modelled by: {able}")
+    if parameters.offset and not rule.has_offset:
+        raise ValueError(f"offset is {parameters.offset}: mode {mode} adds none, give 0")
     bounds = effective_bounds(parameters, mode)
     biased = accumulators.copy() if bias is None else wrap_int32(accumulators.astype(np.int64) + bias)
-    if shift < 0 and rule.left_shift is not None:
-        shifted = rule.left_shift(biased, -shift)
-        scaled = {"shift": shifted, "multiply": doubling_high_multiply(shifted, parameters.multiplier)}
-    else:
-        multiplied = doubling_high_multiply(biased, parameters.multiplier)
-        scaled = {"multiply": multiplied, "shift": rule.right_shift(multiplied, shift)}
+    scaled = rule.scale(biased, parameters.multiplier, shift)
     *_, last = scaled.values()
-    placed = wrap_int32(last.astype(np.int64) + parameters.offset)
-    narrowed = rule.narrowing(placed, bounds)
-    return {"accumulator": accumulators.copy(), "bias": biased, **scaled, "offset": placed, **narrowed}
+    placed = {"offset": wrap_int32(last.astype(np.int64) + parameters.offset)} if rule.has_offset else {}
+    narrowed = rule.narrowing(placed.get("offset", last), bounds, rule.dtype)
+    return {"accumulator": accumulators.copy(), "bias": biased, **scaled, **placed, **narrowed}
 
 
 def quantize_down(
     accumulators: Int32Array, bias: Int32Array | None, parameters: Parameters, mode: str = "acl_19_08"
-) -> Uint8Array:
-    """The uint8 output, of the shape of `accumulators`: the last of `steps`, whose contract and errors it shares.
+) -> AnyArray:
+    """The output, of the mode's dtype and the shape of `accumulators`: the last of `steps`, whose contract it shares.
 
     >>> quantize_down(np.array([-30, 0, 25], np.int32), None, Parameters(254601600, 1, offset=2))
     array([0, 2, 4], dtype=uint8)
     """
     *_, last = steps(accumulators, bias, parameters, mode).values()
-    return last.astype(np.uint8)
+    return last.astype(mode_named(mode).dtype)
 
 
 def _require_tensor(accumulators: Int32Array, bias: Int32Array | None) -> None:

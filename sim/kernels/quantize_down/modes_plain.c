@@ -90,3 +90,49 @@ void quantize_down_fused(const int32_t *restrict accumulators, const int32_t *re
         output[i] = (uint8_t)(raised > upper ? upper : raised);
     }
 }
+
+static inline int32_t scale_with_left_shift(int32_t value, int32_t multiplier, int32_t shift)
+{
+    const uint32_t left = shift < 0 ? (uint32_t)-shift : 0;
+    const uint32_t right = shift > 0 ? (uint32_t)shift : 0;
+    return divide_by_power_of_two(doubling_high_multiply((int32_t)((uint32_t)value << left), multiplier), right);
+}
+
+void quantize_down_s8(const int32_t *restrict accumulators, const int32_t *restrict bias, int8_t *restrict output,
+                      size_t length, int32_t multiplier, int32_t shift, int32_t offset, int8_t lower, int8_t upper)
+{
+    for (size_t i = 0; i < length; ++i) {
+        const int32_t value = add(accumulators[i], bias ? bias[i] : 0);
+        const int32_t placed = add(scale_with_left_shift(value, multiplier, shift), offset);
+        output[i] = (int8_t)clamp(clamp(placed, -128, 127), lower, upper);
+    }
+}
+
+void quantize_down_s16(const int32_t *restrict accumulators, const int32_t *restrict bias, int16_t *restrict output,
+                       size_t length, int32_t multiplier, int32_t shift, int16_t lower, int16_t upper)
+{
+    for (size_t i = 0; i < length; ++i) {
+        const int32_t value = add(accumulators[i], bias ? bias[i] : 0);
+        const int32_t scaled = scale_with_left_shift(value, multiplier, shift);
+        output[i] = (int16_t)clamp(clamp(scaled, -32768, 32767), lower, upper);
+    }
+}
+
+static inline int32_t scale_in_64_bits(int32_t value, int32_t multiplier, int32_t shift)
+{
+    const uint64_t product = (uint64_t)((int64_t)value * multiplier) << (shift < 0 ? -shift : 0);
+    const int32_t rounded = (int32_t)((int64_t)(product + (UINT64_C(1) << 30)) >> 31);
+    return divide_by_power_of_two(rounded, shift > 0 ? (uint32_t)shift : 0);
+}
+
+void quantize_down_s16_lanes_and_tail(const int32_t *restrict accumulators, const int32_t *restrict bias,
+                                      int16_t *restrict output, size_t length, int32_t multiplier, int32_t shift,
+                                      int16_t lower, int16_t upper)
+{
+    for (size_t i = 0; i < length; ++i) {
+        const int32_t value = add(accumulators[i], bias ? bias[i] : 0);
+        const int32_t scaled = i < length - length % 8 ? scale_with_left_shift(value, multiplier, shift)
+                                                       : scale_in_64_bits(value, multiplier, shift);
+        output[i] = (int16_t)clamp(clamp(scaled, -32768, 32767), lower, upper);
+    }
+}

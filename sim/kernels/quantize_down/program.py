@@ -1,6 +1,6 @@
 """quantize_down as a sequence of intrinsics, step by step what kernel.c and modes.c do.
 
-Sixteen lanes a step; the last (length mod 16) elements go one at a time, each in every lane of a vector.
+Sixteen lanes a step, eight to int16; the last elements go one at a time, each in every lane of a vector.
 Arithmetic: docs/spec/quantize_down.md section 3.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import Final, NamedTuple
 
 from isa.intrinsics import (
     ElementPointer,
@@ -15,20 +16,33 @@ from isa.intrinsics import (
     ProgramMemory,
     VectorValue,
     vaddq_s32,
+    vaddq_s64,
     vandq_s32,
     vcgtq_s32,
+    vcombine_s8,
     vcombine_s16,
+    vcombine_s32,
     vcombine_u8,
+    vdupq_n_s8,
+    vdupq_n_s16,
     vdupq_n_s32,
+    vdupq_n_s64,
     vdupq_n_u8,
+    vget_low_s32,
     vld1q_dup_s32,
     vld1q_s32,
+    vmaxq_s8,
+    vmaxq_s16,
     vmaxq_s32,
     vmaxq_u8,
+    vminq_s8,
+    vminq_s16,
     vminq_s32,
     vminq_u8,
+    vmull_n_s32,
     vnegq_s32,
     vqaddq_s32,
+    vqmovn_s16,
     vqmovn_s32,
     vqmovun_s16,
     vqrdmulhq_n_s32,
@@ -37,15 +51,34 @@ from isa.intrinsics import (
     vreinterpretq_u8_s16,
     vrshlq_s32,
     vshlq_s32,
+    vshlq_s64,
+    vshrn_n_s64,
     vshrq_n_s32,
+    vst1q_lane_s8,
+    vst1q_lane_s16,
     vst1q_lane_u8,
+    vst1q_s8,
+    vst1q_s16,
     vst1q_u8,
     vsubq_s32,
     vuzp1q_s16,
     vuzp1q_u8,
 )
 
-LANES, BLOCK = 4, 16
+LANES = 4
+
+
+class Stored(NamedTuple):
+    """How an output is stored: a vector of `columns`, or one lane of it."""
+
+    columns: int
+    vector: Callable[[ElementPointer, VectorValue], None]
+    lane: Callable[[ElementPointer, VectorValue, int], None]
+
+
+UINT8: Final = Stored(16, vst1q_u8, vst1q_lane_u8)
+INT8: Final = Stored(16, vst1q_s8, vst1q_lane_s8)
+INT16: Final = Stored(8, vst1q_s16, vst1q_lane_s16)
 Scale = Callable[[VectorValue], VectorValue]
 Narrow = Callable[[Sequence[VectorValue]], VectorValue]
 
@@ -100,6 +133,31 @@ def bound(values: VectorValue, lower: int, upper: int) -> VectorValue:
     return bounded
 
 
+def bound_int8(part: Sequence[VectorValue], lower: int, upper: int) -> VectorValue:
+    """Four int32x4 as one int8x16, saturated, raised to `lower`, then lowered to `upper`."""
+    low, high = (vcombine_s16(vqmovn_s32(a), vqmovn_s32(b)) for a, b in (part[:2], part[2:]))
+    packed = vcombine_s8(vqmovn_s16(low), vqmovn_s16(high))
+    bounded: VectorValue = vminq_s8(vmaxq_s8(packed, vdupq_n_s8(lower)), vdupq_n_s8(upper))
+    return bounded
+
+
+def bound_int16(part: Sequence[VectorValue], lower: int, upper: int) -> VectorValue:
+    """Two int32x4 as one int16x8, saturated, raised to `lower`, then lowered to `upper`."""
+    packed = vcombine_s16(vqmovn_s32(part[0]), vqmovn_s32(part[1]))
+    bounded: VectorValue = vminq_s16(vmaxq_s16(packed, vdupq_n_s16(lower)), vdupq_n_s16(upper))
+    return bounded
+
+
+def shift_and_multiply(multiplier: int, shift: int) -> Scale:
+    """The multiply and the division by 2^shift, ties away, or first 2^-shift times, wrapped; `shift` is -31..31."""
+    left, minus_right = vdupq_n_s32(max(-shift, 0)), vdupq_n_s32(min(-shift, 0))
+
+    def scale(value: VectorValue) -> VectorValue:
+        return divide_by_power_of_two(vqrdmulhq_n_s32(vshlq_s32(value, left), multiplier), minus_right)
+
+    return scale
+
+
 def load_biased(accumulators: ElementPointer, bias: ElementPointer | None) -> VectorValue:
     """Four accumulators, each with its bias, wrapped."""
     value: VectorValue = vld1q_s32(accumulators)
@@ -137,11 +195,10 @@ def quantize_row_left_shift(
 ) -> None:  # fmt: skip
     """`quantize_row` of ACL 20.02 and 20.05: `shift` is -31..31, a negative one shifts left before the multiply."""
     _require_shift(shift, -31)
-    left, minus_right = vdupq_n_s32(max(-shift, 0)), vdupq_n_s32(min(-shift, 0))
-    offsets = vdupq_n_s32(offset)
+    offsets, scaled = vdupq_n_s32(offset), shift_and_multiply(multiplier, shift)
 
     def scale(value: VectorValue) -> VectorValue:
-        return requantize(vshlq_s32(value, left), multiplier, minus_right, offsets)
+        return place(scaled(value), offsets)
 
     _each_column(accumulators, bias, output, length, scale, scale, lambda part: bound(narrow(part), lower, upper))
 
@@ -193,6 +250,50 @@ def quantize_row_fused(
     _each_column(accumulators, bias, output, length, scale, scale, low_bytes)
 
 
+def quantize_row_s8(
+    accumulators: ElementPointer, bias: ElementPointer | None, output: ElementPointer, length: int,
+    multiplier: int, shift: int, offset: int, lower: int, upper: int,
+) -> None:  # fmt: skip
+    """`quantize_row_left_shift` to int8."""
+    _require_shift(shift, -31)
+    offsets, scaled = vdupq_n_s32(offset), shift_and_multiply(multiplier, shift)
+
+    def scale(value: VectorValue) -> VectorValue:
+        placed: VectorValue = vaddq_s32(scaled(value), offsets)
+        return placed
+
+    _each_column(accumulators, bias, output, length, scale, scale, lambda part: bound_int8(part, lower, upper), INT8)
+
+
+def quantize_row_s16(
+    accumulators: ElementPointer, bias: ElementPointer | None, output: ElementPointer, length: int,
+    multiplier: int, shift: int, lower: int, upper: int,
+) -> None:  # fmt: skip
+    """`quantize_row` of ACL 19.08 to int16, without an offset."""
+    _require_shift(shift, 0)
+    scale = shift_and_multiply(multiplier, shift)
+    _each_column(accumulators, bias, output, length, scale, scale, lambda part: bound_int16(part, lower, upper), INT16)
+
+
+def quantize_row_s16_lanes_and_tail(
+    accumulators: ElementPointer, bias: ElementPointer | None, output: ElementPointer, length: int,
+    multiplier: int, shift: int, lower: int, upper: int,
+) -> None:  # fmt: skip
+    """`quantize_row_s16` of ACL 20.05: `shift` is -30..31, and the tail keeps 64 bits of the product, which it cuts."""
+    _require_shift(shift, -30)
+    left, minus_right = vdupq_n_s64(max(-shift, 0)), vdupq_n_s32(min(-shift, 0))
+    half, scale = vdupq_n_s64(1 << 30), shift_and_multiply(multiplier, shift)
+
+    def scale_tail(value: VectorValue) -> VectorValue:
+        product = vshlq_s64(vmull_n_s32(vget_low_s32(value), multiplier), left)
+        cut = vshrn_n_s64(vaddq_s64(product, half), 31)
+        return divide_by_power_of_two(vcombine_s32(cut, cut), minus_right)
+
+    _each_column(
+        accumulators, bias, output, length, scale, scale_tail, lambda part: bound_int16(part, lower, upper), INT16
+    )
+
+
 def run(
     memory: ProgramMemory, accumulators: ElementPointer, bias: ElementPointer | None, output: ElementPointer,
     shape: Sequence[int],
@@ -215,17 +316,18 @@ def run(
 
 def _each_column(
     accumulators: ElementPointer, bias: ElementPointer | None, output: ElementPointer, length: int,
-    scale: Scale, scale_tail: Scale, narrowed: Narrow,
+    scale: Scale, scale_tail: Scale, narrowed: Narrow, stored: Stored = UINT8,
 ) -> None:  # fmt: skip
-    """Sixteen columns a step by `scale`, then one at a time, in every lane of a vector, by `scale_tail`."""
-    end = length - length % BLOCK
-    for i in range(0, end, BLOCK):
-        columns = [i + LANES * k for k in range(BLOCK // LANES)]
+    """As many columns as are stored a step by `scale`, then one at a time, in every lane, by `scale_tail`."""
+    block = stored.columns
+    end = length - length % block
+    for i in range(0, end, block):
+        columns = range(i, i + block, LANES)
         loaded = [load_biased(accumulators + at, bias and bias + at) for at in columns]
-        vst1q_u8(output + i, narrowed([scale(value) for value in loaded]))
+        stored.vector(output + i, narrowed([scale(value) for value in loaded]))
     for i in range(end, length):
         one = scale_tail(load_one_biased(accumulators + i, bias and bias + i))
-        vst1q_lane_u8(output + i, narrowed([one] * 4), 0)
+        stored.lane(output + i, narrowed([one] * (block // LANES)), 0)
 
 
 def _require_shift(shift: int, lowest: int) -> None:

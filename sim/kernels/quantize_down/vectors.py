@@ -2,17 +2,20 @@
 
 Random accumulators almost never meet a tie, so for given parameters the accumulators around every tie, saturation
 edge and sign change are computed backwards from the values wanted after the multiply and after the shift.  The other
-modes get the parameters that only they define, besides those of the default.
+modes get the parameters that only they define, besides those of the default, whose bounds are spread over the range of
+the output.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
+from sim.golden.bounds import bounds_20_05
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, wrap_int32
 from sim.kernels.kernel import Inputs
-from sim.kernels.quantize_down.golden import Parameters
+from sim.kernels.quantize_down.golden import MODES, Parameters
 
 LENGTHS = range(48)  # every tail length behind none, one and two steps of sixteen lanes
 HALF = 1 << 30  # the multiplier 0.5
@@ -56,15 +59,28 @@ FUSED_PARAMETERS = tuple(
     for offset in (-7, 128)
     for minimum, maximum in ((0, 0), (7, 7), (0, 300), (-5, 200), (200, 100), (INT32_MIN, INT32_MAX), (256, 511))
 )
+SIGNED_20_05_PARAMETERS = tuple(
+    Parameters(MIDDLING, shift, -28, minimum, maximum)
+    for shift in (-3, 0, 4)
+    for minimum, maximum in ((0, 0), (7, 7), (127, 127), (INT32_MIN, INT32_MAX), (-128, 100), (-128, 127), (-20, 9))
+)
+INT16_20_05_PARAMETERS = tuple(
+    Parameters(multiplier, shift, 0, minimum, maximum)
+    for shift in (-30, -15, -1, 0, 4)
+    for multiplier in (HALF, MIDDLING, INT32_MIN)
+    for minimum, maximum in ((0, 0), (7, 7), (INT32_MIN, INT32_MAX), (-32768, 9000), (-20000, 32767))
+)
 BIASES = (0, 1, -1, 1000, INT32_MAX, INT32_MIN, -123456)
 
 
-def corner_accumulators(parameters: Parameters) -> Int32Array:
-    """int32[n]: extremes, ties of the multiply and of the shift both ways, edges of 0..255 and of the bounds.
+def corner_accumulators(parameters: Parameters, mode: str = "acl_19_08") -> Int32Array:
+    """int32[n]: extremes, ties of the multiply and of the shift both ways, edges of the output and of the bounds.
 
     Where the shift is to the left, those around the wraps too; one beyond 31 bits counts modulo 32.
     """
-    after_shift = [edge - parameters.offset for edge in (-1, 0, 1, parameters.minimum, parameters.maximum, 255, 256)]
+    low, high = MODES[mode].range
+    edges = (-1, 0, 1, parameters.minimum, parameters.maximum, high, high + 1, *((low - 1, low) if low else ()))
+    after_shift = [edge - parameters.offset for edge in edges]
     shift = parameters.shift
     right, left = (shift & 31, 0) if shift >= 0 else (0, -shift & 31)
     half = (1 << right) >> 1
@@ -94,14 +110,15 @@ def _input_set(biased: Int32Array, bias: Int32Array | None, parameters: Paramete
 
 def corners(mode: str = "acl_19_08") -> Iterator[Inputs]:
     """Every corner accumulator of every corner parameter, then every length in turn; with and without bias."""
-    choices = (*CORNER_PARAMETERS, *MODE_CORNERS.get(mode, ()))
+    choices = [_of_output(parameters, mode) for parameters in CORNER_PARAMETERS]
+    choices += MODE_CORNERS.get(mode, ())
     for number, parameters in enumerate(choices):
-        values = corner_accumulators(parameters)
+        values = corner_accumulators(parameters, mode)
         bias = None if number % 2 else np.resize(np.array(BIASES, np.int32), values.shape)
         yield _input_set(values, bias, parameters)
     for length in LENGTHS:
         parameters = choices[length % len(choices)]
-        row = _row(corner_accumulators(parameters), length, first=5 * length)
+        row = _row(corner_accumulators(parameters, mode), length, first=5 * length)
         bias = _row(np.array(BIASES, np.int32), length, first=length) if length % 3 else None
         yield _input_set(row, bias, parameters)
 
@@ -113,12 +130,12 @@ def sample(rng: np.random.Generator, mode: str = "acl_19_08", longest: int = 64)
     minimum, maximum = sorted(int(bound) for bound in rng.integers(0, 256, 2))
     bounds = (minimum, maximum) if rng.random() < 0.5 else (0, 0)
     shift = int(rng.integers(0, 12) if rng.random() < 0.7 else rng.integers(0, 32))
-    parameters = Parameters(multiplier, shift, offset, *bounds)
+    parameters = _of_output(Parameters(multiplier, shift, offset, *bounds), mode)
     if mode in MODE_VARIATIONS and rng.random() < 0.8:
         parameters = MODE_VARIATIONS[mode](parameters, rng)
     length = int(rng.integers(0, longest + 1))
     pools = (
-        rng.choice(corner_accumulators(parameters), length),
+        rng.choice(corner_accumulators(parameters, mode), length),
         rng.integers(-6000, 6001, length),
         rng.integers(INT32_MIN, INT32_MAX, length, endpoint=True),
     )
@@ -127,13 +144,33 @@ def sample(rng: np.random.Generator, mode: str = "acl_19_08", longest: int = 64)
     return _input_set(biased, bias, parameters)
 
 
+def _of_output(parameters: Parameters, mode: str) -> Parameters:
+    """Parameters of a stage to uint8 for another output: bounds spread over its range, an offset where there is one."""
+    rule = MODES[mode]
+    low, high = rule.range
+    each = (high - low + 1) // 256
+    if (parameters.minimum, parameters.maximum) == (0, 0):  # not bounded, as 19.08 says it
+        minimum, maximum = (0, 0) if rule.bounds is not bounds_20_05 or not low else (INT32_MIN, INT32_MAX)
+    else:
+        minimum = low + each * parameters.minimum
+        maximum = low + each * (parameters.maximum + 1) - 1 if parameters.minimum != parameters.maximum else minimum
+    return replace(parameters, offset=parameters.offset * rule.has_offset, minimum=minimum, maximum=maximum)
+
+
 def _with_left_shift(parameters: Parameters, rng: np.random.Generator) -> Parameters:
-    return replace(parameters, shift=int(rng.integers(-31, 0))) if rng.random() < 0.6 else parameters
+    return replace(parameters, shift=int(rng.integers(-30, 0))) if rng.random() < 0.6 else parameters
 
 
 def _with_bounds_of_20_05(parameters: Parameters, rng: np.random.Generator) -> Parameters:
     minimum, maximum = sorted(int(bound) for bound in rng.integers(0, 256, 2))
     pairs = ((INT32_MIN, INT32_MAX), (0, 0), (maximum, maximum), (INT32_MIN, maximum), (minimum, INT32_MAX))
+    bounds = pairs[rng.integers(len(pairs))]
+    return replace(_with_left_shift(parameters, rng), minimum=bounds[0], maximum=bounds[1])
+
+
+def _with_signed_bounds_of_20_05(parameters: Parameters, rng: np.random.Generator, highest: int) -> Parameters:
+    minimum, maximum = sorted(int(bound) for bound in rng.integers(-highest - 1, highest, 2, endpoint=True))
+    pairs = ((INT32_MIN, INT32_MAX), (0, 0), (maximum, maximum), (minimum, maximum))
     bounds = pairs[rng.integers(len(pairs))]
     return replace(_with_left_shift(parameters, rng), minimum=bounds[0], maximum=bounds[1])
 
@@ -155,6 +192,9 @@ MODE_CORNERS = {
     "acl_20_05_bounds": LEFT_SHIFT_PARAMETERS + BOUNDS_20_05_PARAMETERS,
     "acl_19_08_lanes_and_tail": ANY_SHIFT_PARAMETERS,
     "acl_19_08_fused": FUSED_PARAMETERS,
+    "acl_20_02_s8": LEFT_SHIFT_PARAMETERS,
+    "acl_20_05_s8": LEFT_SHIFT_PARAMETERS + SIGNED_20_05_PARAMETERS,
+    "acl_20_05_s16": INT16_20_05_PARAMETERS,
 }
 """By mode, the parameters that everybody must try besides those of the default."""
 
@@ -163,5 +203,8 @@ MODE_VARIATIONS: dict[str, Callable[[Parameters, np.random.Generator], Parameter
     "acl_20_05_bounds": _with_bounds_of_20_05,
     "acl_19_08_lanes_and_tail": _with_any_shift,
     "acl_19_08_fused": _with_fused_bounds,
+    "acl_20_02_s8": _with_left_shift,
+    "acl_20_05_s8": partial(_with_signed_bounds_of_20_05, highest=127),
+    "acl_20_05_s16": partial(_with_signed_bounds_of_20_05, highest=32767),
 }
 """By mode, how random parameters become some that it is about."""
