@@ -54,28 +54,24 @@ def multiply_blocks(interleaved: Bytes, transposed: Bytes) -> Int32Array:
     return wrap_int32(blocks.reshape(*planes, BLOCK_ROWS * groups, BLOCK_COLUMNS * parts))
 
 
-def sums_of_rows(a: npt.NDArray[np.uint8]) -> Int32Array:
-    """sum over k of a[i, k]: [..., m, k] to [..., m], uint8 only; the reduction of matrix A.
+def sums_of_rows(a: Bytes) -> Int32Array:
+    """sum over k of a[i, k]: [..., m, k] to [..., m]; the reduction of matrix A, which ACL 19.08 has for uint8 only.
 
     >>> sums_of_rows(np.array([[1, 2], [255, 255]], np.uint8))
     array([  3, 510], dtype=int32)
     """
-    return _sums("a", a, -1)
+    _require_bytes("a", a)
+    return wrap_int32(a.sum(axis=-1, dtype=np.int64))
 
 
-def sums_of_columns(b: npt.NDArray[np.uint8]) -> Int32Array:
-    """sum over k of b[k, j]: [..., k, n] to [..., n], uint8 only; the reduction of matrix B.
+def sums_of_columns(b: Bytes) -> Int32Array:
+    """sum over k of b[k, j]: [..., k, n] to [..., n]; the reduction of matrix B, which ACL 19.08 has for uint8 only.
 
     >>> sums_of_columns(np.array([[1, 2], [255, 255]], np.uint8))
     array([256, 257], dtype=int32)
     """
-    return _sums("b", b, -2)
-
-
-def _sums(name: str, matrix: npt.NDArray[np.uint8], axis: int) -> Int32Array:
-    if matrix.dtype != np.uint8:
-        raise TypeError(f"{name} has dtype {matrix.dtype}: give uint8, the only one that is reduced")
-    return wrap_int32(matrix.sum(axis=axis, dtype=np.int64))
+    _require_bytes("b", b)
+    return wrap_int32(b.sum(axis=-2, dtype=np.int64))
 
 
 def _split(name: str, matrix: Bytes, width: int) -> Bytes:

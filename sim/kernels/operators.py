@@ -8,6 +8,7 @@ from sim.kernels.conv2d.golden import Geometry
 from sim.kernels.fully_connected.configure import FullyConnected
 from sim.kernels.fully_connected.golden import FloatChannels
 from sim.kernels.fully_connected.golden import Parameters as LayerParameters
+from sim.kernels.matrix_reduction.configure import MatrixReduction
 from sim.kernels.offset_contribution.configure import OffsetContribution
 from sim.kernels.offset_contribution.golden import Parameters as OffsetParameters
 from sim.kernels.operator import BorderSize, ConfigurationError, ErrorCode, Status, TensorInfo
@@ -33,6 +34,7 @@ __all__ = [
     "IntegerScale",
     "InvalidArgumentException",
     "LayerParameters",
+    "MatrixReduction",
     "OffsetContribution",
     "OffsetParameters",
     "QuantizeDown",

@@ -1,0 +1,118 @@
+"""matrix_reduction as a sequence of intrinsics: sixteen bytes a step, then one byte among zeros.
+
+The arguments are those of kernel.c, after the intrinsics for the bytes.  Both raise TypeError for pointers of other
+dtypes, and what the memory raises for an access that it does not allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from isa.intrinsics import (
+    ElementPointer,
+    VectorValue,
+    vaddl_s8,
+    vaddl_u8,
+    vaddq_s32,
+    vaddw_s16,
+    vaddw_u16,
+    vdupq_n_s8,
+    vdupq_n_s32,
+    vdupq_n_u8,
+    vget_high_s8,
+    vget_high_s16,
+    vget_high_u8,
+    vget_high_u16,
+    vget_low_s8,
+    vget_low_s16,
+    vget_low_u8,
+    vget_low_u16,
+    vld1q_lane_s8,
+    vld1q_lane_u8,
+    vld1q_s8,
+    vld1q_u8,
+    vmovl_s8,
+    vmovl_u8,
+    vpaddlq_s16,
+    vpaddlq_u16,
+    vpaddq_s32,
+    vreinterpretq_s32_u32,
+    vreinterpretq_u32_s32,
+    vst1q_lane_s32,
+    vst1q_s32,
+)
+
+STEP: Final = 16
+One = Callable[[VectorValue], VectorValue]
+Two = Callable[[VectorValue, VectorValue], VectorValue]
+
+
+def _same(value: VectorValue) -> VectorValue:
+    return value
+
+
+class Intrinsics(NamedTuple):
+    """Those of one type of bytes; `signed` and `own` read 32 bits as int32x4, and as what they are."""
+
+    load: Callable[[ElementPointer], VectorValue]
+    load_lane: Callable[[ElementPointer, VectorValue, int], VectorValue]
+    zeros: Callable[[int], VectorValue]
+    halves: tuple[One, One]
+    add_long: Two
+    add_pairs_long: One
+    widen: One
+    halves_of_16: tuple[One, One]
+    add_wide: Two
+    signed: One
+    own: One
+
+
+BYTES: Final = {
+    "uint8": Intrinsics(
+        vld1q_u8, vld1q_lane_u8, vdupq_n_u8, (vget_low_u8, vget_high_u8), vaddl_u8, vpaddlq_u16, vmovl_u8,
+        (vget_low_u16, vget_high_u16), vaddw_u16, vreinterpretq_s32_u32, vreinterpretq_u32_s32,
+    ),
+    "int8": Intrinsics(
+        vld1q_s8, vld1q_lane_s8, vdupq_n_s8, (vget_low_s8, vget_high_s8), vaddl_s8, vpaddlq_s16, vmovl_s8,
+        (vget_low_s16, vget_high_s16), vaddw_s16, _same, _same,
+    ),
+}  # fmt: skip
+
+
+def load(data: Intrinsics, at: ElementPointer, count: int) -> VectorValue:
+    """Sixteen bytes, or one and fifteen zeros."""
+    return data.load(at) if count == STEP else data.load_lane(at, data.zeros(0), 0)
+
+
+def sums_of_rows(data: Intrinsics, matrix: ElementPointer, sums: ElementPointer, rows: int, columns: int) -> None:
+    """The sum of each row, inside of a `Program`."""
+    end = columns - columns % STEP
+    low, high = data.halves
+    for i in range(rows):
+        total = vdupq_n_s32(0)
+        for k in (*range(0, end, STEP), *range(end, columns)):
+            part = load(data, matrix + (i * columns + k), STEP if k < end else 1)
+            pairs = data.add_pairs_long(data.add_long(low(part), high(part)))
+            total = vaddq_s32(total, data.signed(pairs))
+        halves = vpaddq_s32(total, total)
+        vst1q_lane_s32(sums + i, vpaddq_s32(halves, halves), 0)
+
+
+def sums_of_columns(data: Intrinsics, matrix: ElementPointer, sums: ElementPointer, rows: int, columns: int) -> None:
+    """The sum of each column, inside of a `Program`."""
+    end = columns - columns % STEP
+    for j in (*range(0, end, STEP), *range(end, columns)):
+        count = STEP if j < end else 1
+        totals = [vdupq_n_s32(0) for _ in range(4)]
+        for k in range(rows):
+            part = load(data, matrix + (k * columns + j), count)
+            words = [half(data.widen(eight(part))) for eight in data.halves for half in data.halves_of_16]
+            totals = [
+                data.signed(data.add_wide(data.own(total), four)) for total, four in zip(totals, words, strict=True)
+            ]
+        if count == 1:
+            vst1q_lane_s32(sums + j, totals[0], 0)
+            continue
+        for number, total in enumerate(totals):
+            vst1q_s32(sums + (j + 4 * number), total)
