@@ -144,6 +144,7 @@ GENERATORS = {
     "requantize": "sim.kernels.requantize.configure",
     "fully_connected": "sim.kernels.fully_connected.configure",
     "conv2d": "sim.kernels.conv2d.configure",
+    "interleave4x4": "sim.kernels.interleave4x4.configure",
     "matrix_reduction": "sim.kernels.matrix_reduction.configure",
 }
 

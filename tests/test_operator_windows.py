@@ -20,6 +20,7 @@ from sim.kernels.quantize_down.configure import QuantizeDown
 from sim.kernels.quantize_down.golden import Parameters
 from sim.kernels.transpose1xw.configure import Transpose1xW
 
+ACL = ("interleave4x4", "matrix_reduction", "offset_contribution", "quantize_down", "transpose1xw")
 CL, CL_WINDOW, NEON, NEON_20_11 = "acl_19_08_cl", "acl_19_08_cl_window", "acl_19_08_neon", "acl_20_11_neon"
 
 
@@ -63,7 +64,7 @@ def test_name_and_largest_window(operator: AclKernel, name: str, columns: slice)
 @pytest.mark.parametrize("name", kernel_names())
 def test_those_of_acl_and_no_others_answer(name: str) -> None:
     answers = issubclass(operator_interface(name).operator, AclKernel)
-    assert answers is (name in ("matrix_reduction", "quantize_down", "offset_contribution", "transpose1xw"))
+    assert answers is (name in ACL)
 
 
 @pytest.mark.parametrize("operator", [QuantizeDown(), Transpose1xW()])

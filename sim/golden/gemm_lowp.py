@@ -33,8 +33,9 @@ def interleave4x4(a: npt.NDArray[Any], padding: npt.NDArray[Any] | None = None) 
     *planes, rows, columns = a.shape
     below = np.zeros((*planes, -rows % BLOCK_ROWS, columns), a.dtype) if padding is None else padding
     _require_below(a, below)
-    groups = np.concatenate([a, below], axis=-2).reshape(*planes, -1, BLOCK_ROWS, columns)
-    return np.swapaxes(groups, -2, -1).reshape(*planes, groups.shape[-3], BLOCK_ROWS * columns)
+    count = -(-rows // BLOCK_ROWS)
+    groups = np.concatenate([a, below], axis=-2).reshape(*planes, count, BLOCK_ROWS, columns)
+    return np.swapaxes(groups, -2, -1).reshape(*planes, count, BLOCK_ROWS * columns)
 
 
 def multiply_blocks(interleaved: Bytes, transposed: Bytes) -> Int32Array:

@@ -8,6 +8,7 @@ from sim.kernels.conv2d.golden import Geometry
 from sim.kernels.fully_connected.configure import FullyConnected
 from sim.kernels.fully_connected.golden import FloatChannels
 from sim.kernels.fully_connected.golden import Parameters as LayerParameters
+from sim.kernels.interleave4x4.configure import Interleave4x4
 from sim.kernels.matrix_reduction.configure import MatrixReduction
 from sim.kernels.offset_contribution.configure import OffsetContribution
 from sim.kernels.offset_contribution.golden import Parameters as OffsetParameters
@@ -32,6 +33,7 @@ __all__ = [
     "Geometry",
     "InputTensor",
     "IntegerScale",
+    "Interleave4x4",
     "InvalidArgumentException",
     "LayerParameters",
     "MatrixReduction",
