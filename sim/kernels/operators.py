@@ -3,6 +3,7 @@
 Each has `validate`, a configure step and a run on arrays, whole or window by window: see docs/operators.md.
 """
 
+from sim.kernels.arithmetic_addition.configure import ArithmeticAddition
 from sim.kernels.conv2d.configure import Conv2d
 from sim.kernels.conv2d.golden import Geometry
 from sim.kernels.fully_connected.configure import FullyConnected
@@ -22,6 +23,7 @@ from sim.kernels.requantize.golden import Channels, FloatScale, IntegerScale
 from sim.kernels.transpose1xw.configure import Transpose1xW
 
 __all__ = [
+    "ArithmeticAddition",
     "BorderSize",
     "Channels",
     "ConfigurationError",
