@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from isa.lane import Place, operands_first
 from sim.check.check import Job
+from sim.check.repair.code import ExecutedCode
 from sim.check.repair.place import find_fault
 from sim.check.repair.trials import RepairTrials
+from sim.check.repair.variables import left_out_variables
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.toolchain.compilers import build
@@ -260,6 +263,14 @@ KERNELS = {
         }""",
         lambda i: np.where(wide(i, "a") > 0, i["a"], i["b"]) + i["n"], SHORT,
     ),
+    "a largest number that begins with 0": Faulty(
+        """int most = 0; // FAULT
+        for (int i = 1; i < n; ++i)
+            if (a[i] > most)
+                most = a[i];
+        """ + EACH + "output[i] = most - b[i]; }",
+        lambda i: max(wide(i, "a"), default=0) - wide(i, "b"), SHORT,
+    ),
     "a constant with one other bit": Faulty(
         EACH
         + """
@@ -312,6 +323,21 @@ def test_the_line_of_a_fault_is_named(kind: str, tmp_path: Path) -> None:
     (line,) = (n for n, text in enumerate(kernel.sources[0].read_text().splitlines(), 1) if "FAULT" in text)
     assert f"kernel.c:{line}" in found.lines
     assert len(found.lines) <= 3
+
+
+def test_a_variable_that_nothing_takes_is_the_likeliest_to_be_left_out(tmp_path: Path) -> None:
+    text = EACH + "\nconst int other = 3 * i;\nconst int more = a[i] ^ other;\noutput[i] = more; }"
+    parameters = "const int32_t a[n], const int32_t b[n], int32_t output[n], int32_t n, int32_t bound"
+    kernel = faulty_kernel(Faulty(text, lambda i: np.maximum(wide(i, "a"), i["bound"]), parameters), tmp_path)
+    image = build(kernel.sources[0], "-O0")
+    trials = RepairTrials(image, kernel, make_vectors(kernel, 60, seed=1))
+    code = ExecutedCode(image, image.symbol(kernel.symbol).address, trials.instructions, trials.slots())
+    (bound,) = {kept.slot for kept in code.accesses.values() if not kept.is_load and kept.register == Place("x", 4)}
+    taken = {kept.slot for kept in code.accesses.values() if kept.is_load}
+    pc = next(at for at in sorted(trials.reached) if code.instructions[at].form.mnemonic == "eor")
+    likeliest = next(left_out_variables(code, pc, trials.reached)).instruction
+    assert bound not in taken
+    assert bound in {node.value for node in operands_first(likeliest.writes[0].lanes)}
 
 
 def test_what_is_right_on_the_inputs_of_a_check_alone_is_no_repair(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequ
     yield _alike(by_line)
     yield _left_out(by_line)
     further = [change for change in alone if change.rank in (ONE_OFF, MISSING)]
-    with_others = [change for pc in places for change in left_out_variables(code, pc)]
+    with_others = [change for pc in places for change in left_out_variables(code, pc, trials.reached)]
     yield ([change] for change in _in_turn(with_others, further))
     yield _pairs(by_line)
 

@@ -5,8 +5,9 @@ At -O0 a variable is a slot of the stack, and what a line takes of it is loaded 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
+from itertools import product
 from typing import Any, Final
 
 from isa.instruction import Form
@@ -59,6 +60,8 @@ def other_values(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
             if slot != access.slot and (kept.part, kept.letter) == (access.part, access.letter):
                 changed = with_body(instruction, _storing(form, slot))
                 yield Alternative(pc, STEP, instruction, changed, f"of what {code.line(made)} keeps")
+        if not access.is_load and access.slot in variables:
+            yield from _first_elements(code, pc)
     elif "[x" in instruction.text:
         if not instruction.stores:
             yield from _in_its_place(code, pc)
@@ -74,6 +77,24 @@ def other_values(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
         yield from _in_its_place(code, pc)
 
 
+def _first_elements(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
+    """A constant that a variable begins with: the first element of an array instead."""
+    instruction, access = code.instructions[pc], code.accesses[pc]
+    made = next(code.sources(pc, access.register), None) if access.register is not None else None
+    if access.letter != "w" or (access.register is not None and made is None):
+        return
+    if made is not None and code.instructions[made.pc].places_read:
+        return
+    kept_bits = {"b": 8, "h": 16}.get(access.part, 32)
+    for slot, pointer in code.variables.get(code.start(pc), {}).items():
+        if code.accesses[pointer].letter == "x":
+            for bits, signed in product((8, 16, 32), (True, False)):
+                if bits < kept_bits or (bits == kept_bits and signed):
+                    changed = with_body(instruction, _storing_first(instruction.form, slot, Int(bits, signed)))
+                    says = f"of the first element where what {code.line(pointer)} keeps points"
+                    yield Alternative(pc, STEP, instruction, changed, says)
+
+
 def _in_its_place(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
     """A variable as the result of an instruction."""
     instruction, target = code.instructions[pc], operands_of(code.instructions[pc])[0]
@@ -87,8 +108,11 @@ def _in_its_place(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
                 yield Alternative(pc, STEP, instruction, changed, f"with what {code.line(made)} keeps in its place")
 
 
-def left_out_variables(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
-    """An instruction of integers of which a variable was left out: to be added, taken away, or a bound."""
+def left_out_variables(code: ExecutedCode, pc: int, reached: Collection[int]) -> Iterator[Alternative]:
+    """An instruction of integers of which a variable was left out: to be added, taken away, or a bound.
+
+    First come variables that no reached instruction takes, or that the own line takes: those are the likeliest.
+    """
     instruction, access = code.instructions[pc], code.accesses.get(pc)
     variables = code.variables.get(code.start(pc), {})
     if instruction.form.mnemonic.startswith("f") or ("sp" in instruction.text and access is None):
@@ -98,7 +122,12 @@ def left_out_variables(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
     target = operands_of(instruction)[0]
     if not isinstance(target, (Vector, Scalar)) and not (isinstance(target, General) and target.bits == 32):
         return
-    for slot, made in variables.items():
+    takers: dict[int, set[str]] = {}
+    for at in reached:
+        if (taken := code.accesses.get(at)) is not None and taken.is_load and code.start(at) == code.start(pc):
+            takers.setdefault(taken.slot, set()).add(code.line(at))
+    for slot in sorted(variables, key=lambda slot: slot in takers and code.line(pc) not in takers[slot]):
+        made = variables[slot]
         kept = code.accesses[made]
         is_one = kept.letter == "w"
         size = {"b": 1, "h": 2}.get(kept.part, 4)
@@ -165,6 +194,18 @@ def _storing(form: Form, slot: int) -> Body:
         return (
             Write(write.place, write.bits, element.lanes(load(_address(slot), write.place.size), len(write.lanes))),
         )
+
+    return body
+
+
+@cache
+def _storing_first(form: Form, slot: int, element: Int) -> Body:
+    """Stores the element that the pointer in a variable points to."""
+
+    def body(*operands: Any) -> Writes:
+        (write,) = form.body(*operands)
+        number = element.wrap(load(load(_address(slot), 8), element.bits // 8))
+        return (Write(write.place, write.bits, [Int(write.bits, False).wrap(number)]),)
 
     return body
 
