@@ -146,6 +146,7 @@ GENERATORS = {
     "conv2d": "sim.kernels.conv2d.configure",
     "arithmetic_addition": "sim.kernels.arithmetic_addition.configure",
     "interleave4x4": "sim.kernels.interleave4x4.configure",
+    "pool": "sim.kernels.pool.configure",
     "matrix_reduction": "sim.kernels.matrix_reduction.configure",
 }
 

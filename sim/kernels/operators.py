@@ -14,6 +14,7 @@ from sim.kernels.matrix_reduction.configure import MatrixReduction
 from sim.kernels.offset_contribution.configure import OffsetContribution
 from sim.kernels.offset_contribution.golden import Parameters as OffsetParameters
 from sim.kernels.operator import BorderSize, ConfigurationError, ErrorCode, Status, TensorInfo
+from sim.kernels.pool.configure import Pool2d, PoolWindow
 from sim.kernels.quantize_down.configure import QuantizeDown
 from sim.kernels.quantize_down.golden import Parameters as QuantizeDownParameters
 from sim.kernels.quantized_add.configure import InputTensor, QuantizedAdd
@@ -41,6 +42,8 @@ __all__ = [
     "MatrixReduction",
     "OffsetContribution",
     "OffsetParameters",
+    "Pool2d",
+    "PoolWindow",
     "QuantizeDown",
     "QuantizeDownParameters",
     "QuantizedAdd",
