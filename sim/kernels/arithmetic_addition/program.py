@@ -57,7 +57,7 @@ Quantize = Callable[[VectorValue], VectorValue]
 """float32x4 to int32x4."""
 
 
-class Elements(NamedTuple):
+class AddedElements(NamedTuple):
     """How those of one type are moved, `step` at once or one."""
 
     step: int
@@ -67,12 +67,12 @@ class Elements(NamedTuple):
     store_one: Callable[[ElementPointer, VectorValue, int], None]
 
 
-UINT8: Final = Elements(16, vld1q_u8, vld1q_dup_u8, vst1q_u8, vst1q_lane_u8)
-INT16: Final = Elements(8, vld1q_s16, vld1q_dup_s16, vst1q_s16, vst1q_lane_s16)
+UINT8: Final = AddedElements(16, vld1q_u8, vld1q_dup_u8, vst1q_u8, vst1q_lane_u8)
+INT16: Final = AddedElements(8, vld1q_s16, vld1q_dup_s16, vst1q_s16, vst1q_lane_s16)
 
 
 def add_integers(
-    by: Elements, add: Two, a: ElementPointer, b: ElementPointer, output: ElementPointer, length: int
+    by: AddedElements, add: Two, a: ElementPointer, b: ElementPointer, output: ElementPointer, length: int
 ) -> None:
     """One row of integers, by an addition that wraps or saturates."""
     end = length - length % by.step

@@ -52,7 +52,7 @@ def _same(value: VectorValue) -> VectorValue:
     return value
 
 
-class Intrinsics(NamedTuple):
+class SummedBytes(NamedTuple):
     """Those of one type of bytes; `signed` and `own` read 32 bits as int32x4, and as what they are."""
 
     load: Callable[[ElementPointer], VectorValue]
@@ -69,23 +69,25 @@ class Intrinsics(NamedTuple):
 
 
 BYTES: Final = {
-    "uint8": Intrinsics(
-        vld1q_u8, vld1q_lane_u8, vdupq_n_u8, (vget_low_u8, vget_high_u8), vaddl_u8, vpaddlq_u16, vmovl_u8,
-        (vget_low_u16, vget_high_u16), vaddw_u16, vreinterpretq_s32_u32, vreinterpretq_u32_s32,
+    "uint8": SummedBytes(
+        load=vld1q_u8, load_lane=vld1q_lane_u8, zeros=vdupq_n_u8, halves=(vget_low_u8, vget_high_u8),
+        add_long=vaddl_u8, add_pairs_long=vpaddlq_u16, widen=vmovl_u8, halves_of_16=(vget_low_u16, vget_high_u16),
+        add_wide=vaddw_u16, signed=vreinterpretq_s32_u32, own=vreinterpretq_u32_s32,
     ),
-    "int8": Intrinsics(
-        vld1q_s8, vld1q_lane_s8, vdupq_n_s8, (vget_low_s8, vget_high_s8), vaddl_s8, vpaddlq_s16, vmovl_s8,
-        (vget_low_s16, vget_high_s16), vaddw_s16, _same, _same,
+    "int8": SummedBytes(
+        load=vld1q_s8, load_lane=vld1q_lane_s8, zeros=vdupq_n_s8, halves=(vget_low_s8, vget_high_s8),
+        add_long=vaddl_s8, add_pairs_long=vpaddlq_s16, widen=vmovl_s8, halves_of_16=(vget_low_s16, vget_high_s16),
+        add_wide=vaddw_s16, signed=_same, own=_same,
     ),
 }  # fmt: skip
 
 
-def load(data: Intrinsics, at: ElementPointer, count: int) -> VectorValue:
+def load(data: SummedBytes, at: ElementPointer, count: int) -> VectorValue:
     """Sixteen bytes, or one and fifteen zeros."""
     return data.load(at) if count == STEP else data.load_lane(at, data.zeros(0), 0)
 
 
-def sums_of_rows(data: Intrinsics, matrix: ElementPointer, sums: ElementPointer, rows: int, columns: int) -> None:
+def sums_of_rows(data: SummedBytes, matrix: ElementPointer, sums: ElementPointer, rows: int, columns: int) -> None:
     """The sum of each row, inside of a `Program`."""
     end = columns - columns % STEP
     low, high = data.halves
@@ -99,7 +101,7 @@ def sums_of_rows(data: Intrinsics, matrix: ElementPointer, sums: ElementPointer,
         vst1q_lane_s32(sums + i, vpaddq_s32(halves, halves), 0)
 
 
-def sums_of_columns(data: Intrinsics, matrix: ElementPointer, sums: ElementPointer, rows: int, columns: int) -> None:
+def sums_of_columns(data: SummedBytes, matrix: ElementPointer, sums: ElementPointer, rows: int, columns: int) -> None:
     """The sum of each column, inside of a `Program`."""
     end = columns - columns % STEP
     for j in (*range(0, end, STEP), *range(end, columns)):

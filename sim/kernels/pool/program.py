@@ -58,7 +58,7 @@ One = Callable[[VectorValue], VectorValue]
 Two = Callable[[VectorValue, VectorValue], VectorValue]
 
 
-class Intrinsics(NamedTuple):
+class PooledBytes(NamedTuple):
     """Those of one type of bytes; `widen` gives the two int16x8 of a vector, `narrow` takes them back."""
 
     load: Callable[[ElementPointer], VectorValue]
@@ -77,15 +77,17 @@ class Intrinsics(NamedTuple):
 
 
 BYTES: Final = {
-    "uint8": Intrinsics(
-        vld1q_u8, vld1q_dup_u8, vst1q_u8, vst1q_lane_u8, vdupq_n_u8, vmaxq_u8, vminq_u8,
-        lambda bytes_: [vreinterpretq_s16_u16(vmovl_u8(half(bytes_))) for half in (vget_low_u8, vget_high_u8)],
-        lambda words: vcombine_u8(vqmovun_s16(words[0]), vqmovun_s16(words[1])),
+    "uint8": PooledBytes(
+        load=vld1q_u8, load_one=vld1q_dup_u8, store=vst1q_u8, store_one=vst1q_lane_u8, fill=vdupq_n_u8,
+        highest=vmaxq_u8, lowest=vminq_u8,
+        widen=lambda bytes_: [vreinterpretq_s16_u16(vmovl_u8(half(bytes_))) for half in (vget_low_u8, vget_high_u8)],
+        narrow=lambda words: vcombine_u8(vqmovun_s16(words[0]), vqmovun_s16(words[1])),
     ),
-    "int8": Intrinsics(
-        vld1q_s8, vld1q_dup_s8, vst1q_s8, vst1q_lane_s8, vdupq_n_s8, vmaxq_s8, vminq_s8,
-        lambda bytes_: [vmovl_s8(vget_low_s8(bytes_)), vmovl_s8(vget_high_s8(bytes_))],
-        lambda words: vcombine_s8(vqmovn_s16(words[0]), vqmovn_s16(words[1])),
+    "int8": PooledBytes(
+        load=vld1q_s8, load_one=vld1q_dup_s8, store=vst1q_s8, store_one=vst1q_lane_s8, fill=vdupq_n_s8,
+        highest=vmaxq_s8, lowest=vminq_s8,
+        widen=lambda bytes_: [vmovl_s8(vget_low_s8(bytes_)), vmovl_s8(vget_high_s8(bytes_))],
+        narrow=lambda words: vcombine_s8(vqmovn_s16(words[0]), vqmovn_s16(words[1])),
     ),
 }  # fmt: skip
 
@@ -99,7 +101,7 @@ def divide(sums: VectorValue, count: int) -> VectorValue:
 
 
 def average(
-    by: Intrinsics, pixels: ElementPointer, output: ElementPointer, count: int, channels: int, lower: int, upper: int
+    by: PooledBytes, pixels: ElementPointer, output: ElementPointer, count: int, channels: int, lower: int, upper: int
 ) -> None:
     """The average of every channel, inside of a `Program`."""
     end = channels - channels % STEP
@@ -116,7 +118,7 @@ def average(
 
 
 def highest(
-    by: Intrinsics, pixels: ElementPointer, output: ElementPointer, count: int, channels: int, lower: int, upper: int
+    by: PooledBytes, pixels: ElementPointer, output: ElementPointer, count: int, channels: int, lower: int, upper: int
 ) -> None:
     """The highest of every channel, inside of a `Program`."""
     end = channels - channels % STEP
@@ -128,7 +130,7 @@ def highest(
         _store(by, output + c, by.bound(found, lower, upper), c < end)
 
 
-def _store(by: Intrinsics, at: ElementPointer, bytes_: VectorValue, is_whole: bool) -> None:
+def _store(by: PooledBytes, at: ElementPointer, bytes_: VectorValue, is_whole: bool) -> None:
     if is_whole:
         by.store(at, bytes_)
     else:
