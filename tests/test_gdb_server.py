@@ -298,3 +298,19 @@ def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
         result = lanewise("gdb", file, "narrow", NUMBERS, "zeros:24", "24", "--port", port)
     assert result.exit_code == 3
     assert f"cannot listen on port {port}" in result.stderr
+
+
+def test_a_stop_at_qc_says_so_and_goes_with_its_client(session: Session) -> None:
+    with Serving(session) as port:
+        client = GdbClient(port)
+        client.monitor("stop qc")
+        assert client.ask("c").startswith("T05")
+        assert re.fullmatch(r"lanewise: sq\w+ .* saturates\n", client.console)
+        there = client.monitor("position")
+        client.monitor("goto 0")
+        client.ask("D")
+        client.close()
+        other = GdbClient(port)
+        assert other.ask("c") == "T05replaylog:end;"
+        assert (other.console, other.monitor("position") == there) == ("", False)
+        other.close()

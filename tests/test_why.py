@@ -179,6 +179,20 @@ void line(const int16_t *bias, const int16_t *in, int32_t *out) { out[0] = bias[
     assert product.instruction.startswith(("add", "mul"))
 
 
+def test_flags_are_one_step_and_zeros_past_the_last_lane_are_named_so(tmp_path: Path) -> None:
+    file = tmp_path / "zeros.s"
+    file.write_text("zeros:\n\tldr h0, [x0]\n\tsubs x1, x1, #1\n\tret\n.globl zeros\n")
+    name, signature = parse_prototype("void zeros(const int16_t in[1], size_t n)")
+    kernel = Kernel(name=name, symbol=name, sources=(file,), signature=signature, golden=dict)
+    inputs = {"in": np.array([5], np.int16), "n": 1}
+    session = Session(debug_kernel(kernel, Job(file, ()), inputs, has_golden=False))
+    assert [(step.lane, step.value) for step in session.slice("x1").steps] == [("x1", 0), ("nzcv", 6)]
+    session.step(2)
+    assert [(step.lane, step.value) for step in session.why("nzcv").steps] == [("nzcv", 6)]
+    assert [(step.lane, step.value) for step in session.why("v0.h[2]").steps] == [("v0.h[1..7]", 0)]
+    assert [step.lane for step in session.why("v0.h[0]").steps] == ["v0.h[0]"]
+
+
 def faulty_lines(fault: Fault, text: str) -> set[str]:
     """The lines of the changed source in which the fault is."""
     first = text[: text.index(fault.new)].count("\n") + 1

@@ -30,6 +30,7 @@ from sim.machine.memory import merged
 if TYPE_CHECKING:
     from sim.debug.session import Session
 
+FLAGS: Final = Place("nzcv")
 MOST: Final = 1000
 """Lanes on a way; of a sum of a million products nobody reads all."""
 _FEW, _MANY = 32, 4096
@@ -130,7 +131,13 @@ class _Way:
         self._session, self._way = session, way
         self._copies = set(way.copies)
         changed = [node for node in way.copies if not _is_kept(node)]
-        self.nodes = sorted([*way.nodes, *changed], key=lambda node: node.index)
+        flags = set[int]()  # each of them is a lane, and all are told together
+        self.nodes = list[Node]()
+        for node in sorted([*way.nodes, *changed], key=lambda node: node.index):
+            if node.write.place != FLAGS or node.index not in flags:
+                self.nodes.append(node)
+            if node.write.place == FLAGS:
+                flags.add(node.index)
 
     def steps(self, spot: Spot) -> tuple[WhyStep, ...]:
         """The steps in order; golden steps are looked for in theirs."""
@@ -261,10 +268,12 @@ def _reached_by(session: Session, index: int, recorded: Recorded, reached: set[B
             hits.append(list(range(len(part.span))) if comes else [])
     for part in written:
         reached.difference_update(part.span)
+    has_flags = False  # each of them is a lane, and all are told together
     for part, hit in zip(written, hits, strict=True):
         reached.update(part.span[at] for at in hit)
         is_copy = copied_bytes(part.lane, evaluation) is not None
-        if hit:
+        if hit and not (has_flags and part.write.place == FLAGS):
+            has_flags |= part.write.place == FLAGS
             told = part.narrowed(hit) if is_copy else part
             node = told.node(index, recorded, evaluation, set())
             if not _is_kept(node):
@@ -300,6 +309,8 @@ def _told(session: Session, node: Node, is_copy: bool) -> WhyStep:
 def _number(session: Session, node: Node, evaluation: Evaluation) -> int | float:
     """What a lane holds: a number of its array's type, or of floating point where that was computed, else signed."""
     place, kind = node.write.place, "i"
+    if place == FLAGS:
+        return sum((evaluation.value(lane) & 1) << number for number, lane in enumerate(node.write.lanes))
     array = None
     if isinstance(place, MemoryPlace):
         array = session.array_at(evaluation.value(place.address) + node.lane * node.bits // 8)
@@ -320,7 +331,9 @@ def _lane_name(session: Session, node: Node, evaluation: Evaluation) -> str:
     if isinstance(place, MemoryPlace):
         return session.name_of(evaluation.value(place.address) + node.lane * node.bits // 8)
     if place.file == "v":
-        return f"{place}.{ELEMENT_LETTERS.get(node.bits, 'b')}[{node.lane}]"
+        last = 128 // node.bits - 1 if node.lane == len(node.write.lanes) else node.lane  # all behind became zero
+        lanes = str(last) if last == node.lane else f"{node.lane}..{last}"
+        return f"{place}.{ELEMENT_LETTERS.get(node.bits, 'b')}[{lanes}]"
     return f"w{place.index}" if (place.file, node.bits) == ("x", 32) else str(place)
 
 

@@ -20,7 +20,7 @@ class GdbServer:
 
     def __init__(self, session: Session, port: int = 0) -> None:
         """Raises OSError where the port is taken."""
-        self._target = GdbTarget(session)
+        self._session, self._target = session, GdbTarget(session)
         self._acknowledges = True
         self._listener = socket.create_server((LOOPBACK, port), backlog=4)
         self.port: int = self._listener.getsockname()[1]
@@ -42,8 +42,8 @@ class GdbServer:
                     return
 
     def _serve_one(self, client: socket.socket, is_over: Callable[[], bool]) -> None:
-        """Up to where it goes away, is done, or kills."""
-        reader, self._acknowledges = PacketReader(), True
+        """Up to where it goes away, is done, or kills; what it asked to stop at goes with it."""
+        reader, self._acknowledges, self._target = PacketReader(), True, GdbTarget(self._session)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         client.settimeout(30)  # of sending: one that does not read is gone
         with DefaultSelector() as selector:

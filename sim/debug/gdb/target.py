@@ -187,6 +187,8 @@ class GdbTarget:
         if trouble is not None and number == session.trouble_number and not self._told:
             self._tell_trouble()
             return _Stop(self._stopped(_TRAP), int(trouble.has_happened))
+        instruction = recording.instructions[int(recording.pcs[number - recording.start])]
+        self.console = f"lanewise: {instruction.text} saturates\n"  # nothing else is stopped at
         return _Stop(self._stopped(_TRAP), 1)
 
     def _ended(self) -> str:
