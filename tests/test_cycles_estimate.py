@@ -146,3 +146,10 @@ def test_the_command_shows_the_unit_the_clock_and_the_residual(loop: Path, tmp_p
 def test_a_missing_table_of_measured_cycles_is_a_sentence(loop: Path, tmp_path: Path) -> None:
     result = lanewise("cycles", loop, "--core", "neoverse-n1", "--measured", tmp_path / "none.csv")
     assert (result.exit_code, "cannot be read" in result.output) == (2, True)
+
+
+def test_an_estimate_is_printed_as_its_table(loop: Path) -> None:
+    shown = repr(on_n1(loop)).splitlines()
+    assert (shown[0], shown[1].split(), shown[2].split()[:2]) == (
+        "dot.s", ["timed", "core", "cycles", "each"], ["loop", "neoverse-n1"],
+    )  # fmt: skip

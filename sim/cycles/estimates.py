@@ -81,9 +81,9 @@ class EstimateRow:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CyclesEstimate:
-    """What was timed, a row for each call or loop on each core; in a notebook a table.
+    """What was timed, a row for each call or loop on each core; printed, and in a notebook, a table.
 
     `sim.plots` draws `stalls` (`plot_stalls`) and `cycles` (`plot_comparison`).
     """
@@ -155,6 +155,12 @@ class CyclesEstimate:
         heads = ("timed", "core", "cycles", "each", "ns", "GOPS", "measured", "residual")
         kept = [at for at in range(len(heads)) if at < 3 or any(row[at] for row in rows)]
         return tuple(heads[at] for at in kept), [tuple(row[at] for at in kept) for row in rows]
+
+    def __repr__(self) -> str:
+        heads, rows = self.table()
+        widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+        lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in (heads, *rows))
+        return "\n".join([self.title, *lines])
 
     def _repr_html_(self) -> str:
         heads, rows = self.table()

@@ -15,6 +15,10 @@ _ROOM = 4.0
 """How much wider than the points the picture is, to either side."""
 
 
+_NEAR = 1.4
+"""Points of which one is less than so many times the other would have their texts upon each other."""
+
+
 class Roof(NamedTuple):
     """The limits of a core's pipes, in operations and in bytes a cycle."""
 
@@ -80,6 +84,7 @@ def plot_roofline(roofs: Sequence[Roof], attained: Sequence[Attained]) -> Figure
     figure, axes = picture(_finding(roofs, attained), "operations per cycle against operations per byte moved")
     ridges = [roof.operations_per_cycle / roof.bytes_per_cycle for roof in roofs]
     places = sorted([*ridges, *(one.intensity for one in attained)])
+    told: list[tuple[float, float]] = []
     across = [places[0] / _ROOM, *places, places[-1] * _ROOM]
     for place, (roof, look) in enumerate(zip(roofs, looks_of([roof.core for roof in roofs]), strict=True)):
         limits = f"{number(roof.operations_per_cycle)} operations, {number(roof.bytes_per_cycle)} bytes a cycle"
@@ -93,8 +98,16 @@ def plot_roofline(roofs: Sequence[Roof], attained: Sequence[Attained]) -> Figure
             axes.plot([at] * 2, [reached, top], color=look.colour, linewidth=1, linestyle=":")
             axes.plot([at], [reached], look.marker, color=look.colour, markersize=9, markeredgecolor="white")
             text = f"{one.kernel} {percent(reached / top)}"
+            near = [y for x, y in told if max(x / at, at / x, y / reached, reached / y) < _NEAR]
+            above = sum(1 if reached > y else -1 for y in near)
+            told.append((at, reached))
             axes.annotate(
-                text, (at, reached), (8, -3), textcoords="offset points", fontsize=9, backgroundcolor="#ffffffcc"
+                text,
+                (at, reached),
+                (8, -3 + 13 * above),
+                textcoords="offset points",
+                fontsize=9,
+                backgroundcolor="#ffffffcc",
             )
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
