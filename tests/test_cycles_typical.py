@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.cycles.typical import output_elements, row_length, typical_arguments
+from sim.cycles.typical import elements_of, output_elements, row_length, typical_arguments
 from sim.kernels.domain import Domain
 from sim.kernels.kernel import Kernel, KernelError, built_in_kernel
 from sim.kernels.prototype import parse_prototype
@@ -104,3 +104,8 @@ def test_a_kernel_with_samples_of_its_own_gives_a_whole_typical_input_set() -> N
 def test_what_is_typical_must_be_an_input_set(options: dict[str, Any], message: str) -> None:
     with pytest.raises(KernelError, match=message):
         typical_arguments(gemm(**options), None, 1)
+
+
+def test_a_second_output_of_one_element_is_no_element_more() -> None:
+    _, signature = parse_prototype("void f(const int8_t a[n], int8_t out[n], int8_t largest[1], size_t n)")
+    assert elements_of(signature, {"n": 10}) == 10

@@ -16,7 +16,7 @@ from sim.call.single import open_function, read_arguments
 from sim.cycles.branches import Branches, branches_of
 from sim.cycles.executed import execute_call, execute_captured, executed_program
 from sim.cycles.runtime import runtime_in_words
-from sim.cycles.typical import output_elements, typical_arguments
+from sim.cycles.typical import elements_of, typical_arguments
 from sim.kernels.extent import value_of
 from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.timing.loops.bare_loop import ASSUMED, BareLoopError, body_in_file, loop_of_body, stream_of_body
@@ -35,7 +35,7 @@ _SEED = 1  # of what a call does not define; odd, so that arrays begin where the
 class TimedCall:
     """One call: all that it executes.
 
-    `call` says which one it is, `elements` how many its outputs have together (0: not known), `image` holds its source
+    `call` says which one it is, `elements` how many its largest output has (0: not known), `image` holds its source
     lines (None: it has none), `assumed` what nobody said of it, in words.
     """
 
@@ -137,8 +137,8 @@ def _compiled_call(
 def _timed_call(
     kernel: Kernel, arguments: dict[str, Any], title: str, stream: Sequence[Executed], image: Image | None
 ) -> TimedCall:
-    """Its elements are those of its outputs, or what the kernel says that its work is."""
-    elements, assumed = output_elements(kernel.signature, arguments), ""
+    """Its elements are those of its largest output, or what the kernel says that its work is."""
+    elements, assumed = elements_of(kernel.signature, arguments), ""
     if kernel.work is not None:
         unit, count = kernel.work
         elements, assumed = value_of(count, arguments), f"an element is a {unit}"
@@ -157,7 +157,7 @@ def function_call(
     signature, values = read_arguments(prototype.signature, texts)
     kernel = Kernel(name=name, symbol=name, sources=(file,), signature=signature, golden=dict)
     stream = execute_call(image, kernel, values, _SEED, limit)
-    return TimedCall(title, shown_arguments(values), stream, output_elements(signature, values), image)
+    return TimedCall(title, shown_arguments(values), stream, elements_of(signature, values), image)
 
 
 def bare_loop(file: Path, label: str | None, count: int, elements: int, flags: Sequence[str]) -> Timed:

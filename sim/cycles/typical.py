@@ -69,6 +69,14 @@ def output_elements(signature: Signature, arguments: Arguments) -> int:
     return sum(prod(extents(pointer, arguments)) for pointer in signature.outputs_of(arguments))
 
 
+def elements_of(signature: Signature, arguments: Arguments) -> int:
+    """What a call's cycles are told per: the elements of its largest output array; 0 without one.
+
+    A second output of one element, or as long as the first, is no work of its own.
+    """
+    return max((prod(extents(pointer, arguments)) for pointer in signature.outputs_of(arguments)), default=0)
+
+
 def row_length(signature: Signature) -> str | None:
     """The argument that says how many elements a row has in all arrays; None where there is none.
 
