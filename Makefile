@@ -9,7 +9,7 @@ PAGE_SOURCE := sim/debug/page/source
 # A terminal sees what comes, how much of it and how fast; a log need not.
 PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps
 
-.PHONY: demo test check bench batch prove streams schedules symbolic proofs evidence floating kernels planted why exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-page test-rtl notebooks page docs form-words clean
+.PHONY: demo test check bench batch prove streams schedules symbolic proofs evidence floating kernels planted why exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-page test-campaign test-rtl notebooks page docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -130,6 +130,11 @@ test-page: $(INSTALLED) $(PAGE_SOURCE)/node_modules
 	@$(PIP) --requirement page.lock
 	@cd $(PAGE_SOURCE) && npx tsc
 	@$(BIN)/python -m pytest --override-ini=python_files='page_*.py' tests/long
+
+# Campaigns of ten thousand jobs, killed and resumed, and on Dask's workers, which are installed here: a quarter of an hour.
+test-campaign: $(INSTALLED)
+	@$(PIP) --requirement campaign.lock
+	@$(BIN)/python -m pytest -s --override-ini=python_files='campaign_*.py' tests/long
 
 # Claims about lane arithmetic, decided for all inputs.
 prove: $(INSTALLED)

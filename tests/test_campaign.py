@@ -303,6 +303,15 @@ def test_the_command_of_a_case_does_the_same_alone(case: JobCase, words: str) ->
     assert command_of(case) == words
 
 
+def test_a_scheduler_needs_dask(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "c.toml").write_text(CHECK)
+    monkeypatch.setattr("sim.command.running.campaign.find_spec", lambda name: None)
+    result = lanewise("campaign", folder / "c.toml", "--scheduler", "local", columns=200)
+    assert result.exit_code == 3
+    said = "lanewise: --scheduler needs distributed, which is not installed; run: pip install 'lanewise[dask]'\n"
+    assert result.stderr == said
+
+
 def test_a_plan_says_what_would_be_done(folder: Path) -> None:
     (folder / "c.toml").write_text(CHECK)
     result = lanewise("campaign", folder / "c.toml", "--plan", columns=200)

@@ -19,7 +19,7 @@ from sim.terminal.on_demand import WORK, OnDemand
 
 HEAVY = (
     "bitwuzla", "capstone", "cocotb", "elftools", "hypothesis", "matplotlib", "numpy", "perfetto", "textual", "unicorn",
-    "ziglang",
+    "ziglang", "dask", "distributed",
 )  # fmt: skip
 """What takes long to import: a start loads it only for a command that needs it."""
 TERMINAL = ("rich", "typer")

@@ -82,7 +82,7 @@ class Lanewise(EdgeGroup):
         ),
         "campaign": OnDemand(
             "sim.command.signatures.many.campaign:campaign",
-            "Do all jobs of a file that have no result yet, and keep what comes of them.",
+            "Do all jobs of a file that have no result yet, here or on a cluster, and keep what comes of them.",
         ),
         "results": OnDemand(
             "sim.command.signatures.many.results:results",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from contextlib import chdir
+from contextlib import ExitStack, chdir
+from importlib.util import find_spec
 from pathlib import Path
 
 import typer
@@ -16,13 +17,15 @@ from sim.campaign.plan import ordered, planned
 from sim.campaign.result import VERDICTS
 from sim.campaign.run import CampaignRun, on_this_machine, run_campaign
 from sim.campaign.store import Store
-from sim.terminal.output import print_json, print_progress, print_text, progress_bar
+from sim.terminal.output import fail, print_json, print_progress, print_text, progress_bar
 
 _SECONDS_A_LINE = 30.0
 """Between lines of progress where stderr is no terminal."""
 
 
-def campaign(file: Path, store: Path | None, jobs: int, plan: bool, again: bool, as_json: bool) -> None:
+def campaign(
+    file: Path, store: Path | None, jobs: int, scheduler: str | None, plan: bool, again: bool, as_json: bool
+) -> None:
     """Do what `lanewise campaign` says: its options are those of `sim.command.signatures.campaign`."""
     wanted = read_campaign(file)
     place = store.absolute() if store is not None else wanted.store
@@ -38,9 +41,17 @@ def campaign(file: Path, store: Path | None, jobs: int, plan: bool, again: bool,
             counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
             print_text("\n".join([f"{len(coming):,} jobs: {counts}", *lines]))
         return
-    spread = on_this_machine(jobs, wanted.timeout, wanted.attempts)
     begun = said = time.monotonic()
-    with Store(place) as opened, progress_bar() as progress:
+    with Store(place) as opened, ExitStack() as ending:
+        if scheduler is None:
+            spread = on_this_machine(jobs, wanted.timeout, wanted.attempts)
+        elif find_spec("distributed") is None:
+            fail("--scheduler needs distributed, which is not installed; run: pip install 'lanewise[dask]'", MISSING)
+        else:
+            from sim.campaign.cluster import on_cluster  # needs Dask, which is optional
+
+            spread = ending.enter_context(on_cluster(scheduler, jobs, wanted.timeout, wanted.attempts))
+        progress = ending.enter_context(progress_bar())
         task = progress.add_task("", total=None)
 
         def tell(run: CampaignRun, words: str) -> None:
