@@ -9,7 +9,7 @@ PAGE_SOURCE := sim/debug/page/source
 # A terminal sees what comes, how much of it and how fast; a log need not.
 PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps
 
-.PHONY: demo test check bench batch prove streams schedules symbolic proofs evidence floating kernels planted why exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-page test-campaign test-rtl notebooks page docs form-words clean
+.PHONY: demo test check bench batch prove streams schedules symbolic proofs evidence floating kernels planted why exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-page test-campaign test-rtl test-core128 notebooks page docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -150,6 +150,10 @@ test-rtl: $(INSTALLED)
 	@$(BIN)/lanewise rtl prove
 	@$(BIN)/lanewise rtl mutate
 	@$(BIN)/python -m pytest tests/long/rtl_synthesis.py
+
+# core128 on a million random words in each of three configurations.
+test-core128: $(INSTALLED)
+	@PYTHONPATH=tests $(BIN)/python -m long.core128
 
 # The notebooks in a browser; what serves them is installed here, not with the rest.
 notebooks: $(INSTALLED)

@@ -1,0 +1,88 @@
+"""The parameters of `core128`, which are those of a core of `sim.timing`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from random import Random
+from typing import Final
+
+from isa.errors import LanewiseError
+from rtl_models.cores.core128.decoder import classes_of, latencies, occupations
+from rtl_models.cores.core128.rows import CoreRow
+from sim.timing.model.core import ClassTiming, Core
+from sim.timing.model.core_file import load_core
+
+CODE_BASE: Final = 0x10000
+DATA_BASE: Final = 0x100000
+DEPTH: Final = 17
+"""Stages: a latency is at most one less."""
+
+
+class NotBuildable(LanewiseError):
+    """A core of `sim.timing` that the hardware cannot be."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Core128:
+    """A core in hardware: the core file it follows, and how many bytes of code and of data it sees."""
+
+    core: Core
+    code_bytes: int = 1 << 16
+    data_bytes: int = 1 << 16
+
+    def parameters(self, rows: Sequence[CoreRow]) -> dict[str, str]:
+        """As the module has them.  Raises NotBuildable."""
+        core, names = self.core, classes_of(rows)
+        adding = {core.timing(row.timing) for row in rows if row.adds}
+        pairs = {(int(timing.latency), int(timing.accumulate or timing.latency)) for timing in adding}
+        loads = {int(core.timing(row.timing).latency) for row in rows if row.load is not None}
+        bits = 5 * len(names)
+        if core.order != "in" or core.width != 1:
+            raise NotBuildable(f"{core.name} is not in order, one instruction a cycle")
+        if len(pairs) > 1:
+            raise NotBuildable("all that adds to an accumulator must have one latency, and one to the next of its kind")
+        if max(int(core.timing(name).latency) for name in names) >= DEPTH:
+            raise NotBuildable(f"a latency is at most {DEPTH - 1} cycles")
+        if min(loads) < 2 or max(core.store_forward_scalar, core.store_forward_vector) > min(loads) + 1:
+            raise NotBuildable(
+                "a load takes 2 cycles or more, and forwarding from a store not longer than the next one"
+            )
+        ((latency, forward),) = pairs
+        if forward >= latency:
+            raise NotBuildable("an accumulator must be taken later than the factors")
+        return {
+            "Latencies": f"{bits}'h{latencies(rows, core):x}", "Occupations": f"{bits}'h{occupations(rows, core):x}",
+            "AddLatency": str(latency), "AddForward": str(forward), "BaseLatency": str(core.writeback),
+            "TakenBranch": str(int(core.taken_branch_interval)), "Depth": str(DEPTH),
+            "CodeBase": f"64'h{CODE_BASE:x}", "CodeBytes": f"64'h{self.code_bytes:x}",
+            "DataBase": f"64'h{DATA_BASE:x}", "DataBytes": f"64'h{self.data_bytes:x}",
+        }  # fmt: skip
+
+
+def configurations() -> dict[str, Core]:
+    """Three cores by name: lane128 as its file has it, a quicker one, and one whose classes all take their own time."""
+    lane128 = load_core("lane128")
+    rng = Random(128)
+    return {
+        "lane128": lane128,
+        "quick": _changed(lane128, lambda timing: min(int(timing.latency), 2), adds=(2, 1), base=1, taken=1),
+        "uneven": _changed(lane128, lambda _: rng.randrange(1, 10), adds=(7, 3), base=4, taken=3),
+    }
+
+
+def _changed(core: Core, latency: Callable[[ClassTiming], int], adds: tuple[int, int], base: int, taken: int) -> Core:
+    """The core with other latencies: loads take 2 cycles or more, what adds to an accumulator takes `adds`."""
+    classes = {}
+    for name, timing in core.classes.items():
+        cycles, accumulate = latency(timing), timing.accumulate
+        if "load" in name.lower() or name.startswith("LD"):
+            cycles = max(cycles, 2)
+        if timing.accumulate is not None:
+            cycles, accumulate = adds[0], Fraction(adds[1])
+        classes[name] = replace(timing, latency=Fraction(cycles), accumulate=accumulate)
+    return replace(
+        core, classes=classes, writeback=base, taken_branch_interval=Fraction(taken),
+        store_forward_scalar=Fraction(3), store_forward_vector=Fraction(3),
+    )  # fmt: skip

@@ -1,0 +1,55 @@
+"""`core128` on random words in three latency configurations, against Machine, Unicorn and the pipeline of sim.timing.
+
+PYTHONPATH=tests .venv/bin/python -m long.core128 [words] [seed]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from typing import Final
+
+from rtl_models.cores.core128.comparison import differences, emulator_differences
+from rtl_models.cores.core128.configuration import Core128, configurations
+from rtl_models.cores.core128.design import simulate, simulator
+from rtl_models.cores.core128.random_programs import program_words, random_runs
+
+WORDS: Final = 1_000_000
+"""Executed, in each of the configurations."""
+CHUNK: Final = 20_000
+"""Words that are simulated at a time."""
+SHOWN: Final = 20
+
+
+def main() -> int:
+    """The exit code."""
+    words, seed = ([int(text) for text in sys.argv[1:]] + [WORDS, 1][len(sys.argv) - 1 :])[:2]
+    cores = configurations()
+    programs = {name: simulator(Core128(core=core)) for name, core in cores.items()}
+    begun, done, wrong, forms, errors = time.monotonic(), 0, Counter[str](), set[str](), Counter[str]()
+    chunk = 0
+    while done < words:
+        runs = list(random_runs(seed * 1_000_003 + chunk, min(CHUNK, words - done)))
+        chunk += 1
+        done += program_words(runs)
+        forms.update(step.instruction.form.name for run in runs for step in run.due.steps)
+        errors.update(run.due.error for run in runs)
+        found = [("Unicorn", text) for run in runs for text in emulator_differences(run.program, run.due)]
+        for name, core in cores.items():
+            given = simulate(programs[name], [run.program for run in runs])
+            found += [
+                (name, text)
+                for run, one in zip(runs, given, strict=True)
+                for text in differences(run.program, run.due, one, core)
+            ]
+        wrong.update(name for name, _ in found)
+        print("\n".join(f"{name}: {text}" for name, text in found[:SHOWN]), end="\n" if found else "")
+        print(f"{done:,} words, {sum(wrong.values())} differences, {time.monotonic() - begun:.0f} s", flush=True)
+    print(f"{done:,} words in each of {', '.join(cores)}; {len(forms)} forms; stopped by {dict(errors)}")
+    print(f"differences: {dict(wrong) or 'none'}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
