@@ -70,6 +70,16 @@ def test_a_function_that_gives_another_is_shown_beside_the_first(fault: str, tmp
     assert verdicts == [True, False]  # the first is what is wanted: there is no other reference
 
 
+def test_extents_may_be_arithmetic(tmp_path: Path) -> None:
+    prototype = (
+        "void f(const int8_t x[8 * n], int8_t y[n * 8], const struct { int8_t low; int32_t high; } *b, size_t n)"
+    )
+    code = CODE.replace("size_t n) {", "size_t n) {\n    n *= 8;").replace("plain(x + i", "if (i < n) plain(x + i")
+    each = ("--lengths", "2", "--each", "high=0..127")
+    result, found = same(tmp_path, prototype, "plain", "lanes", *each, code=code)
+    assert (result.exit_code, found["builds"][0]["proved"]) == (0, 16), result.output
+
+
 def test_numbers_that_are_not_asked_about_do_not_lead_to_code_that_stops(tmp_path: Path) -> None:
     result, found = same(tmp_path, SUM, "forwards", "backwards", "--lengths", "0,5", "--each", "less=-2..3")
     assert (result.exit_code, found["outcome"]) == (0, "proved"), result.output

@@ -45,8 +45,9 @@ def value_of(extent: Extent, arguments: Mapping[str, Any]) -> int:
 
 def _value(node: ast.expr, arguments: Mapping[str, Any]) -> int:
     match node:
-        case ast.Constant(int(number)):
-            return number
+        case ast.Constant():
+            assert isinstance(node.value, int)  # no pattern: where a reference is traced, another class is called int
+            return node.value
         case ast.Name(name):
             return int(arguments[name])
         case ast.Attribute():  # a field: of its structure, or by itself under its whole name

@@ -91,7 +91,7 @@ def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = (
         raise Untraceable(f"{kernel.title} has a valid(inputs), which proofs do not take into account: give domains")
     if strange := untraced(kernel.signature):
         raise Untraceable(f"{strange} of {kernel.title} is no array, number or vector: proofs know nothing else")
-    sizes = {extent for p in kernel.signature.pointers for extent in (*p.shape, *p.strides) if isinstance(extent, str)}
+    sizes = kernel.signature.sizes
     held = frozenset(known) | sizes
     while True:
         inputs: dict[Where, Read] = {}

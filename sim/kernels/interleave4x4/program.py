@@ -22,7 +22,7 @@ from isa.intrinsics import (
 ROWS: Final = 4
 
 
-class Elements(NamedTuple):
+class InterleavedElements(NamedTuple):
     """How those of one size are moved, `step` at once."""
 
     step: int
@@ -32,13 +32,13 @@ class Elements(NamedTuple):
 
 
 ELEMENTS: Final = {
-    "uint8": Elements(8, vld1_u8, uint8x8x4_t, vst4_u8),
-    "uint16": Elements(4, vld1_u16, uint16x4x4_t, vst4_u16),
-    "uint32": Elements(4, vld1q_u32, uint32x4x4_t, vst4q_u32),
+    "uint8": InterleavedElements(8, vld1_u8, uint8x8x4_t, vst4_u8),
+    "uint16": InterleavedElements(4, vld1_u16, uint16x4x4_t, vst4_u16),
+    "uint32": InterleavedElements(4, vld1q_u32, uint32x4x4_t, vst4q_u32),
 }
 
 
-def interleave(by: Elements, input: ElementPointer, output: ElementPointer, groups: int, steps: int) -> None:
+def interleave(by: InterleavedElements, input: ElementPointer, output: ElementPointer, groups: int, steps: int) -> None:
     """Every group of rows, inside of a `Program`; the arguments are those of kernel.c, after how elements are moved.
 
     Raises TypeError for pointers of other dtypes, and what the memory raises for an access that it does not allow.

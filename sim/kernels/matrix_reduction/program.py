@@ -7,7 +7,8 @@ dtypes, and what the memory raises for an access that it does not allow.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from isa.intrinsics import (
     ElementPointer,
@@ -52,7 +53,8 @@ def _same(value: VectorValue) -> VectorValue:
     return value
 
 
-class SummedBytes(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class SummedBytes:
     """Those of one type of bytes; `signed` and `own` read 32 bits as int32x4, and as what they are."""
 
     load: Callable[[ElementPointer], VectorValue]

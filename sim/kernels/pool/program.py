@@ -7,7 +7,8 @@ dtypes, and what the memory raises for an access that it does not allow.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from isa.intrinsics import (
     ElementPointer,
@@ -58,7 +59,8 @@ One = Callable[[VectorValue], VectorValue]
 Two = Callable[[VectorValue, VectorValue], VectorValue]
 
 
-class PooledBytes(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class PooledBytes:
     """Those of one type of bytes; `widen` gives the two int16x8 of a vector, `narrow` takes them back."""
 
     load: Callable[[ElementPointer], VectorValue]
