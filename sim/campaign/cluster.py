@@ -13,6 +13,7 @@ import re
 import socket
 import threading
 from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
@@ -20,6 +21,7 @@ from typing import Any, Final
 
 import dask.config
 import distributed
+from distributed.client import ClosedClientError
 
 from isa.errors import MISSING, LanewiseError
 from sim.campaign.contents import versions
@@ -34,6 +36,8 @@ AHEAD: Final = 64
 REACHED: Final = 20.0
 """Seconds in which a scheduler answers."""
 _GOES_ON: Final = "what was done is kept, and the same command goes on"
+_GONE: Final = (OSError, CancelledError, ClosedClientError)
+"""What Dask's client fails with where its scheduler does not answer any more."""
 _ALONE = threading.Lock()
 """Of a worker that has several threads all the same: what a job does is of its whole process."""
 
@@ -117,12 +121,13 @@ def _spread(
             for future in batch:
                 found = results[future] if future in results else _failed(future, timeout, attempts)
                 yield running.pop(future), found
-    except OSError as error:
+    except _GONE as error:
         raise ClusterError(
             f"the scheduler is gone ({error}); what was done is kept, and the same command goes on"
         ) from None
     finally:
-        client.cancel(list(running))
+        with suppress(*_GONE):
+            client.cancel(list(running))
 
 
 def _failed(future: Any, timeout: float, attempts: int) -> LostItem:
