@@ -75,6 +75,13 @@ def test_an_accumulator_that_is_a_factor_too_is_waited_for() -> None:
 
 
 @rtl
+def test_an_element_that_is_not_multiplied_does_not_saturate() -> None:
+    """SQDMULH V0.8H, V1.8H, V3.H[0] of -2^15 and 1, where V3.H[1] is -2^15; then by V3.H[1]."""
+    run = run_words(0x4F43C020, 0x4F53C020, registers={33: 0x8000, 35: 0x80000001})
+    assert (run.commits["flags"] >> 5).tolist() == [0, 1]
+
+
+@rtl
 def test_a_slow_result_does_not_overwrite_a_later_one() -> None:
     """UDIV X0, X1, X2 takes 16 cycles; MOV X0, #5 follows, and ADD X3, X0, #1 reads that."""
     run = run_words(0x9AC20820, 0xD28000A0, 0x91000403, *[0xD503201F] * 9, 0x91000404, registers={1: 100, 2: 7})

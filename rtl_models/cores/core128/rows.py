@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 
 from isa.decode import decode
 from isa.instruction import Instruction, lanes_of
-from isa.lane import Int, Lane, Load, Memory, Place, Read, Saturate, Write, lift, pick, walk
+from isa.lane import Int, Lane, Load, Memory, Place, Read, Saturate, Write, head, lift, pick, rebuilt, walk
 from isa.operands import Address, General, Immediate, Operand, Shifted
 from isa.parse import parse
 from isa.table import UnknownInstruction
@@ -337,7 +337,21 @@ def _address(variants: Sequence[_Variant], bits: int) -> Lane | None:
 
 
 def _chosen(variants: Sequence[_Variant], bits: int, lanes: Sequence[Lane]) -> Lane:
-    """One lane of each variant, by the index."""
+    """One lane of each variant, by the index.
+
+    Where the lanes are alike, their operands are chosen and not they: what is not chosen must not saturate.
+    """
+    if all(lane is lanes[0] for lane in lanes):
+        return lanes[0]
+    columns = list(zip(*(lane.args for lane in lanes), strict=False))
+    if columns and len({(head(lane), lane.low, lane.high, len(lane.args)) for lane in lanes}) == 1:
+        args = [_chosen(variants, bits, column) for column in columns]
+        if [(arg.low, arg.high) for arg in args] == [(arg.low, arg.high) for arg in lanes[0].args]:
+            return rebuilt(lanes[0], args)
+    if all(isinstance(lane, Read) and head(lane) == head(lanes[0]) for lane in lanes):
+        return lanes[0]
+    if any(isinstance(node, Saturate) for node in walk(lanes)):
+        raise ValueError(f"the variants of {variants[0].instruction.text} saturate in different ways")
     numbers = {variant.number: k for k, variant in enumerate(variants)}
     items = [lanes[numbers.get(number, 0)] for number in range(max(numbers) + 1)]
     return pick(Read(INDEX, 0, (1 << bits) - 1), items, lanes[0])
