@@ -12,6 +12,7 @@ from contextlib import chdir, closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sim.campaign.case import JobCase
@@ -22,8 +23,10 @@ from sim.campaign.result import JobResult
 from sim.campaign.run import CampaignRun, Spread, WorkerRefused, run_campaign
 from sim.campaign.store import Store
 from sim.campaign.work import JobRefused, JobTask, do_job
+from sim.models.tflite_file import read_tflite
 from sim.processes import LostItem
 from support.command import lanewise
+from support.tflite_models import small_net
 
 HALVE_C = """#include <stddef.h>
 #include "round.h"
@@ -317,3 +320,21 @@ def test_a_plan_says_what_would_be_done(folder: Path) -> None:
     result = lanewise("campaign", folder / "c.toml", "--plan", columns=200)
     assert result.stdout == "1 jobs: 1 check\n  lanewise check halve.py --seed 1 --vectors 20 --opt O2\n"
     assert not (folder / "c.sqlite").exists()
+
+
+def test_recorded_calls_and_networks_are_jobs(tmp_path: Path) -> None:
+    """A line that is cut off says nothing about a kernel; a network is compared with what was recorded of it."""
+    assert lanewise("capture", "quantized_multiplier", tmp_path / "calls.jsonl").exit_code == 0
+    lines = (tmp_path / "calls.jsonl").read_text().splitlines()
+    (tmp_path / "calls.jsonl").write_text("\n".join([lines[0], lines[1][:40]]) + "\n")
+    (tmp_path / "net.tflite").write_bytes(small_net().content())
+    network = read_tflite(tmp_path / "net.tflite")
+    zeros = {tensor.name: np.zeros(tensor.shape, tensor.dtype) for tensor in network.tensors if tensor.data is None}
+    np.savez(tmp_path / "device.npz", **zeros)
+    jobs = jobs_in(
+        tmp_path, '[[replay]]\ncalls = "calls.jsonl"\n[[model]]\nfiles = "net.tflite"\nagainst = "device.npz"\n'
+    )
+    with chdir(tmp_path):
+        found = [(job.case.kind, do_job(JobTask(job.case, job.hash, str(tmp_path)))) for job in jobs]
+    verdicts = [(kind, result.verdict) for kind, result in found if isinstance(result, JobResult)]
+    assert verdicts == [("replay", "agrees"), ("replay", "stopped"), ("model", "differs")], found

@@ -126,6 +126,15 @@ def test_a_run_that_is_not_finished_ends_with_3(tmp_path: Path) -> None:
     assert (result.exit_code, "1 without a result" in result.stdout) == (3, True)
 
 
+def test_what_was_stopped_is_no_verdict_about_a_kernel(tmp_path: Path) -> None:
+    stopped = JobResult(verdict="stopped", failure="it took more than 3 s")
+    told(tmp_path / "s.sqlite", "1", {check(1): AGREES, check(2): stopped})
+    assert lanewise("results", tmp_path / "s.sqlite").exit_code == 3
+    told(tmp_path / "s.sqlite", "2", {check(1): WRONG, check(2): stopped})
+    assert lanewise("results", tmp_path / "s.sqlite").exit_code == 1
+    assert lanewise("results", tmp_path / "s.sqlite", "--new", "--allow", "1").exit_code == 0
+
+
 def test_the_same_as_json(store: Path) -> None:
     data = json.loads(lanewise("results", store, "--json").stdout)
     assert data["verdicts"] == {"agrees": 5, "differs": 2, "not built": 0, "unknown": 0, "stopped": 0}

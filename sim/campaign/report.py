@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sim.campaign.groups import FailureGroup, Row, Trend, command_of, grouped, trend
-from sim.campaign.result import FAILURES, VERDICTS
+from sim.campaign.result import VERDICTS
 from sim.campaign.store import Store, StoredRun, StoreError
 from sim.view.junit import xml_text
 
@@ -38,10 +38,6 @@ class CampaignReport:
     @property
     def groups(self) -> list[FailureGroup]:
         return grouped(self.rows)
-
-    @property
-    def failures(self) -> int:
-        return sum(self.verdicts[verdict] for verdict in FAILURES)
 
     def as_json(self) -> dict[str, Any]:
         """Groups and differences, for machines."""

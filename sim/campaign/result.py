@@ -8,7 +8,8 @@ from typing import Final, Literal
 Verdict = Literal["agrees", "differs", "not built", "unknown", "stopped"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("agrees", "differs", "not built", "unknown", "stopped")
 """What was compared agrees or differs; it could not be built; a proof was not decided; nobody came to the end of it."""
-FAILURES: Final[tuple[Verdict, ...]] = ("differs", "not built", "stopped")
+FAILED: Final[tuple[Verdict, ...]] = ("differs", "not built")
+FAILURES: Final[tuple[Verdict, ...]] = (*FAILED, "stopped")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -185,13 +185,18 @@ def _exhaustion(case: JobCase) -> JobResult:
     return JobResult(verdict="differs" if said else "agrees", lanes=run.done, failure="\n".join(said))
 
 
+_NO_COMPARISON: Final = ("unsupported instruction", "limit", "nothing recorded", "unreadable", "crash")
+"""How a recorded call may end that says nothing about its kernel."""
+
+
 def _replay(case: JobCase) -> JobResult:
     path = Path(case.kernel)
     (text,) = (text for number, text in read_lines(path) if number == case.more["line"])
     found = replay(read_line(case.more["line"], text, Bytes(path.with_suffix(".npz"))), case.more["engine"], LIMIT)
     passed = found.kind == "passed"
+    ended: Verdict = "stopped" if found.kind in _NO_COMPARISON else "differs"
     return JobResult(
-        verdict="agrees" if passed else "differs", lanes=found.values, instructions=found.instructions,
+        verdict="agrees" if passed else ended, lanes=found.values, instructions=found.instructions,
         failure="" if passed else f"{found.name}: {found.kind}: {found.detail}",
     )  # fmt: skip
 

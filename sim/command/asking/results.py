@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import typer
 from isa.errors import MISMATCH, MISSING
 from sim.campaign.page import results_page
 from sim.campaign.report import render_results, report_of, show_results
+from sim.campaign.result import FAILED
 from sim.campaign.store import Store
 from sim.terminal.output import fail, print_json, print_shown, write_file
 from sim.terminal.writable import require_writable
@@ -41,11 +43,12 @@ def results(
         write_file(junit_file, render_results(report))
     if html_file is not None:
         write_file(html_file, results_page(report).encode())
-    failures, cycles = report.failures, 0.0
+    counted, cycles = report.rows, 0.0
     if report.trend is not None:
-        failures = len(report.trend.new) if new else failures
+        counted = report.trend.new if new else counted
         cycles = max((100 * one.change for one in report.trend.cycles), default=0.0)
-    if failures > allow or (slower is not None and cycles > slower):
+    verdicts = Counter(result.verdict for _, _, result in counted)
+    if sum(verdicts[verdict] for verdict in FAILED) > allow or (slower is not None and cycles > slower):
         raise typer.Exit(MISMATCH)
-    if report.run.results < report.run.jobs or report.verdicts["unknown"]:
+    if report.run.results < report.run.jobs or report.verdicts["unknown"] or verdicts["stopped"]:
         raise typer.Exit(MISSING)
