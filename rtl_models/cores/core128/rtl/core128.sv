@@ -201,7 +201,7 @@ module core128
 
   // ---------------------------------------------------------------- issue
 
-  logic       operands_there, pipe_there, is_taken, is_inside, is_mapped, is_fetched, can_issue, issues, at_stop;
+  logic       operands_there, operands_read, is_dropped, pipe_there, is_taken, is_inside, is_mapped, is_fetched, can_issue, issues, at_stop;
   logic [4:0] latency, occupation;
   logic [2:0] error;
   logic       taken_there;
@@ -213,7 +213,10 @@ module core128
     is_there = number > 7'd64 || busy_q[number] == 0;
   endfunction
 
-  assign operands_there = (decoded.reads_d ? (decoded.sums ? forward_q[decoded.d] == 0 : is_there(decoded.d)) : 1'b1)
+  // What only the zero register would get is not computed, and nothing is waited for.
+  assign is_dropped     = decoded.writes_d & (decoded.d == NoRegister) & ~decoded.writes_flags & ~decoded.loads;
+  assign operands_there = is_dropped | operands_read;
+  assign operands_read  = (decoded.reads_d ? (decoded.sums ? forward_q[decoded.d] == 0 : is_there(decoded.d)) : 1'b1)
                         & (~decoded.reads_n | is_there(decoded.n))
                         & (~decoded.reads_m | is_there(decoded.m))
                         & (~decoded.reads_a | is_there(decoded.a))
