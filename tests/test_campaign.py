@@ -329,7 +329,9 @@ def test_recorded_calls_and_networks_are_jobs(tmp_path: Path) -> None:
     (tmp_path / "calls.jsonl").write_text("\n".join([lines[0], lines[1][:40]]) + "\n")
     (tmp_path / "net.tflite").write_bytes(small_net().content())
     network = read_tflite(tmp_path / "net.tflite")
-    zeros = {tensor.name: np.zeros(tensor.shape, tensor.dtype) for tensor in network.tensors if tensor.data is None}
+    zeros: dict[str, Any] = {
+        tensor.name: np.zeros(tensor.shape or (), tensor.dtype) for tensor in network.tensors if tensor.data is None
+    }
     np.savez(tmp_path / "device.npz", **zeros)
     jobs = jobs_in(
         tmp_path, '[[replay]]\ncalls = "calls.jsonl"\n[[model]]\nfiles = "net.tflite"\nagainst = "device.npz"\n'
