@@ -73,8 +73,8 @@ PROGRAM_FAULTS = (
           "vcombine_s16(vqmovn_s32(part[1]), vqmovn_s32(part[0]))", "accumulators"),
     Fault("tail_stops_one_early", "program.py", "for i in range(end, length):", "for i in range(end, length - 1):",
           "accumulators"),
-    Fault("wrong_load_offset", "program.py", "[i + LANES * k for k in range(BLOCK // LANES)]",
-          "[i + LANES * min(k, 2) for k in range(BLOCK // LANES)]", "accumulators"),
+    Fault("wrong_load_offset", "program.py", "columns = range(i, i + block, LANES)",
+          "columns = [min(column, i + 2 * LANES) for column in range(i, i + block, LANES)]", "accumulators"),
 )  # fmt: skip
 
 

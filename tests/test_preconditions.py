@@ -181,7 +181,9 @@ def test_a_proof_does_not_take_a_predicate_into_account_and_says_so() -> None:
         "const int8_t **a[n][4]",
         "struct { int32_t b; } *a",
         "int8_t (*a)(int8_t) one_of(g)",
-        "const struct { int b; } *a",
+        "struct { int b; } a",
+        "const struct { int b; } a[n]",
+        "const struct { int b : 3; } *a",
     ],
 )
 def test_a_proof_says_which_argument_it_does_not_know(arguments: str) -> None:

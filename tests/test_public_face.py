@@ -45,6 +45,7 @@ def private(code: str) -> list[tuple[str, str]]:
     return [
         (module, name)
         for module, name in imports_in(ast.parse(code))
+        if f"{module}.{name}" not in PUBLIC  # a public module, imported from its package
         if module not in PUBLIC
         or (name and (module, name) not in EXPORTED and not (module == "isa.intrinsics" and name.startswith("v")))
     ]

@@ -322,7 +322,7 @@ def steps(accumulators: Int32Array, bias: Int32Array | None, parameters: Paramet
         able = ", ".join(name for name, other in alike.items() if other.shifts[0] <= shift <= other.shifts[-1])
         legal = f"{rule.shifts[0]}..{rule.shifts[-1]}"
         raise ValueError(f"shift is {shift}: mode {mode} defines {legal}; modelled by: {able}")
-    if parameters.offset and not rule.has_offset:
+    if not rule.has_offset and parameters.offset:
         raise ValueError(f"offset is {parameters.offset}: mode {mode} adds none, give 0")
     bounds = effective_bounds(parameters, mode)
     biased = accumulators.copy() if bias is None else wrap_int32(accumulators.astype(np.int64) + bias)
