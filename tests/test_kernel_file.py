@@ -63,6 +63,27 @@ def test_a_kernel_that_follows_the_other_convention_is_told_so(example: Path) ->
     assert "rounded down" in lanewise("check", str(example), *SMALL).stdout
 
 
+PROGRAM = """
+import numpy as np
+from isa.intrinsics import vaddq_s8, vld1q_s8, vst1q_s8, {add}
+from sim.kernels import Kernel, parse_prototype
+
+NAME, SIGNATURE = parse_prototype("void twice(const int8_t x[16], int8_t y[16])")
+def program(x, y):
+    value = vld1q_s8(x)
+    vst1q_s8(y, {add}(value, value))
+KERNEL = Kernel(name=NAME, symbol=NAME, sources=(), signature=SIGNATURE, program=program,
+                golden=lambda inputs: {{"y": inputs["x"] + inputs["x"]}})
+"""
+
+
+@pytest.mark.parametrize(("add", "said"), [("vaddq_s8", "agrees"), ("vqaddq_s8", "lanes differ")])
+def test_a_program_of_intrinsics_is_checked_as_any_implementation(add: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "twice.py").write_text(PROGRAM.format(add=add))
+    result = lanewise("check", str(tmp_path / "twice.py"), "--vectors", "20")
+    assert (result.exit_code, said in result.stdout) == (said != "agrees", True), result.stdout
+
+
 def test_files_that_are_there_are_not_overwritten(example: Path) -> None:
     result = lanewise("init", "kernel", "product", "--folder", str(example.parent))
     assert (result.exit_code, "is there already" in result.stderr) == (2, True)

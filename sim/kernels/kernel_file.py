@@ -54,10 +54,10 @@ def _guarded(kernel: Kernel, path: Path) -> Kernel:
 
     def guarded(what: str, function: Callable[..., Any], *passed: type[BaseException]) -> Callable[..., Any]:
         @wraps(function)
-        def called(*arguments: Any) -> Any:
+        def called(*arguments: Any, **named: Any) -> Any:  # a program takes them by their names
             try:
                 with memory_limited():
-                    made = function(*arguments)
+                    made = function(*arguments, **named)
                     return iter(list(made)) if isinstance(made, Iterator) else made
             except (Exception, SystemExit) as error:
                 if isinstance(error, (KernelError, *passed)):
