@@ -190,6 +190,7 @@ class _Run:
             pc = node.recorded.pc
             source = self._image.place_of(pc) if self._image is not None and pc is not None else "intrinsics"
         outputs = [result.outputs[lane.engine] for result in self._results]
+        sets = self._vectors.inputs  # where one stands twice, its lanes are the same
         return Mismatch(
             engine=lane.engine,
             output=lane.output,
@@ -197,7 +198,7 @@ class _Run:
             got=comparison.got(lane),
             expected=comparison.expected(lane),
             inputs=comparison.inputs_of(lane),
-            lanes_different=len({(wrong.number, wrong.output, wrong.place) for wrong in comparison.wrong}),
+            lanes_different=len({(id(sets[one.number]), one.output, one.place) for one in comparison.wrong}),
             parted_at=parted.step if parted is not None else None,
             golden_step=finding.golden_step,
             agreed=parted.agreed if parted is not None else (),
