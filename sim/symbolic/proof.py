@@ -329,9 +329,8 @@ class Prover:
         examples = {
             tuple(n for n, v in shape.example.items() if v is None): shape.example for shape in self.proof.shapes
         }
-        of_builds: dict[
-            Hashable, tuple[Equality, dict[str, None]]
-        ] = {}  # alike but for the names of inputs: asked once
+        # what is alike but for the names of inputs is asked once, of all builds that ask it
+        of_builds: dict[Hashable, tuple[Equality, dict[str, None]]] = {}
         for build, image in zip(self.proof.builds, self._builds.values(), strict=True):
             build.any_length = ""
             for example in examples.values():

@@ -68,12 +68,9 @@ def prove(
     same: tuple[str, str] | None,
 ) -> None:
     """Do what `lanewise prove` says: its options are those of `sim.command.signatures.prove`."""
-    if is_prototype := "(" in what:
-        if not same:
-            fail("a prototype has no golden reference: --same A B names two builds that it is to be proved of", USAGE)
-        kernel = _without_reference(what)
+    is_prototype = same is not None and "(" in what
     if is_prototype or what in kernel_names() or _is_kernel_file(what):
-        kernel = kernel if is_prototype else chosen_kernel(what, mode)
+        kernel = _without_reference(what) if is_prototype else chosen_kernel(what, mode)
         if symbol is not None:
             kernel = replace(kernel, symbol=symbol)
         if same and all_lengths:
@@ -119,6 +116,8 @@ def prove(
             USAGE,
         )
     claims = claims_in(Path(what)) if what.endswith(".py") else named(built_in_claims(), what)
+    if not claims and "(" in what:
+        fail("a prototype has no golden reference: --same A B names two builds that it is to be proved of", USAGE)
     if not claims:
         fail(f"no claim is called {what!r}; `lanewise prove --list` names them, a file of claims ends in .py", USAGE)
     if list_only:
