@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from isa.errors import LanewiseError
 from sim.check.check import Job
 from sim.command.app import app
 from sim.cycles import CoreError, load_core, schedule
@@ -68,7 +69,8 @@ def test_a_failing_check_prints_the_command_that_opens_it_at_the_fault(folder: P
     check = lanewise("check", "wrong.py", "--opt", "O2", "--vectors", "100", "--json")
     assert check.exit_code == 1
     command = json.loads(check.stdout)["debug"]
-    assert command == "lanewise debug wrong.py --failing --opt O2 --seed 1 --vectors 100"
+    faults = "--fault scaled.c:7 --fault scaled.c:6"  # the product may be what has to be rounded
+    assert command == f"lanewise debug wrong.py --failing --opt O2 --seed 1 --vectors 100 {faults}"
     shown = lanewise("check", "wrong.py", "--opt", "O2", "--vectors", "100")
     assert f"debug: {command}" in shown.stdout.splitlines()
     (folder / "script").write_text("# nothing more\n")
@@ -96,9 +98,50 @@ def test_each_step_on_the_way_of_a_wrong_lane_is_told_with_the_golden_one(folder
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("why *0xffffffffffffffff:8", "past the last address of 64 bits"),
+        ("why *0x10", "0x10 is not mapped"),
+        ("slice *0x10", "0x10 is not mapped"),
+        ("find 0xfffffffffffffffffffffff", "is no address, FILE:LINE, function"),
+        ("find", "is no address, FILE:LINE, function"),
+        ("run #-1", "is no address, FILE:LINE, function"),
+    ],
+)
+def test_what_is_nowhere_is_refused_in_a_sentence(commands: SessionCommands, command: str, says: str) -> None:
+    with pytest.raises(LanewiseError, match=re.escape(says)):
+        commands.answer(command)
+
+
+def test_lanes_without_a_type_are_as_wide_as_their_name_says(tmp_path: Path) -> None:
+    file = tmp_path / "half.c"
+    file.write_text("float half(float x) { return x / 2; }\nunsigned low(unsigned x) { return x - 2; }\n")
+    session = Session(debug_function(file, "float half(float x)", ["-2.5"], ("-O1",)))
+    session.goto_end()
+    bits = int(np.float32(-1.25).view(np.int32))
+    told = [SessionCommands(session).answer(f"lanes {spot}") for spot in ("result", "s0", "v0.s[0]", "d0")]
+    assert told == ["-1.25", str(bits), str(bits), str(session.lanes("v0.d[0]", "s64")[0])]
+    unsigned = Session(debug_function(file, "uint32_t low(uint32_t x)", ["1"], ("-O1",)))
+    unsigned.goto_end()
+    assert SessionCommands(unsigned).answer("lanes result") == str((1 << 32) - 1)
+
+
 def test_a_check_that_passes_has_nothing_to_debug() -> None:
     result = lanewise("check", "quantized_multiplier", "--opt", "O2", "--vectors", "20", "--json")
     assert json.loads(result.stdout)["debug"] == ""
+
+
+@pytest.mark.parametrize(
+    ("what", "fault", "says"),
+    [
+        ("quantized_multiplier", "kernel.c", "--fault takes FILE:LINE, such as kernel.c:41, not 'kernel.c'"),
+        ("scaled.c", "scaled.c:7", "--fault is for a kernel with a golden reference, and scaled.c is none"),
+    ],
+)
+def test_a_line_at_fault_is_refused_where_it_is_none(what: str, fault: str, says: str) -> None:
+    result = lanewise("debug", what, "--fault", fault)
+    assert (result.exit_code, says in result.stderr) == (2, True)
 
 
 def test_failing_is_refused_where_nothing_fails() -> None:

@@ -99,7 +99,9 @@ def test_text_has_lanes_and_names_what_is_stored(session: Session, steps: list[S
     assert len(lines) == len(steps)
     added = next(line for line in lines if "sqadd" in line)
     assert re.search(r"v\d+\.8h = 26000 26997 27994 28991 29988 30985 31982 32767$", added)
-    assert sum(bool(re.search(r"  out\[(0|8|16)\] = [0-9a-f]{32}$", line)) for line in lines) == 3
+    sums = [min(int(number) + 30000, 32767) for number in ARGUMENTS[0].split(",")]
+    stored = [line.partition("  out")[2] for line in lines if "  out[" in line]
+    assert stored == [f"[{at}] = {' '.join(map(str, sums[at : at + 8]))}" for at in (0, 8, 16)]
 
 
 def test_tarmac_keeps_to_its_grammar_and_rebuilds_the_state(session: Session, steps: list[Step]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -12,8 +14,11 @@ from test_check_planted_faults import C_FAULTS, FOLDER, Fault
 from sim.check.check import Job, check_job
 from sim.check.vectors import call_seed, make_vectors
 from sim.debug import why
-from sim.debug.calls import debug_failing, debug_function, debug_kernel
+from sim.debug.app.beside import golden_text
+from sim.debug.app.looking import Looking
+from sim.debug.calls import DebuggedCall, debug_failing, debug_function, debug_kernel
 from sim.debug.session import Session
+from sim.debug.snapshot import golden_lanes
 from sim.kernels import parse_prototype, quantize_down
 from sim.kernels.kernel import Inputs, Kernel
 
@@ -193,6 +198,18 @@ def test_flags_are_one_step_and_zeros_past_the_last_lane_are_named_so(tmp_path: 
     assert [step.lane for step in session.why("v0.h[0]").steps] == ["v0.h[0]"]
 
 
+def test_a_part_of_what_was_loaded_is_no_zero_behind_it(tmp_path: Path) -> None:
+    file = tmp_path / "whole.s"
+    file.write_text("whole:\n\tldr q0, [x0]\n\tret\n.globl whole\n")
+    name, signature = parse_prototype("void whole(const int32_t in[4])")
+    kernel = Kernel(name=name, symbol=name, sources=(file,), signature=signature, golden=dict)
+    inputs = {"in": np.array([5, 6, 7, 8], np.int32)}
+    session = Session(debug_kernel(kernel, Job(file, ()), inputs, has_golden=False))
+    session.step(1)
+    for lane in range(4):
+        assert [(step.lane, step.value) for step in session.why(f"v0.s[{lane}]").steps] == [(f"v0.s[{lane}]", 5 + lane)]
+
+
 def faulty_lines(fault: Fault, text: str) -> set[str]:
     """The lines of the changed source in which the fault is."""
     first = text[: text.index(fault.new)].count("\n") + 1
@@ -243,3 +260,183 @@ def test_the_failing_case_of_a_check_opens_at_its_fault(tmp_path: Path) -> None:
     spot = session.spot_of(trouble.mismatch.output, trouble.mismatch.lane)
     (parting,) = (step for step in session.why(spot).steps if step.parts)
     assert parting.instruction.startswith("sqdmulh")
+
+
+GAINED = """#include <arm_neon.h>
+void gained(const uint8_t *x, const uint8_t *y, uint8_t *out, uint8_t gain)
+{
+    uint8x8_t sum = vqadd_u8(vld1_u8(x), vld1_u8(y));
+    uint8x8_t wrong = vadd_u8(sum, vdup_n_u8(gain));
+
+    vst1_u8(out, wrong);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def gained(tmp_path_factory: pytest.TempPathFactory) -> DebuggedCall:
+    """A call of which one sum should be bounded and wraps; golden and computed, the step before has the same value."""
+
+    def steps(inputs: Inputs) -> dict[str, np.ndarray]:
+        total = np.minimum(inputs["x"].astype(int) + inputs["y"], 255)
+        return {"sum": total, "gained": np.minimum(total + inputs["gain"], 255)}
+
+    file = tmp_path_factory.mktemp("gained") / "gained.c"
+    file.write_text(GAINED)
+    name, signature = parse_prototype(
+        "void gained(const uint8_t x[8], const uint8_t y[8], uint8_t out[8], uint8_t gain)"
+    )
+    kernel = Kernel(
+        name=name, symbol=name, sources=(file,), signature=signature, steps=steps,
+        golden=lambda inputs: {"out": steps(inputs)["gained"].astype(np.uint8)},
+    )  # fmt: skip
+    inputs = {"x": np.array([0] * 7 + [200], np.uint8), "y": np.array([0] * 7 + [100], np.uint8), "gain": 1}
+    return debug_kernel(kernel, Job(file, ("-O2",)), inputs)
+
+
+@pytest.mark.parametrize(
+    ("blamed", "faults", "parts_at", "stands_at"),
+    [
+        (("", ""), (), "gained.c:5", "gained.c:5"),
+        (("uqadd v1.8b, v2.8b, v3.8b", "gained.c:4"), (), "gained.c:5", "gained.c:5"),
+        (("uqadd v1.8b, v2.8b, v3.8b", "gained.c:4"), ("gained.c:5",), "gained.c:5", "gained.c:5"),
+        (("", ""), ("gained.c:4",), "gained.c:4", "gained.c:4"),
+        (("", ""), ("gained.c:6",), "", "gained.c:5"),
+    ],
+    ids=["alone", "blamed before it is lost", "found by the check", "the check knows better", "of no instruction"],
+)
+def test_a_session_stands_at_the_line_that_the_check_has_found_or_where_the_value_is_lost(
+    gained: DebuggedCall, blamed: tuple[str, str], faults: tuple[str, ...], parts_at: str, stands_at: str
+) -> None:
+    session = Session(replace(gained, blamed=blamed, faults=faults))
+    trouble = session.goto_trouble()
+    assert trouble is not None
+    assert "at step 'gained' after 'sum', golden 255" in trouble.says
+    assert (f"fault at {''.join(faults)}" in trouble.says) is bool(faults)
+    assert session.wrong_way is not None
+    assert "".join(step.source for step in session.wrong_way.steps if step.parts) == parts_at
+    assert session.last is not None
+    assert session.source_of(session.last.pc) == stands_at
+
+
+def test_a_lane_with_the_bits_of_a_golden_step_is_not_shown_as_another_number(gained: DebuggedCall) -> None:
+    session = Session(gained)
+    assert session.wrong_way is not None
+    told = [str(lane) for lanes in golden_lanes(session, session.wrong_way).values() for lane in lanes]
+    assert [line for line in told if line.startswith("sum")] == ["sum: v0.b[7] is 255"]
+
+
+def test_of_a_step_twice_on_the_way_the_golden_part_of_the_screen_has_the_instruction_that_parts(
+    gained: DebuggedCall,
+) -> None:
+    session = Session(gained)
+    assert session.wrong_way is not None
+    looking = SimpleNamespace(way=session.wrong_way, golden=golden_lanes(session, session.wrong_way))
+    (row,) = (row for row in golden_text(cast(Looking, looking)).plain.splitlines() if row.startswith("gained"))
+    assert "gained.c:5 add" in row
+    assert row.endswith("parts here")
+
+
+PARTS = """moved:
+\tldr x8, [x0]
+\tstr x8, [x1]
+\tmov w9, w8
+\tstr x9, [x1, #8]
+\tret
+.globl moved
+"""
+
+
+@pytest.mark.parametrize(
+    ("element", "expected"),
+    [(0, ["x8.b[0]"]), (5, ["x8.b[5]"]), (10, ["x8.b[2]", "x9.b[2]"]), (13, ["x9.s[1]"])],
+)
+def test_a_part_of_a_general_register_is_not_told_as_the_whole(
+    element: int, expected: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "moved.s"
+    file.write_text(PARTS)
+    name, signature = parse_prototype("void moved(const int8_t in[8], int8_t out[16])")
+    kernel = Kernel(name=name, symbol=name, sources=(file,), signature=signature, golden=dict)
+    inputs = {"in": np.arange(-3, 5, dtype=np.int8)}
+    session = Session(debug_kernel(kernel, Job(file, ()), inputs, has_golden=False))
+    session.goto_end()
+    steps = session.why(f"out[{element}]").steps[:-1]
+    assert [step.lane for step in steps] == expected
+    for step in steps:
+        session.goto(step.number + 1)
+        assert session.lanes(step.lane, f"s{step.bits}") == (step.value,)
+
+
+def test_what_a_load_of_one_lane_keeps_decided_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "shifted.s"
+    file.write_text(
+        "shifted:\n\tldr s0, [x0]\n\tld1 {v0.s}[1], [x0]\n\tldr q1, [x0]\n\tsshl v1.4s, v1.4s, v0.4s\n\tstr q1, [x1]\n"
+        "\tret\n.globl shifted\n"
+    )
+    name, signature = parse_prototype("void shifted(const int32_t in[4], int32_t out[4])")
+    kernel = Kernel(name=name, symbol=name, sources=(file,), signature=signature, golden=dict)
+    inputs = {"in": np.array([1, 2, 3, 4], np.int32)}
+    session = Session(debug_kernel(kernel, Job(file, ()), inputs, has_golden=False))
+    session.goto_end()
+    told = [(step.number, step.lane) for step in session.why("out[0]").decisions]
+    assert (1, "v0.s[1]") in told
+    assert (1, "v0.s[0]") not in told
+
+
+OVERFLOWS = """#include <stddef.h>
+#include <stdint.h>
+void scale(const int16_t *in, int8_t *out, size_t length, int16_t gain)
+{
+    for (size_t i = 0; i < length; i++) {
+        int32_t scaled = (2 * in[i] * gain + 0x8000) >> 16;
+        if (scaled > 127)
+            out[i] = 127;
+        else if (scaled < -128)
+            out[i] = -128;
+        else
+            out[i] = scaled;
+    }
+}
+"""
+
+
+def test_where_a_constant_was_chosen_the_fault_is_in_what_chose_it(tmp_path: Path) -> None:
+    def steps(inputs: Inputs) -> dict[str, np.ndarray]:
+        return {"scaled": (2 * inputs["in"].astype(np.int64) * inputs["gain"] + 0x8000) >> 16}
+
+    file = tmp_path / "scale.c"
+    file.write_text(OVERFLOWS)
+    name, signature = parse_prototype(
+        OVERFLOWS.splitlines()[2].replace("*in", "in[length]").replace("*out", "out[length]")
+    )
+    kernel = Kernel(
+        name=name, symbol=name, sources=(file,), signature=signature, steps=steps,
+        golden=lambda inputs: {"out": np.clip(steps(inputs)["scaled"], -128, 127).astype(np.int8)},
+    )  # fmt: skip
+    inputs = {
+        "in": np.array([-32768], np.int16),
+        "length": 1,
+        "gain": -32768,
+    }  # the one product that int32 does not hold
+    job = Job(file, ("-O0",))
+    alone = Session(debug_kernel(kernel, job, inputs))
+    assert alone.trouble is not None
+    assert alone.trouble.mismatch is not None
+    assert alone.trouble.mismatch.instruction == ""
+    assert alone.wrong_way is not None
+    assert not any(step.parts for step in (*alone.wrong_way.steps, *alone.wrong_way.decisions))
+
+    blamed = Session(replace(alone.call, blamed=("mul w8, w8, w9", "scale.c:6")))
+    assert blamed.trouble is not None
+    assert blamed.trouble.says.endswith("the check, of more calls, has blamed mul w8, w8, w9 (scale.c:6)")
+    assert blamed.wrong_way is not None
+    (parting,) = (step for step in blamed.wrong_way.decisions if step.parts)
+    assert parting.source == "scale.c:6"
+    blamed.goto_trouble()
+    assert (blamed.position, blamed.source_of(parting.pc)) == (parting.number + 1, "scale.c:6")
+
+    of_line = Session(replace(alone.call, blamed=("madd w8, w8, w9, w10", "scale.c:6")))
+    assert of_line.wrong_way is not None
+    (parting,) = (step for step in of_line.wrong_way.decisions if step.parts)
+    assert parting.instruction.startswith(("asr", "str"))

@@ -21,6 +21,7 @@ from sim.call.kernel_image import open_kernel
 from sim.call.lockstep import Lockstep
 from sim.call.single import open_function, read_arguments
 from sim.check.check import Job, check_job
+from sim.check.repair.fault import FaultLines
 from sim.check.report import Mismatch, Outcome
 from sim.check.vectors import Vectors, call_seed
 from sim.emulator import Emulator
@@ -70,8 +71,9 @@ class DebuggedCall:
 
     `image` has its source lines, `kernel` its golden reference, of which `inputs` are the input set; None where there
     is none.  `job` is the build and `seed` that of what the caller does not define.  `blamed` are instruction and
-    source line that a check of more calls has found to be at fault, "" where none has.  `captured` has what was
-    recorded of a captured call.
+    source line where a check of more calls saw a lane part, "" where none did, and `faults` the lines, one of which it
+    has found at fault, by changes of the code after which every lane is right.  `captured` has what was recorded of a
+    captured call.
     """
 
     title: str
@@ -85,6 +87,7 @@ class DebuggedCall:
     job: Job = _NO_BUILD
     seed: int = 0
     blamed: tuple[str, str] = ("", "")
+    faults: tuple[str, ...] = ()
     captured: CapturedCall | None = None
 
     @property
@@ -126,7 +129,14 @@ class DebuggedCall:
         outcome = check_job(self.kernel, self.job, vectors, engine="machine", max_instructions=self.limit)
         if outcome.mismatch is None:
             return None
-        return Trouble(str(outcome.mismatch), instructions, mismatch=outcome.mismatch)
+        if self.faults:
+            return Trouble(
+                str(outcome.blaming(FaultLines(self.faults)).mismatch), instructions, mismatch=outcome.mismatch
+            )
+        told, (instruction, source) = str(outcome.mismatch), self.blamed
+        if instruction and self.blamed != (outcome.mismatch.instruction, outcome.mismatch.source):
+            told += f"\n  the check, of more calls, has blamed {instruction} ({source})"
+        return Trouble(told, instructions, mismatch=outcome.mismatch)
 
     def _divergence(self) -> Trouble | None:
         """Where machine and emulator differ first, or machine and record, in a call of which no more is known."""

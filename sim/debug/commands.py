@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from sim.cycles.cores import REAL_CORES
 from sim.debug.calls import debug_other_build
 from sim.debug.cycles import CallCycles
@@ -143,15 +145,20 @@ class SessionCommands:
         return "\n".join(f"{'next' if int(line.split()[0]) == here else '    '}  {line}" for line in lines)
 
     def _lanes(self, rest: str) -> str:
-        """Without a type they are as wide as the spot says, of a general register or an array whole numbers of it."""
+        """Without a type they are as wide as the spot says, of a general register, an array or the result whole numbers
+        of it.
+        """
         text, _, kind = rest.rpartition(" ")
         if text:
             return " ".join(map(str, self.session.lanes(text, kind)))
         spot = self.session.spot(rest)
         placed = self.session.array_at(spot.first) if spot.register is None else None
-        lanes = re.search(r"\.\d*([bhsd])\b", rest)
-        kind = f"s{8 * LANE_BYTES[lanes[1]]}" if lanes else "s8"
-        if spot.register is not None and spot.register.file != "v":
+        lanes = re.search(r"\.\d*([bhsd])\b|^([bhsd])\d", rest)
+        kind = f"s{8 * LANE_BYTES[lanes[1] or lanes[2]]}" if lanes else "s8"
+        kernel = self.session.call.kernel
+        if rest == "result" and kernel is not None:
+            kind = kind_of(np.dtype(kernel.signature.returns)) or kind
+        elif spot.register is not None and spot.register.file != "v":
             kind = f"s{8 * spot.size}"
         elif placed is not None:
             kind = kind_of(placed.pointer.type) or kind

@@ -37,7 +37,8 @@ class DebugRequest:
 
     `what` is a kernel, a kernel file (.py), captured calls (.jsonl), or a source, object or library with the function
     `symbol` and its `arguments`.  Of a kernel, `number` is an input set of a check with that `seed` and so many random
-    `vectors`, and `failing` asks for the first one that fails, made small.
+    `vectors`, and `failing` asks for the first one that fails, made small; `faults` are the source lines, of which a
+    check has found one at fault, such as "kernel.c:41".
     """
 
     what: str
@@ -53,6 +54,7 @@ class DebugRequest:
     vectors: int | None = None
     number: int | None = None
     failing: bool = False
+    faults: tuple[str, ...] = ()
     call: str | None = None
     limit: int = LIMIT
 
@@ -66,6 +68,11 @@ def find_call(wanted: DebugRequest) -> DebuggedCall:
         raise DebugError(f"--failing, --set, --length and --mode are for a kernel, and {wanted.what} is none")
     if is_kernel and wanted.symbol is not None:
         raise DebugError(f"{wanted.what} is a kernel and takes no function or argument such as {wanted.symbol!r}")
+    if wanted.faults and not is_kernel:
+        raise DebugError(f"--fault is for a kernel with a golden reference, and {wanted.what} is none")
+    for fault in wanted.faults:
+        if not fault.rpartition(":")[2].isdecimal():
+            raise DebugError(f"--fault takes FILE:LINE, such as kernel.c:41, not {fault!r}")
     if wanted.call is not None and path.suffix != ".jsonl":
         raise DebugError(f"--call is for captured calls (.jsonl), and {wanted.what} has none")
     if is_kernel:
@@ -78,7 +85,7 @@ def find_call(wanted: DebugRequest) -> DebuggedCall:
     else:
         flags = (wanted.level, *wanted.flags)
         found = debug_function(path, wanted.symbol, wanted.arguments, flags, wanted.beside, wanted.seed)
-    return replace(found, limit=wanted.limit)
+    return replace(found, limit=wanted.limit, faults=wanted.faults)
 
 
 def _of_kernel(kernel: Kernel, wanted: DebugRequest) -> DebuggedCall:

@@ -7,7 +7,7 @@ in a terminal or as a trace, is a face of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -20,15 +20,14 @@ from isa.lane import Place
 from sim.call.buffers import PlacedArray
 from sim.check.blame import Lineage
 from sim.check.compare import Value, as_value
-from sim.check.origin import LaneOrigin, Node, bits_of
-from sim.check.report import Mismatch
+from sim.check.origin import LaneOrigin, bits_of
 from sim.debug.calls import DebugError, DebuggedCall, Trouble, debug_other_build
 from sim.debug.conditions import SATURATES, TIES, WRAPS, At, AtNumber, Meets, Reads, SetsQc, StopCondition, When, Writes
 from sim.debug.difference import SessionDifference, difference
 from sim.debug.spots import Number, Spot, SpotError, bytes_at, find_spot, lane_numbers
 from sim.debug.timeline import Execution, Timeline
 from sim.debug.way import LaneWay
-from sim.debug.why import reached_from, walk_back, why_of
+from sim.debug.why import reached_from, why_of
 from sim.emulator import Emulator
 from sim.kernels.signature import RETURNED
 from sim.machine.errors import ExecutionError
@@ -157,14 +156,14 @@ class Session:
     def code_of(self, text: str) -> list[range]:
         """The addresses of the code of an address, FILE:LINE or function.  Raises SpotError."""
         image = self.call.image
-        if re.fullmatch(r"0[xX][0-9a-fA-F]+", text):
+        if re.fullmatch(r"0[xX][0-9a-fA-F]+", text) and int(text, 16) < 1 << 64:
             return [range(int(text, 16), int(text, 16) + 4, 4)]
         if image is not None and (line := _LINE.fullmatch(text)):
             found = [range(start, end, 4) for start, end, at in image.lines if str(at) == text]
             if not found:
                 raise SpotError(f"no instruction was compiled from {line[1]} line {line[2]}")
             return found
-        if image is not None:
+        if image is not None and re.match(r"[^\W\d]|\.", text):
             try:
                 symbol = image.symbol(text)
             except ImageError as error:
@@ -352,13 +351,18 @@ class Session:
     # Why it is so
 
     def why(self, spot: Spot | str) -> LaneWay:
-        """How what is at a spot now came to be: every instruction on its way, back to the inputs of the call."""
+        """How what is at a spot now came to be: every instruction on its way, back to the inputs of the call.
+
+        Raises SpotError, and MemoryFault where nothing is mapped.
+        """
         found = self.spot(spot) if isinstance(spot, str) else spot
+        bytes_at(found, self.machine)  # of what is not mapped there is no way
         return why_of(self, found)
 
     def slice(self, spot: Spot | str) -> LaneWay:
-        """What comes of what is at a spot now: every instruction from here on that it reaches."""
+        """What comes of what is at a spot now: every instruction from here on that it reaches.  Raises as `why`."""
         found = self.spot(spot) if isinstance(spot, str) else spot
+        bytes_at(found, self.machine)
         return reached_from(self, found)
 
     def diff(self, other: Session, spot: str | None = None) -> SessionDifference:
@@ -402,7 +406,7 @@ class Session:
             return None
         number: int | None = trouble.before
         if trouble.mismatch is not None:
-            number = self._parting(trouble.mismatch)
+            number = self._parting()
         elif trouble.pc is not None:
             number = self.find_back(At(frozenset([trouble.pc])), trouble.before)
         elif trouble.spot:
@@ -419,34 +423,48 @@ class Session:
         given = {pointer.name: 0 for pointer in kernel.signature.pointers}
         return list(Lineage(0, LaneOrigin((), ()), steps, given).computed_steps.items())
 
-    def parting_of(self, spot: Spot, way: Sequence[Node]) -> Node | None:
-        """Of the way of the wrong lane of the call, where it parts from the golden reference; None for another lane.
+    def marked(self, way: LaneWay) -> LaneWay:
+        """A way on which the step is marked where the wrong lane of the call parts from the golden reference.
 
-        That is the instruction that a check has blamed, or one of the line that it has, or else what this call alone
-        lets one blame.
+        That is of a line that a check has found at fault, or has blamed: the instruction that the check has blamed or
+        that this call alone lets one blame, if it is there, else the last one of the line.  Without such a line on the
+        way it is what this call lets one blame, unless the check has found the line: then no step is marked.  Nothing
+        parts in what holds the value of a golden step, unless the check knows better.  It may have decided what the
+        lane became, or made an address.  The way of another lane is not changed.
         """
         mismatch = self.trouble.mismatch if self.trouble is not None else None
-        if mismatch is None or self.spot_of(mismatch.output, mismatch.lane)[1:] != spot[1:]:
-            return None
-        found = [
-            (node, node.recorded.occurrence.instruction.text, self.source_of(node.recorded.pc or 0)) for node in way
-        ]
+        if mismatch is None or self.spot_of(mismatch.output, mismatch.lane)[1:] != way.spot[1:]:
+            return way
         blamed, own = self.call.blamed, (mismatch.instruction, mismatch.source)
-        for told in (blamed, own, ("", blamed[1])):
-            for node, text, line in found:
-                if told in ((text, line), ("", line)):
-                    return node
-        return way[-1] if way else None
+        lines = self.call.faults or (blamed[1],)
+        wanted = [*(each for each in (blamed, own) if each[1] in lines), *lines, *([] if self.call.faults else [own])]
+        for each in filter(any, wanted):
+            for name, steps in (("steps", way.steps), ("decisions", way.decisions), ("addresses", way.addresses)):
+                at = [n for n, step in enumerate(steps) if each in ((step.instruction, step.source), step.source)]
+                # of a line alone it is the last that it computed: its loads part in nothing
+                number = next(iter(at[::-1] if each in lines else at), None)
+                if number is not None and (self.call.faults or not steps[number].golden):
+                    marked = (*steps[:number], replace(steps[number], parts=True), *steps[number + 1 :])
+                    changed: dict[str, Any] = {name: marked}
+                    return replace(way, **changed)
+        return way
 
-    def _parting(self, mismatch: Mismatch) -> int:
-        """The number of the first instruction that computed something wrong of the wrong lane; that of the last one
-        of the call where nothing wrote it.
+    def _parting(self) -> int:
+        """The number of the instruction where the wrong lane parts; of a line at fault that has no instruction on its
+        way, of the last of the nearest line before it that has; without one, of the last that wrote it, or of the call.
         """
-        self.goto_end()
-        spot = self.spot_of(mismatch.output, mismatch.lane)
-        way = walk_back(self.timeline, spot)
-        node = self.parting_of(spot, sorted([*way.nodes, *way.copies], key=lambda node: node.index))
-        return self.position - 1 if node is None else node.index
+        way = self.wrong_way
+        assert way is not None  # there is a wrong lane
+        number = next((step.number for step in (*way.steps, *way.decisions, *way.addresses) if step.parts), None)
+        for fault in self.call.faults if number is None else ():
+            file, _, line = fault.rpartition(":")
+            places = [(*step.source.rpartition(":")[::2], step.number) for step in way.steps]
+            before = [(int(its), at) for name, its, at in places if name == file and int(its) < int(line)]
+            number = max(before, default=(0, number))[1]
+        if number is None:
+            self.goto_end()
+            number = way.steps[-1].number if way.steps else self.position - 1
+        return number
 
     def spot_of(self, output: str, lane: tuple[int, ...]) -> Spot:
         """An element of an output."""

@@ -115,18 +115,19 @@ def golden_lanes(session: Session, way: LaneWay) -> dict[int, list[GoldenLane]]:
     mismatch = session.trouble.mismatch if session.trouble is not None else None
     at = -1
     for step in way.steps:
-        told = None
+        name = ""
         if step.parts:
             named = mismatch.parted_at if mismatch is not None else None
             name = named if named is not None and named in expected else names[min(at + 1, len(names) - 1)]
-            told = GoldenLane(step.lane, step.value, name, expected[name], True)
         elif step.golden:
-            at = names.index(step.golden)
-            told = GoldenLane(step.lane, step.value, step.golden, expected[step.golden], False)
+            at, name = names.index(step.golden), step.golden
         elif step is way.steps[-1]:
-            told = GoldenLane(step.lane, step.value, names[-1], expected[names[-1]], False)
-        if told is not None:
-            found.setdefault(step.number, []).append(told)
+            name = names[-1]
+        if name:
+            value, golden = step.value, expected[name]
+            if isinstance(value, int) and isinstance(golden, int) and (value - golden) % (1 << step.bits) == 0:
+                value = golden  # the same bits: no lane says whether it is signed
+            found.setdefault(step.number, []).append(GoldenLane(step.lane, value, name, golden, step.parts))
     return found
 
 
@@ -138,7 +139,7 @@ def _read(session: Session, execution: Execution) -> Iterator[ShownOperand]:
     operands = list(operands_in(step.instruction.text))
     others = {operand.place for operand in operands[1:]}
     is_store = step.instruction.stores
-    stored = [_memory(session, address, data)[1] for address, _, data in step.memory]
+    stored = [named_memory(session, address, data)[1] for address, _, data in step.memory]
     first = {one.name: one for n, one in enumerate(operands) if n or is_store or one.place not in others}
     for name, place, bits, lanes in first.values():
         if place in registers:
@@ -148,14 +149,14 @@ def _read(session: Session, execution: Execution) -> Iterator[ShownOperand]:
                 own = stored[0]
             yield ShownOperand(name=name, where=place, kind=own, data=data)
     for address, data in step.reads_memory:
-        name, kind = _memory(session, address, data)
+        name, kind = named_memory(session, address, data)
         yield ShownOperand(name=name, where=address, kind=kind, data=data)
 
 
 def _written(session: Session, execution: Execution, emulated: Emulated | None) -> Iterator[ShownOperand]:
     step = execution.step
     shown = {each.place: each for each in shown_registers(step.instruction)}
-    loaded = [_memory(session, address, data)[1] for address, data in step.reads_memory]
+    loaded = [named_memory(session, address, data)[1] for address, data in step.reads_memory]
     for place, old, new in step.writes:
         if place.file in ("monitor", "pc"):
             continue
@@ -178,7 +179,7 @@ def _written(session: Session, execution: Execution, emulated: Emulated | None) 
             events=_events(execution, place) if place.file == "v" else {},
         )  # fmt: skip
     for address, before, after in step.memory:
-        name, kind = _memory(session, address, after)
+        name, kind = named_memory(session, address, after)
         theirs_there = emulated.memory.get(address) if emulated is not None else None
         yield ShownOperand(name=name, where=address, kind=kind, data=after, before=before, emulator=theirs_there)
 
@@ -194,12 +195,18 @@ def _events(execution: Execution, place: Place) -> Mapping[str, tuple[int, ...]]
     return {event: tuple(lanes) for event, lanes in found.items()}
 
 
-def _memory(session: Session, address: int, data: bytes) -> tuple[str, str]:
-    """The name and the type of some bytes of memory: those of the array that has them, where one has."""
+def named_memory(session: Session, address: int, data: bytes) -> tuple[str, str]:
+    """The name and the type of lanes of some bytes of memory: those of the array that has them as whole elements, where
+    one has, else hexadecimal.
+    """
     placed = session.array_at(address)
     name = session.name_of(address)
     size = next(size for size in (8, 4, 2, 1) if len(data) % size == 0)
     kind = kind_of(placed.pointer.type) if placed is not None else None
-    if placed is None or kind is None or len(data) % placed.pointer.type.itemsize:
+    if (
+        placed is None
+        or kind is None
+        or any(each % placed.pointer.type.itemsize for each in (len(data), address - placed.address))
+    ):
         return name, f"x{8 * size}"
     return name, kind

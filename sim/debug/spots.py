@@ -18,7 +18,7 @@ Number = int | float | str
 LANE_BYTES: Final = {letter: bits // 8 for letter, bits in ELEMENT_BITS.items()}
 _VECTOR = re.compile(r"v(\d+)(?:\.(\d*)([bhsdq])(?:\[(\d+)\])?)?")
 _SCALAR = re.compile(r"([bhsdq])(\d+)")
-_GENERAL = re.compile(r"([xw])(\d+)")
+_GENERAL = re.compile(r"([xw])(\d+)(?:\.([bhs])\[(\d)\])?")
 _MEMORY = re.compile(r"\*(0[xX][0-9a-fA-F]+|\d+)(?::(\d+))?")
 _ELEMENT = re.compile(r"([A-Za-z_]\w*)\[([\d, ]+)\]")
 _KIND = re.compile(r"(?:([suxf])(8|16|32|64)|q(\d+))")
@@ -67,7 +67,8 @@ def bytes_at(spot: Spot, state: Readable) -> bytes:
 
 
 def find_spot(text: str, arrays: Mapping[str, PlacedArray], result: Place | None = None, size: int = 8) -> Spot:
-    """The spot of a text: v3, v3.s[2], v3.4s, s3, x5, w5, sp, nzcv, fpsr, fpcr, *0x1000:4, output[3], a[1,2], result.
+    """The spot of a text: v3, v3.s[2], v3.4s, s3, x5, w5, x5.b[1], sp, nzcv, fpsr, fpcr, *0x1000:4, output[3], a[1,2],
+    result.
 
     `arrays` are those of the call by name, `result` is the register of its result, of which so many bytes count.
     Raises SpotError.
@@ -89,12 +90,19 @@ def find_spot(text: str, arrays: Mapping[str, PlacedArray], result: Place | None
     if found := _SCALAR.fullmatch(text):
         return Spot(text, _register("v", found[2], 32), 0, LANE_BYTES[found[1]])
     if found := _GENERAL.fullmatch(text):
-        return Spot(text, _register("x", found[2], 31), 0, 8 if found[1] == "x" else 4)
+        item = LANE_BYTES[found[3]] if found[3] else 8 if found[1] == "x" else 4
+        first = item * int(found[4] or 0)
+        if first + item > (8 if found[1] == "x" else 4):
+            raise SpotError(f"{text} is no part of {found[1]}{found[2]}")
+        return Spot(text, _register("x", found[2], 31), first, item)
     if found := _MEMORY.fullmatch(text):
         count = int(found[2] or 1)
         if not 0 < count <= _MOST_BYTES:
             raise SpotError(f"{text} has {count} bytes: 1 to {_MOST_BYTES} can be pointed at")
-        return Spot(text, MEMORY, int(found[1], 0), count)
+        address = int(found[1], 0)
+        if address + count > 1 << 64:
+            raise SpotError(f"{text} is past the last address of 64 bits")
+        return Spot(text, MEMORY, address, count)
     if found := _ELEMENT.fullmatch(text):
         return _element(text, found[1], [int(part) for part in found[2].split(",") if part.strip()], arrays)
     known = ", ".join(["v3.s[2]", "x5", "*0x1000:4", *(f"{name}[0]" for name in arrays)])

@@ -112,7 +112,7 @@ def why_of(session: Session, spot: Spot) -> LaneWay:
         golden=session.golden_steps(spot), is_cut=len(found.nodes) >= MOST,
     )  # fmt: skip
     session.goto(here)
-    return replace(told, unoptimized=_lines_unoptimized(session, told))
+    return replace(session.marked(told), unoptimized=_lines_unoptimized(session, told))
 
 
 def _lines_unoptimized(session: Session, way: LaneWay) -> tuple[str, ...]:
@@ -147,13 +147,12 @@ class _Way:
             for consumer in node.consumers:
                 made_of.setdefault(consumer, []).append(place[node])
         pending, found = self._session.golden_values(spot), list[WhyStep]()
-        parting = self._session.parting_of(spot, self.nodes)
         for node in self.nodes:
             held = ""
             if pending and not _keeps_number(node) and node.holds(pending[0][1]):
                 held = pending.pop(0)[0]
             step = _told(self._session, node, node in self._copies)
-            found.append(replace(step, golden=held, parts=node is parting, made_of=tuple(made_of.get(node, ()))))
+            found.append(replace(step, golden=held, made_of=tuple(made_of.get(node, ()))))
         return tuple(found)
 
     def inputs(self) -> Iterator[str]:
@@ -212,7 +211,8 @@ class _Way:
     def _short_way(self, place: Place) -> Iterator[WhyStep]:
         """The last steps to what a register holds now."""
         way = walk_back(self._session.timeline, Spot(str(place), place, 0, max(1, place.bits // 8)), _SOME)
-        return (_told(self._session, node, node in way.copies) for node in (*way.nodes, *way.copies))
+        changed = (node for node in way.copies if not _is_kept(node))
+        return (_told(self._session, node, node in way.copies) for node in (*way.nodes, *changed))
 
 
 def reached_from(session: Session, spot: Spot) -> LaneWay:
@@ -331,9 +331,12 @@ def _lane_name(session: Session, node: Node, evaluation: Evaluation) -> str:
     if isinstance(place, MemoryPlace):
         return session.name_of(evaluation.value(place.address) + node.lane * node.bits // 8)
     if place.file == "v":
-        last = 128 // node.bits - 1 if node.lane == len(node.write.lanes) else node.lane  # all behind became zero
+        is_zero = (node.lane, node.bits) == (len(node.write.lanes), node.write.bits)  # and all behind it
+        last = 128 // node.bits - 1 if is_zero else node.lane
         lanes = str(last) if last == node.lane else f"{node.lane}..{last}"
         return f"{place}.{ELEMENT_LETTERS.get(node.bits, 'b')}[{lanes}]"
+    if place.file == "x" and node.bits in ELEMENT_LETTERS and (node.lane or node.bits < 32):
+        return f"{place}.{ELEMENT_LETTERS[node.bits]}[{node.lane}]"
     return f"w{place.index}" if (place.file, node.bits) == ("x", 32) else str(place)
 
 

@@ -18,7 +18,8 @@ def golden_text(looking: Looking) -> Text:
     way = looking.way
     if way is None or not way.golden:
         return Text("no step of a golden reference is known: w asks why of an element of an output", "dim")
-    held = {lane.step: (number, lane) for number, lanes in looking.golden.items() for lane in lanes}
+    lanes = [(number, lane) for number, some in looking.golden.items() for lane in some]
+    held = {lane.step: (number, lane) for number, lane in sorted(lanes, key=lambda each: each[1].parts)}
     steps = {step.number: step for step in way.steps}
     name, value = max(map(len, way.golden)), max(len(str(each)) for each in way.golden.values())
     value = max(value, len("golden"))

@@ -96,7 +96,7 @@ class WhyTree(Tree[WhyStep | None], inherit_bindings=False):
                 opened += self._fill(node)
         for title, others in (("what only made addresses", way.addresses), ("what decided", way.decisions)):
             if others:
-                group = self.root.add(Text(title, "dim"), data=None)
+                group = self.root.add(Text(title, "dim"), data=None, expand=any(other.parts for other in others))
                 for other in others:
                     self._add(group, other, is_leaf=True)
         if way.unoptimized:

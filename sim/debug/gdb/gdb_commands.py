@@ -17,7 +17,8 @@ class SessionWords(gdb.Command):  # type: ignore[misc]
     """Ask the session that `lanewise gdb` serves: lanewise WORD ..., such as lanewise why v3.s[2].
 
     lanewise help lists the words.  lanewise lanes SPOT [TYPE] marks the lanes that are others than when it was asked
-    before; lanewise show SPOT [TYPE] says the same at every stop, until it is said again.
+    before; lanewise show SPOT [TYPE] says the same at every stop, until it is said again;
+    lanewise show alone ends all of these.
     """
 
     def __init__(self) -> None:
@@ -31,7 +32,10 @@ class SessionWords(gdb.Command):  # type: ignore[misc]
         if word == "lanes":
             gdb.write(self._lanes(rest.strip()))
         elif word == "show":
-            self._shown = [each for each in self._shown if each != rest] + ([rest] if rest not in self._shown else [])
+            rest = rest.strip()
+            self._shown = [each for each in self._shown if rest not in ("", each)] + (
+                [rest] if rest and rest not in self._shown else []
+            )
             self._show()
         else:
             gdb.write(self._said(argument or "help"))

@@ -69,6 +69,7 @@ def page_contents(session: Session, most: int = MOST) -> bytes:
         "saturated": bool(int(window.initial[place_number(Place("fpsr"))].view("<u8")[0]) & QC),
         "trouble": None if trouble is None else {
             "says": trouble.says, "number": number,
+            "parts": session.wrong_way is not None and any(step.parts for step in session.wrong_way.steps),
             "spot": None if spot is None else [_place_of(spot.where), spot.first, spot.size, spot.name],
         },
         "events": EVENTS, "places": [str(place) for place in PLACES],

@@ -1,4 +1,4 @@
-/* built from source/ by make page: dc851b39507951b8a46e517ff026c75153dec76e31d7d36e9811edfca2236d64 */
+/* built from source/ by make page: b5716b245175b22c5cb1d5f9d77393a2586c10912cc6731a776d65465a459031 */
 
 // src/results.ts
 var FAILS = /* @__PURE__ */ new Set(["differs", "not built", "stopped"]);

@@ -1,4 +1,4 @@
-/* built from source/ by make page: dc851b39507951b8a46e517ff026c75153dec76e31d7d36e9811edfca2236d64 */
+/* built from source/ by make page: b5716b245175b22c5cb1d5f9d77393a2586c10912cc6731a776d65465a459031 */
 
 // src/data.ts
 var MEMORY = -1;
@@ -369,11 +369,17 @@ function wayOf(recorded, stores, spot, n) {
   while (computed.length + copies.length < MOST && (last = wanted.lastBefore(recorded, stores, last)) >= 0) {
     for (const node of madeBy(recorded, last, wanted)) (node.isCopy ? copies : computed).push(node);
   }
-  const nodes = [...computed, ...copies].sort((a, b) => a.n - b.n);
+  const flags = /* @__PURE__ */ new Set();
+  const nodes = [...computed, ...copies].sort((a, b) => a.n - b.n).filter((node) => {
+    if (!isFlags(recorded, node.spot)) return true;
+    const isFirst = !flags.has(node.n);
+    flags.add(node.n);
+    return isFirst;
+  });
   const told = goldenSteps(recorded, spot);
   const pending = computedSteps(told);
   const trouble = recorded.head.trouble;
-  const isTrouble = trouble?.spot && trouble.spot[0] === spot.place && trouble.spot[1] === spot.first;
+  const isTrouble = trouble?.spot && trouble.parts && trouble.spot[0] === spot.place && trouble.spot[1] === spot.first;
   for (const node of nodes) {
     if (isTrouble && node.n + recorded.head.first === trouble.number && !nodes.some((each) => each.parts)) node.parts = true;
     if (pending.length && !node.keepsNumber && holds(node, pending[0])) node.golden = pending.shift().name;
@@ -529,11 +535,16 @@ function inputsOf(recorded, wanted) {
   const registers = [...wanted.places].filter(([place, bytes]) => place !== MEMORY && bytes.size).map(([place]) => `${recorded.head.places[place]} ${recorded.head.first ? `before #${recorded.head.first}` : "at the call"}`);
   return [...new Set(memory), ...registers.sort()];
 }
+function isFlags(recorded, spot) {
+  return recorded.head.places[spot.place] === "nzcv";
+}
 function spotName(recorded, spot) {
   if (spot.place === MEMORY) return recorded.nameOf(spot.first);
   const name = recorded.head.places[spot.place];
   if (name[0] === "v") return spot.size === 16 ? name : `${name}.${LETTERS[8 * spot.size] ?? "b"}[${spot.first / spot.size}]`;
-  return name[0] === "x" && spot.size === 4 ? `w${name.slice(1)}` : name;
+  if (name[0] !== "x" || spot.size === 8) return name;
+  if (spot.size === 4 && spot.first === 0) return `w${name.slice(1)}`;
+  return `${name}.${LETTERS[8 * spot.size] ?? "b"}[${spot.first / spot.size}]`;
 }
 function nodeText(recorded, node) {
   const array = node.spot.place === MEMORY ? recorded.arrayAt(node.spot.first) : void 0;
@@ -541,7 +552,11 @@ function nodeText(recorded, node) {
   const spot = { ...node.spot, size: node.bits / 8 };
   const place = recorded.head.places[spot.place];
   const isWhole = place !== void 0 && (node.bits % 8 !== 0 || node.bits === 128);
-  const name = isWhole ? `${place}${node.bits === 128 ? ".q[0]" : ""}` : spotName(recorded, spot);
+  const isZero = place?.[0] === "v" && node.lane === form.lanes && !node.isCopy;
+  const last = 128 / node.bits - 1;
+  if (isFlags(recorded, spot)) return ["nzcv", String(recorded.register(spot.place, node.n + 1)[0])];
+  const named = isWhole ? `${place}${node.bits === 128 ? ".q[0]" : ""}` : spotName(recorded, spot);
+  const name = isZero && last > node.lane ? named.replace("]", `..${last}]`) : named;
   if (![8, 16, 32, 64].includes(node.bits)) return [name, unsigned(node.bytes).toString()];
   let kind = "s";
   if (array && array.kind !== "V" && 8 * array.item === node.bits) kind = { f: "f", u: "u", b: "u" }[array.kind] ?? "s";

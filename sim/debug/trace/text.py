@@ -11,6 +11,8 @@ import numpy as np
 from isa.instruction import Instruction
 from sim.call.native.recorder import Array, Recording
 from sim.debug.session import Session
+from sim.debug.snapshot import named_memory
+from sim.debug.spots import lane_numbers
 from sim.debug.trace.selection import (
     Selection,
     ShownRegister,
@@ -25,12 +27,16 @@ _Form = Callable[[Session, int, Instruction, list[ShownRegister]], str]
 
 
 def text_trace(session: Session, selection: Selection) -> Iterator[str]:
-    """Lines: number, address, source line, instruction, registers as lanes, then what was stored where."""
+    """Lines: number, address, source line, instruction, registers as lanes, then what was stored where: whole elements
+    of an array as its numbers, the first one first, all else as one hexadecimal number.
+    """
     for recording, numbers in selection.recordings(session):
         lines = _lines(session, recording, numbers, _text_form)
         for number, address, data, is_store in accesses_of(recording, numbers):
             if is_store:
-                lines[number] += f"  {session.name_of(address)} = {data[::-1].hex()}"
+                name, kind = named_memory(session, address, data)
+                told = data[::-1].hex() if kind[0] == "x" else " ".join(map(str, lane_numbers(data, kind)))
+                lines[number] += f"  {name} = {told}"
         yield from _in_order(lines)
 
 

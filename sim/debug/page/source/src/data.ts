@@ -56,7 +56,8 @@ export interface Head {
   /** The instruction that cannot be executed, and ends the call. */
   stopped: { text: string; source: string; pc: string } | null;
   saturated: boolean;
-  trouble: { says: string; number: number; spot: [number, number, number, string] | null } | null;
+  /** `parts`: whether the way of the wrong lane parts from the golden reference at that instruction. */
+  trouble: { says: string; number: number; parts: boolean; spot: [number, number, number, string] | null } | null;
   events: string[];
   places: string[];
   code: Code[];

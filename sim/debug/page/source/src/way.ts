@@ -114,11 +114,17 @@ export function wayOf(recorded: Recorded, stores: Stores, spot: Spot, n: number)
   while (computed.length + copies.length < MOST && (last = wanted.lastBefore(recorded, stores, last)) >= 0) {
     for (const node of madeBy(recorded, last, wanted)) (node.isCopy ? copies : computed).push(node);
   }
-  const nodes = [...computed, ...copies].sort((a, b) => a.n - b.n);
+  const flags = new Set<number>(); // each of them is a lane, and all are told together
+  const nodes = [...computed, ...copies].sort((a, b) => a.n - b.n).filter((node) => {
+    if (!isFlags(recorded, node.spot)) return true;
+    const isFirst = !flags.has(node.n);
+    flags.add(node.n);
+    return isFirst;
+  });
   const told = goldenSteps(recorded, spot);
   const pending = computedSteps(told);
   const trouble = recorded.head.trouble;
-  const isTrouble = trouble?.spot && trouble.spot[0] === spot.place && trouble.spot[1] === spot.first;
+  const isTrouble = trouble?.spot && trouble.parts && trouble.spot[0] === spot.place && trouble.spot[1] === spot.first;
   for (const node of nodes) {
     if (isTrouble && node.n + recorded.head.first === trouble.number && !nodes.some((each) => each.parts)) node.parts = true;
     if (pending.length && !node.keepsNumber && holds(node, pending[0]!)) node.golden = pending.shift()!.name;
@@ -290,12 +296,18 @@ function inputsOf(recorded: Recorded, wanted: Wanted): string[] {
   return [...new Set(memory), ...registers.sort()];
 }
 
-/** What a person calls a spot: v3.s[2], w5, output[7]. */
+function isFlags(recorded: Recorded, spot: Spot): boolean {
+  return recorded.head.places[spot.place] === "nzcv";
+}
+
+/** What a person calls a spot: v3.s[2], w5, x5.b[1], output[7]. */
 export function spotName(recorded: Recorded, spot: Spot): string {
   if (spot.place === MEMORY) return recorded.nameOf(spot.first);
   const name = recorded.head.places[spot.place]!;
   if (name[0] === "v") return spot.size === 16 ? name : `${name}.${LETTERS[8 * spot.size] ?? "b"}[${spot.first / spot.size}]`;
-  return name[0] === "x" && spot.size === 4 ? `w${name.slice(1)}` : name;
+  if (name[0] !== "x" || spot.size === 8) return name;
+  if (spot.size === 4 && spot.first === 0) return `w${name.slice(1)}`;
+  return `${name}.${LETTERS[8 * spot.size] ?? "b"}[${spot.first / spot.size}]`;
 }
 
 /** The name of a node's lane, and its number. */
@@ -305,7 +317,11 @@ export function nodeText(recorded: Recorded, node: Node): [string, string] {
   const spot = { ...node.spot, size: node.bits / 8 };
   const place = recorded.head.places[spot.place];
   const isWhole = place !== undefined && (node.bits % 8 !== 0 || node.bits === 128);
-  const name = isWhole ? `${place}${node.bits === 128 ? ".q[0]" : ""}` : spotName(recorded, spot);
+  const isZero = place?.[0] === "v" && node.lane === form.lanes && !node.isCopy; // and all behind it
+  const last = 128 / node.bits - 1;
+  if (isFlags(recorded, spot)) return ["nzcv", String(recorded.register(spot.place, node.n + 1)[0])];
+  const named = isWhole ? `${place}${node.bits === 128 ? ".q[0]" : ""}` : spotName(recorded, spot);
+  const name = isZero && last > node.lane ? named.replace("]", `..${last}]`) : named;
   if (![8, 16, 32, 64].includes(node.bits)) return [name, unsigned(node.bytes).toString()];
   let kind = "s";
   if (array && array.kind !== "V" && 8 * array.item === node.bits) kind = { f: "f", u: "u", b: "u" }[array.kind] ?? "s";
