@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -15,9 +18,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rtl_models.mutation.judgement import Judgement, WrongModule
+from rtl_models.mutation.mutants import Mutant
+from rtl_models.mutation.netlist import NetlistOrigin
+from rtl_models.mutation.targets import Target
+from rtl_models.mutation.verdict import MutantVerdict
 from sim.campaign.case import JobCase
-from sim.campaign.file import CampaignError, read_campaign
+from sim.campaign.file import SCHEMA, CampaignError, read_campaign
 from sim.campaign.groups import command_of
+from sim.campaign.mutants import mutation
 from sim.campaign.plan import ordered, planned
 from sim.campaign.result import JobResult
 from sim.campaign.run import CampaignRun, Spread, WorkerRefused, run_campaign
@@ -79,7 +88,7 @@ def jobs_in(folder: Path, text: str) -> list[Any]:
         ("[[check]]", "[[check]] lacks 'kernels', which says what is to be done"),
         ("[[check]]\nkernels = []", "kernels takes texts, such as"),
         ("[[check]]\nkernels = 'halve.py'\nlevel = 'O2'", "[[check]] has no 'level'; near it is levels"),
-        ("[[check]]\nkernels = 'halve.py'\nlevels = 'O4'", "levels takes some of O0, O1, O2, O3, Os, Oz; 'O4' is none"),
+        ("[[check]]\nkernels = 'halve.py'\nlevels = 'O4'", "levels takes some of O0, O1, O2, O3, Os, Oz, not 'O4'"),
         ("[[check]]\nkernels = 'halve.py'\nseeds = '5..1'", "low first"),
         ("[[check]]\nkernels = 'halve.py'\nseeds = '-2..1'", "seeds takes whole numbers from 0 on"),
         ("[[check]]\nkernels = 'halve.py'\nseeds = '0..99999999999'", "at most 1,000,000 of them"),
@@ -105,10 +114,16 @@ def jobs_in(folder: Path, text: str) -> list[Any]:
             "[[check]]\nkernels = 'halve.py'\nflags = \"'\"",
             "flags takes what a shell can split",
         ),
-        ("[[cycles]]\nkernels = 'halve.py'\ncores = 'cortex-a54'", "cortex-a54"),
+        ("[[cycles]]\nkernels = 'halve.py'\ncores = 'cortex-a54'", "[[cycles]]: there is no core 'cortex-a54'"),
         ("[[claims]]\nnames = 'no such claim'", "no claim is called 'no such claim'"),
-        ("[[exhaust]]\ninstructions = 'sqrshrm'", "no form is called 'sqrshrm': near it are"),
+        ("[[exhaust]]\ninstructions = 'sqrshrm'", "[[exhaust]]: no form is called 'sqrshrm': near it are"),
         ("[[replay]]\ncalls = 'no.jsonl'", "there is no file no.jsonl"),
+        ("[[mutants]]\nmodules = 'sqad'", "[[mutants]]: there is no module 'sqad' to mutate; near it are"),
+        ("[[mutants]]\nmodules = 'add'\ncount = 0", "count takes one whole number of 1 to 10,000, not 0"),
+        ("[[check]]\nkernels = 'halve.py'\ncompilers = ''", "compilers takes clang, or commands such as"),
+        ("[[check]]\nkernels = 'halve.py'\ncompilers = \"'\"", "compilers takes what a shell can split"),
+        ("[[check]]\nkernels = 'halve.py'\nobjects = 'halve.c'", "halve.c is a source, and no object"),
+        ("[[cycles]]\nkernels = 'halve.py'\nlengths = [-1]", "lengths takes whole numbers from 0 on, not [-1]"),
         ("[[idle]]\njobs = 0", "jobs takes one whole number of 1 to 100,000,000, not 0"),
     ],
 )
@@ -296,14 +311,47 @@ def test_ctrl_c_is_130_and_the_same_command_goes_on(tmp_path: Path) -> None:
                     more={"vectors": 9, "engine": "lockstep"}),
             "lanewise check k.py --seed 1 --vectors 9 --opt O2 --compile 'gcc-13 -g -O3 -c k.c'",
         ),
+        (JobCase(kind="check", kernel="k.py", source="k.c", level="O1", seed=2,
+                 more={"vectors": 9, "engine": "lockstep", "grid": {"n": 8, "shift": -1}}),
+         "lanewise check k.py --seed 2 --vectors 9 --opt O1 --hold n=8 --hold shift=-1"),
         (JobCase(kind="cycles", kernel="k.py", source="k.c", level="O2", core="cortex-a55", more={"length": 64}),
          "lanewise cycles k.py --core cortex-a55 --length 64 --opt O2"),
         (JobCase(kind="replay", kernel="a b.jsonl", more={"engine": "machine", "line": 4}),
          "lanewise replay 'a b.jsonl' --engine machine --line 4"),
+        (JobCase(kind="mutants", kernel="add at Width 16", source="rtl", seed=3, more={"count": 5, "seconds": 9.0}),
+         "lanewise rtl mutate 'add at Width 16' --count 5 --seed 3 --timeout 9.0"),
     ],
 )  # fmt: skip
 def test_the_command_of_a_case_does_the_same_alone(case: JobCase, words: str) -> None:
     assert command_of(case) == words
+
+
+def test_numbers_of_a_grid_are_held_by_the_command_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel is wrong at five elements alone."""
+    wrong = HALVE_C.replace("+ ROUND)", "+ ROUND + (n == 5))")
+    (folder / "halve.c").write_text(wrong)
+    found = {
+        job.case.more["grid"]["n"]: command_of(job.case) for job in jobs_in(folder, f"{CHECK}grid = {{ n = [4, 5] }}\n")
+    }
+    monkeypatch.chdir(folder)
+    ended = {n: lanewise(*shlex.split(command)[1:]) for n, command in found.items()}
+    assert {n: one.exit_code for n, one in ended.items()} == {4: 0, 5: 1}, ended[4].stdout
+    assert "inputs n=5," in ended[5].stdout
+    assert f"{found[5]} " in f"{ended[5].stdout} ".replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("n", "--hold takes an argument and its number, such as n=8, not 'n'"),
+        ("n=x", "--hold takes an argument and its number, such as n=8, not 'n=x'"),
+        ("n=10", "n = 10 is not in the domain of halve"),
+        ("m=1", "halve has no number 'm': there are a, n"),
+    ],
+)
+def test_what_cannot_be_held_is_a_sentence(folder: Path, given: str, said: str) -> None:
+    ended = lanewise("check", folder / "halve.py", "--hold", given)
+    assert (ended.exit_code, ended.stderr) == (2, f"lanewise: {said}\n")
 
 
 def test_a_scheduler_needs_dask(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,6 +368,32 @@ def test_a_plan_says_what_would_be_done(folder: Path) -> None:
     result = lanewise("campaign", folder / "c.toml", "--plan", columns=200)
     assert result.stdout == "1 jobs: 1 check\n  lanewise check halve.py --seed 1 --vectors 20 --opt O2\n"
     assert not (folder / "c.sqlite").exists()
+
+
+def test_files_behind_the_campaign_leave_the_jobs_that_read_them(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "other.py").write_text(HALVE_PY.replace("halve.c", "other.c"))
+    (folder / "other.c").write_text(HALVE_C.replace('#include "round.h"', "#include <stdint.h>\n#define ROUND 1"))
+    (folder / "c.toml").write_text(CHECK.replace('["halve.py"]', '["halve.py", "other.py"]'))
+    monkeypatch.chdir(folder.parent)
+
+    def kernels(*files: str) -> list[str]:
+        command = ["campaign", folder / "c.toml", *(folder.relative_to(folder.parent) / one for one in files)]
+        plan = json.loads(lanewise(*command, "--plan", "--json").stdout)
+        return sorted(one["command"].split()[2] for one in plan)
+
+    assert kernels("round.h") == ["halve.py"]
+    assert kernels("other.c", "none.txt") == ["other.py"]
+    assert kernels("halving.py") == kernels("c.toml") == ["halve.py", "other.py"]
+    assert kernels("none.txt") == []
+
+    done = lanewise("campaign", folder / "c.toml", folder / "round.h")
+    assert (done.exit_code, done.stdout.splitlines()[0]) == (
+        0, "run 1 of c, of touched files: 1 jobs, 0 kept, 1 done now",
+    )  # fmt: skip
+    none = lanewise("campaign", folder / "c.toml", folder / "none.txt")
+    assert (none.exit_code, none.stdout) == (0, "no job of c reads this file\n")
+    whole = lanewise("campaign", folder / "c.toml")
+    assert whole.stdout.splitlines()[0] == "run 2 of c: 2 jobs, 1 kept, 1 done now"
 
 
 def test_recorded_calls_and_networks_are_jobs(tmp_path: Path) -> None:
@@ -340,3 +414,100 @@ def test_recorded_calls_and_networks_are_jobs(tmp_path: Path) -> None:
         found = [(job.case.kind, do_job(JobTask(job.case, job.hash, str(tmp_path)))) for job in jobs]
     verdicts = [(kind, result.verdict) for kind, result in found if isinstance(result, JobResult)]
     assert verdicts == [("replay", "agrees"), ("replay", "stopped"), ("model", "differs")], found
+
+
+def test_every_kind_of_jobs_that_a_file_may_ask_for_is_on_the_page() -> None:
+    """The page's row of each, with all of its keys."""
+    page = (Path(__file__).parents[1] / "docs" / "campaigns.md").read_text()
+    found = re.findall(r"^\| `\[\[(\w+)\]\]` \| (.+?) \|", page, re.M)
+    told = {kind: sorted(re.findall(r"`(\w+)`", keys)) for kind, keys in found}
+    assert told == {kind: sorted(keys) for kind, keys in SCHEMA.items()}
+
+
+FLOORS_C = HALVE_C.replace("ROUND", "0 * ROUND")
+CLANG = f"{shlex.quote(sys.executable)} -m ziglang clang --target=aarch64-linux-gnu -nostdinc"
+
+
+def test_objects_and_other_compilers_are_implementations(folder: Path) -> None:
+    """One object is right, one is not; what built a source otherwise is compared as the wheel's own build is."""
+    (folder / "stdint.h").write_text("typedef signed char int8_t;\n")
+    (folder / "stddef.h").write_text("typedef unsigned long size_t;\n")
+    for name, text in (("right", HALVE_C), ("floors", FLOORS_C)):
+        (folder / f"{name}.c").write_text(text)
+        command = [*shlex.split(CLANG), "-I.", "-g", "-O1", "-c", f"{name}.c", "-o", f"{name}.o"]
+        subprocess.run(command, cwd=folder, check=True)
+    built = CHECK + f"flags = '-I.'\ncompilers = ['clang', {CLANG!r}]\n"
+    assert run(folder, f'{CHECK}objects = "*.o"\n{built}').verdicts == {"agrees": 3, "differs": 1}
+    with closing(sqlite3.connect(folder / "c.sqlite")) as db:
+        ((source, place),) = db.execute(
+            "SELECT source, place FROM results JOIN jobs ON jobs.id = job JOIN cases ON cases.id = asked"
+            " WHERE verdict = 'differs'"
+        )
+    assert (source, place) == ("floors.o", "floors.c:6")
+
+
+def test_inputs_aimed_at_a_build_are_compared_besides(folder: Path) -> None:
+    assert run(folder, f"{CHECK}{CHECK}aimed = true\n").verdicts == {"agrees": 2}
+    few, many = sorted(row[5] for row in rows(folder / "c.sqlite"))
+    assert few < many
+
+
+def test_claims_and_exhausted_instructions_are_jobs(folder: Path) -> None:
+    (folder / "mine.py").write_text(
+        "from isa import S8\nfrom sim.prove import Claim\n"
+        "CLAIMS = [Claim(f'times {n}', {'x': S8}, left=lambda x: x + x, right=lambda x, n=n: x * n) for n in (2, 3)]\n"
+    )
+    text = '[[claims]]\nnames = "*"\nfile = "mine.py"\n[[exhaust]]\ninstructions = "sqxtn v0.8b, v1.8h"\n'
+    assert run(folder, text).verdicts == {"agrees": 2, "differs": 1}
+    told = {row[1]: (row[4], row[5]) for row in rows(folder / "c.sqlite") if row[1] == "exhaust"}
+    assert told == {"exhaust": ("agrees", 1 << 16)}
+
+
+@pytest.mark.rtl
+def test_hardware_is_an_implementation(tmp_path: Path) -> None:
+    ended = run(tmp_path, '[[rtl]]\nkernels = "transpose1xw"\nmodes = ["acl_20_11"]\nvectors = 50\n')
+    assert ended.verdicts == {"agrees": 1}
+    assert rows(tmp_path / "c.sqlite")[0][5] >= 50
+
+
+@pytest.mark.rtl
+def test_mutants_of_modules_are_jobs_by_seed(tmp_path: Path) -> None:
+    text = '[[mutants]]\nmodules = "add"\ncount = 3\nseeds = [1, 2]\n'
+    assert [job.case.title for job in jobs_in(tmp_path, text)] == ["add at Width 16 rtl"] * 2
+    assert run(tmp_path, text).verdicts == {"agrees": 2}
+    with closing(sqlite3.connect(tmp_path / "c.sqlite")) as db:
+        assert db.execute("SELECT lanes, wrong FROM results").fetchall() == [(3, 0), (3, 0)]
+
+
+LIVES = Mutant(2, "mutate", "bit 3 is inverted", ("add.sv:7",))
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        ((MutantVerdict(LIVES, "undecided", "no theorem"), MutantVerdict(LIVES, "equivalent", "")),
+         ("differs", 2, 1, "add.sv:7", "mutant 2 lives: bit 3 is inverted: no theorem")),
+        ((MutantVerdict(LIVES, "killed by bench", "row 3"), MutantVerdict(LIVES, "killed by proof", "")),
+         ("agrees", 2, 0, "", "")),
+        ((), ("stopped", 0, 0, "", "add at Width 16 has no mutant")),
+    ],
+)  # fmt: skip
+def test_a_mutant_that_lives_is_a_failure_and_none_at_all_is_no_verdict(
+    monkeypatch: pytest.MonkeyPatch, verdicts: tuple[MutantVerdict, ...], expected: tuple[object, ...]
+) -> None:
+    def judgement(target: Target, *_: object) -> Judgement:
+        return Judgement(target.subject, 1, verdicts, NetlistOrigin("", ""))
+
+    monkeypatch.setattr("rtl_models.mutation.jobs.keep_or_judge", judgement)
+    found = mutation().judged("add at Width 16", 2, 1, 1.0)
+    told = found.failure.partition("\n")[0]
+    assert (found.verdict, found.lanes, found.wrong, found.place, told) == expected
+
+
+def test_a_bench_that_fails_without_a_mutant_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def judgement(*_: object) -> Judgement:
+        raise WrongModule("add fails its own bench")
+
+    monkeypatch.setattr("rtl_models.mutation.jobs.keep_or_judge", judgement)
+    found = mutation().judged("add at Width 16", 2, 1, 1.0)
+    assert (found.verdict, found.failure) == ("differs", "add fails its own bench")

@@ -18,6 +18,7 @@ from sim.campaign.page import SCRIPT, STYLE
 from sim.campaign.result import JobResult
 from sim.campaign.store import Store
 from sim.debug.page.html import built
+from sim.view.sentences import visible
 from support.command import lanewise
 
 EVIL = "\x1b]0;taken\x07\x1b[2J<b>[red]x[/red]"
@@ -149,7 +150,7 @@ def test_the_same_as_json(store: Path) -> None:
 
 
 def test_a_page_has_every_job_and_no_text_of_it_can_script(tmp_path: Path) -> None:
-    evil = f"</script><script>document.title = 'taken'</script>{EVIL}"
+    evil = f"</script><script>document.title = 'taken'</script>{EVIL}\u202e"
     told(tmp_path / "s.sqlite", "1", {check(1): replace(WRONG, failure=evil), check(2): AGREES}, evil)
     assert lanewise("results", tmp_path / "s.sqlite", "--html", tmp_path / "r.html").exit_code == 1
     page = (tmp_path / "r.html").read_text()
@@ -158,7 +159,8 @@ def test_a_page_has_every_job_and_no_text_of_it_can_script(tmp_path: Path) -> No
     packed = page.partition('type="text/plain">')[2].partition("<")[0]
     contents = json.loads(zlib.decompress(b64decode(packed)))
     columns = {name: [one["values"][at] for at in one["index"]] for name, one in contents["columns"].items()}
-    assert (columns["verdict"], columns["failure"]) == (["differs", "agrees"], [evil, ""])
+    assert (columns["verdict"], columns["failure"]) == (["differs", "agrees"], [visible(evil), ""])
+    assert (contents["title"], contents["summary"].isprintable()) == (f"{visible(evil)}, run 1", True)
     assert contents["commands"][1] == "lanewise check k.py --seed 2 --vectors 50 --opt O2"
     assert [group["count"] for group in contents["groups"]] == [1]
 
@@ -182,6 +184,16 @@ def test_every_job_is_a_test_case_of_junit(tmp_path: Path) -> None:
     assert [[child.tag for child in case if child.tag != "properties"] for case in suite] == [
         [], ["failure"], ["error"], ["skipped"], ["error"],
     ]  # fmt: skip
+
+
+def test_parquet_needs_pyarrow(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written is read back by tests/long/campaign_parquet.py, where there is pyarrow."""
+    monkeypatch.setattr("sim.command.asking.results.find_spec", lambda name: None)
+    result = lanewise("results", store, "--parquet", tmp_path / "r.parquet", columns=200)
+    assert (result.exit_code, result.stdout) == (3, "")
+    said = "lanewise: --parquet needs pyarrow, which is not installed; run: pip install 'lanewise[parquet]'\n"
+    assert result.stderr == said
+    assert not (tmp_path / "r.parquet").exists()
 
 
 def test_texts_of_others_do_not_steer_the_terminal(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -63,7 +65,7 @@ def test_the_same_plan_goes_on_with_its_run_and_another_has_a_new_one(tmp_path: 
         numbers = [store.begin("night", VERSIONS, chosen) for chosen in (jobs, jobs[::-1], jobs[1:], jobs)]
         numbers.append(store.begin("day", VERSIONS, jobs))
         assert numbers == [1, 1, 2, 3, 4]
-        assert [run[-2:] for run in store.runs()] == [(5, 5), (4, 4), (5, 5), (5, 5)]
+        assert [run[-2:] for run in map(store.run, store.names())] == [(5, 5), (4, 4), (5, 5), (5, 5)]
 
 
 def test_a_result_stays_as_it_came_first_unless_nobody_came_to_its_end(tmp_path: Path) -> None:
@@ -103,7 +105,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     ended = subprocess.run([sys.executable, "-c", program], check=False)
     assert ended.returncode == -signal.SIGKILL
     with Store(tmp_path / "s.sqlite") as store:
-        assert [run[-2:] for run in store.runs()] == [(7, 7), (1, 1)]
+        assert [run[-2:] for run in map(store.run, store.names())] == [(7, 7), (1, 1)]
 
 
 def test_a_store_is_made_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +155,7 @@ def test_an_older_store_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(store_module, "MIGRATIONS", [*MIGRATIONS, "ALTER TABLE runs ADD COLUMN host TEXT;"])
     for _ in range(2):
         with Store(tmp_path / "s.sqlite") as store:
-            assert store.runs()[0].results == 5
+            assert store.run(1).results == 5
     with closing(sqlite3.connect(tmp_path / "s.sqlite")) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (2,)
         assert db.execute("SELECT host FROM runs").fetchall() == [(None,)]
@@ -166,7 +168,7 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pyt
         Store(tmp_path / "s.sqlite")
     monkeypatch.undo()
     with Store(tmp_path / "s.sqlite") as store:
-        assert store.runs()[0].results == 5
+        assert store.run(1).results == 5
 
 
 def test_a_full_disk_stops_in_a_sentence_and_what_is_there_is_kept(tmp_path: Path) -> None:
@@ -210,6 +212,55 @@ def test_two_campaigns_write_one_store_at_once(tmp_path: Path) -> None:
         thread.join()
     assert errors == []
     with Store(tmp_path / "s.sqlite", reading=True) as store:
-        assert [(run.jobs, run.results) for run in store.runs()] == [(200, 200)] * 3
+        assert [(run.jobs, run.results) for run in map(store.run, store.names())] == [(200, 200)] * 3
         (total,) = store._db.execute("SELECT count(*) FROM results").fetchone()
     assert total == 400
+
+
+def test_a_store_that_another_process_holds_is_waited_for_until_ctrl_c(tmp_path: Path) -> None:
+    """SQLite's own waiting lets no interrupt through; in pieces it does, and longer than a piece is waited too."""
+    held, enough = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with closing(sqlite3.connect(tmp_path / "s.sqlite", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            held.set()
+            enough.wait(2 * store_module.PATIENCE)
+            other.execute("COMMIT")
+
+    with Store(tmp_path / "s.sqlite") as store:
+        one = job(1)
+        run = store.begin("c", VERSIONS, [one])
+        threading.Thread(target=hold).start()
+        held.wait()
+        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        began = time.monotonic()
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                store.add(one.hash, result(1))
+            assert time.monotonic() - began < 20
+            threading.Timer(1.5, enough.set).start()
+            store.add(one.hash, result(1))
+        finally:
+            enough.set()
+            signal.signal(signal.SIGALRM, before)
+        assert store.kept(run) == {one.hash: result(1).verdict}
+
+
+def test_a_store_in_a_folder_that_lets_nothing_be_written_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(tmp_path / "s.sqlite")
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with Store(tmp_path / "s.sqlite", reading=True) as store:
+        assert store.run(1).results == 5
+        assert [one.name for one in tmp_path.iterdir()] == ["s.sqlite"]
+
+
+def test_a_place_that_is_no_file_is_a_sentence(tmp_path: Path) -> None:
+    """To open a pipe would wait for whoever writes to it."""
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(StoreError, match="is no file: name another --store"):
+            Store(place)

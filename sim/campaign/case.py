@@ -9,7 +9,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, Final, Literal, NamedTuple
 
-Kind = Literal["check", "rtl", "cycles", "prove", "claim", "exhaust", "replay", "model", "idle"]
+Kind = Literal["check", "rtl", "cycles", "prove", "claim", "exhaust", "replay", "model", "mutants", "idle"]
 
 
 @dataclass(frozen=True, kw_only=True)

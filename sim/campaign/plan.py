@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 from glob import glob, has_magic
 from itertools import product
@@ -12,11 +13,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from isa.catalogue import forms_called
+from isa.errors import LanewiseError
 from sim.call.captured import read_lines
 from sim.campaign.case import JobCase, PlannedJob, digest_of
 from sim.campaign.contents import digests, versions
 from sim.campaign.file import Campaign, CampaignError, near_names
 from sim.campaign.kernels import WHEEL, files_of, is_file, kernel_named, kernel_of
+from sim.campaign.mutants import mutation
 from sim.campaign.result import FAILURES
 from sim.cycles.cores import chosen_cores
 from sim.kernels.kernel import kernel_modes
@@ -29,14 +32,14 @@ from sim.toolchain.compilers import is_source
 
 EVERY: Final = "all"
 """In the place of names: all modes, all built-in kernels."""
-_NUMBERS: Final = ("vectors", "grid", "seconds", "lengths", "length", "line", "lanes", "engine", "aimed")
+_NUMBERS: Final = ("vectors", "count", "grid", "seconds", "lengths", "length", "line", "lanes", "engine", "aimed")
 Values = Mapping[str, Any]
 
 
 def planned(campaign: Campaign) -> list[PlannedJob]:
     """The jobs, each once, in the order of the file.  The working directory is the campaign's folder.
 
-    Raises CampaignError with one sentence, and what kernel files, cores and claims are refused with.
+    Raises CampaignError with one sentence, of what kernel files, cores and claims are refused with too.
     """
     jobs: dict[bytes, PlannedJob] = {}
     made_of: dict[str, str] = {}  # numbers of inputs apart, as what cases are made of is read from files
@@ -50,9 +53,27 @@ def planned(campaign: Campaign) -> list[PlannedJob]:
                     made_of[about] = json.dumps(made_of_case(case), sort_keys=True)
                 job = PlannedJob(case, _digest(case, made_of[about]), made_of[about], cost)
                 jobs.setdefault(job.hash, job)
-        except CampaignError as error:
-            raise CampaignError(f"{block.place}: {error}") from None
+        except LanewiseError as error:
+            told = CampaignError(f"{block.place}: {error}")
+            told.exit_code = error.exit_code
+            raise told from None
     return list(jobs.values())
+
+
+def touching(campaign: Campaign, jobs: Iterable[PlannedJob], files: Iterable[Path]) -> list[PlannedJob]:
+    """Those of the jobs that read one of the files; all where the campaign's own file is among them.
+
+    The working directory is the campaign's folder.
+    """
+    touched = {file.resolve() for file in files}
+    if campaign.file.resolve() in touched:
+        return list(jobs)
+
+    @cache
+    def reads_one(made_of: str) -> bool:
+        return any(Path(name).resolve() in touched for name in json.loads(made_of))
+
+    return [job for job in jobs if reads_one(job.made_of)]
 
 
 def planned_job(case: JobCase, cost: float = 0.0) -> PlannedJob:
@@ -95,7 +116,7 @@ def made_of_case(case: JobCase) -> dict[str, str]:
             files += [Path(case.kernel), Path(str(case.more["against"]))]
         case "claim":
             files += [Path(str(case.more["file"]))] if case.more.get("file") else []
-        case "exhaust" | "idle":
+        case "exhaust" | "mutants" | "idle":
             pass
     return digests(files)
 
@@ -166,6 +187,8 @@ def _checks(values: Values) -> Iterator[tuple[JobCase, float]]:
     grids = [dict(zip(values["grid"], one, strict=True)) for one in product(*values["grid"].values())]
     builds: Iterable[tuple[dict[str, Any], dict[str, Any]]] = ((build, {}) for build in _builds(values))
     if values["objects"]:
+        if sources := [one for one in _paths(values["objects"]) if is_source(Path(one))]:
+            raise CampaignError(f"{sources[0]} is a source, and no object: name it in the kernel file's sources")
         of_object = {"symbol": values["symbol"]} if values["symbol"] else {}
         builds = [
             ({"kernel": name, "mode": mode, "source": Path(path).name}, {"object": path, **of_object})
@@ -254,6 +277,18 @@ def _models(values: Values) -> Iterator[tuple[JobCase, float]]:
         yield JobCase(kind="model", kernel=file, more={"against": against}), 2.0
 
 
+def _mutants(values: Values) -> Iterator[tuple[JobCase, float]]:
+    known = mutation().modules()
+    more = {"count": values["count"], "seconds": values["seconds"]}
+    for pattern in values["modules"]:
+        found = [one for one in known if pattern in (EVERY, one) or fnmatchcase(one.partition(" at ")[0], pattern)]
+        if not found:
+            names = sorted({one.partition(" at ")[0] for one in known})
+            raise CampaignError(f"there is no module {pattern!r} to mutate{near_names(pattern, names)}")
+        for module, seed in product(found, values["seeds"]):
+            yield JobCase(kind="mutants", kernel=module, source="rtl", seed=seed, more=more), 10 + values["count"] / 5
+
+
 def _idle(values: Values) -> Iterator[tuple[JobCase, float]]:
     for number in range(values["jobs"]):
         yield JobCase(kind="idle", kernel="idle", seed=number, more={"seconds": values["seconds"]}), values["seconds"]
@@ -261,5 +296,5 @@ def _idle(values: Values) -> Iterator[tuple[JobCase, float]]:
 
 _EXPANDED: Final[Mapping[str, Callable[[Values], Iterator[tuple[JobCase, float]]]]] = {
     "check": _checks, "rtl": _hardware, "cycles": _timings, "prove": _proofs, "claims": _claims,
-    "exhaust": _exhaustions, "replay": _replays, "model": _models, "idle": _idle,
+    "exhaust": _exhaustions, "replay": _replays, "model": _models, "mutants": _mutants, "idle": _idle,
 }  # fmt: skip

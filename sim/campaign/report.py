@@ -66,16 +66,17 @@ class CampaignReport:
 
 def report_of(store: Store, run: int | None, against: int | None) -> CampaignReport:
     """Of a run, or of the last one, against another, or that of the same campaign before.  Raises StoreError."""
-    runs = {one.number: one for one in store.runs()}
+    runs = store.names()
     for number in (run, against):
         if number is not None and number not in runs:
             known = f"its runs are {', '.join(map(str, runs))}" if runs else "it has none"
             raise StoreError(f"{store.path} has no run {number}: {known}")
     if not runs:
         raise StoreError(f"{store.path} has no run: nothing was begun")
-    chosen = runs[run or max(runs)]
-    earlier = [one for one in runs.values() if one.number < chosen.number and one.name == chosen.name]
-    before = runs[against] if against is not None else earlier[-1] if earlier else None
+    chosen = store.run(run or max(runs))
+    earlier = [number for number, name in runs.items() if number < chosen.number and name == chosen.name]
+    compared = against if against is not None else earlier[-1] if earlier else None
+    before = None if compared is None else store.run(compared)
     rows = list(store.rows(chosen.number))
     changed = trend(store.rows(before.number), rows) if before is not None else None
     return CampaignReport(run=chosen, rows=rows, before=before, trend=changed)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import chdir, closing
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from isa.errors import MISSING, LanewiseError
 from sim.campaign.contents import versions
 from sim.campaign.file import Campaign
 from sim.campaign.groups import grouped
-from sim.campaign.plan import ordered, planned
+from sim.campaign.plan import ordered, planned, touching
 from sim.campaign.result import JobResult
 from sim.campaign.store import Store
 from sim.campaign.work import JobRefused, JobTask, do_job
@@ -41,6 +42,7 @@ class CampaignRun:
     """
 
     number: int = 0
+    name: str = ""
     jobs: int = 0
     kept: int = 0
     done: int = 0
@@ -68,31 +70,36 @@ def _spread_here(
 
 
 def run_campaign(
-    campaign: Campaign, store: Store, spread: Spread, tell: Callable[[CampaignRun, str], None], again: bool = False
-) -> CampaignRun:
+    campaign: Campaign, store: Store, spread: Spread, tell: Callable[[CampaignRun, str], None], again: bool = False,
+    touched: Sequence[Path] = (),
+) -> CampaignRun:  # fmt: skip
     """Do what has no result yet, then make the smallest case of every new group of failures small.
 
     `tell` is called with every result, and with a few words of it.  With `again` also what was stopped is done again.
+    With `touched` files only jobs that read one of them are done, in a run under a name of its own; none where none do.
     An interrupt ends it; what came until then is kept.  Raises WorkerRefused, StoreStopped, and what planning raises.
     """
     with chdir(campaign.folder):
-        jobs = ordered(planned(campaign), store.earlier(campaign.name))
-    run = CampaignRun(number=store.begin(campaign.name, versions(), jobs), jobs=len(jobs))
+        jobs = planned(campaign)
+        jobs = ordered(touching(campaign, jobs, touched) if touched else jobs, store.earlier(campaign.name))
+    if touched and not jobs:
+        return CampaignRun()
+    name = f"{campaign.name}, of touched files" if touched else campaign.name
+    run = CampaignRun(number=store.begin(name, versions(), jobs), name=name, jobs=len(jobs))
     before = store.kept(run.number)
     kept = {digest for digest, verdict in before.items() if not (again and verdict == "stopped")}
     run.kept, run.verdicts = len(kept), Counter(verdict for digest, verdict in before.items() if digest in kept)
     folder = str(campaign.folder)
     try:
-        left = [JobTask(job.case, job.hash, folder) for job in jobs if job.hash not in kept]
-        cost = {job.hash: job.cost + PER_JOB for job in jobs if job.hash not in kept}
-        run.ahead = sum(cost.values())
+        left = [JobTask(job.case, job.hash, folder, cost=job.cost + PER_JOB) for job in jobs if job.hash not in kept]
+        run.ahead = sum(task.cost for task in left)
         with closing(spread(left)) as results:
             for task, found in results:
                 result = _result(found)
                 store.add(task.hash, result)
                 run.done += 1
-                run.behind += cost[task.hash]
-                run.ahead -= cost[task.hash]
+                run.behind += task.cost
+                run.ahead -= task.cost
                 run.verdicts[result.verdict] += 1
                 tell(run, f"{task.case.title}: {result.verdict}")
         store.end(run.number)

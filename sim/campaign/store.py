@@ -30,12 +30,20 @@ from sim.campaign.result import JobResult
 
 APPLICATION: Final = 0x6C616E65
 """Of SQLite's header: "lane"."""
-PATIENCE: Final = 60.0
-"""Seconds for which another process may hold the store: it writes a plan of a million jobs in some ten."""
+PATIENCE: Final = 600.0
+"""Seconds for which another process may hold the store: it writes a plan of a million jobs in some ten, or in minutes
+where many others want the processor."""
+_AT_ONCE: Final = 0.5
+"""Of these the seconds in which Ctrl-C does not come through: SQLite waits for itself."""
+IN_MEMORY: Final = 256 << 20
+"""Bytes of a store that are held while it is written: digests come in no order, and with SQLite's own 2 MB the pages of
+their indexes are written once for each few of them: 2.2 GB for two plans of 200,000 jobs, where these take 0.2 GB."""
 LOOKED_THROUGH: Final = 64 << 20
 """Bytes of a store that is read whole for damage before anything is written; of a larger one its structure is."""
 _RESULT: Final = tuple(field.name for field in fields(JobResult))
 _CASE: Final = ("kind", "kernel", "mode", "source", "compiler", "level", "flags", "core", "seed")
+EXPORTED: Final = ("job", *_CASE, "more", *_RESULT, "made_of", "versions")
+"""What is known of a result: `job` is its job's hash as hexadecimal digits; `more`, `made_of`, `versions` are JSON."""
 MIGRATIONS: Final[list[str]] = [
     """
     CREATE TABLE versions (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
@@ -95,14 +103,17 @@ class Store:
         _require_own(path)
         with self._told():
             mode = "ro" if reading else "rw"
+            if reading and not os.access(path.absolute().parent, os.W_OK) and not Path(f"{path}-wal").exists():
+                mode += "&immutable=1"  # SQLite reads a WAL store beside which it cannot write only if that is said
             self._db = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=PATIENCE, isolation_level=None
+                f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=_AT_ONCE, isolation_level=None
             )
         try:
             with self._told():
                 self._require_whole()
                 if not reading:
                     self._db.execute("PRAGMA synchronous = NORMAL")
+                    self._db.execute(f"PRAGMA cache_size = -{IN_MEMORY >> 10}")
                     self._migrate()
         except BaseException:
             self._db.close()
@@ -166,7 +177,7 @@ class Store:
         """Keep the result of a planned job; one that is kept already stays, unless nobody came to its end."""
         columns = ", ".join(_RESULT)
         with self._told():
-            self._db.execute(
+            self._execute(
                 f"INSERT INTO results (job, {columns}) SELECT id, {_marks(_RESULT)} FROM jobs WHERE hash = ?"
                 f" ON CONFLICT (job) DO UPDATE SET ({columns}) = ({', '.join(f'excluded.{one}' for one in _RESULT)})"
                 " WHERE verdict = 'stopped'",
@@ -176,7 +187,7 @@ class Store:
     def add_smallest(self, job: bytes, text: str, place: str) -> None:
         """Keep what the failing case of a job was made to, and the line at fault where one was found."""
         with self._told():
-            self._db.execute(
+            self._execute(
                 "UPDATE results SET smallest = ?, place = CASE ? WHEN '' THEN place ELSE ? END"
                 " WHERE job = (SELECT id FROM jobs WHERE hash = ?)", (text, place, place, job),
             )  # fmt: skip
@@ -184,16 +195,20 @@ class Store:
     def end(self, run: int) -> None:
         """Note that every job of the run has a result, now, where none was noted before."""
         with self._told():
-            self._db.execute("UPDATE runs SET ended = ? WHERE id = ? AND ended IS NULL", (time.time(), run))
+            self._execute("UPDATE runs SET ended = ? WHERE id = ? AND ended IS NULL", (time.time(), run))
 
-    def runs(self) -> list[StoredRun]:
-        """All runs, the oldest first."""
-        rows = self._select(
+    def names(self) -> dict[int, str]:
+        """The campaigns of all runs by the runs' numbers, the oldest first."""
+        return {int(number): str(name) for number, name in self._select("SELECT id, name FROM runs ORDER BY id")}
+
+    def run(self, number: int) -> StoredRun:
+        """A run that is there, with its jobs and results counted: that takes a second for a million of them."""
+        (found,) = self._select(
             "SELECT runs.id, name, started, ended, count(planned.job), count(results.job) FROM runs"
-            " LEFT JOIN planned ON run = runs.id LEFT JOIN results ON results.job = planned.job"
-            " GROUP BY runs.id ORDER BY runs.id"
-        )
-        return [StoredRun(*row) for row in rows]
+            " LEFT JOIN planned ON run = runs.id LEFT JOIN results ON results.job = planned.job WHERE runs.id = ?"
+            " GROUP BY runs.id", number
+        )  # fmt: skip
+        return StoredRun(*found)
 
     def rows(self, run: int) -> Iterator[tuple[JobCase, bytes, JobResult]]:
         """The results of a run: case, hash of the job, result; in the order of the cases."""
@@ -207,6 +222,16 @@ class Store:
             asked = JobCase(**dict(zip(_CASE, values, strict=False)), more=json.loads(more))
             yield asked, bytes(job), JobResult(**dict(zip(_RESULT, values[len(_CASE) :], strict=True)))
 
+    def exported(self, run: int) -> Iterator[tuple[Any, ...]]:
+        """The results of a run in the columns `EXPORTED`, in the order of the cases."""
+        columns = ["lower(hex(jobs.hash))", *(f"cases.{one}" for one in _CASE), "more",
+                   *(f"results.{one}" for one in _RESULT), "made_of", "text"]  # fmt: skip
+        return self._select(
+            f"SELECT {', '.join(columns)} FROM planned JOIN jobs ON jobs.id = planned.job"
+            " JOIN cases ON cases.id = asked JOIN results ON results.job = jobs.id"
+            " JOIN versions ON versions.id = jobs.versions WHERE run = ? ORDER BY cases.id", run
+        )  # fmt: skip
+
     def versions(self, run: int) -> list[str]:
         """Of what made the results of a run, as JSON."""
         return [
@@ -219,11 +244,11 @@ class Store:
 
     def _select(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
         with self._told():
-            yield from self._db.execute(query, values)
+            yield from self._execute(query, values)
 
     def _require_whole(self) -> None:
         """Refuse a damaged store, and one of a newer lanewise, before anything is written."""
-        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        (version,) = self._execute("PRAGMA user_version").fetchone()
         if version > len(MIGRATIONS):
             raise StoreError(
                 f"{self.path} was made by a newer lanewise (its version is {version}, this one knows"
@@ -243,11 +268,21 @@ class Store:
             if version < len(MIGRATIONS):
                 db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
 
+    def _execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        """A statement, once no other process holds the store; Ctrl-C ends the waiting."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self._db.execute(statement, values)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction."""
         with self._told():
-            self._db.execute("BEGIN IMMEDIATE")
+            self._execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
                 self._db.execute("COMMIT")
@@ -275,6 +310,8 @@ def _in_words(path: Path, error: sqlite3.Error) -> LanewiseError:
         return StoreStopped(f"another process has held {path} for {PATIENCE:g} s; what it has is kept")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
         return StoreError(_damaged(path, str(error)))
+    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+        return StoreStopped(f"cannot use the store {path} ({error}): it and its folder must be writable")
     return StoreStopped(f"cannot use the store {path}: {error}")
 
 
@@ -302,6 +339,8 @@ def _make(path: Path) -> None:
 
 def _require_own(path: Path) -> None:
     """Refuse what is no store, by its header, before SQLite opens it."""
+    if not path.is_file():
+        raise StoreError(f"the store {path} is no file: name another --store")
     try:
         with path.open("rb") as file:
             header = file.read(100)

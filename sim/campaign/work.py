@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -15,11 +16,12 @@ from sim.call.captured import Bytes, read_line, read_lines
 from sim.call.kernel_image import open_kernel
 from sim.campaign.case import JobCase
 from sim.campaign.kernels import flags_of, implementation, kernel_named, kernel_of
+from sim.campaign.mutants import mutation
 from sim.campaign.plan import claims_of, planned_job
 from sim.campaign.result import JobResult, Verdict
 from sim.check.aim.aiming import aim
 from sim.check.check import check_job
-from sim.check.external import check_external_backend, load_backend
+from sim.check.external import check_external_backend, load_backends
 from sim.check.repair.place import with_faults
 from sim.check.report import Outcome
 from sim.check.vectors import Vectors, make_vectors
@@ -45,13 +47,14 @@ from sim.verify.exhaust.exhaust import Exhaustion, words_of
 class JobTask(NamedTuple):
     """What a worker is sent: a case, the digest that its job must have there, and the folder that its paths are from.
 
-    With `small` the failing case is made small in place of being compared.
+    With `small` the failing case is made small in place of being compared.  `cost` is a guess, in seconds.
     """
 
     case: JobCase
     hash: bytes
     folder: str
     small: bool = False
+    cost: float = math.inf
 
 
 class JobRefused(NamedTuple):
@@ -132,8 +135,9 @@ def _of_outcome(outcome: Outcome) -> JobResult:
 
 def _hardware(case: JobCase) -> JobResult:
     kernel = kernel_named(case.kernel, case.mode)
-    made = load_backend("rtl", kernel, {name: str(case.more[name]) for name in ("lanes", "profile")})
-    return _of_outcome(check_external_backend(kernel, made, _vectors(case)))
+    made = load_backends("rtl", kernel, {name: str(case.more[name]) for name in ("lanes", "profile")})
+    outcomes = [check_external_backend(kernel, each, _vectors(case)) for each in made]
+    return _of_outcome(next((outcome for outcome in outcomes if outcome.failure), outcomes[0]))
 
 
 def _timing(case: JobCase) -> JobResult:
@@ -204,7 +208,7 @@ def _replay(case: JobCase) -> JobResult:
 def _model(case: JobCase) -> JobResult:
     path = Path(case.kernel)
     network = read_onnx(path) if path.suffix == ".onnx" else read_tflite(path)
-    layers = list(compared(network, tensors_by_name(network, read_arrays(Path(case.more["against"])))))
+    layers = compared(network, tensors_by_name(network, read_arrays(Path(case.more["against"]))))
     wrong = [one for one in layers if one.outcome == "differs"]
     equal = sum(one.elements for one in layers if one.outcome != "skipped")
     if not any(one.outcome != "skipped" for one in layers):
@@ -214,6 +218,10 @@ def _model(case: JobCase) -> JobResult:
         verdict="differs" if wrong else "agrees", lanes=equal, failure="\n".join(said),
         place=f"layer {wrong[0].layer.number}" if wrong else "", wrong=sum(one.differing for one in wrong),
     )  # fmt: skip
+
+
+def _mutants(case: JobCase) -> JobResult:
+    return mutation().judged(case.kernel, case.more["count"], case.seed or 0, case.more["seconds"])
 
 
 def _nothing(case: JobCase) -> JobResult:
@@ -237,5 +245,5 @@ def _made_small(case: JobCase) -> JobResult:
 
 _DONE: Final[Mapping[str, Callable[[JobCase], JobResult]]] = {
     "check": _check, "rtl": _hardware, "cycles": _timing, "prove": _proof, "claim": _claim, "exhaust": _exhaustion,
-    "replay": _replay, "model": _model, "idle": _nothing,
+    "replay": _replay, "model": _model, "mutants": _mutants, "idle": _nothing,
 }  # fmt: skip
