@@ -28,6 +28,7 @@ from sim.golden.addition import (
     add_page,
     add_tflite,
     add_tflite_single_rounding,
+    add_xnnpack,
     fold,
     fold_contracted,
     relu_if,
@@ -46,7 +47,9 @@ ON_ARM = (
     add_base, add_neon_ties_away, add_neon_ties_away_unfused, add_neon_ties_even, add_neon_ties_even_unfused,
 )  # fmt: skip
 EVERY = pytest.mark.parametrize(
-    "add", [*ON_X86, *ON_ARM, add_page, add_tflite, add_tflite_single_rounding], ids=lambda add: add.__name__
+    "add",
+    [*ON_X86, *ON_ARM, add_page, add_tflite, add_tflite_single_rounding, add_xnnpack],
+    ids=lambda add: add.__name__,
 )
 
 
@@ -135,7 +138,20 @@ def test_the_integer_add_takes_negative_ties_away_only_with_two_roundings() -> N
     assert (byte(add_tflite, 0, 0, given), byte(add_tflite_single_rounding, 0, 0, given)) == (8, 9)
 
 
-@pytest.mark.parametrize("add", [add_tflite, add_tflite_single_rounding])
+def test_xnnpack_rounds_the_sum_once_with_ties_up() -> None:
+    """Scales of a half and a quarter are exact in its multipliers: floor(a/2 + b/4 + 1/2) of the centred operands."""
+    given = parameters(0.5, 0.25, 1.0, zeros=(101, 90, 128))
+    exact = np.floor((A - 101) / 2 + (B - 90) / 4 + 0.5)
+    assert np.array_equal(add_xnnpack(A, B, given), np.clip(exact + 128, 0, 255).astype(np.uint8))
+
+
+def test_xnnpack_takes_no_scale_far_from_the_output_s() -> None:
+    for scale in (2.0**-11, 2.0**8):
+        with pytest.raises(ValueError, match=r"of the output's: XNNPACK takes 2\^-10 up to 2\^8"):
+            add_xnnpack(0, 0, parameters(scale, scale / 2, 1.0))
+
+
+@pytest.mark.parametrize("add", [add_tflite, add_tflite_single_rounding, add_xnnpack])
 def test_the_integer_add_is_within_one_of_the_exact_sum(add: Add) -> None:
     given = parameters(0.3, 0.7, 1.1, zeros=(100, 90, 128))
     exact = [

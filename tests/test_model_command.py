@@ -14,7 +14,7 @@ import pytest
 from sim.golden import add_tflite, derive_tflite, double_rounding, double_rounding_ties_up
 from sim.golden.addition import AddParameters, Quantization
 from sim.models.computed import computed
-from sim.models.layers import Added, Requantized
+from sim.models.layers import Added, Pooled, Requantized
 from sim.models.network import ModelError, Network
 from sim.models.tflite_file import read_tflite
 from support.command import lanewise
@@ -42,6 +42,8 @@ def device(network: Network, scaling: Scaling, wrong: Callable[[int, Any], Any] 
             made = scaled(made, wrong(layer.number, made.accumulators), scaling)
         elif isinstance(made, Added):
             made = added(made)
+        elif isinstance(made, Pooled):  # the largest
+            made = made.sums.astype(np.int8)
         given[layer.outputs[0]] = made
     return {number: array for number, array in given.items() if network.tensors[number].data is None}
 
@@ -146,7 +148,8 @@ def test_a_network_is_listed_with_its_scales(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arrays", "said"),
-    [({"convv": np.zeros((1, 16, 16, 8), np.int8)}, "net.tflite computes no tensor 'convv': it has conv, "),
+    [({"convv": np.zeros((1, 16, 16, 8), np.int8)}, "net.tflite computes no tensor 'convv': it has conv"),
+     ({"depthwse": np.zeros((1, 16, 16, 8), np.int8)}, "computes no tensor 'depthwse': it has depthwise"),
      ({"conv": np.zeros((1, 16, 16, 8), np.uint8)}, "conv is uint8[1, 16, 16, 8]: net.tflite has int8[1, 16, 16, 8]"),
      ({"conv": np.zeros((1, 16, 8, 8), np.int8)}, "conv is int8[1, 16, 8, 8]: net.tflite has int8[1, 16, 16, 8]")],
 )  # fmt: skip

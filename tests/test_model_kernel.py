@@ -15,7 +15,7 @@ from test_model_command import Scaling, added, scaled
 from sim.golden import double_rounding, double_rounding_ties_up, single_rounding
 from sim.models.computed import computed
 from sim.models.forward import forward
-from sim.models.layers import Added, Requantized
+from sim.models.layers import Added, Pooled, Requantized
 from sim.models.network import Network
 from sim.models.tflite_file import read_tflite
 from support.command import lanewise
@@ -75,6 +75,8 @@ def run_by(network: Network, scaling_of: Callable[[int], Scaling], spoilt: int |
             made = scaled(made, made.accumulators, scaling_of(layer.number))
         elif isinstance(made, Added):
             made = added(made)
+        elif isinstance(made, Pooled):  # the largest
+            made = made.sums.astype(np.int8)
         given[layer.outputs[0]] = made if layer.number != spoilt else np.minimum(made, 124) + np.int8(3)
     return {number: array for number, array in given.items() if network.tensors[number].data is None}
 

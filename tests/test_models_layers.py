@@ -12,7 +12,7 @@ import pytest
 import tflite
 
 from sim.models.computed import computed
-from sim.models.layers import Added, Requantized
+from sim.models.layers import Added, Pooled, Requantized
 from sim.models.network import Network, NotComputed, TensorScale
 from sim.models.tflite_file import read_tflite
 from sim.models.tflite_layers import activation_bounds
@@ -127,7 +127,7 @@ def test_an_addition_is_its_operands_and_their_scales(tmp_path: Path) -> None:
     numbers = {a: np.array([[1, 2], [3, 4]], np.int8), b: np.array([[5, 6]], np.int8)}
     found = computed(network, network.layers[0], numbers)
     assert isinstance(found, Added)
-    assert (found.b.tolist(), found.activation) == ([[5, 6], [5, 6]], "RELU")
+    assert (found.b.tolist(), found.minimum, found.maximum) == ([[5, 6], [5, 6]], 5, 127)
     assert [(float(scale.scales[0]), scale.zero_point) for scale in found.scales] == [
         (float(np.float32(0.1)), 3), (float(np.float32(0.2)), -4), (float(np.float32(0.3)), 5)
     ]  # fmt: skip
@@ -142,8 +142,8 @@ def test_the_largest_of_a_window_is_exact(tmp_path: Path) -> None:
     network = network_of(made, tmp_path)
     numbers = np.array([[-128, -127, 3, 4], [-128, -128, 9, -9], [-100, -101, -102, -103]], np.int8).reshape(1, 3, 4, 1)
     found = computed(network, network.layers[0], {x: numbers})
-    assert isinstance(found, np.ndarray)
-    assert found[0, :, :, 0].tolist() == [[-127, 9], [-100, -102]]
+    assert isinstance(found, Pooled)
+    assert (found.sums[0, :, :, 0].tolist(), found.counts) == ([[-127, 9], [-100, -102]], None)
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.explanation.candidates import used_by
+from sim.explanation.limits import add_wrapped
 from sim.explanation.rule import CandidateRule, Integers, Operands, RuleStep, is_tie, only
 from sim.golden import addition
 from sim.golden.addition import AddParameters, Quantization
+from sim.golden.derivation import Derived, derive_tflite, derive_tflite_single_rounding
+from sim.golden.integer_addition import LEFT_SHIFTS, AddRescaling, Rescale, add_rescaled, rescaling_of
+from sim.golden.scaling import double_rounding, single_rounding
 
 AddConvention = Callable[[Any, Any, AddParameters], npt.NDArray[np.uint8]]
 _EVERYWHERE: Final[tuple[AddConvention, ...]] = (
     addition.add_tflite,
     addition.add_tflite_single_rounding,
+    addition.add_xnnpack,
     addition.add_page,
 )
 _FOLDED: Final[tuple[AddConvention, ...]] = (
@@ -33,6 +38,10 @@ _FOLDED: Final[tuple[AddConvention, ...]] = (
     addition.add_neon_ties_even,
     addition.add_neon_ties_even_unfused,
 )
+_INTEGER: Final[Mapping[AddConvention, tuple[Rescale, Callable[[float], Derived]]]] = {
+    addition.add_tflite: (double_rounding, derive_tflite),
+    addition.add_tflite_single_rounding: (single_rounding, derive_tflite_single_rounding),
+}
 _NEAR: Final = Fraction(1, 1 << 16)
 
 
@@ -62,21 +71,69 @@ class Addition:
     def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
         result = int(self.run(only(element, ("a", "b")))[0])
         exact = exact_sum(element["a"], element["b"], self.parameters)
-        event = ""
-        if not self.lowest <= exact <= self.lowest + 255:
-            event = f"saturates at {result}"
-        elif is_tie(exact):
-            event = "tie"
-        elif abs(exact % 1 - Fraction(1, 2)) < _NEAR:
-            event = "nearly a tie"
+        event = _event(exact) if self.lowest <= exact <= self.lowest + 255 else f"saturates at {result}"
         return [RuleStep("sum", result, exact, event)]
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class IntegerAddition:
+    """TFLite's integer add with its rescalings as numbers: of 16 bits, or where one of them is in question."""
+
+    convention: AddConvention
+    parameters: AddParameters
+    rescaling: AddRescaling
+    rescale: Rescale
+    left_shift: int
+    rises: bool = False
+
+    @classmethod
+    def of(cls, convention: AddConvention, parameters: AddParameters, bits: int) -> IntegerAddition:
+        """That of parameters, for operands of so many bits; raises ValueError for scales that are not above 0."""
+        rescale, derive = _INTEGER[convention]
+        scales = [float(one.scale) for one in (parameters.a, parameters.b, parameters.output)]
+        if not (np.isfinite(scales).all() and min(scales) > 0):
+            raise ValueError("the integer add takes scales that are finite and above 0")
+        rescaling = rescaling_of((scales[0], scales[1], scales[2]), LEFT_SHIFTS[bits], derive)
+        return cls(convention=convention, parameters=parameters, rescaling=rescaling, rescale=rescale,
+                   left_shift=LEFT_SHIFTS[bits])  # fmt: skip
+
+    @property
+    def name(self) -> str:
+        return self.convention.__name__
+
+    @property
+    def note(self) -> str:
+        return used_by(self.convention)
+
+    def run(self, operands: Operands) -> Integers:
+        by = self.parameters
+        a, b = operands["a"] - by.a.zero_point, operands["b"] - by.b.zero_point
+        placed = add_wrapped(add_rescaled(a, b, self.rescaling, self.left_shift, self.rescale), by.output.zero_point)
+        return np.maximum(placed, by.output.zero_point) if by.relu else placed
+
+    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
+        result = int(self.run(only(element, ("a", "b")))[0])
+        exact = exact_sum(element["a"], element["b"], self.parameters)
+        return [RuleStep("sum", result, exact, _event(exact))]
+
+
 def addition_rules(parameters: AddParameters, dtype: np.dtype[Any]) -> Iterator[CandidateRule]:
-    """Those that are defined for int8 too, and for uint8 the others, whose folded constant no move can keep."""
+    """Those that are defined for int8 too, and for uint8 the others, whose folded constant no move can keep.
+
+    Of 16 bits there is only the integer add.
+    """
+    if dtype.itemsize == 2:
+        yield from (IntegerAddition.of(convention, parameters, 16) for convention in _INTEGER)
+        return
     lowest = int(np.iinfo(dtype).min)
     for convention in _EVERYWHERE + (() if lowest else _FOLDED):
         yield Addition(convention, parameters, lowest)
+
+
+def _event(exact: Fraction) -> str:
+    if is_tie(exact):
+        return "tie"
+    return "nearly a tie" if abs(exact % 1 - Fraction(1, 2)) < _NEAR else ""
 
 
 def exact_sum(a: int, b: int, parameters: AddParameters) -> Fraction:

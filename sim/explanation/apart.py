@@ -26,6 +26,8 @@ _CHANNELS: Final = 64
 """Channels with parameters of their own that are tried."""
 _LEVELS: Final = 1 << 16
 _DIRECTED_LEVELS: Final = 520
+_STEP: Final = 127
+"""Between numbers of 16 bits of which pairs are tried."""
 _MOST_THRESHOLDS: Final = 1 << 17
 """Of all channels together: what is bisected in about a second."""
 
@@ -83,7 +85,7 @@ class AccumulatorSearch:
 
     def __call__(self, one: Candidate, other: Candidate) -> Apart:
         """Two that rise are equal if they agree where `one` begins to give a level, and just before."""
-        found = _differing(self._run(one), self._run(other), self._operands)
+        found = differing_inputs(self._run(one), self._run(other), self._operands)
         if found or not (self._has_few_levels and self._is_monotone(one) and self._is_monotone(other)):
             size = len(self._operands["value"]) // 2
             return Apart(found, f"{size:,} accumulators{self._scope} (ties, edges, extremes, small ones)")
@@ -93,7 +95,7 @@ class AccumulatorSearch:
         for values in (first, first - 1):
             inside = (values >= INT32_MIN) & (values <= INT32_MAX)
             tried = {**{name: array[inside] for name, array in self._grid_of_levels.items()}, "value": values[inside]}
-            found = _differing(one.run(tried), other.run(tried), tried)
+            found = differing_inputs(one.run(tried), other.run(tried), tried)
             if found:
                 return Apart(found, "")
         return Apart((), f"all 2^32 accumulators{self._scope}", is_all=self._is_all)
@@ -142,19 +144,21 @@ class AccumulatorSearch:
 
 
 class PairSearch:
-    """Compares candidates on all pairs of bytes."""
+    """Compares candidates on all pairs of bytes, or on some of 16 bits."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         info = np.iinfo(dtype)
-        a, b = np.meshgrid(*[np.arange(info.min, info.max + 1, dtype=np.int64)] * 2, indexing="ij")
+        self._is_all = dtype.itemsize == 1
+        numbers = np.arange(info.min, info.max + 1, 1 if self._is_all else _STEP, dtype=np.int64)
+        a, b = np.meshgrid(numbers, numbers, indexing="ij")
         self._operands: Operands = {"a": a.ravel(), "b": b.ravel()}
 
     def __call__(self, one: Candidate, other: Candidate) -> Apart:
-        found = _differing(one.run(self._operands), other.run(self._operands), self._operands)
-        return Apart(found, "all 65,536 pairs", is_all=True)
+        found = differing_inputs(one.run(self._operands), other.run(self._operands), self._operands)
+        return Apart(found, f"{'all ' * self._is_all}{self._operands['a'].size:,} pairs", is_all=self._is_all)
 
 
-def _differing(first: Int64Array, second: Int64Array, operands: Operands) -> tuple[Directed, ...]:
+def differing_inputs(first: Int64Array, second: Int64Array, operands: Operands) -> tuple[Directed, ...]:
     """The inputs of the smallest magnitude for which two results differ; those in a tail only where no others do.
 
     Accumulators have the names that a reader knows, and nothing beside them that tells nothing.
@@ -162,7 +166,7 @@ def _differing(first: Int64Array, second: Int64Array, operands: Operands) -> tup
     at = np.flatnonzero(first != second)
     in_tail = operands.get("in_tail", np.zeros(len(first)))[at] == 1
     at = at if in_tail.all() else at[~in_tail]
-    size = np.sum([np.abs(operands[name][at]) for name in operands if name in ("value", "a", "b")], axis=0)
+    size = np.sum([np.abs(operands[name][at]) for name in operands if name in ("value", "a", "b", "sum")], axis=0)
     at = at[np.argsort(size, kind="stable")][:_SHOWN]
     found = []
     for i in at:

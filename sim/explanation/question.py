@@ -158,12 +158,13 @@ class Product:
 
 @dataclass(frozen=True)
 class Sum:
-    """Two tensors of bytes, added into the output's scale."""
+    """Two tensors of bytes or int16, added into the output's scale, within the bounds of an activation if there are."""
 
     output: AnyArray
     a: AnyArray
     b: AnyArray
     parameters: AddParameters
+    bounds: Range | None = None
 
     @property
     def parts(self) -> Sequence[QuestionPart]:
@@ -171,7 +172,7 @@ class Sum:
 
     @cached_property
     def _part(self) -> QuestionPart:
-        limits, refused = limits_of(self.output.dtype, None)
+        limits, refused = limits_of(self.output.dtype, self.bounds)
         candidates = combined(addition_rules(self.parameters, self.output.dtype), limits[:1])
         return QuestionPart(
             operands=self._operands,

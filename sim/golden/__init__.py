@@ -17,6 +17,7 @@ from sim.golden.addition import (
     add_page,
     add_tflite,
     add_tflite_single_rounding,
+    add_xnnpack,
 )
 from sim.golden.bounds import (
     bounded_then_low_byte,
@@ -147,6 +148,7 @@ __all__ = [
     "add_page",
     "add_tflite",
     "add_tflite_single_rounding",
+    "add_xnnpack",
     "bounded_then_low_byte",
     "bounded_unless_equal",
     "bounded_unless_whole_range",

@@ -3,6 +3,7 @@
     Simd, uint8 + uint8 -> uint8:  v = a * ad + b * bd + t in float32, then rounded and clamped; where each backend
                                    rounds on the way, and how it rounds at last, is what tells them apart
     TFLite, CMSIS-NN:              three fixed-point rescalings in int32
+    XNNPACK:                       two multipliers and one shift
 
 The contract of every `add_*`: `a` and `b` are integer arrays in 0..255 (or ints) that broadcast, `parameters` are
 `AddParameters`; the result is a new uint8 array.  `TypeError`: not of an integer dtype; `ValueError`: outside 0..255.
@@ -19,7 +20,7 @@ import numpy.typing as npt
 
 from sim.golden.declaration import convention
 from sim.golden.derivation import Derived, derive_tflite, derive_tflite_single_rounding
-from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, clamp, shift_left_wrap, wrap_int32
+from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, clamp, wrap_int32
 from sim.golden.floating_point import (
     Float32Array,
     away_by_half,
@@ -28,12 +29,12 @@ from sim.golden.floating_point import (
     to_int32_ties_even_indefinite,
     to_int32_truncated,
 )
+from sim.golden.integer_addition import LEFT_SHIFTS, Rescale, add_rescaled, rescaling_of, xnnpack_multipliers
 from sim.golden.scaling import double_rounding, single_rounding
 
 Uint8Array = npt.NDArray[np.uint8]
 Bytes = npt.NDArray[np.integer[Any]] | int
-LEFT_SHIFT = 20
-"""Of both operands of the integer add: upstream's constant for uint8."""
+LEFT_SHIFT: Final = LEFT_SHIFTS[8]
 
 
 @dataclass(frozen=True)
@@ -410,7 +411,33 @@ def add_tflite_single_rounding(a: Bytes, b: Bytes, parameters: AddParameters) ->
     return _add_in_integers(a, b, parameters, single_rounding, derive_tflite_single_rounding)
 
 
-Rescale = Callable[[Int32Array, int, int], Int32Array]
+@convention(
+    formula=(
+        "clamp(((A (a - za) + B (b - zb) + 2^(s-1)) >> s) + zd, 0, 255), A = rint(sa/sd 2^s), B likewise, s = 20 - the "
+        "exponent of the larger of sa/sd and sb/sd"
+    ),
+    users="XNNPACK, so LiteRT's default kernels",
+)
+def add_xnnpack(a: Bytes, b: Bytes, parameters: AddParameters) -> Uint8Array:
+    """XNNPACK's add of qs8 and qu8: two multipliers of at most 21 bits, one rounding, ties up.
+
+    Scales must be above 0, finite, and 2^-10 up to 2^8 of the output's for the larger one, zero points in 0..255, else
+    `ValueError`. The activation is the lower bound zd.
+
+    >>> scales = AddParameters(Quantization(0.01), Quantization(0.01, 3), Quantization(0.02, 10))
+    >>> add_tflite(0, 0, scales), add_xnnpack(0, 0, scales)
+    (array(8, dtype=uint8), array(9, dtype=uint8))
+    """
+    for name, quantization in (("a", parameters.a), ("b", parameters.b), ("output", parameters.output)):
+        _require_integer_add(name, quantization)
+    require_identity_or_relu(parameters.activation, "XNNPACK's add")
+    first, second, shift = xnnpack_multipliers(*_factors(parameters))
+    left, right = (
+        _bytes(values, "values").astype(np.int64) - q.zero_point for values, q in ((a, parameters.a), (b, parameters.b))
+    )
+    zero = parameters.output.zero_point
+    placed = (left * first + right * second + (1 << (shift - 1)) >> shift) + zero
+    return np.asarray(np.clip(placed, zero if parameters.relu else 0, 255)).astype(np.uint8)
 
 
 def _add_in_integers(
@@ -419,17 +446,13 @@ def _add_in_integers(
     for name, quantization in (("a", parameters.a), ("b", parameters.b), ("output", parameters.output)):
         _require_integer_add(name, quantization)
     require_identity_or_relu(parameters.activation, "the integer add")
-    a_scale, b_scale, output_scale = (float(q.scale) for q in (parameters.a, parameters.b, parameters.output))
-    twice_largest = 2 * max(a_scale, b_scale)
-    left = rescale(_shifted(a, parameters.a), *derive(a_scale / twice_largest))
-    right = rescale(_shifted(b, parameters.b), *derive(b_scale / twice_largest))
-    total = rescale(wrap_int32(left.astype(np.int64) + right), *derive(twice_largest / (2**LEFT_SHIFT * output_scale)))
+    by_a, by_b, by_output = (float(q.scale) for q in (parameters.a, parameters.b, parameters.output))
+    left, right = (
+        _bytes(values, "values").astype(np.int64) - q.zero_point for values, q in ((a, parameters.a), (b, parameters.b))
+    )
+    total = add_rescaled(left, right, rescaling_of((by_a, by_b, by_output), LEFT_SHIFT, derive), LEFT_SHIFT, rescale)
     zero = parameters.output.zero_point
     return clamp(wrap_int32(total.astype(np.int64) + zero), zero if parameters.relu else 0, 255).astype(np.uint8)
-
-
-def _shifted(values: Bytes, quantization: Quantization) -> Int32Array:
-    return shift_left_wrap(_bytes(values, "values").astype(np.int64) - quantization.zero_point, LEFT_SHIFT)
 
 
 def _require_integer_add(name: str, quantization: Quantization) -> None:

@@ -1,41 +1,63 @@
 """Every layer of a network from the numbers that somebody's runtime gave it: which conventions make what it made.
 
 Each layer is computed from the other side's own inputs, so that a difference is told where it is made, and not again in
-every layer behind it.
+every layer behind it.  What most layers of a kind are is the usual convention; a layer that is not is told with what
+makes the difference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any, Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from sim.explanation.answer import explain
-from sim.explanation.explanation import Explanation
-from sim.explanation.question import QuestionError
+from sim.explanation.answer import answer
+from sim.explanation.explanation import Explanation, Trace
+from sim.explanation.question import Question, QuestionError
+from sim.explanation.rows import distinct_rows
+from sim.explanation.rule import Candidate
+from sim.explanation.survey import survey
+from sim.explanation.trace import trace
+from sim.models.causes import Cause, causes_of
 from sim.models.computed import computed
-from sim.models.layers import Added, Computed, Requantized
+from sim.models.layers import Added, Computed, Pooled, Requantized
 from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NotComputed
+from sim.models.questions import EXACT, question_of
 
-LayerOutcome = Literal["equal", "differs", "skipped"]
+LayerOutcome = Literal["equal", "departs", "differs", "skipped"]
+_KINDS: Final = {Requantized: "scaling", Added: "addition", Pooled: "pooling"}
+_PRODUCTS: Final = ("MUL", "QLinearMul")
+"""Layers that are scaled as others are, but by kernels of their own: they may round otherwise."""
+_BASES: Final = 8
+"""Conventions that are tried as the usual one, where several may be."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerReport:
-    """What became of a layer: `equal` to some conventions, by name, `differs` from all, or `skipped` with the reason.
+    """What became of a layer: `equal` to some conventions, by name, `departs` from the one that most layers of its
+    kind are but is another, `differs` from all, or is `skipped` with the reason.
 
-    `differing` of `elements` are other numbers under the nearest convention; `first` is the first of them.
+    `usual` is the convention that it departs or differs from: by it `differing` of `elements` are other numbers,
+    `first` is the first of them and `trace` what became of that one; `causes` are changes that would make them all.
+    `along` has for each axis of the output how many differ at each of its places.
     """
 
     layer: NetworkLayer
     outcome: LayerOutcome
+    kind: str = ""
     conventions: tuple[str, ...] = ()
+    usual: str = ""
+    causes: tuple[Cause, ...] = ()
+    trace: Trace | None = None
     explanation: Explanation | None = None
     differing: int = 0
     elements: int = 0
     first: tuple[int, ...] = ()
+    along: tuple[tuple[int, ...], ...] = ()
     reason: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -43,20 +65,37 @@ class LayerReport:
             "number": self.layer.number,
             "operator": self.layer.operator,
             "outcome": self.outcome,
+            "kind": self.kind,
             "conventions": list(self.conventions),
+            "usual": self.usual,
+            "causes": [cause.as_json() for cause in self.causes],
+            "trace": None if self.trace is None else self.trace.as_json(),
             "differing": self.differing,
             "elements": self.elements,
             "first": list(self.first),
+            "along": [list(counts) for counts in self.along],
             "reason": self.reason,
             "explanation": None if self.explanation is None else self.explanation.as_json(),
         }
 
 
-def compared(network: Network, tensors: Mapping[int, AnyArray]) -> Iterator[LayerReport]:
+def compared(network: Network, tensors: Mapping[int, AnyArray]) -> tuple[LayerReport, ...]:
     """A report of each layer whose numbers are among `tensors`, by number, in the network's order."""
     given = network.constants | dict(tensors)
-    for layer in network.layers:
-        yield _report(network, layer, given)
+    reports = [_surveyed(network, layer, given) for layer in network.layers]
+    kinds = {one.kind for one in reports if one.kind}
+    usual = {kind: _usual([one.conventions for one in reports if one.kind == kind]) for kind in kinds}
+    return tuple(_told(network, report, given, usual.get(report.kind, ())) for report in reports)
+
+
+def plain(name: str) -> str:
+    """A convention whatever its multiplier is derived by."""
+    return name.split(" of ")[0]
+
+
+def is_one_of(names: Sequence[str], convention: str) -> bool:
+    """Whether a layer whose conventions are these is that one, or that one whatever the multiplier is derived by."""
+    return convention in names or plain(convention) in names
 
 
 def tensors_by_name(network: Network, arrays: Mapping[str, AnyArray]) -> dict[int, AnyArray]:
@@ -65,7 +104,8 @@ def tensors_by_name(network: Network, arrays: Mapping[str, AnyArray]) -> dict[in
     found = {}
     for name, array in arrays.items():
         if name not in numbers:
-            raise ModelError(f"{network.name} computes no tensor {name!r}: it has {', '.join(sorted(numbers)[:8])}")
+            near = get_close_matches(name, numbers, n=8) or sorted(numbers)[:8]
+            raise ModelError(f"{network.name} computes no tensor {name!r}: it has {', '.join(near)}")
         tensor = numbers[name]
         stated = tensor.shape if tensor.shape is not None else array.shape
         if (str(array.dtype), array.shape) != (tensor.dtype, stated):
@@ -76,76 +116,106 @@ def tensors_by_name(network: Network, arrays: Mapping[str, AnyArray]) -> dict[in
     return found
 
 
-def _report(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArray]) -> LayerReport:
+def _surveyed(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArray]) -> LayerReport:
+    """Which conventions give a layer's output."""
     if not layer.outputs or layer.outputs[0] not in given:
         return LayerReport(layer=layer, outcome="skipped", reason="its output is not among the tensors")
     output = given[layer.outputs[0]]
     try:
-        made = computed(network, layer, given)
-        shape = made.shape if isinstance(made, np.ndarray) else made.numbers.shape
-        if shape != output.shape:
-            raise NotComputed(f"it makes {list(shape)}, and its output is {list(output.shape)}")
+        made = _made(network, layer, given)
         if isinstance(made, np.ndarray):
-            return _exact(layer, made, output)
-        explanation = _explained(made, output)
+            return _moved(layer, made, output)
+        question = question_of(made, output)
+        names = tuple(_name(question, one) for one in _matches(question))
     except NotComputed as error:
         return LayerReport(layer=layer, outcome="skipped", reason=str(error))
     except QuestionError as error:
         return LayerReport(layer=layer, outcome="skipped", reason=f"nothing can be said of it: {error}")
-    names = tuple(name for match in explanation.matches for name in match.names)
-    if names:
-        return LayerReport(
-            layer=layer, outcome="equal", conventions=names, explanation=explanation, elements=output.size
-        )
-    nearest = explanation.nearest[0] if explanation.nearest else None
     return LayerReport(
-        layer=layer,
-        outcome="differs",
-        explanation=explanation,
-        conventions=nearest.names if nearest else (),
-        differing=nearest.differing if nearest else output.size,
+        layer=layer, outcome="equal" if names else "differs", conventions=names,
+        kind="product" if layer.operator in _PRODUCTS else _KINDS[type(made)],
         elements=output.size,
-        first=nearest.traces[0].element if nearest and nearest.traces else (),
-    )
+    )  # fmt: skip
 
 
-def _exact(layer: NetworkLayer, made: AnyArray, output: AnyArray) -> LayerReport:
-    """Where nothing is rounded."""
-    wrong = np.argwhere(made != output)
-    return LayerReport(
-        layer=layer,
-        outcome="differs" if len(wrong) else "equal",
-        conventions=() if len(wrong) else ("exact",),
-        differing=len(wrong),
-        elements=output.size,
-        first=tuple(int(place) for place in wrong[0]) if len(wrong) else (),
-    )
+def _made(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArray]) -> Computed:
+    """What a layer makes, in the shape of the output that was given; raises NotComputed."""
+    made, output = computed(network, layer, given), given[layer.outputs[0]]
+    shape = made.shape if isinstance(made, np.ndarray) else made.numbers.shape
+    if shape != output.shape:
+        raise NotComputed(f"it makes {list(shape)}, and its output is {list(output.shape)}")
+    return made
 
 
-def _explained(made: Computed, output: AnyArray) -> Explanation:
-    if isinstance(made, Requantized):
-        return explain(
-            output,
-            accumulators=made.accumulators,
-            scale=made.scale if made.scale.size > 1 else float(made.scale.reshape(-1)[0]),
-            zero_point=made.zero_point,
-            minimum=made.minimum,
-            maximum=made.maximum,
-            axis=made.axis,
-        )
-    assert isinstance(made, Added)
-    if made.activation not in ("NONE", "RELU"):
-        raise NotComputed(f"the fused activation {made.activation} of an addition is not computed")
-    a, b, of_output = made.scales
-    return explain(
-        output,
-        a=made.a,
-        b=made.b,
-        scale_a=float(a.scales[0]),
-        scale_b=float(b.scales[0]),
-        scale=float(of_output.scales[0]),
-        zero_point_a=a.zero_point,
-        zero_point_b=b.zero_point,
-        zero_point=of_output.zero_point,
-        relu=made.activation == "RELU",
-    )
+def _moved(layer: NetworkLayer, made: AnyArray, output: AnyArray) -> LayerReport:
+    """Where numbers only get another shape."""
+    wrong = made != output
+    if not wrong.any():
+        return LayerReport(layer=layer, outcome="equal", conventions=(EXACT,), elements=output.size)
+    return _differing(LayerReport(layer=layer, outcome="differs"), wrong)
+
+
+def _differing(report: LayerReport, wrong: npt.NDArray[np.bool_]) -> LayerReport:
+    """With how many elements are wrong, the first of them, and where they lie."""
+    axes = range(wrong.ndim)
+    along = (wrong.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes)
+    return replace(
+        report, differing=int(wrong.sum()), elements=wrong.size, first=tuple(map(int, np.argwhere(wrong)[0])),
+        along=tuple(tuple(map(int, np.atleast_1d(counts))) for counts in along),
+    )  # fmt: skip
+
+
+def _matches(question: Question) -> list[Candidate]:
+    (part,) = question.parts
+    rows = distinct_rows(part.operands, question.output.astype(np.int64).ravel())
+    return [tally.candidate for tally in survey(part.candidates, rows, counted=0).matches]
+
+
+def _name(question: Question, candidate: Candidate) -> str:
+    """That of the rounding alone, where the bounds are those that the file states."""
+    (part,) = question.parts
+    return candidate.rule.name if candidate.limits == part.candidates[0].limits else candidate.name
+
+
+def _usual(layers: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """The conventions that most layers of a kind are, if more than half of at least two are one; else none.
+
+    Several where they are those of the same layers: these numbers do not tell them apart.
+    """
+    names = dict.fromkeys(name for own in layers for name in own if " then " not in name)
+    members = {name: [is_one_of(own, name) for own in layers] for name in names}
+    most = max(members.values(), key=sum, default=[])
+    if sum(most) <= max(len(layers) / 2, 1):
+        return ()
+    return tuple(name for name, own in members.items() if own == most)
+
+
+def _told(network: Network, report: LayerReport, given: Mapping[int, AnyArray], usual: tuple[str, ...]) -> LayerReport:
+    """With what parts a layer from the usual convention, where it does."""
+    if not report.kind or (report.outcome == "equal" and (not usual or is_one_of(report.conventions, usual[0]))):
+        return report
+    layer = report.layer
+    made, output = _made(network, layer, given), given[layer.outputs[0]]
+    if isinstance(made, np.ndarray):
+        return report
+    question = question_of(made, output)
+    (part,), matches = question.parts, _matches(question)
+    explanation = answer(question)
+    names = usual or tuple(one.split(" then ")[0] for near in explanation.nearest for one in near.names)
+    bases = [
+        one
+        for one in part.candidates
+        if one.limits == part.candidates[0].limits and any(is_one_of((one.rule.name,), name) for name in names)
+    ][:_BASES]
+    found = [(base, causes_of(network, layer, given, question, base, matches)) for base in bases]
+    told = replace(
+        report, outcome="departs" if matches else "differs", explanation=explanation,
+        conventions=report.conventions or (explanation.nearest[0].names if explanation.nearest else ()),
+    )  # fmt: skip
+    if not found:
+        return replace(told, differing=output.size)
+    base, causes = next((one for one in found if one[1]), found[0])
+    wrong = (base.run(part.operands) != output.ravel()).reshape(output.shape)
+    at = int(np.flatnonzero(wrong)[0])
+    shown = trace(part, base, matches or bases, at, output.shape, int(output.ravel()[at]))
+    return _differing(replace(told, usual=base.rule.name, causes=causes, trace=shown), wrong)

@@ -27,5 +27,5 @@ def computed(network: Network, layer: NetworkLayer, given: Inputs) -> Computed:
             raise NotComputed(f"{tensor.name or f'tensor {number}'} is {tensor.dtype}, not quantized")
     try:
         return compute(network, layer, given)
-    except (ValueError, IndexError) as error:  # shapes that do not go together
+    except (ValueError, IndexError, TypeError) as error:  # shapes that do not go together, attributes of other types
         raise NotComputed(f"its tensors do not fit: {str(error).splitlines()[0]}") from None

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.golden.addition import AddParameters, Quantization, add_tflite, relu_if
 from sim.golden.derivation import derive_tflite
+from sim.golden.integer_addition import LEFT_SHIFTS, add_rescaled, rescaling_of
 from sim.golden.scaling import double_rounding, double_rounding_ties_up, scale_float_ties_even, single_rounding
+from sim.kernels.pool.golden import ties_away
 from sim.models.computed import computed
-from sim.models.layers import Added, Computed
-from sim.models.network import AnyArray, Network, NotComputed
+from sim.models.layers import Added, Computed, Pooled, Requantized
+from sim.models.network import AnyArray, ModelError, Network, NotComputed, require_size
 
 Scaled = npt.NDArray[np.int32]
 _FIXED: Final[Mapping[str, Callable[[Any, int, int], Scaled]]] = {
@@ -29,7 +30,8 @@ def forward(network: Network, given: Mapping[int, AnyArray], convention: str, fi
     """The tensors that the layers from `first` on make of the given ones, by number, with these.
 
     What a layer takes is what the layers before it made.  A layer that cannot be computed makes nothing, and what needs
-    its output neither.  Additions are TFLite's integer addition in every convention.
+    its output neither.  Additions are TFLite's integer addition in every convention,
+    and averages round ties away from zero.
     """
     tensors = network.constants | dict(given)
     behind = network.layers[first:]
@@ -44,13 +46,41 @@ def forward(network: Network, given: Mapping[int, AnyArray], convention: str, fi
     return tensors
 
 
+def drawn_inputs(network: Network, seed: int) -> dict[int, AnyArray]:
+    """Any numbers of the inputs' types, of a seed; raises ModelError for inputs of other types, or too large."""
+    rng, found = np.random.default_rng(seed), dict[int, AnyArray]()
+    for number in network.inputs:
+        tensor = network.tensors[number]
+        require_size(tensor.shape or ())
+        if tensor.dtype not in ("int8", "uint8", "int16") or tensor.shape is None:
+            raise ModelError(f"the input {tensor.name} is {tensor}: give numbers for it with --inputs FILE.npz")
+        limits = np.iinfo(tensor.dtype)
+        found[number] = rng.integers(limits.min, limits.max, tensor.shape, tensor.dtype, endpoint=True)
+    return found
+
+
 def output_under(convention: str, made: Computed, dtype: str) -> AnyArray:
     """What a layer gives under a convention; raises NotComputed where it does not define that."""
-    if isinstance(made, np.ndarray):
-        return made
-    if isinstance(made, Added):
-        return _sum(made, dtype)
+    if isinstance(made, Requantized | Added) and not dtype.lstrip("u").startswith("int"):
+        raise NotComputed(f"its output is {dtype}")
+    match made:
+        case Requantized():
+            placed = _requantized(made, convention)
+        case Added():
+            placed = _sum(made, dtype)
+        case Pooled():
+            placed, dtype = _average(made), made.dtype
+        case np.ndarray():
+            return made
+        case _:
+            assert_never(made)
     limits = np.iinfo(dtype)
+    lower = limits.min if made.minimum is None else made.minimum
+    upper = limits.max if made.maximum is None else made.maximum
+    return np.clip(placed, lower, upper).astype(dtype)
+
+
+def _requantized(made: Requantized, convention: str) -> npt.NDArray[np.int64]:
     channels = np.moveaxis(made.accumulators, made.axis, -1)
     try:
         scaled = [
@@ -59,10 +89,7 @@ def output_under(convention: str, made: Computed, dtype: str) -> AnyArray:
         ]
     except ValueError as error:
         raise NotComputed(f"{convention} does not define it: {error}") from None
-    placed = np.stack(scaled, axis=made.axis).astype(np.int64) + made.zero_point
-    lower = limits.min if made.minimum is None else made.minimum
-    upper = limits.max if made.maximum is None else made.maximum
-    return np.clip(placed, lower, upper).astype(dtype)
+    return np.stack(scaled, axis=made.axis).astype(np.int64) + made.zero_point
 
 
 def _scaled(sums: Scaled, factor: float, convention: str) -> Scaled:
@@ -71,12 +98,20 @@ def _scaled(sums: Scaled, factor: float, convention: str) -> Scaled:
     return scale_float_ties_even(sums, np.float32(factor))
 
 
-def _sum(made: Added, dtype: str) -> AnyArray:
-    """The golden reference takes uint8: int8 is 128 less, zero points and all."""
-    if dtype not in ("int8", "uint8") or made.activation not in ("NONE", "RELU"):
-        raise NotComputed(f"an addition to {dtype} with the activation {made.activation} is not computed")
-    less = 128 if dtype == "int8" else 0
-    a, b, output = (Quantization(float(scale.scales[0]), scale.zero_point + less) for scale in made.scales)
-    x, y = ((array.astype(np.int16) + less).astype(np.uint8) for array in (made.a, made.b))
-    parameters = AddParameters(a, b, output, relu_if(made.activation == "RELU"))
-    return (add_tflite(x, y, parameters).astype(np.int16) - less).astype(dtype)
+def _sum(made: Added, dtype: str) -> npt.NDArray[np.int64]:
+    bits = np.iinfo(dtype).bits
+    if bits not in LEFT_SHIFTS:
+        raise NotComputed(f"an addition to {dtype} is not computed")
+    a, b, output = made.scales
+    scales = (float(a.scales[0]), float(b.scales[0]), float(output.scales[0]))
+    left, right = (array.astype(np.int64) - scale.zero_point for array, scale in ((made.a, a), (made.b, b)))
+    try:
+        rescaling = rescaling_of(scales, LEFT_SHIFTS[bits], derive_tflite)
+        total = add_rescaled(left, right, rescaling, LEFT_SHIFTS[bits], double_rounding)
+    except ValueError as error:
+        raise NotComputed(f"the integer addition does not define it: {error}") from None
+    return total.astype(np.int64) + output.zero_point
+
+
+def _average(made: Pooled) -> npt.NDArray[np.int64]:
+    return made.sums if made.counts is None else ties_away(made.sums, made.counts)

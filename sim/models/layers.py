@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.models.network import AnyArray, Network, NetworkLayer, NetworkTensor, NotComputed, TensorScale
+from sim.models.network import AnyArray, Network, NetworkLayer, NetworkTensor, NotComputed, TensorScale, require_size
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,12 +33,13 @@ class Requantized:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Added:
-    """The two operands of an addition, with the scales of both and of the output."""
+    """The two operands of an addition, with the scales of both and of the output, and the bounds of an activation."""
 
     a: AnyArray
     b: AnyArray
     scales: tuple[TensorScale, TensorScale, TensorScale]
-    activation: str
+    minimum: int | None = None
+    maximum: int | None = None
 
     @property
     def numbers(self) -> AnyArray:
@@ -46,10 +47,29 @@ class Added:
         return self.a
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pooled:
+    """Sums of windows (int64, in the shape of the output) and how many numbers each has; without these the largest.
+
+    `dtype` is that of the input and so of the output; `minimum` and `maximum` are those of the activation, or None.
+    """
+
+    sums: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64] | None
+    dtype: str
+    minimum: int | None = None
+    maximum: int | None = None
+
+    @property
+    def numbers(self) -> AnyArray:
+        """What is rounded, in the shape of the output."""
+        return self.sums
+
+
 Inputs = Mapping[int, AnyArray]
 """Numbers by tensor, those that the file holds among them."""
-Computed = Requantized | Added | AnyArray
-"""An array where nothing is rounded."""
+Computed = Requantized | Added | Pooled | AnyArray
+"""An array where numbers are only moved."""
 
 
 def operand(layer: NetworkLayer, place: int, given: Inputs) -> AnyArray:
@@ -78,12 +98,18 @@ def scale_of(tensor: NetworkTensor) -> TensorScale:
     return tensor.scale
 
 
+def broadcast(a: AnyArray, b: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Both in one shape; raises NotComputed where that is too large, ValueError where there is none."""
+    require_size(np.broadcast_shapes(a.shape, b.shape))
+    one, other = np.broadcast_arrays(a, b)
+    return one, other
+
+
 def added(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
-    """The addition of the first two inputs of a layer, broadcast."""
-    a, b = np.broadcast_arrays(operand(layer, 0, given), operand(layer, 1, given))
+    """The addition of the first two inputs of a layer, broadcast, without bounds."""
+    a, b = broadcast(operand(layer, 0, given), operand(layer, 1, given))
     of_a, of_b = (scale_of(network.tensors[number]) for number in layer.inputs[:2])
-    activation = layer.options.get("FusedActivationFunction", "NONE")
-    return Added(a=a, b=b, scales=(of_a, of_b, scale_of(network.output_of(layer))), activation=activation)
+    return Added(a=a, b=b, scales=(of_a, of_b, scale_of(network.output_of(layer))))
 
 
 def moved(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import prod
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,8 @@ import numpy.typing as npt
 from isa.errors import LanewiseError
 
 AnyArray = npt.NDArray[Any]
+LARGEST: Final = 1 << 28
+"""Numbers of an array that is made for a layer: what a damaged file states may be any size."""
 
 
 class ModelError(LanewiseError):
@@ -20,6 +23,12 @@ class ModelError(LanewiseError):
 
 class NotComputed(ModelError):
     """A layer whose arithmetic is not here: the message says why."""
+
+
+def require_size(shape: Sequence[int]) -> None:
+    """Raise NotComputed for an array that would fill the memory."""
+    if prod(shape) > LARGEST:
+        raise NotComputed(f"it takes {prod(shape):,} numbers at a time, and {LARGEST:,} are allowed")
 
 
 @dataclass(frozen=True, eq=False)

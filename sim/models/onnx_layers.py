@@ -1,4 +1,5 @@
-"""The layers of ONNX that take scales and zero points, and of ONNX Runtime's own QLinearAdd.
+"""The layers of ONNX that take scales and zero points, and of ONNX Runtime's own QLinearAdd,
+QLinearMul and QLinearGlobalAveragePool.
 
 Sources: the operators' definitions, those of ONNX and those that ONNX Runtime adds, and ONNX Runtime's
 `core/providers/cpu/quantization/qlinearconv.cc`, where the factor is (scale of x * scale of w) / scale of y in float32;
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.golden.fixed_point import wrap_int32
-from sim.models.layers import Computed, Inputs, Requantized, added, centred, operand, scale_of
+from sim.models.layers import Computed, Inputs, Pooled, Requantized, added, broadcast, centred, operand, scale_of
 from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed
 from sim.models.sums import convolved, matrix_product, patches_of, same_pads
 
@@ -74,7 +75,13 @@ def _patches(x: npt.NDArray[np.int64], size: tuple[int, ...], options: Mapping[s
     return patches_of(image, size, strides, dilations, around)
 
 
-def _largest(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+def _product(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
+    """Products of two tensors, element by element, broadcast."""
+    a, b = broadcast(*(centred(network, layer, place, given) for place in (0, 1)))
+    return _requantized(network, layer, a * b, axis=-1)
+
+
+def _largest(network: Network, layer: NetworkLayer, given: Inputs) -> Pooled:
     """The largest of each window; what lies outside of the image is smaller than all of it."""
     x = operand(layer, 0, given)
     if layer.options.get("ceil_mode") or x.dtype.kind not in "iu":
@@ -82,8 +89,20 @@ def _largest(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     lowest = int(np.iinfo(x.dtype).min)
     size = tuple(layer.options.get("kernel_shape", ()))
     found = _patches(x.astype(np.int64) - lowest, size, layer.options).max(axis=(4, 5)) + lowest
-    largest: AnyArray = found.transpose(0, 3, 1, 2).astype(x.dtype)
-    return largest
+    return Pooled(sums=found.transpose(0, 3, 1, 2), counts=None, dtype=str(x.dtype))
+
+
+def _average_of_all(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
+    """The average of each channel: the sum without zero points, and the scale of x over those of y and the count."""
+    x = centred(network, layer, 0, given)
+    if x.ndim != 4 or layer.options.get("channels_last"):
+        raise NotComputed("its image has not four axes, channels second")
+    of_x, of_y = (scale_of(tensor) for tensor in (network.tensors[layer.inputs[0]], network.output_of(layer)))
+    count = np.float32(x.shape[2] * x.shape[3])
+    return Requantized(
+        accumulators=x.sum(axis=(2, 3), keepdims=True).astype(np.int32), minimum=None, maximum=None,
+        scale=(of_x.scales / (of_y.scales * count)).astype(np.float64), zero_point=of_y.zero_point, axis=1,
+    )  # fmt: skip
 
 
 def flattened(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
@@ -97,6 +116,8 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     "QLinearConv": _convolution,
     "QLinearMatMul": _matrix_product,
     "QLinearAdd": added,
+    "QLinearMul": _product,
+    "QLinearGlobalAveragePool": _average_of_all,
     "MaxPool": _largest,
 }
 MOVES: Final = ("Reshape", "Squeeze", "Unsqueeze")

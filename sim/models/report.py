@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
-from sim.models.compare import LayerReport
+from sim.models.compare import LayerReport, is_one_of
 from sim.models.network import Network
-
-_ADDITIONS: Final = ("ADD", "QLinearAdd")
+from sim.models.questions import EXACT
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,15 +32,17 @@ class ModelReport:
 
     @cached_property
     def common(self) -> Mapping[str, tuple[str, ...]]:
-        """By kind of layer, "scaling" and "addition", the conventions that every layer of the kind shares."""
+        """By kind of layer (scaling, product, addition, pooling), those that every layer of the kind shares."""
         found: dict[str, list[dict[str, None]]] = {}
         for layer in self.compared:
-            if layer.outcome == "equal" and layer.explanation is not None:
-                kind = "addition" if layer.layer.operator in _ADDITIONS else "scaling"
+            if layer.outcome == "equal" and layer.kind and layer.conventions[0] != EXACT:
                 names = dict.fromkeys(name.split(" then ")[0] for name in layer.conventions)
-                found.setdefault(kind, []).append(names)
+                found.setdefault(layer.kind, []).append(names)
         every = {kind: dict.fromkeys(name for names in layers for name in names) for kind, layers in found.items()}
-        return {kind: tuple(name for name in names if _is_shared(name, found[kind])) for kind, names in every.items()}
+        return {
+            kind: tuple(name for name in names if all(is_one_of(tuple(own), name) for own in found[kind]))
+            for kind, names in every.items()
+        }
 
     def convention_of(self, layer: LayerReport) -> str:
         """The one of a layer's conventions that is told: of those that all layers share where there is one."""
@@ -53,19 +54,33 @@ class ModelReport:
         )
 
     @property
+    def apart(self) -> Sequence[LayerReport]:
+        """The layers that are not what the others are, those that are another convention among them."""
+        return [layer for layer in self.layers if layer.outcome in ("departs", "differs")]
+
+    @property
     def verdict(self) -> str:
         apart, count = self.first_apart, len(self.compared)
         if apart is not None:
-            name = self.network.output_of(apart.layer).name
             return (
-                f"layer {apart.layer.number}, {apart.layer.operator} to {name}, is the first that no convention here "
-                f"gives: {apart.differing:,} of {apart.elements:,} elements differ from the nearest"
+                f"{self._title(apart)} is the first that no convention here gives: {apart.differing:,} of "
+                f"{apart.elements:,} elements differ from {apart.usual or 'the nearest'}"
             )
         if not count:
             return "no layer could be compared"
         if count == 1:
             return "the one layer that was compared is reproduced bit for bit"
-        return f"all {count} layers that were compared are reproduced bit for bit"
+        all_of_them = f"all {count} layers that were compared are reproduced bit for bit"
+        if not self.apart:
+            return all_of_them
+        first, more = self.apart[0], f" and {len(self.apart) - 1} more" if len(self.apart) > 1 else ""
+        return (
+            f"{all_of_them}, {self._title(first)}{more} by another convention than the others: {first.differing:,} of "
+            f"{first.elements:,} elements are not {first.usual}"
+        )
+
+    def _title(self, layer: LayerReport) -> str:
+        return f"layer {layer.layer.number}, {layer.layer.operator} to {self.network.output_of(layer.layer).name},"
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -76,8 +91,3 @@ class ModelReport:
             "common": {kind: list(names) for kind, names in self.common.items()},
             "layers": [layer.as_json() for layer in self.layers],
         }
-
-
-def _is_shared(name: str, layers: Sequence[Mapping[str, None]]) -> bool:
-    """Whether each layer is that convention, or that one whatever the multiplier is derived by."""
-    return all(name in names or name.split(" of ")[0] in names for names in layers)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
-from sim.models.network import NotComputed
+from sim.models.network import NotComputed, require_size
 
 Int64Array = npt.NDArray[np.int64]
 Pads = Sequence[tuple[int, int]]
@@ -21,6 +21,7 @@ _WIDEST: Final = 1 << 14
 
 def matrix_product(a: Int64Array, b: Int64Array) -> Int64Array:
     """[M, K] by [K, N], by the processor's own arithmetic where all sums are exact in float64."""
+    require_size((a.shape[0], b.shape[1]))
     largest = int(np.abs(a).max(initial=0)) * int(np.abs(b).max(initial=0)) * a.shape[1]
     if largest < _EXACT_IN_FLOAT64:
         return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
@@ -51,11 +52,15 @@ def patches_of(
         raise NotComputed(f"its window is {widths[0]:,} x {widths[1]:,}")
     if not all(0 <= width <= _WIDEST for pair in pads for width in pair):
         raise NotComputed("it pads by less than nothing, or too much")
+    lengths = [length + sum(pair) for length, pair in zip(x.shape[1:3], pads, strict=True)]
+    require_size((x.shape[0], *lengths, x.shape[3]))
     padded = np.pad(x, [(0, 0), *pads, (0, 0)])
     if any(length < width for length, width in zip(padded.shape[1:3], widths, strict=True)):
         raise NotComputed("its window is larger than its input")
     windows = sliding_window_view(padded, widths, axis=(1, 2))
-    return windows[:, :: strides[0], :: strides[1], :, :: dilations[0], :: dilations[1]]
+    patches: Int64Array = windows[:, :: strides[0], :: strides[1], :, :: dilations[0], :: dilations[1]]
+    require_size(patches.shape)
+    return patches
 
 
 def same_pads(lengths: Sequence[int], widths: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]]:

@@ -27,6 +27,7 @@ _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "FusedActivationFunction",
     ),
     "FullyConnectedOptions": ("FusedActivationFunction", "KeepNumDims", "WeightsFormat"),
+    "MulOptions": ("FusedActivationFunction",),
     "AddOptions": ("FusedActivationFunction", "PotScaleInt16"),
     "Pool2DOptions": ("Padding", "StrideH", "StrideW", "FilterHeight", "FilterWidth", "FusedActivationFunction"),
 }  # fmt: skip
@@ -122,11 +123,11 @@ def _tensor(schema: Any, model: Any, tensor: Any, number: int) -> NetworkTensor:
         held = np.frombuffer(data.tobytes(), np.dtype(dtype).newbyteorder("<")).reshape(shape).astype(dtype)
     return NetworkTensor(
         number=number, name=(tensor.Name() or b"").decode("utf-8", "replace"), shape=shape, dtype=dtype,
-        scale=_scale(tensor.Quantization(), shape), data=held,
+        scale=_scale(tensor.Quantization(), shape, dtype), data=held,
     )  # fmt: skip
 
 
-def _scale(quantization: Any, shape: tuple[int, ...]) -> TensorScale | None:
+def _scale(quantization: Any, shape: tuple[int, ...], dtype: str) -> TensorScale | None:
     if quantization is None or not quantization.ScaleLength():
         return None
     scales, axis = np.asarray(quantization.ScaleAsNumpy(), np.float32), quantization.QuantizedDimension()
@@ -134,6 +135,9 @@ def _scale(quantization: Any, shape: tuple[int, ...]) -> TensorScale | None:
     zeros = np.broadcast_to(zeros, scales.shape) if zeros.size == 1 else zeros
     if zeros.shape != scales.shape or not (np.isfinite(scales).all() and (scales > 0).all()):
         raise ModelError("a tensor has scales that are no positive numbers, or not as many zero points")
+    limits = np.iinfo(dtype if dtype in ("int8", "uint8", "int16") else "int32")
+    if zeros.min() < limits.min or zeros.max() > limits.max:
+        raise ModelError(f"a tensor of {dtype} has a zero point that is not from {limits.min:,} to {limits.max:,}")
     if scales.size > 1 and not (0 <= axis < len(shape) and shape[axis] == scales.size):
         raise ModelError("a tensor has not as many scales as channels")
     return TensorScale(scales, zeros, axis)

@@ -8,14 +8,15 @@ Sources: its quantization specification and its reference kernels in `tensorflow
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.golden.fixed_point import wrap_int32
-from sim.models.layers import Added, Computed, Inputs, Requantized, added, centred, operand, scale_of
-from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed, TensorScale
+from sim.models.layers import Added, Computed, Inputs, Pooled, Requantized, added, broadcast, centred, operand, scale_of
+from sim.models.network import Network, NetworkLayer, NotComputed, TensorScale
 from sim.models.sums import convolved, convolved_by_channel, matrix_product, patches_of, same_pads
 
 
@@ -24,7 +25,7 @@ def _requantized(
 ) -> Requantized:
     output = network.output_of(layer)
     scale = scale_of(output)
-    minimum, maximum = activation_bounds(layer.options.get("FusedActivationFunction", "NONE"), scale, output.dtype)
+    minimum, maximum = _bounds(network, layer)
     bias = given[layer.inputs[2]].astype(np.int64) if len(layer.inputs) > 2 and layer.inputs[2] in given else 0
     return Requantized(
         accumulators=wrap_int32(sums + bias).astype(np.int32), scale=factor / np.float64(scale.scales[0]),
@@ -104,21 +105,50 @@ def _patches(x: npt.NDArray[np.int64], size: Sequence[int], options: Mapping[str
 
 
 def _addition(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
-    if network.output_of(layer).dtype == "int16":
-        raise NotComputed("an addition of 16 bits is not computed")
-    return added(network, layer, given)
+    if network.output_of(layer).dtype == "int16" and layer.options.get("PotScaleInt16", True):
+        raise NotComputed("an addition of 16 bits whose scales are powers of two is not computed")
+    made = added(network, layer, given)
+    minimum, maximum = _bounds(network, layer)
+    return replace(made, minimum=minimum, maximum=maximum)
 
 
-def _largest(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+def _product(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
+    """Products of two tensors, element by element, broadcast: `kernels/mul.cc`, with the factor in float32."""
+    a, b = broadcast(*(centred(network, layer, place, given) for place in (0, 1)))
+    of_a, of_b, of_output = (scale_of(network.tensors[number]) for number in (*layer.inputs[:2], layer.outputs[0]))
+    minimum, maximum = _bounds(network, layer)
+    return Requantized(
+        accumulators=(a * b).astype(np.int32), zero_point=of_output.zero_point, minimum=minimum, maximum=maximum,
+        scale=(of_a.scales * of_b.scales / of_output.scales).astype(np.float64),
+    )  # fmt: skip
+
+
+def _largest(network: Network, layer: NetworkLayer, given: Inputs) -> Pooled:
     """The largest of each window; what lies outside of the input is smaller than all of it."""
-    x, output = operand(layer, 0, given), network.output_of(layer)
-    least, most = activation_bounds(
-        layer.options.get("FusedActivationFunction", "NONE"), scale_of(output), output.dtype
+    x = operand(layer, 0, given)
+    lowest = int(np.iinfo(x.dtype).min)
+    found = _windows(x.astype(np.int64) - lowest, layer).max(axis=(4, 5)) + lowest
+    minimum, maximum = _bounds(network, layer)
+    return Pooled(sums=found, counts=None, dtype=str(x.dtype), minimum=minimum, maximum=maximum)
+
+
+def _average(network: Network, layer: NetworkLayer, given: Inputs) -> Pooled:
+    """The average of each window, of the numbers that lie in the input: `reference/integer_ops/pooling.h`."""
+    x = operand(layer, 0, given)
+    minimum, maximum = _bounds(network, layer)
+    sums, counts = (
+        _windows(numbers, layer).sum(axis=(4, 5)) for numbers in (x.astype(np.int64), np.ones_like(x, np.int64))
     )
-    size, lowest = [layer.options.get(name, 0) for name in ("FilterHeight", "FilterWidth")], int(np.iinfo(x.dtype).min)
-    found = _patches(x.astype(np.int64) - lowest, size, layer.options).max(axis=(4, 5)) + lowest
-    largest: AnyArray = (found if least is None else np.clip(found, least, most)).astype(output.dtype)
-    return largest
+    return Pooled(sums=sums, counts=counts, dtype=str(x.dtype), minimum=minimum, maximum=maximum)
+
+
+def _windows(x: npt.NDArray[np.int64], layer: NetworkLayer) -> npt.NDArray[np.int64]:
+    return _patches(x, [layer.options.get(name, 0) for name in ("FilterHeight", "FilterWidth")], layer.options)
+
+
+def _bounds(network: Network, layer: NetworkLayer) -> tuple[int | None, int | None]:
+    output = network.output_of(layer)
+    return activation_bounds(layer.options.get("FusedActivationFunction", "NONE"), scale_of(output), output.dtype)
 
 
 OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]] = {
@@ -126,7 +156,9 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     "CONV_2D": _convolution,
     "DEPTHWISE_CONV_2D": _depthwise,
     "ADD": _addition,
+    "MUL": _product,
     "MAX_POOL_2D": _largest,
+    "AVERAGE_POOL_2D": _average,
 }
 MOVES: Final = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
 """Layers that only give numbers another shape, of any type."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from typing import Any, Final
 
@@ -113,14 +113,14 @@ def requantization_of(
         return None
     spread = np.linspace(0, golden.size - 1, _SAMPLE).astype(np.int64)
     chosen = np.unique(np.concatenate([spread, telling[:_SAMPLE]]))
-    first = chosen[:: len(chosen) // _FIRST + 1]
+    first = _FirstLook(elements, golden, chosen[:: len(chosen) // _FIRST + 1])
     tried = 0
     for roles in _assignments(elements):
         names = _rules_of(elements, roles)
         tried += len(names)
         if most is not None and tried > most:
             return None
-        able = [name for name in names if elements.give(roles, name, golden, first)]
+        able = [name for name in names if first.agrees(roles, name)]
         able = [name for name in able if elements.give(roles, name, golden, chosen)]
         same = tuple(name for name in able if elements.give(roles, name, golden))
         if same:
@@ -226,11 +226,46 @@ class KernelLanes:
         return requantized(roles, name, self.output.dtype, lambda argument: self.of(argument)[taken])
 
 
+class _FirstLook:
+    """Some lanes, and what the conventions make of them up to the zero point: readings in turn differ in the rest."""
+
+    def __init__(self, elements: KernelLanes, golden: Int64Array, lanes: Int64Array) -> None:
+        self._numbers = cache(lambda argument: elements.of(argument)[lanes])
+        self._dtype, self._wanted = elements.output.dtype, golden[lanes]
+        self._scaled_by: tuple[object, ...] = ()
+        self._scaled: dict[str, Int64Array | None] = {}
+
+    def agrees(self, roles: Roles, name: str) -> bool:
+        """Whether a convention gives the golden numbers; one that refuses them does not."""
+        scaled_by = (roles.value, roles.bias, roles.multiplier, roles.shift, roles.sign)
+        if scaled_by != self._scaled_by:
+            self._scaled_by, self._scaled = scaled_by, {}
+        if name not in self._scaled:
+            self._scaled[name] = self._made(lambda: _scaled(roles, name, self._numbers))
+        scaled = self._scaled[name]
+        if scaled is None:
+            return False
+        made = self._made(lambda: _placed(scaled, roles, self._dtype, self._numbers))
+        return made is not None and bool((made == self._wanted).all())
+
+    @staticmethod
+    def _made(make: Callable[[], Int64Array]) -> Int64Array | None:
+        try:
+            return make()
+        except ValueError:
+            return None
+
+
 def requantized(roles: Roles, name: str, dtype: str, numbers_of: Callable[[str], Array]) -> Int64Array:
     """What a convention makes of lanes, by the numbers that an argument has for them.
 
     ValueError for numbers that it refuses.
     """
+    return _placed(_scaled(roles, name, numbers_of), roles, dtype, numbers_of)
+
+
+def _scaled(roles: Roles, name: str, numbers_of: Callable[[str], Array]) -> Int64Array:
+    """As `requantized`, before the zero point is added."""
 
     def of(argument: str) -> Int64Array:
         return np.asarray(numbers_of(argument).astype(np.int64))
@@ -245,13 +280,19 @@ def requantized(roles: Roles, name: str, dtype: str, numbers_of: Callable[[str],
         scaled = function(values, of(roles.multiplier), roles.sign * of(roles.shift))
     else:
         scaled = function(values, -roles.sign * of(roles.shift))
-    placed = scaled.astype(np.int64)
+    return np.asarray(scaled.astype(np.int64))
+
+
+def _placed(scaled: Int64Array, roles: Roles, dtype: str, numbers_of: Callable[[str], Array]) -> Int64Array:
+    """Scaled numbers with their zero point, within what the output holds and their bounds."""
+    placed = scaled
     if roles.zero_point:
-        placed = wrap_int32(placed + of(roles.zero_point)).astype(np.int64)
+        placed = wrap_int32(placed + numbers_of(roles.zero_point).astype(np.int64)).astype(np.int64)
     info = np.iinfo(dtype)
     limited = np.clip(placed, info.min, info.max)
     if roles.lower:
-        limited = np.minimum(np.maximum(limited, of(roles.lower)), of(roles.upper))
+        lower, upper = (numbers_of(name).astype(np.int64) for name in (roles.lower, roles.upper))
+        limited = np.minimum(np.maximum(limited, lower), upper)
     return np.asarray(limited, np.int64)
 
 

@@ -130,6 +130,7 @@ _FUNCTIONS: Sequence[tuple[Family, tuple[Callable[..., Any], ...]]] = (
             addition.add_neon_ties_even_unfused,
             addition.add_tflite,
             addition.add_tflite_single_rounding,
+            addition.add_xnnpack,
         ),
     ),
     (families.GEMM_OFFSETS, (gemm_offsets.offsets_added, gemm_offsets.zero_points_subtracted)),

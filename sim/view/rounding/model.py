@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
 from sim.explanation.explanation import place_of
 from sim.golden.registry.conventions import CONVENTIONS
-from sim.models.compare import LayerReport
+from sim.models.compare import LayerReport, plain
 from sim.models.cycles import NetworkCycles
 from sim.models.kernel_in_layer import KernelInLayer, TensorChange
 from sim.models.network import Network, NetworkLayer
 from sim.models.report import ModelReport
 from sim.view.rounding.explain import show_explanation
 
-_COLOURS = {"equal": "green", "differs": "red", "skipped": "yellow"}
+_COLOURS = {"equal": "green", "departs": "red", "differs": "red", "skipped": "yellow"}
+_SHOWN = 8
+"""Layers that part of which all is told."""
 
 
 def show_network(network: Network, console: Console) -> None:
@@ -28,7 +31,7 @@ def show_network(network: Network, console: Console) -> None:
         inputs = [str(network.tensors[number]) for number in layer.inputs if number >= 0]
         outputs = [f"{network.tensors[number].name} {network.tensors[number]}" for number in layer.outputs]
         table.add_row(
-            str(layer.number), escape(_operator(layer)), escape("\n".join(inputs)), escape("\n".join(outputs))
+            str(layer.number), escape(operator_of(layer)), escape("\n".join(inputs)), escape("\n".join(outputs))
         )
     console.print(table)
     console.print(f"{len(network.layers)} layers, {len(network.tensors)} tensors", highlight=False)
@@ -41,20 +44,33 @@ def show_model(report: ModelReport, console: Console) -> None:
         colour = _COLOURS[layer.outcome]
         name = report.network.output_of(layer.layer).name if layer.layer.outputs else ""
         table.add_row(
-            str(layer.layer.number), escape(_operator(layer.layer)), escape(name),
-            f"[{colour}]{layer.outcome}[/{colour}]", escape(_told(report, layer)),
+            str(layer.layer.number), escape(operator_of(layer.layer)), escape(name),
+            f"[{colour}]{layer.outcome}[/{colour}]", escape(told_of_layer(report, layer)),
         )  # fmt: skip
     console.print(table)
     seed = f", inputs of seed {report.seed}" if report.seed is not None else ""
     console.print(f"{escape(report.network.name)} against {escape(report.against)}{seed}", highlight=False)
     for kind, names in report.common.items():
-        console.print(escape(f"{kind}: {_shared(names)}"), highlight=False)
+        console.print(escape(f"{kind}: {told_of_shared(names)}"), highlight=False)
     apart = report.first_apart
-    colour = "red" if apart is not None else "green" if report.compared else "yellow"
+    colour = "red" if report.apart else "green" if report.compared else "yellow"
     console.print(f"[{colour}]{escape(report.verdict)}[/{colour}]", highlight=False)
+    for one in report.apart[:_SHOWN]:
+        for sentence in apart_sentences(one):
+            console.print(Padding(escape(sentence), (0, 0, 0, 2)), highlight=False)
+    if len(report.apart) > _SHOWN:
+        console.print(f"  ... and {len(report.apart) - _SHOWN:,} more layers; --json has them all", highlight=False)
     if apart is not None and apart.explanation is not None:
         console.print()
         show_explanation(apart.explanation, console)
+
+
+def apart_sentences(layer: LayerReport) -> Iterator[str]:
+    """Of a layer that is not what the others are: what would make it so, and its first element."""
+    for cause in layer.causes:
+        yield f"layer {layer.layer.number}, {cause.kind}: {cause.told}"
+    if layer.trace is not None:
+        yield f"layer {layer.layer.number}, {layer.trace}"
 
 
 def show_kernel_in_layer(run: KernelInLayer, console: Console) -> None:
@@ -81,7 +97,7 @@ def show_cycles_of_layers(estimate: NetworkCycles, console: Console) -> None:
         cells = [f"{count:,}" for _, count in one.cycles] or ["-"] * len(cores)
         kernel = one.kernel or f"none: {one.reason}"
         work = f"{one.work:,}" if one.work else "-"
-        table.add_row(str(one.layer.number), escape(_operator(one.layer)), escape(kernel), work, *cells)
+        table.add_row(str(one.layer.number), escape(operator_of(one.layer)), escape(kernel), work, *cells)
     table.add_row("", "all that are estimated", "", "", *(f"{count:,}" for count in estimate.total.values()))
     console.print(table)
     count, of = sum(bool(one.kernel) for one in estimate.layers), len(estimate.layers)
@@ -109,30 +125,35 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def _operator(layer: NetworkLayer) -> str:
+def operator_of(layer: NetworkLayer) -> str:
+    """With its activation."""
     activation = layer.options.get("FusedActivationFunction", "NONE")
     return layer.operator if activation == "NONE" else f"{layer.operator}, {activation}"
 
 
-def _shared(names: Sequence[str]) -> str:
+def told_of_shared(names: Sequence[str]) -> str:
     """The conventions that all layers share, and who uses the first of them."""
     if not names:
         return "no convention is shared by all layers"
-    users = CONVENTIONS[names[0].split(" of ")[0]].users
+    known = CONVENTIONS.get(plain(names[0]))
+    users = f"used by {known.users}" if known is not None else "that of TFLite's pools"
     if len(names) == 1:
-        return f"every layer is {names[0]}, used by {users}"
+        return f"every layer is {names[0]}, {users}"
     more = f" and {len(names) - 3} more (--json has all)" if len(names) > 3 else ""
     return (
         f"{len(names)} conventions give every layer, and these numbers do not tell them apart: "
-        f"{', '.join(names[:3])}{more}; the first is used by {users}"
+        f"{', '.join(names[:3])}{more}; the first is {users}"
     )
 
 
-def _told(report: ModelReport, layer: LayerReport) -> str:
+def told_of_layer(report: ModelReport, layer: LayerReport) -> str:
+    """Its convention, or how it parts, in a line."""
     if layer.outcome == "skipped":
         return layer.reason
-    if layer.outcome == "differs":
-        nearest = f", nearest {layer.conventions[0]}" if layer.conventions else ""
-        return f"{layer.differing:,} of {layer.elements:,} differ, the first is {place_of(layer.first)}{nearest}"
+    if layer.outcome in ("departs", "differs"):
+        usual = f" from {layer.usual}" if layer.usual else ""
+        told = f"{layer.differing:,} of {layer.elements:,} differ{usual}, the first is {place_of(layer.first)}"
+        causes = ", ".join(dict.fromkeys(cause.kind for cause in layer.causes))
+        return f"{told}: {causes}" if causes else told
     others = len(layer.conventions) - 1
     return report.convention_of(layer) + (f" and {others} more" if others else "")

@@ -1,0 +1,177 @@
+"""What single change of a layer makes the numbers that somebody's runtime gave: found by trying, on all elements.
+
+A layer that is not what the others are is most often one number off: another multiplier, zero point or bound, or one
+layer that rounds otherwise.  Each such change is tried under the convention of the others, and told where it gives
+every element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.explanation.addition import Addition, IntegerAddition
+from sim.explanation.explanation import listed
+from sim.explanation.question import Question, QuestionError, QuestionPart
+from sim.explanation.rule import Candidate, CandidateRule
+from sim.explanation.scaling import ByteRounding, FixedPoint, FloatScaling
+from sim.golden.derivation import Derived
+from sim.models.computed import computed
+from sim.models.network import AnyArray, Network, NetworkLayer, NetworkTensor, NotComputed
+from sim.models.questions import question_of
+
+CauseKind = Literal["rounding", "multiplier", "zero point", "bound", "bias"]
+Int64Array = npt.NDArray[np.int64]
+Given = Mapping[int, AnyArray]
+_SIDES: Final = ((1, "more"), (-1, "less"))
+_FIRST: Final = 256
+"""Elements that are tried before all are."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A change under which a convention gives every element: its kind, and what it is in words."""
+
+    kind: CauseKind
+    told: str
+
+    def as_json(self) -> dict[str, str]:
+        return {"kind": self.kind, "told": self.told}
+
+
+def causes_of(
+    network: Network, layer: NetworkLayer, given: Given, question: Question, usual: Candidate,
+    matches: Sequence[Candidate],
+) -> tuple[Cause, ...]:  # fmt: skip
+    """Of an output that the candidate `usual` of its question does not give; `matches` are those that give it."""
+    (part,) = question.parts
+    yours = question.output.astype(np.int64).ravel()
+    wrong = np.flatnonzero(usual.run(part.operands) != yours)
+    found = list(_of_matches(usual, matches))
+    for change in (*_of_stage(part, usual, wrong), *_of_bounds(usual, yours)):
+        if _gives(change.candidate, part, yours, wrong):
+            found.append(Cause(change.kind, f"with {change.told}, {usual.rule.name} gives all elements"))
+    for kind, told, other, changed in _of_operands(network, layer):
+        try:
+            made = computed(other, changed, given)
+            if isinstance(made, np.ndarray):
+                continue
+            (asked,) = question_of(made, question.output).parts
+        except (NotComputed, QuestionError):
+            continue
+        same = next((one for one in asked.candidates if one.rule.name == usual.rule.name), None)
+        if same is not None and _gives(same, asked, yours, wrong):
+            found.append(Cause(kind, f"with {told}, {usual.rule.name} gives all elements"))
+    return tuple(dict.fromkeys(found))
+
+
+@dataclass(frozen=True)
+class _Change:
+    """Of the output stage: what it comes to in words, and the candidate with it."""
+
+    kind: CauseKind
+    told: str
+    candidate: Candidate
+
+
+def _gives(candidate: Candidate, part: QuestionPart, yours: Int64Array, wrong: Int64Array) -> bool:
+    """Whether a candidate gives every element: those first that were wrong."""
+    try:
+        for some in (wrong[:_FIRST], slice(None)):
+            operands = {name: array[some] for name, array in part.operands.items()}
+            if (candidate.run(operands) != yours[some]).any():
+                return False
+    except ValueError:  # it does not define such parameters
+        return False
+    return True
+
+
+def _of_matches(usual: Candidate, matches: Sequence[Candidate]) -> Iterator[Cause]:
+    """What gives all elements as it stands, by what it is that differs from the usual."""
+    names: dict[CauseKind, list[str]] = {}
+    for match in [one for one in matches if one.limits.saturates] or matches:  # lost bits explain an output or nothing
+        kind: CauseKind = "rounding"
+        if match.rule.name == usual.rule.name:
+            kind = "bound"
+        elif match.rule.name.split(" of ")[0] == usual.rule.name.split(" of ")[0]:
+            kind = "multiplier"  # derived by another rule
+        names.setdefault(kind, []).append(match.name)
+    for kind, same in names.items():
+        yield Cause(kind, f"{listed(same)} {'give' if len(same) > 1 else 'gives'} all elements")
+
+
+def _of_stage(part: QuestionPart, usual: Candidate, wrong: Int64Array) -> Iterator[_Change]:
+    """Multipliers and scales one unit off, and the zero point of the output, by its own."""
+    rule = usual.rule
+    if isinstance(rule, Addition):
+        try:
+            rule = IntegerAddition.of(rule.convention, rule.parameters, 8)
+        except (KeyError, ValueError):  # it has no multipliers
+            return
+    if isinstance(rule, IntegerAddition):
+        for name, tensor in (("first", "a"), ("second", "b"), ("total", "the sum")):
+            derived: Derived = getattr(rule.rescaling, name)
+            for by, side in _SIDES:
+                other = rule.rescaling._replace(**{name: derived._replace(multiplier=derived.multiplier + by)})
+                told = f"the multiplier of {tensor} one {side}"
+                yield _Change("multiplier", told, replace(usual, rule=replace(rule, rescaling=other)))
+        return
+    if not isinstance(rule, FixedPoint | FloatScaling | ByteRounding):
+        return
+    count = rule.multiplier.size if isinstance(rule, FixedPoint) else rule.scale.size
+    channels = np.unique(part.operands["channel"][wrong])
+    where = f" of channel {channels[0]}" if count > 1 and channels.size == 1 else " of every channel" * (count > 1)
+    at: Any = channels if count > 1 and channels.size == 1 else slice(None)
+    for by, side in _SIDES:
+        if isinstance(rule, FixedPoint):
+            multiplier = rule.multiplier.copy()
+            multiplier[at] += by
+            changed: CandidateRule = replace(rule, multiplier=multiplier)
+            told = f"the multiplier{where} one {side}"
+        else:
+            scale = rule.scale.copy()
+            scale[at] = np.nextafter(scale[at], np.float32(np.inf * by))
+            changed, told = replace(rule, scale=scale), f"the float32 scale{where} one unit in the last place {side}"
+        yield _Change("multiplier", told, replace(usual, rule=changed))
+        zero = rule.zero_point + by
+        told = f"zero point {zero} instead of {rule.zero_point} of the output, its bounds as they were"
+        yield _Change("zero point", told, replace(usual, rule=replace(rule, zero_point=zero)))
+
+
+def _of_bounds(usual: Candidate, yours: Int64Array) -> Iterator[_Change]:
+    """The ends of what was given in the place of either bound, and of both."""
+    limits = usual.limits
+    low, high = int(yours.min()), int(yours.max())
+    for lower, upper in ((low, limits.upper), (limits.lower, high), (low, high)):
+        pairs = (("lower", lower, limits.lower), ("upper", upper, limits.upper))
+        told = " and ".join(f"the {name} bound {new} instead of {old}" for name, new, old in pairs if new != old)
+        if told:
+            yield _Change("bound", told, replace(usual, limits=replace(limits, lower=lower, upper=upper)))
+
+
+def _of_operands(network: Network, layer: NetworkLayer) -> Iterator[tuple[CauseKind, str, Network, NetworkLayer]]:
+    """Zero points of the layer's tensors one off or left out, and the bias left out."""
+    for number in (*layer.inputs[:2], *layer.outputs[:1]):
+        tensor = network.tensors[number] if number >= 0 else None
+        if tensor is None or tensor.scale is None:
+            continue
+        zero = tensor.scale.zero_point
+        one_zero = len(set(tensor.scale.zero_points.tolist())) == 1
+        for other in dict.fromkeys((zero + 1, zero - 1, 0)):
+            if one_zero and other != zero:
+                told = f"zero point {other} instead of {zero} of {tensor.name or f'tensor {number}'}"
+                yield "zero point", told, _with_zero_point(network, tensor, other), layer
+    if len(layer.inputs) > 2 and layer.inputs[2] >= 0:
+        yield "bias", "the bias left out", network, replace(layer, inputs=layer.inputs[:2])
+
+
+def _with_zero_point(network: Network, tensor: NetworkTensor, zero: int) -> Network:
+    assert tensor.scale is not None
+    scale = replace(tensor.scale, zero_points=np.full_like(tensor.scale.zero_points, zero))
+    tensors = list(network.tensors)
+    tensors[tensor.number] = replace(tensor, scale=scale)
+    return replace(network, tensors=tensors)

@@ -1,0 +1,1 @@
+"""What runs a network's file as native code of its own."""

@@ -1,0 +1,99 @@
+"""A net of fifty layers with one thing wrong in one: `lanewise model` names the layer, the kind, the element."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim.models.compare import LayerReport, compared
+from sim.models.network import Network
+from sim.models.report import ModelReport
+from sim.models.tflite_file import read_tflite
+from support.command import lanewise
+from support.planted_layers import Fault, Tensors, clean, fifty_layers, recorded
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Network:
+    file = tmp_path_factory.mktemp("net") / "net.tflite"
+    file.write_bytes(fifty_layers(0))
+    return read_tflite(file)
+
+
+@pytest.fixture(scope="module")
+def right(network: Network) -> Tensors:
+    return clean(network, 0, "double_rounding")
+
+
+def told(network: Network, tensors: Tensors) -> ModelReport:
+    return ModelReport(network=network, against="device.npz", seed=None, layers=compared(network, tensors))
+
+
+def test_a_net_that_is_right_has_no_layer_apart(network: Network, right: Tensors) -> None:
+    report = told(network, right)
+    assert (report.apart, len(report.compared), report.common["pooling"]) == ([], 50, ("average_ties_away",))
+
+
+def first_difference(network: Network, right: Tensors, made: Tensors, layer: int) -> tuple[int, ...]:
+    number = network.layers[layer].outputs[0]
+    return tuple(np.argwhere(right[number] != made[number])[0].tolist())
+
+
+FAULTS = [
+    (Fault(2, "zero point", 1, 0), "of block0_1, double_rounding"),
+    (Fault(16, "zero point", -1, 2), "of block3_1, double_rounding"),
+    (Fault(23, "bound", 1, 0), "the lower bound"),
+    (Fault(4, "rounding", 0, 0, "truncated"), "average_truncated gives all elements"),
+    (Fault(41, "rounding", 0, 0, "single_rounding"), "single_rounding"),
+    (Fault(33, "bound", -1, 1), "the upper bound 126 instead of 127, add_tflite gives all elements"),
+]
+
+
+@pytest.mark.parametrize(("fault", "words"), FAULTS)
+def test_layer_kind_and_element_of_a_fault_are_named(
+    fault: Fault, words: str, network: Network, right: Tensors
+) -> None:
+    made = recorded(network, right, "double_rounding", fault)
+    (apart,) = told(network, made).apart
+    assert (apart.layer.number, {cause.kind for cause in apart.causes}) == (fault.layer, {fault.kind})
+    assert apart.first == first_difference(network, right, made, fault.layer)
+    assert any(words in cause.told for cause in apart.causes), apart.causes
+
+
+def one_channel_off(network: Network, right: Tensors, convention: str) -> tuple[int, int, LayerReport]:
+    """The first layer and channel whose multiplier, one less, changes anything; and what is said of it."""
+    clean_tensors = right if convention == "double_rounding" else clean(network, 0, convention)
+    for layer in network.layers:
+        for channel in range(8 if layer.operator == "CONV_2D" else 0):
+            made = recorded(network, clean_tensors, convention, Fault(layer.number, "multiplier", -1, channel))
+            if (made[layer.outputs[0]] != clean_tensors[layer.outputs[0]]).any():
+                (apart,) = told(network, made).apart
+                return layer.number, channel, apart
+    raise AssertionError("no multiplier changes anything")
+
+
+@pytest.mark.parametrize(
+    ("convention", "words"),
+    [("double_rounding", "with the multiplier of channel {} one less, double_rounding"),
+     ("fp32", "with the float32 scale of channel {} one unit in the last place less, ")],
+)  # fmt: skip
+def test_a_multiplier_one_unit_off_is_named_with_its_channel(
+    convention: str, words: str, network: Network, right: Tensors
+) -> None:
+    layer, channel, apart = one_channel_off(network, right, convention)
+    assert apart.layer.number == layer
+    assert any(cause.told.startswith(words.format(channel)) for cause in apart.causes), apart.causes
+
+
+def test_the_command_says_what_would_make_the_numbers(network: Network, right: Tensors, tmp_path: Path) -> None:
+    made = recorded(network, right, "double_rounding", Fault(33, "bound", -1, 1))
+    arrays = {one.name: made[one.number] for one in network.tensors if one.data is None}
+    np.savez(tmp_path / "device.npz", allow_pickle=False, **arrays)
+    (tmp_path / "net.tflite").write_bytes(fifty_layers(0))
+    outcome = lanewise("model", tmp_path / "net.tflite", "--against", tmp_path / "device.npz")
+    said = " ".join(outcome.stdout.split())
+    assert outcome.exit_code == 1
+    assert "layer 33, bound: with the upper bound 126 instead of 127, add_tflite gives all elements" in said
+    assert "differ from add_tflite, the first is " in said
