@@ -9,9 +9,10 @@ from isa.lazy import lazy_exports
 if TYPE_CHECKING:
     from rtl_models.backend import Hardware, build_hardware
     from rtl_models.benches.driving.frame import UnitFrame
-    from rtl_models.frames_run import FramesRun, WentWrong
+    from rtl_models.frames_run import FramesRun
     from rtl_models.outcome import BenchOutcome
     from rtl_models.register_map import register_writes
+    from rtl_models.session import WentWrong
     from rtl_models.tools.build_cache import BuildError
     from rtl_models.tools.environment import SimulationUnavailable
     from rtl_models.tools.sources import module_names, sources_of
@@ -63,7 +64,7 @@ if not TYPE_CHECKING:
             "UnitPort": "rtl_models.units",
             "UnreadableWaveform": "rtl_models.tools.waveform",
             "Waves": "rtl_models.tools.waveform",
-            "WentWrong": "rtl_models.frames_run",
+            "WentWrong": "rtl_models.session",
             "build_hardware": "rtl_models.backend",
             "module_names": "rtl_models.tools.sources",
             "plot_waveform": "rtl_models.view.waves",

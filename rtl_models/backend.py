@@ -9,8 +9,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 
-from rtl_models.frames_run import FramesRun, WentWrong
+from rtl_models.cores.gemm import GemmCore
+from rtl_models.cores.gemm_run import NAME as GEMM_CORE
+from rtl_models.cores.layers import LAYERS, LayerOnCore, layer_on_core
+from rtl_models.cores.layers import MODES as LAYER_MODES
+from rtl_models.cores.layers_run import LayersRun
+from rtl_models.frames_run import FramesRun
 from rtl_models.host import HOSTS, Host, outside
+from rtl_models.session import WentWrong
 from rtl_models.tools.build_cache import BuildError
 from rtl_models.tools.environment import SimulationUnavailable, tool_versions
 from rtl_models.tools.own_modules import NothingReplaced, own_modules
@@ -22,21 +28,25 @@ from sim.kernels.kernel import Inputs, Kernel, Outputs, built_in_kernel, kernel_
 from sim.kernels.names import kernel_names
 
 
-def build_hardware(kernel: Kernel, options: Mapping[str, str] | None = None) -> Hardware:
-    """The unit of a built-in kernel, in a simulator that is built unless it is kept.
+def build_hardware(kernel: Kernel, options: Mapping[str, str] | None = None) -> Hardware | LayerHardware:
+    """The unit of a built-in kernel, `gemm_core` for a layer, in a simulator that is built unless it is kept.
 
     It is one more implementation of the kernel: `sim.check.check_kernel(kernel, external=[hardware(kernel)])`.
-    Options: lanes ("4", "8", "16"), profile ("shallow", "deep"), modules (a folder whose modules go before those of the
-    package).  Raises NotMadeFor for a kernel, a mode, an option, and for a design that the simulator refuses;
-    BackendMissing where the environment lacks something.
+    Options: lanes ("4", "8", "16"; of `gemm_core` the columns), profile ("shallow", "deep"), modules (a folder whose
+    modules go before those of the package).  Raises NotMadeFor for a kernel, a mode, an option, and for a design that
+    the simulator refuses; BackendMissing where the environment lacks something.
     """
-    host, options = _host(kernel), options or {}
-    lanes = _chosen("lanes", options, [str(count) for count in LANE_COUNTS])
+    _require_made_for(kernel)
+    options = options or {}
+    lanes = int(_chosen("lanes", options, [str(count) for count in LANE_COUNTS]))
     profile = _chosen("profile", options, PROFILES)
     try:
-        unit = Built(UNITS[kernel.name], int(lanes), profile)
         before = [own_modules(Path(options["modules"]))] if "modules" in options else []
-        return Hardware(kernel, host, unit, FramesRun(unit, before))
+        if kernel.name in LAYERS:
+            core = GemmCore(columns=lanes, deep=profile == "deep")
+            return LayerHardware(kernel, core, LayersRun(core, before))
+        unit = Built(UNITS[kernel.name], lanes, profile)
+        return Hardware(kernel, HOSTS[kernel.name], unit, FramesRun(unit, before))
     except (BuildError, NothingReplaced) as error:
         raise NotMadeFor(str(error)) from error
     except SimulationUnavailable as missing:
@@ -83,14 +93,58 @@ class Hardware:
         return f"waveform: {named_by_content(file)}"
 
 
-def _host(kernel: Kernel) -> Host:
+class LayerHardware:
+    """`gemm_core`, its simulator, and the host around it."""
+
+    name = "rtl"
+
+    def __init__(self, kernel: Kernel, core: GemmCore, simulator: LayersRun) -> None:
+        self._kernel, self._core, self._simulator = kernel, core, simulator
+        self._cycles = 0
+
+    @property
+    def made_as(self) -> str:
+        """The sizes, the simulator, and the cycles so far, if any, each beat in the one that is predicted."""
+        (simulator,) = tool_versions("verilator")
+        sizes = f"{GEMM_CORE} Rows={self._core.rows} Columns={self._core.columns} {self._core.profile}"
+        done = f", {self._cycles:,} cycles, every beat in the one predicted" if self._cycles else ""
+        return f"{sizes}, {simulator}{done}"
+
+    def run(self, inputs: Sequence[Inputs]) -> list[Outputs | Outside]:
+        """All of them in one run of the simulator.  Raises BackendFault."""
+        layers = [self._on_core(each) for each in inputs]
+        sent = [product for layer in layers for product in layer.products if not layer.reason]
+        try:
+            results = iter(self._simulator.results(sent) if sent else [])
+        except (WentWrong, SimulationUnavailable) as fault:
+            raise BackendFault(str(fault)) from fault
+        self._cycles += self._simulator.cycles(sent)
+        return [
+            Outside(layer.reason) if layer.reason else {"output": layer.output([next(results) for _ in layer.products])}
+            for layer in layers
+        ]
+
+    def show(self, inputs: Inputs) -> str:
+        """Write the waveform of an input set; "" where its run does not come to its end."""
+        file = Path(mkdtemp(prefix=f"lanewise-{GEMM_CORE}-")) / "waves.vcd"
+        try:
+            self._simulator.waves(self._on_core(inputs).products, file)
+        except (WentWrong, SimulationUnavailable):
+            return ""
+        return f"waveform: {named_by_content(file)}"
+
+    def _on_core(self, inputs: Inputs) -> LayerOnCore:
+        return layer_on_core(self._kernel, inputs, self._core)
+
+
+def _require_made_for(kernel: Kernel) -> None:
     """Raises NotMadeFor, also for a user's kernel: its inputs may have any form."""
-    host = HOSTS.get(kernel.name)
-    if host is None or kernel.mode not in host.modes or not _is_built_in(kernel):
-        known = "; ".join(f"{name} ({', '.join(HOSTS[name].modes)})" for name in HOSTS)
-        instead = f"; try --mode {host.modes[0]}" if host is not None and _is_built_in(kernel) else ""
+    modes = {name: host.modes for name, host in HOSTS.items()} | dict.fromkeys(LAYERS, LAYER_MODES)
+    own = modes.get(kernel.name, ()) if _is_built_in(kernel) else ()
+    if kernel.mode not in own:
+        known = "; ".join(f"{name} ({', '.join(found)})" for name, found in modes.items())
+        instead = f"; try --mode {own[0]}" if own else ""
         raise NotMadeFor(f"there is no hardware for {kernel.title}: there is for the built-in {known}{instead}")
-    return host
 
 
 def _is_built_in(kernel: Kernel) -> bool:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from isa.errors import MISMATCH, LanewiseError
 from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.session import Session
 from rtl_models.tools.build_cache import built
@@ -21,12 +18,6 @@ from rtl_models.unit_run import Built
 from rtl_models.unit_values import Results
 
 _BENCH: Final = "rtl_models.benches.frames_bench"
-
-
-class WentWrong(LanewiseError):
-    """A unit that hangs, gives unknown bits, or breaks the handshake: one sentence."""
-
-    exit_code = MISMATCH
 
 
 class FramesRun:
@@ -42,7 +33,7 @@ class FramesRun:
     def results(self, frames: Sequence[UnitFrame]) -> list[Results]:
         """Of each frame, by port the numbers of its beats.  Raises WentWrong and SimulationUnavailable."""
         with self._sent(frames) as session:
-            _demand(session.run(_BENCH))
+            session.demand(_BENCH)
             numbers = {port: np.array(rows, np.int64) for port, rows in session.read(NUMBERS).items()}
         ends = np.cumsum([frame.beats for frame in frames])[:-1]
         parts = {port: np.split(rows, ends) for port, rows in numbers.items()}
@@ -51,19 +42,8 @@ class FramesRun:
     def waves(self, frames: Sequence[UnitFrame], file: Path) -> None:
         """Write the signals of such a run to a VCD file; its times count half cycles.  Raises as `results`."""
         with self._sent(frames) as session:
-            _demand(session.run(_BENCH, ".*", *self._simulator.tracing, str(file.absolute())))
+            session.demand(_BENCH, *self._simulator.tracing, str(file.absolute()))
 
-    @contextmanager
-    def _sent(self, frames: Sequence[UnitFrame]) -> Iterator[Session]:
+    def _sent(self, frames: Sequence[UnitFrame]) -> AbstractContextManager[Session]:
         session = Session(self._unit.unit.name, TOP, 1, self._simulator, self._unit.variables)
-        try:
-            (session.folder / FRAMES).write_text(json.dumps([frame.as_json() for frame in frames]))
-            yield session
-        finally:
-            shutil.rmtree(session.folder, ignore_errors=True)  # an interrupt has removed it
-
-
-def _demand(tests: dict[str, str]) -> None:
-    for said in tests.values():
-        if said:
-            raise WentWrong(said)
+        return session.holding(FRAMES, [frame.as_json() for frame in frames])

@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 
 from rtl_models.benches.driving.frame import UnitFrame
-from rtl_models.frames_run import WentWrong
 from rtl_models.register_map import REGISTERS
+from rtl_models.session import WentWrong
 from rtl_models.unit_values import Results, Settings
 from sim.golden.fixed_point import Int64Array
 from sim.kernels.kernel import Inputs, Kernel, Outputs

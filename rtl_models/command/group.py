@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import typer
 
-from sim.terminal.on_demand import OnDemand, OnDemandGroup
+from sim.terminal.on_demand import NUMBERS_BELOW_ZERO, OnDemand, OnDemandGroup
 
 
 class HardwareCommands(OnDemandGroup):
@@ -22,6 +22,11 @@ class HardwareCommands(OnDemandGroup):
         "test": OnDemand(
             "rtl_models.command.test:test",
             "Simulate operators against the isa semantics, and units against the golden references.",
+        ),
+        "run": OnDemand(
+            "rtl_models.command.run:run",
+            "Run a compiled function on core128: each instruction as on the lane machine, each in the cycle predicted.",
+            NUMBERS_BELOW_ZERO,
         ),
         "prove": OnDemand(
             "rtl_models.command.prove:prove",

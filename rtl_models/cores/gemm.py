@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -81,6 +81,12 @@ class GemmShape(NamedTuple):
         """The columns of each block."""
         return _blocks(self.n, core.columns)
 
+    def marks(self, core: GemmCore) -> list[tuple[int, bool]]:
+        """Of each beat of the result the bytes that are kept, and whether it is the last."""
+        tiles = [(rows, columns) for rows in self.row_blocks(core) for columns in self.column_blocks(core)]
+        kept = [columns for rows, columns in tiles for _ in range(rows)]
+        return [(columns, number == len(kept) - 1) for number, columns in enumerate(kept)]
+
 
 def _blocks(numbers: int, block: int) -> list[int]:
     return [min(block, numbers - first) for first in range(0, numbers, block)]
@@ -115,6 +121,10 @@ class GemmLayer:
         m, k, n = self.shape
         return {**self.settings, "height": m, "width": k, "channels": n}
 
+    def as_json(self) -> dict[str, Any]:
+        """For `layer_of_json`."""
+        return {"settings": dict(self.settings), "a": self.a.tolist(), "b": self.b.tolist()}
+
     def a_words(self, core: GemmCore) -> list[int]:
         """The beats of a."""
         return _words(self.a, core.rows)
@@ -145,6 +155,11 @@ class GemmLayer:
             for numbers, offset in ((self.a, "a_offset"), (self.b, "b_offset"))
         )
         return wrap_int32(a @ b).astype(np.int64)
+
+
+def layer_of_json(value: Mapping[str, Any]) -> GemmLayer:
+    """What `GemmLayer.as_json` made."""
+    return GemmLayer(value["settings"], *(np.array(value[name], np.int64) for name in "ab"))
 
 
 def _read(octets: Int64Array, signed: int) -> Int64Array:

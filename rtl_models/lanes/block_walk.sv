@@ -1,7 +1,7 @@
 // Where one is in a walk over `total_i` numbers in blocks of `Block`, each of which takes `steps_i` steps.
 //
 // The last block has the numbers that are left.  `advance_i` moves on to the next step, after the last one of all to the
-// first.  `steps_i` and `total_i` are 1 or more, and stay as they are while a walk is on its way.
+// first.  `steps_i` and `total_i` are 1 or more, and stay as they are while a walk is on its way; with OneStep `steps_i` is 1.
 // Block 4, 2 steps, 6 numbers, advanced in every cycle:
 //
 //   step_o     0    1    0    1    0
@@ -13,6 +13,7 @@
 
 module block_walk #(
   parameter  int Block     = 4,
+  parameter  bit OneStep   = 1'b0,
   localparam int CountBits = $clog2(Block + 1)
 ) (
   input  logic                 clk_i,
@@ -36,7 +37,7 @@ module block_walk #(
   assign is_last_block = left <= 16'(Block);
   assign step_o        = step_q;
   assign count_o       = is_last_block ? CountBits'(left) : CountBits'(Block);
-  assign ends_o        = step_q == steps_i - 16'd1;
+  assign ends_o        = OneStep || step_q == steps_i - 16'd1;
   assign last_o        = ends_o & is_last_block;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

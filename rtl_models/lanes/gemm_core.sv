@@ -232,7 +232,8 @@ module gemm_core #(
   );
 
   block_walk #(
-    .Block(Rows)
+    .Block  (Rows),
+    .OneStep(1'b1)
   ) u_row_walk (
     .clk_i    (clk_i),
     .rst_ni   (rst_ni),

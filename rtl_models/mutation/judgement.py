@@ -64,7 +64,7 @@ def judge(target: Target, count: int, seed: int, seconds: float, cache: Path, nu
         scenarios = target.scenarios(seed)
         of_bench = dict(_by_bench(target, netlist.simulated(mutants), mutants, scenarios))
         survivors = [mutant for mutant in mutants if mutant not in of_bench]
-        of_proof = dict(by_proof(target.subject, netlist, survivors, seconds))
+        of_proof = dict(by_proof(target, netlist, survivors, seconds))
     rows = sum(len(scenario.cycles) + len(scenario.beats) for scenario in scenarios)
     return Judgement(target.subject, rows, tuple((of_bench | of_proof)[mutant] for mutant in mutants), netlist.origin)
 

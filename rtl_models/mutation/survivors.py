@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rtl_models.formal.equations.smt2 import Equations, parsed
-from rtl_models.formal.equations.written import Subject
 from rtl_models.formal.subject import about, decide
 from rtl_models.mutation.mutants import Mutant
 from rtl_models.mutation.netlist import Netlist
 from rtl_models.mutation.register_bits import register_bits
 from rtl_models.mutation.sameness import Sameness, sameness
+from rtl_models.mutation.targets import Target
 from rtl_models.mutation.verdict import MutantVerdict
 from sim.view.sentences import counted
 
 
 def by_proof(
-    subject: Subject, netlist: Netlist, survivors: Sequence[Mutant], seconds: float
+    target: Target, netlist: Netlist, survivors: Sequence[Mutant], seconds: float
 ) -> Iterator[tuple[Mutant, MutantVerdict]]:
     """For each a verdict: that no output can ever differ, else what the theorems about the module say.
 
@@ -29,12 +29,12 @@ def by_proof(
     for mutant in survivors:
         started = time.monotonic()
         selecting = None if mutant.changes_a_clock else equations
-        verdict = _verdict(subject, netlist, selecting, mutant, seconds)
+        verdict = _verdict(target, netlist, selecting, mutant, seconds)
         yield mutant, replace(verdict, seconds=time.monotonic() - started)
 
 
 def _verdict(
-    subject: Subject, netlist: Netlist, equations: Equations | None, mutant: Mutant, seconds: float
+    target: Target, netlist: Netlist, equations: Equations | None, mutant: Mutant, seconds: float
 ) -> MutantVerdict:
     """By equations in which an input selects it; none where they would not show it: they have one clock."""
     same = sameness(equations, mutant.number, seconds) if equations else Sameness("perhaps different")
@@ -45,16 +45,19 @@ def _verdict(
         state = "any state after an edge at which no result waits" if same.edges else "any state"
         said = f"no output ever differs{spoilt}, from {state}"
         return MutantVerdict(mutant, "equivalent", said, evidence={"relation": relation})
-    return _by_theorems(subject, netlist.equations_with(mutant), mutant, seconds)
+    return _by_theorems(target, netlist.equations_with(mutant), mutant, seconds)
 
 
-def _by_theorems(subject: Subject, equations: str, mutant: Mutant, seconds: float) -> MutantVerdict:
+def _by_theorems(target: Target, equations: str, mutant: Mutant, seconds: float) -> MutantVerdict:
+    subject = target.subject
     theorems = [theorem.claim.name for theorem in about(subject)]
     if not theorems:
         return MutantVerdict(mutant, "undecided", f"outputs may differ, and there is no theorem about {subject}")
     decision = decide(subject, equations, seconds)
     if decision.outcome == "refuted":
         return MutantVerdict(mutant, "killed by proof", decision.theorem, decision.values)
+    if decision.outcome == "equivalent" and not target.say_all:
+        return MutantVerdict(mutant, "undecided", f"outputs may differ, and no theorem about {subject} is refuted")
     if decision.outcome == "equivalent":
         proved = f"{counted(len(theorems), 'theorem')} proved with it in place"
         return MutantVerdict(mutant, "equivalent", proved, evidence={"theorems": theorems})

@@ -9,10 +9,11 @@ from functools import partial
 from importlib import import_module
 
 from rtl_models.benches.unit_bench import UnitBench
-from rtl_models.cores.names import CORE_PARTS
+from rtl_models.cores.gemm import GemmCore
+from rtl_models.cores.names import CORE_PARTS, CORES
 from rtl_models.formal.equations.written import Subject, at_width
 from rtl_models.formal.subject import subjects
-from rtl_models.mutation.scenarios import lanes, mac_array, registers
+from rtl_models.mutation.scenarios import gemm_core, lanes, mac_array, registers
 from rtl_models.mutation.scenarios.scenario import Scenario
 from rtl_models.mutation.scenarios.units import UnitScenarios, within_channels
 from rtl_models.mutation.simulator import CLOCK, HANDSHAKE
@@ -24,12 +25,14 @@ from rtl_models.units import UNITS
 class Target:
     """A module at parameters with its bench.
 
-    `control` are those ports of the clock and the handshake that it has; `scenarios` draws by a seed.
+    `control` are those ports of the clock and the handshake that it has; `scenarios` draws by a seed.  Where the
+    theorems do not `say_all` of it, a mutant with which they hold may be another module.
     """
 
     subject: Subject
     control: tuple[str, ...]
     scenarios: Callable[[int], list[Scenario]]
+    say_all: bool = True
 
 
 def targets() -> list[Target]:
@@ -54,7 +57,12 @@ def targets() -> list[Target]:
 
 
 def targets_named(pattern: str) -> list[Target]:
-    """Those of a module, or of all modules that match a glob; all for ""."""
+    """Those of a module, or of all modules that match a glob; all of `targets` for "".
+
+    A core is had by its own name alone: what its bench lets live may be left undecided.
+    """
+    if pattern in CORES:
+        return [_core(pattern)]
     return [target for target in targets() if fnmatchcase(target.subject.module, pattern or "*")]
 
 
@@ -65,6 +73,17 @@ def _part_of_core(module: str) -> Target:
         return Target(subject, (), lambda _: [])
     given = dict(subject.parameters)
     return Target(subject, CLOCK[:1], partial(mac_array.scenarios, given["Rows"], given["Columns"]))
+
+
+def _core(module: str) -> Target:
+    """At the size that there are theorems about, which say of its parts what they do and of it what goes between."""
+    subject = next(subject for subject in subjects() if subject.module == module)
+    given = dict(subject.parameters)
+    core = GemmCore(
+        rows=given["Rows"], columns=given["Columns"], steps=given["Steps"], channels=given["Channels"],
+        deep=bool(given["Deep"]),
+    )  # fmt: skip
+    return Target(subject, CLOCK, partial(gemm_core.scenarios, core), say_all=False)
 
 
 def _unit(subject: Subject) -> Target:

@@ -10,15 +10,19 @@ import time
 from collections import Counter
 from typing import Final
 
+import numpy as np
+
 from rtl_models.cores.core128.comparison import differences, emulator_differences
 from rtl_models.cores.core128.configuration import Core128, configurations
 from rtl_models.cores.core128.design import simulate, simulator
-from rtl_models.cores.core128.random_programs import program_words, random_runs
+from rtl_models.cores.core128.random_programs import CODE_BASE, RandomWords, program_words, random_runs
 
 WORDS: Final = 1_000_000
 """Executed, in each of the configurations."""
 CHUNK: Final = 20_000
 """Words that are simulated at a time."""
+LENGTH: Final = 500
+"""Executed words of a program."""
 SHOWN: Final = 20
 
 
@@ -26,13 +30,18 @@ def main() -> int:
     """The exit code."""
     words, seed = ([int(text) for text in sys.argv[1:]] + [WORDS, 1][len(sys.argv) - 1 :])[:2]
     cores = configurations()
-    programs = {name: simulator(Core128(core=core)) for name, core in cores.items()}
+    # what runs slower is there minutes earlier
+    programs = {name: simulator(Core128(core=core), purpose="bench") for name, core in cores.items()}
     begun, done, wrong, forms, errors = time.monotonic(), 0, Counter[str](), set[str](), Counter[str]()
-    chunk = 0
+    chosen, distinct, chunk = RandomWords(seed), set[int](), 0
     while done < words:
-        runs = list(random_runs(seed * 1_000_003 + chunk, min(CHUNK, words - done)))
+        runs = list(random_runs(chosen, seed * 1_000_003 + chunk, min(CHUNK, words - done), LENGTH))
         chunk += 1
         done += program_words(runs)
+        for run in runs:
+            distinct.update(
+                np.frombuffer(run.program.code, "<u4")[[step.pc - CODE_BASE >> 2 for step in run.due.steps]].tolist()
+            )
         forms.update(step.instruction.form.name for run in runs for step in run.due.steps)
         errors.update(run.due.error for run in runs)
         found = [("Unicorn", text) for run in runs for text in emulator_differences(run.program, run.due)]
@@ -46,7 +55,8 @@ def main() -> int:
         wrong.update(name for name, _ in found)
         print("\n".join(f"{name}: {text}" for name, text in found[:SHOWN]), end="\n" if found else "")
         print(f"{done:,} words, {sum(wrong.values())} differences, {time.monotonic() - begun:.0f} s", flush=True)
-    print(f"{done:,} words in each of {', '.join(cores)}; {len(forms)} forms; stopped by {dict(errors)}")
+    print(f"{done:,} words ({len(distinct):,} distinct ones, of {len(forms)} forms) in each of {', '.join(cores)}")
+    print(f"stopped by {dict(errors)}")
     print(f"differences: {dict(wrong) or 'none'}")
     return 1 if wrong else 0
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from isa.evaluate.exact import QC
 from isa.lane import Place
-from rtl_models.cores.core128.configuration import CODE_BASE, DATA_BASE
 from rtl_models.cores.core128.design import (
     FLAGS_REGISTER,
     NO_REGISTER,
@@ -22,7 +21,6 @@ from sim.timing.model.core import Core
 from sim.timing.model.in_order import InOrder
 from sim.timing.model.stream import executed
 
-ROW: int = 16
 _MASK64 = (1 << 64) - 1
 
 
@@ -32,7 +30,7 @@ class ExpectedRun:
 
     steps: Sequence[Step]
     saturated: Sequence[bool]
-    data: bytes
+    data: Mapping[int, bytes]
     error: str
 
 
@@ -51,7 +49,8 @@ def register_number(place: Place) -> int | None:
 
 def prepare(machine: Machine | Emulator, program: Core128Program) -> None:
     """Map the memory of a program, of whole pages, and set its registers."""
-    for base, content, permissions in ((CODE_BASE, program.code, "rx"), (DATA_BASE, program.data, "rw")):
+    contents = [(program.code_base, program.code, "rx"), *((base, data, "rw") for base, data in program.data.items())]
+    for base, content, permissions in contents:
         machine.memory.map(base, -(-len(content) // 4096) * 4096, permissions)
         machine.memory.write(base, content)
     for number, value in program.registers.items():
@@ -61,13 +60,6 @@ def prepare(machine: Machine | Emulator, program: Core128Program) -> None:
             machine.write(Place("v", number - 32), value)
         else:
             machine.write(Place({FLAGS_REGISTER: "nzcv", PC_REGISTER: "pc"}[number]), value)
-
-
-def crosses(step: Step) -> bool:
-    """Whether it accesses bytes of more than one row."""
-    accesses = [(address, len(data)) for address, data in step.reads_memory]
-    accesses += [(address, len(new)) for address, _, new in step.memory]
-    return any(address % ROW + size > ROW for address, size in accesses)
 
 
 def expected_cycles(steps: Sequence[Step], core: Core) -> tuple[Sequence[int], Sequence[int]]:
@@ -85,9 +77,11 @@ def differences(program: Core128Program, due: ExpectedRun, run: Core128Run, core
         found.append(f"{len(run.commits)} instructions are committed, {len(due.steps)} are due")
     if run.error != due.error or run.done == bool(due.error):
         found.append(f"it stops with {run.error!r}, {due.error!r} is due")
-    if run.data != due.data and len(run.data) == len(due.data):
-        at = next(k for k, (one, other) in enumerate(zip(run.data, due.data, strict=True)) if one != other)
-        found.append(f"the byte at {DATA_BASE + at:#x} is {run.data[at]:#x}, {due.data[at]:#x} is due")
+    for base, content in due.data.items():
+        given = run.data[base]
+        if given != content:
+            at = next(k for k, (one, other) in enumerate(zip(given, content, strict=True)) if one != other)
+            found.append(f"the byte at {base + at:#x} is {given[at]:#x}, {content[at]:#x} is due")
     issued, ready = expected_cycles(due.steps, core)
     state = dict(program.registers)
     qc = False
@@ -97,25 +91,25 @@ def differences(program: Core128Program, due: ExpectedRun, run: Core128Run, core
         if pc != step.pc:
             found.append(f"{where} is committed as {pc:#x}")
             break
-        given = {}
+        registers = {}
         for register, value in (
             (first_register, values[0] | values[1] << 64), (second_register, values[2] | values[3] << 64),
             (base_register, values[4]),
         ):  # fmt: skip
             if register != NO_REGISTER:
-                given[register] = value & _MASK64 if register < 32 else value
+                registers[register] = value & _MASK64 if register < 32 else value
         if flags & 16:
-            given[FLAGS_REGISTER] = flags & 15
+            registers[FLAGS_REGISTER] = flags & 15
         wanted = {}
         for place, _, new in step.writes:
             target = FLAGS_REGISTER if place.file == "nzcv" else register_number(place)
             if target is not None:
                 wanted[target] = new
         # a step tells only what it writes; what the core writes besides must be what is there already
-        for register, value in given.items():
+        for register, value in registers.items():
             if wanted.get(register, state.get(register, 0)) != value:
                 found.append(f"{where} gives register {register} {value:#x}, not {wanted.get(register, 0):#x}")
-        missing = [r for r in wanted if r not in given and wanted[r] != state.get(r, 0)]
+        missing = [r for r in wanted if r not in registers and wanted[r] != state.get(r, 0)]
         found += [f"{where} does not give register {register}" for register in missing]
         state.update(wanted)
         qc |= bool(flags & 32)
@@ -143,6 +137,6 @@ def emulator_differences(program: Core128Program, due: ExpectedRun) -> list[str]
             found.append(f"{place} is {emulator.read(place):#x} in Unicorn, {value:#x} in Machine")
     if due.saturated and bool(emulator.read(Place("fpsr")) & QC) != due.saturated[-1]:
         found.append("QC differs in Unicorn")
-    if emulator.memory.read(DATA_BASE, len(due.data)) != due.data:
+    if any(emulator.memory.read(base, len(content)) != content for base, content in due.data.items()):
         found.append("memory differs in Unicorn")
     return found

@@ -11,11 +11,10 @@ from typing import Final
 from isa.errors import LanewiseError
 from rtl_models.cores.core128.decoder import classes_of, latencies, occupations
 from rtl_models.cores.core128.rows import CoreRow
+from rtl_models.cores.core128.units import GROUPS, units_of
 from sim.timing.model.core import ClassTiming, Core
 from sim.timing.model.core_file import load_core
 
-CODE_BASE: Final = 0x10000
-DATA_BASE: Final = 0x100000
 DEPTH: Final = 17
 """Stages: a latency is at most one less."""
 
@@ -26,38 +25,38 @@ class NotBuildable(LanewiseError):
 
 @dataclass(frozen=True, kw_only=True)
 class Core128:
-    """A core in hardware: the core file it follows, and how many bytes of code and of data it sees."""
+    """A core in hardware: the core file it follows."""
 
     core: Core
-    code_bytes: int = 1 << 16
-    data_bytes: int = 1 << 16
 
     def parameters(self, rows: Sequence[CoreRow]) -> dict[str, str]:
         """As the module has them.  Raises NotBuildable."""
         core, names = self.core, classes_of(rows)
-        adding = {core.timing(row.timing) for row in rows if row.adds}
-        pairs = {(int(timing.latency), int(timing.accumulate or timing.latency)) for timing in adding}
+        groups = {group: {core.timing(row.timing) for row in rows if units_of(row) == (group,)} for group in GROUPS}
+        times = {group: {(int(t.latency), int(t.accumulate or 0)) for t in found} for group, found in groups.items()}
         loads = {int(core.timing(row.timing).latency) for row in rows if row.load is not None}
         bits = 5 * len(names)
         if core.order != "in" or core.width != 1:
             raise NotBuildable(f"{core.name} is not in order, one instruction a cycle")
-        if len(pairs) > 1:
-            raise NotBuildable("all that adds to an accumulator must have one latency, and one to the next of its kind")
+        if any(len(found) > 1 for found in times.values()):
+            raise NotBuildable(
+                "what adds to an accumulator must have one latency in a group, and one to the next of it"
+            )
         if max(int(core.timing(name).latency) for name in names) >= DEPTH:
             raise NotBuildable(f"a latency is at most {DEPTH - 1} cycles")
         if min(loads) < 2 or max(core.store_forward_scalar, core.store_forward_vector) > min(loads) + 1:
             raise NotBuildable(
                 "a load takes 2 cycles or more, and forwarding from a store not longer than the next one"
             )
-        ((latency, forward),) = pairs
-        if forward >= latency:
+        pairs = {group: pair for group, (pair,) in times.items()}
+        if any(not 0 < forward < latency for latency, forward in pairs.values()):
             raise NotBuildable("an accumulator must be taken later than the factors")
         return {
             "Latencies": f"{bits}'h{latencies(rows, core):x}", "Occupations": f"{bits}'h{occupations(rows, core):x}",
-            "AddLatency": str(latency), "AddForward": str(forward), "BaseLatency": str(core.writeback),
-            "TakenBranch": str(int(core.taken_branch_interval)), "Depth": str(DEPTH),
-            "CodeBase": f"64'h{CODE_BASE:x}", "CodeBytes": f"64'h{self.code_bytes:x}",
-            "DataBase": f"64'h{DATA_BASE:x}", "DataBytes": f"64'h{self.data_bytes:x}",
+            "MlaLatency": str(pairs["mla"][0]), "MlaForward": str(pairs["mla"][1]),
+            "SumLatency": str(pairs["accumulate"][0]), "SumForward": str(pairs["accumulate"][1]),
+            "BaseLatency": str(core.writeback), "TakenBranch": str(int(core.taken_branch_interval)),
+            "Depth": str(DEPTH),
         }  # fmt: skip
 
 
@@ -67,20 +66,28 @@ def configurations() -> dict[str, Core]:
     rng = Random(128)
     return {
         "lane128": lane128,
-        "quick": _changed(lane128, lambda timing: min(int(timing.latency), 2), adds=(2, 1), base=1, taken=1),
-        "uneven": _changed(lane128, lambda _: rng.randrange(1, 10), adds=(7, 3), base=4, taken=3),
+        "quick": _changed(lane128, lambda timing: min(int(timing.latency), 2), (2, 1), (2, 1), base=1, taken=1),
+        "uneven": _changed(lane128, lambda _: rng.randrange(1, 10), (7, 3), (5, 2), base=4, taken=3),
     }
 
 
-def _changed(core: Core, latency: Callable[[ClassTiming], int], adds: tuple[int, int], base: int, taken: int) -> Core:
-    """The core with other latencies: loads take 2 cycles or more, what adds to an accumulator takes `adds`."""
+def _changed(
+    core: Core,
+    latency: Callable[[ClassTiming], int],
+    mla: tuple[int, int],
+    others: tuple[int, int],
+    base: int,
+    taken: int,
+) -> Core:
+    """The core with other latencies: loads take 2 cycles or more, what adds to an accumulator `mla` or `others`."""
     classes = {}
     for name, timing in core.classes.items():
         cycles, accumulate = latency(timing), timing.accumulate
         if "load" in name.lower() or name.startswith("LD"):
             cycles = max(cycles, 2)
         if timing.accumulate is not None:
-            cycles, accumulate = adds[0], Fraction(adds[1])
+            cycles, forward = mla if timing.group == "mla" else others
+            accumulate = Fraction(forward)
         classes[name] = replace(timing, latency=Fraction(cycles), accumulate=accumulate)
     return replace(
         core, classes=classes, writeback=base, taken_branch_interval=Fraction(taken),

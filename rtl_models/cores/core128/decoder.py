@@ -8,7 +8,7 @@ from typing import Final
 from isa.decode.unpredictable import RULE_FIELDS, RULES, FixedBits, RegisterOverlap
 from isa.lane import Place
 from rtl_models.cores.core128.immediates import LOGICAL, LOGICAL_W
-from rtl_models.cores.core128.rows import FIELDS, CoreRow, encoded_immediates
+from rtl_models.cores.core128.rows import FIELDS, CoreRow, FieldName, encoded_immediates
 from rtl_models.cores.core128.units import lane128, units_of
 from sim.timing.model.core import Core
 
@@ -17,7 +17,7 @@ KINDS: Final = {"none": 0, "general": 1, "stack": 2, "vector": 3}
 _FLAGS: Final = Place("nzcv")
 _TRUTHS: Final = (
     *(f"reads_{name}" for name in (*FIELDS, "flags")), "writes_d", "writes_a", "writes_n", "writes_flags",
-    "branches", "loads", "stores",
+    "branches", "loads", "stores", "multiplies", "sums", "is_vector", "has_pipe",
 )  # fmt: skip
 """What is known of a row, in the order of its facts."""
 
@@ -61,8 +61,11 @@ def package_text(rows: Sequence[CoreRow]) -> str:
         *(f"    logic reads_{name};" for name in FIELDS),
         "    logic reads_flags;", "    logic writes_d;", "    logic writes_a;", "    logic writes_n;",
         "    logic writes_flags;", "    logic branches;", "    logic loads;", "    logic stores;",
-        "    logic adds;       // to an accumulator", "    logic sums;       // the accumulator is taken late",
-        "    logic is_vector;", "    logic has_pipe;", "    logic [1:0] pipe;", "    logic [4:0] bytes;",
+        "    logic multiplies;  // and adds to an accumulator, which it takes late",
+        "    logic sums;        // adds otherwise to an accumulator, which it takes late",
+        "    logic is_vector;", "    logic has_pipe;", "    logic [1:0] pipe;", "    logic [5:0] bytes;",
+        "    logic       lists_d;  // the list begins with Rd, else with Rn",
+        "    logic [1:0] further;  // registers of a list that are read after the first",
         "    logic [7:0] timing;", "  } decoded_t;", "", "endpackage", "",
     ])  # fmt: skip
 
@@ -76,13 +79,16 @@ def decoder_text(rows: Sequence[CoreRow]) -> str:
     facts = [
         f"      11'd{number}: facts = {_facts(row, classes, immediates, indices)};" for number, row in enumerate(rows)
     ]
-    chosen = [f"  assign index_{k} = {_gathered(bits)};" for k, bits in enumerate(indices)]
+    gathered = [
+        "{" + ", ".join(f"word_i[{bit}]" for bit in reversed(bits)) + "}" if bits else "1'b0" for bits in indices
+    ]
+    chosen = [f"  assign index_{k} = {text};" for k, text in enumerate(gathered)]
     cases = [
         f"      6'd{number}: immediate_o = {encoded.text};"
         for number, encoded in enumerate(encoded_immediates(rows), 1)
     ]
     declared = [f"  logic [{max(len(bits), 1) - 1}:0] index_{k};" for k, bits in enumerate(indices)]
-    index_cases = [f"      6'd{k}: index_o = 8'(index_{k});" for k in range(len(indices))]
+    index_cases = [f"      6'd{k}: index_o = 9'(index_{k});" for k in range(len(indices))]
     masks = [f"(immediate_kind == {immediates.index(encoded.name)})" for encoded in (LOGICAL, LOGICAL_W)]
     registers = [f"  logic [6:0] {', '.join(f'register_{name}' for name in FIELDS)};"]
     registers += [f"  assign register_{name} = {_register(name, k)};" for k, name in enumerate(FIELDS)]
@@ -92,22 +98,20 @@ def decoder_text(rows: Sequence[CoreRow]) -> str:
         "// the instruction table, whose words were decoded to see which of their bits are fixed.", "",
         "module core128_decode", "  import core128_pkg::*;", "(",
         "  input  logic [31:0] word_i,", "  output logic [10:0] row_o,", "  output logic        legal_o,",
-        "  output decoded_t    decoded_o,", "  output logic [7:0]  index_o,", "  output logic [63:0] immediate_o",
+        "  output decoded_t    decoded_o,", "  output logic [8:0]  index_o,", "  output logic [63:0] immediate_o",
         ");", "",
         *declared, f"  logic [{_FACT_BITS - 1}:0] facts;", "  logic        found;", "  logic        unpredictable;",
         "  logic [63:0] bit_mask;", "  logic        bit_mask_valid;", "", *chosen, "",
         "  // The later a row stands here, the more of its bits are fixed.",
         "  always_comb begin", "    row_o = '0;", "    found = 1'b0;", *matches, "  end", "",
         "  always_comb begin", "    case (row_o)", *facts, "      default: facts = '0;", "    endcase", "  end", "",
-        "  logic [7:0] kinds;", "  logic       narrow_m, adds;", "  logic [5:0] immediate_kind, index_kind;", "",
+        "  logic [7:0] kinds;", "  logic       narrow_m;", "  logic [5:0] immediate_kind, index_kind;", "",
         "  assign {kinds, narrow_m, immediate_kind, index_kind,",
         *(f"          decoded_o.{name}," for name in _TRUTHS),
-        "          adds, decoded_o.is_vector, decoded_o.has_pipe,",
-        "          decoded_o.pipe, decoded_o.bytes, decoded_o.timing} = facts;", "",
+        *(f"          decoded_o.{name}," for name in ("pipe", "bytes", "lists_d", "further")),
+        "          decoded_o.timing} = facts;", "",
         *registers,
-        "  // Waits less only where the accumulator is no factor as well.",
-        "  assign decoded_o.sums = adds & (register_d != register_n) & (register_d != register_m);",
-        "  assign decoded_o.adds = adds;", "",
+        "",
         "  function automatic logic [6:0] register(input logic [1:0] kind, input logic [4:0] number);",
         "    case (kind)", "      2'd1: register = (number == 5'd31) ? NoRegister : {2'b00, number};",
         "      2'd2: register = {2'b00, number};", "      2'd3: register = {2'b01, number};",
@@ -122,13 +126,12 @@ def decoder_text(rows: Sequence[CoreRow]) -> str:
     ])  # fmt: skip
 
 
-def _gathered(bits: Sequence[int]) -> str:
-    return "{" + ", ".join(f"word_i[{bit}]" for bit in reversed(bits)) + "}" if bits else "1'b0"
+def _field(name: FieldName) -> str:
+    return f"word_i[{FIELDS[name] + 4}:{FIELDS[name]}]"
 
 
-def _register(name: str, number: int) -> str:
-    lsb = FIELDS[name]  # type: ignore[index]  # of the four names
-    whole = f"word_i[{lsb + 4}:{lsb}]"
+def _register(name: FieldName, number: int) -> str:
+    lsb, whole = FIELDS[name], _field(name)
     field = f"narrow_m ? {{1'b0, word_i[{lsb + 3}:{lsb}]}} : {whole}" if name == "m" else whole
     return f"register(kinds[{2 * number + 1}:{2 * number}], {field})"
 
@@ -139,6 +142,8 @@ def _match(number: int, row: CoreRow, indices: Sequence[tuple[int, ...]]) -> lis
     if len(row.indices) < size:
         allowed = sum(1 << index for index in row.indices)
         condition += f" && 1'({size}'h{allowed:x} >> index_{indices.index(row.index_bits)})"
+    if row.is_alike:
+        condition += f" && {_field('n')} == {_field('m')}"
     return [
         f"    if ({condition}) begin  // {row.form}",
         f"      row_o = 11'd{number};",
@@ -147,8 +152,8 @@ def _match(number: int, row: CoreRow, indices: Sequence[tuple[int, ...]]) -> lis
     ]
 
 
-_FACT_BITS: Final = 8 + 1 + 6 + 6 + 15 + 2 + 5 + 8
-"""Kinds of registers, whether Rm is short, immediate, index, 15 truths, pipe, bytes, timing class."""
+_FACT_BITS: Final = 8 + 1 + 6 + 6 + 16 + 2 + 6 + 3 + 8
+"""Kinds of registers, whether Rm is short, immediate, index, 16 truths, pipe, bytes, list, timing class."""
 
 
 def _facts(row: CoreRow, classes: Sequence[str], immediates: Sequence[str], indices: Sequence[tuple[int, ...]]) -> str:
@@ -170,13 +175,15 @@ def _facts(row: CoreRow, classes: Sequence[str], immediates: Sequence[str], indi
     files = {write.place.file for write in row.writes if isinstance(write.place, Place)}
     truths = [
         *reads, _FLAGS in row.reads, "d" in written, "a" in written, "n" in written, "nzcv" in files, "pc" in files,
-        row.load is not None, store is not None, "accumulate" in units, "vector" in units, bool(pipes),
+        row.load is not None, store is not None, "mla" in units, "accumulate" in units, "vector" in units,
+        bool(pipes),
     ]  # fmt: skip
     parts = [
         (kinds, 8), (row.fields.get("m", 5) == 4, 1),
         (immediates.index(row.immediate.encoded.name if row.immediate else "none"), 6),
         (indices.index(row.index_bits), 6), *((truth, 1) for truth in truths),
-        (PIPES.index(pipes[0]) if pipes else 0, 2), (size, 5), (classes.index(row.timing), 8),
+        (PIPES.index(pipes[0]) if pipes else 0, 2), (size, 6), (row.further[0] == "d", 1), (row.further[1], 2),
+        (classes.index(row.timing), 8),
     ]  # fmt: skip
     number = 0
     for value, bits in parts:

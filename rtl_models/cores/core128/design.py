@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtl_models.cores.core128.configuration import CODE_BASE, DATA_BASE, Core128
+from rtl_models.cores.core128.configuration import Core128
 from rtl_models.cores.core128.decoder import decoder_text, package_text
 from rtl_models.cores.core128.rows import all_rows
 from rtl_models.cores.core128.units import UNITS, numbered, unit_text
@@ -36,16 +36,21 @@ COMMIT: Final = np.dtype([
     ("second", "<u8"), ("second_high", "<u8"), ("base", "<u8"),
 ])  # fmt: skip
 """One instruction that is done: of `flags` bit 4 says that NZCV is written, bit 5 that it sets QC."""
-_HEAD: Final = struct.Struct("<IIIIQ")
+_HEAD: Final = struct.Struct("<IIIIQQ")
+_REGION: Final = struct.Struct("<QQ")
 _END: Final = struct.Struct("<IIII")
 
 
 @dataclass(frozen=True)
 class Core128Program:
-    """Code and data from their bases on, registers by number, and where and after how many cycles it stops."""
+    """Code from its base on, data by address, registers by number, and where and after how many cycles it stops.
 
+    The window of data goes from the first address to the last one.
+    """
+
+    code_base: int
     code: bytes
-    data: bytes
+    data: Mapping[int, bytes]
     registers: Mapping[int, int]
     stop: int
     cycles: int
@@ -56,7 +61,7 @@ class Core128Run:
     """What a program did: `commits` of the type `COMMIT`, the data, why it stopped, whether it was done."""
 
     commits: NDArray[np.void]
-    data: bytes
+    data: Mapping[int, bytes]
     error: str
     done: bool
 
@@ -77,11 +82,6 @@ def design(core: Core128, changed: Mapping[str, str] | None = None) -> TopModule
     declared = ",\n".join(f"  {direction} logic {bits} {name}" for name, (direction, bits) in ports.items())
     wires = ", ".join(f".{name}({name})" for name in ports)
     texts[f"{TOP}.sv"] = f"module {TOP} (\n{declared}\n);\n  core128 #({parameters}) u_core128 ({wires});\nendmodule\n"
-    constants = {
-        "CodeBase": CODE_BASE, "CodeBytes": core.code_bytes, "DataBase": DATA_BASE, "DataBytes": core.data_bytes,
-    }  # fmt: skip
-    lines = [f"constexpr uint64_t {name} = {value};" for name, value in constants.items()]
-    texts["driver.h"] = "\n".join(['#include "Vtop.h"', "#include <cstdint>", *lines, ""])
     # packages first: files are read in this order
     order = sorted(texts, key=lambda name: not name.endswith("_pkg.sv"))
     return TopModule(TOP, {name: texts[name] for name in order}, ())
@@ -107,16 +107,19 @@ def simulator(core: Core128, changed: Mapping[str, str] | None = None, purpose: 
 
 def _make(made: TopModule, purpose: Purpose, scratch: Path) -> tuple[Path, list[Path]]:
     inputs = verilate(made, scratch)
-    unity(scratch / "all.cpp", scratch / "driver.h", _DRIVER)
+    unity(scratch / "all.cpp", _DRIVER)
     return linked(scratch, OPTIMISATION[purpose]), [*inputs, _DRIVER]
 
 
-def simulate(program: Path, programs: Sequence[Core128Program]) -> list[Core128Run]:
-    """Run programs, one after the other.  Raises SimulationUnavailable where the simulator does not end well."""
+def simulate(program: Path, programs: Sequence[Core128Program], *arguments: str) -> list[Core128Run]:
+    """Run programs, one after the other; `arguments` are those of the simulator, such as "+fault=3".
+
+    Raises SimulationUnavailable where the simulator does not end well.
+    """
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "programs").write_bytes(b"".join(map(_written, programs)))
-        done = execute([program], folder)
+        done = execute([program, *arguments], folder)
         if done.status or done.output.split()[:2] != ["ran", str(len(programs))]:
             raise SimulationUnavailable(f"the simulator of core128 ended with {done.status}: {done.output.strip()}")
         commits = np.fromfile(folder / "commits", COMMIT)
@@ -125,8 +128,10 @@ def simulate(program: Path, programs: Sequence[Core128Program]) -> list[Core128R
     for one in programs:
         count, error, is_done, _ = _END.unpack_from(ends, at)
         at += _END.size
-        data = ends[at : at + len(one.data)]
-        at += len(one.data)
+        data = {}
+        for address, content in one.data.items():
+            data[address] = ends[at : at + len(content)]
+            at += len(content)
         runs.append(Core128Run(commits[first : first + count], data, ERRORS[error], bool(is_done)))
         first += count
     return runs
@@ -136,5 +141,8 @@ def _written(program: Core128Program) -> bytes:
     registers = b"".join(
         struct.pack("<I", number) + value.to_bytes(16, "little") for number, value in program.registers.items()
     )
-    head = _HEAD.pack(len(program.registers), len(program.code), program.cycles, len(program.data), program.stop)
-    return head + registers + program.code + program.data
+    head = _HEAD.pack(
+        len(program.registers), len(program.code), program.cycles, len(program.data), program.stop, program.code_base
+    )
+    data = b"".join(_REGION.pack(address, len(content)) + content for address, content in program.data.items())
+    return head + registers + program.code + data

@@ -1,20 +1,23 @@
 // Runs programs on `core128`: reads them from the file `programs`, writes what is committed to the file `commits`.
 //
-// Written before this text: the constants CodeBase, CodeBytes, DataBase, DataBytes.  A program is: the number of its
-// registers, of bytes of code and of cycles at most; registers, each a number and 16 bytes; the code; the data.
+// A program is: the number of its registers, of bytes of code, of cycles at most and of regions of data, where it stops
+// and where its code is; registers, each a number and 16 bytes; the code; regions, each address, size and bytes.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <vector>
 
+#include "Vtop.h"
+
 namespace {
 
 #pragma pack(push, 1)
 struct Head {
-  uint32_t registers, code_bytes, cycles, data_bytes;
-  uint64_t stop;
+  uint32_t registers, code_bytes, cycles, regions;
+  uint64_t stop, code_base;
 };
 
 struct Register {
@@ -46,12 +49,25 @@ class Bench {
     Head head;
     if (!taken(programs, &head, 1)) return false;
     std::vector<Register> registers(head.registers);
-    code_.assign(CodeBytes, 0);
-    data_.assign(DataBytes, 0);
-    if (!taken(programs, registers.data(), registers.size()) || !taken(programs, code_.data(), head.code_bytes) ||
-        !taken(programs, data_.data(), head.data_bytes)) {
-      return false;
+    regions_.assign(head.regions + 1, Region{});
+    regions_[0].address = head.code_base;
+    regions_[0].bytes.resize(head.code_bytes);
+    if (!taken(programs, registers.data(), registers.size())) return false;
+    if (!taken(programs, regions_[0].bytes.data(), head.code_bytes)) return false;
+    uint64_t low = ~uint64_t{0}, high = 0;
+    for (uint32_t k = 1; k <= head.regions; ++k) {
+      uint64_t place[2];
+      if (!taken(programs, place, 2)) return false;
+      regions_[k].address = place[0];
+      regions_[k].bytes.resize(place[1]);
+      if (!taken(programs, regions_[k].bytes.data(), place[1])) return false;
+      low = std::min(low, place[0]);
+      high = std::max(high, place[0] + place[1]);
     }
+    core_.code_base_i = head.code_base;
+    core_.code_bytes_i = head.code_bytes;
+    core_.data_base_i = low;
+    core_.data_bytes_i = high - low;
     core_.rst_ni = 0;
     core_.run_i = 0;
     core_.stop_i = head.stop;
@@ -82,7 +98,7 @@ class Bench {
     end.error = core_.error_o;
     end.done = core_.done_o;
     std::fwrite(&end, sizeof end, 1, ends);
-    std::fwrite(data_.data(), 1, head.data_bytes, ends);
+    for (uint32_t k = 1; k <= head.regions; ++k) std::fwrite(regions_[k].bytes.data(), 1, regions_[k].bytes.size(), ends);
     return true;
   }
 
@@ -113,32 +129,56 @@ class Bench {
     core_.clk_i = 1;
     core_.eval();
     uint32_t word = 0;
-    if (fetch - CodeBase < CodeBytes) std::memcpy(&word, &code_[fetch - CodeBase & ~uint64_t{3}], 4);
+    for (int k = 0; k < 4; ++k) {
+      if (const uint8_t* byte = at(fetch + k)) word |= uint32_t{*byte} << 8 * k;
+    }
     core_.fetch_word_i = word;
     if (reads) {
-      const uint8_t* row = address - CodeBase < CodeBytes ? &code_[address - CodeBase] : &data_[address - DataBase];
-      std::memcpy(&core_.access_data_i, row, 16);
+      uint8_t rows[48] = {};
+      for (int k = 0; k < 48; ++k) {
+        if (const uint8_t* byte = at(address + k)) rows[k] = *byte;
+      }
+      std::memcpy(&core_.access_data_i, rows, 48);
     }
     core_.eval();
   }
 
   void store(uint64_t address) {
-    uint8_t bytes[16];
-    std::memcpy(bytes, &core_.access_data_o, 16);
-    for (int k = 0; k < 16; ++k) {
-      if (core_.access_enable_o >> k & 1) data_[address - DataBase + k] = bytes[k];
+    uint8_t bytes[48];
+    std::memcpy(bytes, &core_.access_data_o, 48);
+    for (int k = 0; k < 48; ++k) {
+      if (core_.access_enable_o >> k & 1) {
+        if (uint8_t* byte = at(address + k)) *byte = bytes[k];
+      }
     }
   }
 
+  // The byte at an address, in the region that had the last one if it can be; nullptr where there is none.
+  uint8_t* at(uint64_t address) {
+    for (size_t tries = 0; tries <= regions_.size(); ++tries) {
+      Region& region = regions_[last_ % regions_.size()];
+      if (address - region.address < region.bytes.size()) return &region.bytes[address - region.address];
+      ++last_;
+    }
+    return nullptr;
+  }
+
+  struct Region {
+    uint64_t address = 0;
+    std::vector<uint8_t> bytes;
+  };
+
   Vtop core_;
-  std::vector<uint8_t> code_, data_;
+  std::vector<Region> regions_;  // the code is the first
+  size_t last_ = 0;
 };
 
 }  // namespace
 
 double sc_time_stamp() { return 0; }
 
-int main() {
+int main(int argc, char** argv) {
+  Verilated::commandArgs(argc, argv);
   FILE* programs = std::fopen("programs", "rb");
   FILE* commits = std::fopen("commits", "wb");
   FILE* ends = std::fopen("ends", "wb");

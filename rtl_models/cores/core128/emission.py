@@ -118,20 +118,16 @@ class Emission:
         """The variable, or the literal, that an expression is: signed, of `width(lane)` bits."""
         for load in walk([lane]):
             if isinstance(load, Load) and load not in self._names:
-                self._names[load] = self._loaded(load.size)
+                if ("load", load.size) not in self._alike:  # where its bytes came from is no matter of this function
+                    text = f"$signed({{1'b0, loaded[{8 * load.size - 1}:0]}})"
+                    self._alike["load", load.size] = self._variable(8 * load.size + 1, text)
+                self._names[load] = self._alike["load", load.size]
         for node in operands_first([lane], self._names):
             key = (head(node), tuple(self._names[arg] for arg in node.args), node.low, node.high)
             if key not in self._alike:
                 self._alike[key] = self._emitted(node)
             self._names[node] = self._alike[key]
         return self._names[lane]
-
-    def _loaded(self, size: int) -> str:
-        """The bytes that were loaded; where they came from is no matter of this function."""
-        key = ("load", size)
-        if key not in self._alike:
-            self._alike[key] = self._variable(8 * size + 1, f"$signed({{1'b0, loaded[{8 * size - 1}:0]}})")
-        return self._alike[key]
 
     def bits(self, lanes: Iterable[Lane], bits: int, total: int) -> str:
         """Elements side by side, the first in the low bits, zeros above them: unsigned text of `total` bits."""

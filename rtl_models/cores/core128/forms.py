@@ -28,6 +28,21 @@ _NARROW: Final = (
     (".8b", ".8h", ""), (".4h", ".4s", ""), (".2s", ".2d", ""),
     (".16b", ".8h", "2"), (".8h", ".4s", "2"), (".4s", ".2d", "2"),
 )  # fmt: skip
+_LISTS_OF_ONE: Final = (
+    *(f"{m} {{1}}{t}" for m in ("ld1", "st1", "ld1r") for t in f"{_LANES} {_D}".split()),
+    *(f"{m} {{1}}.{t}[i]" for m in ("ld1", "st1") for t in "bhsd"),
+)
+_STORED_LISTS: Final = (
+    *(f"st1 {{{n}}}{t}," for n in (2, 3, 4) for t in (".8b", ".4h", ".2s", ".1d")),
+    *(f"st{n} {{{n}}}{t}," for n in (2, 3, 4) for t in (".8b", ".4h", ".2s")),
+    *(f"st{n} {{2}}{t}," for n in (1, 2) for t in (".16b", ".8h", ".4s", ".2d")),
+)
+"""Of 32 bytes at most."""
+_PAIRED: Final = ((".8b", ".4h"), (".16b", ".8h"), (".4h", ".2s"), (".8h", ".4s"), (".2s", ".1d"), (".4s", ".2d"))
+SHIFTED_NARROW: Final = ("shrn", "rshrn", "sqshrn", "sqrshrn", "uqshrn", "uqrshrn", "sqshrun", "sqrshrun")
+_WIDE: Final = ("saddw", "uaddw", "ssubw", "usubw")
+_LONG: Final = ("saddl", "uaddl", "ssubl", "usubl")
+_LONG_MULTIPLIES: Final = ("smull", "umull", "smlal", "umlal", "smlsl", "umlsl")
 
 
 def _three(mnemonics: str, arrangements: str) -> list[str]:
@@ -56,6 +71,13 @@ _VECTOR: Final = [
     *_two("cmeq cmge cmgt cmle cmlt", f"{_LANES} {_D}", ",#"),
     *_two("sshr ushr srshr urshr shl", f"{_LANES} {_D}", ",#"),
     *(f"{m}{two} {wide},{narrow},#" for m in ("sshll", "ushll") for narrow, wide, two in _NARROW),
+    *_two("ssra usra srsra ursra", f"{_LANES} {_D}", ",#"),
+    *(f"{m}{two} {narrow},{wide},#" for m in SHIFTED_NARROW for narrow, wide, two in _NARROW),
+    *(f"{m}{two} {wide},{narrow},{narrow}" for m in (*_LONG, *_LONG_MULTIPLIES) for narrow, wide, two in _NARROW),
+    *(f"{m}{two} {wide},{wide},{narrow}" for m in _WIDE for narrow, wide, two in _NARROW),
+    *(f"{m} {wide},{narrow}" for m in ("saddlp", "uaddlp", "sadalp", "uadalp") for narrow, wide in _PAIRED),
+    *(f"{m} {t[-1]},{t}" for m in ("smaxv", "sminv", "umaxv", "uminv") for t in (".8b", ".16b", ".4h", ".8h", ".4s")),
+    *(f"tbl {t},{{{count}}}.16b,{t}" for t in (".8b", ".16b") for count in range(1, 5)),
     *_two("abs neg", f"{_LANES} {_D}"),
     *_three("addp", f"{_LANES} {_D}"),
     *(f"addv {t[-1]},{t}" for t in (".8b", ".16b", ".4h", ".8h", ".4s")),
@@ -89,14 +111,15 @@ _SCALAR: Final = [
 ]  # fmt: skip
 _MORE: Final = [
     "sxtw x,w", "sxtb w,w", "sxth w,w", "uxtb w,w", "uxth w,w", "smull x,w,w", "umull x,w,w", "smaddl x,w,w,x",
-    *(f"add x,x,w {kind}" for kind in ("uxtw", "sxtw")),
+    *(f"{m} {t},{t},w {kind}" for m in ("add", "sub") for t in "xw"
+      for kind in ("uxtb", "uxth", "uxtw", "sxtb", "sxth", "sxtw") if f"{t} {kind[1:]}" != "w xtw"),
+    *(f"ldrsw x,[x,{o}]" for o in ("x", "x lsl", "w sxtw", "w uxtw")),
     "ret", "br x", "nop",
     *(f"{m} {r},[x,{o}]" for m in ("ldr", "str") for r in "xwqdsbh" for o in ("x", "x lsl", "w sxtw", "w uxtw")
       if not (r == "b" and o.endswith("lsl"))),
     *(f"{m} w,[x,x]" for m in ("ldrb", "strb", "ldrsb", "ldrh", "strh")),
-    *(f"{m} {{1}}{t},[x]" for m in ("ld1", "st1") for t in f"{_LANES} {_D}".split()),
-    *(f"ld1r {{1}}{t},[x]" for t in f"{_LANES} {_D}".split()),
-    *(f"{m} {{1}}.{t}[i],[x]" for m in ("ld1", "st1") for t in "bhsd"),
+    *(f"{one},{address}" for one in _LISTS_OF_ONE for address in ("[x]", "[x],# post", "[x],x post")),
+    *(f"{m}{address}" for m in _STORED_LISTS for address in ("[x]", "[x],# post")),
 ]  # fmt: skip
 
 

@@ -29,13 +29,17 @@ class Encoded:
 
 @dataclass(frozen=True)
 class LongImmediate:
-    """The immediate of a form, with one of its words; `choosing` are the bits that choose a condition or a bit."""
+    """The immediate of a form, with one of its words; `choosing` are the bits that choose a condition or a bit.
+
+    It is the operand at `place`: the last immediate where that is None.
+    """
 
     form: str
     word: int
     encoded: Encoded
     taken: Taken = "number"
     choosing: tuple[int, ...] = ()
+    place: int | None = None
 
     @property
     def lane(self) -> Lane:
@@ -74,6 +78,7 @@ _WIDE: Final = Encoded("wide", 0x7FFFE0, "64'(word_i[20:5]) << {word_i[22:21], 4
 _WIDE_W: Final = Encoded("wide_w", 0x3FFFE0, "64'(word_i[20:5]) << {word_i[21], 4'b0}", 0, 2**32 - 1)
 _HALF: Final = Encoded("half", 0x1FFFE0, "64'(word_i[20:5])", 0, 2**16 - 1)
 _BYTE: Final = Encoded("byte", 0x703E0, "64'({word_i[18:16], word_i[9:5]})", 0, 255)
+_FIVE: Final = Encoded("five", 0x1F0000, "64'(word_i[20:16])", 0, 31)
 _SPREAD_BITS = ", ".join(
     [*(f"{{8{{word_i[{k}]}}}}" for k in (18, 17, 16)), *(f"{{8{{word_i[{k}]}}}}" for k in range(9, 4, -1))]
 )
@@ -97,9 +102,13 @@ def _immediates() -> Iterator[LongImmediate]:
         yield LongImmediate(f"movk {register},#", sf | 0x72800001 | 5 << 5, _HALF)
         for half in range(1, 4 if sf else 2):
             yield LongImmediate(f"movk {register},# lsl", sf | 0x72800001 | half << 21 | 5 << 5, _HALF)
+        chosen = (0, 1, 2, 3, 12, 13, 14, 15)
+        for name, word in (("ccmp", 0x7A400800), ("ccmn", 0x3A400800)):
+            yield LongImmediate(f"{name} {register},#,#,cond", sf | word | 5 << 16 | 0x41, _FIVE, "number", chosen, 1)
         mask = sf >> 9 | 0x0C00  # a mask of four ones
         for name, word in (("and", 0x12000000), ("orr", 0x32000000), ("eor", 0x52000000), ("ands", 0x72000000)):
             yield LongImmediate(f"{name} {two},#", sf | word | mask | 0x41, logical)
+        yield LongImmediate(f"mov {register},#", sf | 0x320003E1 | mask, logical)
         yield LongImmediate(f"tst {register},#", sf | 0x7200001F | mask | 0x40, logical)
         yield LongImmediate(f"cbz {register},#", sf | 0x34000001 | 2 << 5, _BRANCH19, "relative")
         yield LongImmediate(f"cbnz {register},#", sf | 0x35000001 | 2 << 5, _BRANCH19, "relative")
@@ -120,6 +129,10 @@ def _immediates() -> Iterator[LongImmediate]:
         for shift in range(1, 4 if "s" in t else 2):
             yield LongImmediate(f"movi {t},# lsl", word | shift << 13 | 5 << 5, _BYTE)
             yield LongImmediate(f"mvni {t},# lsl", word | shift << 13 | 1 << 29 | 5 << 5, _BYTE)
+        for shift in range(4 if "s" in t else 2):
+            for name, bit in (("orr", 0), ("bic", 1 << 29)):
+                form = f"{name} {t},# lsl" if shift else f"{name} {t},#"
+                yield LongImmediate(form, word | shift << 13 | bit | 1 << 12 | 5 << 5, _BYTE)
     yield LongImmediate("movi .2d,#", 0x6F00E401 | 5 << 5, _SPREAD)
     yield LongImmediate("movi d,#", 0x2F00E401 | 5 << 5, _SPREAD)
 
@@ -142,7 +155,13 @@ def _accesses() -> Iterator[LongImmediate]:
         yield LongImmediate(f"{unscaled},[x,#]", near, _SIGNED9)
         yield LongImmediate(f"{scaled},[x],# post", near | 1 << 10, _SIGNED9)
         yield LongImmediate(f"{scaled},[x,#]!", near | 3 << 10, _SIGNED9)
-    for r, scale, word in (("x", 3, 0xA8000000), ("w", 2, 0x28000000), ("s", 2, 0x2C000000), ("d", 3, 0x6C000000)):
+    for r, scale, word in (
+        ("x", 3, 0xA8000000),
+        ("w", 2, 0x28000000),
+        ("s", 2, 0x2C000000),
+        ("d", 3, 0x6C000000),
+        ("q", 4, 0xAC000000),
+    ):
         for load, bit in (("ldp", 1 << 22), ("stp", 0)):
             for address, mode in (("[x,#]", 2), ("[x],# post", 1), ("[x,#]!", 3)):
                 yield LongImmediate(

@@ -5,29 +5,37 @@ One program in four ends with a word or an access that must stop the core.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Final, NamedTuple
 
 from isa.decode import decode
 from isa.evaluate.exact import QC
+from isa.instruction import Instruction, Pattern
+from isa.lane import Place
 from isa.table import UnknownInstruction
-from rtl_models.cores.core128.comparison import ExpectedRun, crosses, prepare
-from rtl_models.cores.core128.configuration import CODE_BASE, DATA_BASE
+from rtl_models.cores.core128.comparison import ExpectedRun, prepare
 from rtl_models.cores.core128.design import ERRORS, FLAGS_REGISTER, PC_REGISTER, Core128Program
 from rtl_models.cores.core128.rows import FIELDS, CoreRow, all_rows
 from sim.machine.errors import MemoryFault
 from sim.machine.machine import Machine
 from sim.machine.trace import Step
 
+CODE_BASE: Final = 0x10000
+DATA_BASE: Final = 0x100000
 BYTES: Final = 4096
 """Of code, and of data."""
 BASES: Final = (26, 27, 28)
 """General registers that hold addresses of data."""
+FAR: Final = {1: 20, 2: 21, 3: 22, 4: 23}
+"""Those that are far below it, by the scale of the immediates of 12 bits that reach it from there."""
+FAR_UNITS: Final = 3072
 OFFSET: Final = 25
 """The one that holds a small number, to be added to them."""
-POOL: Final = 24
-"""Long immediates of a row that are tried."""
+KEPT: Final = (*FAR.values(), OFFSET, *BASES)
+"""What only the base of an access is written to."""
+POOL: Final = 48
+"""Words of a row: what is new takes Python far longer than what was executed before."""
 _CYCLES: Final = 40
 """That an instruction takes at most."""
 _EDGES: Final = (
@@ -45,6 +53,7 @@ _EDGES: Final = (
     1 << 63,
     (1 << 64) - 1,
 )
+_ALL: Final = 0xFFFFFFFF
 
 
 class RandomRun(NamedTuple):
@@ -54,52 +63,100 @@ class RandomRun(NamedTuple):
     due: ExpectedRun
 
 
-def random_runs(seed: int, words: int, length: int = 200) -> Iterator[RandomRun]:
-    """Programs of about so many executed words each, until there are so many together."""
-    rng, words_of = Random(seed), RandomWords(seed)
-    done = 0
-    while done < words:
-        run = _random_run(rng, words_of, length)
-        done += len(run.due.steps)
-        yield run
-
-
 class RandomWords:
-    """Words of every row; a row's long immediates are a few, so that not every word is an instruction of its own."""
+    """Words of every row, each form with the same chance.
+
+    One word in five is of the class of the word before, one in ten writes to the file that it wrote to: those meet it,
+    where they can, in the register that it wrote.
+    `instructions` are those executed so far: one is one object wherever it stands, so that a core's operations are
+    worked out once.
+    """
 
     def __init__(self, seed: int) -> None:
-        rng = Random(seed)
-        self.rows = all_rows()
-        self._by_form: dict[str, list[int]] = {}
-        self._long: dict[int, list[int]] = {}
-        for number, row in enumerate(self.rows):
-            self._by_form.setdefault(row.form, []).append(number)
-            if row.immediate is not None:
-                self._long[number] = [rng.getrandbits(32) for _ in range(POOL - 2)] + [0, (1 << 32) - 1]
+        self._rng = Random(seed)
+        by_form: dict[str, list[CoreRow]] = {}
+        self._of_class: dict[str, list[CoreRow]] = {}
+        self._writing: dict[frozenset[str], list[CoreRow]] = {}
+        for row in all_rows():
+            by_form.setdefault(row.form, []).append(row)
+            self._of_class.setdefault(row.timing, []).append(row)
+            self._writing.setdefault(_files(row), []).append(row)
+        self._forms = list(by_form.values())
+        self._pools: dict[CoreRow, list[int]] = {}
+        self._row, self._word = all_rows()[0], 0
+        self.instructions: dict[tuple[Pattern, tuple[int, ...]], Instruction] = {}
 
-        self._forms = list(self._by_form.values())
+    def word(self) -> int:
+        """One of them, of a row that has such words."""
+        rng, kind, met = self._rng, self._rng.random(), None
+        if kind < 0.2:
+            rows = self._of_class[self._row.timing]
+        elif kind < 0.3:
+            rows = self._writing[_files(self._row)]
+        else:
+            rows = rng.choice(self._forms)
+        row = rng.choice(rows)
+        if kind < 0.3 and "d" in self._row.fields and "d" in row.fields:
+            met = self._word & 31
+        self._row, self._word = row, self._of(row, met)
+        return self._word
 
-    def number(self, rng: Random) -> int:
-        """Of a row: each form with the same chance."""
-        return rng.choice(rng.choice(self._forms))
+    def _of(self, row: CoreRow, met: int | None) -> int:
+        """A word of a row, with that as Rd where there is such a word; one of the row's pool once that is full."""
+        rng, pool = self._rng, self._pools.setdefault(row, [])
+        alike = [word for word in pool if word & 31 == met]
+        if alike or len(pool) >= POOL:
+            return rng.choice(alike or pool)
+        while True:
+            word = _word(row, rng, met)
+            try:
+                decode(word.to_bytes(4, "little"), CODE_BASE)
+            except UnknownInstruction:
+                met = None
+                continue
+            pool.append(word)
+            return word
 
-    def word(self, number: int, rng: Random) -> int:
-        """A word of that row."""
-        row = self.rows[number]
-        word = row.value
-        index = rng.choice(row.indices)
-        for k, bit in enumerate(row.index_bits):
-            word |= (index >> k & 1) << bit
-        for name, bits in row.fields.items():
-            word |= _register(rng, bits) << FIELDS[name]
-        if row.immediate is not None:
-            word |= rng.choice(self._long[number]) & row.immediate.encoded.bits
-        return word
+
+def _files(row: CoreRow) -> frozenset[str]:
+    """Those that a row writes to: of registers, of flags, of memory."""
+    return frozenset(write.place.file if isinstance(write.place, Place) else "memory" for write in row.writes)
 
 
-def _register(rng: Random, bits: int) -> int:
-    """Few registers, so that instructions wait for each other; now and then any, 31 among them."""
-    return rng.randrange(6) if rng.random() < 0.7 else rng.randrange(1 << bits)
+def _word(row: CoreRow, rng: Random, met: int | None) -> int:
+    """A word of a row, with that as Rd, if any: one that accesses does so near the data, one that branches goes on."""
+    word, index = row.value, rng.choice(row.indices)
+    accesses = row.load is not None or row.store is not None
+    for k, bit in enumerate(row.index_bits):
+        word |= (index >> k & 1) << bit
+    # few registers, so that instructions wait for each other; now and then any, 31 among them
+    numbers = {
+        name: rng.randrange(6) if rng.random() < 0.7 else rng.randrange(1 << bits) for name, bits in row.fields.items()
+    }
+    if met is not None:
+        numbers["d"] = met
+    for written in ("d", "a"):  # the second one of a pair is loaded
+        if numbers.get(written) in KEPT:
+            numbers[written] = rng.randrange(6)
+    if accesses:
+        numbers |= {"n": rng.choice((*BASES, 31)), "m": OFFSET}
+    if row.is_alike:
+        numbers["m"] = numbers["n"]
+    if row.immediate is not None:
+        encoded = row.immediate.encoded
+        immediate = rng.choice((0, _ALL, *(rng.getrandbits(32) for _ in range(6))))
+        if row.immediate.taken == "relative" and "adr" not in row.form:
+            immediate = rng.randrange(1, 5) * (encoded.bits & -encoded.bits)
+        elif accesses and encoded.low == 0:
+            scale = encoded.high.bit_length() - 12
+            immediate = rng.randrange(512 >> scale)
+            if scale and rng.random() < 0.3:
+                numbers["n"], immediate = FAR[scale], immediate + FAR_UNITS
+            immediate <<= 10
+        word |= immediate & encoded.bits
+    for name in row.fields:
+        word |= numbers[name] << FIELDS[name]
+    return word
 
 
 def _number(rng: Random, bits: int) -> int:
@@ -113,146 +170,87 @@ def _number(rng: Random, bits: int) -> int:
     return number
 
 
-def _start(rng: Random) -> dict[int, int]:
-    registers = {number: _number(rng, 64) for number in range(32)}
-    registers |= {number: _number(rng, 128) for number in range(32, 64)}
-    registers |= {base: DATA_BASE + 16 * rng.randrange(64, 192) for base in BASES}
-    registers[31] = DATA_BASE + 2048
-    return {**registers, OFFSET: 16 * rng.randrange(4), FLAGS_REGISTER: rng.randrange(16), PC_REGISTER: CODE_BASE}
+def random_runs(words: RandomWords, seed: int, count: int, length: int = 200) -> Iterator[RandomRun]:
+    """Programs of about `length` executed words each, until there are `count` words together."""
+    rng, done = Random(seed), 0
+    while done < count:
+        run = _random_run(rng, words, length)
+        done += len(run.due.steps)
+        yield run
 
 
-def _random_run(rng: Random, words_of: RandomWords, length: int) -> RandomRun:
-    registers = _start(rng)
-    data = rng.randbytes(BYTES)
-    program = Core128Program(bytes(BYTES), data, registers, 0, 0)
+def _random_run(rng: Random, words: RandomWords, length: int) -> RandomRun:
+    registers = {number: _number(rng, 64 if number < 32 else 128) for number in range(64)}
+    registers |= {base: DATA_BASE + rng.randrange(1024, 3072) for base in BASES}
+    registers |= {far: DATA_BASE + 1024 + rng.randrange(512) - (FAR_UNITS << scale) for scale, far in FAR.items()}
+    registers |= {31: DATA_BASE + 2048, OFFSET: rng.randrange(64)}
+    registers |= {FLAGS_REGISTER: rng.randrange(16), PC_REGISTER: CODE_BASE}
+    code, data = bytearray(rng.randbytes(BYTES)), rng.randbytes(BYTES)
     machine = Machine(engine="interpreted")
-    prepare(machine, program)
-    code = bytearray(rng.randbytes(BYTES))
+    prepare(machine, Core128Program(CODE_BASE, bytes(BYTES), {DATA_BASE: data}, registers, 0, 0))
     steps: list[Step] = []
     saturated: list[bool] = []
-    written: set[int] = set()
-    while len(steps) < length and machine.pc - CODE_BASE < BYTES - 256:
+
+    def put(word: int) -> None:
         at = machine.pc - CODE_BASE
-        if at not in written:
-            word = _fitting(machine, words_of, rng)
-            code[at : at + 4] = word.to_bytes(4, "little")
-            machine.memory.write(machine.pc, code[at : at + 4])
-            written.add(at)
-        steps.append(machine.step())
+        code[at : at + 4] = word.to_bytes(4, "little")
+        machine.memory.write(machine.pc, code[at : at + 4])
+
+    def step() -> None:
+        made = machine.step()
+        one = made.instruction
+        steps.append(made._replace(instruction=words.instructions.setdefault((one.pattern, one.registers), one)))
         saturated.append(bool(machine.fpsr & QC))
+
+    while len(steps) < length and machine.pc - CODE_BASE < BYTES - 256:
+        put(words.word())
+        try:
+            step()
+        except MemoryFault:
+            continue
+        if not _goes_on(machine):
+            saturated.pop()
+            undone = steps.pop()
+            for place, old, _ in reversed(undone.writes):
+                machine.write(place, old)
+            for address, before, _ in reversed(undone.memory):
+                machine.memory.write(address, before)
+            machine.pc = undone.pc
     error, stop = "", machine.pc
     if rng.random() < 0.25:
-        error = rng.choice(ERRORS[1:])
-        word = _WRONG[error](machine, rng)
-        error = error if word else "word"
-        at = machine.pc - CODE_BASE
-        if at in written:
-            error = ""
-        else:
-            code[at : at + 4] = word.to_bytes(4, "little")
-            stop = CODE_BASE + BYTES
-            if error == "fetch":
-                machine.memory.write(machine.pc, code[at : at + 4])
-                steps.append(machine.step())
-                saturated.append(bool(machine.fpsr & QC))
-    cycles = _CYCLES * (len(steps) + 4)
-    made = Core128Program(bytes(code), data, registers, stop, cycles)
-    return RandomRun(made, ExpectedRun(steps, saturated, machine.memory.read(DATA_BASE, BYTES), error))
+        error, stop = rng.choice(ERRORS[1:]), CODE_BASE + BYTES
+        for word in _before(error, rng):
+            put(word)
+            step()
+        if error != "fetch":
+            put(_wrong(error, machine, rng))
+    made = Core128Program(CODE_BASE, bytes(code), {DATA_BASE: data}, registers, stop, _CYCLES * (len(steps) + 4))
+    return RandomRun(made, ExpectedRun(steps, saturated, {DATA_BASE: machine.memory.read(DATA_BASE, BYTES)}, error))
 
 
-def _fitting(machine: Machine, words_of: RandomWords, rng: Random) -> int:
-    """A word that the machine can execute, whose access is in a row of the data, or whose branch goes a little on."""
-    while True:
-        number = words_of.number(rng)
-        row = words_of.rows[number]
-        word = words_of.word(number, rng)
-        if row.load is not None or row.store is not None:
-            word = _based(machine, row, word, rng)
-        elif row.writes and any(str(write.place) == "pc" for write in row.writes):
-            word = _onward(row, word, rng)
-        elif "d" in row.fields and word & 31 in (*BASES, OFFSET) and row.fields["d"]:
-            word &= ~31 | rng.randrange(6)
-        if word and _can(machine, word):
-            return word
+def _goes_on(machine: Machine) -> bool:
+    """Whether it can: bases of accesses are near the data, the stack pointer is aligned, two words more have room."""
+    addresses = [machine.sp, *(machine.x[base] for base in BASES)]
+    is_near = all(DATA_BASE + 512 <= address < DATA_BASE + BYTES - 512 for address in addresses)
+    return is_near and machine.sp % 16 == 0 and CODE_BASE < machine.pc <= CODE_BASE + BYTES - 8
 
 
-def _based(machine: Machine, row: CoreRow, word: int, rng: Random) -> int:
-    word = word & ~(31 << 5) | rng.choice((*BASES, 31)) << 5
-    if "m" in row.fields:
-        word = word & ~(31 << 16) | OFFSET << 16
-    if word & 31 in (*BASES, OFFSET):
-        word &= ~31 | rng.randrange(6)
-    return word
+def _before(error: str, rng: Random) -> list[int]:
+    """What is executed before the core stops: B far out of the code; SUB SP, SP, #8; ADR X0, #0."""
+    far = rng.choice((1, -1)) * rng.randrange(1 << 20, 1 << 24)
+    return {"fetch": [0x14000000 | far & 0x3FFFFFF], "unaligned": [0xD10023FF], "unmapped": [0x10000000]}.get(error, [])
 
 
-def _onward(row: CoreRow, word: int, rng: Random) -> int:
-    """The branch with a distance of one to four words; none to a register."""
-    if row.immediate is None:
-        return 0
-    bits = row.immediate.encoded.bits
-    lowest = bits & -bits
-    return word & ~bits | rng.randrange(1, 5) * lowest
-
-
-def _can(machine: Machine, word: int) -> bool:
-    """Whether a machine in this state executes the word, and where it accesses memory, in a row of the data."""
-    try:
-        decode(word.to_bytes(4, "little"), machine.pc)
-    except UnknownInstruction:
-        return False
-    if not _accesses(word):
-        return True
-    trial = Machine(engine="interpreted")
-    trial.registers.general[:] = machine.registers.general
-    trial.registers.vectors[:] = machine.registers.vectors
-    trial.memory.map(CODE_BASE, 4096, "rx")
-    trial.memory.map(DATA_BASE, BYTES, "rw")
-    trial.memory.write(CODE_BASE, word.to_bytes(4, "little"))
-    trial.pc = CODE_BASE
-    try:
-        step = trial.step()
-    except MemoryFault:
-        return False
-    after = [trial.x[base] for base in BASES] + [trial.sp]
-    return not crosses(step) and all(DATA_BASE + 256 <= base < DATA_BASE + BYTES - 256 for base in after)
-
-
-def _accesses(word: int) -> bool:
-    """Loads and stores have bit 27 without bit 25 (Arm ARM C4.1)."""
-    return word >> 25 & 5 == 4
-
-
-def _illegal(machine: Machine, rng: Random) -> int:
-    """No word of the table: the reserved ones, and floating point."""
-    return rng.choice((0, 0xFFFFFFFF, 0x1E202820, 0x4E20D420, 0xD4200000, 0xD53B4200))
-
-
-def _unaligned(machine: Machine, rng: Random) -> int:
-    """LDR Q0, [X26 + 1 or more], and STUR: across the end of a row."""
-    distance = (-machine.x[26] + rng.randrange(1, 16)) % 16 or 8
-    return (0x3CC00000 if rng.random() < 0.5 else 0x3C800000) | distance << 12 | 26 << 5
-
-
-def _unmapped(machine: Machine, rng: Random) -> int:
-    """LDRB W0, [XZR-like]: address of a register beyond all; x29 plus 4095."""
-    for register in range(30):
-        if machine.x[register] % 16 < 15 and not _near(machine.x[register]):
-            return 0x39400000 | register << 5
-    return 0
-
-
-def _near(address: int) -> bool:
-    return any(address - base + 64 < BYTES * 32 for base in (CODE_BASE, DATA_BASE) if address + 64 >= base)
-
-
-def _away(machine: Machine, rng: Random) -> int:
-    """B far forward or back, out of the code."""
-    return 0x14000000 | (rng.choice((1, -1)) * rng.randrange(1 << 20, 1 << 24)) & 0x3FFFFFF
-
-
-_WRONG: Final[dict[str, Callable[[Machine, Random], int]]] = {
-    "word": _illegal, "unaligned": _unaligned, "unmapped": _unmapped, "fetch": _away,
-}  # fmt: skip
+def _wrong(error: str, machine: Machine, rng: Random) -> int:
+    """The word that the core stops at."""
+    if error == "unaligned":
+        return rng.choice((0xF94003E0, 0xA9BF07E0))  # LDR X0, [SP]; STP X0, X1, [SP, #-16]!
+    if error == "unmapped":
+        units = (DATA_BASE + BYTES - machine.x[FAR[4]]) // 16
+        beyond = 0x3DC00000 | units << 10 | FAR[4] << 5  # LDR Q0, whose last bytes are no data
+        return rng.choice((0x39000000, 0x39400000 | FAR[4] << 5, beyond))  # STRB W0, [X0]; LDRB W0
+    # nothing, floating point, a base that is loaded, a mask of ones alone
+    return rng.choice((0, 0xFFFFFFFF, 0x1E202820, 0x4E20D420, 0xD4200000, 0xD53B4200, 0xF8408400, 0x9240FC00))
 
 
 def program_words(runs: Sequence[RandomRun]) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from itertools import combinations
 from typing import Final, Literal, NamedTuple
 
 from isa.decode import decode
@@ -18,25 +19,31 @@ from isa.lane import Int, Lane, Load, Memory, Place, Read, Saturate, Write, head
 from isa.operands import Address, General, Immediate, Operand, Shifted
 from isa.parse import parse
 from isa.table import UnknownInstruction
-from rtl_models.cores.core128.forms import ListedForm, listed_forms
+from rtl_models.cores.core128.forms import SHIFTED_NARROW, ListedForm, listed_forms
 from rtl_models.cores.core128.immediates import Encoded, LongImmediate
 from sim.timing.classes.all_classes import timing_class
 
 FieldName = Literal["d", "n", "m", "a"]
 FIELDS: Final[Mapping[FieldName, int]] = {"d": 0, "n": 5, "m": 16, "a": 10}
 """The lowest bits of the fields that name registers: Rd or Rt, Rn, Rm, Ra or Rt2 (Arm ARM C4.1)."""
-_NUMBERS: Final[Mapping[FieldName, int]] = {"d": 1, "n": 2, "m": 3, "a": 4}
+_NUMBERS: Final[Mapping[FieldName, int]] = {"d": 1, "n": 6, "m": 11, "a": 16}
+"""Far enough apart for lists of four registers."""
 SHIFTING: Final = (
     *("add", "adds", "sub", "subs", "and", "ands", "orr", "eor", "bic", "cmp", "cmn", "neg", "lsr", "asr"),
-    *("sshr", "ushr", "srshr", "urshr", "shl", "sshll", "sshll2", "ushll", "ushll2"),
+    *("sshr", "ushr", "srshr", "urshr", "shl", "sshll", "sshll2", "ushll", "ushll2", "ssra", "usra", "srsra", "ursra"),
+    *(f"{m}{two}" for m in SHIFTED_NARROW for two in ("", "2")),
 )
 """Mnemonics of forms whose variants are amounts of a shift."""
 _TRIED: Final = (9, 23, 29)
 """Numbers that a field is given to see whether it names a register: two do not fit four bits, none is one of those."""
 INDEX: Final = Place("index")
-"""Which of the variants a word is: the bits that choose, the lowest of the word first."""
+IMMEDIATE: Final = Place("imm")
+"""What a row reads besides registers: which variant a word is, the lowest bit that chooses first; its number."""
 ADDRESS: Final = 0x10000
 """Where words are decoded; nothing in a row depends on it."""
+FURTHER: Final = 3
+"""Registers of a list that are read after the first."""
+LINK: Final = 30
 MOST_VARIANTS: Final = 9
 """Bits that choose."""
 _ALL: Final = 0xFFFFFFFF
@@ -83,7 +90,8 @@ class OpenShifted(Shifted):
 class CoreRow:
     """Words with `value` under `mask` whose index is one of `indices`.
 
-    `writes` are those of the form with `_NUMBERS` as its registers; `index_bits` are those of the word.
+    `writes` are those of the form with `_NUMBERS` as its registers; `index_bits` are those of the word.  Of one that
+    `is_alike` Rn and Rm are the same.
     """
 
     form: str
@@ -97,6 +105,7 @@ class CoreRow:
     writes: tuple[Write, ...]
     address: Lane | None
     stack_fields: frozenset[FieldName]
+    is_alike: bool = False
 
     @cached_property
     def lanes(self) -> tuple[Lane, ...]:
@@ -119,15 +128,23 @@ class CoreRow:
         """Its store."""
         return next((write for write in self.writes if isinstance(write.place, Memory)), None)
 
-    @property
-    def adds(self) -> bool:
-        """Whether it adds to a register that its class takes late."""
-        return self.form.split()[0] in ("mla", "mls", "sdot", "udot")
-
     @cached_property
     def can_saturate(self) -> bool:
         """Whether it may set QC."""
         return any(isinstance(node, Saturate) for node in walk(self.lanes))
+
+    def may_be_zero(self, name: FieldName) -> bool:
+        """Whether a field names a general register, of which 31 is the zero register."""
+        register = self.register(name)
+        return register is not None and register.file == "x" and not register.is_sp
+
+    @property
+    def word(self) -> int:
+        """One of its words, with `_NUMBERS` as its registers."""
+        word = _with(self.value, self.index_bits, self.indices[0])
+        for name, bits in self.fields.items():
+            word = _with(word, _field(name, bits), _NUMBERS[name])
+        return word | (self.immediate.word & self.immediate.encoded.bits if self.immediate else 0)
 
     @property
     def names_stack(self) -> bool:
@@ -139,18 +156,28 @@ class CoreRow:
         """What it writes to the register of a field."""
         return next((w for w in self.writes if isinstance(w.place, Place) and self.field_of(w.place) == name), None)
 
+    @cached_property
+    def further(self) -> tuple[FieldName, int]:
+        """The field of the first register of a list, and how many it reads after it; ("d", 0) without a list."""
+        for name in ("d", "n"):
+            first = self.numbers[name]
+            behind = [k for k in range(1, FURTHER + 1) if Place("v", first + k) in self.reads]
+            if first >= 0 and behind:
+                return name, max(behind)
+        return "d", 0
+
     def field_of(self, place: Place) -> FieldName | None:
         """The field that names a register, None for what no field names."""
         if place.file not in ("v", "x"):
             return None
-        return next((name for name in FIELDS if self._number(name) == place.index), None)
+        return next((name for name in FIELDS if self.numbers[name] == place.index), None)
 
-    def _number(self, name: FieldName) -> int:
-        """Of the register that the field names in `writes`."""
-        if name in self.fields:
-            return _NUMBERS[name]
-        lsb = FIELDS[name]
-        return self.value >> lsb & 31 if self.mask >> lsb & 31 == 31 else -1
+    @cached_property
+    def numbers(self) -> Mapping[FieldName, int]:
+        """Of the registers that the fields name in `writes`; RET has the link register as Rn; else -1."""
+        is_linked = self.mask >> FIELDS["n"] & 31 == 31 and self.value >> FIELDS["n"] & 31 == LINK
+        link: dict[FieldName, int] = {"n": LINK} if is_linked else {}
+        return {name: _NUMBERS[name] if name in self.fields else link.get(name, -1) for name in FIELDS}
 
     def register(self, name: FieldName) -> RowRegister | None:
         """How it uses the register of a field; None where it does not."""
@@ -220,14 +247,14 @@ def _general(instruction: Instruction) -> Iterator[General]:
                 yield base
 
 
-def _opened(operands: Sequence[Operand], lane: Lane) -> list[Operand]:
-    """The operands with the last immediate of them left open."""
+def _opened(operands: Sequence[Operand], lane: Lane, place: int | None) -> list[Operand]:
+    """The operands with the immediate at a place, or the last one, left open."""
 
     def opened(immediate: Immediate) -> OpenImmediate:
         return OpenImmediate(immediate.number, immediate.kind, immediate.amount, lane=lane)
 
     found = list(operands)
-    for at in reversed(range(len(found))):
+    for at in reversed(range(len(found))) if place is None else [place]:
         match found[at]:
             case Immediate() as immediate:
                 found[at] = opened(immediate)
@@ -259,22 +286,47 @@ class _Variant(NamedTuple):
 
 
 def rows_of(listed: ListedForm) -> list[CoreRow]:
-    """The rows of a form, one for each encoding of its words and for each kind of variants."""
+    """The rows of a form: for each encoding of its words, each kind of variants, and registers that change what it is.
+
+    Where a register is the zero register less may be read; where Rn is Rm it may be another form in another class.
+    """
     found: list[CoreRow] = []
     for word in listed.words:
-        if not any(word & row.mask == row.value for row in found):
-            found += _rows_of_word(listed, word)
+        if any(word & row.mask == row.value for row in found):
+            continue
+        rows = _rows_of_word(listed, word)
+        found += rows
+        general = [name for name in rows[0].fields if name != "d" and rows[0].may_be_zero(name)]
+        for zeros in (some for count in (1, 2, 3) for some in combinations(general, count)):
+            known = rows[0].reads - {Place("x", _NUMBERS[name]) for name in zeros}
+            fixed = [bit for name in zeros for bit in _field(name)]
+            instruction = _instruction(_with(rows[0].word, fixed, -1))
+            if instruction is None or instruction.form.name != listed.name:
+                continue
+            if {*instruction.places_read} != {place for place in known if place not in (INDEX, IMMEDIATE)}:
+                found += _rows_of_word(listed, _with(word, fixed, -1), fixed)
+        found += [row for row in map(_alike, rows) if row is not None]
     return found
 
 
-def _rows_of_word(listed: ListedForm, word: int) -> list[CoreRow]:
+def _alike(row: CoreRow) -> CoreRow | None:
+    """The row with Rn as Rm, where it then is an instruction of another class."""
+    if {"n", "m"} <= {*row.fields}:
+        same = _instruction(_with(row.word, _field("m", row.fields["m"]), _NUMBERS["n"]))
+        if same is not None and timing_class(same.pattern) != row.timing:
+            return replace(row, form=same.form.name, timing=timing_class(same.pattern), is_alike=True)
+    return None
+
+
+def _rows_of_word(listed: ListedForm, word: int, fixed: Sequence[int] = ()) -> list[CoreRow]:
+    """The rows of an encoding; the bits that are `fixed` name no register here."""
     form, immediate = listed.name, listed.immediate
     long = immediate.encoded.bits if immediate else 0
-    fields = _register_fields(form, word, long)
+    fields = _register_fields(form, word, long | sum(1 << bit for bit in fixed))
     for name, bits in fields.items():
         word = _with(word, _field(name, bits), _NUMBERS[name])
     named = {bit for name, bits in fields.items() for bit in _field(name, bits)}
-    rest = [bit for bit in range(32) if bit not in named and not long >> bit & 1]
+    rest = [bit for bit in range(32) if bit not in named and bit not in fixed and not long >> bit & 1]
     possible = immediate.choosing if immediate else rest
     choosing = tuple(bit for bit in possible if _is_form(word ^ 1 << bit, form))
     if len(choosing) > MOST_VARIANTS:
@@ -305,7 +357,7 @@ def _variant(word: int, index: int, form: str, immediate: LongImmediate | None) 
         writes = instruction.writes
     else:
         operands = parse(pattern.operand_text, instruction.registers)
-        writes = pattern.form.body(*_opened(operands, immediate.lane))
+        writes = pattern.form.body(*_opened(operands, immediate.lane, immediate.place))
     return _Variant(index, timing_class(pattern), writes, instruction)
 
 
@@ -390,8 +442,22 @@ def all_rows() -> tuple[CoreRow, ...]:
     """The rows of all listed forms, those with more fixed bits first: the first row that takes a word counts."""
     rows = [row for listed in listed_forms() for row in rows_of(listed)]
     # what names the stack pointer without a field is the encoding of another form, such as `sub sp, x1, x2`
-    unique = {(row.mask, row.value, row.indices): row for row in rows if not row.names_stack}
-    return tuple(sorted(unique.values(), key=lambda row: -row.mask.bit_count()))
+    unique = {(row.mask, row.value, row.indices, row.is_alike): row for row in rows if not row.names_stack}
+    return tuple(sorted(unique.values(), key=lambda row: (-row.mask.bit_count(), not row.is_alike)))
+
+
+@cache
+def row_of(word: int) -> CoreRow | None:
+    """The row that takes a word, of those that Arm does not leave open; None where core128 does not have it."""
+    for row in all_rows():
+        index = sum((word >> bit & 1) << k for k, bit in enumerate(row.index_bits))
+        if (
+            word & row.mask == row.value
+            and index in row.indices
+            and (not row.is_alike or word >> 5 & 31 == word >> 16 & 31)
+        ):
+            return row
+    return None
 
 
 def encoded_immediates(rows: Iterable[CoreRow]) -> list[Encoded]:

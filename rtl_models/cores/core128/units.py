@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-from isa.lane import Lane, Place, Write
+from isa.lane import Lane, Memory, Place, Write
 from rtl_models.cores.core128.emission import Emission, LaneFunctions
-from rtl_models.cores.core128.rows import CoreRow
+from rtl_models.cores.core128.rows import FURTHER, CoreRow
 from sim.timing.model.core import Core
 from sim.timing.model.core_file import load_core
 
-UnitName = Literal["scalar", "vector", "accumulate", "access", "align"]
+UnitName = Literal["scalar", "vector", "mla", "accumulate", "access", "align"]
+GROUPS: Final = ("mla", "accumulate")
+"""Of timing classes: what adds to an accumulator that it takes late, a unit for each."""
 WIDE: Final = 128
 
 
@@ -33,7 +35,9 @@ class ArithmeticUnit:
 
 
 _REGISTERS: Final = {"d_i": WIDE, "n_i": WIDE, "m_i": WIDE, "a_i": WIDE}
-_CHOSEN: Final = {"immediate_i": 64, "index_i": 8}
+_LISTED: Final = {f"further_{k}_i": WIDE for k in range(1, FURTHER + 1)}
+_CHOSEN: Final = {"immediate_i": 64, "index_i": 9}
+_SUMMED: Final = {"d_i": WIDE, "n_i": WIDE, "m_i": WIDE, "index_i": 9}
 UNITS: Final = {
     unit.name: unit
     for unit in (
@@ -41,16 +45,15 @@ UNITS: Final = {
             "scalar", "general registers, flags and branches", {**_REGISTERS, **_CHOSEN, "flags_i": 4, "pc_i": 64},
             {"first_o": 64, "flags_o": 4, "next_pc_o": 64},
         ),
-        ArithmeticUnit("vector", "lanes", {**_REGISTERS, **_CHOSEN}, {"first_o": WIDE, "saturated_o": 1}),
+        ArithmeticUnit("vector", "lanes", {**_REGISTERS, **_LISTED, **_CHOSEN}, {"first_o": WIDE, "saturated_o": 1}),
+        ArithmeticUnit("mla", "products that are added to an accumulator", _SUMMED, {"first_o": WIDE}),
+        ArithmeticUnit("accumulate", "other lanes that are added to an accumulator", _SUMMED, {"first_o": WIDE}),
         ArithmeticUnit(
-            "accumulate", "lanes that are added to an accumulator", {**_REGISTERS, **_CHOSEN}, {"first_o": WIDE},
+            "access", "addresses, moved bases and stored bytes", {**_REGISTERS, **_LISTED, **_CHOSEN},
+            {"address_o": 64, "base_o": 64, "data_o": 2 * WIDE},
         ),
         ArithmeticUnit(
-            "access", "addresses, moved bases and stored bytes", {**_REGISTERS, **_CHOSEN},
-            {"address_o": 64, "base_o": 64, "data_o": WIDE},
-        ),
-        ArithmeticUnit(
-            "align", "registers from loaded bytes", {"loaded_i": WIDE, "d_i": WIDE, "index_i": 8},
+            "align", "registers from loaded bytes", {"loaded_i": 2 * WIDE, "d_i": WIDE, "index_i": 9},
             {"first_o": WIDE, "second_o": WIDE},
         ),
     )
@@ -75,29 +78,28 @@ def units_of(row: CoreRow) -> tuple[UnitName, ...]:
     pipes = {pipe for use in timing.uses for pipe in use.pipes}
     if pipes != {"LANE"}:
         return ("scalar",)
-    return ("accumulate",) if timing.group else ("vector",)
+    match timing.group:
+        case "mla" | "accumulate" as group:
+            return (group,)
+        case _:
+            return ("vector",)
 
 
-def result_lanes(row: CoreRow, unit: UnitName) -> dict[str, tuple[list[Lane], int]]:
-    """What each result of a unit is for a row: elements, the first in the low bits, and the bits of each."""
-    found: dict[str, tuple[list[Lane], int]] = {}
-
-    def put(name: str, write: Write | None) -> None:
-        if write is not None:
-            found[name] = (list(write.lanes), write.bits)
-
-    first, second, base = (row.written(name) for name in ("d", "a", "n"))
+def result_lanes(
+    row: CoreRow, unit: UnitName, writes: Sequence[Write], address: Lane | None
+) -> dict[str, tuple[list[Lane], int]]:
+    """What each result of a unit is for a row that writes this: elements, the first in the low bits; bits of each."""
+    of_file = {write.place.file: write for write in writes if isinstance(write.place, Place)}
+    of_field = {row.field_of(write.place): write for write in writes if isinstance(write.place, Place)}
+    stored = next((write for write in writes if isinstance(write.place, Memory)), None)
     if unit == "access":
-        put("data_o", row.store)
-        if row.address is not None:
-            found["address_o"] = ([row.address], 64)
-        put("base_o", base)
-        return found
-    put("first_o", first)
-    if unit == "align":
-        put("second_o", second)
-    for file, name in (("nzcv", "flags_o"), ("pc", "next_pc_o")):
-        put(name, next((w for w in row.writes if isinstance(w.place, Place) and w.place.file == file), None))
+        due = {"data_o": stored, "base_o": of_field.get("n")}
+    else:
+        due = {"first_o": of_field.get("d"), "flags_o": of_file.get("nzcv"), "next_pc_o": of_file.get("pc")}
+        due |= {"second_o": of_field.get("a")} if unit == "align" else {}
+    found = {name: (list(write.lanes), write.bits) for name, write in due.items() if write is not None}
+    if unit == "access" and address is not None:
+        found["address_o"] = ([address], 64)
     return found
 
 
@@ -105,9 +107,14 @@ def ports_of(row: CoreRow) -> dict[Place, str]:
     """The operand that holds each place that a row reads."""
     named = {"nzcv": "flags", "pc": "pc", "imm": "immediate", "index": "index"}
     found = {}
+    of, count = row.further
+    first = row.numbers[of]
+    for k in range(1, count + 1):
+        found[Place("v", first + k)] = f"further_{k}"
     for place in row.reads:
         field = row.field_of(place)
-        found[place] = field if field is not None else named[place.file]
+        if field is not None or place not in found:
+            found[place] = field if field is not None else named[place.file]
     return found
 
 
@@ -138,14 +145,31 @@ def unit_text(unit: ArithmeticUnit, rows: Sequence[tuple[int, CoreRow]]) -> str:
     ])  # fmt: skip
 
 
+def rows_text(name: str, unit: ArithmeticUnit, rows: Sequence[tuple[int, CoreRow]]) -> str:
+    """A module of that name that computes each of the rows to a port of its own, all results side by side."""
+    total = sum(unit.results.values())
+    ports = [f"  input  logic [{bits - 1}:0] {operand}" for operand, bits in unit.operands.items()]
+    ports += [f"  output logic [{total - 1}:0] row_{number}_o" for number, _ in rows]
+    given = ",\n".join(
+        f"    input logic [{bits - 1}:0] {operand.removesuffix('_i')}" for operand, bits in unit.operands.items()
+    )
+    lanes = LaneFunctions()
+    functions = [_function(unit, number, row, given, lanes) for number, row in rows]
+    call = ", ".join(unit.operands)
+    assigned = [f"  assign row_{number}_o = row_{number}({call});" for number, _ in rows]
+    return "\n".join(
+        [f"module {name} (", ",\n".join(ports), ");", *lanes.texts, *functions, *assigned, "endmodule", ""]
+    )
+
+
 def _function(unit: ArithmeticUnit, number: int, row: CoreRow, given: str, functions: LaneFunctions) -> str:
     emission = Emission(ports_of(row))
-    lanes = result_lanes(row, unit.name)
+    lanes = result_lanes(row, unit.name, row.writes, row.address)
     parts = []
     for name, bits in unit.results.items():
         if name in lanes:
             elements, each = lanes[name]
-            if unit.name in ("vector", "accumulate"):
+            if unit.name in ("vector", "mla", "accumulate"):
                 for lane in elements:
                     emission.call(lane, functions)
             parts.append(emission.bits(elements, each, bits))

@@ -15,7 +15,7 @@ from rtl_models.register_map import CHANNELS, REGISTERS, STATUS, TABLES, Registe
 
 _BITS: Final = {field.setting: field.bits for register in REGISTERS for field in register.fields}
 _TABLE_BITS: Final = {"table_restart": 1, "table_write": 1, "table_channel": 12, "table_field": 2, "table_data": 32}
-_CHANNELS_REGISTER: Final = next(register.address for register in REGISTERS if register.name == "CHANNELS")
+CHANNELS_REGISTER: Final = next(register.address for register in REGISTERS if register.name == "CHANNELS")
 _RANDOM_WORDS: Final = 40
 """For each register."""
 _BACKGROUNDS: Final = (0xFFFFFFFF, 0xFFFFFFF0, 0x1FF80, 0x104, 0x1F, 0x14, 0x55555550, 0xAAAAAAA0)
@@ -41,7 +41,7 @@ class Map:
         return settings | {
             "read_data": self._status if address == STATUS else self._words.get(address, 0),
             "error": int(self._status != 0),
-            "table_restart": int(taken and address == _CHANNELS_REGISTER),
+            "table_restart": int(taken and address == CHANNELS_REGISTER),
             "table_write": int(taken and address >= TABLES),
             "table_channel": (address - TABLES >> 4) % (1 << 12),
             "table_field": address >> 2 & 3,
@@ -62,7 +62,7 @@ class Map:
 
 def scenarios(seed: int) -> list[Scenario]:
     """A program twice: the reset between must make all as it was."""
-    program = list(_program(Random(seed)))
+    program = list(register_program(Random(seed)))
     registers, outputs = Map(), []
     for row in program:
         outputs.append(registers.outputs(row))
@@ -81,7 +81,7 @@ def scenarios(seed: int) -> list[Scenario]:
     ]
 
 
-def _program(rng: Random) -> Iterator[Row]:
+def register_program(rng: Random) -> Iterator[Row]:
     """Words at every register, one after the other, with reads and writes that are refused in between."""
     addresses = [STATUS, *(register.address for register in REGISTERS)]
     for register in REGISTERS:

@@ -1,0 +1,219 @@
+"""Layers for `gemm_core`, cycle by cycle: what is on its inputs, and what must be on its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from random import Random
+from typing import Final
+
+import numpy as np
+
+from rtl_models.benches.driving.traffic import STALLS
+from rtl_models.benches.gemm_layers import (
+    OFFSETS_OF,
+    corner_shapes,
+    layer,
+    layers_alike,
+    layers_by_reading,
+    random_shape,
+)
+from rtl_models.cores.gemm import BYTES, GemmCore, GemmLayer, GemmShape
+from rtl_models.cores.gemm_cycles import Decided, GemmTraffic, beat_cycles, layer_cycles
+from rtl_models.mutation.scenarios.registers import CHANNELS_REGISTER, Map, Row, register_program
+from rtl_models.mutation.scenarios.scenario import Scenario, Steps
+from rtl_models.mutation.scenarios.signals import PortSignal
+from rtl_models.register_map import CHANNELS, REGISTERS, STATUS, TABLES, register_writes
+from rtl_models.unit_values import channel_setting
+
+_RANDOM: Final = 30
+"""Layers of random shapes in a scenario."""
+_IDLE: Final = 3
+"""Cycles behind a layer."""
+_WORD: Final = 32
+Numbers = int | Sequence[int | None] | None
+"""On a port: one or several; None where it is not known."""
+Cycle = Mapping[str, Numbers]
+"""By port."""
+
+
+def scenarios(core: GemmCore, seed: int) -> list[Scenario]:
+    """Layers under every pattern of stalls, then the registers; each begins with a reset, which meets what there is."""
+    rng = Random(seed)
+    found = {pattern: _Layers(core, pattern, rng) for pattern in STALLS}
+    steps = {pattern: layers.steps() for pattern, layers in found.items()}
+    steps["registers"] = _Layers(core, "never", rng).steps_of_registers()
+    return [Scenario(name=name, cycles=cycles, beats=cycles.none()) for name, cycles in steps.items()]
+
+
+class _Layers:
+    """The cycles of some layers, one after the other."""
+
+    def __init__(self, core: GemmCore, pattern: str, rng: Random) -> None:
+        self._core, self._stalls, self._rng = core, STALLS[pattern], rng
+        self._registers = Map()
+        self._cycles: list[Cycle] = []
+
+    def steps(self) -> Steps:
+        """All of them; the last layer is cut off."""
+        core, rng = self._core, self._rng
+        for number, shape in enumerate(corner_shapes(core)):
+            self._layers(layers_alike(shape, rng, 2 if number % 3 == 0 else 1))
+        self._what_does_not_fit()
+        for _ in range(_RANDOM):
+            self._layers(layers_alike(random_shape(core, rng), rng, 2))
+            self._layers([_brought_back(random_shape(core, rng), rng)])
+        self._layers(layers_alike(GemmShape(core.rows + 1, BYTES + 1, core.columns + 1), rng, 1))
+        del self._cycles[-rng.randrange(1, 12) :]
+        return self._steps()
+
+    def steps_of_registers(self) -> Steps:
+        """The program of `config_registers`, but what depends on how many channels there are.
+
+        Behind each write that is refused STATUS is read and cleared.
+        """
+
+        def is_same(row: Row) -> bool:
+            _, address, data = row
+            channel = data - 1 if address == CHANNELS_REGISTER else (address & ~3) - TABLES >> 4
+            return not self._core.channels <= channel < CHANNELS
+
+        for row in filter(is_same, register_program(self._rng)):
+            self._on_bus(row)
+            if row[0] and self._registers.outputs(row)["error"]:
+                self._on_bus((0, STATUS, 0))
+                self._on_bus((1, STATUS, 7))
+        return self._steps()
+
+    def _on_bus(self, row: Row) -> None:
+        """A cycle of the bus; without a refused write, whether what is written fits is not asked."""
+        self._cycle(row, {"error_o": self._registers.outputs(row)["error"] or None})
+        self._registers.edge(row)
+
+    def _steps(self) -> Steps:
+        core, rows = self._core, self._cycles
+        bits = {
+            "bus_write_i": 1, "bus_address_i": 16, "bus_data_i": 32, "a_valid_i": 1, "a_data_i": _WORD,
+            "b_valid_i": 1, "b_data_i": _WORD, "ready_i": 1, "bus_read_data_o": 32, "error_o": 1, "busy_o": 1,
+            "a_ready_o": 1, "b_ready_o": 1, "valid_o": 1, "result_o": 8, "keep_o": 1, "last_o": 1,
+        }  # fmt: skip
+        counts = {"a_data_i": core.rows, "b_data_i": core.columns, "result_o": core.columns, "keep_o": core.columns}
+        signals = {port: _signal(size, counts.get(port), [row[port] for row in rows]) for port, size in bits.items()}
+        inputs = {port: signal for port, signal in signals.items() if port.endswith("_i")}
+        outputs = {port: signal for port, signal in signals.items() if port.endswith("_o")}
+        return Steps(inputs, outputs, np.zeros(len(rows), bool))
+
+    def _written(self, settings: Mapping[str, int]) -> None:
+        """A word a cycle in any order, those of other units too."""
+        *words, last = register_writes(settings)
+        mine = {address for address, _ in (*words, last)}
+        for register in REGISTERS:
+            word = self._rng.choice((register.reset, self._rng.getrandbits(32) & self._rng.getrandbits(32)))
+            if register.address not in mine and register.takes(word):
+                words.append((register.address, word))
+        self._rng.shuffle(words)
+        for address, data in (*words, last):
+            self._on_bus((1, address, data))
+
+    def _layers(self, layers: Sequence[GemmLayer]) -> None:
+        core, shape = self._core, layers[0].shape
+        self._written(layers[0].registers)
+        sides = (self._stalls.offers, self._stalls.offers, self._stalls.takes)
+        most = 3 * len(layers) * layer_cycles(core, shape)
+        traffic = GemmTraffic(*(list(islice(side(self._rng), most)) for side in sides))
+        due = beat_cycles(core, shape, traffic, len(layers))
+        a = list(_offered(traffic.a, due.a, [word for layer in layers for word in layer.a_words(core)]))
+        b = list(_offered(traffic.b, due.b, [word for layer in layers for word in layer.b_words(core)]))
+        beats = [beat for layer in layers for beat in layer.expected(core)]
+        ends = [cycle for cycle, beat in zip(due.taken, beats, strict=True) if beat.last]
+        begins = [
+            min(due.a[layer * len(due.a) // len(layers)], due.b[layer * len(due.b) // len(layers)])
+            for layer in range(len(layers))
+        ]
+        at = 0
+        for cycle in range(due.taken[-1] + 1 + _IDLE):
+            given = {**_side("a", a, cycle), **_side("b", b, cycle)}
+            given["ready_i"] = int(cycle >= len(traffic.takes) or traffic.takes[cycle])
+            given["busy_o"] = int(any(begin < cycle <= end for begin, end in zip(begins, ends, strict=True)))
+            if at < len(beats) and cycle >= due.there[at]:
+                numbers = beats[at].numbers
+                unknown = core.columns - len(numbers)
+                given |= {"valid_o": 1, "last_o": int(beats[at].last), "result_o": [*numbers, *[None] * unknown]}
+                given["keep_o"] = [1] * len(numbers) + [0] * unknown
+                at += cycle == due.taken[at]
+            self._cycle(self._anywhere(), given)
+
+    def _what_does_not_fit(self) -> None:
+        """Beats that are offered are not accepted."""
+        refused = {"a_valid_i": 1, "b_valid_i": 1, "ready_i": 1, "a_ready_o": 0, "b_ready_o": 0, "error_o": 1}
+        shape = GemmShape(self._core.rows, 5, 1)
+        for good, (low, high) in zip(layers_by_reading(shape, self._rng), OFFSETS_OF, strict=True):
+            beyond = (low - 1, high + 1, 512 + high, -(1 << 31), (1 << 31) - 1)
+            bad = [{"width": BYTES * self._core.steps + 1 + (1 << bit)} for bit in range(15)]
+            bad += [{name: value} for name in ("a_offset", "b_offset") for value in beyond]
+            for changed in ({}, *bad):
+                self._written({**good.registers, **changed})
+                if changed:
+                    self._cycle(self._anywhere(), refused)
+            self._layers([good])
+
+    def _anywhere(self) -> tuple[int, int, int]:
+        """A read of any register, or of the tables."""
+        addresses = [0, *(register.address for register in REGISTERS), TABLES, TABLES + 4]
+        return 0, self._rng.choice(addresses), self._rng.getrandbits(32)
+
+    def _cycle(self, bus: tuple[int, int, int], given: Cycle) -> None:
+        """With any data where none are given, and outputs that say that nothing happens."""
+        write, address, data = bus
+        core, rng = self._core, self._rng
+        usual: dict[str, Numbers] = {
+            "bus_write_i": write, "bus_address_i": address, "bus_data_i": data, "a_valid_i": 0, "b_valid_i": 0,
+            "a_data_i": [rng.getrandbits(_WORD) for _ in range(core.rows)],
+            "b_data_i": [rng.getrandbits(_WORD) for _ in range(core.columns)],
+            "ready_i": rng.getrandbits(1), "bus_read_data_o": self._registers.outputs(bus)["read_data"],
+            "error_o": 0, "busy_o": 0, "a_ready_o": None, "b_ready_o": None, "valid_o": 0,
+            "result_o": [None] * core.columns, "keep_o": [None] * core.columns, "last_o": None,
+        }  # fmt: skip
+        self._cycles.append({**usual, **given})
+
+
+def _brought_back(shape: GemmShape, rng: Random) -> GemmLayer:
+    """A layer whose offset is far from a byte, and whose biases bring a row of each channel back: every bit counts."""
+    some = layer(shape, rng)
+    sums, offset = some.sums(), rng.randint(-(1 << 26), 1 << 26)
+    settings = {**some.settings, "offset": offset, "minimum": 128 * some.settings["signed"]}
+    settings["maximum"] = settings["minimum"] ^ 255
+    for channel in range(shape.n):
+        multiplier, shift = rng.choice((1, -1)) * rng.randint(1 << 29, (1 << 31) - 1), rng.randrange(3)
+        bias = -(offset << 31 + shift) // multiplier - int(rng.choice(sums[:, channel]))
+        own = {"bias": bias, "multiplier": multiplier, "shift": shift}
+        settings |= {channel_setting(field, channel): value for field, value in own.items()}
+    return GemmLayer(settings, some.a, some.b)
+
+
+def _offered(decided: Decided, accepted: Sequence[int], words: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """From when to when each word is offered."""
+    before = -1
+    for cycle, word in zip(accepted, words, strict=True):
+        first = next((at for at in range(before + 1, len(decided)) if decided[at]), max(before + 1, len(decided)))
+        yield first, cycle, word
+        before = cycle
+
+
+def _side(name: str, offers: Sequence[tuple[int, int, int]], cycle: int) -> dict[str, Numbers]:
+    """What is offered in a cycle, and whether it is accepted."""
+    for first, last, word in offers:
+        if first <= cycle <= last:
+            numbers = [word >> at & 0xFFFFFFFF for at in range(0, 16 * _WORD, _WORD)]
+            return {f"{name}_valid_i": 1, f"{name}_data_i": numbers, f"{name}_ready_o": int(cycle == last)}
+    return {f"{name}_valid_i": 0, f"{name}_ready_o": None}
+
+
+def _signal(bits: int, count: int | None, column: Sequence[Numbers]) -> PortSignal:
+    """A number in each cycle, or `count` of them."""
+    if count is None:
+        numbers = np.array([0 if value is None else value for value in column], np.int64)
+        return PortSignal(bits, numbers, np.array([value is not None for value in column]))
+    rows = [list(value)[:count] for value in column if isinstance(value, Sequence)]
+    numbers = np.array([[0 if one is None else one for one in row] for row in rows], np.int64)
+    return PortSignal(bits, numbers, np.array([[one is not None for one in row] for row in rows]))
