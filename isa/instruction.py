@@ -138,6 +138,24 @@ class Pattern:
         """Whether it writes the program counter."""
         return any(isinstance(w.place, Place) and w.place.file == "pc" for w in self.open_writes())
 
+    @cached_property
+    def stores(self) -> bool:
+        """Whether it writes memory."""
+        return any(isinstance(w.place, Memory) for w in self.open_writes())
+
+    @cached_property
+    def can_saturate(self) -> bool:
+        """Whether it can set FPSR.QC: whether its expressions have `Saturate` nodes."""
+        for node in walk(lanes_of(self.open_writes())):
+            match node:
+                case Saturate():
+                    return True
+                case Constant() | Read() | Load() | Field() | Pick() | Binary() | Floating():
+                    pass
+                case _:
+                    assert_never(node)
+        return False
+
 
 @dataclass(frozen=True, eq=False)
 class Instruction:
@@ -171,10 +189,10 @@ class Instruction:
         """The registers it writes; a QC that it may set is not among them (see `can_saturate`)."""
         return tuple(self._filled(place) for place in self.pattern.places_written)
 
-    @cached_property
+    @property
     def stores(self) -> bool:
         """Whether it writes memory."""
-        return any(isinstance(w.place, Memory) for w in self.writes)
+        return self.pattern.stores
 
     @cached_property
     def places_read(self) -> tuple[Place, ...]:
@@ -184,18 +202,10 @@ class Instruction:
     def _filled(self, place: Place) -> Place:
         return Place(place.file, self.registers[place.index.number]) if isinstance(place.index, Slot) else place
 
-    @cached_property
+    @property
     def can_saturate(self) -> bool:
         """Whether it can set FPSR.QC: whether its expressions have `Saturate` nodes."""
-        for node in walk(self.lanes):
-            match node:
-                case Saturate():
-                    return True
-                case Constant() | Read() | Load() | Field() | Pick() | Binary() | Floating():
-                    pass
-                case _:
-                    assert_never(node)
-        return False
+        return self.pattern.can_saturate
 
     @property
     def is_branch(self) -> bool:

@@ -93,11 +93,15 @@ def lineage(function: Binary, steps: dict[str, int]) -> Lineage:
     return Lineage(OUTPUT, origin(function, 0, [10, 0, 0, 0], [4, 0, 0, 0]), steps, inputs)
 
 
-def test_a_lane_whose_steps_all_appear_parts_at_the_last_one_that_was_computed() -> None:
-    found = lineage(lambda a, b: neon.vnegq_s32(neon.vsubq_s32(a, b)), {"a": 10, "b": 4, "difference": 6, "same": 6})
-    parted = find_parting(found, Calibration())
+@pytest.mark.parametrize(("behind", "parts_at"), [({"same": 6}, "same"), ({}, "difference")])
+def test_a_lane_whose_steps_all_appear_parts_behind_the_last_one_that_was_computed(
+    behind: dict[str, int], parts_at: str
+) -> None:
+    steps = {"a": 10, "b": 4, "difference": 6, **behind}
+    parted = find_parting(lineage(lambda a, b: neon.vnegq_s32(neon.vsubq_s32(a, b)), steps), Calibration())
     assert parted is not None
-    assert parted.step == "difference"
+    assert parted.node is not None
+    assert (parted.step, parted.golden, parted.node.value - (1 << 32)) == (parts_at, 6, -6)
 
 
 def test_a_lane_parts_at_the_first_step_that_is_missing() -> None:

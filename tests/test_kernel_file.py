@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,18 @@ def test_a_fault_in_the_source_is_found_with_its_line(example: Path) -> None:
     assert (result.exit_code, f"product.c:{line}" in result.stdout) == (1, True)
 
 
+def test_a_kernel_is_what_its_file_says_now(example: Path) -> None:
+    """Python keeps byte code by size and second: a number changed for another of its size is as long and as old."""
+    text = example.read_text() + "\nfrom dataclasses import replace\n\nKERNEL = replace(KERNEL, name='k7')\n"
+    names = []
+    for number in "7", "9":
+        example.write_text(text.replace("k7", f"k{number}"))
+        os.utime(example, (1e9, 1e9))
+        names.append(load_kernel(example).name)
+    assert names == ["k7", "k9"]
+
+
+@pytest.mark.usefixtures("verdict_alone")
 def test_a_kernel_that_follows_the_other_convention_is_told_so(example: Path) -> None:
     source = example.with_suffix(".c")
     text = source.read_text().replace("(a * b + 64) >> 7", "(a * b) >> 7").replace("vqrshrn_n", "vqshrn_n")
@@ -103,6 +116,7 @@ def test_a_golden_that_is_asked_for_comes_from_the_public_package_and_passes(tmp
     assert lanewise("check", str(tmp_path / f"{name}.py"), *SMALL).exit_code == 0
 
 
+@pytest.mark.usefixtures("verdict_alone")
 def test_a_source_of_another_convention_than_its_golden_is_named(tmp_path: Path) -> None:
     assert lanewise("init", "kernel", "mine", "--folder", str(tmp_path), "--golden", "double_rounding").exit_code == 0
     source = tmp_path / "mine.c"
@@ -186,6 +200,7 @@ def test_a_golden_reference_that_is_wrong_in_form_is_refused(golden: str, messag
         kernel.expected(next(kernel.corners()))
 
 
+@pytest.mark.usefixtures("verdict_alone")
 def test_an_object_takes_the_place_of_the_source(tmp_path: Path) -> None:
     (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + KERNEL)
     (tmp_path / "f.c").write_text(SOURCE.replace("b[i] = a[i]", "b[i] = 0"))

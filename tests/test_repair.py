@@ -65,6 +65,15 @@ def test_a_shift_of_a_register_may_lack_its_rounding(value: int, expected: int) 
 
 
 @pytest.mark.parametrize(
+    ("says", "shifted_left", "shifted_right"),  # 100 by 3
+    [("with 1 added to its count", 1600, 25), ("with 1 taken from its count", 400, 6)],
+)
+def test_a_shift_by_a_register_may_go_one_too_far(says: str, shifted_left: int, shifted_right: int) -> None:
+    assert run(alternative("lsl", "w0, w1, w2", says), x1=100, x2=3).x[0] == shifted_left
+    assert run(alternative("srshl", "v0.4s, v1.4s, v2.4s", says), v1=100, v2=-3 % 2**32).v[0] == shifted_right
+
+
+@pytest.mark.parametrize(
     ("mnemonic", "bound", "value", "stored"),
     [("strb", S8, -1000, -128), ("strb", U8, 1000, 255), ("strh", S16, -100000, -32768), ("strh", U16, 100000, 65535)],
 )
@@ -129,6 +138,10 @@ def test_a_step_may_be_one_too_many() -> None:
         ("ext v0.16b, v1.16b, v2.16b, #1", "ext v0.16b, v1.16b, v2.16b, #0"),
         ("b.ge #0x10100", "b #0x10100"),
         ("cbz x0, #0x10100", "b #0x10004"),
+        ("umaxp v3.2s, v5.2s, v5.2s", "umaxv s3, v5.4s"),
+        ("saddlv s0, v7.4h", "saddlv s0, v7.8h"),
+        ("uminv b0, v7.8b", "uminv b0, v7.16b"),
+        ("ld1r {v4.4h}, [x17]", "ld1 {v4.4h}, [x17]"),
     ],
 )
 def test_an_instruction_is_taken_for_those_that_it_is_mixed_up_with(text: str, instead: str) -> None:

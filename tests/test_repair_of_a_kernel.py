@@ -13,7 +13,8 @@ import pytest
 from isa.lane import Place, operands_first
 from sim.check.check import Job
 from sim.check.repair.code import ExecutedCode
-from sim.check.repair.place import find_fault
+from sim.check.repair.fault import FaultLines
+from sim.check.repair.place import fault_of_build, find_fault
 from sim.check.repair.trials import RepairTrials
 from sim.check.repair.variables import left_out_variables
 from sim.check.vectors import Vectors, make_vectors
@@ -298,6 +299,31 @@ KERNELS = {
         }""",
         lambda i: (wide(i, "a") + wide(i, "b")) ^ 3,
     ),
+    "half of a register summed": Faulty(
+        """for (int i = 0; i + 4 <= n; i += 4) {
+            const int32x4_t x = vmulq_s32(vld1q_s32(a + i), vdupq_n_s32(3));
+            const int sum = vaddv_s32(vget_low_s32(x)); // FAULT
+            vst1q_s32(output + i, veorq_s32(vaddq_s32(x, vld1q_s32(b + i)), vdupq_n_s32(sum)));
+        }""",
+        lambda i: (3 * wide(i, "a") + wide(i, "b")) ^ (3 * wide(i, "a")).reshape(-1, 4).sum(1).repeat(4),
+    ),
+    "one element in all lanes": Faulty(
+        """for (int i = 0; i + 4 <= n; i += 4) {
+            const int32x4_t x = vmulq_s32(vld1q_s32(a + i), vdupq_n_s32(3));
+            const int32x4_t y = vld1q_dup_s32(b + i); // FAULT
+            vst1q_s32(output + i, veorq_s32(vsubq_s32(x, y), vdupq_n_s32(9)));
+        }""",
+        lambda i: (3 * wide(i, "a") - wide(i, "b")) ^ 9,
+    ),
+    "a short argument that a variable begins with": Faulty(
+        """int most = 0; // FAULT
+        for (int i = 0; i < n; ++i)
+            if (a[i] > most)
+                most = a[i];
+        """ + EACH + "output[i] = most - b[i]; }",
+        lambda i: max(int(i["least"]), wide(i, "a").max(initial=-(2**31))) - wide(i, "b"),
+        "const int32_t a[n], const int32_t b[n], int32_t output[n], int32_t n, int16_t least",
+    ),
 }  # fmt: skip
 
 
@@ -323,6 +349,21 @@ def test_the_line_of_a_fault_is_named(kind: str, tmp_path: Path) -> None:
     (line,) = (n for n, text in enumerate(kernel.sources[0].read_text().splitlines(), 1) if "FAULT" in text)
     assert f"kernel.c:{line}" in found.lines
     assert len(found.lines) <= 3
+
+
+def test_a_build_that_is_asked_in_the_place_of_a_plain_one_has_one_result_changed_and_no_branch(tmp_path: Path) -> None:
+    compared = Faulty(
+        EACH + "output[i] = 3; if (a[i] >= b[i]) output[i] = a[i] * 5; }",
+        lambda i: np.where(wide(i, "a") > wide(i, "b"), 5 * wide(i, "a"), 3), BYTES,
+    )  # fmt: skip
+    for faulty in (compared, KERNELS["a further step on one line, twice"]):
+        kernel = faulty_kernel(faulty, tmp_path)
+        vectors = make_vectors(kernel, 60, seed=1)
+        image = build(kernel.sources[0], "-O0")
+        whole, least = (fault_of_build(image, kernel, vectors, "-O0", alone) for alone in (False, True))
+        assert whole is not None
+        assert whole.lines
+        assert least == FaultLines()
 
 
 def test_a_variable_that_nothing_takes_is_the_likeliest_to_be_left_out(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from isa.evaluate.exact import Evaluation
-from isa.lane import Place, Read, walk
+from isa.lane import Lane, Place, Read, walk
 from sim.call.call import CompiledKernel
 from sim.kernels import quantize_down
 from sim.kernels.kernel import Kernel
@@ -18,6 +18,7 @@ from sim.kernels.signature import Pointer, Signature
 from sim.symbolic.call import Path as Way
 from sim.symbolic.call import SymbolicCall
 from sim.symbolic.machine import NotFollowed
+from sim.symbolic.nodes import Simplifier
 from sim.toolchain.compilers import build, build_text
 
 NAMES = ("accumulators", "bias", "multiplier", "offset", "lower", "upper")
@@ -124,3 +125,24 @@ def test_where_arrays_lie_is_not_known_and_a_branch_on_it_is_followed_both_ways(
     depends = [{node.place.file for node in walk([lane]) if isinstance(node, Read)} for lane in way.outputs["out"]]
     assert depends == [{"address of x", "address of out", "in.x"}, set(), set(), {"address of x"}]
     assert {name for names in way.branches.values() for name in names} == {"address of x", "address of out"}
+
+
+def test_that_many_instructions_saturate_is_put_together_in_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Conditions of two shapes by turns: put together as they come, each would change the order of those before."""
+    text = """#include <arm_neon.h>
+        void tried(const int16_t *x, int8_t *out) {
+            for (int i = 0; i < 64; i += 16) {
+                vst1_s8(out + i, vqrshrn_n_s16(vld1q_s16(x + i), 2));
+                vst1_s8(out + i + 8, vqmovn_s16(vld1q_s16(x + i + 8))); } }"""
+    signature = Signature((Pointer("x", "int16", (64,)), Pointer("out", "int8", (64,), direction="out")))
+    kernel = Kernel(name="tried", symbol="tried", sources=(), signature=signature, golden=dict)
+    steps, computed = list[str](), Simplifier.computed
+
+    def counted(self: Simplifier, operator: Any, a: Lane, b: Lane | int) -> Lane:
+        steps.append(operator)
+        return computed(self, operator, a, b)
+
+    monkeypatch.setattr(Simplifier, "computed", counted)
+    call = SymbolicCall(kernel, build_text(text, ".c", "-O1"), Simplifier())
+    assert one_way(call.traced({"x": np.zeros(64, np.int16)}, {"x"})).saturates.high == 1
+    assert len(steps) < 6_000

@@ -138,7 +138,7 @@ class NumberParameter(Parameter):
 
     def _general(self, program: Recorder, bits: int) -> int:
         """A fresh general register with an integer in two's complement, at least 32 bits wide."""
-        number = int(self.element.number(bits))
+        number: int = self.element.number(bits)
         return program.registers.new_general(number % (1 << max(self.element.bits, 32)))
 
     def _vector(self, program: Recorder, bits: int, filled: Pattern | None) -> int:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from threading import current_thread, main_thread
 from typing import Any
 
@@ -85,10 +86,11 @@ def kept_interrupts(met: list[int]) -> Iterator[None]:
 class Solver:
     """Looks for inputs on which conditions hold, until `deadline` by `time.monotonic`; then it gives up.
 
-    An interrupt ends the search: KeyboardInterrupt.
+    So it does after so many `rounds` of its search, each about a millisecond: their number is the same in every run.
+    `searched` counts them.  An interrupt ends the search: KeyboardInterrupt.
     """
 
-    def __init__(self, deadline: float) -> None:
+    def __init__(self, deadline: float, rounds: float = inf) -> None:
         api = _bitwuzla()
         self._results = api.Result
         self.terms = Terms(api)
@@ -96,8 +98,14 @@ class Solver:
         options.set(api.Option.PRODUCE_MODELS, True)
         self._solver = api.Bitwuzla(self.terms.manager, options)
         self._interrupts: list[int] = []
-        self._solver.configure_terminator(lambda: bool(self._interrupts) or time.monotonic() > deadline)
         self._stated = 0
+        self.searched = 0
+
+        def is_over() -> bool:
+            self.searched += 1
+            return bool(self._interrupts) or self.searched > rounds or time.monotonic() > deadline
+
+        self._solver.configure_terminator(is_over)
 
     def require(self, condition: Lane) -> None:
         """Look only where the condition holds.  Raises Untranslatable."""

@@ -98,18 +98,18 @@ class CompiledKernel:
     """One function of an image, on a machine and an emulator of its own in lockstep, or on the machine alone.
 
     The machine alone is some twenty times faster; it counts no QC events.  A call that has executed `max_instructions`
-    is given up.
+    is given up.  After so many instructions as `patience` says native code runs, where this computer has a compiler.
     """
 
     def __init__(
         self, image: Image, kernel: Kernel, table: Table = TABLE, engine: Engine = "lockstep",
-        max_instructions: int = MAX_INSTRUCTIONS,
+        max_instructions: int = MAX_INSTRUCTIONS, patience: int = PATIENCE,
     ) -> None:  # fmt: skip
         self._machine, self._emulator = Machine(table=table), Emulator()
         self._caller = Caller(image, kernel, self._machine, [self._emulator.memory])
-        self._influence = Influence(Caller(image, kernel, Machine(table=table)))
-        self._lockstep = Lockstep(self._machine, self._emulator, image)
-        self._follower = Follower(self._machine, PATIENCE)
+        self._influence = Influence(Caller(image, kernel, Machine(table=table)), patience)
+        self._lockstep = Lockstep(self._machine, self._emulator, image, patience)
+        self._follower = Follower(self._machine, patience)
         # the machine alone does not see that a variable is read which is mapped and was never filled
         self._image, self._engine, self._limit = image, "lockstep" if image.unfilled else engine, max_instructions
         self._traits: dict[Instruction, Traits] = {}
@@ -218,7 +218,7 @@ def _addresses(signature: Signature, placed: Mapping[str, PlacedArray]) -> dict[
     return {p.name: placed[p.name].address if p.name in placed else 0 for p in arrays}
 
 
-_NO_STACK = StackFrame(-BUFFER_SPACING, 0)  # so far below memory that no access is near it
+NO_STACK = StackFrame(-BUFFER_SPACING, 0)  # so far below memory that no access is near it
 
 
 class ProgramKernel:
@@ -266,8 +266,8 @@ class ProgramKernel:
             with program:
                 self._program(**{**arguments, **pointers})
         except MemoryFault as fault:
-            bounds = AccessBounds(placed.values(), (), _NO_STACK)
-            breach = bounds.breach(fault.address, fault.size, fault.writes, _NO_STACK.sp)
+            bounds = AccessBounds(placed.values(), (), NO_STACK)
+            breach = bounds.breach(fault.address, fault.size, fault.writes, NO_STACK.sp)
             if breach is None:
                 raise
             raise GuardError(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from sim.kernels.signature import (
     ScalarArgument,
     Signature,
     Struct,
+    extents,
     fields_of,
     flattened,
     nested,
@@ -86,6 +88,34 @@ def read_arguments(signature: Signature, texts: Sequence[str]) -> tuple[Signatur
         values[argument.name] = value
         shaped.append(argument)
     return Signature(tuple(shaped), signature.returns, signature.returned), values
+
+
+def written_arguments(signature: Signature, arguments: Mapping[str, Any]) -> list[str] | None:
+    """The texts that `read_arguments` reads as these values, one for each argument in order.
+
+    None where one has no such text: an array with gaps between its rows, a table, a function, pointers in a structure.
+    """
+    texts = []
+    for argument in signature.arguments:
+        value = arguments.get(argument.name)
+        if isinstance(argument, Pointer):
+            if argument.strides or argument.indirect or argument.may_be:
+                return None
+            if argument.direction == "out":
+                texts.append(f"zeros:{prod(extents(argument, arguments))}")
+                continue
+        elif isinstance(argument, FunctionArgument) or (isinstance(argument, Struct) and argument.pointers):
+            return None
+        if isinstance(value, Mapping):
+            fields = {name: np.asarray(field).tolist() for name, field in flattened({argument.name: value}).items()}
+            of_struct = {name.removeprefix(f"{argument.name}."): field for name, field in fields.items()}
+            texts.append(json.dumps(nested(of_struct)))
+        elif value is None:
+            texts.append("null")
+        else:
+            numbers = np.asarray(value).ravel().tolist()
+            texts.append(",".join(repr(int(n) if isinstance(n, bool) else n) for n in numbers) or "zeros:0")
+    return texts
 
 
 def _shaped(pointer: Pointer, value: np.ndarray[Any, Any] | None) -> Pointer:

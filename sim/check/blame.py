@@ -73,7 +73,7 @@ class Parting:
     """Where an output lane leaves the golden reference.
 
     `step` is the first golden step that is not reproduced and `golden` its value; `agreed` are the steps before it;
-    `node` is the first lane computed from the last agreeing value, None where no lane was.
+    `node` is the first lane computed from the last agreeing value, None where no lane was, or only constants.
     """
 
     step: str
@@ -150,7 +150,8 @@ def find_parting(lineage: Lineage, calibration: Calibration, dependences: Depend
     branch.  Without `dependences` the steps are one chain.  A step that is an input agrees where the lane's own element
     was read; a step that changes nothing agrees with the one before it.  A lane that keeps the number of an own element
     is no step that depends on another one too, and nothing parts in it.  A fused step agrees if the next one does, and
-    is where the lane parts if that does not.  Where all steps appear, the last computed one did not reach the output.
+    is where the lane parts if that does not.  Where all steps appear, the lane was right so far: it parts behind the
+    last computed one, at the step that changes nothing there, if there is one.
     """
     for step in lineage.inputs:
         if step in lineage.steps and lineage.inputs[step] not in lineage.origin.memory:
@@ -184,18 +185,24 @@ def find_parting(lineage: Lineage, calibration: Calibration, dependences: Depend
             break
         found[step] = matches
         unsettled = [fused for fused in unsettled if not follows(fused, step)]
-    parted = parted or next(iter(unsettled), "") or next(reversed(computed), "")
-    if not parted:
+    parted = parted or next(iter(unsettled), "")
+    last_step = parted or next(reversed(computed), "")
+    if not last_step:
         return None
-    agreeing = [step for step in found if step != parted and follows(step, parted)]
+    agreeing = [step for step in found if step != parted and follows(step, last_step)]
+    if not parted:  # what it held of the last one was lost at a step that should keep it
+        behind = list(lineage.steps)[list(lineage.steps).index(last_step) + 1 :]
+        parted = next((step for step in behind if step not in lineage.inputs), last_step)
     if agreeing:
         last, number = max(found[agreeing[-1]], key=lambda node: node.index), computed[agreeing[-1]]
         changed = [node for node in _followers([last]) if node.value != last.value and not node.holds(number)]
+    elif lineage.inputs and not lineage.origin.memory:
+        changed = []  # a constant that was chosen or written: what the inputs made is not on its way
     else:  # from the inputs, so none that only prepared a parameter
         readers = [lineage.origin.readers.get(address, frozenset()) for address in lineage.inputs.values()]
         changed = [*_followers(frozenset().union(*readers)) - set(lineage.kept)] or [*lineage.origin.nodes]
     first = min(changed, key=lambda node: node.index, default=None)
-    return Parting(parted, computed[parted], _steps_before(lineage, parted), first)
+    return Parting(parted, lineage.steps[parted], _steps_before(lineage, parted), first)
 
 
 def _steps_before(lineage: Lineage, step: str) -> tuple[str, ...]:

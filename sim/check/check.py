@@ -22,6 +22,7 @@ from sim.call.call import (
 )
 from sim.call.guards.findings import GuardError, GuardFinding
 from sim.call.kernel_image import left_out, open_kernel
+from sim.call.native.code import PATIENCE
 from sim.call.native.share import NativeShare
 from sim.check.compare import Comparison, WrongLane
 from sim.check.report import PROGRAM, Mismatch, Outcome
@@ -91,7 +92,8 @@ def check_job(
         implementation: Implementation
         if image is not None:
             require_fit(image, kernel.symbol, kernel.signature)
-            implementation = CompiledKernel(image, kernel, table, engine, max_instructions)
+            patience = 0 if vectors.count >= PATIENCE else PATIENCE  # native code will run, so from the beginning
+            implementation = CompiledKernel(image, kernel, table, engine, max_instructions, patience)
         else:
             implementation = ProgramKernel(kernel)
         code = sha256(image.code_of(kernel.symbol)).hexdigest() if image is not None else ""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol
 
 from isa.errors import MISMATCH, MISSING, LanewiseError
@@ -69,16 +70,27 @@ Maker = Callable[[Kernel, Mapping[str, str]], ExternalBackend]
 """Makes the backend of a kernel with options by name.  Raises NotMadeFor and BackendMissing."""
 
 
-def load_backend(name: str, kernel: Kernel, options: Mapping[str, str]) -> ExternalBackend:
-    """The backend of that name.  Raises NotMadeFor, and BackendMissing where no package has it."""
-    found = next(iter(entry_points(group="lanewise.backends", name=name)), None)
-    if found is None:
+def load_backends(name: str, kernel: Kernel, options: Mapping[str, str]) -> list[ExternalBackend]:
+    """The backend of that name, then those beside it, whose names begin with it and a dot, that have the kernel too.
+
+    Raises NotMadeFor, and BackendMissing where no package has it.
+    """
+    known = {point.name: point for point in entry_points(group="lanewise.backends")}
+    if name not in known:
         raise BackendMissing(f"no installed package has the backend {name!r}; install lanewise anew")
+    found = [_made(known[name], kernel, options)]
+    for beside in sorted(each for each in known if each.startswith(f"{name}.")):
+        with suppress(NotMadeFor):
+            found.append(_made(known[beside], kernel, options))
+    return found
+
+
+def _made(point: EntryPoint, kernel: Kernel, options: Mapping[str, str]) -> ExternalBackend:
     try:
-        make: Maker = found.load()
+        make: Maker = point.load()
         return make(kernel, options)
     except ModuleNotFoundError as missing:
-        wheel = str(missing.name).partition(".")[0]
+        wheel, name = str(missing.name).partition(".")[0], point.name.partition(".")[0]
         advice = f"{name} needs {wheel}, which is not installed; run: pip install 'lanewise[{name}]'"
         raise BackendMissing(advice) from missing
 

@@ -83,9 +83,15 @@ class WantedBytes:
         """The wanted bytes of one place."""
         return self._consumers.get(where, {})
 
+    def have_some_of(self, where: Place | str, first: int, size: int) -> bool:
+        """Whether one of these bytes is wanted."""
+        return any(0 <= number - first < size for number in self.numbers(where))
+
     def could_come_from(self, instruction: Instruction) -> bool:
         """Whether the instruction writes a place of which bytes are wanted."""
-        return instruction.stores or any(self._consumers.get(place) for place in instruction.places_written)
+        return (instruction.stores and bool(self._consumers.get(MEMORY))) or any(
+            self._consumers.get(place) for place in instruction.places_written
+        )
 
 
 @dataclass(eq=False, kw_only=True)
@@ -180,7 +186,10 @@ def _producers(index: int, recorded: Recorded, wanted: WantedBytes) -> Iterator[
     `wanted` goes from what it wrote to what it read.
     """
     evaluation = Evaluation(recorded.occurrence)
-    written = list(written_lanes(evaluation, recorded.occurrence.instruction))
+    writes = [
+        write for write in recorded.occurrence.instruction.writes if wanted.have_some_of(*_reach(write, evaluation))
+    ]
+    written = [part for write in writes for part in _parts(write, evaluation)]
     taken = [[wanted.get(byte) for byte in part.span] for part in written]
     for part in written:
         for byte in part.span:
@@ -237,12 +246,15 @@ def written_lanes(evaluation: Evaluation, instruction: Instruction) -> Iterator[
         yield from _parts(write, evaluation)
 
 
-def _parts(write: Write, evaluation: Evaluation) -> list[WrittenLane]:
-    where: Place | str
+def _reach(write: Write, evaluation: Evaluation) -> tuple[Place | str, int, int]:
+    """Where its bytes lie, from which one on, and how many they are; flags count as one byte."""
     if isinstance(write.place, Memory):
-        where, first = MEMORY, evaluation.value(write.place.address)
-    else:
-        where, first = write.place, 0
+        return MEMORY, evaluation.value(write.place.address), len(write.lanes) * write.bits // 8
+    return write.place, 0, (write.place.bits + 7) // 8
+
+
+def _parts(write: Write, evaluation: Evaluation) -> list[WrittenLane]:
+    where, first, _ = _reach(write, evaluation)
     bits = write.bits
     parts = [
         WrittenLane(write, i, bits, lane, _span(where, first, i * bits, bits)) for i, lane in enumerate(write.lanes)

@@ -20,6 +20,7 @@ _OPERATORS: Final = {
 }  # fmt: skip
 
 
+@cache
 def names_in(extent: Extent) -> frozenset[str]:
     """The arguments that it depends on.  Raises ValueError for a text that is none."""
     if isinstance(extent, int):

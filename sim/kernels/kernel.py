@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from importlib import import_module
 from inspect import unwrap
@@ -14,6 +14,7 @@ import numpy as np
 
 from isa.errors import LanewiseError
 from sim.kernels.domain import (
+    Domain,
     Domains,
     check_domains,
     corner_sets,
@@ -187,6 +188,23 @@ class Kernel:
     def is_drawn(self) -> bool:
         """Whether input sets are the arguments, and any numbers of their domains make one."""
         return self.takes_inputs and _is_made(self.sample, sample_set)
+
+    def held(self, numbers: Mapping[str, int]) -> Kernel:
+        """This kernel where arguments have one number each in all input sets.
+
+        Raises KernelError where an argument is none of its numbers, or has another domain.
+        """
+        names = [name for name, _ in number_types(self.signature)]
+        if numbers and not self.is_drawn:
+            raise KernelError(
+                f"{self.title} makes its input sets itself: numbers are held where arguments are drawn from domains"
+            )
+        for name, number in numbers.items():
+            if name not in names:
+                raise KernelError(f"{self.title} has no number {name!r}: there are {', '.join(names)}")
+            if name in self.domain and not self.domain[name].holds(number):
+                raise KernelError(f"{name} = {number} is not in the domain of {self.title}")
+        return replace(self, domain={**self.domain, **{name: Domain(one, one) for name, one in numbers.items()}})
 
     @property
     def takes_inputs(self) -> bool:

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import wraps
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -90,15 +89,14 @@ def _imported(path: Path) -> ModuleType:
         raise KernelError(f"there is no kernel file {path}: lanewise init kernel NAME writes an example")
     if path.suffix != ".py":
         raise KernelError(f"{path} is no kernel file, which is Python beside it: lanewise init kernel NAME writes one")
-    spec = spec_from_file_location(f"lanewise_kernel_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise KernelError(f"{path} is no kernel file: give one that ends in .py")
-    module = module_from_spec(spec)
+    module = ModuleType(f"lanewise_kernel_{path.stem}")
+    module.__file__ = str(path.absolute())
     before = list(sys.path)
     sys.path.insert(0, str(path.absolute().parent))  # first while the file is imported, as for a script
     try:
         with memory_limited():
-            spec.loader.exec_module(module)
+            # Not by the byte code that Python keeps, known by size and second: what was changed within one is older.
+            exec(compile(path.read_bytes(), module.__file__, "exec", dont_inherit=True), vars(module))
     except (Exception, SystemExit) as error:
         raise KernelError(f"{path} cannot be imported{fault_in(path, error)}") from error
     finally:

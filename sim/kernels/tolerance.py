@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,3 +56,8 @@ def agreement(got: Array, expected: Array, tolerance: Tolerance | None = None) -
     same_number = (got == expected) & (np.signbit(got) == np.signbit(expected))
     equal = same_number | (np.isnan(got) & np.isnan(expected))
     return np.asarray(equal if tolerance is None else equal | tolerance.accepts(got, expected))
+
+
+def all_agree(outputs: Mapping[str, Array], golden: Mapping[str, Array], tolerance: Tolerance | None = None) -> bool:
+    """Whether every lane of every golden output is that of the output of the same name and shape."""
+    return all(agreement(outputs[name], array, tolerance).all() for name, array in golden.items())

@@ -1,5 +1,6 @@
-"""A call of a compiled kernel on symbolic inputs: arrays and numbers whose values are all of their domains at once.
+"""A call of a kernel on symbolic inputs: arrays and numbers whose values are all of their domains at once.
 
+What is called is compiled code, or the program of intrinsics.
 Everything else is as in `sim.call`: where arguments travel, where arrays lie, what may be touched, what a function must
 give back as it was.
 """
@@ -8,30 +9,43 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import count
+from typing import Any
 
 import numpy as np
 
+from isa.acle.elements import ElementType
+from isa.acle.program import OpenProgram, VirtualRegisters
 from isa.evaluate.smt import Impossible, Solver
 from isa.evaluate.smt_terms import Untranslatable
-from isa.instruction import Instruction
+from isa.instruction import Instruction, Pattern
+from isa.intrinsics import ElementPointer
 from isa.lane import Int, Lane, Place, Read, walk
-from sim.call.buffers import PlacedArray
+from sim.call.buffers import Buffers, PlacedArray
+from sim.call.call import NO_STACK
 from sim.call.caller import RETURN_ADDRESS, Call, Caller
 from sim.call.guards.bounds import AccessBounds, StackFrame
 from sim.call.guards.convention import PRESERVED, name_of
 from sim.kernels.domain import domain_of, number_types
 from sim.kernels.kernel import Inputs, Kernel, KernelError
-from sim.kernels.signature import RETURNED, Pointer, ScalarArgument, Stack, is_given
+from sim.kernels.signature import RETURNED, Pointer, ScalarArgument, Signature, Stack, is_given
 from sim.machine.machine import Machine
+from sim.machine.memory import Memory
 from sim.machine.registers import VISIBLE_PLACES
-from sim.symbolic.machine import RAISED, SymbolicMachine, SymbolicState
+from sim.symbolic.machine import MOST_INSTRUCTIONS, RAISED, Observe, SymbolicMachine, SymbolicState
 from sim.symbolic.nodes import Simplifier
+from sim.symbolic.numbers.integers import SymbolicInt
+from sim.symbolic.numbers.tracing import Untraceable, every_way, refuse
 from sim.symbolic.pieces import BitPiece, Pieces, cut, number
 from sim.symbolic.simplify import SIMPLIFIER
 from sim.symbolic.unknowns import cut_out
 from sim.toolchain.image import Image
 
+INPUT = "in."
+"""What the register file of an input's leaf begins with."""
 UNDEFINED = "undefined"
 """The register file of leaves for bytes that nobody defines: registers, the stack, outputs before a call."""
 PLACED = 0
@@ -57,7 +71,7 @@ def input_leaf(kernel: Kernel, name: str, index: int = 0) -> Read:
         domain = domain_of(kernel.domain, name)
         edges = [int(edge) for edge in domain.edges(dtype).tolist()]
         low, high = min(edges), max(edges)
-    return Read(Place(f"in.{name}", index), low, high)
+    return Read(Place(f"{INPUT}{name}", index), low, high)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,27 +125,36 @@ class SymbolicCall:
         self._machines = [Machine(), Machine()]
         self._callers = [Caller(build, kernel, machine) for machine in self._machines]
 
-    def traced(self, arguments: Inputs, symbolic: Collection[str], required: Collection[Lane] = ()) -> list[Path]:
+    def traced(
+        self, arguments: Inputs, symbolic: Collection[str], required: Collection[Lane] = (),
+        observe: Observe | None = None, most_instructions: int = MOST_INSTRUCTIONS,
+    ) -> list[Path]:  # fmt: skip
         """What the kernel leaves for all values of the named inputs; the others are those of the arguments.
 
-        Where arrays lie is not known.  `required` are conditions that inputs meet.  Raises NotFollowed, KernelError,
-        and what an instruction raises that some input executes.
+        Where arrays lie is not known.  `required` are conditions that inputs meet; for `observe` see
+        `SymbolicMachine`.  Raises NotFollowed, KernelError, and what an instruction raises that some input executes.
         """
         entry = self.entered(arguments)
         state, placed = entry.state, entry.placed
-        passed = {*self._pass_numbers(state, placed, symbolic), *self._pass_arrays(state, placed, symbolic)}
+        passed = {
+            *self._pass_numbers(state, placed, symbolic), *put_arrays(self._s, self._kernel, state, placed, symbolic)
+        }  # fmt: skip
         if left := sorted(set(symbolic) - passed):
             raise KernelError(f"the argument {left[0]!r} is missing, or passed in a way that proofs do not follow")
         machine = SymbolicMachine(
-            self._s, entry.instruction_at, entry.first, entry.breach, self._possibility(required),
-            self._image.place_of, entry.places,
+            self._s, entry.instruction_at, entry.first, entry.breach, possibility(required),
+            self._image.place_of, entry.places, observe, most_instructions,
         )  # fmt: skip
         before = dict(state.registers)
         state = machine.run(state, RETURN_ADDRESS)
-        outputs = self._outputs(machine, state, placed)
-        faults = [*not_kept(self._s, before, state), *self._undefined_outputs(outputs)]
+        outputs = output_lanes(self._s, self._kernel.signature, machine, state, placed)
+        if self._kernel.signature.returns:
+            element = element_type(self._kernel.signature.returns)
+            held = machine.held(state, self._kernel.signature.result)
+            outputs[RETURNED] = [number(self._s, cut(held, 0, element.bits), element)]
+        faults = [*not_kept(self._s, before, state), *undefined_outputs(outputs)]
         saturates = self._s.number(0)
-        for condition in state.saturated:
+        for condition in self._s.sorted(state.saturated):  # in their order nothing is put in between
             saturates = self._s.computed("maximum", saturates, condition)
         addresses = {leaf.place: at // times for leaf, (times, at) in entry.places.items() if isinstance(leaf, Read)}
         way = Path(
@@ -175,16 +198,6 @@ class SymbolicCall:
             breach=breach, stack=self._callers[0].stack,
         )  # fmt: skip
 
-    def _possibility(self, required: Collection[Lane]) -> Callable[[tuple[Lane, ...]], bool]:
-        def is_possible(conditions: tuple[Lane, ...]) -> bool:
-            try:
-                solver = Solver(time.monotonic() + SECONDS_FOR_A_PATH)
-                return not isinstance(solver.check(*cut_out([*required, *conditions])), Impossible)
-            except Untranslatable:
-                return True
-
-        return is_possible
-
     def _undefined(self, file: str, index: int, bits: int) -> BitPiece:
         return BitPiece(self._s.made(Read(Place(f"{UNDEFINED}.{file}", index), 0, (1 << bits) - 1)), 0, bits)
 
@@ -210,18 +223,6 @@ class SymbolicCall:
                 self.pass_number(state, argument.name, self._s.made(input_leaf(self._kernel, argument.name)))
                 yield argument.name
 
-    def _pass_arrays(
-        self, state: SymbolicState, placed: Mapping[str, PlacedArray], symbolic: Collection[str]
-    ) -> Iterator[str]:
-        """Put those of the elements of symbolic arrays, and of fields of structures, into memory; their names."""
-        for name, array in placed.items():
-            if name in symbolic and isinstance(array.pointer, Pointer) and is_given(array.pointer):
-                yield name
-                size = np.dtype(array.pointer.dtype).itemsize
-                for index, address in enumerate(element_addresses(array)):
-                    leaf = self._s.made(input_leaf(self._kernel, name, index))
-                    state.memory |= {address + i: BitPiece(leaf, 8 * i, 8) for i in range(size)}
-
     def pass_number(self, state: SymbolicState, name: str, lane: Lane) -> None:
         """Put the number that an argument is where it travels."""
         (piece,) = self._kernel.signature.passed()[name].pieces
@@ -233,33 +234,213 @@ class SymbolicCall:
             above = cut(held, bits, piece.location.bits - bits) if bits < piece.location.bits else ()
             state.registers[piece.location] = (BitPiece(lane, 0, bits), *above)
 
-    def _outputs(
-        self, machine: SymbolicMachine, state: SymbolicState, placed: Mapping[str, PlacedArray]
-    ) -> dict[str, list[Lane]]:
-        outputs = {}
-        for pointer in self._kernel.signature.outputs:
-            if pointer.name in placed:
-                array, element = placed[pointer.name], element_type(pointer.dtype)
-                outputs[pointer.name] = [
-                    number(self._s, machine.load(state, self._s.number(address), element.bits // 8), element)
-                    for address in element_addresses(array)
-                ]
-        if self._kernel.signature.returns:
-            element = element_type(self._kernel.signature.returns)
-            held = machine.held(state, self._kernel.signature.result)
-            outputs[RETURNED] = [number(self._s, cut(held, 0, element.bits), element)]
-        return outputs
 
-    @staticmethod
-    def _undefined_outputs(outputs: Mapping[str, list[Lane]]) -> list[str]:
-        found = []
-        for name, lanes in outputs.items():
-            for index, lane in enumerate(lanes):
-                files = [node.place.file for node in walk([lane]) if isinstance(node, Read)]
-                undefined = [file for file in files if file.startswith((UNDEFINED, RAISED))]
-                if undefined:
-                    found.append(f"{name}[{index}] depends on undefined bytes ({undefined[0]})")
-        return found
+class SymbolicProgramCall:
+    """Calls of a kernel's program of intrinsics on symbolic inputs: each instruction is executed as it is called."""
+
+    def __init__(self, kernel: Kernel, simplifier: Simplifier = SIMPLIFIER) -> None:
+        if kernel.program is None:
+            raise KernelError(f"{kernel.title} has no program of intrinsics")
+        self._kernel, self._program, self._s = kernel, kernel.program, simplifier
+
+    def traced(self, arguments: Inputs, symbolic: Collection[str], required: Collection[Lane] = ()) -> list[Path]:
+        """What the program leaves for all values of the named inputs, whatever it decides on these.
+
+        `required` are conditions that inputs meet.  Raises NotFollowed, KernelError, Untraceable.
+        """
+        scalars = {one.name for one in self._kernel.signature.arguments if isinstance(one, ScalarArgument)}
+        named = sorted(scalars & set(symbolic))
+        numbers = {name: SymbolicInt(self._s.made(input_leaf(self._kernel, name))) for name in named}
+        given = [pointer.name for pointer in self._kernel.signature.pointers if not pointer.indirect]
+        if left := sorted(set(symbolic) - numbers.keys() - set(given)):
+            raise KernelError(f"the argument {left[0]!r} is passed in a way that proofs do not follow")
+        with unknown_numbers_in_programs():
+            ways = every_way(lambda: self._run(arguments, symbolic, numbers))
+        s, is_possible, whole = self._s, possibility(required), None
+        for way in reversed(ways):  # each for what none of those before is for
+            if way.raised is not None and is_possible(tuple(map(s.simplified, way.conditions))):
+                raise Untraceable(f"the program of {self._kernel.title} raises on some input: {way.raised}")
+            if way.result is None:
+                continue
+            here = reduce(lambda a, b: s.computed("and", a, s.simplified(b)), way.conditions, s.number(1))
+            whole = way.result if whole is None else _either(s, here, way.result, whole)
+        if whole is None:
+            raise Untraceable(f"the program of {self._kernel.title} takes no input")
+        names = {node.place.file for way in ways for node in walk(way.conditions) if isinstance(node, Read)}
+        return [replace(whole, branches={"what the program decides": names} if names else {})]
+
+    def _run(self, arguments: Inputs, symbolic: Collection[str], numbers: Mapping[str, SymbolicInt]) -> Path:
+        """The program once, under the conditions that this run is for."""
+        s, signature, memories = self._s, self._kernel.signature, (Memory(), Memory())
+        placed, _ = (
+            Buffers(signature, [memory]).place(arguments, _Filled(byte))
+            for memory, byte in zip(memories, (0, 255), strict=True)
+        )
+        bounds = AccessBounds(placed.values(), (), NO_STACK)
+
+        def first(address: int) -> BitPiece:
+            one, other = (memory.load(address, 1)[0] for memory in memories)
+            if one == other:
+                return BitPiece(s.number(one), 0, 8)
+            return BitPiece(s.made(Read(Place(f"{UNDEFINED}.memory", address), 0, 255)), 0, 8)
+
+        def breach(address: int, size: int, writes: bool, sp: int) -> str:
+            found = bounds.breach(address, size, writes, sp)
+            return "" if found is None or found.allowed else found.says
+
+        state = SymbolicState(0, {place: (BitPiece(s.number(0), 0, place.bits),) for place in VISIBLE_PLACES})
+        state.registers[Place("sp")] = (BitPiece(s.number(NO_STACK.sp % 2**64), 0, 64),)
+        put_arrays(s, self._kernel, state, placed, symbolic)
+        program = SymbolicProgram(s, state, first, breach)
+        at = {name: array.address for name, array in placed.items()}
+        pointers = {
+            pointer.name: ElementPointer(at[pointer.name], pointer.dtype) if pointer.name in at else None
+            for pointer in signature.pointers
+        }
+        with program:
+            self._program(**{**arguments, **numbers, **pointers})
+        outputs = output_lanes(s, signature, program.machine, state, placed)
+        return Path(
+            condition=s.number(1), outputs=outputs, saturates=s.number(0), faults=tuple(undefined_outputs(outputs)),
+            instructions=program.machine.executed, branches={}, addresses={},
+        )  # fmt: skip
+
+
+def _either(s: Simplifier, condition: Lane, yes: Path, no: Path) -> Path:
+    """What is left where a condition holds, and where it does not."""
+    outputs = {
+        name: [s.select(condition, one, other) for one, other in zip(lanes, no.outputs[name], strict=True)]
+        for name, lanes in yes.outputs.items()
+    }
+    faults, executed = dict.fromkeys((*yes.faults, *no.faults)), yes.instructions + no.instructions
+    return replace(yes, outputs=outputs, faults=tuple(faults), instructions=executed)
+
+
+class SymbolicProgram(OpenProgram):
+    """A program that executes what is called on a symbolic machine, whose registers are virtual."""
+
+    def __init__(
+        self, s: Simplifier, state: SymbolicState, first: Callable[[int], BitPiece],
+        breach: Callable[[int, int, bool, int], str],
+    ) -> None:  # fmt: skip
+        super().__init__(None, SymbolicRegisters(s, state))
+        self._state, self._called = state, list[Instruction]()
+        self.machine = SymbolicMachine(
+            s, lambda _: self._called[-1], first, breach, lambda _: True, lambda _: "the program of intrinsics"
+        )
+
+    def run(self, pattern: Pattern, registers: tuple[int, ...]) -> None:
+        """Execute one instruction."""
+        self._called.append(Instruction(pattern, registers))
+        self.machine.step(self._state)
+
+
+class SymbolicRegisters(VirtualRegisters):
+    """As many registers as a program asks for, in a symbolic state; what they hold is no number."""
+
+    def __init__(self, s: Simplifier, state: SymbolicState) -> None:
+        super().__init__()
+        self._s, self._state = s, state
+        self._vectors, self._general = count(), count()
+
+    def new_vector(self, bits: int = 0) -> int:
+        """The number of a fresh vector register that holds `bits`."""
+        number = next(self._vectors)
+        self._state.registers[Place("v", number)] = (BitPiece(self._s.number(bits), 0, 128),)
+        return number
+
+    def new_general(self, value: int | SymbolicInt = 0) -> int:
+        """The number of a fresh general register that holds `value` modulo 2^64, which need not be known."""
+        number = next(self._general)
+        lane = self._s.simplified(value.lane) if isinstance(value, SymbolicInt) else self._s.number(value % 2**64)
+        self._state.registers[Place("x", number)] = (BitPiece(lane, 0, 64),)
+        return number
+
+    def read(self, place: Place) -> int:
+        """Refused: Untraceable."""
+        refuse("what a register holds becomes a number")
+
+    def vector(self, number: int) -> int:
+        """Refused: Untraceable."""
+        refuse("what a vector holds becomes a number")
+
+
+@contextmanager
+def unknown_numbers_in_programs() -> Iterator[None]:
+    """Let intrinsics take integers that are not known, where C passes them in registers."""
+    bits_of, number_of = ElementType.bits_of, ElementType.number
+
+    def open_bits_of(self: ElementType, value: object, what: str) -> Any:
+        if type(value) is not SymbolicInt or self.is_float:
+            return bits_of(self, value, what)
+        if not self.integer.low <= value <= self.integer.high:
+            raise ValueError(f"{what} is not always {self.c_name}_t")
+        return value
+
+    def open_number(self: ElementType, bits: Any) -> Any:
+        return bits if type(bits) is SymbolicInt else number_of(self, bits)
+
+    try:
+        ElementType.bits_of, ElementType.number = open_bits_of, open_number  # type: ignore[method-assign]
+        yield
+    finally:
+        ElementType.bits_of, ElementType.number = bits_of, number_of  # type: ignore[method-assign]
+
+
+def put_arrays(
+    s: Simplifier, kernel: Kernel, state: SymbolicState, placed: Mapping[str, PlacedArray], symbolic: Collection[str]
+) -> list[str]:
+    """Put the leaves of the elements of symbolic arrays, and of fields of structures, into memory; their names."""
+    names = list[str]()
+    for name, array in placed.items():
+        if name in symbolic and isinstance(array.pointer, Pointer) and is_given(array.pointer):
+            names.append(name)
+            size = np.dtype(array.pointer.dtype).itemsize
+            for index, address in enumerate(element_addresses(array)):
+                leaf = s.made(input_leaf(kernel, name, index))
+                state.memory |= {address + i: BitPiece(leaf, 8 * i, 8) for i in range(size)}
+    return names
+
+
+def output_lanes(
+    s: Simplifier, signature: Signature, machine: SymbolicMachine, state: SymbolicState,
+    placed: Mapping[str, PlacedArray],
+) -> dict[str, list[Lane]]:  # fmt: skip
+    """The elements of each output array that memory holds."""
+    outputs = {}
+    for pointer in signature.outputs:
+        if pointer.name in placed:
+            array, element = placed[pointer.name], element_type(pointer.dtype)
+            outputs[pointer.name] = [
+                number(s, machine.load(state, s.number(address), element.bits // 8), element)
+                for address in element_addresses(array)
+            ]
+    return outputs
+
+
+def undefined_outputs(outputs: Mapping[str, list[Lane]]) -> list[str]:
+    """The elements of outputs that depend on what nobody defines."""
+    found = []
+    for name, lanes in outputs.items():
+        for index, lane in enumerate(lanes):
+            files = [node.place.file for node in walk([lane]) if isinstance(node, Read)]
+            undefined = [file for file in files if file.startswith((UNDEFINED, RAISED))]
+            if undefined:
+                found.append(f"{name}[{index}] depends on undefined bytes ({undefined[0]})")
+    return found
+
+
+def possibility(required: Collection[Lane]) -> Callable[[tuple[Lane, ...]], bool]:
+    """Whether some input meets conditions and those that are required, or whether that is not known."""
+
+    def is_possible(conditions: tuple[Lane, ...]) -> bool:
+        try:
+            solver = Solver(time.monotonic() + SECONDS_FOR_A_PATH)
+            return not isinstance(solver.check(*cut_out([*required, *conditions])), Impossible)
+        except Untranslatable:
+            return True
+
+    return is_possible
 
 
 def not_kept(s: Simplifier, entry: Mapping[Place, Pieces], state: SymbolicState) -> list[str]:

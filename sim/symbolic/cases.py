@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from isa.lane import Binary, Lane, Pick, Place, Read, operands_first
 from sim.symbolic.nodes import compared_with, is_condition
-from sim.symbolic.simplify import SIMPLIFIER
+from sim.symbolic.simplify import SIMPLIFIER, in_terms_of
 
 MOST_SPLITS: Final = 3
 """Conditions inside of each other that a question is taken apart by: at most eight questions."""
@@ -85,16 +85,6 @@ def _under(case: QuestionCase, condition: Lane, holds: bool) -> QuestionCase:
         low, high = low + (low == number), high - (high == number)
     left = SIMPLIFIER.number(low) if low == high else SIMPLIFIER.made(Read(leaf.place, low, high))
     met = condition if holds else SIMPLIFIER.difference(SIMPLIFIER.number(1), condition)
-    given = _with(SIMPLIFIER.computed("and", case.given, met), {leaf: left})
-    one, other = (
-        _with(lane, {leaf: left, condition: SIMPLIFIER.number(int(holds))}) for lane in (case.one, case.other)
-    )
+    (given,) = in_terms_of([SIMPLIFIER.computed("and", case.given, met)], {leaf: left})
+    one, other = in_terms_of([case.one, case.other], {leaf: left, condition: SIMPLIFIER.number(int(holds))})
     return QuestionCase(one, other, given, {**case.narrowed, leaf.place: left})
-
-
-def _with(lane: Lane, by: Mapping[Lane, Lane]) -> Lane:
-    """The lane with nodes replaced, in its one form."""
-    known = dict(by)
-    for node in operands_first([lane], known):
-        known[node] = SIMPLIFIER.again(node, [known[arg] for arg in node.args])
-    return known[lane]

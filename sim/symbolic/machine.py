@@ -7,7 +7,7 @@ together, and what they leave differently is chosen by the condition; a way that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple, assert_never
@@ -45,7 +45,7 @@ RAISED = "raised"
 MOST_FORKS = 32
 """Branches on data inside of each other."""
 MOST_INSTRUCTIONS = 1_000_000
-"""Instructions that one run follows, those of all ways together."""
+"""Instructions that a run follows where nobody says how many."""
 
 
 class NotFollowed(LanewiseError):
@@ -56,6 +56,9 @@ class NotFollowed(LanewiseError):
     def __init__(self, pc: int, text: str, reason: str, line: str) -> None:
         super().__init__(f"at {pc:#x}, {text} ({line}): {reason}")
         self.pc, self.text, self.reason, self.line = pc, text, reason, line
+
+
+Observe = Callable[["SymbolicState", Callable[[Lane], Lane]], None]
 
 
 class Ways(NamedTuple):
@@ -99,14 +102,18 @@ class SymbolicMachine:
     with what it is multiplied by and the address at which the array is held here: an address that is one of them and
     a number is followed.
     `is_possible` says of conditions whether some input meets them all, or that it does not know (True).
+    `observe` is given each state before its instruction is executed, and what gives the value of an expression of what
+    the instruction reads.  `most_instructions` it follows, those of all ways together.
     """
 
     def __init__(
         self, s: Simplifier, instruction_at: Callable[[int], Instruction], first: Callable[[int], BitPiece],
         breach: Callable[[int, int, bool, int], str], is_possible: Callable[[tuple[Lane, ...]], bool],
         line_of: Callable[[int], str], places: Mapping[Lane, tuple[int, int]] = MappingProxyType({}),
+        observe: Observe | None = None, most_instructions: int = MOST_INSTRUCTIONS,
     ) -> None:  # fmt: skip
         self.s, self.places = s, places
+        self._observe, self.most_instructions = observe, most_instructions
         self.executed = 0
         self.branches: dict[str, frozenset[str]] = {}
         self._instruction_at, self._first, self._breach = instruction_at, first, breach
@@ -122,8 +129,8 @@ class SymbolicMachine:
         """
         level = len(state.returns)
         while state.pc != until or len(state.returns) != level:
-            if self.executed >= MOST_INSTRUCTIONS:
-                raise self._refused(state.pc, f"it did not end within {MOST_INSTRUCTIONS:,} instructions")
+            if self.executed >= self.most_instructions:
+                raise self._refused(state.pc, f"it did not end within {self.most_instructions:,} instructions")
             pc = state.pc
             ways = self.step(state)
             if isinstance(ways, Ways):
@@ -200,6 +207,8 @@ class SymbolicMachine:
         if instruction not in self._aligned:
             self._aligned[instruction] = must_be_aligned(instruction)
         self.executed += 1
+        if self._observe is not None:
+            self._observe(state, InstructionStep(self, state, False).value)
         work = InstructionStep(self, state, self._aligned[instruction])
         registers, stores = list[tuple[Place, Pieces]](), list[tuple[Lane, Pieces]]()
         target: int | Ways = (state.pc + 4) % 2**64
@@ -297,6 +306,39 @@ class SymbolicMachine:
     def refused(self, state: SymbolicState, reason: str) -> NotFollowed:
         """The error for the instruction that a state is at."""
         return self._refused(state.pc, reason)
+
+
+class Goal(NamedTuple):
+    """That of what the instruction at an address reads some of these conditions holds, each of one lane, 0 or 1."""
+
+    pc: int
+    lanes: tuple[Lane, ...]
+
+
+class Sighting(NamedTuple):
+    """A condition of a goal on one state, and those under which the code comes to it."""
+
+    condition: Lane
+    assumed: tuple[Lane, ...]
+
+
+class Lookout:
+    """Notes what the conditions of goals are on the states of a machine; `seen` has those that may hold."""
+
+    def __init__(self, goals: Iterable[Goal]) -> None:
+        self._at: dict[int, list[Goal]] = {}
+        self.seen: dict[Goal, dict[Sighting, None]] = {}
+        for goal in goals:
+            self._at.setdefault(goal.pc, []).append(goal)
+            self.seen[goal] = {}
+
+    def look(self, state: SymbolicState, value: Callable[[Lane], Lane]) -> None:
+        """Note those of the instruction that a state is at; `value` gives what an expression is there."""
+        for goal in self._at.get(state.pc, ()):
+            for lane in goal.lanes:
+                condition = value(lane)
+                if condition.high:
+                    self.seen[goal][Sighting(condition, state.assumed)] = None
 
 
 class InstructionStep:

@@ -20,12 +20,12 @@ import numpy as np
 from isa.errors import MISSING, LanewiseError
 from isa.evaluate.exact import Evaluation
 from isa.lane import Constant, Floating, Lane, Place, Read, constant, operands_first, walk
-from sim.call.call import CompiledKernel
+from sim.call.call import CompiledKernel, Implementation, ProgramKernel
 from sim.kernels.input_tree import Where
 from sim.kernels.inputs import edited
 from sim.kernels.kernel import Kernel
 from sim.prove.claim import Outcome, any_of
-from sim.symbolic.call import ADDRESS, PLACED, UNDEFINED, Path, SymbolicCall, input_leaf
+from sim.symbolic.call import ADDRESS, PLACED, UNDEFINED, Path, SymbolicCall, SymbolicProgramCall, input_leaf
 from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
 from sim.symbolic.kernel_proof import BuildProof, KernelProof, OutputElement, Shape, Unproved
 from sim.symbolic.loops.proof import any_length_questions
@@ -62,16 +62,16 @@ class _Pair:
 class Prover:
     """Proves builds of one kernel in shapes.
 
-    `builds` are linked code by the name of the build.  `each` gives the values of numbers that are taken one by one;
-    numbers of a domain of up to `MOST_VALUES` are without being named.  `known` names numbers that stay as they are in
-    the example.  One question may take `seconds`; `jobs` are asked at once; `kept_in` keeps answers.  With `same`
-    builds are compared with the first of them, on the inputs that the reference takes; with `any_length` they are
-    proved for all lengths besides, where that can be done.  `symbols` are the functions of builds that have another
-    than the kernel's.
+    `builds` are linked code by the name of the build, and None for the program of intrinsics.  `each` gives the values
+    of numbers that are taken one by one; numbers of a domain of up to `MOST_VALUES` are without being named.  `known`
+    names numbers that stay as they are in the example.  One question may take `seconds`; `jobs` are asked at once;
+    `kept_in` keeps answers.  With `same` builds are compared with the first of them, on the inputs that the reference
+    takes; with `any_length` they are proved for all lengths besides, where that can be done.  `symbols` are the
+    functions of builds that have another than the kernel's.
     """
 
     def __init__(
-        self, kernel: Kernel, builds: Mapping[str, Image], shapes: Sequence[Shape], *,
+        self, kernel: Kernel, builds: Mapping[str, Image | None], shapes: Sequence[Shape], *,
         each: Mapping[str, Sequence[int]], known: frozenset[str], seconds: float, jobs: int,
         kept_in: FilePath | None, same: bool = False, any_length: bool = False,
         symbols: Mapping[str, str] | None = None, advance: Callable[[str], None] = lambda _: None,
@@ -137,9 +137,12 @@ class Prover:
             return [value for value in chosen if lane.low <= value <= lane.high]
         return range(lane.low, lane.high + 1) if lane.high - lane.low < MOST_VALUES else ()
 
-    def _collect(self, build: BuildProof, image: Image, references: Sequence[tuple[int, TracedReference]]) -> None:
+    def _collect(
+        self, build: BuildProof, image: Image | None, references: Sequence[tuple[int, TracedReference]]
+    ) -> None:
         kernel = self._kernels.get(build.build, self._kernel)
-        call, numbers = SymbolicCall(kernel, image), CompiledKernel(image, kernel, engine="machine")
+        call = SymbolicProgramCall(kernel) if image is None else SymbolicCall(kernel, image)
+        numbers = ProgramKernel(kernel) if image is None else CompiledKernel(image, kernel, engine="machine")
         for number, reference in references:
             shape = self.proof.shapes[number]
             self._advance(f"{build.build}, {shape.name}")
@@ -175,7 +178,7 @@ class Prover:
         return SIMPLIFIER.simplified(any_of(cases))
 
     def _rehearse(
-        self, build: BuildProof, called: CompiledKernel, reference: TracedReference, paths: Sequence[Path]
+        self, build: BuildProof, called: Implementation, reference: TracedReference, paths: Sequence[Path]
     ) -> None:
         """Compare lanes with numbers: those of the example, of the machine's call and of the reference's.
 
@@ -188,7 +191,7 @@ class Prover:
             raise WronglyTraced(f"{len(cases)} cases of the reference hold for one input set")
         wanted = self._kernel.expected(reference.example)
         arguments = self._kernel.arguments(reference.example)
-        made, elsewhere = (called.call(arguments, seed).outputs["machine"] for seed in (PLACED, PLACED + 1))
+        made, elsewhere = (next(iter(called.call(arguments, seed).outputs.values())) for seed in (PLACED, PLACED + 1))
         if any(made[name].tobytes() != elsewhere[name].tobytes() for name in made):
             build.faults.append(
                 "what it leaves is another where arrays lie elsewhere, or bytes that nobody defines differ"
@@ -332,9 +335,11 @@ class Prover:
         # what is alike but for the names of inputs is asked once, of all builds that ask it
         of_builds: dict[Hashable, tuple[Equality, dict[str, None]]] = {}
         for build, image in zip(self.proof.builds, self._builds.values(), strict=True):
-            build.any_length = ""
+            build.any_length = "" if image is not None else "programs of intrinsics are followed at the lengths named"
             for example in examples.values():
                 self._advance(f"{build.build}, any length")
+                if image is None:
+                    break
                 try:
                     left = any_length_questions(self._kernel, image, example)
                 except LanewiseError as error:

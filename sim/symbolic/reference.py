@@ -43,12 +43,13 @@ SECONDS_FOR_AN_INPUT = 10.0
 
 @dataclass(frozen=True)
 class ReferenceCase:
-    """What the reference makes of all inputs for which `given` is 1.
+    """What the reference makes of all inputs for which `given` is 1, which is where all `conditions` are.
 
     `outputs` are the elements of each output array in C order; `arguments` those of each argument of the kernel.
     """
 
     given: Lane
+    conditions: tuple[Lane, ...]
     outputs: Mapping[str, list[Lane]]
     arguments: Mapping[str, list[Lane]]
 
@@ -80,14 +81,17 @@ class TracedReference:
         return _with_values(self.example, self.inputs, values)
 
 
-def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = ()) -> TracedReference:
+def traced_reference(
+    kernel: Kernel, example: Inputs, known: Collection[str] = (), with_outputs: bool = True
+) -> TracedReference:
     """The reference on all inputs that differ from the example in numbers that are not named as known.
 
     A name is that of a field, which goes for all within.  Scalars that shapes name are known.  A number that Python or
     numpy must know becomes known as well.  Raises Untraceable, with file and line, and KernelError for outputs of
-    another dtype or shape than the signature wants.
+    another dtype or shape than the signature wants.  Without outputs the reference is not run: then the arguments are
+    those of all input sets in the domains, whether kernel and reference take them or not.
     """
-    if kernel.valid is not None:
+    if kernel.valid is not None and with_outputs:
         raise Untraceable(f"{kernel.title} has a valid(inputs), which proofs do not take into account: give domains")
     if strange := untraced(kernel.signature):
         raise Untraceable(f"{strange} of {kernel.title} is no array, number or vector: proofs know nothing else")
@@ -101,7 +105,8 @@ def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = (
         ) -> tuple[dict[str, list[Lane]], dict[str, list[Lane]]]:
             tree = {name: unknown_input(kernel, (name,), value, held, inputs) for name, value in example.items()}
             arguments = kernel.arguments(tree)
-            return _outputs(kernel, kernel.golden(tree), arguments), _arguments(kernel, arguments)
+            outputs = _outputs(kernel, kernel.golden(tree), arguments) if with_outputs else {}
+            return outputs, _arguments(kernel, arguments)
 
         try:
             with lanes_passed_on(globals_of(kernel)):
@@ -118,12 +123,15 @@ def traced_reference(kernel: Kernel, example: Inputs, known: Collection[str] = (
     ]
     cases, refused = [], 0
     for way in ways:
-        given = simplified(reduce(lambda a, b: settled(a & b), (*way.conditions, *domain), constant(1)))
-        if way.raised is not None:
+        conditions = (*way.conditions, *domain)
+        given = simplified(reduce(lambda a, b: settled(a & b), conditions, constant(1)))
+        if way.raised is not None and not with_outputs:
+            refused += 1
+        elif way.raised is not None:
             refused += is_refusal(kernel, example, inputs, way, given)
         elif way.result is not None and given.high:
             outputs, arguments = way.result
-            cases.append(ReferenceCase(given, outputs, arguments))
+            cases.append(ReferenceCase(given, tuple(map(simplified, conditions)), outputs, arguments))
     unknown = {
         name for case in cases for name, lanes in case.arguments.items() if any(lane.value is None for lane in lanes)
     } | {

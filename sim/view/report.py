@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sim.check.aim.power import NOT_FOUND, Power
+from sim.check.aim.power import NOT_FOUND, OperandsMet, Power
 from sim.check.report import Outcome, Report
 
 _COLUMNS = ("lanes", "instructions", "forms", "QC events", "code", "golden?")
@@ -30,9 +30,7 @@ def show_report(report: Report, console: Console) -> None:
         if console.measure(table, options=unlimited).maximum <= console.width:
             break
     console.print(table)
-    for outcome in report.failures:
-        console.print(f"[red]FAILED[/red] [bold]{escape(outcome.title)}[/bold]", highlight=False)
-        console.print(escape(outcome.failure) + "\n", highlight=False, soft_wrap=True)
+    _show_failures(report, console)
     if report.shrunk:
         console.print(f"{escape(report.shrunk)}\n", highlight=False, soft_wrap=True)
     for note in _notes(report):
@@ -56,6 +54,20 @@ def show_report(report: Report, console: Console) -> None:
     console.print(f"reproduce: {escape(report.reproduce)}", highlight=False, soft_wrap=True)
     if report.debug:
         console.print(f"debug: {escape(report.debug)}", highlight=False, soft_wrap=True)
+
+
+def _show_failures(report: Report, console: Console) -> None:
+    """Every failure; of one in the lane of another, with the same numbers, only what is different."""
+    told: dict[tuple[str, int], Outcome] = {}
+    for outcome in report.failures:
+        lines, alike = outcome.failure.splitlines(), ""
+        first = told.setdefault((lines[0], len(lines)), outcome)
+        if first is not outcome:
+            others = first.failure.splitlines()
+            lines = [line for line, other in zip(lines, others, strict=True) if line != other]
+            alike = f": as {first.title}{', but' if lines else ''}"
+        console.print(f"[red]FAILED[/red] [bold]{escape(outcome.title)}[/bold]{escape(alike)}", highlight=False)
+        console.print(escape("\n".join([*lines, ""])), highlight=False, soft_wrap=True)
 
 
 def _notes(report: Report) -> list[str]:
@@ -90,16 +102,18 @@ def _is_for_linux(outcome: Outcome) -> bool:
 
 def _mistakes(power: Power) -> str:
     """How many of the mistakes that the code could have these inputs show, and some that they do not."""
-    hidden = [str(mistake) for mistake in power.mistakes if not mistake.shown]
+    hidden = [str(mistake) for mistake in power.possible if not mistake.shown]
     never, more = ", ".join(dict.fromkeys(hidden[:_NEVER_SHOWN])), len(hidden) - _NEVER_SHOWN
     rest = f" and {more:,} more" if more > 0 else ""
-    return f"{len(power.shown):,} of {len(power.mistakes):,}" + (f"; not {never}{rest}" if never else "")
+    nothing = len(power.mistakes) - len(power.possible)
+    told = f"{len(power.shown):,} of {len(power.mistakes):,}" + (f"; {nothing:,} change nothing" if nothing else "")
+    return told + (f"; not {never}{rest}" if never else "")
 
 
-def _operands(power: Power) -> str:
-    """How many classes of operands the inputs met, and of the others, which cannot be met and which were not found."""
-    missed = sorted((one for one in power.operands if not one.met), key=lambda one: one.name == "wrapped")
-    told = [f"{len(power.operands) - len(missed):,} of {len(power.operands):,}"]
+def _met(classes: Sequence[OperandsMet]) -> str:
+    """How many of these the inputs met, and of the others, which cannot be met and which were not found."""
+    missed = sorted((one for one in classes if not one.met), key=lambda one: one.name == "wrapped")
+    told = [f"{len(classes) - len(missed):,} of {len(classes):,}"]
     impossible, unknown = ([one for one in missed if bool(one.impossible) == wanted] for wanted in (True, False))
     for start, some in (("none can meet", impossible), (NOT_FOUND, unknown)):
         names = list(dict.fromkeys(map(str, some)))
@@ -176,8 +190,9 @@ def _totals(report: Report) -> Table:
         rows.append(("rivals", str(report.power.rivals)))
     if report.power is not None and report.power.mistakes:
         rows.append(("mistakes shown", _mistakes(report.power)))
-    if report.power is not None and report.power.operands:
-        rows.append(("operands met", _operands(report.power)))
+    if report.power is not None:
+        for name, classes in (("operands met", report.power.of_operands), ("ways gone", report.power.of_ways)):
+            rows += [(name, _met(classes))] if classes else []
     for name, share in report.coverage.items():
         never, more = ", ".join(share.never[:_NEVER_SHOWN]), len(share.never) - _NEVER_SHOWN
         rest = f" and {more:,} more" if more > 0 else ""

@@ -9,13 +9,16 @@ def counted(number: int, what: str) -> str:
 
 
 def visible(text: str) -> str:
-    """What names and messages may hold, as a terminal can show it: no control characters, no bytes outside of UTF-8.
+    """What names and messages may hold, as it can be shown: no control characters, no bytes outside of UTF-8.
 
-    An escape sequence would be obeyed, and what is not Unicode cannot be written.
+    A terminal would obey an escape sequence, what says that letters go from right to left would turn around the words
+    of others behind it, and what is not Unicode cannot be written.
     """
     shown = (letter if letter >= " " or letter in "\n\t" else f"\\x{ord(letter):02x}" for letter in text)
-    plain = "".join(shown).translate(_HIGH_CONTROLS)
+    plain = "".join(shown).translate(_STEERING)
     return plain.encode(errors="backslashreplace").decode()
 
 
-_HIGH_CONTROLS = {code: f"\\x{code:02x}" for code in range(0x7F, 0xA0)}
+_STEERING = {code: f"\\x{code:02x}" for code in range(0x7F, 0xA0)}
+_DIRECTIONS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_STEERING |= {code: f"\\u{code:04x}" for code in _DIRECTIONS}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
 
-from isa.instruction import Instruction
+from isa.instruction import Instruction, Pattern, lanes_of
 from isa.lane import Load, Memory, Place, Read, walk
 from isa.semantics.base.exclusive import MONITOR
 from sim.machine.registers import RegisterStorage
@@ -17,6 +18,9 @@ PLATFORM_REGISTER = Place("x", 18)
 (AAPCS64 6.1.1)."""
 ALIGNMENT = 16
 """Of sp where memory is accessed through it, which hardware checks, and at calls (AAPCS64 6.4.5.1 and 6.4.5.2)."""
+PATTERNS_KEPT: Final = 4096
+"""Patterns of instructions whose traits are not found again."""
+Exclusive = Literal["", "load", "store", "clear"]
 _LOW_HALF = (1 << 64) - 1
 PRESERVED = (
     *(Place("x", number) for number in range(19, 30)),
@@ -54,17 +58,24 @@ class Traits(NamedTuple):
     is_branch: bool
     needs_aligned_sp: bool
     writes_platform_register: bool
-    exclusive: Literal["", "load", "store", "clear"]
+    exclusive: Exclusive
 
 
 def traits_of(instruction: Instruction) -> Traits:
     """Those of one instruction: whether it accesses memory through sp or calls, writes x18, or is exclusive."""
-    loads = [node.address for node in walk(instruction.lanes) if isinstance(node, Load)]
-    stores = [write.place.address for write in instruction.writes if isinstance(write.place, Memory)]
-    through_sp = any(isinstance(node, Read) and node.place == SP for node in walk([*loads, *stores]))
-    needs_aligned_sp = through_sp or instruction.form.mnemonic in ("bl", "blr")
-    exclusive: Literal["", "load", "store", "clear"] = ""
-    if MONITOR in instruction.places_written:
-        exclusive = "store" if stores else "load" if loads else "clear"
+    needs_aligned_sp, exclusive = _traits_of_pattern(instruction.pattern)
     writes_platform_register = PLATFORM_REGISTER in instruction.places_written
     return Traits(instruction.is_branch, needs_aligned_sp, writes_platform_register, exclusive)
+
+
+@lru_cache(PATTERNS_KEPT)
+def _traits_of_pattern(pattern: Pattern) -> tuple[bool, Exclusive]:
+    """Whether it needs an aligned sp, and whether it is exclusive: that is so whatever the registers' numbers are."""
+    writes = pattern.open_writes()
+    loads = [node.address for node in walk(lanes_of(writes)) if isinstance(node, Load)]
+    stores = [write.place.address for write in writes if isinstance(write.place, Memory)]
+    through_sp = any(isinstance(node, Read) and node.place == SP for node in walk([*loads, *stores]))
+    exclusive: Exclusive = ""
+    if MONITOR in pattern.places_written:
+        exclusive = "store" if stores else "load" if loads else "clear"
+    return through_sp or pattern.form.mnemonic in ("bl", "blr"), exclusive

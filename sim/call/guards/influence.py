@@ -26,7 +26,6 @@ from sim.call.guards.bounds import Breach
 from sim.call.guards.findings import GuardFinding, Kind, lane_text
 from sim.call.guards.origins import Snapshot, first_difference
 from sim.call.guards.undefined_bytes import RepeatedBytes
-from sim.call.native.code import PATIENCE
 from sim.call.native.follower import Follower
 from sim.machine.errors import ExecutionError
 from sim.machine.trace import Step
@@ -69,9 +68,9 @@ class _Use(NamedTuple):
 class Influence:
     """Repeats calls on a machine that nobody else uses; `parts` are the undefined bytes of the first time."""
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: Caller, patience: int) -> None:
         self._caller = caller
-        self._follower = Follower(caller.machine, PATIENCE)
+        self._follower = Follower(caller.machine, patience)
 
     def steps(self, call: Call, parts: Sequence[bytes], executed: int) -> Iterator[Step]:
         """The so many steps of a call once more."""

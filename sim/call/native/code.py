@@ -12,7 +12,7 @@ from isa.instruction import Instruction
 from sim.call.guards.bounds import Allowed
 from sim.call.guards.convention import traits_of
 from sim.call.native.control import CodeEntry, Control, Stop, Trait
-from sim.call.native.steps import MOST_REGISTERS, left_to_python, steps_of
+from sim.call.native.steps import MOST_REGISTERS, left_to_python, name_of, steps_of
 from sim.machine.compiled.native_memory import SITE
 from sim.machine.compiled.reach import MOST, reach, surroundings
 from sim.machine.compiled.state import packed, unpack_into
@@ -154,20 +154,20 @@ class NativeCode:
 
     def _make_steps(self, instructions: dict[int, Instruction]) -> None:
         """Fill the entries of instructions by address."""
-        patterns = {(each.form.name, each.pattern.operand_text): each for each in instructions.values()}
+        patterns = {name_of(each): each for each in instructions.values()}
         names = sorted(patterns)
         try:
             steps = dict(zip(names, steps_of([patterns[name] for name in names], self._machine.table), strict=True))
         except LanewiseError as error:
             self._reasons |= dict.fromkeys(instructions, str(error).splitlines()[0])
             return
-        count = sum(steps[each.form.name, each.pattern.operand_text].accesses for each in instructions.values())
+        count = sum(steps[name_of(each)].accesses for each in instructions.values())
         sites = create_string_buffer(calcsize(SITE) * (count + 1))
         self._sites.append(sites)
         self._forget(sites)
         memory = addressof(sites)
         for pc, each in instructions.items():
-            step = steps[each.form.name, each.pattern.operand_text]
+            step = steps[name_of(each)]
             if step.refusal or len(each.registers) > MOST_REGISTERS:
                 self._reasons[pc] = step.refusal or "more registers than a step has"
                 continue

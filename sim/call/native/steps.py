@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from ctypes import CDLL, c_char_p, c_void_p
 from dataclasses import dataclass
 from functools import cache
@@ -15,16 +16,20 @@ from isa.instruction import Instruction
 from isa.rows import TABLE
 from isa.table import Table
 from sim.call.definitions import cannot_verify
+from sim.machine import host_compiler
 from sim.machine.alignment import must_be_aligned
 from sim.machine.compiled.engine import semantics_digest
 from sim.machine.compiled.text import ALIGNED, MEMORY
-from sim.machine.host_compiler import compile_for_host
+from sim.machine.host_compiler import HostCompiler, compile_for_host
+from sim.toolchain.compilers import cache_directory
 
 FOLDER = Path(__file__).parent
 MOST_REGISTERS = 20
 """Of an instruction: room in `CodeEntry` of driver.c."""
 UNVERIFIED = "the emulator cannot check it"
 EXCLUSIVE = "an exclusive, atomic, acquire or release access"
+PatternName = tuple[str, str]
+"""The name of a form, and its operands."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +51,79 @@ def left_to_python(instruction: Instruction) -> str:
 
 
 def steps_of(instructions: Sequence[Instruction], table: Table) -> list[StepFunction]:
-    """The steps of the patterns of instructions, in their order, compiled or kept.  Raises what the compiler does."""
-    if table is TABLE:
-        names = [[each.form.name, each.pattern.operand_text] for each in instructions]
-        key = json.dumps([semantics_digest(), source("log.c"), source("access.c"), names])
-        path = compile_for_host(hashlib.sha256(key.encode()).hexdigest(), lambda: steps_text(instructions))
-    else:
+    """The steps of the patterns of instructions, in their order, compiled or kept.  Raises what the compiler does.
+
+    A pattern is compiled once, with those that are first met beside it, and found again by `_Shelf`.
+    """
+    if table is not TABLE:
         text = steps_text(instructions)
-        path = compile_for_host(hashlib.sha256(text.encode()).hexdigest(), lambda: text)
+        return _steps_in(compile_for_host(hashlib.sha256(text.encode()).hexdigest(), lambda: text))
+    about = json.dumps([semantics_digest(), source("log.c"), source("access.c")])
+    shelf = _shelf(host_compiler.compiler_handed_over(), about, cache_directory())
+    lacking = {name_of(each): each for each in instructions if name_of(each) not in shelf.steps}
+    if lacking:
+        shelf.take_kept({*lacking})
+        shelf.make([each for name, each in lacking.items() if name not in shelf.steps])
+    return [shelf.steps[name_of(each)] for each in instructions]
+
+
+def name_of(instruction: Instruction) -> PatternName:
+    """What tells its pattern from others of the table."""
+    return instruction.form.name, instruction.pattern.operand_text
+
+
+class _Shelf:
+    """The steps that this process knows, by pattern, and where those are that any process has made.
+
+    The folder of what is kept has a list, a line of JSON for each library with the patterns in it.  A line that a
+    killed process has left unfinished is passed over, and so is a library that is gone.
+    """
+
+    def __init__(self, about: str, cache: Path) -> None:
+        self.steps: dict[PatternName, StepFunction] = {}
+        self._about = about
+        self._list = cache / f"steps/{hashlib.sha256(about.encode()).hexdigest()}.txt"
+
+    def take_kept(self, wanted: set[PatternName]) -> None:
+        """Load libraries that have some of these patterns."""
+        with suppress(OSError):
+            for line in self._list.read_text().splitlines():
+                with suppress(ValueError, TypeError, _NotKept):
+                    key, *listed = json.loads(line)
+                    names = [(form, operands) for form, operands in listed]
+                    if not wanted.isdisjoint(names) and not self.steps.keys() >= wanted.intersection(names):
+                        self._add(names, compile_for_host(key, _not_kept))
+
+    def make(self, instructions: Sequence[Instruction]) -> None:
+        """Compile a library of patterns, and list it."""
+        if not instructions:
+            return
+        names = [name_of(each) for each in instructions]
+        key = hashlib.sha256(json.dumps([self._about, names]).encode()).hexdigest()
+        self._add(names, compile_for_host(key, lambda: steps_text(instructions)))
+        with suppress(OSError):  # it is made again where it is not listed
+            self._list.parent.mkdir(parents=True, exist_ok=True)
+            with self._list.open("ab", buffering=0) as file:
+                file.write(f"\n{json.dumps([key, *names])}\n".encode())
+
+    def _add(self, names: Sequence[PatternName], library: Path) -> None:
+        self.steps |= zip(names, _steps_in(library), strict=True)
+
+
+class _NotKept(Exception):
+    """A library that is listed is gone, or was made for another computer."""
+
+
+def _not_kept() -> str:
+    raise _NotKept
+
+
+@cache
+def _shelf(compiler: HostCompiler, about: str, cache: Path) -> _Shelf:
+    return _Shelf(about, cache)
+
+
+def _steps_in(path: Path) -> list[StepFunction]:
     library = _loaded(path)
     described: list[int | str] = json.loads(c_char_p.in_dll(library, "description").value or b"")
     functions = (c_void_p * len(described)).in_dll(library, "steps")

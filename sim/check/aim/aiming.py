@@ -7,7 +7,7 @@ shows it.  The work is bounded by executed instructions, not by time: the same s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,18 +16,21 @@ import numpy as np
 
 from sim.call.kernel_image import open_kernel
 from sim.call.prepared import PreparedCall, Repeater
-from sim.check.aim.candidates import CandidateSet, candidates, changed_candidates
+from sim.check.aim.candidates import CandidateSet, candidate_of, candidates, changed_candidates
 from sim.check.aim.classes import ClassesMet
-from sim.check.aim.mistakes import Mistake, mistakes_of
+from sim.check.aim.demand import FOLLOWED, has_one_shape, never, sought
+from sim.check.aim.mistakes import Mistake, differing, mistakes_of
 from sim.check.aim.power import OperandsMet, Power, TriedMistake
+from sim.check.aim.ranges import Ranges
 from sim.check.aim.rivals import rivals_of
 from sim.check.aim.variables import shown_domains
 from sim.check.check import Job
 from sim.check.compare import arguments_at, as_value
 from sim.check.vectors import Vectors
 from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
-from sim.kernels.tolerance import agreement
+from sim.kernels.tolerance import agreement, all_agree
 from sim.processes import memory_limited
+from sim.symbolic.machine import Goal
 from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable
 from sim.toolchain.function_types import require_fit
 from sim.toolchain.image import Image, ImageError
@@ -39,10 +42,12 @@ MISTAKES: Final = 120
 """Mistakes of one build that are tried at most, spread over its code."""
 WORK, EACH = 2_000_000, 60_000
 """Instructions that they may take all together, a second or two, and each of them."""
-LOOKED_AT: Final = 80_000
-"""Instructions among which classes of operands are looked for."""
+LOOKED_AT, IN_VAIN = 80_000, 12_000
+"""Instructions among which classes of operands are looked for, and those since the last that was met."""
 PER_CALL: Final = 300
 """What making a call ready costs, in instructions."""
+LOOKED_THROUGH, EXAMPLES = 200, 3
+"""Candidates of which examples are taken for what is asked of the solver, and how many examples."""
 FAILING: Final = 4
 """Input sets of a build at most that are kept because it is wrong there."""
 USUAL: Final = 20
@@ -81,11 +86,12 @@ def aim(kernel: Kernel, jobs: Iterable[Job], vectors: Vectors) -> Aimed:
     kept, mistakes, operands, doubts = set(near[::USUAL]), list[TriedMistake](), list[OperandsMet](), list[str]()
     for title, image in _builds(kernel, jobs):
         target = _Target(image, kernel, tried)
-        doubts += [target.doubt(title)] if target.doubtful and not target.failing else []
-        kept.update(target.failing or target.telling(title, kept))
-        mistakes += target.mistakes
+        kept.update(target.failing or target.telling(kept))
         if not target.failing:
-            operands += target.operands_met(title, kept)
+            kept.update(target.demanded(kept))
+            operands += target.classes.told(title, image)
+        doubts += [target.doubt(title)] if target.doubtful and not target.failing else []
+        mistakes += target.mistakes(title)
     chosen = [tried[number] for number in sorted(kept) if number >= len(own) and not tried[number].undeclared]
     others = [one for n, one in enumerate(tried) if n >= len(own) and n not in kept and not one.undeclared]
     rivals, telling = rivals_of(kernel, [*given, *chosen], others, vectors.seed)
@@ -133,34 +139,40 @@ class _Target:
     `failing` are those that it has wrong and must have right, `doubtful` those of which nobody says that it must.
     """
 
-    def __init__(self, image: Image, kernel: Kernel, tried: Sequence[CandidateSet]) -> None:
+    def __init__(self, image: Image, kernel: Kernel, tried: list[CandidateSet]) -> None:
         self._image, self._kernel, self._tried = image, kernel, tried
         self._repeater = Repeater(image, kernel)
-        self.mistakes: list[TriedMistake] = []
+        self._shown: dict[Mistake, bool] = {}
+        self._never = set[Goal]()
         self.failing: list[int] = []
         self.doubtful: dict[int, Mapping[str, np.ndarray[Any, Any]] | None] = {}
         self._calls: dict[int, PreparedCall] = {}
         self._took: dict[int, int] = {}
-        for number, one in enumerate(tried):
-            try:
-                self._calls[number] = self._repeater.prepare(one.inputs, number)
-            except KernelError:  # the check says so of the kernel's own
-                continue
-            outputs, executed = self._repeater.run(self._calls[number], PER_ELEMENT * (100 + one.elements))
-            if not self._is_wrong(number, outputs):
-                self._took[number] = executed
-            elif one.undeclared:
-                self.doubtful[number] = outputs
-            else:
-                self.failing.append(number)
-            if outputs is None or len(self.failing) == FAILING:
+        for number in range(len(tried)):
+            if not self._run(number) or len(self.failing) == FAILING:
                 break
         self._instructions = self._repeater.instructions  # as compiled: patches come later
+        self.classes = ClassesMet(self._instructions)
+
+    def _run(self, number: int) -> bool:
+        """Run the build as it is on a candidate; whether it returns."""
+        one = self._tried[number]
+        try:
+            self._calls[number] = self._repeater.prepare(one.inputs, number)
+        except KernelError:  # the check says so of the kernel's own
+            return True
+        outputs, executed = self._repeater.run(self._calls[number], PER_ELEMENT * (100 + one.elements))
+        if not self._is_wrong(number, outputs):
+            self._took[number] = executed
+        elif one.undeclared:
+            self.doubtful[number] = outputs
+        else:
+            self.failing.append(number)
+        return outputs is not None
 
     def _is_wrong(self, number: int, outputs: Mapping[str, np.ndarray[Any, Any]] | None) -> bool:
         """Whether the golden reference has other outputs for a candidate, or there are none."""
-        golden, tolerance = self._tried[number].golden, self._kernel.tolerance
-        return outputs is None or any(not agreement(outputs[name], golden[name], tolerance).all() for name in golden)
+        return outputs is None or not all_agree(outputs, self._tried[number].golden, self._kernel.tolerance)
 
     def doubt(self, title: str) -> str:
         """What there is to say of the first that is doubtful."""
@@ -180,7 +192,22 @@ class _Target:
             f"golden reference raise ValueError there; {told}"
         )
 
-    def telling(self, title: str, kept: set[int]) -> list[int]:
+    def mistakes(self, title: str) -> list[TriedMistake]:
+        """What is known of each mistake that was tried."""
+        return [
+            TriedMistake(
+                build=title,
+                place=self._image.place_of(one.pc),
+                kind=one.kind,
+                instruction=one.original.text,
+                instead=one.instruction.text,
+                shown=shown,
+                impossible=differing(one) in self._never,
+            )
+            for one, shown in self._shown.items()
+        ]
+
+    def telling(self, kept: set[int]) -> list[int]:
         """For each mistake that the build could have a candidate that shows it, if there is one: a kept one first."""
         order = self._order(kept)
         found, left = list[int](), WORK
@@ -191,8 +218,7 @@ class _Target:
                 if left < end:
                     break
                 left -= self._took[number] + PER_CALL
-                outputs, _ = self._repeater.run(self._calls[number], 2 * self._took[number] + 100)
-                if self._is_wrong(number, outputs):
+                if self._is_shown(number):
                     shows = number
                     break
             if left < 0:
@@ -201,20 +227,92 @@ class _Target:
                 found.append(shows)
                 order.remove(shows)
                 order.insert(0, shows)
-            place, texts = self._image.place_of(mistake.pc), (mistake.original.text, mistake.instruction.text)
-            self.mistakes.append(TriedMistake(title, place, mistake.kind, *texts, shows is not None))
+            self._shown[mistake] = shows is not None
         self._repeater.patch({})
         return found
 
-    def operands_met(self, title: str, kept: set[int]) -> list[OperandsMet]:
-        """The classes of operands that the vector instructions of the build meet, on kept candidates first."""
-        classes, left = ClassesMet(self._instructions), LOOKED_AT
-        for number in self._order(kept):
-            left -= self._took[number]
-            if left < 0 or not classes.wanted:
+    def _is_shown(self, number: int) -> bool:
+        """Whether the build with what is patched has a candidate wrong that it has right without."""
+        outputs, _ = self._repeater.run(self._calls[number], 2 * self._took[number] + 100)
+        return self._is_wrong(number, outputs)
+
+    def demanded(self, kept: set[int]) -> list[int]:
+        """Ask for candidates for what none of those there are meets, kept ones first: classes of operands, mistakes.
+
+        Returns those that meet something; they come behind the others.
+        """
+        self._look(self._order(kept))
+        self.classes.settle(Ranges(self._image, self._kernel))
+        hidden: dict[Goal, Mistake] = {}
+        for mistake, shown in self._shown.items():
+            goal = None if shown else differing(mistake)
+            if goal is not None:
+                hidden[goal] = mistake
+        goals, useful = [*self.classes.open_goals(), *hidden], list[int]()
+
+        def confirm(example: Inputs, inputs: Inputs) -> list[Goal]:
+            one, number = candidate_of(self._kernel, example, inputs), len(self._tried)
+            if one is None:
+                return []
+            self._tried.append(one)
+            if not self._run(number) or number not in self._took:
+                useful.append(number)
+                return []
+            before = self.classes.open_goals()
+            self.classes.look(
+                self._repeater.executions(self._calls[number], self._took[number], {goal.pc for goal in before})
+            )
+            still_open = {*self.classes.open_goals()}
+            met = [goal for goal in before if goal not in still_open]
+            for goal, mistake in hidden.items():
+                if not self._shown[mistake]:
+                    self._repeater.patch({mistake.pc: mistake.instruction})
+                    if self._is_shown(number):
+                        self._shown[mistake] = True
+                        met.append(goal)
+            self._repeater.patch({})
+            useful.extend([number] if met else [])
+            return met
+
+        examples = self._examples({goal.pc for goal in goals})
+        impossible = sought(self._kernel, self._image, examples, goals, confirm)
+        self._never = impossible if has_one_shape(self._kernel) else self._never_at_any_length(impossible)
+        self.classes.exclude(self._never)
+        return useful
+
+    def _never_at_any_length(self, impossible: Collection[Goal]) -> set[Goal]:
+        """Of the goals those that no input meets, where the check would be weak: else it is not worth the time."""
+        power = Power(mistakes=self.mistakes(""))
+        blind = power.blind_lines
+        goals = {goal for goal in impossible if not power.is_enough or self._image.place_of(goal.pc) in blind}
+        absences = {
+            frozenset(name for name, value in one.inputs.items() if value is None): one.inputs
+            for one in reversed(self._tried)
+            if not one.is_long
+        }
+        return never(self._kernel, self._image, absences, goals) if goals else set()
+
+    def _look(self, order: Iterable[int]) -> None:
+        """Look for classes of operands in candidates."""
+        left, vain, classes = LOOKED_AT, IN_VAIN, self.classes
+        for number in order:
+            left, vain = left - self._took[number], vain - self._took[number]
+            if min(left, vain) < 0 or not classes.wanted:
+                return
+            if classes.look(self._repeater.executions(self._calls[number], self._took[number], classes.wanted)):
+                vain = IN_VAIN
+
+    def _examples(self, places: set[int]) -> list[Inputs]:
+        """Input sets of few instructions that together come by addresses, as far as few of them do."""
+        found, left = list[Inputs](), set(places)
+        for number in sorted(self._took, key=lambda number: self._took[number])[:LOOKED_THROUGH]:
+            if not left or len(found) == EXAMPLES or self._took[number] > FOLLOWED:
                 break
-            classes.look(self._repeater.executions(self._calls[number], self._took[number], classes.wanted))
-        return classes.told(title, self._image, self._kernel)
+            path = set(self._repeater.path(self._calls[number], self._took[number]))
+            if path & left:
+                found.append(self._tried[number].inputs)
+                left -= path
+        return found
 
     def _order(self, first: set[int]) -> list[int]:
         """The candidates that are not long, by lot, but these first, and last those that only tell of a doubt."""

@@ -111,6 +111,12 @@ def _defined(kernel: Kernel, base: Inputs, changed: Iterator[Inputs], is_near: b
                     yield CandidateSet(inputs, kernel.expected(inputs), is_near, undeclared=tuple(undeclared))
 
 
+def candidate_of(kernel: Kernel, base: Inputs, inputs: Inputs) -> CandidateSet | None:
+    """An input set that was made from another as a candidate; None where the kernel is not defined on it."""
+    made = next(_defined(kernel, base, iter([inputs]), is_near=False), None)
+    return made._replace(undeclared=()) if made is not None and kernel.is_drawn else made
+
+
 def _at_some_extremes(inputs: Inputs, variables: Sequence[Variable], rng: np.random.Generator) -> Inputs:
     """Half of the variables as they are, by lot; of the others as `at_some_extremes` has them."""
     pick = at_some_extremes({variable.name: variable.domain for variable in variables}, rng)

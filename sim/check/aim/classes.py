@@ -1,34 +1,49 @@
 """Which classes of operands the vector arithmetic of a build met, and of the others, which no input can bring about.
 
 What no lane met is put to the solver: the executed expressions, with the numbers that registers can hold there
-(`ranges`).  A class that these allow may still be out of reach, so all that is said then is that it was not found.
+(`ranges`).  A class that these allow may still be out of reach: it is a goal for `demand`.
 """
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from isa.evaluate.exact import Evaluation, Occurrence
 from isa.evaluate.smt import Impossible, Solver, SolverMissing
 from isa.instruction import Instruction
 from isa.lane import Binary, Int, Lane, Place, Read, walk
+from sim.check.aim.directions import Direction, direction_conditions
 from sim.check.aim.power import OperandsMet
 from sim.check.aim.ranges import Ranges, Registers, held, narrowed
 from sim.check.operand_classes import OperandClass, class_conditions, vector_arithmetic
-from sim.kernels.kernel import Kernel
 from sim.prove.claim import any_of
+from sim.symbolic.machine import Goal
 from sim.toolchain.image import Image
 
 LOOKED_FOR: Final[tuple[OperandClass, ...]] = ("tie", "saturated low", "saturated high", "wrapped")
+"""The classes of the operands of vector arithmetic; of all instructions their directions are looked for besides."""
 EXECUTIONS: Final = 48
 """Executions of one instruction, with different operands, that are looked at for a class that none has met."""
 SECONDS: Final = 10
 """For a question that takes the solver some milliseconds, so that a slow computer answers as a fast one does."""
 PRODUCT: Final = 24
 """Bits of a product of two unknown numbers up to which the solver is asked."""
+
+
+def goals_of(
+    pc: int, instruction: Instruction, looked_for: Collection[OperandClass] = LOOKED_FOR
+) -> dict[OperandClass | Direction, Goal]:
+    """The classes of operands that an instruction has, those that are looked for, and the ways that it can go."""
+    conditions = defaultdict[OperandClass | Direction, list[Lane]](list)
+    for lane in (lane for write in vector_arithmetic(instruction) for lane in write.lanes):
+        for name, condition in class_conditions(lane).items():
+            if name in looked_for:
+                conditions[name].append(condition)
+    directions = direction_conditions(instruction)
+    return {name: Goal(pc, tuple(lanes)) for name, lanes in (*conditions.items(), *directions.items())}
 
 
 class ClassesMet:
@@ -39,19 +54,16 @@ class ClassesMet:
 
     def __init__(self, instructions: Mapping[int, Instruction]) -> None:
         self._instructions = instructions
-        self._conditions: dict[int, dict[OperandClass, Lane]] = {}
-        for pc, instruction in sorted(instructions.items()):
-            conditions = defaultdict[OperandClass, list[Lane]](list)
-            for lane in (lane for write in vector_arithmetic(instruction) for lane in write.lanes):
-                for name, condition in class_conditions(lane).items():
-                    conditions[name].append(condition)
-            self._conditions[pc] = {name: any_of(conditions[name]) for name in LOOKED_FOR if name in conditions}
+        self._goals = {pc: goals_of(pc, instruction) for pc, instruction in sorted(instructions.items())}
+        self._conditions = {pc: {n: any_of(g.lanes) for n, g in of.items()} for pc, of in self._goals.items()}
         self._open = {pc: set(conditions) for pc, conditions in self._conditions.items()}
         self._seen = defaultdict[int, set[int]](set)
+        self._never: dict[Goal, str] = {}
         self.wanted = {pc for pc, names in self._open.items() if names}
 
-    def look(self, executions: Iterable[tuple[int, Occurrence]]) -> None:
-        """Take executed instructions into account."""
+    def look(self, executions: Iterable[tuple[int, Occurrence]]) -> bool:
+        """Take executed instructions into account; whether they met what none had met before."""
+        before = sum(map(len, self._open.values()))
         for pc, occurrence in executions:
             operands = hash(tuple(occurrence.registers.items()))
             if operands in self._seen[pc]:
@@ -61,17 +73,40 @@ class ClassesMet:
             self._open[pc] = {name for name in self._open[pc] if not evaluation.value(self._conditions[pc][name])}
             if not self._open[pc] or len(self._seen[pc]) == EXECUTIONS:
                 self.wanted.discard(pc)
+        return sum(map(len, self._open.values())) < before
 
-    def told(self, build: str, image: Image, kernel: Kernel) -> list[OperandsMet]:
+    def settle(self, ranges: Ranges) -> None:
+        """Find those that are open and that the numbers which registers can hold do not allow."""
+        for goal, condition in self._left():
+            if why := _why_never(condition, ranges.before(goal.pc)):
+                self._never[goal] = why
+
+    def exclude(self, goals: Iterable[Goal]) -> None:
+        """Take note that no input meets these."""
+        self._never.update((goal, "no input brings it about") for goal in goals)
+
+    def open_goals(self) -> list[Goal]:
+        """The classes that nothing is known of: not met, and not excluded."""
+        return [goal for goal, _ in self._left()]
+
+    def _left(self) -> list[tuple[Goal, Lane]]:
+        return [
+            (goal, self._conditions[pc][name])
+            for pc, goals in self._goals.items()
+            for name, goal in goals.items()
+            if name in self._open[pc] and goal not in self._never
+        ]
+
+    def told(self, build: str, image: Image) -> list[OperandsMet]:
         """Every class with what there is to say of it, by address."""
-        ranges, found = Ranges(image, kernel), []
-        for pc, conditions in self._conditions.items():
-            instruction = self._instructions[pc]
-            for name, condition in conditions.items():
-                met = name not in self._open[pc]
-                why = "" if met else _why_never(condition, ranges.before(pc))
-                found.append(OperandsMet(build, image.place_of(pc), instruction.text, name, met, why))
-        return found
+        return [
+            OperandsMet(
+                build, image.place_of(pc), self._instructions[pc].text, name, name not in self._open[pc],
+                self._never.get(goal, ""),
+            )
+            for pc, goals in self._goals.items()
+            for name, goal in goals.items()
+        ]  # fmt: skip
 
 
 def _why_never(condition: Lane, registers: Registers) -> str:

@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from isa.instruction import Instruction
+from isa.lane import Int, Lane, Place, Write
 from isa.rows import TABLE
 from isa.table import UnknownInstruction
+from sim.symbolic.machine import Goal
 
 _ALIKE: Final = """
     round    sqrdmulh sqdmulh   srshl sshl   urshl ushl   sqrshl sqshl   uqrshl uqshl   srshr sshr   urshr ushr
@@ -68,6 +71,26 @@ class Mistake(NamedTuple):
     kind: str
     original: Instruction
     instruction: Instruction
+
+
+def differing(mistake: Mistake) -> Goal | None:
+    """Where the two instructions leave different numbers in registers; None where they leave them in other places."""
+    lanes = list[Lane]()
+    for one, other in zip_longest(_left(mistake.original), _left(mistake.instruction)):
+        if (
+            one is None
+            or other is None
+            or (one.place, one.bits, len(one.lanes)) != (other.place, other.bits, len(other.lanes))
+        ):
+            return None
+        bits = Int(one.bits, signed=False)  # of one they may be a number with a sign, of the other without
+        lanes += [bits.wrap(a).equals(bits.wrap(b)).equals(0) for a, b in zip(one.lanes, other.lanes, strict=True)]
+    return Goal(mistake.pc, tuple(lanes))
+
+
+def _left(instruction: Instruction) -> list[Write]:
+    """What an instruction writes, without QC and the exceptions of floating point, which are no outputs."""
+    return [write for write in instruction.writes if write.place != Place("fpsr")]
 
 
 def mistakes_of(pc: int, instruction: Instruction) -> Iterator[Mistake]:

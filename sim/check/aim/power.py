@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from sim.check.aim.directions import WAYS
+
 ENOUGH: Final = 0.5
 """A check is weak where its inputs show less than this share of the mistakes.
 
@@ -18,15 +20,21 @@ SEVERAL: Final = 3
 NOT_FOUND: Final = "not found within the budget"
 IN_WORDS: Final = {
     "tie": "a tie", "saturated low": "the lower bound", "saturated high": "the upper bound", "wrapped": "a wrap",
+    "min": "the least number", "max": "the largest number", "zero": "a zero",
+    "taken": "the branch taken", "not taken": "the branch not taken",
+    "true": "a true condition", "false": "a false condition",
+    "shifted left": "a shift to the left", "shifted right": "a shift to the right",
+    "negative first": "a negative first factor", "negative second": "a negative second factor",
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TriedMistake:
     """A mistake that the code could have: at `place` in the source, with an instruction in the place of another.
 
     `kind` is round, saturate, sign, shift, constant, lane or bound.  `shown` says whether an output lane of the tried
-    inputs tells it from the golden reference.
+    inputs tells it from the golden reference; `impossible`, that it is proved that the other instruction leaves the
+    same in registers whatever the inputs are.
     """
 
     build: str
@@ -35,6 +43,7 @@ class TriedMistake:
     instruction: str
     instead: str
     shown: bool
+    impossible: bool = False
 
     def __str__(self) -> str:
         return f"{self.place} {self.instruction} as {self.instead}"
@@ -42,9 +51,10 @@ class TriedMistake:
 
 @dataclass(frozen=True)
 class OperandsMet:
-    """A class of operands that a vector instruction can have, such as a tie, and whether some lane of a build met it.
+    """A class of operands that an instruction can have, such as a tie, or a way that it can go, such as a branch taken.
 
-    `impossible` says why no input brings it about, where that is proved; else it is "".
+    `met` says whether some lane, or execution, of a build did; `impossible` why no input brings it about, where
+    that is proved; else it is "".
     """
 
     build: str
@@ -108,15 +118,35 @@ class Power:
     rivals: Rivals = Rivals()
 
     @property
+    def of_ways(self) -> list[OperandsMet]:
+        """The ways that branches, selections and comparisons can go, each of which some input went or not."""
+        return [one for one in self.operands if one.name in WAYS]
+
+    @property
+    def of_operands(self) -> list[OperandsMet]:
+        """The classes of operands."""
+        return [one for one in self.operands if one.name not in WAYS]
+
+    @property
     def shown(self) -> list[TriedMistake]:
         """The mistakes that the inputs tell from the golden reference."""
         return [mistake for mistake in self.mistakes if mistake.shown]
 
     @property
+    def possible(self) -> list[TriedMistake]:
+        """The mistakes of which it is not proved that they change nothing."""
+        return [mistake for mistake in self.mistakes if not mistake.impossible]
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the inputs show a share of the mistakes that a check is not weak with."""
+        return len(self.shown) >= ENOUGH * len(self.possible)
+
+    @property
     def blind_lines(self) -> list[str]:
         """The source lines that round or saturate, with several mistakes tried, none of which is shown."""
         told: dict[str, list[TriedMistake]] = {}
-        for mistake in self.mistakes:
+        for mistake in self.possible:
             told.setdefault(mistake.place, []).append(mistake)
         return sorted(
             place
@@ -134,8 +164,8 @@ class Power:
             "; ".join((f"no input would have shown a mistake at {place}", *self._never_met(place)))
             for place in self.blind_lines
         ]
-        if len(self.shown) < ENOUGH * len(self.mistakes):
-            found.append(f"only {len(self.shown)} of {len(self.mistakes)} mistakes in the code would have been shown")
+        if not self.is_enough:
+            found.append(f"only {len(self.shown)} of {len(self.possible)} mistakes in the code would have been shown")
         return found
 
     def _never_met(self, place: str) -> list[str]:

@@ -31,7 +31,7 @@ from sim.explanation.of_kernel.requantization import (
 )
 from sim.kernels.domain import at_random, input_set
 from sim.kernels.kernel import Inputs, Kernel, KernelError
-from sim.kernels.tolerance import agreement
+from sim.kernels.tolerance import all_agree
 
 READINGS: Final = 3000
 """Conventions that are tried for all readings of the arguments, before the golden reference counts as none of ours."""
@@ -92,7 +92,7 @@ def rivals_of(
 def _parts(kernel: Kernel, name: str, one: CandidateSet) -> bool:
     """Whether a convention of the kernel is defined on an input set and gives something else."""
     made = outputs_by(kernel, name, one.inputs, one.golden)
-    return made is not None and not all(agreement(made[output], array).all() for output, array in one.golden.items())
+    return made is not None and not all_agree(made, one.golden)
 
 
 def _at_its_steps(

@@ -19,7 +19,7 @@ from isa.rows import TABLE
 from isa.table import UnknownInstruction
 from sim.check.aim.mistakes import alike, mistakes_of
 from sim.check.repair.alternative import MISSING, NEAR, ONE_OFF, STEP, Alternative
-from sim.check.repair.steps import missing_steps, moved_results, steps_of, with_body
+from sim.check.repair.steps import counts_beside, missing_steps, moved_results, steps_of, with_body
 
 _CONFUSED: Final = (
     "zip1 zip2", "uzp1 uzp2", "trn1 trn2", "smin smax", "umin umax", "sminv smaxv", "uminv umaxv", "add sub",
@@ -41,6 +41,11 @@ _SHIFTED: Final = re.compile(r"(?P<before>.*[wx]\d+, )(?P<kind>lsl|lsr|asr) #(?P
 """What computes with a register that it shifts first."""
 _PART: Final = ("and", "lsr", "asr", "lsl")
 """What takes some bits of a number."""
+_PAIR_FOLDED: Final = re.compile(r"(?P<name>add|[su]max|[su]min)p v(?P<to>\d+)\.2s, (?P<of>v\d+)\.2s, (?P=of)\.2s")
+_HALF_FOLDED: Final = re.compile(
+    r"(?P<before>(?:[su]?add|[su]max|[su]min)l?v [hsb]\d+, v\d+)\.(?P<count>[48])(?P<size>[hb])"
+)
+"""What folds half of a register."""
 _PLAIN_SHAPE: Final = re.compile(r"(?:(?:\.\d+[bhsd]|[bhsdwx]|#)(?:,|$))+")
 _RARE: Final = re.compile(
     r"aes\w*|sha[125]\w*|sm[34]\w*|crc\w*|rev\w*|pmul\w*|f?rec\w+|urec\w+|[fu]rsqrt\w+|pac\w+|aut\w+|[su]cvtf|s[lr]i|cl[sz]"
@@ -65,6 +70,8 @@ def alternatives_of(pc: int, instruction: Instruction) -> Iterator[Alternative]:
                     other = _named(text)
                     assert other.writes is not None
                     yield Alternative(pc, rank, instruction, other, f"as {text}")
+    for says, body, before in counts_beside(instruction):
+        yield Alternative(pc, NEAR, instruction, with_body(instruction, body), says, before)
     for says, body, before in steps_of(instruction):
         yield Alternative(pc, STEP, instruction, with_body(instruction, body), says, before)
     for says, body in moved_results(instruction):
@@ -111,6 +118,12 @@ def _near(instruction: Instruction) -> Iterator[str]:
         yield f"{verb} x{cut[2]}, {cut[3].replace('w', 'x') if cut[1] == 'sxtw' else cut[3]}"
     if "cvt" in mnemonic and len(parts) == 3:
         yield f"{mnemonic} {parts[0]}, {parts[1]}"
+    if folded := _PAIR_FOLDED.fullmatch(instruction.text):
+        yield f"{folded['name']}v s{folded['to']}, {folded['of']}.4s"
+    if folded := _HALF_FOLDED.fullmatch(instruction.text):
+        yield f"{folded['before']}.{2 * int(folded['count'])}{folded['size']}"
+    if mnemonic == "ld1r":  # one element for all lanes
+        yield f"ld1 {operands}"
 
 
 def _far(pc: int, instruction: Instruction) -> Iterator[str]:

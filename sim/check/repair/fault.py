@@ -10,7 +10,8 @@ class FaultLines:
     """The source lines of a fault: it is on the one, or on one of several; none where that cannot be told.
 
     `repairs` says after which changes of the code every lane was right, each as "INSTRUCTION as INSTRUCTION" or in
-    words, `instruction` is the first one that was changed; `build` are the flags of the build on which they were tried.
+    words, none where only the lines are known; `instruction` is the first one that was changed; `build` are the flags
+    of the build on which they were tried.
     """
 
     lines: tuple[str, ...] = ()
@@ -23,4 +24,4 @@ class FaultLines:
             return "which line is at fault is not known: no small change of one source line makes every lane right"
         place = f"fault at {self.lines[0]}" if len(self.lines) == 1 else f"fault among {', '.join(self.lines)}"
         built = f", compiled at {self.build}" if self.build else ""
-        return f"{place}: every lane is right with {'; or with '.join(self.repairs)}{built}"
+        return f"{place}: every lane is right with {'; or with '.join(self.repairs)}{built}" if self.repairs else place

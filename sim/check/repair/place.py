@@ -1,7 +1,9 @@
 """The source lines of a fault: the lines of the smallest changes after which every lane is right.
 
 C and C++ are compiled at -O0 for it, where every instruction belongs to one line and no two lines share one; where the
-fault does not show there, and for what is compiled already, the build that was checked serves.
+fault does not show there, and for what is compiled already, the build that was checked serves.  It serves too where no
+change mends the -O0 build, but there only for one instruction that computes something else: where lines share
+instructions, much is right by chance.
 """
 
 from __future__ import annotations
@@ -54,24 +56,32 @@ def find_fault(kernel: Kernel, job: Job, vectors: Vectors) -> FaultLines:
     """The lines at fault of a source that one build has wrong."""
     assert job.source is not None
     plain = tuple("-O0" if flag.startswith("-O") else flag for flag in job.flags)
+    unmended = False
     for flags in dict.fromkeys((plain, job.flags) if is_source(job.source) else (job.flags,)):
         try:
             image = open_kernel(kernel, job.source, *flags)
         except (ToolchainError, ImageError):
             continue
-        fault = fault_of_build(image, kernel, vectors, next((flag for flag in flags if flag.startswith("-O")), ""))
-        if fault is not None:
+        build = next((flag for flag in flags if flag.startswith("-O")), "")
+        fault = fault_of_build(image, kernel, vectors, build, one_computes=unmended)
+        if fault is not None and fault.lines:
             return fault
+        unmended = fault is not None
     return FaultLines()
 
 
-def fault_of_build(image: Image, kernel: Kernel, vectors: Vectors, build: str) -> FaultLines | None:
-    """The lines at fault in one build; None where its lanes are right."""
+def fault_of_build(
+    image: Image, kernel: Kernel, vectors: Vectors, build: str, one_computes: bool = False
+) -> FaultLines | None:
+    """The lines at fault in one build; None where its lanes are right.
+
+    With `one_computes` only one instruction is changed, to another that is easily mixed up with it, and no branch.
+    """
     trials = RepairTrials(image, kernel, vectors)
     if not trials.failing:
         return None
     code = ExecutedCode(image, image.symbol(kernel.symbol).address, trials.instructions, trials.slots())
-    repairs = find_repairs(code, trials)
+    repairs = find_repairs(code, trials, one_computes)
     changes = [change for repair in repairs for change in repair.changes if change.rank != FOLLOWS]
     suspects = _Lines(code)
     lines = tuple(dict.fromkeys(line for change in changes for line in suspects.suspects(change)))

@@ -32,13 +32,15 @@ class Repair:
     lines: set[str]
 
 
-def find_repairs(code: ExecutedCode, trials: RepairTrials) -> list[Repair]:
+def find_repairs(code: ExecutedCode, trials: RepairTrials, one_computes: bool = False) -> list[Repair]:
     """The smallest changes after which every lane is right: all that are as small as the smallest.
+
+    With `one_computes` these are only of one instruction that is no branch, to one that is easily mixed up with it.
 
     What is right because calls take another way, such as past a loop into the tail behind it, says nothing of the
     fault.
     """
-    for candidates in _by_size(code, trials):
+    for candidates in [_near_alone(code, trials)] if one_computes else _by_size(code, trials):
         found, limit = list[Repair](), min(trials.spent + WORK, ALL_WORK)
         for changes in candidates:
             if trials.spent > limit + WORK // 2 * bool(found):  # what else is right matters more than what is
@@ -51,6 +53,14 @@ def find_repairs(code: ExecutedCode, trials: RepairTrials) -> list[Repair]:
         if found:
             return found
     return []
+
+
+def _near_alone(code: ExecutedCode, trials: RepairTrials) -> Iterator[Sequence[Alternative]]:
+    """One instruction each that computes something else that is near."""
+    for pc in sorted(trials.reached):
+        instruction = code.instructions[pc]
+        if not instruction.is_branch and _matters(code, trials, pc):
+            yield from ([change] for change in alternatives_of(pc, instruction) if change.rank == NEAR)
 
 
 def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequence[Alternative]]]:

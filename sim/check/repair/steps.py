@@ -21,6 +21,7 @@ ELEMENTS: Final = (8, 16, 32)
 """Bits that the numbers of a vector may have that is loaded."""
 _MOVES: Final = re.compile(r"(?:ldu?r|ldp|fmov|adrp?)\w*")
 """What takes no part in the arithmetic."""
+_BY_REGISTER: Final = re.compile(r"[su]q?r?shl|[al]s[lr]")
 _RIGHT_SHIFTS: Final = re.compile(r"s(?:q?r?shl|r?shr|q?r?shrun?2?|q?r?shrn2?|r?sra)|rshrn2?|shrn2?")
 
 
@@ -104,6 +105,16 @@ def _changes_before(instruction: Instruction, operands: tuple[Operand, ...]) -> 
         yield "after half of the last place is taken away (not rounded)", 1, _take_half
         yield "after a fix-up of negative numbers (ties away from zero)", 1, _less_below_half
         yield "after a fix-up of negative numbers (toward zero)", 1, _toward_zero
+
+
+def counts_beside(instruction: Instruction) -> Iterator[tuple[str, Body, Place]]:
+    """A shift by a register that goes one further or less far; with it that register."""
+    operands = operands_of(instruction)
+    if _BY_REGISTER.fullmatch(instruction.form.mnemonic) and len(operands) == 3:
+        count = operands[2]
+        if isinstance(count, (Vector, Scalar, General)):
+            yield "with 1 added to its count", _on(instruction.form, 2, _one_more), count.place
+            yield "with 1 taken from its count", _on(instruction.form, 2, _one_less), count.place
 
 
 def moved_results(instruction: Instruction) -> Iterator[tuple[str, Body]]:
@@ -247,6 +258,14 @@ def _less_below_half(lane: Lane, element: Int, by: Lane) -> Lane:
     return lane - ((lane < _half(by)) & _is_not_zero(by))
 
 
+def _one_more(lane: Lane, element: Int, by: Lane) -> Lane:
+    return lane + 1
+
+
+def _one_less(lane: Lane, element: Int, by: Lane) -> Lane:
+    return lane - 1
+
+
 def _toward_zero(lane: Lane, element: Int, by: Lane) -> Lane:
     return lane + select(lane < 0, (constant(1) << by) - 1, 0)
 
@@ -276,8 +295,8 @@ _BEHIND: Final[dict[str, Change]] = {
 }
 SPOILT: Final[tuple[Change, ...]] = (
     _BEHIND["inverted"],
-    lambda lane, element, by: lane + 1,
-    lambda lane, element, by: lane - 1,
+    _one_more,
+    _one_less,
     lambda lane, element, by: lane + (1 << element.bits - 2),
 )
 """Results by which it is seen whether an instruction matters."""

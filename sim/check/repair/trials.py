@@ -18,7 +18,7 @@ from sim.check.vectors import Vectors
 from sim.kernels.input_tree import Where
 from sim.kernels.inputs import Samples, cut, edited, fitted, is_valid, numbers_of, sizes_of
 from sim.kernels.kernel import Inputs, Kernel, KernelError
-from sim.kernels.tolerance import agreement
+from sim.kernels.tolerance import agreement, all_agree
 from sim.toolchain.image import Image
 
 FIRST_RUN: Final = 600_000
@@ -261,8 +261,7 @@ class RepairTrials:
         outputs, executed = self._repeater.run(self._calls[number], limit)
         self._took.setdefault(number, executed)
         self.spent += executed + PER_CALL
-        golden, tolerance = self._golden[number], self._kernel.tolerance
-        return outputs is not None and all(agreement(outputs[name], golden[name], tolerance).all() for name in golden)
+        return outputs is not None and all_agree(outputs, self._golden[number], self._kernel.tolerance)
 
 
 def _another(inputs: Inputs, drawn: Inputs, place: Where, rng: np.random.Generator) -> Any:

@@ -24,6 +24,7 @@ SIZES: Final = (1, 2, 4, 8)
 """Bytes of the elements that a variable may count."""
 Reach = Callable[[Lane], Lane]
 """The address that is reached instead of one."""
+_SHORT: Final = {"b": 8, "h": 16}
 _BITS: Final = {"w": 32, "x": 64, "s": 32, "d": 64, "q": 128}
 _WITH: Final[dict[str, Callable[[Lane, Lane, Int], Lane]]] = {
     "plus": lambda a, b, element: a + b,
@@ -57,9 +58,14 @@ def other_values(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
             yield from _in_its_place(code, pc)
         for slot, made in variables.items() if not access.is_load and access.slot in variables else ():
             kept = code.accesses[made]
+            says = f"of what {code.line(made)} keeps"
             if slot != access.slot and (kept.part, kept.letter) == (access.part, access.letter):
-                changed = with_body(instruction, _storing(form, slot))
-                yield Alternative(pc, STEP, instruction, changed, f"of what {code.line(made)} keeps")
+                yield Alternative(pc, STEP, instruction, with_body(instruction, _storing(form, slot)), says)
+            for signed in (
+                (True, False) if kept.part and (access.part, access.letter, kept.letter) == ("", "w", "w") else ()
+            ):
+                changed = with_body(instruction, _storing_number(form, _address(slot), Int(_SHORT[kept.part], signed)))
+                yield Alternative(pc, STEP, instruction, changed, says)
         if not access.is_load and access.slot in variables:
             yield from _first_elements(code, pc)
     elif "[x" in instruction.text:
@@ -85,12 +91,13 @@ def _first_elements(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
         return
     if made is not None and code.instructions[made.pc].places_read:
         return
-    kept_bits = {"b": 8, "h": 16}.get(access.part, 32)
+    kept_bits = _SHORT.get(access.part, 32)
     for slot, pointer in code.variables.get(code.start(pc), {}).items():
         if code.accesses[pointer].letter == "x":
             for bits, signed in product((8, 16, 32), (True, False)):
                 if bits < kept_bits or (bits == kept_bits and signed):
-                    changed = with_body(instruction, _storing_first(instruction.form, slot, Int(bits, signed)))
+                    first = load(_address(slot), 8)
+                    changed = with_body(instruction, _storing_number(instruction.form, first, Int(bits, signed)))
                     says = f"of the first element where what {code.line(pointer)} keeps points"
                     yield Alternative(pc, STEP, instruction, changed, says)
 
@@ -199,12 +206,12 @@ def _storing(form: Form, slot: int) -> Body:
 
 
 @cache
-def _storing_first(form: Form, slot: int, element: Int) -> Body:
-    """Stores the element that the pointer in a variable points to."""
+def _storing_number(form: Form, address: Lane, element: Int) -> Body:
+    """Stores the number of that type that lies at an address."""
 
     def body(*operands: Any) -> Writes:
         (write,) = form.body(*operands)
-        number = element.wrap(load(load(_address(slot), 8), element.bits // 8))
+        number = element.wrap(load(address, element.bits // 8))
         return (Write(write.place, write.bits, [Int(write.bits, False).wrap(number)]),)
 
     return body

@@ -43,17 +43,17 @@ def mode_named(name: str) -> Mode:
     return MODES[name]
 
 
-def ties_away(sums: Sums, count: int) -> Sums:
+def ties_away(sums: Sums, count: Sums | int) -> Sums:
     """sums / count to nearest, ties away from zero."""
     return np.asarray(np.sign(sums) * ((np.abs(sums) + count // 2) // count))
 
 
-def ties_up(sums: Sums, count: int) -> Sums:
+def ties_up(sums: Sums, count: Sums | int) -> Sums:
     """sums / count to nearest, ties up: other for negative sums."""
     return np.asarray((2 * sums + count) // (2 * count))
 
 
-def truncated(sums: Sums, count: int) -> Sums:
+def truncated(sums: Sums, count: Sums | int) -> Sums:
     """sums / count towards zero."""
     return np.asarray(np.sign(sums) * (np.abs(sums) // count))
 

@@ -18,6 +18,7 @@ from sim.golden.floating_point import (
     to_int32_ties_even,
     to_int32_ties_even_indefinite,
 )
+from sim.golden.integer_addition import Rescale
 from sim.kernels.kernel import Inputs, Outputs
 from sim.kernels.quantized_add import golden, golden_tflite
 from sim.kernels.quantized_add.golden import Steps, Tensor
@@ -139,7 +140,7 @@ def tflite_steps(inputs: Inputs) -> Steps:
     return golden_tflite.steps(inputs["a"], inputs["b"], inputs["parameters"])
 
 
-def _in_integers(inputs: Inputs, rescale: addition.Rescale) -> Outputs:
+def _in_integers(inputs: Inputs, rescale: Rescale) -> Outputs:
     by: Parameters = inputs["parameters"]
 
     def placed(name: str, zero: int, scale: Scale) -> Int32Array:

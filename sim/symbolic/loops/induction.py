@@ -21,7 +21,7 @@ from sim.symbolic.loops.code import CodeLoops
 from sim.symbolic.loops.facts import ITERATION, Facts
 from sim.symbolic.loops.form import Carried, Summed, plain
 from sim.symbolic.loops.machine import AnyLengthMachine, LoopState
-from sim.symbolic.machine import FPSR, MOST_INSTRUCTIONS, SP, Ways
+from sim.symbolic.machine import FPSR, SP, Ways
 from sim.symbolic.nodes import LinearSum
 
 MOST_WAYS: Final = 600
@@ -105,8 +105,8 @@ class Induction:
                 if state.pc in self._code.heads:
                     return True
             is_first = False
-            if self._machine.executed >= MOST_INSTRUCTIONS:
-                raise self._error(state.pc, f"it did not end within {MOST_INSTRUCTIONS:,} instructions")
+            if self._machine.executed >= (most := self._machine.most_instructions):
+                raise self._error(state.pc, f"it did not end within {most:,} instructions")
             ways = self._machine.step(state)
             if isinstance(ways, Ways):
                 return ways

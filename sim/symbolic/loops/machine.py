@@ -15,7 +15,7 @@ from isa.lane import Lane
 from sim.symbolic.call import element_type
 from sim.symbolic.loops.elements import IndexedElements
 from sim.symbolic.loops.facts import Facts
-from sim.symbolic.machine import InstructionStep, SymbolicMachine, SymbolicState
+from sim.symbolic.machine import MOST_INSTRUCTIONS, InstructionStep, Lookout, SymbolicMachine, SymbolicState
 from sim.symbolic.nodes import LinearSum, Simplifier
 from sim.symbolic.pieces import BitPiece, Pieces, cut, joined, number
 from sim.symbolic.rules.sums import divided_by
@@ -52,15 +52,24 @@ class LoopState(SymbolicState):
 class AnyLengthMachine(SymbolicMachine):
     """Follows code step by step; `length` is the number of elements of each array.
 
-    While `checking`, accesses must lie inside of their arrays, and what is stored is noted in `stored`.
+    While `checking`, accesses must lie inside of their arrays, what is stored is noted in `stored`, and the lookout is
+    shown the states.
     """
 
     def __init__(
         self, s: Simplifier, instruction_at: Callable[[int], Instruction], first: Callable[[int], BitPiece],
         breach: Callable[[int, int, bool, int], str], line_of: Callable[[int], str], length: Lane,
         arrays: Mapping[Lane, AnyLengthArgument], elements: IndexedElements, facts: Facts,
+        lookout: Lookout | None = None, most_instructions: int = MOST_INSTRUCTIONS,
     ) -> None:  # fmt: skip
-        super().__init__(s, instruction_at, first, breach, lambda _: True, line_of)
+        def observe(state: SymbolicState, value: Callable[[Lane], Lane]) -> None:
+            if lookout is not None and self.checking:
+                lookout.look(state, value)
+
+        super().__init__(
+            s, instruction_at, first, breach, lambda _: True, line_of, observe=observe,
+            most_instructions=most_instructions,
+        )  # fmt: skip
         self._length, self._arrays, self._elements, self._facts = length, arrays, elements, facts
         self.checking = False
         self.stored: dict[StoredElement, None] = {}

@@ -59,12 +59,14 @@ class AnyLengthReference:
     totals: Mapping[Lane, Total]
 
 
-def any_length_reference(kernel: Kernel, example: Inputs) -> AnyLengthReference:
+def any_length_reference(kernel: Kernel, example: Inputs, with_outputs: bool = True) -> AnyLengthReference:
     """The reference of a kernel whose arrays have one axis of one length each.
 
-    Raises Untraceable, with file and line where the reference does what depends on the length.
+    Raises Untraceable, with file and line where the reference does what depends on the length.  Without outputs it is
+    not run: then the arguments are those of all input sets in the domains, whether kernel and reference take them or
+    not.
     """
-    if kernel.valid is not None or untraced(kernel.signature) or kernel.signature.blocks:
+    if (kernel.valid is not None and with_outputs) or untraced(kernel.signature) or kernel.signature.blocks:
         raise Untraceable(f"{kernel.title} takes what is not proved for any length")
     extent = _extent(kernel)
     arrays = {name: value for name, value in example.items() if isinstance(value, np.ndarray)}
@@ -97,7 +99,7 @@ def any_length_reference(kernel: Kernel, example: Inputs) -> AnyLengthReference:
         passed = _numbers(kernel, arguments, elements, index)
         if passed[extent] is not length:
             raise Untraceable(f"the argument {extent!r} is not the length of the inputs")
-        return _outputs(kernel, kernel.golden(tree), among), passed
+        return _outputs(kernel, kernel.golden(tree), among) if with_outputs else {}, passed
 
     with lanes_passed_on(globals_of(kernel)):
         ways = every_way(run)
@@ -107,7 +109,7 @@ def any_length_reference(kernel: Kernel, example: Inputs) -> AnyLengthReference:
         if any(isinstance(node, Read) and node.place.file == EXTREME for node in walk(way.conditions)):
             raise Untraceable("the reference decides by the least or the greatest element")
         given = simplified(reduce(lambda a, b: settled(a & b), (*way.conditions, *domain), constant(1)))
-        if way.raised is not None:
+        if way.raised is not None and with_outputs:
             if length in walk([given]):
                 raise Untraceable(f"whether the reference raises depends on the length: {way.raised}")
             is_refusal(kernel, example, numbers, way, given)

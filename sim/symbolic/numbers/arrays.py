@@ -327,7 +327,7 @@ def array_of(value: Any) -> SymbolicArray:
         lane = value.lane
         dtype = asarray([lane.low, lane.high]).dtype  # int64, and uint64 for what only that holds
         if dtype.kind not in "iu":
-            refuse(f"an integer of {lane.low}..{lane.high} fits no dtype")
+            refuse(f"an integer of {lane.low}..{lane.high} fits no dtype", [lane])
         return SymbolicArray(boxed(lane), dtype)
     if type(value) in (list, tuple) and has_symbolic(value):
         return stacked([array_of(part) for part in value])

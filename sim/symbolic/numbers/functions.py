@@ -183,13 +183,16 @@ def _accumulated(array: Any, axis: Any = None, dtype: Any = None, out: Any = Non
 def _padded(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> SymbolicArray:
     """Elements are numbered, the numbers are padded, and what is no number of an element is the constant."""
     source = array_of(array)
+    widths: list[Lane] = array_of(pad_width).elements.ravel().tolist()
+    if unknown := [lane for lane in widths if lane.value is None]:
+        refuse("how far an array is padded is not known", unknown)
     fill = options.pop("constant_values", 0)
     numbers = arange(source.size).reshape(source.shape)
     extra = {"constant_values": -1} if mode == "constant" else {}
-    places = pad(numbers, pad_width, mode=mode, **extra, **options)
+    places = array_of(pad(numbers, pad_width, mode=mode, **extra, **options))  # made of np.empty's, all known now
     lane = stored(fill, source.dtype).elements.item()
     flat: list[Lane] = source.elements.ravel().tolist()
-    return SymbolicArray(each(lambda at: lane if at < 0 else flat[at], places.astype(object)), source.dtype)
+    return SymbolicArray(each(lambda at: lane if at.low < 0 else flat[at.low], places.elements), source.dtype)
 
 
 def _outer(one: Any, other: Any, out: Any = None) -> Any:

@@ -194,7 +194,7 @@ class SymbolicInt(UnknownNumbers):
 def _divisible(function: Callable[[Lane, Lane], Lane]) -> Callable[[Lane, Lane], Lane]:
     def divided(a: Lane, b: Lane) -> Lane:
         if b.low <= 0 <= b.high:
-            refuse("a divisor that is not known may be 0")
+            refuse("a divisor that is not known may be 0", [b])
         return function(a, b)
 
     return divided

@@ -10,9 +10,8 @@ from typing import Final, NamedTuple
 from sim.timing.model.schedule import Schedule
 from sim.view.cycles.html_style import STYLE
 from sim.view.cycles.timeline_svg import LEGEND, draw_timeline, names
+from sim.view.document import document
 
-_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
-"""A browser loads nothing for the page, whatever is in it."""
 _COLUMNS: Final = ("cycles", "runs", "slack", "place", "code", "most of its cycles")
 
 
@@ -65,14 +64,8 @@ def render_page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     """The whole document, a section for each core."""
     links = "".join(f'<a href="#core-{n}">{escape(one.name)}</a>' for n, one in enumerate(sections))
     body = "\n".join(_section(n, one) for n, one in enumerate(sections))
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<title>{escape(title)}</title><style>{STYLE}</style></head><body>
-<h1>{escape(title)}</h1><p class="soft">{escape(subtitle)}</p><nav>{links}</nav>
-{body}
-</body></html>
-"""
+    heading = f'<h1>{escape(title)}</h1><p class="soft">{escape(subtitle)}</p><nav>{links}</nav>'
+    return document(title, STYLE, f"{heading}\n{body}")
 
 
 def _section(place: int, one: Section) -> str:

@@ -1,0 +1,166 @@
+"""Inputs on demand: such that an instruction that is executed meets a condition on what it reads.
+
+The code is followed on all inputs of one shape.  What a condition is there, wherever the instruction is executed, is an
+expression of the inputs, and the solver is asked for some that meet it.  Whoever asks has to run them: the inputs that
+the kernel refuses are not known here, nor what floating point and undefined bytes come to.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Final, NamedTuple
+
+from isa.errors import LanewiseError
+from isa.evaluate.smt import Found, Impossible, Solver
+from isa.evaluate.smt_terms import Untranslatable
+from isa.lane import Lane, Place, Read, operands_first
+from sim.kernels.kernel import Inputs, Kernel
+from sim.symbolic.call import INPUT, SymbolicCall, input_leaf
+from sim.symbolic.equality import Equality, asked
+from sim.symbolic.loops.proof import never_at_any_length
+from sim.symbolic.machine import Goal, Lookout, Sighting
+from sim.symbolic.reference import TracedReference, traced_reference
+from sim.symbolic.simplify import SIMPLIFIER, in_terms_of
+from sim.symbolic.unknowns import cut_out
+from sim.toolchain.image import Image
+
+SECONDS: Final = 60.0
+"""For a question that is over in so many rounds before, so that a slow computer answers as a fast one does."""
+
+
+class Sought(NamedTuple):
+    """What came of a goal: inputs that should meet it, None where there are none.
+
+    `impossible` says that no input of the shape meets it; `rounds` are those of the solver.
+    """
+
+    inputs: Inputs | None
+    impossible: bool
+    rounds: int
+
+
+@dataclass(frozen=True)
+class FollowedShape:
+    """A build on all inputs that have the shape of an example.
+
+    `met` has for each goal where it is met: expressions of the inputs, each alike but for the names of inputs once.
+    `open` says why it was not followed on all inputs in the domains, "" where it was.
+    """
+
+    arguments: TracedReference
+    met: Mapping[Goal, Collection[Lane]]
+    open: str
+
+    def conditions(self, goal: Goal) -> list[Lane]:
+        """Where a goal is met, those first that depend on inputs alone; without what depends on no input.
+
+        Nobody chooses where arrays lie: a condition on that holds or does not when what was found is run.
+        """
+        elsewhere = {
+            condition: any(not place.file.startswith(INPUT) for place in _inputs(condition))
+            for condition in self.met[goal]
+            if condition.value is not None or any(place.file.startswith(INPUT) for place in _inputs(condition))
+        }
+        return sorted(elsewhere, key=lambda condition: elsewhere[condition])
+
+    def seek(self, goal: Goal, rounds: int) -> Sought:
+        """Ask for inputs that meet a goal, in so many rounds of the solver."""
+        spent, left_open = 0, bool(self.open)
+        conditions = self.conditions(goal)
+        left_open |= len(conditions) < len(self.met[goal])
+        for condition in conditions:
+            solver = Solver(time.monotonic() + SECONDS, rounds - spent)
+            try:
+                answer = solver.check(*cut_out([condition]))
+            except Untranslatable:
+                left_open = True
+                continue
+            spent += solver.searched
+            if isinstance(answer, Found):
+                values = {**self.arguments.values(), **answer.values}
+                return Sought(self.arguments.input_set(values), False, spent)
+            left_open |= not isinstance(answer, Impossible)
+        return Sought(None, not left_open, spent)
+
+
+def followed(
+    kernel: Kernel, image: Image, example: Inputs, goals: Iterable[Goal], most_instructions: int
+) -> FollowedShape:
+    """Follow a build on all inputs of the shape of an example, through so many instructions at most.
+
+    Raises Untraceable and KernelError for the arguments.
+    """
+    arguments, lookout, is_open = traced_reference(kernel, example, with_outputs=False), Lookout(goals), ""
+    if arguments.known:
+        is_open = f"{', '.join(sorted(arguments.known))} is as in the example"
+    try:
+        SymbolicCall(kernel, image).traced(
+            kernel.arguments(example), arguments.unknown_arguments, (), lookout.look, most_instructions
+        )
+    except LanewiseError as error:
+        is_open = is_open or str(error)
+    met = {goal: _told_apart(kernel, arguments, sightings) for goal, sightings in lookout.seen.items()}
+    return FollowedShape(arguments, met, is_open)
+
+
+def never_met(
+    kernel: Kernel, image: Image, example: Inputs, goals: Iterable[Goal], most_instructions: int, rounds: int
+) -> set[Goal]:
+    """The goals that no input of any length meets, with null pointers as in an example; as far as it is found.
+
+    Raises LanewiseError where code or reference cannot be followed for any length.
+    """
+    found = set()
+    for goal, questions in never_at_any_length(kernel, image, example, goals, most_instructions).items():
+        if all(_is_equal(question, rounds) for question in dict.fromkeys(questions)):
+            found.add(goal)
+    return found
+
+
+def _is_equal(question: Equality, rounds: int) -> bool:
+    try:
+        one, other, given = cut_out(question)
+        return isinstance(
+            Solver(time.monotonic() + SECONDS, rounds).check(given, one.equals(other).equals(0)), Impossible
+        )
+    except Untranslatable:
+        return False
+
+
+def _told_apart(kernel: Kernel, arguments: TracedReference, sightings: Iterable[Sighting]) -> Collection[Lane]:
+    """Conditions on arguments as such on inputs within the domains; of those that ask the same the first."""
+    known: dict[Hashable, Lane] = {}
+    for case in arguments.cases:
+        by = {
+            leaf: lane
+            for name in arguments.unknown_arguments
+            for index, lane in enumerate(case.arguments[name])
+            if (leaf := SIMPLIFIER.simplified(input_leaf(kernel, name, index))) is not lane
+        }
+        for sighting in sightings:
+            (condition,) = in_terms_of([reduce(_both, sighting.assumed, sighting.condition)], by)
+            whole = reduce(_both, _about(condition, case.conditions))
+            if whole.high:
+                known.setdefault(asked(Equality(whole, whole, whole)).key, whole)
+    return known.values()
+
+
+def _about(condition: Lane, given: Iterable[Lane]) -> list[Lane]:
+    """The condition with what is given of its inputs, and of the inputs that this is about."""
+    found, rest = [condition], {lane: _inputs(lane) for lane in given if lane.low == 0}
+    names = _inputs(condition)
+    while near := [lane for lane, its in rest.items() if names & its]:
+        found += near
+        names = names.union(*(rest.pop(lane) for lane in near))
+    return found
+
+
+def _inputs(lane: Lane) -> set[Place]:
+    return {node.place for node in operands_first([lane]) if isinstance(node, Read)}
+
+
+def _both(one: Lane, other: Lane) -> Lane:
+    return SIMPLIFIER.computed("and", one, other)

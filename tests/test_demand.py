@@ -1,0 +1,250 @@
+"""Inputs that are asked of the solver: they are met when they are run, and what none can meet no input meets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from isa.decode import decode
+from isa.evaluate.exact import Evaluation, Occurrence
+from isa.evaluate.smt import Found, Solver, Undecided
+from isa.lane import Place, Read
+from isa.rows import TABLE
+from sim.call.prepared import Repeater
+from sim.check.aim.aiming import Aimed, aim
+from sim.check.aim.demand import never, sought
+from sim.check.aim.mistakes import Mistake, differing
+from sim.check.aim.solving import FollowedShape, Sought
+from sim.check.check import Job
+from sim.check.operand_classes import OperandClass, class_conditions, vector_arithmetic
+from sim.check.vectors import make_vectors
+from sim.kernels import Domain, Kernel, Pointer, parse_prototype
+from sim.prove.claim import any_of
+from sim.symbolic.machine import Goal
+from sim.toolchain.compilers import build_text
+from sim.toolchain.image import Image
+
+FOUR = "void f(const int32_t x[4], int32_t out[4])"
+ANY = "void f(const int32_t x[n], int32_t out[n], size_t n)"
+FACTOR = 0x9E3779B1
+RARE = f"""
+        mov     w3, #{FACTOR & 0xFFFF:#x}
+        movk    w3, #{FACTOR >> 16:#x}, lsl #16
+        ldr     q0, [x0]
+        dup     v1.4s, w3
+        movi    v2.4s, #77
+        mla     v2.4s, v0.4s, v1.4s
+        mov     v0.16b, v2.16b
+        srshr   v0.4s, v0.4s, #31
+        str     q0, [x1]
+        ret
+"""
+"""Two numbers of 2^32 are a tie of the shift: those that become 2^30 and 3 * 2^30."""
+TIES = [int(np.uint32((to - 77) * pow(FACTOR, -1, 2**32) % 2**32).view(np.int32)) for to in (2**30, 3 * 2**30)]
+LOOP = """
+        mov     x3, #0
+1:
+        cmp     x3, x2
+        b.hs    3f
+        ldr     w4, [x0, x3, lsl #2]
+        and     w4, w4, #0xfffffffe
+        {more}
+2:
+        fmov    s0, w4
+        srshr   v0.2s, v0.2s, #1
+        str     s0, [x1, x3, lsl #2]
+        add     x3, x3, #1
+        b       1b
+3:
+        ret
+"""
+"""Without more no number is odd, which would be a tie."""
+FROM_THE_HUNDREDTH = "cmp x3, #99\n b.lo 2f\n orr w4, w4, #1"
+
+
+def kernel_of(prototype: str, golden: Any = dict, **domain: Domain) -> Kernel:
+    name, signature = parse_prototype(prototype)
+    return Kernel(name=name, symbol=name, sources=(), signature=signature, golden=golden, domain=domain)
+
+
+def text_of(code: str) -> str:
+    return f".globl f\n.type f, %function\nf:\n{code}\n.size f, . - f\n"
+
+
+def tie_in(image: Image, mnemonic: str = "srshr") -> Goal:
+    """That the only instruction of a mnemonic meets a tie."""
+    code, entry = image.code_of("f"), image.symbol("f").address
+    instructions = {entry + at: decode(code[at : at + 4], entry + at, TABLE) for at in range(0, len(code), 4)}
+    ((pc, found),) = [(pc, one) for pc, one in instructions.items() if one.text.startswith(mnemonic)]
+    return Goal(pc, tuple(class_conditions(lane)["tie"] for w in vector_arithmetic(found) for lane in w.lanes))
+
+
+def inputs_for(code: str, kernel: Kernel, example: Mapping[str, Any]) -> tuple[list[bool], set[Goal]]:
+    """Whether each input set that was made meets the tie, and the goals that no input of the shape meets."""
+    image = build_text(text_of(code), ".s")
+    goal, repeater, met = tie_in(image), Repeater(image, kernel), list[bool]()
+
+    def confirm(_: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Goal]:
+        executions = repeater.executions(repeater.prepare(inputs, 1), 1000, {goal.pc})
+        met.append(any(Evaluation(occurrence).value(any_of(goal.lanes)) for _, occurrence in executions))
+        return [goal]
+
+    return met, sought(kernel, image, [example], [goal], confirm)
+
+
+def test_one_of_the_two_numbers_of_four_thousand_million_that_are_a_tie_is_found() -> None:
+    assert inputs_for(RARE, kernel_of(FOUR), {"x": np.zeros(4, np.int32)}) == ([True], set())
+
+
+def test_that_no_input_of_a_shape_is_a_tie_is_proved_where_it_is_so() -> None:
+    domain = {"x": Domain(choices=tuple(range(1000)))}  # none of these is one of the two
+    met, impossible = inputs_for(RARE, kernel_of(FOUR, **domain), {"x": np.zeros(4, np.int32)})
+    assert (met, len(impossible)) == ([], 1)
+
+
+def test_inputs_keep_to_the_domain_whatever_else_would_meet_the_goal() -> None:
+    image = build_text(text_of(RARE), ".s")
+    for tie in TIES:
+        made = list[int]()
+
+        def confirm(_: Mapping[str, Any], inputs: Mapping[str, Any], made: list[int] = made) -> list[Goal]:
+            made.extend(inputs["x"].tolist())
+            return []
+
+        kernel = kernel_of(FOUR, x=Domain(choices=(5, tie, 9)))
+        sought(kernel, image, [{"x": np.full(4, 5, np.int32)}], [tie_in(image)], confirm)
+        assert sorted(made) == sorted([5, 5, 5, tie])
+
+
+def test_numbers_in_the_gaps_of_a_domain_are_no_inputs() -> None:
+    """Both ties lie between its choices."""
+    domain = {"x": Domain(choices=(-(2**31), 5, 2**31 - 1))}
+    met, impossible = inputs_for(RARE, kernel_of(FOUR, **domain), {"x": np.full(4, 5, np.int32)})
+    assert (met, len(impossible)) == ([], 1)
+
+
+def test_a_tie_before_the_loop_is_not_excluded() -> None:
+    """Of an odd length, which is not that of the example."""
+    code = "fmov s1, w2\n srshr v1.2s, v1.2s, #1\n" + LOOP.format(more="nop").replace("srshr", "sshr")
+    image, kernel = build_text(text_of(code), ".s"), kernel_of(ANY)
+    assert never(kernel, image, {frozenset(): {"x": np.zeros(2, np.int32), "n": 2}}, [tie_in(image)]) == set()
+
+
+def of_any_length(more: str) -> set[Goal]:
+    image, kernel = build_text(text_of(LOOP.format(more=more)), ".s"), kernel_of(ANY)
+    return never(kernel, image, {frozenset(): {"x": np.zeros(3, np.int32), "n": 3}}, [tie_in(image)])
+
+
+def test_that_no_input_of_any_length_is_a_tie_is_proved() -> None:
+    assert len(of_any_length("nop")) == 1
+
+
+def test_a_tie_that_only_the_hundredth_element_can_be_is_not_excluded() -> None:
+    """No input of the shapes that are followed has one."""
+    code, example = LOOP.format(more=FROM_THE_HUNDREDTH), {"x": np.zeros(3, np.int32), "n": 3}
+    assert len(inputs_for(code, kernel_of(ANY), example)[1]) == 1
+    assert of_any_length(FROM_THE_HUNDREDTH) == set()
+
+
+def test_nothing_is_excluded_where_no_input_set_without_an_array_was_seen() -> None:
+    image, kernel = build_text(text_of(LOOP.format(more="nop")), ".s"), kernel_of(ANY)
+    signature, (x, *others) = kernel.signature, kernel.signature.arguments
+    assert isinstance(x, Pointer)
+    nullable = replace(kernel, signature=replace(signature, arguments=(replace(x, nullable=True), *others)))
+    example, goals = {"x": np.ones(3, np.int32), "n": 3}, [tie_in(image)]
+    assert never(kernel, image, {frozenset(): example}, goals)
+    assert not never(nullable, image, {frozenset(): example}, goals)
+
+
+def rare(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    made = (inputs["x"].astype(np.int64) * FACTOR + 77).astype(np.int32).astype(np.int64)
+    return {"out": (made + 2**30 >> 31).astype(np.int32)}
+
+
+def aimed(tmp_path: Path, **domain: Domain) -> tuple[Aimed, bool]:
+    """What is aimed at the rare tie, and whether some input set has one."""
+    source = tmp_path / "f.s"
+    source.write_text(text_of(RARE))
+    kernel = kernel_of(FOUR, rare, **domain)
+    found = aim(kernel, [Job(source, ())], make_vectors(kernel, 100, 1))
+    return found, any(np.isin(inputs["x"], TIES).any() for inputs in found.inputs)
+
+
+def tie_of(found: Aimed) -> tuple[bool, str]:
+    (tie,) = [one for one in found.power.operands if one.name == "tie"]
+    return tie.met, tie.why_not
+
+
+def test_a_check_has_the_rare_tie_among_its_inputs_and_would_have_shown_that_it_rounds(tmp_path: Path) -> None:
+    found, has_tie = aimed(tmp_path)
+    assert (tie_of(found), has_tie) == ((True, ""), True)
+
+
+def test_a_check_says_that_no_input_can_be_a_tie(tmp_path: Path) -> None:
+    found, has_tie = aimed(tmp_path, x=Domain(choices=tuple(range(0, 2000, 2))))
+    assert (tie_of(found), has_tie) == ((False, "none can: no input brings it about"), False)
+
+
+def test_an_answer_of_the_solver_that_is_wrong_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lies(self: FollowedShape, goal: Goal, rounds: int) -> Sought:
+        return Sought(self.arguments.example, False, 1)
+
+    monkeypatch.setattr(FollowedShape, "seek", lies)
+    found, has_tie = aimed(tmp_path)
+    assert (tie_of(found), has_tie) == ((False, "not found within the budget"), False)
+
+
+def test_a_solver_without_rounds_leaves_it_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.check.aim.demand.IN_ALL", 0)
+    assert tie_of(aimed(tmp_path)[0]) == (False, "not found within the budget")
+
+
+def test_the_search_of_the_solver_ends_after_so_many_rounds_each_time() -> None:
+    a, b = (Read(Place(name), 2, 2**40) for name in "ab")
+    ends = []
+    for _ in range(2):
+        solver = Solver(float("inf"), rounds=20)
+        ends.append((type(solver.check((a * b).equals(1_000_003 * 999_983 * 7))), solver.searched))
+    assert ends == [(Undecided, 21)] * 2
+    assert isinstance(Solver(float("inf"), rounds=20).check((a + b).equals(9)), Found)
+
+
+@pytest.mark.parametrize("shift", [1, 3, 7])
+def test_a_tie_is_what_lies_halfway_between_two_multiples(shift: int) -> None:
+    (write,) = vector_arithmetic(instruction := TABLE.instruction("srshr", f"v0.8b, v1.8b, #{shift}"))
+    ties = {number for number in range(-128, 128) if is_met("tie", instruction, write.lanes[0], number)}
+    assert ties == {number for number in range(-128, 128) if number % 2**shift == 2 ** (shift - 1)}
+
+
+def test_a_saturating_narrowing_is_at_its_bounds_beyond_them() -> None:
+    (write,) = vector_arithmetic(instruction := TABLE.instruction("sqxtn", "v0.8b, v1.8h"))
+    numbers = (-129, -128, 127, 128)
+    low, high = (
+        [is_met(name, instruction, write.lanes[0], number) for number in numbers]
+        for name in ("saturated low", "saturated high")
+    )
+    assert (low, high) == ([True, False, False, False], [False, False, False, True])
+
+
+def is_met(name: OperandClass, instruction: Any, lane: Any, number: int) -> bool:
+    occurrence = Occurrence(instruction, {Place("v", 1): number % 2**16}, {})
+    return bool(Evaluation(occurrence).value(class_conditions(lane)[name]))
+
+
+def test_two_instructions_differ_where_the_one_saturates_and_the_other_wraps() -> None:
+    one, other = (TABLE.instruction(name, "v0.8b, v1.8b, v2.8b") for name in ("sqadd", "add"))
+    goal = differing(Mistake(0, "saturate", one, other))
+    assert goal is not None
+    for a, b in ((100, 27), (100, 28), (-100, -28), (-100, -29)):
+        state = Occurrence(one, {Place("v", 1): a % 256, Place("v", 2): b % 256}, {})
+        assert bool(Evaluation(state).value(any_of(goal.lanes))) == (not -128 <= a + b <= 127)
+
+
+def test_instructions_that_leave_numbers_in_other_places_are_not_compared() -> None:
+    one, other = TABLE.instruction("add", "x0, x1, x2"), TABLE.instruction("add", "x3, x1, x2")
+    assert differing(Mistake(0, "constant", one, other)) is None

@@ -1,0 +1,190 @@
+"""The ways that instructions can go: what each of them means, and that a check has inputs for those that none went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from isa.evaluate.exact import Evaluation, Occurrence
+from isa.lane import Place
+from isa.rows import TABLE
+from sim.check.aim.aiming import Aimed, aim
+from sim.check.aim.demand import sought
+from sim.check.aim.directions import Direction, direction_conditions
+from sim.check.aim.power import OperandsMet
+from sim.check.check import Job
+from sim.check.report import Report
+from sim.check.vectors import make_vectors
+from sim.kernels import Domain, Kernel, parse_prototype
+from sim.prove.claim import any_of
+from sim.symbolic.machine import Goal
+from sim.toolchain.compilers import build_text
+from sim.view.report import show_report
+
+CONDITIONS: Mapping[str, Callable[[int, int, int, int], bool]] = {
+    "eq": lambda n, z, c, v: z == 1,
+    "ne": lambda n, z, c, v: z == 0,
+    "hs": lambda n, z, c, v: c == 1,
+    "mi": lambda n, z, c, v: n == 1,
+    "vs": lambda n, z, c, v: v == 1,
+    "hi": lambda n, z, c, v: c == 1 and z == 0,
+    "ge": lambda n, z, c, v: n == v,
+    "gt": lambda n, z, c, v: z == 0 and n == v,
+}
+"""Arm ARM C1.2.4."""
+
+
+def goes(name: Direction, mnemonic: str, operands: str, **registers: int) -> bool:
+    """Whether an instruction goes a way with these registers."""
+    instruction = TABLE.instruction(mnemonic, operands)
+    held = dict.fromkeys(instruction.places_read, 0)
+    held |= {Place(n.rstrip("0123456789"), int(n.lstrip("xvnzc") or 0)): number for n, number in registers.items()}
+    return bool(Evaluation(Occurrence(instruction, held, {})).value(any_of(direction_conditions(instruction)[name])))
+
+
+@pytest.mark.parametrize("code", CONDITIONS)
+def test_branches_and_selections_go_by_the_flags(code: str) -> None:
+    for nzcv in range(16):
+        holds = CONDITIONS[code](*(nzcv >> bit & 1 for bit in (3, 2, 1, 0)))
+        assert goes("taken", f"b.{code}", "#8", nzcv=nzcv) == holds != goes("not taken", f"b.{code}", "#8", nzcv=nzcv)
+        for mnemonic, operands in (
+            ("csel", f"w0, w1, w2, {code}"),
+            ("cset", f"w0, {code}"),
+            ("fcsel", f"s0, s1, s2, {code}"),
+        ):
+            assert goes("true", mnemonic, operands, nzcv=nzcv) == holds != goes("false", mnemonic, operands, nzcv=nzcv)
+
+
+def test_branches_go_by_a_register() -> None:
+    for number in (0, 1, 1 << 31, 1 << 32):
+        assert goes("taken", "cbz", "x0, #8", x0=number) == (number == 0)
+        assert goes("not taken", "cbnz", "w0, #8", x0=number) == (number % 2**32 == 0)
+        assert goes("taken", "tbnz", "w0, #31, #8", x0=number) == (number == 1 << 31)
+
+
+def test_a_comparison_of_lanes_is_true_or_false_in_some_lane() -> None:
+    for one, other in ((5, 5), (5, 6), (5 << 32 | 6, 6), (5 << 32 | 6, 5 << 32 | 6)):
+        lanes = [(one >> at & 0xFFFFFFFF) == (other >> at & 0xFFFFFFFF) for at in (0, 32)]
+        text = "v0.2s, v1.2s, v2.2s"
+        assert goes("true", "cmeq", text, v1=one, v2=other) == any(lanes)
+        assert goes("false", "cmeq", text, v1=one, v2=other) == (not all(lanes))
+
+
+def test_a_shift_by_a_register_goes_by_its_lowest_byte_alone() -> None:
+    for count in range(-128, 128):
+        held = {"v1": 1, "v2": count % 256 | 0x55 << 8}
+        for mnemonic in ("sshl", "ushl", "srshl", "sqrshl", "uqshl"):
+            assert goes("shifted right", mnemonic, "v0.2s, v1.2s, v2.2s", **held) == (count < 0)
+            # of the lane above, the count is 0, which is no direction
+            assert goes("shifted left", mnemonic, "v0.2s, v1.2s, v2.2s", **held) == (count > 0)
+
+
+def test_factors_are_negative_one_by_one() -> None:
+    for first, second in ((3, 4), (-3, 4), (3, -4), (-3, -4)):
+        held = {"v1": first % 2**32, "v2": second % 2**32}
+        assert goes("negative first", "sqrdmulh", "v0.2s, v1.2s, v2.2s", **held) == (first < 0)
+        assert goes("negative second", "sqrdmulh", "v0.2s, v1.2s, v2.2s", **held) == (second < 0)
+
+
+def test_what_decides_nothing_has_no_ways() -> None:
+    for mnemonic, operands in (("add", "w0, w1, w2"), ("bl", "#8"), ("b", "#8"), ("tbl", "v0.8b, {v1.16b}, v2.8b")):
+        assert not direction_conditions(TABLE.instruction(mnemonic, operands))
+
+
+RARE = """
+void f(const int32_t *x, int32_t *out)
+{
+    for (int i = 0; i < 4; i++) {
+        int32_t here = x[i];
+        if ((uint32_t)here * 0x01000193u == 0x0badcafe)
+            out[i] = 7;
+        else
+            out[i] = here >> 1;
+    }
+}
+"""
+"""One number of 2^32 goes another way: no drawn one, and none next to a step of the reference that is given here."""
+NUMBER = int(np.uint32(0x0BADCAFE * pow(0x01000193, -1, 2**32) % 2**32).view(np.int32))
+
+
+def aimed(tmp_path: Path, golden: Any, level: str, **domain: Domain) -> Aimed:
+    source = tmp_path / "rare.c"
+    source.write_text("#include <stdint.h>\n" + RARE)
+    name, signature = parse_prototype("void f(const int32_t x[4], int32_t out[4])")
+    kernel = Kernel(name=name, symbol=name, sources=(source,), signature=signature, golden=golden, domain=domain)
+    return aim(kernel, [Job(source, (level,))], make_vectors(kernel, 100, 1))
+
+
+def halved(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The reference as its author thinks of it: without the number that the code treats otherwise."""
+    return {"out": inputs["x"] >> 1}
+
+
+def as_it_is(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return {"out": np.where(inputs["x"] == NUMBER, 7, inputs["x"] >> 1).astype(np.int32)}
+
+
+def rare_ways(found: Aimed) -> list[OperandsMet]:
+    return [one for one in found.power.of_ways if not one.met]
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_a_check_has_the_one_number_that_goes_another_way(tmp_path: Path, level: str) -> None:
+    """As a branch and as a selection; and so it shows that the code is wrong there."""
+    found = aimed(tmp_path, halved, level)
+    assert any(NUMBER in inputs["x"] for inputs in found.inputs)
+    assert not rare_ways(aimed(tmp_path, as_it_is, level))
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_that_no_input_goes_the_other_way_is_proved(tmp_path: Path, level: str) -> None:
+    """The twin of the one above: the same code over a domain without that number."""
+    low, high = (0, 2**31 - 1) if NUMBER < 0 else (-(2**31), -1)
+    found = aimed(tmp_path, halved, level, x=Domain(low, high))
+    assert {one.why_not for one in rare_ways(found)} == {"none can: no input brings it about"}
+
+
+def test_a_way_that_only_an_input_of_another_length_goes_is_not_excluded(tmp_path: Path) -> None:
+    """Of more than 5,000 elements, which no input that is followed has."""
+    source = tmp_path / "long.c"
+    source.write_text("#include <stdint.h>\nvoid f(const int32_t *x, int32_t *out, int n)\n{\n#pragma clang loop "
+                      "unroll(disable) vectorize(disable)\n    for (int i = 0; i < n; i++)\n        out[i] = "
+                      "i == 5100 ? 3 : x[i] >> 1;\n}\n")  # fmt: skip
+    name, signature = parse_prototype("void f(const int32_t x[n], int32_t out[n], int n)")
+    kernel = Kernel(name=name, symbol=name, sources=(source,), signature=signature, golden=halved)
+    found = aim(kernel, [Job(source, ("-O0",))], make_vectors(kernel, 100, 1))
+    assert [one.why_not for one in rare_ways(found)] == ["not found within the budget"]
+
+
+def test_a_branch_on_where_arrays_lie_is_left_open() -> None:
+    """Nobody chooses it, and what the solver says of an address is not what a call has."""
+    code = "cmp x0, x1\n b.hi 1f\n mov w2, #1\n 1:\n ret\n"
+    image = build_text(f".globl f\n.type f, %function\nf:\n{code}\n.size f, . - f\n", ".s")
+    name, signature = parse_prototype("void f(const int32_t x[4], int32_t out[4])")
+    kernel = Kernel(name=name, symbol=name, sources=(), signature=signature, golden=dict)
+    branch = TABLE.instruction("b.hi", "#8")
+    goals = [Goal(image.symbol("f").address + 4, lanes) for lanes in direction_conditions(branch).values()]
+    tried = list[Any]()
+    example = {"x": np.zeros(4, np.int32)}
+
+    def confirm(_: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Goal]:
+        tried.append(inputs)
+        return []
+
+    assert sought(kernel, image, [example], goals, confirm) == set()
+    assert tried == []
+
+
+def test_the_report_says_which_ways_no_input_went(tmp_path: Path) -> None:
+    power = aimed(tmp_path, halved, "-O0", x=Domain(0, 100)).power
+    report = Report(kernel="f", compiler="", seed=1, outcomes=[], reproduce="", power=power)
+    out = StringIO()
+    show_report(report, Console(file=out, width=200))
+    (told,) = [line for line in out.getvalue().splitlines() if line.startswith("ways gone")]
+    assert "none can meet: the branch not taken at rare.c:" in told
