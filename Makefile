@@ -5,25 +5,28 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+TESTED := $(VENV)/.tested
 PAGE_SOURCE := sim/debug/page/source
+# Tests start programs by the hundred, and images of containers often say not to keep what Python compiles: it is kept.
+unexport PYTHONDONTWRITEBYTECODE
 # A terminal sees what comes, how much of it and how fast; a log need not.
-PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps
+PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps --only-binary :all:
 
-.PHONY: demo test check bench batch prove streams schedules symbolic proofs evidence floating kernels planted why exhaust mutants mutations decoders explore long interrupts test-clients test-outside test-page test-campaign test-rtl test-core128 notebooks page docs form-words clean
+.PHONY: demo test check bench batch prove streams schedules symbolic proofs evidence floating kernels planted why exhaust mutants mutations decoders layer-faults explore long interrupts test-clients test-outside test-page test-campaign test-rtl test-core128 notebooks page docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
 
 test: check
-	@$(BIN)/python -m pytest --numprocesses=auto
+	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
-check: $(INSTALLED)
+check: $(TESTED)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-bench: $(INSTALLED)
+bench: $(TESTED)
 	@$(BIN)/python tests/benchmarks/start_speed.py
 	@$(BIN)/python tests/benchmarks/machine_speed.py
 	@$(BIN)/python tests/benchmarks/memory_speed.py
@@ -34,86 +37,92 @@ bench: $(INSTALLED)
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.engine_speed
 	@$(BIN)/python tests/benchmarks/explain_speed.py
 	@$(BIN)/python tests/benchmarks/timing_speed.py
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.debug_speed
 
 # Every form of the table on batches of random members, against a machine for each of them: minutes.
-batch: $(INSTALLED)
+batch: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.batch_forms
 
 # A million random instructions, machine against emulator: minutes.
-streams: $(INSTALLED)
+streams: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.streams
 
 # The pipelines in C against those in Python, 10,000 random streams on every core, and faults planted in C: an hour.
-schedules: $(INSTALLED)
+schedules: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.schedules
 
 # The symbolic machine against the machine, every form and a million random instructions: an hour.
-symbolic: $(INSTALLED)
+symbolic: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.symbolic
 
 # 240 faults in the machine code of kernels, each proved or refuted, and tried on inputs: a quarter of an hour.
-proofs: $(INSTALLED)
+proofs: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.proofs
 
 # The proofs that docs/evidence.md names, from compiled code to hardware: ten minutes.
-evidence: $(INSTALLED)
+evidence: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.evidence
 
 # Every floating-point form, a million fused multiply-adds, every half-precision number: minutes.
-floating: $(INSTALLED)
+floating: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.floating
 
 # Every mode of every kernel on 200,000 separating vectors, every build and the program: half an hour.
-kernels: $(INSTALLED)
+kernels: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.kernels
 
 # A planted fault in each of 473 kernels, and their correct twins: an hour.
-planted: $(INSTALLED)
+planted: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.planted_kernels
 
 # Whether the way that `why` shows of a wrong lane has the faulty line, in a hundred of these kernels: ten minutes.
-why: $(INSTALLED)
+why: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.why_faults
 
 # 300 small mistakes in lockstep, guards, blame, timing and golden arithmetic, and whether tests notice: an hour; it goes
 # on where it was stopped.
-mutants: $(INSTALLED)
+mutants: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.mutants
 
-# Damaged ELF files, captured calls, prototypes and arguments, 20,000 of each: minutes.
-mutations: $(INSTALLED)
+# Damaged ELF files, captured calls, prototypes, arguments and networks, 20,000 of each: a quarter of an hour.
+mutations: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.elf_mutations
 	@PYTHONPATH=tests $(BIN)/python -m long.text_mutations
+	@PYTHONPATH=tests $(BIN)/python -m long.model_mutations
 
 # The decoder against GNU objdump, on two million words; objdump is in the Debian package binutils-aarch64-linux-gnu.
-decoders: $(INSTALLED)
+decoders: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.decoders
 
 # 41 instructions on all 2^32 values of their lanes, model against emulator: an hour; it goes on where it was stopped.
-exhaust: $(INSTALLED)
+exhaust: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.exhausted_forms
 
 # Hypothesis on fresh examples, ten rounds; prints the seed of each and what repeats a failure: minutes.
-explore: $(INSTALLED)
+explore: $(TESTED)
 	@$(BIN)/python tests/long/explore.py
 
 # Claims of the fast suite on all that they are about: every form on more states, every planted fault at every level.
-long: $(INSTALLED)
+long: $(TESTED)
 	@$(BIN)/python -m pytest --numprocesses=auto --override-ini=python_files='long_*.py' tests/long
 
 # Every command is interrupted 300 times at random moments: no verdict, no traceback; half an hour.
-interrupts: $(INSTALLED)
+interrupts: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.interrupts
 
+# A multiplier, a rounding, a zero point or a bound wrong in one of fifty layers, 400 times, and whether it is named: minutes.
+layer-faults: $(TESTED)
+	@PYTHONPATH=tests $(BIN)/python -m long.layer_faults
+
 # Nets made here, in runtimes of others (LiteRT, ONNX Runtime): every layer is one of our conventions.
-test-outside: $(INSTALLED)
+test-outside: $(TESTED)
 	@$(PIP) --requirement outside.lock
 	@$(BIN)/python -m pytest --override-ini=python_files='outside_*.py' tests/long
 
 # Programs of others that speak with ours: gdb on programs under qemu, adapters of Visual Studio Code (brought from the
 # package index and the npm registry).  Debian's gdb-multiarch, qemu-user, gcc-aarch64-linux-gnu and
 # libc6-dev-arm64-cross must be there, and Node.js for one adapter: minutes.
-test-clients: $(INSTALLED)
+test-clients: $(TESTED)
 	@$(PIP) --upgrade --target $(VENV)/clients --requirement clients.lock
 	@npm install --silent --ignore-scripts --no-save --prefix $(VENV)/clients cdt-gdb-adapter@1.7.0
 	@$(BIN)/python -m pytest --numprocesses=auto --override-ini=python_files='clients_*.py' tests/long
@@ -126,22 +135,22 @@ $(PAGE_SOURCE)/node_modules: $(PAGE_SOURCE)/package-lock.json
 	@cd $(PAGE_SOURCE) && npm ci --silent && touch node_modules
 
 # The page of a session in headless Chromium, which must be there (Debian's chromium), with Node.js and npm: minutes.
-test-page: $(INSTALLED) $(PAGE_SOURCE)/node_modules
+test-page: $(TESTED) $(PAGE_SOURCE)/node_modules
 	@$(PIP) --requirement page.lock
 	@cd $(PAGE_SOURCE) && npx tsc
 	@$(BIN)/python -m pytest --override-ini=python_files='page_*.py' tests/long
 
 # Campaigns of ten thousand jobs, killed and resumed, and on Dask's workers, which are installed here: a quarter of an hour.
-test-campaign: $(INSTALLED)
+test-campaign: $(TESTED)
 	@$(PIP) --requirement campaign.lock
 	@$(BIN)/python -m pytest -s --override-ini=python_files='campaign_*.py' tests/long
 
 # Claims about lane arithmetic, decided for all inputs.
-prove: $(INSTALLED)
+prove: $(TESTED)
 	@$(BIN)/lanewise prove
 
 # The hardware: every bench, a million beats of every unit, all pairs of 16 bits, proofs, mutants, coverage, synthesis.
-test-rtl: $(INSTALLED)
+test-rtl: $(TESTED)
 	@$(BIN)/lanewise rtl test
 	@$(BIN)/lanewise rtl bulk --all
 	@PYTHONPATH=tests $(BIN)/python -m long.gemm_core
@@ -151,30 +160,38 @@ test-rtl: $(INSTALLED)
 	@$(BIN)/lanewise rtl mutate
 	@$(BIN)/python -m pytest tests/long/rtl_synthesis.py
 
-# core128 on a million random words in each of three configurations.
-test-core128: $(INSTALLED)
-	@PYTHONPATH=tests $(BIN)/python -m long.core128
+# core128 on a million random words in each of three configurations, on the kernels, with faults; its rows proved.
+test-core128: $(TESTED)
+	@for run in core128 core128_kernels core128_faults core128_rows; do PYTHONPATH=tests $(BIN)/python -m long.$$run || exit 1; done
 
 # The notebooks in a browser; what serves them is installed here, not with the rest.
-notebooks: $(INSTALLED)
+notebooks: $(TESTED)
 	@$(PIP) --requirement notebooks.lock
 	@$(BIN)/jupyter nbclassic notebooks
 
 # The documentation, with a reference of the public modules; a warning is an error.
-docs: $(INSTALLED)
+docs: $(TESTED)
 	@$(PIP) --requirement docs.lock
 	@$(BIN)/python -m sphinx --quiet --keep-going --fail-on-warning docs build/docs
 
-form-words: $(INSTALLED)
+form-words: $(TESTED)
 	@$(BIN)/python -m isa.word_search
 
 clean:
 	rm -rf $(VENV)
 
+# What the demo needs; the tools of tests and hardware come with the other targets.
 $(INSTALLED): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "lanewise needs Python 3.11 or newer: run make PYTHON=python3.11")'
 	@$(PYTHON) -m venv $(VENV) || { echo "cannot create $(VENV): on Debian, install python3-venv" >&2; exit 3; }
+	@echo "installing $$(grep -c == requirements.lock) packages into $(VENV): 140 MB to fetch, of which 100 are the compiler"
 	@$(PIP) --requirement requirements.lock
 	@$(PIP) --no-build-isolation --editable .
 	@broken=$$($(BIN)/python -m pip check) || { echo "requirements.lock is incomplete: $$broken" >&2; exit 3; }
+	@touch $@
+
+$(TESTED): $(INSTALLED) test.lock
+	@echo "installing $$(grep -c == test.lock) more for tests and hardware: 160 MB to fetch"
+	@$(PIP) --requirement test.lock
+	@broken=$$($(BIN)/python -m pip check) || { echo "test.lock is incomplete: $$broken" >&2; exit 3; }
 	@touch $@

@@ -13,7 +13,9 @@ Faults of Unicorn 2.1.4 that are repaired or kept away from callers here:
 - what is raised while it calls back, an interrupt or a lack of memory, may be swallowed on the way through C, and the
   run goes on: it ends the run and is raised behind it.
 - to map one more region takes it longer than the last, minutes for 20,000: it is given a region at the first access to
-  it, and loses the oldest of many again.
+  it, and loses the oldest of many again;
+- it reserves 1 GiB for translated code, and ends the whole process where a limit of memory (RLIMIT_DATA) is in the
+  way: it is told to take less, and begins anew where that is full.
 """
 
 from __future__ import annotations
@@ -61,6 +63,8 @@ _MISALIGNED = 4
 _NEVER = 2**64 - 1
 _CALLBACK = "ctypes callback"
 """Part of what Python says of an exception that nobody can be given, "Exception ignored on calling ctypes callback"."""
+_TRANSLATED = 32 << 20
+"""Bytes for translated code, of which an instruction takes some tens."""
 _MOST_REGIONS = 64
 """Of data, that Unicorn has mapped at a time: to map one more takes it 0.03 ms then, with 256 of them 0.5 ms."""
 _FATAL_GROUPS = ((0x8F60C400, 0x0E400400), (0x8F7E0C00, 0x0E780800))
@@ -163,6 +167,7 @@ class Emulator:
     def __init__(self, memory: Memory | None = None, c_hooks: CHooks | None = None, hooked: bool = True) -> None:
         self._engine = unicorn.Uc(uc.UC_ARCH_ARM64, uc.UC_MODE_ARM)
         self._engine.ctl_set_cpu_model(arm.UC_CPU_ARM64_MAX)
+        self._engine.ctl_set_tcg_buffer_size(_TRANSLATED)
         self.memory = Memory() if memory is None else memory
         self._given = _Given(self._engine, self.memory)
         self.v = RegisterFile(self, "v", 32)

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from ctypes import CDLL
 from functools import cache
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, connection, get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
@@ -91,7 +91,7 @@ def spread(
         return
     lost = []
     with _executing(jobs, "spawn", work) as executor:
-        with _interrupts_held():
+        with interrupts_held():
             pending = {executor.submit(_do, item): item for item in items}
         for future in as_completed(pending):
             try:
@@ -100,7 +100,7 @@ def spread(
                 lost.append(pending[future])
     for item in lost:
         with _executing(1, "spawn", work) as executor:  # a process of its own
-            with _interrupts_held():
+            with interrupts_held():
                 future = executor.submit(_do, item)
             try:
                 outcome = future.result()
@@ -119,7 +119,7 @@ def spread_here(work: Callable[[Item], Result], items: Sequence[Item], jobs: int
         yield from map(work, items)
         return
     with _executing(jobs, "fork", work) as executor:
-        with _interrupts_held():
+        with interrupts_held():
             pending = [executor.submit(_do, item) for item in items]
         for future in as_completed(pending):
             try:
@@ -143,11 +143,11 @@ class LostItem(NamedTuple):
 class OwnProcess:
     """A process of its own for one item at a time, which outlives what an item does to it: the next one has a new one.
 
-    Of the memory that is free it may take a share.  Ctrl-C is left to this process.
+    Of the memory that is free it may take a share, and no more than so `many` bytes.  Ctrl-C is left to this process.
     """
 
-    def __init__(self, work: Callable[[Any], Any], sharers: int) -> None:
-        self._work, self._sharers = work, sharers
+    def __init__(self, work: Callable[[Any], Any], sharers: int, many: int | None = None) -> None:
+        self._work, self._sharers, self._many = work, sharers, many
         self._executor: ProcessPoolExecutor | None = None
         self._process: BaseProcess | None = None
         self.begun = 0.0
@@ -160,10 +160,12 @@ class OwnProcess:
         self.begun = time.monotonic()
         if self._executor is None:
             context = get_context("spawn")
-            self._executor = ProcessPoolExecutor(1, context, _begin, (self._work, os.getpid(), self._sharers))
+            self._executor = ProcessPoolExecutor(
+                1, context, _begin, (self._work, os.getpid(), self._sharers, self._many)
+            )
             before = set(active_children())
             self.begun += _STARTING
-            with _interrupts_held():
+            with interrupts_held():
                 self._executor.submit(os.getpid).add_done_callback(self._is_ready)
             (self._process,) = set(active_children()) - before
         return self._executor.submit(_do, item)
@@ -171,16 +173,32 @@ class OwnProcess:
     def _is_ready(self, _: object) -> None:
         self.begun = time.monotonic()
 
+    def outcome(self, future: Future[Result], seconds: float) -> Result | LostItem:
+        """What came of the item that was begun, where it is done or has had so many seconds; else the process ends."""
+        took = max(0.0, time.monotonic() - self.begun)
+        try:
+            return future.result(0)
+        except BrokenProcessPool:
+            reason = self.end(patience=1.0) or "its process was ended"
+        except MemoryError:
+            self.end()
+            reason = "there is no memory left for it"
+        except TimeoutError:
+            self.end()
+            reason = f"it took more than {seconds:g} s"
+        return LostItem(reason, 1, took)
+
     def end(self, patience: float = 0.0) -> str:
         """End the process, whatever it does; in a few words how it ended, if it has by itself in so many seconds."""
         executor, process, self._executor, self._process = self._executor, self._process, None, None
         if executor is None or process is None:
             return ""
-        with _interrupts_held():
-            process.join(patience)
-            code = process.exitcode
-            process.kill()
-            executor.shutdown(cancel_futures=True)
+        with interrupts_held():
+            has_ended = bool(connection.wait([process.sentinel], patience))
+            if not has_ended:
+                process.kill()
+            executor.shutdown(cancel_futures=True)  # then nobody else is at asking how it ended
+            code = process.exitcode if has_ended else None
         if code is None:
             return ""
         if code == -signal.SIGKILL:
@@ -221,22 +239,26 @@ def spread_apart(
             for future in dict.fromkeys((*done, *late)):
                 slot, item, tried = running.pop(future)
                 idle.append(slot)
-                took = max(0.0, time.monotonic() - slot.begun)
-                try:
-                    results.append((item, future.result(0)))
-                    continue
-                except BrokenProcessPool:
-                    reason = slot.end(patience=1.0) or "its process was ended"
-                except MemoryError:
-                    slot.end()
-                    reason = "there is no memory left for it"
-                except TimeoutError:
-                    slot.end()
-                    reason = f"it took more than {seconds:g} s"
-                if tried < attempts:
+                found = slot.outcome(future, seconds)
+                if not isinstance(found, LostItem):
+                    results.append((item, found))
+                elif tried < attempts:
                     again.append((item, tried))
                 else:
-                    results.append((item, LostItem(reason, tried, took)))
+                    results.append((item, found._replace(attempts=tried)))
+
+
+def do_apart(slot: OwnProcess, item: object, seconds: float, attempts: int) -> Any:
+    """What the process makes of one item, which is tried and lost as by `spread_apart`; while this process waits."""
+    for tried in range(1, attempts + 1):
+        future = slot.begin(item)
+        while not future.done() and (patience := slot.begun + seconds - time.monotonic()) > 0:
+            wait([future], min(_LOOKED_AFTER, patience))
+        found = slot.outcome(future, seconds)
+        if not isinstance(found, LostItem):
+            break
+        found = found._replace(attempts=tried)
+    return found
 
 
 class LostProcess(LanewiseError):
@@ -246,7 +268,7 @@ class LostProcess(LanewiseError):
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
+def interrupts_held() -> Iterator[None]:
     """Ctrl-C comes afterwards; the processes that start meanwhile never have it, not even as they start."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -266,7 +288,7 @@ def _executing(jobs: int, method: str, work: Callable[[Any], Any]) -> Iterator[P
     try:
         yield executor
     except BaseException:
-        with _interrupts_held():  # what ends at once is waited for: the executor's thread and Python's end would meet
+        with interrupts_held():  # what ends at once is waited for: the executor's thread and Python's end would meet
             for process in set(active_children()) - before:
                 process.kill()
             executor.shutdown(cancel_futures=True)
@@ -278,10 +300,10 @@ _work: Callable[[Any], Any]
 """What this process does, where `spread` has started it."""
 
 
-def _begin(work: Callable[[Any], Any], starter: int, sharers: int = 0) -> None:
+def _begin(work: Callable[[Any], Any], starter: int, sharers: int = 0, many: int | None = None) -> None:
     """Begin a process of a pool.  On Linux it ends with the process that started it: nobody else wants its results.
 
-    With `sharers` it takes no more than its share of the memory that is free.
+    With `sharers` it takes no more than its share of the memory that is free, nor than so `many` bytes.
     """
     global _work
     _work = work
@@ -289,7 +311,7 @@ def _begin(work: Callable[[Any], Any], starter: int, sharers: int = 0) -> None:
         import resource
 
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        share = free * 9 // 10 // sharers
+        share = min(free * 9 // 10 // sharers, many or free)
         resource.setrlimit(resource.RLIMIT_DATA, (share if hard == resource.RLIM_INFINITY else min(share, hard), hard))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":

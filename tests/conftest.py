@@ -198,13 +198,20 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Without:
 
 
 @pytest.fixture
+def verdict_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check that fails does not search for the lines at fault, for seconds: the test says nothing of them."""
+    no_lines = import_module("sim.check.repair.fault").FaultLines()
+    monkeypatch.setattr("sim.check.repair.place.find_fault", lambda *_: no_lines)
+
+
+@pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The tools run so far: clang or ld.lld."""
     seen: list[str] = []
     original = subprocess.run
 
     def counted(command: list[str], **options: Any) -> Any:
-        seen.append(command[3])
+        seen.append(command[1])
         return original(command, **options)
 
     monkeypatch.setattr(subprocess, "run", counted)

@@ -324,6 +324,7 @@ def test_a_wrong_field_of_a_structure_is_told_by_its_name(tmp_path: Path) -> Non
     assert (outcome.mismatch.output, outcome.mismatch.conventions) == ("y.first", ("turned",))
 
 
+@pytest.mark.usefixtures("verdict_alone")
 def test_what_comes_back_in_registers_and_in_memory_is_compared_by_its_fields(tmp_path: Path) -> None:
     text = """struct small { int16_t a; float b; }; struct large { int32_t v[6]; };
         struct small f(int16_t a, int16_t wrong) { struct small s = {a + (a == 77), wrong}; return s; }

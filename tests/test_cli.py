@@ -27,6 +27,7 @@ from sim.check import vectors
 from sim.check.aim.aiming import aim
 from sim.check.check import check_job
 from sim.command.app import foreign_commands
+from sim.kernels import quantized_multiplier
 from sim.kernels.kernel import Kernel
 from sim.kernels.quantize_down import KERNEL
 from sim.toolchain.compilers import CacheUnusable, ToolchainUnavailable, ToolMissing
@@ -41,17 +42,22 @@ def run(*arguments: str) -> Result:
 
 
 @cache
+def small_check() -> Result:
+    return run(*SMALL)
+
+
+@cache
 def small_report() -> dict[str, Any]:
     report: dict[str, Any] = json.loads(run(*SMALL, "--json").stdout)
     return report
 
 
 def test_a_check_that_agrees_exits_with_0() -> None:
-    assert run(*SMALL).exit_code == 0
+    assert small_check().exit_code == 0
 
 
 def test_the_table_names_every_implementation() -> None:
-    shown = run(*SMALL).stdout
+    shown = small_check().stdout
     names = ("kernel.c -O1", "kernel.c -O2", "kernel_plain.c -O1", "kernel_plain.c -O2", "program")
     assert all(name in shown for name in names)
 
@@ -145,16 +151,17 @@ def test_an_unusable_cache_is_one_sentence_and_exit_3(
 
 
 def off_by_one(inputs: Any) -> dict[str, np.ndarray]:
-    return {"output": KERNEL.golden(inputs)["output"] ^ 1}
+    return {name: lanes ^ 1 for name, lanes in quantized_multiplier.KERNEL.golden(inputs).items()}
 
 
 @cache
 def of_a_wrong_golden(*options: str) -> Result:
-    """What a check comes to whose golden reference nobody agrees with."""
+    """What a check comes to whose golden reference nobody agrees with: no line is at fault, and none is looked for."""
     with pytest.MonkeyPatch.context() as patched:
-        wrong = replace(KERNEL, golden=off_by_one)
+        patched.setattr(sim.command.running.check, "with_faults", lambda kernel, jobs, vectors, outcomes: outcomes)
+        wrong = replace(quantized_multiplier.KERNEL, golden=off_by_one)
         patched.setattr(sim.command.options, "built_in_kernel", lambda name, mode: wrong)
-        return run("check", "quantize_down", "--vectors", "50", "--opt", "O1", *options)
+        return run(*QUICK, *options)
 
 
 def test_a_mismatch_exits_with_1() -> None:
@@ -163,14 +170,14 @@ def test_a_mismatch_exits_with_1() -> None:
 
 def test_a_mismatch_is_shown_with_lane_and_both_values() -> None:
     shown = of_a_wrong_golden().stdout
-    assert "FAILED kernel.c -O1" in shown
+    assert "FAILED kernel.c -O2" in shown
     assert "machine" in shown
     assert "golden" in shown
 
 
 def test_a_mismatch_is_the_first_divergence_of_the_json_report() -> None:
     report = json.loads(of_a_wrong_golden("--json").stdout)
-    assert report["first_divergence"].startswith("kernel.c -O1: output[")
+    assert report["first_divergence"].startswith("kernel.c -O2: products[")
 
 
 def test_a_kernel_without_vectors_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,7 +238,7 @@ def test_a_full_disk_keeps_what_was_compared_and_exits_with_3(
         return check_job(*arguments, **options)
 
     monkeypatch.setattr(sim.command.running.check, "check_job", hindered)
-    result = run(*SMALL, "--json", "--jobs", "1")
+    result = run(*QUICK, "--json", "--jobs", "1")
     report = json.loads(result.stdout)
     assert (result.exit_code, report["passed"], len(report["implementations"])) == (3, False, 1)
     assert (report["first_divergence"], bool(report["hindrance"])) == ("", True)
@@ -308,7 +315,7 @@ def test_a_command_of_another_package_that_cannot_be_loaded_is_a_sentence(
 
 
 def test_without_a_terminal_progress_is_a_line_of_stderr_for_each_job(tmp_path: Path) -> None:
-    done = subprocess.run([LANEWISE, *SMALL, "--json"], capture_output=True, text=True, cwd=tmp_path, check=True)
+    done = subprocess.run([LANEWISE, *QUICK, "--json"], capture_output=True, text=True, cwd=tmp_path, check=True)
     outcomes = json.loads(done.stdout)["implementations"]
     titles = [f"{outcome['implementation']} {outcome['flags']}".strip() for outcome in outcomes]
     lanes = [outcome["lanes_compared"] for outcome in outcomes]

@@ -93,6 +93,7 @@ def test_an_object_cannot_be_compiled(folder: Path) -> None:
     assert (done.exit_code, "a.o is none" in done.stderr) == (2, True)
 
 
+@pytest.mark.usefixtures("verdict_alone")
 def test_a_check_takes_the_object_and_says_how_to_repeat_it(folder: Path) -> None:
     command = f"{CLANG} -DBY=1 -O2 -c mine.c"
     done = lanewise("check", "mine.py", "--compile", command, "--vectors", "20", "--json")

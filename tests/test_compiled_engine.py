@@ -73,7 +73,7 @@ def test_a_mistake_planted_in_the_c_is_found(
         assert text in whole()
         return engine_library(key + what, lambda: whole().replace(text, other))
 
-    monkeypatch.setattr(host_compiler, "_handed_over", lambda: planted)
+    monkeypatch.setattr(host_compiler, "compiler_handed_over", lambda: planted)
     names = ("sqxtn .4h,.4s", "sqadd h,h,h", "adds x,x,x", "str q,[x]", "ldr q,[x]", "fadd s,s,s", "fcmp s,s")
     forms = Forms({name: words_of(1)[name] for name in names})
     assert forms.differences(states=32, floating=200)

@@ -5,14 +5,24 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from sim.check.check import Job, check_job
+from sim.check.repair.place import with_faults
+from sim.check.vectors import make_vectors
+from sim.command import app as cli
 from sim.kernels import kernel_names, operator_interface, operators
+from sim.kernels.quantize_down import KERNEL
+from support.command import lanewise
 from support.page_examples import (
     Example,
+    block_after,
     printed_by,
     python_examples,
     run_in_shell,
@@ -86,3 +96,104 @@ def test_launch_configurations_are_of_the_port_and_program_that_are_served() -> 
     for each in launch_configurations().values():
         assert each["program"] == f"${{workspaceFolder}}/{served[2]}"
         assert json.dumps(each).count(served[1]) == 1
+
+
+def printed_by_check(folder: Path, *options: str) -> list[str]:
+    """What `lanewise check quantize_down` prints."""
+    command = [str(Path(sys.executable).with_name("lanewise")), "check", "quantize_down", *options]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [line.rstrip() for line in done.stdout.strip("\n").splitlines()]
+
+
+SHOWN_REPORT = [
+    line.rstrip()
+    for line in block_after(PAGES["checking.md"], "<!-- output of: lanewise check").strip("\n").splitlines()
+]
+"""All of it is compared in `tests/long/long_docs.py`."""
+
+
+def names(report: list[str]) -> list[str]:
+    """The names of a report's figures, in its order."""
+    return [found[1] for line in report if (found := re.match(r"([a-z][a-z ]+?)  +\S", line))]
+
+
+def test_a_smaller_check_reports_the_figures_of_the_page_in_its_order(tmp_path: Path) -> None:
+    printed = printed_by_check(tmp_path, "--opt", "O2", "--vectors", "50")
+    assert names(printed) == names(SHOWN_REPORT)
+    assert {line for line in printed if line.startswith(("mode", "compiler", "common flags"))} <= set(SHOWN_REPORT)
+
+
+def test_a_smaller_check_builds_the_code_of_the_readme(tmp_path: Path) -> None:
+    printed = printed_by_check(tmp_path, "--opt", "O2", "--vectors", "50")
+    codes = [
+        re.findall(r"^ (\S+ -O2) .* ([0-9a-f]{8}) ", "\n".join(report), re.MULTILINE)
+        for report in (printed, SHOWN_REPORT)
+    ]
+    assert (len(codes[0]), codes[0]) == (2, codes[1])
+
+
+def test_the_cycles_begin_as_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    printed = CliRunner().invoke(cli.app, ["cycles", "quantize_down"]).stdout
+    shown = block_after(PAGES["cycles.md"], "<!-- begins the output of: lanewise cycles").splitlines()
+    assert shown
+    assert [line.rstrip() for line in printed.splitlines()][: len(shown)] == shown
+
+
+@pytest.mark.rtl
+def test_the_bench_prints_what_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    printed = lanewise("rtl", "test", "sqrdmulh").stdout
+    assert printed == block_after(PAGES["hardware.md"], "<!-- output of: lanewise rtl test")
+
+
+@pytest.mark.usefixtures("cache")
+def test_all_values_of_an_instruction_are_compared_as_the_page_says() -> None:
+    printed = lanewise("exhaust", "sqrshrn v0.8b, v1.8h, #3", "--jobs", 1).stdout
+    assert printed == block_after(PAGES["machine.md"], "<!-- output of: lanewise exhaust")
+
+
+def test_the_proofs_that_the_page_asks_for_are_found() -> None:
+    """`tests/long/long_docs.py` proves them."""
+    printed = lanewise("rtl", "prove", "rescale", "--list")
+    assert (printed.exit_code, len(printed.stdout.splitlines())) == (0, 2)
+
+
+def test_what_tells_two_conventions_apart_is_as_the_page_says() -> None:
+    printed = CliRunner().invoke(cli.app, ["conventions", "--between", "double_rounding", "single_rounding"]).stdout
+    shown = block_after(PAGES["conventions.md"], "<!-- output of: lanewise conventions --between")
+    assert [line.rstrip() for line in printed.splitlines()] == shown.splitlines()
+
+
+def test_the_test_of_a_kernel_of_ones_own_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(cli.app, ["init", "kernel", "my_kernel"])
+    text = re.search(r"```py\n(.*?)```", PAGES["kernels.md"], re.DOTALL)
+    assert text is not None
+    (tmp_path / "test_mine.py").write_text(text[1])
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "test_mine.py"], capture_output=True, text=True)
+    assert "1 passed" in done.stdout
+
+
+def test_every_kernel_is_in_the_table_of_kernels() -> None:
+    named = set(re.findall(r"^\| `(\w+)` \|", PAGES["conventions.md"], re.MULTILINE))
+    assert set(kernel_names()) <= named
+
+
+def test_the_wrong_kernel_is_explained_as_the_page_says(tmp_path: Path) -> None:
+    source = tmp_path / "kernel.c"
+    text = KERNEL.sources[0].read_text()
+    source.write_text(text.replace("vrshlq_s32(vqaddq_s32(value, fix), minus_shift)", "vrshlq_s32(value, minus_shift)"))
+    job, vectors = Job(source, ("-O0",)), make_vectors(KERNEL, 2000, 1)
+    (outcome,) = with_faults(KERNEL, [job], vectors, [check_job(KERNEL, job, vectors, lambda _: None)])
+    assert str(outcome.mismatch) == block_after(PAGES["checking.md"], "## A wrong kernel").strip()
+
+
+def test_the_claims_of_the_page_are_decided_as_it_says(cache: Path) -> None:
+    printed = CliRunner().invoke(cli.app, ["prove", "sqrdmulh*"]).stdout
+    rows = [
+        " ".join(line.split()) for line in block_after(PAGES["proving.md"], "<!-- rows of: lanewise prove").splitlines()
+    ]
+    found = " / ".join(" ".join(line.split()) for line in printed.splitlines())
+    assert [row for row in rows if row not in found] == []

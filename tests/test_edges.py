@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -66,10 +67,11 @@ def test_a_report_has_no_emoji() -> None:
     assert ":x:.c" in shown(outcome(":x:.c", ""))
 
 
-@pytest.mark.parametrize("text", ["\x1b[31mred", "\x9b31mred", "\x07", "\r", "\x7f"])
+@pytest.mark.parametrize("text", ["\x1b[31mred", "\x9b31mred", "\x07", "\r", "\x7f", "\u202eder", "\u2066der"])
 def test_an_escape_sequence_is_shown_not_obeyed(text: str) -> None:
     plain = visible(f"a\t{text}\n")
-    assert (all(letter.isprintable() or letter in "\t\n" for letter in plain), "\\x" in plain) == (True, True)
+    assert all(letter.isprintable() or letter in "\t\n" for letter in plain)
+    assert "\\x" in plain or "\\u" in plain
 
 
 def test_the_name_of_a_captured_call_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
@@ -254,19 +256,23 @@ true
 """
 
 
+@pytest.mark.parametrize(("made", "locks"), [("installed", ["requirements"]), ("tested", ["requirements", "test"])])
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_a_set_up_shows_what_is_fetched_where_a_terminal_watches(is_terminal: bool, tmp_path: Path) -> None:
-    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+def test_a_set_up_shows_what_is_fetched_where_a_terminal_watches(
+    is_terminal: bool, made: str, locks: list[str], tmp_path: Path
+) -> None:
+    for name in ("Makefile", "requirements.lock", "test.lock", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
     python = tmp_path / "python"
     python.write_text(FAKE_PYTHON)
     python.chmod(0o755)
     ours, theirs = pty.openpty() if is_terminal else os.pipe()
-    subprocess.run(["make", f"PYTHON={python}", ".venv/.installed"], cwd=tmp_path, stdout=theirs, check=True)
+    subprocess.run(["make", f"PYTHON={python}", f".venv/.{made}"], cwd=tmp_path, stdout=theirs, check=True)
     os.close(theirs)
     os.close(ours)
     asked = (tmp_path / "installed").read_text().splitlines()
-    assert ["--quiet" in line for line in asked] == 2 * [not is_terminal]
+    assert [re.findall(r"(\w+)\.lock", line) for line in asked if ".lock" in line] == [[lock] for lock in locks]
+    assert {"--quiet" in line for line in asked} == {not is_terminal}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -331,3 +332,29 @@ def test_what_is_raised_around_a_callback_is_not_lost_in_a_fault(
     emulator.x[1] = FAR
     with raised_in(KeyboardInterrupt, *place), pytest.raises(KeyboardInterrupt):
         emulator.run(max_instructions=1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process")
+def test_several_emulators_fit_into_little_memory() -> None:
+    """Unicorn would reserve 1 GiB for each, and end the process where it cannot."""
+    program = (
+        "import resource, sim; [sim.Emulator() for _ in range(2)]; resource.setrlimit(resource.RLIMIT_DATA, ({0}, {0}))"
+    )
+    program += "; print(len([sim.Emulator() for _ in range(8)]))"
+    done = subprocess.run(
+        [sys.executable, "-c", program.format(900 << 20)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "8\n", "")
+
+
+def test_code_beyond_what_is_kept_translated_runs_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1 MiB, the least that Unicorn takes, is full after some 15,000 instructions: they are here 50,000, twice."""
+    monkeypatch.setattr("sim.emulator._TRANSLATED", 1 << 20)
+    count, start = 50_000, 0x100000
+    emulator = Emulator()
+    emulator.memory.map(start, 64 * PAGE, "rx")
+    emulator.memory.write(start, bytes.fromhex("00040091") * count)  # add x0, x0, #1
+    for _ in range(2):
+        emulator.pc = start
+        emulator.run(until=start + 4 * count)
+    assert emulator.x[0] == 2 * count

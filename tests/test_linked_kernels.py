@@ -101,6 +101,7 @@ def test_a_table_that_nothing_defines_is_named_where_it_is_read(tmp_path: Path) 
     )
 
 
+@pytest.mark.usefixtures("verdict_alone")
 def test_constructors_that_were_not_run_are_told_and_run_when_asked(tmp_path: Path) -> None:
     kernel = kernel_file(tmp_path, "mine.cpp", STATIC)
     code, report = checked(kernel)
@@ -176,6 +177,7 @@ def test_a_kernel_with_computed_extents_alignment_and_parameters_behind_a_pointe
     assert passes or "and 6 more declared); if it is meant: over_read(7) on 'a'" in str(report["first_divergence"])
 
 
+@pytest.mark.usefixtures("verdict_alone")
 def test_a_wrong_field_behind_the_pointer_is_found(tmp_path: Path) -> None:
     (tmp_path / "mine.c").write_text(PADDED.replace("p->bounds[0]", "p->bounds[1]"))
     (tmp_path / "mine.py").write_text(PADDED_KERNEL.replace("OVER", "over_read(7)"))

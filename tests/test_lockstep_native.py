@@ -252,7 +252,7 @@ def test_a_mistake_in_generated_c_is_found_at_its_instruction(monkeypatch: pytes
     def planted(key: str, whole: Callable[[], str]) -> Path:
         return engine_library(key + "planted", lambda: re.sub(r"S->x\[r0\] = (\w+);", r"S->x[r0] = \1 + 1;", whole()))
 
-    monkeypatch.setattr(host_compiler, "_handed_over", lambda: planted)
+    monkeypatch.setattr(host_compiler, "compiler_handed_over", lambda: planted)
     with pytest.raises(CompiledFault, match=r"at 0x10004, add x3, x4, #1: lockstep in native code"):
         run(Case("", [NOP, ADD_X3_X4_1], [NOP, ADD_X3_X4_1], ""), patience=0)
 

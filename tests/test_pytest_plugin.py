@@ -123,7 +123,7 @@ def test_the_failure_names_the_command_that_opens_it_at_the_fault(
     assert "machine -128, golden 127" in opened.stdout
     *_, before, golden, after = opened.stdout.splitlines()
     assert (before.split()[0], after.split()[0]) == ("before", "next")
-    assert golden == "golden  saturate: output[15] is -128, golden 127, parts here"
+    assert golden == "golden  saturate: output[15] is -128, golden 127"
 
 
 def test_what_failed_is_run_first_the_next_time_whatever_the_seed(failed: Failed) -> None:

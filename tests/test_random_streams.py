@@ -7,7 +7,7 @@ from random import Random
 from typing import TypeVar
 
 import pytest
-from hypothesis import HealthCheck, find, given, settings
+from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 from isa.lane import Int, Lane
@@ -19,7 +19,12 @@ from support.streams_vocabulary import FORM_WORDS, Vocabulary, recorded_words, v
 
 SEEDS = 28
 T = TypeVar("T")
-SEARCH = settings(max_examples=2000, database=None, suppress_health_check=list(HealthCheck))
+SEARCH = settings(
+    max_examples=2000,
+    database=None,
+    phases=(Phase.generate, Phase.shrink),
+    suppress_health_check=list(HealthCheck),
+)
 
 
 @pytest.mark.parametrize("number", range(SEEDS))

@@ -205,3 +205,17 @@ def test_twenty_columns_fold_the_name_and_keep_the_verdict() -> None:
 def test_no_line_of_the_table_is_wider_than_the_console() -> None:
     lines = shown(report(AGREES, STOPPED, common_flags=("--target=aarch64-linux-gnu", "-ffp-contract=off")), 40)
     assert max(len(line) for line in lines[:-2]) <= 40
+
+
+def test_of_failures_in_the_same_lane_only_what_differs_is_told_again() -> None:
+    first = "output[0]: machine 1, golden 2\n  first different: mul (a.c:3)\n  [every] lane is wrong"
+    texts = (first, first.replace("mul", "madd"), first, first.replace("machine 1", "machine 3"))
+    failures = [replace(DIFFERS, flags=f"-O{number}", failure=text) for number, text in enumerate(texts)]
+    lines = shown(report(*failures))
+    begin = lines.index("FAILED program -O0")
+    assert lines[begin + 1 : begin + 15] == [
+        *first.splitlines(), "",
+        "FAILED program -O1: as program -O0, but", "  first different: madd (a.c:3)", "",
+        "FAILED program -O2: as program -O0", "",
+        "FAILED program -O3", *texts[3].splitlines(), "",
+    ]  # fmt: skip

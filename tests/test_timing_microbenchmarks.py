@@ -19,7 +19,16 @@ from sim.timing.model.core import Core
 from sim.timing.model.core_file import core_names, load_core
 from sim.timing.model.pipeline import schedule
 from sim.timing.model.stream import Executed
-from support.microbenchmarks import Chain, accumulating, chain, cycles_each, independent, shortest, stream_of
+from support.microbenchmarks import (
+    Chain,
+    accumulating,
+    chain,
+    cycles_each,
+    in_the_long_run,
+    independent,
+    shortest,
+    stream_of,
+)
 
 CORES = {name: load_core(name) for name in core_names()}
 TOLERANCE = Fraction(1, 20)
@@ -208,7 +217,7 @@ def passed_through_memory(store: str, load: str, size: int, core: Core) -> Fract
     """Cycles of a loop that stores a register and loads it again."""
     body = [Executed(None, code(store)[0], (), ((4096, size),), False, None),
             Executed(None, code(load)[0], ((4096, size),), (), False, None)]  # fmt: skip
-    return time_loop(Loop(tuple(body), ((0,), (0,))), core, 1_000_000).per_iteration
+    return in_the_long_run(Loop(tuple(body), ((0,), (0,))), core)
 
 
 @pytest.mark.parametrize("core", CORES.values(), ids=CORES)

@@ -7,10 +7,10 @@ import os
 import pwd
 import re
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import metadata, util
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -306,9 +306,12 @@ def test_a_tool_stopped_without_a_word_is_the_environments_fault(write: Write, m
         build(write("kernel.c", SUM))
 
 
-def test_a_python_that_cannot_be_run_is_the_environments_fault(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with pytest.raises(ToolchainUnavailable, match=r"cannot run clang: .*/nowhere/python"):
+def test_a_compiler_that_is_not_where_its_package_is_is_the_environments_fault(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = ModuleSpec("ziglang", None, origin=str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(util, "find_spec", lambda name: package)
+    with pytest.raises(ToolchainUnavailable, match=rf"cannot run clang: .*{tmp_path}/zig"):
         build(write("kernel.c", SUM))
 
 

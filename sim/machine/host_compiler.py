@@ -25,7 +25,8 @@ class NoHostCompiler(LanewiseError):
 
 
 @cache
-def _handed_over() -> HostCompiler:
+def compiler_handed_over() -> HostCompiler:
+    """The compiler for this computer.  Raises NoHostCompiler where none was handed over."""
     for point in entry_points(group=HOST_COMPILERS):
         found: HostCompiler = point.load()
         return found
@@ -34,4 +35,4 @@ def _handed_over() -> HostCompiler:
 
 def compile_for_host(key: str, text: Callable[[], str]) -> Path:
     """A shared object by the compiler that was handed over.  Raises NoHostCompiler where none was, and what it does."""
-    return _handed_over()(key, text)
+    return compiler_handed_over()(key, text)

@@ -32,15 +32,12 @@ PATIENCE: Final = 100_000
 
 
 class Block(NamedTuple):
-    """Instructions that run one after the other; `branch` is the last one if it decides where to go on."""
+    """So many instructions that run one after the other; `branch` is the last one if it decides where to go on."""
 
     body: list[Run]
     branch: Run | None
+    length: int
     next_pc: int
-
-    @property
-    def length(self) -> int:
-        return len(self.body) + (self.branch is not None)
 
 
 class Machine:
@@ -69,6 +66,7 @@ class Machine:
         self.instructions_executed = 0
         self.table = table
         self._blocks: dict[int, Block] = {}
+        self._bound: dict[int, tuple[Instruction, Run]] = {}
         self._recorded: dict[int, tuple[Instruction, Run]] = {}
         self._instructions: dict[int, Instruction] = {}
         self._patches: dict[int, Instruction] = {}
@@ -159,8 +157,8 @@ class Machine:
         """
         changed = {*self._patches, *patches}
         for pc in changed:
-            self._instructions.pop(pc, None)
-            self._recorded.pop(pc, None)
+            for known in (self._instructions, self._bound, self._recorded):
+                known.pop(pc, None)
         self._patches = dict(patches)
         self._instructions |= self._patches
         for start, block in list(self._blocks.items()):
@@ -224,8 +222,10 @@ class Machine:
         """Execute as `run` does; yields where each branch leads, taken or not, as soon as it is executed."""
         until = self._prepare(until)
         left = sys.maxsize if max_instructions is None else max_instructions
+        memory = self.memory
         while self.pc != until and left > 0:
-            self._notice_code()
+            if self._code_version != memory.code_version:
+                self._notice_code()
             block = self._blocks.get(self.pc) or self._translate(self.pc)
             branches = block.branch is not None and block.length <= left
             left -= self._run_block(block, left)
@@ -243,7 +243,8 @@ class Machine:
 
     def _run_block(self, block: Block, limit: int) -> int:
         """Execute a block, or the first `limit` instructions of it."""
-        body = block.body if block.length <= limit else block.body[:limit]
+        length, branch = block.length, block.branch
+        body = block.body if length <= limit else block.body[:limit]
         pending = iter(body)
         try:
             for execute in pending:
@@ -254,36 +255,40 @@ class Machine:
             self.pc += 4 * done
             fault.pc, fault.disassembly = self.pc, self.instruction_at(self.pc).text
             raise fault from None
-        if block.length <= limit:
-            target = block.branch() if block.branch is not None else None
+        if length <= limit:
+            target = branch() if branch is not None else None
             self.pc = block.next_pc if target is None else target
         else:
-            self.pc += 4 * len(body)
-        count = min(block.length, limit)
-        self.instructions_executed += count
-        return count
+            length = len(body)
+            self.pc += 4 * length
+        self.instructions_executed += length
+        return length
 
     def _notice_code(self) -> None:
         """Forget all instructions where code has changed."""
         if self._code_version == self.memory.code_version:
             return
         self._blocks.clear()
+        self._bound.clear()
         self._recorded.clear()
         self._instructions = dict(self._patches)
         self._code_version = self.memory.code_version
 
     def _translate(self, start: int) -> Block:
         """The block at an address, which is kept."""
-        body: list[Run] = []
+        memory, body = self.memory, list[Run]()
         branch, pc = None, start
         while len(body) < _MAX_BLOCK:
-            try:
-                instruction = self.instruction_at(pc)
-            except ExecutionError:
-                if body:
-                    break
-                raise
-            run = self._bound(instruction, self.memory.load, self.memory.store, pc)
+            known = self._bound.get(pc)
+            if known is None:
+                try:
+                    instruction = self.instruction_at(pc)
+                except ExecutionError:
+                    if body:
+                        break
+                    raise
+                known = self._bound[pc] = instruction, self._bind(instruction, memory.load, memory.store, pc)
+            instruction, run = known
             pc += 4
             if instruction.is_branch:
                 branch = run
@@ -291,10 +296,10 @@ class Machine:
             body.append(run)
             if pc in self._stops:
                 break
-        block = self._blocks[start] = Block(body, branch, pc % 2**64)
+        block = self._blocks[start] = Block(body, branch, len(body) + (branch is not None), pc % 2**64)
         return block
 
-    def _bound(self, instruction: Instruction, load: Load, store: Store, pc: int) -> Run:
+    def _bind(self, instruction: Instruction, load: Load, store: Store, pc: int) -> Run:
         if must_be_aligned(instruction):
             lse2 = "lse2" in self.features
             load, store = aligned_load(load, lse2), aligned_store(store, lse2)
@@ -334,7 +339,7 @@ class Machine:
         known = self._recorded.get(pc)
         if known is None:
             instruction = self.instruction_at(pc)
-            run = self._bound(instruction, self._load_recorded, self._store_recorded, pc)
+            run = self._bind(instruction, self._load_recorded, self._store_recorded, pc)
             known = self._recorded[pc] = instruction, run
         instruction, execute = known
         places = instruction.places_written

@@ -18,7 +18,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -129,7 +128,7 @@ def clang_command(*first: str) -> list[str]:
     library = _ziglang() / "lib"
     headers = (*first, "include", "libc/include/aarch64-linux-musl", "libc/include/generic-musl")
     search = [argument for folder in headers for argument in ("-isystem", str(library / folder))]
-    return [sys.executable, "-m", "ziglang", "clang", *_TARGET, *search]
+    return [*_zig("clang"), *_TARGET, *search]
 
 
 @functools.cache
@@ -290,24 +289,29 @@ def _host_clang() -> list[str]:
     machine = platform.machine()
     folders = ("include", f"libc/include/{machine}-linux-musl", "libc/include/generic-musl")
     search = [argument for folder in folders for argument in ("-isystem", str(_ziglang() / "lib" / folder))]
-    return [sys.executable, "-m", "ziglang", "clang", f"--target={machine}-linux-gnu", "-nostdinc", *search]
+    return [*_zig("clang"), f"--target={machine}-linux-gnu", "-nostdinc", *search]
 
 
 @functools.cache
 def version_text(compiler: str) -> str:
     """What tells one compiler from another: the words of the system's, the version of the package `ziglang`."""
-    return _ziglang_version() if compiler == sys.executable else _run([compiler, "--version"])
+    return _ziglang_version() if Path(compiler).name == "zig" else _run([compiler, "--version"])
 
 
 def _built_for_host(text: str, compiler: list[str], scratch: Path) -> Path:
     (scratch / "library.c").write_text(text)
     made = ["-o", "library.so"]
-    if compiler[0] != sys.executable:
+    if Path(compiler[0]).name != "zig":
         _run([*compiler, "-shared", "library.c", *made, "-lm"], scratch)
     else:
         _run([*compiler, "-c", "library.c", "-o", "library.o"], scratch)
-        _run([sys.executable, "-m", "ziglang", "ld.lld", "-shared", "library.o", *made], scratch)
+        _run([*_zig("ld.lld"), "-shared", "library.o", *made], scratch)
     return scratch / "library.so"
+
+
+def _zig(tool: str) -> list[str]:
+    """The program in `ziglang` itself: Python, to start it, takes as long as a small file takes to compile."""
+    return [str(_ziglang() / "zig"), tool]
 
 
 def _ziglang() -> Path:
@@ -333,7 +337,7 @@ def _linker(base: int) -> list[str]:
     """The command without inputs and output."""
     if base % _PAGE or not 0 <= base < _ADDRESS_LIMIT:
         raise ToolchainError(f"cannot link at base {base:#x}: give a multiple of {_PAGE} from 0 to below 2**48")
-    return [sys.executable, "-m", "ziglang", "ld.lld", *_LINK, f"--image-base={base:#x}"]
+    return [*_zig("ld.lld"), *_LINK, f"--image-base={base:#x}"]
 
 
 def cache_directory() -> Path:
@@ -442,13 +446,14 @@ def _archived(sources: list[Path], compiler: list[str], scratch: Path) -> tuple[
     """The runtime as an archive, of which the linker takes what a program lacks."""
     _run(compiler, scratch)
     objects = [source.with_suffix(".o").name for source in sources]
-    _run([sys.executable, "-m", "ziglang", "ar", "rcs", "runtime.a", *objects], scratch)
+    _run([*_zig("ar"), "rcs", "runtime.a", *objects], scratch)
     return scratch / "runtime.a", sources
 
 
 def _tool(command: list[str]) -> str:
     """The name of the program that a command runs."""
-    return command[3] if command[0] == sys.executable else Path(command[0]).name
+    program, *words = command
+    return words[0] if Path(program).name == "zig" and words else Path(program).name
 
 
 def _run(command: list[str], directory: Path | None = None) -> str:
@@ -498,7 +503,6 @@ def _executed(
 ) -> subprocess.CompletedProcess[str]:
     """Run a program in an environment without these variables."""
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
-    environment["PYTHONSAFEPATH"] = "1"  # a folder `ziglang` where we are is not the compiler's
     try:
         return subprocess.run(
             command, capture_output=True, encoding="utf-8", errors="replace", env=environment, cwd=directory,

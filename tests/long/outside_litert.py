@@ -1,7 +1,7 @@
 """Networks made here, in LiteRT: every layer of its kernels is one of our conventions, and which one is what is known.
 
-Default kernels (XNNPACK) scale in float32 and round to even; without delegates they double and round ties up; the
-reference doubles and rounds as gemmlowp (docs/spec/known_differences.md).
+Default kernels (XNNPACK) scale in float32 and round to even, and add with one rounding; without delegates they double
+and round ties up; the reference doubles and rounds as gemmlowp (docs/spec/known_differences.md).
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from sim.models.compare import compared
-from sim.models.litert import litert_tensors
 from sim.models.report import ModelReport
+from sim.models.runtimes.litert import litert_tensors
 from sim.models.tflite_file import read_tflite
-from support.tflite_models import small_net
+from support.planted_layers import fifty_layers
+from support.tflite_models import mlp_of_16_bits, small_net
 
 NAMED = {
     "litert": "product_xnnpack",
@@ -23,6 +24,9 @@ NAMED = {
     "litert-reference": "double_rounding of derive_tflite",
 }
 """A convention that every layer of the runtime shares that requantizes."""
+PRODUCTS = {"litert": "product_xnnpack", "litert-no-delegate": "double_rounding", "litert-reference": "double_rounding"}
+"""Of MUL, whose kernel without delegates is another than that of the sums."""
+ADDITIONS = {"litert": "add_xnnpack", "litert-no-delegate": "add_tflite", "litert-reference": "add_tflite"}
 SEEDS, SIZE = range(12), 24
 
 
@@ -35,10 +39,43 @@ def test_every_layer_of_nets_is_reproduced_by_one_convention(runtime: str, tmp_p
         network = read_tflite(path)
         drawn = np.random.default_rng(seed).integers(-128, 128, (1, SIZE, SIZE, 4)).astype(np.int8)
         tensors = litert_tensors(path, network, {0: drawn}, runtime)
-        report = ModelReport(network=network, against=runtime, seed=seed, layers=tuple(compared(network, tensors)))
+        report = ModelReport(network=network, against=runtime, seed=seed, layers=compared(network, tensors))
         assert [layer.outcome for layer in report.layers] == ["equal"] * 6, report.verdict
         names = set(report.common["scaling"])
         shared = names if shared is None else shared & names
     print(runtime, sorted(shared or ()))
     assert NAMED[runtime] in (shared or ())
     assert not any(name in (shared or ()) for other, name in NAMED.items() if other != runtime)
+
+
+@pytest.mark.parametrize("runtime", NAMED)
+def test_every_layer_of_nets_of_fifty_is_reproduced(runtime: str, tmp_path: Path) -> None:
+    """Whose factors make ties: convolutions, depthwise ones, additions, products and averages."""
+    for seed in range(6):
+        path = tmp_path / f"net_{seed}.tflite"
+        path.write_bytes(fifty_layers(seed))
+        network = read_tflite(path)
+        x = network.tensors[network.inputs[0]]
+        drawn = np.random.default_rng(seed).integers(-128, 128, x.shape).astype(np.int8)
+        tensors = litert_tensors(path, network, {x.number: drawn}, runtime)
+        report = ModelReport(network=network, against=runtime, seed=seed, layers=compared(network, tensors))
+        assert [layer.outcome for layer in report.layers] == ["equal"] * 50, report.verdict
+        assert NAMED[runtime] in report.common["scaling"]
+        assert PRODUCTS[runtime] in {name.split(" of ")[0] for name in report.common["product"]}
+        assert ADDITIONS[runtime] in report.common["addition"]
+        assert report.common["pooling"] == ("average_ties_away",)
+
+
+@pytest.mark.parametrize("runtime", NAMED)
+def test_every_layer_of_an_mlp_of_16_bits_is_reproduced(runtime: str, tmp_path: Path) -> None:
+    """Biases of 64 bits, as its reference reads them; of 32 bits it reads what lies behind them too."""
+    for seed in range(6):
+        path = tmp_path / f"mlp_{seed}.tflite"
+        path.write_bytes(mlp_of_16_bits(seed))
+        network = read_tflite(path)
+        x = network.tensors[network.inputs[0]]
+        drawn = np.random.default_rng(seed).integers(-32768, 32768, x.shape).astype(np.int16)
+        tensors = litert_tensors(path, network, {x.number: drawn}, runtime)
+        report = ModelReport(network=network, against=runtime, seed=seed, layers=compared(network, tensors))
+        assert [layer.outcome for layer in report.layers] == ["equal"] * 4, report.verdict
+        assert "add_tflite" in report.common["addition"]

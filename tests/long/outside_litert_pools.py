@@ -9,7 +9,7 @@ import pytest
 import tflite
 
 from sim.kernels.pool.golden import pool
-from sim.models.litert import litert_tensors
+from sim.models.runtimes.litert import litert_tensors
 from sim.models.tflite_file import read_tflite
 from support.tflite_models import ModelWriter
 

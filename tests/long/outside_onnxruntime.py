@@ -9,9 +9,9 @@ import pytest
 
 from sim.models.compare import compared
 from sim.models.onnx_file import read_onnx
-from sim.models.onnxruntime import onnxruntime_tensors
 from sim.models.report import ModelReport
-from support.onnx_models import small_onnx_net
+from sim.models.runtimes.onnxruntime import onnxruntime_tensors
+from support.onnx_models import gated_onnx_net, small_onnx_net
 
 SIZE = 24
 
@@ -23,7 +23,18 @@ def test_every_layer_of_a_net_is_reproduced(seed: int, tmp_path: Path) -> None:
     network = read_onnx(path)
     drawn = np.random.default_rng(seed).integers(0, 256, (1, 3, SIZE, SIZE)).astype(np.uint8)
     tensors = onnxruntime_tensors(path, network, {network.inputs[0]: drawn})
-    report = ModelReport(network=network, against="onnxruntime", seed=seed, layers=tuple(compared(network, tensors)))
+    report = ModelReport(network=network, against="onnxruntime", seed=seed, layers=compared(network, tensors))
     assert [layer.outcome for layer in report.layers] == ["equal"] * 6, report.verdict
     assert "round_even_then_offset" in report.common["scaling"]
     assert not any(name.startswith("double_rounding") for name in report.common["scaling"])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_products_and_averages_are_reproduced(seed: int, tmp_path: Path) -> None:
+    path = tmp_path / "net.onnx"
+    path.write_bytes(gated_onnx_net(seed, SIZE))
+    network = read_onnx(path)
+    drawn = np.random.default_rng(seed).integers(0, 256, (1, 3, SIZE, SIZE)).astype(np.uint8)
+    tensors = onnxruntime_tensors(path, network, {network.inputs[0]: drawn})
+    report = ModelReport(network=network, against="onnxruntime", seed=seed, layers=compared(network, tensors))
+    assert [layer.outcome for layer in report.layers] == ["equal"] * 4, report.verdict

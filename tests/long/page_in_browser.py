@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from base64 import b64encode
@@ -106,7 +107,7 @@ def opened(context: BrowserContext, session: Session, folder: Path) -> Page:
     page.on("pageerror", lambda error: pytest.fail(str(error)))
     page.on("request", lambda request: request.url == file.as_uri() or pytest.fail(request.url))
     page.goto(file.as_uri())
-    page.wait_for_function("document.documentElement.dataset.ready")
+    expect(page.locator("html")).to_have_attribute("data-ready", re.compile(r"\d+"), timeout=30_000)
     return page
 
 
@@ -142,9 +143,7 @@ def test_lanes_are_those_of_the_session_wherever_one_goes(context: BrowserContex
         long.goto(int(position))
         page.locator(".number").fill(str(position))
         page.locator(".number").press("Enter")
-        page.wait_for_function(
-            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
-        )
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
         shown = lanes_shown(page)
         held = {
             f"{number} {4 * lane} 4": text
@@ -241,20 +240,20 @@ def test_keys_step_and_go_to_writes_and_to_the_fault(context: BrowserContext, fa
     number = page.locator(".number")
     fault = failing.position
     for key, position in (("ArrowRight", fault + 1), ("ArrowLeft", fault), ("Home", 0), ("ArrowLeft", 0), ("f", fault)):
-        page.keyboard.press(key)
+        page.locator("body").press(key)
         expect(number).to_have_value(str(position))
     assert failing.trouble is not None
     assert failing.trouble.mismatch is not None
     text = failing.spot_of(failing.trouble.mismatch.output, failing.trouble.mismatch.lane).name
     written = failing.find(f"writes {text}", 0)
     assert written is not None
-    page.keyboard.press("Home")
-    page.keyboard.press("n")
+    page.locator("body").press("Home")
+    page.locator("body").press("n")
     expect(number).to_have_value(str(written + 1))
-    page.keyboard.press("End")
-    page.keyboard.press("p")
+    page.locator("body").press("End")
+    page.locator("body").press("p")
     expect(number).to_have_value(str(written + 1))
-    page.keyboard.press("Escape")
+    page.locator("body").press("Escape")
     expect(page.locator(".panel")).to_be_hidden()
 
 

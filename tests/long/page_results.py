@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,7 +68,7 @@ def page(request: pytest.FixtureRequest, browser: Browser, file: Path) -> Iterat
     opened.on("pageerror", lambda error: pytest.fail(str(error)))
     opened.on("request", lambda request: request.url == file.as_uri() or pytest.fail(request.url))
     opened.goto(file.as_uri())
-    opened.wait_for_function("document.documentElement.dataset.ready")
+    expect(opened.locator("html")).to_have_attribute("data-ready", re.compile(r"\d+"), timeout=30_000)
     yield opened
     context.close()
 

@@ -4,6 +4,7 @@
 
 Ends with 1 where a proof says of a fault what inputs say otherwise: proved although some input shows it, or refuted by
 inputs on which the check in lockstep finds nothing.  `undecided` are shown: no more is said of them than that.
+Ctrl-C says what is known until then, with 130.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from multiprocessing import get_context
 from rich.console import Console
 from rich.progress import Progress
 
+from isa.errors import INTERRUPTED, MISMATCH
 from support.planted_words import SUBJECTS, Planted, judged
 
 
@@ -36,18 +38,23 @@ def main() -> int:
     ):
         task = progress.add_task("faults", total=asked.faults)
         seeds = range(asked.seed, asked.seed + asked.faults)
-        for done in as_completed([workers.submit(judged, SUBJECTS[seed % len(SUBJECTS)], seed) for seed in seeds]):
-            one = done.result()
-            found.append(one)
-            progress.advance(task)
-            if one.verdict == "undecided" or one.verdict.startswith("WRONGLY"):
-                print(f"{one.verdict}: {one.subject}, {one.where}: {one.said}", flush=True)
+        try:
+            for done in as_completed([workers.submit(judged, SUBJECTS[seed % len(SUBJECTS)], seed) for seed in seeds]):
+                one = done.result()
+                found.append(one)
+                progress.advance(task)
+                if one.verdict == "undecided" or one.verdict.startswith("WRONGLY"):
+                    print(f"{one.verdict}: {one.subject}, {one.where}: {one.said}", flush=True)
+        except KeyboardInterrupt:
+            workers.shutdown(wait=False, cancel_futures=True)
+            print(f"interrupted after {len(found)} of {asked.faults}", flush=True)
     verdicts = Counter(one.verdict for one in found)
     print(", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())))
     if asked.json:
         with open(asked.json, "w") as file:
             json.dump([one._asdict() for one in sorted(found)], file, indent=1)
-    return int(any(verdict.startswith("WRONGLY") for verdict in verdicts))
+    wrong = any(verdict.startswith("WRONGLY") for verdict in verdicts)
+    return MISMATCH if wrong else INTERRUPTED if len(found) < asked.faults else 0
 
 
 if __name__ == "__main__":

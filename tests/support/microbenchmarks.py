@@ -34,6 +34,10 @@ PARTNERS = {
 }
 """Instructions that carry a result from one register file to the other."""
 UNROLLED = 12
+LINKS = 4
+"""Of a chain, so that no instruction reads the register that it writes; as each waits, more would show no more."""
+MANY = 1000
+"""Iterations; every pipeline is full after fewer."""
 ALWAYS_TAKEN = ("b", "bl", "br", "blr", "ret", "retaa", "retab")
 
 
@@ -133,16 +137,29 @@ def stream_of(body: Sequence[Instruction]) -> tuple[Executed, ...]:
 
 
 def cycles_each(body: Sequence[Instruction], core: Core) -> Fraction:
-    """Cycles of an iteration of an endless loop of these instructions."""
+    """Cycles of an iteration of an endless loop of these instructions, as `in_the_long_run`."""
     stream = stream_of(body)
-    return time_loop(Loop(stream, ((),) * len(stream)), core, 1_000_000).per_iteration
+    return in_the_long_run(Loop(stream, ((),) * len(stream)), core)
 
 
+def in_the_long_run(loop: Loop, core: Core) -> Fraction:
+    """Cycles of an iteration: exact where the loop soon repeats itself, else what a thousand take after a thousand.
+
+    Fractions of a cycle that meet choices of pipes can need ten thousands of iterations for the exact number.
+    """
+    both = time_loop(loop, core, 2 * MANY)
+    if both.period:
+        return both.per_iteration
+    return Fraction(both.cycles - time_loop(loop, core, MANY).cycles, MANY)
+
+
+@cache
 def independent(probe: Probe) -> list[Instruction]:
     """Instructions of which none waits for another."""
     return [Instruction(probe.pattern, probe.registers(number, {})) for number in range(probe.copies())]
 
 
+@cache
 def accumulating(name: str) -> list[Instruction]:
     """An instruction of that class that adds to its own result; none where the class has no accumulator."""
     for probe in probes()[name]:
@@ -165,6 +182,7 @@ class Chain:
     of_bases: bool
 
 
+@cache
 def chain(probe: Probe) -> Chain | None:
     """The chain of a probe, through a partner where it needs one; None where there can be none."""
     if probe.result is None:
@@ -179,11 +197,12 @@ def chain(probe: Probe) -> Chain | None:
 
 
 def _direct(probe: Probe, slot: int, operand: int) -> Chain:
+    copies = 1 if operand == slot else min(probe.copies(), LINKS)
+
     def link(number: int) -> Instruction:
-        before = probe.registers(number - 1, {})[slot]
+        before = probe.registers((number - 1) % copies, {})[slot]
         return Instruction(probe.pattern, probe.registers(number, {operand: before}))
 
-    copies = 1 if operand == slot else probe.copies()
     body = [link(number) for number in range(copies)]
     through_address = probe.is_access and probe.reads[operand] == "x"
     return Chain(body, (timing_class(probe.pattern),), through_address, probe.moves_base)

@@ -77,3 +77,22 @@ def small_onnx_net(seed: int = 1, size: int = 12) -> bytes:
     output = made.scale("output", 0.019, 134)
     made.nodes.append(helper.make_node("QLinearMatMul", [*row, *of_matrix, *output[1:]], ["output"]))
     return made.content((1, 3, size, size), "output")
+
+
+def gated_onnx_net(seed: int = 1, size: int = 12) -> bytes:
+    """Two convolutions of one image, their product, and the average of each channel: uint8 by int8."""
+    rng, made = np.random.default_rng(seed), OnnxWriter()
+    x, product, average = made.scale("x", 0.02, 120), made.scale("product", 0.05, 128), made.scale("average", 0.01, 99)
+    branches = []
+    for name, zero in (("left", 117), ("right", 131)):
+        made.constant(f"{name}_w", rng.integers(-127, 128, (8, 3, 3, 3)).astype(np.int8))
+        weights = made.scale(f"{name}_w", np.full(8, 0.0015), np.zeros(8), "int8")
+        branch = made.scale(name, 0.031, zero)
+        made.nodes.append(helper.make_node("QLinearConv", [*x, *weights, *branch[1:]], [name], pads=[1, 1, 1, 1]))
+        branches += branch
+    own = {"domain": "com.microsoft"}
+    made.nodes.append(helper.make_node("QLinearMul", [*branches, *product[1:]], ["product"], **own))
+    made.nodes.append(
+        helper.make_node("QLinearGlobalAveragePool", [*product, *average[1:]], ["average"], channels_last=0, **own)
+    )
+    return made.content((1, 3, size, size), "average")

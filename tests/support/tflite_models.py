@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import flatbuffers
@@ -200,3 +201,23 @@ def small_net(seed: int = 1, size: int = 8) -> ModelWriter:
     made.layer("FULLY_CONNECTED", (row, fc_weights, fc_bias), (output,), "FullyConnectedOptions")
     made.inputs, made.outputs = [x], [output]
     return made
+
+
+def mlp_of_16_bits(seed: int = 1) -> bytes:
+    """Three fully connected layers of int16 by int8, the second with RELU, and the sum of the first and the last."""
+    rng, made, widths, rows = np.random.default_rng(seed), ModelWriter(), (24, 32, 32, 32), 16
+    scales = (0.0003, 0.00031, 0.00043, 0.00029)
+    layers = [made.tensor("x", "int16", (rows, widths[0]), scales[0], 0)]
+    for number, (depth, width) in enumerate(pairwise(widths)):
+        kernel, of_kernel = rng.integers(-127, 128, (width, depth)).astype(np.int8), np.float32(0.7 / 127 / depth**0.5)
+        weights = made.tensor(f"weights_{number}", "int8", (width, depth), of_kernel, 0, kernel)
+        added = rng.integers(-50_000, 50_001, width).astype(np.int64)
+        bias = made.tensor(f"bias_{number}", "int64", (width,), np.float32(scales[number]) * of_kernel, 0, added)
+        output = made.tensor(f"layer_{number}", "int16", (rows, width), scales[number + 1], 0)
+        made.layer("FULLY_CONNECTED", (layers[-1], weights, bias), (output,), "FullyConnectedOptions",
+                   FusedActivationFunction=number % 2)  # fmt: skip
+        layers.append(output)
+    total = made.tensor("sum", "int16", (rows, widths[-1]), 0.00061, 0)
+    made.layer("ADD", (layers[1], layers[-1]), (total,), "AddOptions", PotScaleInt16=False)
+    made.inputs, made.outputs = [layers[0]], [total]
+    return made.content()

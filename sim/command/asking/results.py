@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import typer
@@ -26,13 +27,21 @@ def results(
     slower: float | None,
     junit_file: Path | None,
     html_file: Path | None,
+    parquet_file: Path | None,
     as_json: bool,
 ) -> None:
     """Do what `lanewise results` says: its options are those of `sim.command.signatures.many.results`."""
     require_writable("--junit", junit_file)
     require_writable("--html", html_file)
+    require_writable("--parquet", parquet_file)
+    if parquet_file is not None and find_spec("pyarrow") is None:
+        fail("--parquet needs pyarrow, which is not installed; run: pip install 'lanewise[parquet]'", MISSING)
     with Store(store, reading=True) as opened:
         report = report_of(opened, run, against)
+        if parquet_file is not None:
+            from sim.campaign.parquet import packed_results  # needs pyarrow, which is optional
+
+            write_file(parquet_file, packed_results(opened, report.run))
     if report.trend is None and (new or slower is not None):
         fail(f"{'--new' if new else '--slower'} compares with a run before, and {report.run.name} has none")
     if as_json:

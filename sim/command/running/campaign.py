@@ -13,7 +13,7 @@ import typer
 from isa.errors import INTERRUPTED, MISMATCH, MISSING
 from sim.campaign.file import read_campaign
 from sim.campaign.groups import command_of
-from sim.campaign.plan import ordered, planned
+from sim.campaign.plan import ordered, planned, touching
 from sim.campaign.result import VERDICTS
 from sim.campaign.run import CampaignRun, on_this_machine, run_campaign
 from sim.campaign.store import Store
@@ -24,14 +24,22 @@ _SECONDS_A_LINE = 30.0
 
 
 def campaign(
-    file: Path, store: Path | None, jobs: int, scheduler: str | None, plan: bool, again: bool, as_json: bool
+    file: Path,
+    touched: list[Path] | None,
+    store: Path | None,
+    jobs: int,
+    scheduler: str | None,
+    plan: bool,
+    again: bool,
+    as_json: bool,
 ) -> None:
-    """Do what `lanewise campaign` says: its options are those of `sim.command.signatures.campaign`."""
-    wanted = read_campaign(file)
+    """Do what `lanewise campaign` says: its options are those of `sim.command.signatures.many.campaign`."""
+    wanted, files = read_campaign(file), [one.absolute() for one in touched or []]
     place = store.absolute() if store is not None else wanted.store
     if plan:
         with chdir(wanted.folder):
-            coming = ordered(planned(wanted), {})
+            coming = planned(wanted)
+            coming = ordered(touching(wanted, coming, files) if files else coming, {})
         kinds = Counter(job.case.kind for job in coming)
         if as_json:
             print_json([{"kind": job.case.kind, "job": job.hash.hex(), "command": command_of(job.case)}
@@ -66,15 +74,17 @@ def campaign(
                 print_progress(f"{run.jobs - run.left:,} of {run.jobs:,} jobs, {failed:,} failed, {line}; {words}")
                 said = time.monotonic()
 
-        run = run_campaign(wanted, opened, spread, tell, again)
+        run = run_campaign(wanted, opened, spread, tell, again, files)
     if as_json:
         verdicts = {verdict: run.verdicts[verdict] for verdict in VERDICTS}
         print_json({"run": run.number, "store": str(place), "jobs": run.jobs, "kept": run.kept, "done": run.done,
                     "left": run.left, "interrupted": run.interrupted, "verdicts": verdicts})  # fmt: skip
+    elif not run.number:
+        print_text(f"no job of {wanted.name} reads {'this file' if len(files) == 1 else 'one of these files'}")
     else:
         told = [f"{run.verdicts[verdict]:,} {verdict}" for verdict in VERDICTS if run.verdicts[verdict]]
         print_text(
-            f"run {run.number} of {wanted.name}: {run.jobs:,} jobs, {run.kept:,} kept, {run.done:,} done now"
+            f"run {run.number} of {run.name}: {run.jobs:,} jobs, {run.kept:,} kept, {run.done:,} done now"
             f"{f', {run.left:,} left' if run.left else ''}\n{', '.join(told) or 'nothing was done'}\n"
             f"next: lanewise results {_from_here(place)}"
         )

@@ -22,7 +22,7 @@ from sim.check.check import Advance, Job, check_job, jobs_of
 from sim.check.external import (
     ExternalBackend,
     check_external_backend,
-    load_backend,
+    load_backends,
 )
 from sim.check.operand_classes import collect_operand_classes
 from sim.check.repair.place import with_faults
@@ -59,6 +59,7 @@ def check(
     vectors: int | None,
     opt: str,
     mode: str | None,
+    hold: list[str] | None,
     engine: str,
     limit: int,
     object_file: Path | None,
@@ -84,7 +85,7 @@ def check(
     flags = compile_flags(march, cflags, include)
     cores = processors_named(core)
     require_writable("--junit", junit_file)
-    chosen = chosen_kernel(kernel, mode)
+    chosen = chosen_kernel(kernel, mode).held(_held(hold)) if hold else chosen_kernel(kernel, mode)
     levels = list(dict.fromkeys(level.strip().removeprefix("-") for level in opt.split(",") if level.strip()))
     if not levels or not set(levels) <= set(LEVELS):
         fail(f"--opt takes some of {','.join(LEVELS)}, not {opt!r}", USAGE)
@@ -103,6 +104,7 @@ def check(
         with_sources=(*chosen.with_sources, *(beside or ())),
         constructors=chosen.constructors or constructors,
     )
+    compiler = compiler_version()  # before what takes long
     of_hardware = {"lanes": lanes, "profile": profile, "modules": modules}
     given = {name: str(value) for name, value in of_hardware.items() if value is not None}
     if given and not rtl:
@@ -110,7 +112,7 @@ def check(
     try:
         with progress_bar() as progress:
             progress.add_task("building the hardware's simulator", total=None, visible=rtl)
-            hardware = load_backend("rtl", chosen, given) if rtl else None
+            hardware = load_backends("rtl", chosen, given) if rtl else []
         jobs = jobs_of(chosen, levels, flags)
         made = chosen_vectors(chosen, SHORT_LANES if rtl and vectors is None else vectors, seed)
         with progress_bar() as progress:
@@ -132,11 +134,11 @@ def check(
     for name, value in options.items():
         if value is not None and (name, value) not in _USUAL:
             words += [f"--{name}", str(value)]
+    words += [word for one in hold or [] for word in ("--hold", one)]
     files = [word for folder in include or [] for word in ("--include", str(folder))]
     files += [word for file in beside or [] for word in ("--with", str(file))]
     words += files
     reproduce = shlex.join([*words, "--rtl"] if rtl else words)
-    compiler = compiler_version()
     for job in jobs[:1]:
         if job.source is not None:  # what cannot be built or called is a fault of what was given, no result
             require_fit(open_kernel(chosen, job.source, *job.flags), chosen.symbol, chosen.signature)
@@ -185,22 +187,22 @@ _Checked = tuple[int, Outcome | _Stopped]
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
-    """Checks jobs by their numbers, or the hardware, whose number follows."""
+    """Checks jobs by their numbers, or hardware, whose numbers follow."""
 
     kernel: Kernel
     jobs: Sequence[Job]
     vectors: Vectors
     engine: Engine
     limit: int
-    hardware: ExternalBackend | None
+    hardware: Sequence[ExternalBackend]
     advance: Advance
 
     def __call__(self, number: int) -> _Checked:
         """The outcome, with its number; errors as text, which goes from one process to another."""
         try:
-            if number == len(self.jobs):
-                assert self.hardware is not None
-                return number, check_external_backend(self.kernel, self.hardware, self.vectors)
+            if number >= len(self.jobs):
+                backend = self.hardware[number - len(self.jobs)]
+                return number, check_external_backend(self.kernel, backend, self.vectors)
             job = self.jobs[number]
             return number, check_job(
                 self.kernel, job, self.vectors, self.advance, engine=self.engine, max_instructions=self.limit
@@ -217,13 +219,25 @@ class _Work:
         )
 
 
+def _held(texts: Sequence[str]) -> dict[str, int]:
+    """The numbers of --hold by the names of their arguments."""
+    numbers = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        try:
+            numbers[name] = int(number, 0)
+        except ValueError:
+            fail(f"--hold takes an argument and its number, such as n=8, not {text!r}", USAGE)
+    return numbers
+
+
 def _run(
     kernel: Kernel,
     jobs: Sequence[Job],
     vectors: Vectors,
     engine: Engine,
     limit: int,
-    hardware: ExternalBackend | None,
+    hardware: Sequence[ExternalBackend],
     processes: int,
 ) -> tuple[list[Job], list[Outcome], bool, str]:
     """The outcomes of jobs, with those, then of the hardware; whether it was interrupted, and what else ended it early.
@@ -237,13 +251,13 @@ def _run(
     sets, processes = len(vectors.inputs), min(processes, len(jobs))
     is_stopped, hindrance = False, ""
     with progress_bar() as progress:
-        task = progress.add_task("", total=(len(jobs) + (hardware is not None)) * sets)
+        task = progress.add_task("", total=(len(jobs) + len(hardware)) * sets)
         advance: Advance = partial(progress.advance, task) if processes == 1 else lambda _: None
         work = _Work(
             kernel=kernel, jobs=jobs, vectors=vectors, engine=engine, limit=limit, hardware=hardware, advance=advance
         )
         try:
-            of_hardware = map(work, [len(jobs)] if hardware is not None else [])  # its simulator is of this process
+            of_hardware = map(work, range(len(jobs), len(jobs) + len(hardware)))  # whose simulators are of this process
             for number, outcome in chain(spread_here(work, work.by_cost(), processes), of_hardware):
                 if isinstance(outcome, _Stopped):
                     if not done or outcome.exit_code != MISSING:
@@ -276,6 +290,8 @@ def _debugging(report: Report, name: str, kernel: Kernel, options: Sequence[str]
         if source is not None and outcome.failed_set is not None:
             level = outcome.flags.partition(" ")[0].removeprefix("-")
             words = ["lanewise", "debug", name, "--failing", *(["--opt", level] if level else []), *options]
+            if outcome.mismatch is not None and outcome.mismatch.fault is not None:
+                words += [word for line in outcome.mismatch.fault.lines for word in ("--fault", line)]
             return shlex.join([*words, *(["--source", source.name] if source != kernel.sources[0] else [])])
     return ""
 
@@ -294,7 +310,12 @@ def _with_operand_classes(report: Report, kernel: Kernel, jobs: Sequence[Job], v
 
 
 def _shrunk(
-    report: Report, kernel: Kernel, jobs: Sequence[Job], vectors: Vectors, limit: int, hardware: ExternalBackend | None
+    report: Report,
+    kernel: Kernel,
+    jobs: Sequence[Job],
+    vectors: Vectors,
+    limit: int,
+    hardware: Sequence[ExternalBackend],
 ) -> str:
     """The first failing input set made small; an interrupt leaves it as it is."""
     number = next(i for i, outcome in enumerate(report.outcomes) if outcome.failure)
@@ -302,9 +323,10 @@ def _shrunk(
     if outcome.failed_set is None:
         return ""
     try:
-        if outcome.made_as and hardware is not None:
-            small = shrink_external_backend(kernel, hardware, vectors, outcome.failed_set)
-            return f"{small.told(outcome)}\n  {hardware.show(small.inputs)}".rstrip()
+        for backend in hardware:
+            if backend.name == outcome.implementation:
+                small = shrink_external_backend(kernel, backend, vectors, outcome.failed_set)
+                return f"{small.told(outcome)}\n  {backend.show(small.inputs)}".rstrip()
         made = shrink(kernel, jobs[number], vectors, outcome.failed_set, report.engine, max_instructions=limit)
         return made.told(outcome)
     except KeyboardInterrupt:

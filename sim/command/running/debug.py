@@ -36,6 +36,7 @@ def debug(
     length: int | None,
     input_set: int | None,
     failing: bool,
+    fault: list[str] | None,
     vectors: int | None,
     seed: int,
     call: str | None,
@@ -59,7 +60,8 @@ def debug(
     wanted = DebugRequest(
         what=what, symbol=symbol, arguments=tuple(arguments or ()), level=optimisation_flag(opt),
         flags=compile_flags(march, cflags, include), beside=tuple(beside or ()), mode=mode, source=source,
-        length=length, seed=seed, vectors=vectors, number=input_set, failing=failing, call=call, limit=limit,
+        length=length, seed=seed, vectors=vectors, number=input_set, failing=failing, faults=tuple(fault or ()),
+        call=call, limit=limit,
     )  # fmt: skip
     try:
         session = Session(find_call(wanted))

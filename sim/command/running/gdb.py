@@ -29,6 +29,7 @@ def serve_gdb(
     length: int | None,
     input_set: int | None,
     failing: bool,
+    fault: list[str] | None,
     vectors: int | None,
     seed: int,
     call: str | None,
@@ -43,7 +44,8 @@ def serve_gdb(
     wanted = DebugRequest(
         what=what, symbol=symbol, arguments=tuple(arguments or ()), level=optimisation_flag(opt),
         flags=compile_flags(march, cflags, include), beside=tuple(beside or ()), mode=mode, source=source,
-        length=length, seed=seed, vectors=vectors, number=input_set, failing=failing, call=call, limit=limit,
+        length=length, seed=seed, vectors=vectors, number=input_set, failing=failing, faults=tuple(fault or ()),
+        call=call, limit=limit,
     )  # fmt: skip
     session = Session(find_call(wanted))
     try:

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-import numpy as np
 import typer
 
 from isa.errors import MISMATCH, MISSING
@@ -16,16 +15,18 @@ from sim.cycles.cores import chosen_cores
 from sim.explanation.tensor_file import read_arrays
 from sim.models.compare import compared, tensors_by_name
 from sim.models.cycles import NetworkCycles, cycles_of_layers
-from sim.models.forward import FORWARD_CONVENTIONS, forward
+from sim.models.forward import FORWARD_CONVENTIONS, drawn_inputs, forward
 from sim.models.kernel_in_layer import kernel_in_layer
-from sim.models.litert import RESOLVERS, litert_tensors
 from sim.models.network import AnyArray, ModelError, Network
 from sim.models.onnx_file import read_onnx
-from sim.models.onnxruntime import onnxruntime_tensors
 from sim.models.report import ModelReport
+from sim.models.runtimes.litert import RESOLVERS, litert_tensors
+from sim.models.runtimes.onnxruntime import onnxruntime_tensors
 from sim.models.tflite_file import read_tflite
-from sim.terminal.output import print_json, print_shown, require_one_of
+from sim.terminal.output import print_json, print_shown, require_one_of, write_file
+from sim.terminal.writable import require_writable
 from sim.view.rounding.model import show_cycles_of_layers, show_kernel_in_layer, show_model, show_network
+from sim.view.rounding.model_page import model_page
 
 RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], dict[int, AnyArray]]]] = {
     **{name: partial(litert_tensors, runtime=name) for name in RESOLVERS},
@@ -36,13 +37,17 @@ RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], d
 
 def model(
     file: Path, against: str | None, inputs: Path | None, layer: int | None, kernel: str | None, mode: str | None,
-    opt: str, convention: str, cycles: str | None, seed: int, as_json: bool,
+    opt: str, convention: str, cycles: str | None, seed: int, html_file: Path | None,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Do what `lanewise model` says: its options are those of `sim.command.signatures.model`."""
     if not file.is_file():
         raise ModelError(f"there is no file {file}")
     if (layer is None) != (kernel is None):
         raise ModelError("--layer and --kernel go together: the layer's number, and what is put in its place")
+    if html_file is not None and (against is None or kernel is not None):
+        raise ModelError("--html shows the layers beside those of --against: give that, and no --kernel")
+    require_writable("--html", html_file)
     require_one_of("--convention", convention, FORWARD_CONVENTIONS)
     network = read_onnx(file) if file.suffix == ".onnx" else read_tflite(file)
     if cycles is not None:
@@ -76,11 +81,13 @@ def model(
             raise typer.Exit(MISMATCH)
         return
     assert against is not None
-    report = ModelReport(network=network, against=against, seed=drawn, layers=tuple(compared(network, tensors)))
+    report = ModelReport(network=network, against=against, seed=drawn, layers=compared(network, tensors))
     if as_json:
         print_json(report.as_json())
     else:
         print_shown(partial(show_model, report))
+    if html_file is not None:
+        write_file(html_file, model_page(report).encode())
     if report.first_apart is not None:
         raise typer.Exit(MISMATCH)
     if not report.compared:
@@ -95,22 +102,10 @@ def _tensors(
         if not Path(against).exists():
             raise ModelError(f"{against} is neither a file nor one of {', '.join(RUNTIMES)}")
         return tensors_by_name(network, read_arrays(Path(against))), None
-    given = tensors_by_name(network, read_arrays(inputs)) if inputs is not None else _drawn(network, seed)
+    given = tensors_by_name(network, read_arrays(inputs)) if inputs is not None else drawn_inputs(network, seed)
     missing = [network.tensors[number].name for number in network.inputs if number not in given]
     if missing:
         raise ModelError(f"{inputs} has no {', '.join(missing)}, which {network.name} takes")
     given = {number: given[number] for number in network.inputs}
     made = forward(network, given, convention) if against is None else RUNTIMES[against](file, network, given)
     return made, seed if inputs is None else None
-
-
-def _drawn(network: Network, seed: int) -> dict[int, AnyArray]:
-    """Any numbers of the inputs' types, of a seed."""
-    rng, found = np.random.default_rng(seed), dict[int, AnyArray]()
-    for number in network.inputs:
-        tensor = network.tensors[number]
-        if tensor.dtype not in ("int8", "uint8", "int16") or tensor.shape is None:
-            raise ModelError(f"the input {tensor.name} is {tensor}: give numbers for it with --inputs FILE.npz")
-        limits = np.iinfo(tensor.dtype)
-        found[number] = rng.integers(limits.min, limits.max, tensor.shape, tensor.dtype, endpoint=True)
-    return found

@@ -17,8 +17,10 @@ from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE
 from isa.evaluate.smt import solver_version
 from sim.call.call import CompiledKernel
 from sim.call.kernel_image import open_kernel
+from sim.call.single import written_arguments
+from sim.check.aim.find import AtLine, FindError, FoundInput, InputSearch, Unlike, wanted_of
 from sim.check.check import Job, check_job, jobs_of
-from sim.check.report import Report
+from sim.check.report import PROGRAM, Report
 from sim.check.vectors import Vectors
 from sim.command.options import as_compiled, chosen_kernel, compile_flags
 from sim.kernels.inputs import numbers_of
@@ -37,6 +39,7 @@ from sim.terminal.output import fail, print_json, print_progress, print_shown, p
 from sim.toolchain.compilers import CacheUnusable, cache_directory, compiler_version, fixed_flags, is_source
 from sim.toolchain.function_types import require_fit
 from sim.toolchain.levels import LEVELS
+from sim.view.find import show_found
 from sim.view.prove import show_claims, show_kernel_proof, show_proofs
 from sim.view.report import show_report
 
@@ -57,6 +60,7 @@ def prove(
     opt: str,
     lengths: str,
     all_lengths: bool,
+    program: bool,
     each: list[str] | None,
     known: list[str] | None,
     source: list[Path] | None,
@@ -66,13 +70,17 @@ def prove(
     cflags: str,
     include: list[Path] | None,
     same: tuple[str, str] | None,
+    find: str | None,
 ) -> None:
     """Do what `lanewise prove` says: its options are those of `sim.command.signatures.prove`."""
-    is_prototype = same is not None and "(" in what
+    is_prototype = "(" in what and (same is not None or find is not None)
     if is_prototype or what in kernel_names() or _is_kernel_file(what):
         kernel = _without_reference(what) if is_prototype else chosen_kernel(what, mode)
         if symbol is not None:
             kernel = replace(kernel, symbol=symbol)
+        wanted = None if find is None else wanted_of(find)
+        if wanted is not None and (same or program or all_lengths or each or known):
+            fail("--find looks for one input: it goes without --same, --program, --all-lengths, --each, --known", USAGE)
         if same and all_lengths:
             fail("--all-lengths compares with the golden reference, --same two builds: give one of them", USAGE)
         if source and compile_with is not None:
@@ -82,8 +90,13 @@ def prove(
         if source:
             kernel = replace(kernel, sources=tuple(source), program=None)
         flags = compile_flags(march, cflags, include)
+        if program and (same or kernel.program is None):
+            fail(
+                "--program is about a kernel with a program of intrinsics, and not for --same, which takes program",
+                USAGE,
+            )
         chosen = [_build(kernel, name, flags) for name in same] if same else jobs_of(kernel, _levels(opt), flags)
-        builds = [job for job in chosen if job.source is not None]
+        builds = chosen if same else [job for job in chosen if (job.source is None) == program]
         shapes = shapes_of(kernel, _numbers("--lengths", lengths))
         asked = (shapes, _each(each), frozenset(known or ()))
         _require_inputs(kernel, shapes, {"--each": asked[1], "--known": asked[2]})
@@ -92,10 +105,17 @@ def prove(
                    "cflags": [cflags] if cflags else [], "include": include,
                    "compile": [compile_with] if compile_with else []}  # fmt: skip
         words = ["lanewise", "prove", what, *(["--same", *same] if same else ["--opt", opt])]
-        words += ["--all-lengths"] * all_lengths
+        words += ["--all-lengths"] * all_lengths + ["--program"] * program
         words += [
             word for name, values in options.items() for value in values or () for word in (f"--{name}", str(value))
         ]
+        if wanted is not None:
+            search = InputSearch(
+                kernel=kernel, shapes=shapes, seconds=timeout, jobs=jobs, kept_in=_cache(no_cache),
+                has_reference=not is_prototype,
+            )  # fmt: skip
+            _find(search, builds, wanted, as_json)
+            return
         told = shlex.join(words)
         _prove_kernel(kernel, builds, *asked, timeout, jobs, no_cache, same is not None, is_prototype, all_lengths,
                       as_json, told)  # fmt: skip
@@ -108,7 +128,9 @@ def prove(
         "--symbol": symbol,
         "--compile": compile_with,
         "--same": same,
+        "--find": find,
         "--all-lengths": all_lengths,
+        "--program": program,
     }
     if given := [name for name, value in of_kernels.items() if value]:
         fail(
@@ -187,7 +209,9 @@ def _levels(opt: str) -> list[str]:
 
 
 def _build(kernel: Kernel, name: str, flags: tuple[str, ...]) -> Job:
-    """A build from its name: a level, or a file with a function, a level, or both."""
+    """A build from its name: a level, or a file with a function, a level, or both; or the program of intrinsics."""
+    if name == PROGRAM and kernel.program is not None:
+        return Job(None, ())
     file, at, level = name.rpartition("@")
     if not at and not re.fullmatch(r"-?O\w", name):
         file, level = name, "O2"
@@ -243,14 +267,14 @@ def _prove_kernel(
 ) -> None:  # fmt: skip
     names = [" ".join([job.name, *job.flags[:1]]) for job in jobs]
     builds = {
-        name: open_kernel(job.of(kernel), job.source, *job.flags)
+        name: None if job.source is None else open_kernel(job.of(kernel), job.source, *job.flags)
         for name, job in zip(names, jobs, strict=True)
-        if job.source
     }
     if same and len(builds) < 2:
         fail(f"--same names the build {names[0]} twice", USAGE)
     for image, job in zip(builds.values(), jobs, strict=True):
-        require_fit(image, job.of(kernel).symbol, kernel.signature)
+        if image is not None:
+            require_fit(image, job.of(kernel).symbol, kernel.signature)
     with progress_bar() as progress:
         task = progress.add_task("proving", total=None)
         prover = Prover(
@@ -263,9 +287,10 @@ def _prove_kernel(
         f"processor time: {proof.trace_seconds:.1f} s to follow the code, {proof.solver_seconds:.1f} s to decide"
     )
     print_progress(f"{seconds_of}; questions kept from before: {proof.kept}")
-    if is_prototype:  # what the first build gives is what the check of the second wants
-        name, first = names[0], jobs[0]
-        compared = CompiledKernel(builds[name], first.of(kernel), engine="machine")
+    image = builds[names[0]]
+    if is_prototype and image is not None:  # what the first build gives is what the check of the second wants
+        first = jobs[0]
+        compared = CompiledKernel(image, first.of(kernel), engine="machine")
         kernel = replace(kernel, golden=lambda inputs: compared.call(inputs, _SEED).outputs["machine"])
     checked = _checked(kernel, dict(zip(names, jobs, strict=True)), proof, reproduce)
     if as_json:
@@ -277,6 +302,52 @@ def _prove_kernel(
     if proof.interrupted:
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit({"proved": 0, "counter-example": MISMATCH, "unknown": MISSING}[proof.outcome])
+
+
+def _find(search: InputSearch, jobs: Sequence[Job], wanted: AtLine | Unlike, as_json: bool) -> None:
+    """Look for an input, tell what came of it, and end with the exit code that says so."""
+    found, nowhere = list[tuple[FoundInput, str]](), list[FindError]()
+    try:
+        with progress_bar() as progress:
+            progress.add_task("looking for an input", total=None)
+            if isinstance(wanted, Unlike):
+                found.append((search.unlike(wanted), ""))
+                jobs = ()
+            for job in jobs:
+                assert job.source is not None
+                assert isinstance(wanted, AtLine)
+                image = open_kernel(search.kernel, job.source, *job.flags)
+                require_fit(image, search.kernel.symbol, search.kernel.signature)
+                title = " ".join([job.name, *job.flags[:1]])
+                try:
+                    found += [
+                        (one, _run_again(search.kernel, job, one)) for one in search.at_line(title, image, wanted)
+                    ]
+                except FindError as error:  # another source may have the line
+                    nowhere.append(error)
+    except KeyboardInterrupt:
+        fail("interrupted before an answer was found", INTERRUPTED)
+    if not found:
+        raise nowhere[0]
+    if as_json:
+        print_json([{**one.as_json(), "again": again} for one, again in found])
+    else:
+        print_shown(partial(show_found, found))
+    verdicts = {one.verdict for one, _ in found}
+    raise typer.Exit(0 if "found" in verdicts else MISMATCH if verdicts == {"none can"} else MISSING)
+
+
+def _run_again(kernel: Kernel, job: Job, found: FoundInput) -> str:
+    """The command that makes the call with what was found; "" where nothing was, or arguments are no text."""
+    if found.inputs is None or job.source is None:
+        return ""
+    texts = written_arguments(kernel.signature, kernel.arguments(found.inputs))
+    if texts is None:
+        return ""
+    level, *flags = job.flags or ("-O2",)
+    words = ["lanewise", "run", str(job.source), kernel.symbol, *texts, "--opt", level.removeprefix("-")]
+    words += ["--cflags", shlex.join(flags)] if flags else []
+    return shlex.join([*words, *(word for path in kernel.with_sources for word in ("--with", str(path)))])
 
 
 def _checked(kernel: Kernel, jobs: Mapping[str, Job], proof: KernelProof, reproduce: str) -> Report | None:

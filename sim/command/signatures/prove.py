@@ -30,6 +30,9 @@ def prove(
     all_lengths: Annotated[
         bool, typer.Option("--all-lengths", help="Of a kernel: prove it for any length besides, by induction.")
     ] = False,
+    program: Annotated[
+        bool, typer.Option("--program", help="Of a kernel: prove its program of intrinsics in the place of builds.")
+    ] = False,
     each: Annotated[
         list[str] | None,
         typer.Option(help="Of a kernel: a number to take value by value, NAME=0..31; may be repeated."),
@@ -49,15 +52,24 @@ def prove(
     same: Annotated[
         tuple[str, str] | None,
         typer.Option(
-            help="Of a kernel or a prototype: two builds, each O0 or FILE:FUNCTION@O0, that give the same.",
+            help="Of a kernel or a prototype: two builds, each O0, FILE:FUNCTION@O0 or program, that give the same.",
             metavar="A B",
+        ),
+    ] = None,
+    find: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a kernel or a prototype: an input to find, 'tie at FILE:LINE', 'branch at FILE:LINE', "
+            "'unlike CONVENTION at OUTPUT[3]'."
         ),
     ] = None,
 ) -> None:
     """Decide for all inputs: claims about instructions and conventions, or that compiled kernels are their references.
 
     Of a kernel, built-in or a kernel file, every output lane of each build is compared with the golden reference for
-    all numbers in the domains, in every shape of the lengths; --same compares two builds.  Otherwise claims are
+    all numbers in the domains, in every shape of the lengths; --same compares two builds; --find looks for an input
+    with which an instruction of a source line meets a class of operands or goes one way, or proves that there is none:
+    exit codes 0, 1, and 3 where neither is known.  Otherwise claims are
     decided: that instructions compute what Arm's manual says, and how conventions relate; FILE.py may hold claims of
     your own, in a list named CLAIMS of sim.prove.Claim; the file is run.  A verdict is proved, a counter-example, which
     for a kernel is checked at once, or unknown with the reason: exit codes 0, 1 and 3 of a kernel.

@@ -27,6 +27,10 @@ Level = Annotated[str, typer.Option(help="Optimisation level of a source.")]
 Source = Annotated[Text, typer.Option("--source", help="Which of a kernel's sources; default: the first.")]
 Length = Annotated[Number, typer.Option(min=1, max=1 << 24, help="Elements of a kernel's row: 256.")]
 Failing = Annotated[bool, typer.Option("--failing", help="A kernel's first input set that a check fails on, shrunk.")]
+Faults = Annotated[
+    list[str] | None,
+    typer.Option("--fault", metavar="FILE:LINE", help="A line that the check has found at fault; may be repeated."),
+]
 InputSet = Annotated[Number, typer.Option("--set", min=0, help="An input set of a kernel's check by its number.")]
 Vectors = Annotated[Number, typer.Option(min=0, help="Random output lanes of that check.")]
 CapturedId = Annotated[Text, typer.Option("--call", metavar="ID", help="Which one of the captured calls.")]

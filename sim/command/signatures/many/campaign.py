@@ -14,6 +14,9 @@ from sim.terminal.on_demand import done_by
 @done_by("sim.command.running.campaign:campaign")
 def campaign(
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="What is to be done; docs/campaigns.md says how.")],
+    touched: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILES]...", help="Only jobs that read one of these; default: all.")
+    ] = None,
     store: Annotated[
         Path | None, typer.Option(help="Where results are kept; default: FILE.sqlite beside the file.")
     ] = None,

@@ -26,6 +26,9 @@ def results(
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write a page: heat maps, groups, all jobs in a table.")
     ] = None,
+    parquet_file: Annotated[
+        Path | None, typer.Option("--parquet", help="Write a row for every job as Parquet, for tools of data.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the groups, and what is different, as JSON.")] = False,
 ) -> None:
     """Say what failed in a campaign, in groups with the smallest case of each, and what is different from before.
