@@ -1,6 +1,7 @@
 """The long run of proofs: faults planted by seed in the machine code of kernels, each proved or refuted, and tried.
 
-    PYTHONPATH=tests .venv/bin/python -m long.proofs [--faults N] [--seed FIRST] [--jobs N] [--json FILE]
+    PYTHONPATH=tests .venv/bin/python -m long.proofs [--faults N] [--seed FIRST] [--seconds N] [--jobs N]
+        [--json FILE]
 
 Ends with 1 where a proof says of a fault what inputs say otherwise: proved although some input shows it, or refuted by
 inputs on which the check in lockstep finds nothing.  `undecided` are shown: no more is said of them than that.
@@ -28,6 +29,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--faults", type=int, default=240)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=120, help="for a question")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--json", default=None)
     asked = parser.parse_args()
@@ -39,7 +41,8 @@ def main() -> int:
         task = progress.add_task("faults", total=asked.faults)
         seeds = range(asked.seed, asked.seed + asked.faults)
         try:
-            for done in as_completed([workers.submit(judged, SUBJECTS[seed % len(SUBJECTS)], seed) for seed in seeds]):
+            planted = [workers.submit(judged, SUBJECTS[n % len(SUBJECTS)], n, asked.seconds) for n in seeds]
+            for done in as_completed(planted):
                 one = done.result()
                 found.append(one)
                 progress.advance(task)
