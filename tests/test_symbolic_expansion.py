@@ -6,8 +6,8 @@ from random import Random
 from isa.evaluate.exact import Evaluation
 from isa.lane import S32, Int, Place, Read
 from sim.prove.claim import ClaimInputs
-from sim.symbolic.expansion import MOST_TERMS, expanded
 from sim.symbolic.nodes import Simplifier
+from sim.symbolic.rules.expansion import MOST_TERMS, expanded
 from sim.symbolic.simplify import SIMPLIFIER, simplified
 from support.symbolic_rules import INPUTS, RANGES, random_expression
 

@@ -192,5 +192,9 @@ def test_code_that_computes_with_addresses_is_not_proved(tmp_path: Path) -> None
     assert text.count(was) == 1
     source.write_text(text.replace(was, "lower, upper) ^ ((uintptr_t)accumulators >> 2 & 1);\n    }\n}"))
     proof = proved(QUANTIZE, source=source, lengths=(1,))
-    assert proof.outcome == "unknown"
-    assert "where arrays lie: address of accumulators" in proof.builds[0].failures[0].reason
+    assert proof.outcome == "counter-example"
+    assert any("where arrays lie: address of accumulators" in failure.reason for failure in proof.builds[0].failures)
+    (refuting, *_) = (one.inputs for one in proof.builds[0].failures if one.outcome == "counter-example")
+    assert refuting is not None
+    calls = [call_kernel(QUANTIZE, Job(source, ("-O2",)), refuting, seed).outputs["machine"] for seed in range(8)]
+    assert len({made["output"].tobytes() for made in calls}) > 1

@@ -117,13 +117,14 @@ class SymbolicEntry:
 
 
 class SymbolicCall:
-    """Calls of one compiled kernel on symbolic inputs."""
+    """Calls of one compiled kernel on symbolic inputs; `stopped_under` as in `SymbolicMachine`, of the last."""
 
     def __init__(self, kernel: Kernel, build: Image, simplifier: Simplifier = SIMPLIFIER) -> None:
         self._kernel, self._image, self._s = kernel, build, simplifier
         # A byte is defined where it is the same whatever undefined bytes are.
         self._machines = [Machine(), Machine()]
         self._callers = [Caller(build, kernel, machine) for machine in self._machines]
+        self.stopped_under: tuple[Lane, ...] = ()
 
     def traced(
         self, arguments: Inputs, symbolic: Collection[str], required: Collection[Lane] = (),
@@ -146,7 +147,10 @@ class SymbolicCall:
             self._image.place_of, entry.places, observe, most_instructions,
         )  # fmt: skip
         before = dict(state.registers)
-        state = machine.run(state, RETURN_ADDRESS)
+        try:
+            state = machine.run(state, RETURN_ADDRESS)
+        finally:
+            self.stopped_under = machine.stopped_under
         outputs = output_lanes(self._s, self._kernel.signature, machine, state, placed)
         if self._kernel.signature.returns:
             element = element_type(self._kernel.signature.returns)
@@ -242,6 +246,7 @@ class SymbolicProgramCall:
         if kernel.program is None:
             raise KernelError(f"{kernel.title} has no program of intrinsics")
         self._kernel, self._program, self._s = kernel, kernel.program, simplifier
+        self.stopped_under: tuple[Lane, ...] = ()
 
     def traced(self, arguments: Inputs, symbolic: Collection[str], required: Collection[Lane] = ()) -> list[Path]:
         """What the program leaves for all values of the named inputs, whatever it decides on these.

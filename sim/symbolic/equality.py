@@ -29,7 +29,7 @@ from sim.prove.cache import answered
 from sim.prove.claim import ClaimInputs, Finding, Sides, tells_apart
 from sim.prove.run import in_processes
 from sim.symbolic.cases import QuestionCase, cases
-from sim.symbolic.expansion import expanded
+from sim.symbolic.rules.expansion import expanded
 from sim.symbolic.simplify import SIMPLIFIER, simplified
 from sim.symbolic.unknowns import cut_out, replaced
 
@@ -151,6 +151,13 @@ def settled_sides(sides: Sides, seconds: float) -> Finding:
     return replace(finding, seconds=time.monotonic() - started)
 
 
+def counter_example(question: Equality, seconds: float) -> dict[Place, int]:
+    """Inputs on which the two are different, found in this process within so many seconds; none where none were."""
+    found = asked(question)
+    finding = settled_sides(_sides(question, found), seconds)
+    return {lane.place: finding.values[f"i{k}"] for k, lane in enumerate(found.inputs) if finding.values}
+
+
 def _by_cases(sides: Sides, deadline: float) -> Finding:
     """Decided by cases; each has an equal share of what is left of the time."""
     one, other, given = map(simplified, (sides.left["value"], sides.right["value"], sides.given))
@@ -229,7 +236,7 @@ def _by_trying(sides: Sides, deadline: float) -> Finding | None:
     rng = Random(1)
     is_floating = any(isinstance(node, Floating) for node in walk((sides.left["value"], sides.right["value"])))
     for _ in range(_TRIED_ALONE if is_floating else _TRIED):
-        values = {lane.place.file: _drawn(lane, rng) for lane in sides.inputs}
+        values = {lane.place.file: drawn(lane, rng) for lane in sides.inputs}
         if tells_apart(sides, values):
             return Finding("counter-example", 0, _small(sides, values, deadline))
     return None
@@ -254,8 +261,8 @@ def _nearest(lane: Read) -> int:
     return min(max(0, lane.low), lane.high)
 
 
-def _drawn(lane: Read, rng: Random) -> int:
-    """A corner of the range, a small number, or any; of 32 and 64 bits perhaps those of a floating-point number."""
+def drawn(lane: Read, rng: Random) -> int:
+    """A number of a range by lot: a corner, a small one, or any; of 32 and 64 bits perhaps one in floating point."""
     kind = rng.randrange(3)
     format = FLOATS.get(lane.high.bit_length()) if lane.low == 0 and lane.high & (lane.high + 1) == 0 else None
     if format is not None and format.bits > 16 and rng.randrange(2):
@@ -289,7 +296,7 @@ def _step_by_step(sides: Sides, deadline: float) -> Finding | None:
     they lead to; what the sides share by then is any number of its range.
     """
     rng = Random(2)
-    inputs = [ClaimInputs({lane.place.file: _drawn(lane, rng) for lane in sides.inputs}) for _ in range(_POINTS)]
+    inputs = [ClaimInputs({lane.place.file: drawn(lane, rng) for lane in sides.inputs}) for _ in range(_POINTS)]
     points = [Evaluation(each) for each in inputs]
     one, other, given = sides.left["value"], sides.right["value"], sides.given
     by_values: dict[tuple[int, ...], Lane] = {}

@@ -19,7 +19,7 @@ class Shape(NamedTuple):
 
 
 class OutputElement(NamedTuple):
-    """An element of an output of a build, in one shape."""
+    """An element of an output of a build, in one shape; of the output "" where it is the call itself."""
 
     build: str
     shape: int

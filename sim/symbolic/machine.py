@@ -103,7 +103,8 @@ class SymbolicMachine:
     a number is followed.
     `is_possible` says of conditions whether some input meets them all, or that it does not know (True).
     `observe` is given each state before its instruction is executed, and what gives the value of an expression of what
-    the instruction reads.  `most_instructions` it follows, those of all ways together.
+    the instruction reads.  `most_instructions` it follows, those of all ways together.  `stopped_under` are the
+    conditions under which it went where it could not be followed.
     """
 
     def __init__(
@@ -121,6 +122,7 @@ class SymbolicMachine:
         self._flow = Flow(instruction_at)
         self._aligned: dict[Instruction, bool] = {}
         self._met: Exception | None = None
+        self.stopped_under: tuple[Lane, ...] = ()
 
     def run(self, state: SymbolicState, until: int, depth: int = 0) -> SymbolicState:
         """Follow the code from a state until its program counter is there, in the same function; returns what is then.
@@ -158,8 +160,10 @@ class SymbolicMachine:
             try:
                 ends.append((condition, self.run(side, join, depth + 1)))
             except (ExecutionError, NotFollowed) as error:
-                if error is self._met or self._is_possible(side.assumed):
-                    self._met = error  # met under more conditions, and so under fewer
+                if error is self._met:  # met under more conditions, and so under fewer
+                    raise
+                if self._is_possible(side.assumed):
+                    self._met, self.stopped_under = error, side.assumed
                     raise
                 failures.append(error)
         if not ends:

@@ -36,12 +36,14 @@ from sim.symbolic.numbers.tracing import Untraceable
 from sim.symbolic.reference import ReferenceCase, TracedReference, name_of, traced_reference
 from sim.symbolic.rules.floating import but_for_nans
 from sim.symbolic.simplify import SIMPLIFIER
+from sim.symbolic.trial import NumbersOfInputs, wrong_call
 from sim.toolchain.image import Image
 
 MOST_VALUES = 64
 """A number of so few values is taken value by value."""
 MOST_QUESTIONS = 1024
 """So many questions at most come of one by that, but where it was asked for."""
+_MOST_SAID = 12
 
 
 class WronglyTraced(LanewiseError):
@@ -83,6 +85,7 @@ class Prover:
         self._seconds, self._jobs, self._kept_in, self._advance = seconds, jobs, kept_in, advance
         self._substituted: dict[object, dict[Lane, Lane]] = {}
         self._pairs: dict[tuple[Lane, Lane, Lane], _Pair] = {}
+        self._undefined: dict[tuple[str, int], list[Equality]] = {}
         self._given_of: dict[tuple[Lane, Lane], Lane] = {}
         if each:
             shapes = [shape._replace(example=edited(shape.example, self._asked_about)) for shape in shapes]
@@ -146,14 +149,14 @@ class Prover:
         for number, reference in references:
             shape = self.proof.shapes[number]
             self._advance(f"{build.build}, {shape.name}")
-            arguments = self._kernel.arguments(shape.example)
+            arguments, before = self._kernel.arguments(shape.example), len(build.refused) + len(build.faults)
+            paths: Sequence[Path] = ()
             try:
                 paths = call.traced(arguments, reference.unknown_arguments, [self._taken(reference)])
             except LanewiseError as error:
-                sentence = f"{shape.name}: {error}"
-                build.refused.append(sentence)
-                continue
-            self._rehearse(build, numbers, reference, paths)
+                build.refused.append(f"{shape.name}: {error}")
+            else:
+                self._rehearse(build, numbers, reference, paths)
             for path in paths:
                 build.instructions += path.instructions
                 for at, names in path.branches.items():
@@ -161,6 +164,31 @@ class Prover:
                 build.faults += [f"{shape.name}: {fault}" for fault in path.faults if fault not in build.faults]
                 for which, case in enumerate(reference.cases):
                     self._pair(build, number, reference, which, case, path)
+            if len(build.refused) + len(build.faults) > before and not self._same:
+                stopped = self._stopped(reference, call.stopped_under)
+                self._try(
+                    build, numbers, reference, number, [*stopped, *self._undefined.pop((build.build, number), ())]
+                )
+
+    def _stopped(self, reference: TracedReference, conditions: Sequence[Lane]) -> Iterator[Equality]:
+        """That no input goes where a build was not followed, which some input does."""
+        for case in reference.cases if conditions else ():
+            by, given = self._leaves(reference, case), case.given
+            for condition in conditions:
+                given = SIMPLIFIER.computed("and", given, self._with(SIMPLIFIER.simplified(condition), by))
+            yield Equality(SIMPLIFIER.number(1), SIMPLIFIER.number(0), given)
+
+    def _try(
+        self, build: BuildProof, called: Implementation, reference: TracedReference, shape: int,
+        suspected: Sequence[Equality],
+    ) -> None:  # fmt: skip
+        """Run a build that is not followed, or does what no caller may find: inputs that show it refute it."""
+        if wrong := wrong_call(self._kernel, called, reference, suspected):
+            element = OutputElement(build.build, shape, wrong.output, wrong.number)
+            reason = f"{_in_words(reference, wrong.values) or 'the example'}: {wrong.reason}"
+            build.failures.append(
+                Unproved(element=element, elements=1, outcome="counter-example", reason=reason, inputs=wrong.inputs)
+            )
 
     def _taken(self, reference: TracedReference) -> Lane:
         """1 where the single numbers of the call are those of an input that is asked about and the reference takes."""
@@ -185,7 +213,7 @@ class Prover:
         A fault in what traces or simplifies is met here, before anything is said to be proved.
         """
         addresses = {place: at for path in paths for place, at in path.addresses.items()}
-        evaluation = Evaluation(_Inputs({**addresses, **reference.values()}))
+        evaluation = Evaluation(NumbersOfInputs({**addresses, **reference.values()}))
         cases = [case for case in reference.cases if evaluation.value(case.given)]
         if len(cases) != 1:
             raise WronglyTraced(f"{len(cases)} cases of the reference hold for one input set")
@@ -245,6 +273,7 @@ class Prover:
             for index, (lane, wanted) in enumerate(zip(path.outputs[name], lanes, strict=True)):
                 made = self._with(lane, by)
                 if _is_undefined(made):  # a fault says so
+                    self._undefined.setdefault((build.build, shape), [Equality(made, wanted, given)])
                     build.elements += 1
                     continue
                 if is_floating(dtype):
@@ -407,9 +436,7 @@ class Prover:
         outcome: Outcome = answer.finding.outcome
         by_place = outcome == "counter-example" and any(place.file.startswith(ADDRESS) for place in answer.values)
         inputs = pair.reference.input_set(values) if outcome == "counter-example" and not by_place else None
-        single = {lane.place for lane in _scalars(pair.reference).values()}
-        said = {place: _said(place, place in single) for place in sorted(values)}
-        names = ", ".join(f"{name} = {values[place]}" for place, name in said.items())
+        names = _in_words(pair.reference, values)
         reason = names if inputs is not None else answer.finding.reason
         if by_place:
             outcome, reason = "unknown", f"it depends on where arrays lie: {names}"
@@ -430,21 +457,6 @@ def _of_build(failure: Unproved, elements: Sequence[OutputElement], is_its_own: 
     """The failure as one of another build that asks the same; the inputs are those of the first."""
     first = failure.element if is_its_own else elements[0]
     return replace(failure, element=first, elements=len(elements))
-
-
-@dataclass(frozen=True)
-class _Inputs:
-    """Numbers of inputs as a state to evaluate on."""
-
-    values: Mapping[Place, int]
-
-    def read(self, place: Place) -> int:
-        """The number of an input; 0 for what nobody defines."""
-        return self.values.get(place, 0)
-
-    def load(self, address: int, size: int) -> bytes:
-        """Raises LookupError: expressions of a proof load nothing."""
-        raise LookupError(f"nothing is loaded from {address:#x}")
 
 
 def _are_numbers(lanes: Sequence[int], numbers: np.ndarray[Any, Any]) -> bool:
@@ -470,6 +482,12 @@ def _scalars(traced: TracedReference) -> dict[str, Read]:
     return found
 
 
-def _said(place: Place, is_single: bool) -> str:
-    name = place.file.removeprefix("in.")
-    return name if is_single else f"{name}[{place.index}]"
+def _in_words(reference: TracedReference, values: Mapping[Place, int]) -> str:
+    """Numbers of inputs by their names, a dozen of them at most, and how many more."""
+    single = {lane.place for lane in _scalars(reference).values()}
+    words = [
+        f"{place.file.removeprefix('in.')}{'' if place in single else f'[{place.index}]'} = {values[place]}"
+        for place in sorted(values)
+    ]
+    more = len(words) - _MOST_SAID
+    return ", ".join(words[:_MOST_SAID]) + (f" and {more} more" if more > 0 else "")

@@ -135,8 +135,8 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
 def _not_proved(proof: KernelProof, build: BuildProof) -> list[str]:
     found = [*build.faults, *build.refused, *([f"not for all lengths: {build.any_length}"] if build.any_length else [])]
     for failure in build.failures:
-        shape = proof.shapes[failure.element.shape].name
-        what = f"{failure.element.output}[{failure.element.number}] in {shape}"
+        shape, element = proof.shapes[failure.element.shape].name, failure.element
+        what = f"{element.output}[{element.number}] in {shape}" if element.output else f"a call in {shape}"
         alike = f" and {failure.elements - 1} like it" if failure.elements > 1 else ""
         found.append(f"{failure.outcome}, {what}{alike}: {failure.reason}")
     more = len(found) - _MOST_SHOWN
