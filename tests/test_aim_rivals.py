@@ -93,5 +93,48 @@ def test_a_convention_of_the_kernel_is_told_at_its_own_steps(edge: int, is_apart
     )  # fmt: skip
     inputs = {"x": np.zeros(4, np.int32), "n": 4}
     rivals, added = rivals_of(kernel, [CandidateSet(inputs, kernel.expected(inputs))], [], seed=1)
-    assert rivals == Rivals("", [Rival("other", of_kernel=True, is_apart=is_apart)])
+    assert rivals == Rivals("", [Rival("other", of_kernel=True, is_apart=is_apart, same_with="" if is_apart else "4")])
     assert [bool((one.inputs["x"] == 100_000).any()) for one in added] == [True] * is_apart
+
+
+def doubled(inputs: Inputs) -> dict[str, Any]:
+    return {"out": inputs["x"].astype(np.int64) * 2}
+
+
+def but_for(number: int, start: int) -> Any:
+    """Twice each number, but for one of them from some element on."""
+
+    def golden(inputs: Inputs) -> dict[str, Any]:
+        out = inputs["x"].astype(np.int64) * 2
+        out[start:] = np.where(inputs["x"][start:] == number, 1, out[start:])
+        return {"out": out}
+
+    return golden
+
+
+def refusing(inputs: Inputs) -> dict[str, Any]:
+    raise ValueError(f"never {len(inputs)}")
+
+
+@pytest.mark.parametrize(
+    ("other", "sizes", "is_apart", "same_with"),
+    [
+        (but_for(770_001, 0), (4,), True, ""),
+        (but_for(770_001, 8), (4, 12), True, ""),
+        (but_for(770_001, 8), (4,), False, "4"),
+        (but_for(800_001, 0), (4, 12), False, "4 or 12"),
+        (refusing, (4,), False, ""),
+    ],
+)
+def test_the_solver_finds_the_one_number_that_tells_a_rival_or_that_there_is_none(
+    other: Any, sizes: tuple[int, ...], is_apart: bool, same_with: str
+) -> None:
+    name, signature = parse_prototype("void f(const int32_t x[n], int64_t out[n], size_t n)")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(), signature=signature, golden=doubled, domain={"x": Domain(0, 800_000)},
+        conventions={"other": other},
+    )  # fmt: skip
+    sets = [{"x": np.zeros(size, np.int32), "n": size} for size in sizes]
+    rivals, added = rivals_of(kernel, [CandidateSet(one, kernel.expected(one)) for one in sets], [], seed=1)
+    assert rivals.rivals == [Rival("other", of_kernel=True, is_apart=is_apart, same_with=same_with)]
+    assert [770_001 in one.inputs["x"] for one in added] == [True] * is_apart

@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from itertools import product
 from pathlib import Path
 from typing import Any, Final, NamedTuple, get_args
 
@@ -24,7 +23,6 @@ from isa.decode import decode
 from isa.errors import LanewiseError
 from isa.evaluate.exact import Evaluation
 from isa.instruction import Instruction
-from isa.lane import Lane
 from isa.rows import TABLE
 from sim.call.prepared import Repeater
 from sim.check.aim.candidates import CandidateSet, candidate_of, candidates, changed_candidates
@@ -32,7 +30,7 @@ from sim.check.aim.classes import goals_of
 from sim.check.aim.demand import has_one_shape, never
 from sim.check.aim.directions import Direction
 from sim.check.aim.power import NOT_FOUND
-from sim.check.aim.solving import FollowedShape, followed
+from sim.check.aim.solving import FollowedShape, differences, followed
 from sim.check.operand_classes import OperandClass
 from sim.check.separation import outputs_by
 from sim.kernels.kernel import Inputs, Kernel
@@ -194,7 +192,9 @@ class InputSearch:
                 continue
             if known := mine.known | other.known:
                 reason = reason or f"{', '.join(sorted(known))} is as in the example"
-            inputs, open_because = self._found(list(_apart(mine, other, wanted)), mine)
+            at = (wanted.output, wanted.number)
+            questions = [q for name, n, q in differences(mine, other) if wanted.output is None or (name, n) == at]
+            inputs, open_because = self._found(questions, mine)
             reason = reason or open_because
             if inputs is not None and _is_unlike(kernel, wanted, inputs):
                 return FoundInput(build="", what=what, inputs=inputs, shape=shape.name)
@@ -291,16 +291,6 @@ def _what_there_is(image: Image, code: Mapping[int, Instruction], wanted: AtLine
     names = dict.fromkeys(name for pc, one in of_line for name in goals_of(pc, one, get_args(OperandClass)))
     at = f"{wanted.place} {wanted.instruction}".strip()
     return f"no instruction at {at} has {wanted.name!r}; the line has {', '.join(names) or 'nothing of that kind'}"
-
-
-def _apart(mine: TracedReference, other: TracedReference, wanted: Unlike) -> Iterator[Equality]:
-    """Whether the two are equal, for each case and each element that is asked about."""
-    for one, two in product(mine.cases, other.cases):
-        given = SIMPLIFIER.computed("and", one.given, two.given)
-        for name in one.outputs if wanted.output is None else (wanted.output,):
-            pairs: list[tuple[Lane, Lane]] = list(zip(one.outputs[name], two.outputs[name], strict=True))
-            at = slice(None) if wanted.output is None else slice(wanted.number, wanted.number + 1)
-            yield from (Equality(a, b, given) for a, b in pairs[at])
 
 
 def _is_unlike(kernel: Kernel, wanted: Unlike, inputs: Inputs) -> bool:

@@ -76,11 +76,16 @@ class OperandsMet:
 
 @dataclass(frozen=True)
 class Rival:
-    """An arithmetic by name, whether it is the kernel's own record of one, and whether the inputs tell it."""
+    """An arithmetic by name, whether it is the kernel's own record of one, and whether the inputs tell it.
+
+    `same_with` says of how many elements input sets are of which it is proved that none tells it, "" for none: the two
+    give the same wherever both are defined.
+    """
 
     name: str
     of_kernel: bool
     is_apart: bool
+    same_with: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,10 +96,17 @@ class Rivals:
     rivals: Sequence[Rival] = ()
 
     def __str__(self) -> str:
-        close = [rival.name for rival in self.rivals if not rival.is_apart]
-        told = f"told apart from {len(self.rivals) - len(close)}"
-        rest = f"; not from: {', '.join(close)} (equal on this domain, or not found within the budget)" if close else ""
-        return told + rest + (f"; the golden reference is {self.recognised}" if self.recognised else "")
+        close = [rival for rival in self.rivals if not rival.is_apart]
+        open_ones = [rival.name for rival in close if not rival.same_with]
+        proved = [f"{rival.name} (none can with {rival.same_with} elements)" for rival in close if rival.same_with]
+        if open_ones:
+            open_ones[-1] += " (equal on this domain, or not found within the budget)"
+        rest = f"; not from: {', '.join([*proved, *open_ones])}" if close else ""
+        return (
+            f"told apart from {len(self.rivals) - len(close)}"
+            + rest
+            + (f"; the golden reference is {self.recognised}" if self.recognised else "")
+        )
 
     def as_json(self) -> dict[str, object]:
         """As plain data."""

@@ -2,12 +2,12 @@
 
 Rivals are the conventions of the kernel, and where the golden reference is a requantization that we know, all ours that
 take the same numbers.  Where none of the tried input sets tells one, some are sought: on both sides of the rival's own
-steps, and with numbers at which the two conventions part by themselves.
+steps, with numbers at which the two conventions part by themselves, and by the solver, which may prove that none do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -16,9 +16,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from isa.errors import LanewiseError
 from sim.check.aim.boundaries import boundary_sets
-from sim.check.aim.candidates import DRAWN, CandidateSet
+from sim.check.aim.candidates import DRAWN, CandidateSet, candidate_of
 from sim.check.aim.power import Rival, Rivals
+from sim.check.aim.solving import parting
 from sim.check.aim.variables import Variable, undeclared_changes, variables_of
 from sim.check.separation import outputs_by
 from sim.explanation.of_kernel.requantization import (
@@ -30,7 +32,8 @@ from sim.explanation.of_kernel.requantization import (
     requantized_output,
 )
 from sim.kernels.domain import at_random, input_set
-from sim.kernels.kernel import Inputs, Kernel, KernelError
+from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
+from sim.kernels.signature import Pointer
 from sim.kernels.tolerance import all_agree
 
 READINGS: Final = 3000
@@ -41,9 +44,14 @@ FACTORS: Final = 64
 """Pairs of a multiplier and a shift at which two conventions are compared."""
 STEPS: Final = 140
 """Steps of the result on either side of 0 whose surroundings are compared: those of a byte."""
+ROUNDS: Final = 300
+"""Rounds of the solver for a rival in one shape."""
+MOST_LANES: Final = 64
+"""Those of the longest shape that is followed for that."""
 MOST: Final = 1 << 60
 """Beyond all that conventions take."""
 Int64Array = npt.NDArray[np.int64]
+Golden = Callable[[Inputs], Outputs]
 
 
 def rivals_of(
@@ -59,7 +67,12 @@ def rivals_of(
         if not any(_parts(kernel, name, one) for one in (*checked, *added)):
             found = (one for one in (*tried, *_at_its_steps(kernel, name, checked, rng)) if _parts(kernel, name, one))
             added += islice(found, 1)
-        rivals.append(Rival(name, True, any(_parts(kernel, name, one) for one in (*checked, *added))))
+        is_apart, same_with = any(_parts(kernel, name, one) for one in (*checked, *added)), ""
+        if not is_apart:
+            solved, same_with = _by_solver(kernel, kernel.conventions[name], checked)
+            is_apart = any(_parts(kernel, name, one) for one in solved)
+            added += solved if is_apart else []
+        rivals.append(Rival(name, True, is_apart, same_with))
     output = requantized_output(kernel)
     if output is None:
         return Rivals("", rivals), added
@@ -85,8 +98,47 @@ def rivals_of(
         same = [name for name in same if name not in apart]
         rivals += [Rival(name, False, True) for name in apart]
         added.append(parting)
-    told = f"{same[0]} of {recognised.roles}" if same else ""
-    return Rivals(told, [*rivals, *(Rival(name, False, False) for name in same[1:])]), added
+    for name in same[1:]:
+        solved, same_with = _by_solver(kernel, _golden_by(kernel, output, recognised.roles, name), checked)
+        is_apart = any(
+            not KernelLanes(kernel, output, [one.inputs]).give(recognised.roles, name, one.golden[output.name].ravel())
+            for one in solved
+        )
+        added += solved if is_apart else []
+        rivals.append(Rival(name, False, is_apart, same_with))
+    return Rivals(f"{same[0]} of {recognised.roles}" if same else "", rivals), added
+
+
+def _by_solver(kernel: Kernel, golden: Golden, checked: Sequence[CandidateSet]) -> tuple[list[CandidateSet], str]:
+    """Input sets that should part the kernel from another golden reference, one at most; else where none can.
+
+    That is said of a short shape and a longer one, by their numbers of elements; "" where it is not known.
+    """
+    rival = replace(kernel, golden=golden, conventions={})
+    by_size = {one.lanes: one for one in checked if 0 < one.lanes <= MOST_LANES}
+    sizes = sorted({min(by_size), max(by_size)} if by_size else ())
+    for size in sizes:
+        example = by_size[size].inputs
+        try:
+            sought = parting(kernel, rival, example, ROUNDS)
+        except LanewiseError:  # numpy that is not followed
+            return [], ""
+        if sought.inputs is not None:
+            made = candidate_of(kernel, example, sought.inputs)
+            return [made] if made is not None and not made.undeclared else [], ""
+        if not sought.impossible:
+            return [], ""
+    return [], " or ".join(map(str, sizes))
+
+
+def _golden_by(kernel: Kernel, output: Pointer, roles: Roles, name: str) -> Golden:
+    """The golden reference as a convention makes it."""
+
+    def golden(inputs: Inputs) -> Outputs:
+        made = KernelLanes(kernel, output, [inputs]).made(roles, name)
+        return {output.name: made.astype(output.dtype).reshape(kernel.golden(inputs)[output.name].shape)}
+
+    return golden
 
 
 def _parts(kernel: Kernel, name: str, one: CandidateSet) -> bool:

@@ -1,4 +1,4 @@
-"""Inputs on demand: such that an instruction that is executed meets a condition on what it reads.
+"""Inputs on demand: such that an instruction meets a condition on what it reads, or that two references part.
 
 The code is followed on all inputs of one shape.  What a condition is there, wherever the instruction is executed, is an
 expression of the inputs, and the solver is asked for some that meet it.  Whoever asks has to run them: the inputs that
@@ -8,9 +8,10 @@ the kernel refuses are not known here, nor what floating point and undefined byt
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from itertools import product
 from typing import Final, NamedTuple
 
 from isa.errors import LanewiseError
@@ -84,6 +85,39 @@ class FollowedShape:
                 return Sought(self.arguments.input_set(values), False, spent)
             left_open |= not isinstance(answer, Impossible)
         return Sought(None, not left_open, spent)
+
+
+def differences(mine: TracedReference, other: TracedReference) -> Iterator[tuple[str, int, Equality]]:
+    """For each way of two references, and each element of an output by name and number: that the two are equal."""
+    for one, two in product(mine.cases, other.cases):
+        given = SIMPLIFIER.computed("and", one.given, two.given)
+        for name, lanes in one.outputs.items():
+            for number, (a, b) in enumerate(zip(lanes, two.outputs[name], strict=True)):
+                yield name, number, Equality(a, b, given)
+
+
+def parting(kernel: Kernel, rival: Kernel, example: Inputs, rounds: int) -> Sought:
+    """Ask in so many rounds for inputs of the shape of an example on which two golden references part.
+
+    `impossible`: no inputs do that both take.  Raises Untraceable and KernelError for the references.
+    """
+    mine, other = (traced_reference(one, example) for one in (kernel, rival))
+    questions = [question for _, _, question in differences(mine, other) if question.given.high]
+    spent, left_open = 0, bool(mine.known | other.known) or not questions
+    alike = {asked(question).key: question for question in questions if question.one is not question.other}
+    for question in alike.values():
+        solver = Solver(time.monotonic() + SECONDS, rounds - spent)
+        try:
+            one, two, given = cut_out(question)
+            answer = solver.check(given, one.equals(two).equals(0))
+        except Untranslatable:
+            left_open = True
+            continue
+        spent += solver.searched
+        if isinstance(answer, Found):
+            return Sought(mine.input_set({**mine.values(), **answer.values}), False, spent)
+        left_open |= not isinstance(answer, Impossible)
+    return Sought(None, not left_open, spent)
 
 
 def followed(
