@@ -101,7 +101,7 @@ def test_what_was_measured_stands_beside_it_with_the_residual(loop: Path, tmp_pa
 
 
 def test_a_table_has_no_column_of_what_is_not_known(loop: Path) -> None:
-    assert on_n1(loop).table()[0] == ("timed", "core", "cycles", "each")
+    assert on_n1(loop).table()[0] == ("timed", "core", "cycles", "range", "each")
     assert "ns" in on_n1(loop, megahertz=1)._repr_html_()
 
 
@@ -151,5 +151,5 @@ def test_a_missing_table_of_measured_cycles_is_a_sentence(loop: Path, tmp_path: 
 def test_an_estimate_is_printed_as_its_table(loop: Path) -> None:
     shown = repr(on_n1(loop)).splitlines()
     assert (shown[0], shown[1].split(), shown[2].split()[:2]) == (
-        "dot.s", ["timed", "core", "cycles", "each"], ["loop", "neoverse-n1"],
+        "dot.s", ["timed", "core", "cycles", "range", "each"], ["loop", "neoverse-n1"],
     )  # fmt: skip

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sim.cycles.result import Conditions, LoopResult, TimedResult, time_on
     from sim.cycles.work import Work, work_of
     from sim.timing.analysis.bounds import Bound, Bounds, bounds_of_loop, bounds_of_stream
+    from sim.timing.analysis.error_range import ErrorRange, error_range
     from sim.timing.analysis.reasons import ReasonGroup
     from sim.timing.analysis.report import CyclesReport
     from sim.timing.analysis.reporting import core_error
@@ -45,6 +46,7 @@ __all__ = [
     "CoreError",
     "CyclesEstimate",
     "CyclesReport",
+    "ErrorRange",
     "EstimateRow",
     "Executed",
     "InstructionDifference",
@@ -65,6 +67,7 @@ __all__ = [
     "core_names",
     "cycles_of",
     "differences",
+    "error_range",
     "estimate",
     "hottest_loop",
     "interleaved",
@@ -99,6 +102,7 @@ if not TYPE_CHECKING:
             "CyclesEstimate": "sim.cycles.estimates",
             "CyclesReport": "sim.timing.analysis.report",
             "InstructionDifference": "sim.cycles.difference",
+            "ErrorRange": "sim.timing.analysis.error_range",
             "EstimateRow": "sim.cycles.estimates",
             "Executed": "sim.timing.model.stream",
             "Loop": "sim.timing.loops.loop",
@@ -118,6 +122,7 @@ if not TYPE_CHECKING:
             "core_names": "sim.timing.model.core_file",
             "cycles_of": "sim.timing.loops.what_if",
             "differences": "sim.cycles.difference",
+            "error_range": "sim.timing.analysis.error_range",
             "estimate": "sim.cycles.estimates",
             "hottest_loop": "sim.cycles.kernel",
             "interleaved": "sim.timing.loops.variants",

@@ -61,7 +61,7 @@ class Changes:
         Raises CoreError for a text that is no change, and for what the core does not have.
         """
         if self.texts:
-            core = replace(core, about=replace(core.about, validation=()), clock=None)
+            core = replace(core, about=replace(core.about, validation=(), unseen=(), split=""), clock=None)
         core = _changed(core, Core.with_latency, self.latencies, "--latency")
         core = _changed(core, Core.with_uses, self.uses, "--pipe")
         core = _changed(core, Core.with_parameter, self.parameters, "--set")

@@ -44,6 +44,12 @@ class EstimateRow:
     measured: float | None
 
     @property
+    def range(self) -> tuple[int, int] | None:
+        """The cycles that may be measured, by the errors on unseen kernels (`sim.cycles.error_range`), or None."""
+        known = self.result.error_range
+        return known.cycles(self.result.cycles) if known else None
+
+    @property
     def per_unit(self) -> float | None:
         """Cycles for each byte, product or output, as `work.unit` says."""
         return self.result.cycles / self.work.units if self.work.units else None
@@ -70,6 +76,7 @@ class EstimateRow:
             "timed": self.result.title,
             "core": self.result.report.core,
             "cycles": self.result.cycles,
+            "range": list(self.range) if self.range else None,
             "unit": self.work.unit,
             "units": self.work.units,
             "cycles_per_unit": self.per_unit,
@@ -144,6 +151,7 @@ class CyclesEstimate:
                 row.result.title,
                 row.result.report.core,
                 f"{row.result.cycles:,}",
+                f"{row.range[0]:,}..{row.range[1]:,}" if row.range else "unknown",
                 "" if row.per_unit is None else f"{row.per_unit:.3g} per {row.work.unit}",
                 "" if row.nanoseconds is None else f"{row.nanoseconds:,.0f}",
                 "" if row.gops is None else f"{row.gops:.3g}",
@@ -152,8 +160,8 @@ class CyclesEstimate:
             )
             for row in self.rows
         ]
-        heads = ("timed", "core", "cycles", "each", "ns", "GOPS", "measured", "residual")
-        kept = [at for at in range(len(heads)) if at < 3 or any(row[at] for row in rows)]
+        heads = ("timed", "core", "cycles", "range", "each", "ns", "GOPS", "measured", "residual")
+        kept = [at for at in range(len(heads)) if at < 4 or any(row[at] for row in rows)]
         return tuple(heads[at] for at in kept), [tuple(row[at] for at in kept) for row in rows]
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ from sim.cycles.branches import Branches, branches_in_words
 from sim.cycles.input import ASSEMBLY, Timed, TimedCall, TimedLoop
 from sim.cycles.llvm_mca import Estimate, LlvmMca, LlvmMcaError, LlvmMcaMissing
 from sim.timing.analysis.bounds import Bounds, bounds_of_loop
+from sim.timing.analysis.error_range import ErrorRange, bases, error_as_json, error_range
 from sim.timing.analysis.reasons import Lines, no_lines
 from sim.timing.analysis.report import CyclesReport, Json
 from sim.timing.analysis.reporting import report
@@ -127,6 +128,16 @@ class TimedResult:
         return self.loop.timing.cycles if self.loop else self.report.cycles
 
     @property
+    def error_range(self) -> ErrorRange | None:
+        """How far estimates were off on kernels out of sight when this core's rules were chosen; None if none."""
+        return error_range(self.schedule.core)
+
+    @property
+    def bases(self) -> dict[str, int]:
+        """How many instructions of the schedule have figures measured, of a model, inferred or assumed: most first."""
+        return bases(self.schedule.stream, self.schedule.core)
+
+    @property
     def microseconds(self) -> Fraction | None:
         """The same at the core's clock; None where it has none."""
         clock = self.schedule.core.clock
@@ -140,6 +151,10 @@ class TimedResult:
         """
         made: Json = {"timed": self.title, "call": self.call, **self._reported()}
         made["microseconds"] = None if self.microseconds is None else float(self.microseconds)
+        known = self.error_range
+        made["range"] = list(known.cycles(self.cycles)) if known else None
+        made["unseen"] = error_as_json(self.schedule.core)
+        made["bases"] = self.bases
         made["branches"] = self.branches._asdict() if self.branches else None
         made["notes"] = list(self.notes)
         said = self.llvm_mca

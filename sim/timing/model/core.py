@@ -95,14 +95,37 @@ class Validation(NamedTuple):
     source: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Unseen:
+    """The error on a family of measured kernels that were out of sight when rules were chosen, in percent.
+
+    Of each of its `rows` it is (estimate - measured) / measured; `mean` and `largest` have its sign, and are None where
+    they were not kept.  `note` says what else must be known, "" for nothing.
+    """
+
+    project: str
+    family: str
+    rows: int
+    mean_absolute: Fraction
+    mean: int | None
+    largest: int | None
+    note: str
+    source: str
+
+
 @dataclass(frozen=True)
 class About:
-    """Where a core's figures come from: every citation, that of each parameter, and what is left out."""
+    """Where a core's figures come from: every citation, that of each parameter, and what is left out.
+
+    `split` says how the kernels of `unseen` were kept apart from others; "" where there are none.
+    """
 
     sources: tuple[str, ...]
     parameters: Mapping[str, str]
     not_modelled: tuple[str, ...]
     validation: tuple[Validation, ...]
+    unseen: tuple[Unseen, ...] = ()
+    split: str = ""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -6,8 +6,9 @@
     [queues]                       P = { entries = 8, source = "key" }
     [[levels]]                     name, size, ways, line, source, and latency where it is known
     [clock]                        megahertz, basis, source, where the core has one clock
-    [about]                        not_modelled = ["what is left out"]
+    [about]                        not_modelled = ["what is left out"], and split, which goes with unseen
     [[validation]]                 kernels, error, source
+    [[unseen]]                     project, family, rows, mean_absolute and source, and mean, largest and note
     [classes]                      "scalar csel" = { latency = 1, throughput = 0.5, uses = "P", basis = "model",
                                                      source = "key" }, with slots, accumulate and group, merge, first,
                                                      merges and status where they are not 1, none, latency, false,
@@ -36,6 +37,7 @@ from sim.timing.model.core import (
     Clock,
     Core,
     Status,
+    Unseen,
     Validation,
     cycles_of,
     megahertz_of,
@@ -46,7 +48,7 @@ from sim.timing.model.core import (
 
 _DIRECTORY = Path(__file__).parents[1] / "cores"
 _KEYS = ("name", "title", "order", "pipes", "sources", "parameters", "about", "classes")
-_MORE_KEYS = ("queues", "levels", "clock", "validation")
+_MORE_KEYS = ("queues", "levels", "clock", "validation", "unseen")
 _CLASS_KEYS = ("latency", "throughput", "uses", "basis", "source")
 _MORE_CLASS_KEYS = ("slots", "accumulate", "group", "merge", "first", "merges", "status")
 
@@ -186,7 +188,7 @@ def _level(entry: object, sources: _Sources) -> CacheLevel:
 
 
 def _about(file: Mapping[str, Any], parameters: Mapping[str, Mapping[str, object]], sources: _Sources) -> About:
-    about = entries.table(file["about"], ("not_modelled",), "about")
+    about = entries.table(file["about"], ("not_modelled",), "about", ("split",))
     omitted = tuple(entries.text(item, "not_modelled") for item in entries.array(about["not_modelled"], "not_modelled"))
     cited = {name: sources.cited(entry["source"], name) for name, entry in parameters.items()}
     validation = []
@@ -194,4 +196,28 @@ def _about(file: Mapping[str, Any], parameters: Mapping[str, Mapping[str, object
         found = entries.table(entry, ("kernels", "error", "source"), "validation")
         kernels, error = (entries.text(found[key], f"validation: {key}") for key in ("kernels", "error"))
         validation.append(Validation(kernels, error, sources.cited(found["source"], "validation")))
-    return About(tuple(sources.citations.values()), cited, omitted, tuple(validation))
+    unseen = tuple(_unseen(entry, sources) for entry in entries.array(file.get("unseen", []), "unseen"))
+    split = entries.text(about["split"], "about: split") if "split" in about else ""
+    if bool(unseen) != bool(split):
+        raise ValueError("unseen and the split of about go together")
+    return About(tuple(sources.citations.values()), cited, omitted, tuple(validation), unseen, split)
+
+
+def _unseen(entry: object, sources: _Sources) -> Unseen:
+    keys, more = ("project", "family", "rows", "mean_absolute", "source"), ("mean", "largest", "note")
+    line = entries.table(entry, keys, "unseen", more)
+    family = entries.text(line["family"], "unseen: family")
+    where = f"unseen, {family}"
+    mean, largest = (
+        entries.percent(line[key], f"{where}: {key}") if key in line else None for key in ("mean", "largest")
+    )
+    return Unseen(
+        project=entries.text(line["project"], f"{where}: project"),
+        family=family,
+        rows=entries.count(line["rows"], f"{where}: rows"),
+        mean_absolute=entries.located(f"{where}: mean_absolute", cycles_of, line["mean_absolute"]),
+        mean=mean,
+        largest=largest,
+        note=entries.text(line["note"], f"{where}: note") if "note" in line else "",
+        source=sources.cited(line["source"], where),
+    )

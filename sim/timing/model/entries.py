@@ -80,6 +80,13 @@ def count(entry: object, where: str) -> int:
     return entry
 
 
+def percent(entry: object, where: str) -> int:
+    """A whole number of percent that an estimate can be off by: above -100."""
+    if isinstance(entry, bool) or not isinstance(entry, int) or entry <= -100:
+        raise ValueError(f"{where}: {entry!r} is not a whole number of percent above -100")
+    return entry
+
+
 def names(entry: object, where: str) -> tuple[str, ...]:
     """Different names of letters and digits, at least one."""
     found = tuple(text(item, where) for item in array(entry, where))

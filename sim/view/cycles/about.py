@@ -8,8 +8,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from sim.timing.analysis.error_range import error_as_json
 from sim.timing.analysis.report import Json
 from sim.timing.model.core import Core
+from sim.view.cycles.sentences import unseen_in_words
 
 
 def show_about(core: Core, console: Console) -> None:
@@ -30,6 +32,7 @@ def show_about(core: Core, console: Console) -> None:
     rows += [("validation", f"{known.error} on {known.kernels} ({known.source})") for known in about.validation]
     if not about.validation:
         rows.append(("validation", "not compared with measured kernels"))
+    rows += [("unseen kernels", text) for text in unseen_in_words(core)]
     rows.append(("classes", f"{len(core.classes)}: {counts}"))
     for status in ("unmodelled", "absent"):
         if names := [name for name, timing in core.classes.items() if timing.status == status]:
@@ -60,6 +63,7 @@ def about_as_json(core: Core) -> Json:
         "pipes": list(core.pipes),
         "clock": {**core.clock._asdict(), "megahertz": float(core.clock.megahertz)} if core.clock else None,
         "validation": [known._asdict() for known in about.validation],
+        "unseen": error_as_json(core),
         "not_modelled": list(about.not_modelled),
         "parameters": {name: {"value": _value(core, name), "source": text} for name, text in about.parameters.items()},
         "sources": list(about.sources),

@@ -12,7 +12,7 @@ from sim.timing.analysis.report import CyclesReport, InstructionRow
 from sim.timing.model.schedule import Schedule
 from sim.view.cycles.details import iterations_of
 from sim.view.cycles.html import ListingLine, Measure, Section
-from sim.view.cycles.sentences import unmodelled
+from sim.view.cycles.sentences import unmodelled, unseen_in_words
 from sim.view.cycles.window import steady_window
 
 Source = Callable[[str], str]
@@ -29,6 +29,7 @@ def section_of(report: CyclesReport, schedule: Schedule, source: Source) -> Sect
             figures.append((f"cycles per {name}", _text(value)))
     figures.append(("binding bound", f"{bounds.binding.name}, {_text(bounds.binding.cycles)}"))
     notes = [f"How good the figures are: {report.core_error}."] if report.core_error else []
+    notes.append(f"Error on unseen kernels: {next(unseen_in_words(schedule.core))}.")
     notes += [f"The hottest loop: {loop.steady}."] if loop else []
     notes += [f"{unmodelled(row)}." for row in report.unmodelled]
     for branch, count in report.mispredicted.items():

@@ -7,13 +7,15 @@ from typing import Final
 
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 
 from sim.cycles.difference import differences
 from sim.cycles.estimates import CyclesEstimate
 from sim.cycles.llvm_mca import Estimate
 from sim.cycles.result import TimedResult
+from sim.timing.analysis.error_range import NONE, error_range, range_of
 from sim.view.cycles.details import best_bounds, columns, cycles_text, iterations_of, show_details, show_side_by_side
-from sim.view.cycles.sentences import unmodelled
+from sim.view.cycles.sentences import range_in_words, unmodelled
 from sim.view.sentences import counted
 
 _DIFFERENT: Final = 12
@@ -38,6 +40,7 @@ def show_results(title: str, groups: Sequence[Sequence[TimedResult]], console: C
             if any(cells):
                 table.add_row(f"  {name}", *(escape(cell or "-") for cell in cells))
     console.print(table)
+    console.print(_errors(groups[0]))
     for note in dict.fromkeys(_notes(groups)):
         console.print(escape(note), highlight=False, soft_wrap=True)
     if len(groups[0]) > 1:
@@ -64,6 +67,7 @@ def _figures(result: TimedResult) -> dict[str, str]:
     return {
         "iterations": f"{loop.iterations:,}" if loop else "",
         "cycles": cycles_text(result.cycles),
+        "range": _range(result),
         "microseconds": "" if result.microseconds is None else f"{float(result.microseconds):,.3f}",
         "per element": cycles_text((loop or report).cycles_per_element),
         "per iteration": cycles_text((loop or report).cycles_per_iteration),
@@ -74,8 +78,34 @@ def _figures(result: TimedResult) -> dict[str, str]:
     }
 
 
+def _range(result: TimedResult) -> str:
+    known = result.error_range
+    if known is None:
+        return "unknown"
+    least, most = known.cycles(result.cycles)
+    return f"{least:,} to {most:,}"
+
+
+def _errors(results: Sequence[TimedResult]) -> Table:
+    """The errors on kernels out of sight, by family and core, and whose figures those of the instructions are."""
+    cores = [result.schedule.core for result in results]
+    table = columns("error on unseen kernels", *(f">{core.name}" for core in cores))
+    families = dict.fromkeys(one.family for core in cores for one in core.about.unseen)
+    for family in families:
+        known = (range_of([one for one in core.about.unseen if one.family == family]) for core in cores)
+        table.add_row(escape(family), *("-" if found is None else range_in_words(found) for found in known))
+    whole = map(error_range, cores)
+    table.add_row("all of them", *(NONE if found is None else range_in_words(found) for found in whole))
+    shares = (
+        "\n".join(f"{100 * count / sum(of.values()):.0f} % {basis}" for basis, count in of.items())
+        for of in (result.bases for result in results)
+    )
+    table.add_row("figures of the instructions", *shares)
+    return table
+
+
 def _notes(groups: Sequence[Sequence[TimedResult]]) -> Iterator[str]:
-    """What the figures are about, how good the cores are known to be, what was assumed, how llvm-mca calculated."""
+    """What the figures are about, how kernels out of sight were split, what was assumed, how llvm-mca calculated."""
     for first, *_ in groups:
         if first.loop:
             yield f"{iterations_of(first)} of {first.title}: {counted(first.loop.instructions, 'instruction')}"
@@ -85,9 +115,8 @@ def _notes(groups: Sequence[Sequence[TimedResult]]) -> Iterator[str]:
             yield f"an iteration of {first.title}: {size}, at {head or hex(loop.head)}"
         # what was assumed of all loops alike is one line, as the same lines are
         yield from (note if first.loop else f"{first.title}: {note}" for note in first.notes)
-    for report in (result.report for result in groups[0]):
-        error = report.core_error
-        yield error if error.startswith(report.core) else f"{report.core}: {error}"
+    splits = dict.fromkeys(result.schedule.core.about.split for result in groups[0])
+    yield from (f"kernels were split {split}; --about CORE says more" for split in splits if split)
     for core in (result.schedule.core for result in groups[0]):
         if core.clock:
             yield f"{core.name}: microseconds at {float(core.clock.megahertz):g} MHz, {core.clock.source}"
