@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from sim.cycles.difference import InstructionDifference, differences
     from sim.cycles.estimates import CyclesEstimate, EstimateRow, MeasuredError, estimate, read_measured
     from sim.cycles.input import TimedCall, TimedLoop, kernel_call
-    from sim.cycles.kernel import hottest_loop, loop_in_file, time_kernel
+    from sim.cycles.kernel import advise, hottest_loop, loop_in_file, time_kernel
     from sim.cycles.result import Conditions, LoopResult, TimedResult, time_on
     from sim.cycles.work import Work, work_of
+    from sim.timing.analysis.advice import Advice, best_advice
     from sim.timing.analysis.bounds import Bound, Bounds, bounds_of_loop, bounds_of_stream
     from sim.timing.analysis.error_range import ErrorRange, error_range
     from sim.timing.analysis.reasons import ReasonGroup
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "REAL_CORES",
+    "Advice",
     "BareLoopError",
     "Bound",
     "Bounds",
@@ -61,6 +63,8 @@ __all__ = [
     "TimedResult",
     "TopDown",
     "Work",
+    "advise",
+    "best_advice",
     "bounds_of_loop",
     "bounds_of_stream",
     "core_error",
@@ -92,6 +96,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "REAL_CORES": "sim.cycles.cores",
+            "Advice": "sim.timing.analysis.advice",
             "BareLoopError": "sim.timing.loops.body",
             "Bound": "sim.timing.analysis.bounds",
             "Bounds": "sim.timing.analysis.bounds",
@@ -116,6 +121,8 @@ if not TYPE_CHECKING:
             "TimedResult": "sim.cycles.result",
             "TopDown": "sim.timing.analysis.top_down",
             "Work": "sim.cycles.work",
+            "advise": "sim.cycles.kernel",
+            "best_advice": "sim.timing.analysis.advice",
             "bounds_of_loop": "sim.timing.analysis.bounds",
             "bounds_of_stream": "sim.timing.analysis.bounds",
             "core_error": "sim.timing.analysis.reporting",

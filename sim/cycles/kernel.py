@@ -10,6 +10,8 @@ from sim.cycles.cores import REAL_CORES
 from sim.cycles.input import kernel_calls
 from sim.cycles.result import TimedResult, time_on
 from sim.kernels.kernel import Kernel
+from sim.timing.analysis.advice import Advice
+from sim.timing.analysis.advice import advise as tried_changes
 from sim.timing.analysis.loop_report import uniform_loop
 from sim.timing.loops.bare_loop import body_in_file, loop_of_body
 from sim.timing.loops.found_loops import find_loops, hottest
@@ -47,6 +49,20 @@ def loop_in_file(file: Path, label: str | None = None, *flags: str) -> Loop:
     differ, and what compiling raises: ToolchainError, ImageError.
     """
     return loop_of_body(body_in_file(file, label, *flags))
+
+
+def advise(result: TimedResult) -> list[Advice]:
+    """Changes tried on what was timed: on the loop, else on a call's hottest one, else on all that it executes.
+
+    Those that save most come first; `best_advice` has the few that are advised.  Raises ValueError if nothing can be
+    tried.
+    """
+    core, stream = result.schedule.core, result.schedule.stream
+    if result.loop:
+        return tried_changes(result.loop.loop, core, result.loop.count)
+    hottest = result.report.hottest
+    loop = hottest_loop(stream)
+    return tried_changes(loop, core, hottest.iterations) if loop and hottest else tried_changes(stream, core)
 
 
 def hottest_loop(stream: Sequence[Executed]) -> Loop | None:

@@ -17,6 +17,7 @@ from sim.timing.analysis.report import CyclesReport, Json
 from sim.timing.analysis.reporting import report
 from sim.timing.loops.bare_loop import ASSUMED
 from sim.timing.loops.found_loops import find_loops, hottest, steady
+from sim.timing.loops.loop import Loop
 from sim.timing.loops.steady import LoopTiming, time_loop
 from sim.timing.model.core import Core
 from sim.timing.model.schedule import Schedule
@@ -55,6 +56,7 @@ class LoopResult:
     `elements` are those of all (None: not known).  The report is about the first `reported` bodies.
     """
 
+    loop: Loop
     timing: LoopTiming
     bounds: Bounds
     count: int
@@ -215,6 +217,7 @@ def _loop_on(timed: TimedLoop, core: Core) -> TimedResult:
     first = schedule([one for number in range(some) for one in timed.loop.iteration(number)], core)
     bounds, elements = bounds_of_loop(timed.loop, core), timed.count * timed.elements or None
     loop = LoopResult(
+        loop=timed.loop,
         timing=timing,
         bounds=bounds,
         count=timed.count,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,19 +20,22 @@ from sim.cycles.cores import Changes, chosen_cores, named_core
 from sim.cycles.difference import differences
 from sim.cycles.estimates import estimate_of, read_measured
 from sim.cycles.input import TimedLoop
+from sim.cycles.kernel import advise as advice_of
 from sim.cycles.llvm_mca import LlvmMca, find_llvm_mca
 from sim.cycles.options import TimedGroup, TimingRequest, find_timed
 from sim.cycles.result import Conditions, TimedResult, beside, steady_start, time_on
 from sim.machine.errors import ExecutionError
 from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar, write_file
 from sim.terminal.writable import require_writable
+from sim.timing.analysis.advice import Advice, best_advice
+from sim.timing.analysis.report import Json
 from sim.timing.model.core import Core
 from sim.view.cycles.about import about_as_json, show_about
 from sim.view.cycles.html import render_page
 from sim.view.cycles.html_report import section_of_result
 from sim.view.cycles.kanata import render_kanata
 from sim.view.cycles.perfetto import render_perfetto
-from sim.view.cycles.report import show_differences, show_estimate, show_results
+from sim.view.cycles.report import show_advice, show_differences, show_estimate, show_results
 from sim.view.cycles.timeline import show_timeline
 
 _OTHERS: Final = ("llvm-mca",)
@@ -63,6 +66,7 @@ def cycles(
     call: _Text,
     compare: _Text,
     diff: _Text,
+    advise: bool,
     megahertz: float | None,
     measured: Path | None,
     latency: _Several,
@@ -138,6 +142,10 @@ def cycles(
                  "instructions": [one._asdict() for one in differences(a, b)]}
                 for a, b in versions
             ]  # fmt: skip
+        if advise:
+            made["advice"] = [
+                {"timed": one.title, "core": one.report.core, **_advised(tried)} for one, tried in _tried(every)
+            ]
         print_json(made)
         return
     if not brief:
@@ -146,6 +154,8 @@ def cycles(
         print_shown(partial(show_estimate, estimated))
     for before, after in versions:
         print_shown(partial(show_differences, before, after))
+    for one, tried in _tried(every) if advise else ():
+        print_shown(partial(show_advice, one, tried))
     for lack in lacked:
         typer.echo(str(lack))
     for one in every if timeline else ():
@@ -179,6 +189,19 @@ def _timed(
                     fail(f"{timed.title} cannot be timed on {core.name}: {error}{option}", USAGE)
                 progress.advance(task)
     return found, groups
+
+
+def _tried(results: Sequence[TimedResult]) -> Iterator[tuple[TimedResult, list[Advice]]]:
+    """The changes tried on each."""
+    for result in results:
+        try:
+            yield result, advice_of(result)
+        except ValueError as error:
+            fail(f"--advise, {result.title}: {error}", USAGE)
+
+
+def _advised(tried: Sequence[Advice]) -> Json:
+    return {"best": [one.as_json() for one in best_advice(tried)], "tried": [one.as_json() for one in tried]}
 
 
 def _draw(file: Path | None, draw: Callable[[], bytes], only: str, reader: str) -> None:

@@ -13,6 +13,7 @@ from sim.cycles.difference import differences
 from sim.cycles.estimates import CyclesEstimate
 from sim.cycles.llvm_mca import Estimate
 from sim.cycles.result import TimedResult
+from sim.timing.analysis.advice import Advice, best_advice
 from sim.timing.analysis.error_range import NONE, error_range, range_of
 from sim.view.cycles.details import best_bounds, columns, cycles_text, iterations_of, show_details, show_side_by_side
 from sim.view.cycles.sentences import range_in_words, unmodelled
@@ -147,6 +148,25 @@ def show_estimate(found: CyclesEstimate, console: Console) -> None:
     if reasons:
         said = ", ".join(f"{reason} {cycles:+,.0f}" for reason, cycles in list(reasons.items())[:4])
         console.print(f"cycles too many, shared out by the reasons of the estimate: {said}", highlight=False)
+
+
+def show_advice(result: TimedResult, tried: Sequence[Advice], console: Console) -> None:
+    """The changes that save most of what was tried on a result, and how many brought nothing or cannot be made."""
+    heading = f"what would help {result.title} on {result.report.core}, of {result.cycles:,} cycles"
+    console.print(f"\n[bold]{escape(heading)}[/bold]", highlight=False)
+    advised = best_advice(tried)
+    table = columns(">saved", ">each", ">", "kind", "change, tried in the model")
+    for one in advised:
+        condition = f"\n{one.condition}" if one.condition else "\nwith the same results"
+        each = cycles_text(one.before), cycles_text(one.after)
+        table.add_row(f"{one.saved:,}", *each, one.kind, escape(one.what + condition))
+    if advised:
+        console.print(table)
+    useless = sum(not one.refused and one.gain <= 0 for one in tried)
+    brought = f"{counted(len(tried), 'change')} tried; {useless} saved nothing"
+    console.print(brought if advised else f"nothing: {brought}", highlight=False)
+    for kind, reason in dict.fromkeys((one.kind, f"{one.what}: {one.refused}") for one in tried if one.refused):
+        console.print(f"cannot be made: {escape(f'{kind}, {reason}')}", highlight=False, soft_wrap=True)
 
 
 def show_differences(before: TimedResult, after: TimedResult, console: Console) -> None:

@@ -1,0 +1,349 @@
+"""Changes that a programmer would try on a loop body or a straight line, made to the executed instructions.
+
+Each yields what it did, in words, what must hold for it ("" where results stay the same), and the changed code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final, NamedTuple
+
+from isa.acle.register_slots import slots_of
+from isa.instruction import Instruction
+from isa.lane import Place
+from isa.rows import TABLE
+from isa.table import UnknownInstruction
+from sim.timing.loops.loop import Loop
+from sim.timing.loops.variants import HANDED_OUT
+from sim.timing.model.stream import Executed
+
+_LOAD: Final = re.compile(r"ldr ([qdsxw])(\d+), \[(x\d+)(?:, #(-?\w+))?\](?:, #(-?\w+))?")
+_SIZES: Final = {"q": 16, "d": 8, "s": 4, "x": 8, "w": 4}
+_PAIRED: Final = range(-64, 64)
+"""What the offset of a pair may be, in registers."""
+_AHEAD: Final = 32
+"""Instructions after a load among which the other one of a pair is looked for."""
+_FUSED: Final = {
+    ("mul", "add"): "mla", ("mul", "sub"): "mls", ("fmul", "fadd"): "fmla", ("fmul", "fsub"): "fmls",
+    **{(f"{sign}mull{half}", "add"): f"{sign}mlal{half}" for sign in "su" for half in ("", "2")},
+    **{(f"{sign}shr", "add"): f"{sign}sra" for sign in ("s", "u", "sr", "ur")},
+    **{(f"{sign}abd", "add"): f"{sign}aba" for sign in "su"},
+}  # fmt: skip
+"""An instruction and what adds its result to a register: the instruction that does both."""
+_ACCUMULATES: Final = re.compile(r"[su]?ml[as]l?2?|fml[as]l?2?|(us|su|s|u)dot|[su]abal?2?|[su]r?sra|[su]adalp|[su]mmla")
+
+
+class CodeStep(NamedTuple):
+    """An instruction, and by how many bytes each of its accesses moves from one iteration to the next."""
+
+    executed: Executed
+    strides: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        """Its assembly text."""
+        return self.executed.instruction.text
+
+
+@dataclass(frozen=True)
+class TriedCode:
+    """The steps of a loop body, or of a straight line."""
+
+    steps: tuple[CodeStep, ...]
+    repeats: bool
+
+    @property
+    def timed(self) -> Loop | list[Executed]:
+        """What a pipeline takes.  Raises ValueError where nothing is left of a loop."""
+        executed = [step.executed for step in self.steps]
+        return Loop(tuple(executed), tuple(step.strides for step in self.steps)) if self.repeats else executed
+
+    def without(self, place: int) -> TriedCode:
+        """The same without one instruction."""
+        return replace(self, steps=(*self.steps[:place], *self.steps[place + 1 :]))
+
+    def with_instruction(self, place: int, instruction: Instruction) -> TriedCode:
+        """Another instruction there, with the same accesses."""
+        step = self.steps[place]
+        changed = step._replace(executed=step.executed._replace(instruction=instruction))
+        return replace(self, steps=(*self.steps[:place], changed, *self.steps[place + 1 :]))
+
+
+class CodeEdit(NamedTuple):
+    """Changed code: what was done, in words, and what must hold, "" if results stay the same."""
+
+    what: str
+    condition: str
+    code: TriedCode
+
+
+def code_of(timed: Loop | Sequence[Executed]) -> TriedCode:
+    """The steps of a loop or of a stream."""
+    if isinstance(timed, Loop):
+        return TriedCode(tuple(map(CodeStep, timed.body, timed.strides)), True)
+    return TriedCode(tuple(CodeStep(one, (0,) * (len(one.loads) + len(one.stores))) for one in timed), False)
+
+
+def pairs_of_loads(code: TriedCode) -> Iterator[CodeEdit]:
+    """All loads from neighbouring places, or behind each other by post-index, that one LDP can do; once, if any."""
+    made: list[str] = []
+    place = 0
+    while place < len(code.steps):
+        joined = _joined(code, place)
+        if joined is not None:
+            other, step = joined
+            made.append(f"{code.steps[place].text} and {code.steps[other].text} as {step.text}")
+            steps = list(code.steps)
+            steps[place] = step
+            del steps[other]
+            code = replace(code, steps=tuple(steps))
+        place += 1
+    if made:
+        yield CodeEdit("; ".join(made), "", code)
+
+
+def fused(code: TriedCode) -> Iterator[CodeEdit]:
+    """All products, shifts and differences that are only added, as the instructions that do both; once, if any."""
+    made: list[tuple[str, str]] = []
+    every = code
+    place = 0
+    while place < len(every.steps):
+        found = _fusion(every, place)
+        if found is None:
+            place += 1
+            continue
+        other, one = found
+        what = f"{every.steps[place].text} and {every.steps[other].text} as {one.text}"
+        rounds = one.form.mnemonic.startswith("f")
+        made.append((what, "if the products need not be rounded before they are added" if rounds else ""))
+        every = every.with_instruction(other, one).without(place)
+    if made:
+        conditions = dict.fromkeys(condition for _, condition in made if condition)
+        yield CodeEdit("; ".join(what for what, _ in made), "; ".join(conditions), every)
+
+
+def loads_left_out(code: TriedCode) -> Iterator[CodeEdit]:
+    """Each load of a loop left out: moved before it where it loads the same each time, else as if not needed."""
+    if not code.repeats:
+        return
+    stores = [span for step in code.steps for span in step.executed.stores]
+    for place, step in enumerate(code.steps):
+        one, instruction = step.executed, step.executed.instruction
+        if not one.loads or one.stores or any(p in instruction.places_read for p in instruction.places_written):
+            continue  # what moves its base, or keeps lanes of its register, is more than a load
+        registers = ", ".join(f"{p.file}{p.index}" for p in instruction.places_written)
+        apart = not any(a < b + n and b < a + m for a, m in one.loads for b, n in stores)
+        if not any(step.strides) and apart and not _moved(code, place):
+            yield CodeEdit(f"{step.text} moved before the loop: it loads the same each time", "", code.without(place))
+        else:
+            yield CodeEdit(f"{step.text} left out", f"if {registers} held it already", code.without(place))
+
+
+def sums_apart(code: TriedCode) -> Iterator[CodeEdit]:
+    """Every second accumulation into a register goes to a free one."""
+    free = _free(code)
+    for place in dict.fromkeys(p for step in code.steps for p in step.executed.instruction.places_written):
+        named = [at for at, step in enumerate(code.steps) if place in _places(step)]
+        sums = [at for at in named if _accumulates(code.steps[at].executed.instruction, place)]
+        if len(sums) < 2 or sums != named or not (spare := free.get(place.file)):
+            continue
+        changed = code
+        for at in sums[1::2]:
+            old = changed.steps[at].executed.instruction
+            changed = changed.with_instruction(at, Instruction(old.pattern, (spare[0], *old.registers[1:])))
+        name = f"v{place.index}"
+        what = f"every second of {len(sums)} sums in {name} goes to v{spare[0]}"
+        rounds = any(code.steps[at].executed.instruction.form.mnemonic.startswith("f") for at in sums)
+        rounding = ", and sums may be rounded in another order" if rounds else ""
+        yield CodeEdit(what, f"if both are added up in the end{rounding}", changed)
+
+
+def waits_left_out(code: TriedCode, place: int) -> Iterator[CodeEdit]:
+    """The instruction there, with each register that it reads of another, and does not write, never written instead."""
+    instruction, free = code.steps[place].executed.instruction, _free(code)
+    slots = slots_of(instruction.pattern)
+    listed = {slot for members in slots.lists for slot in members}
+    read: dict[tuple[str, int], list[int]] = {}
+    for slot, file in slots.reads.items():
+        read.setdefault((file, instruction.registers[slot]), []).append(slot)
+    for (file, number), own in read.items():
+        writer = _writer(code, place, Place(file, number))
+        fixed = any(slot in slots.writes or slot in slots.low or slot in listed for slot in own)
+        if writer is None or fixed or not free.get(file):
+            continue
+        registers = [free[file][0] if slot in own else old for slot, old in enumerate(instruction.registers)]
+        by = code.steps[writer].text
+        what = f"{instruction.text} does not wait for {file}{number} of {by}"
+        changed = Instruction(instruction.pattern, tuple(registers))
+        yield CodeEdit(what, "if it did not depend on that", code.with_instruction(place, changed))
+
+
+def carried(loop: Loop) -> list[str]:
+    """The registers, pointers and counters left out, in which an iteration finds what the one before it made."""
+    code, found = code_of(loop), dict[str, None]()
+    for at, step in enumerate(code.steps):
+        for place in step.executed.instruction.places_read:
+            if place.file not in ("v", "x") or (writer := _writer(code, at, place)) is None or writer < at:
+                continue
+            makers = [one.executed.instruction for one in code.steps if place in _written(one)]
+            if place.file == "v" or not all(_counts(one, place) for one in makers):
+                found[f"{place.file}{place.index}"] = None
+    return list(found)
+
+
+def meet(loop: Loop, copies: int) -> bool:
+    """Whether one of so many iterations stores where another one loads or stores."""
+    rows = [loop.iteration(number) for number in range(copies)]
+    stored = [[span for one in row for span in one.stores] for row in rows]
+    touched = [[span for one in row for span in (*one.loads, *one.stores)] for row in rows]
+    return any(
+        a < b + n and b < a + m
+        for one, stores in enumerate(stored)
+        for other, accesses in enumerate(touched)
+        if one != other
+        for a, m in stores
+        for b, n in accesses
+    )
+
+
+def _counts(instruction: Instruction, place: Place) -> bool:
+    """Whether it adds to a register, or moves it on as the base of an access."""
+    data, bracket, _ = instruction.text.partition("[")
+    loaded = re.search(rf"\b[wx]{place.index}\b", data) is not None
+    return not loaded if bracket else instruction.form.mnemonic in ("add", "sub", "adds", "subs")
+
+
+def _joined(code: TriedCode, place: int) -> tuple[int, CodeStep] | None:
+    """The place of the load that LDP does together with the one there, and that LDP."""
+    first = _LOAD.fullmatch(code.steps[place].text)
+    if first is None or _overwrites(first):
+        return None
+    letter, base, size = first[1], first[3], _SIZES[first[1]]
+    for other, step in islice(enumerate(code.steps), place + 1, place + 1 + _AHEAD):
+        second = _LOAD.fullmatch(step.text)
+        if second and (second[1], second[3]) == (letter, base) and second[2] != first[2]:
+            between = [one.executed for one in code.steps[place + 1 : other]]
+            if not _swaps(between, step.executed.instruction):
+                return None
+            made = _pair(first, second, size, between)
+            if made is not None:
+                return _loaded_together(code.steps[place], step, made, size, other)
+        if step.executed.stores or Place("x", int(base[1:])) in _written(step):
+            return None
+    return None
+
+
+def _overwrites(load: re.Match[str]) -> bool:
+    """Whether it loads its own base."""
+    return load[1] in "xw" and load[2] == load[3][1:]
+
+
+def _pair(first: re.Match[str], second: re.Match[str], size: int, between: Sequence[Executed]) -> str | None:
+    """The operands of the LDP, if there is one."""
+    letter, base = first[1], first[3]
+    offsets = [int(one[4] or "0", 0) for one in (first, second)]
+    steps = [int(one[5], 0) if one[5] else None for one in (first, second)]
+    numbers = [int(one[2]) for one in (first, second)]
+    if steps == [size, size] and not any(_named(base, one) for one in between):
+        return f"{letter}{numbers[0]}, {letter}{numbers[1]}, [{base}], #{2 * size}"
+    if steps != [None, None] or abs(offsets[0] - offsets[1]) != size or min(offsets) % size:
+        return None
+    if min(offsets) // size not in _PAIRED or _overwrites(second):
+        return None
+    low, high = numbers if offsets[0] < offsets[1] else numbers[::-1]
+    return f"{letter}{low}, {letter}{high}, [{base}, #{min(offsets)}]"
+
+
+def _loaded_together(
+    first: CodeStep, second: CodeStep, operands: str, size: int, other: int
+) -> tuple[int, CodeStep] | None:
+    (one, _), (two, _) = first.executed.loads[0], second.executed.loads[0]
+    if first.strides[:1] != second.strides[:1] or abs(one - two) != size:
+        return None
+    executed = first.executed._replace(
+        instruction=TABLE.instruction("ldp", operands), loads=((min(one, two), 2 * size),)
+    )
+    return other, CodeStep(executed, first.strides[:1])
+
+
+def _named(base: str, one: Executed) -> bool:
+    return any(f"{p.file}{p.index}" == base for p in (*one.instruction.places_read, *one.instruction.places_written))
+
+
+def _swaps(between: Sequence[Executed], load: Instruction) -> bool:
+    """Whether a load may go before all of these, none of which stores or writes its base."""
+    touched = {p for one in between for p in (*one.instruction.places_read, *one.instruction.places_written)}
+    own = {p for p in load.places_written if p not in load.places_read}
+    return not own & touched
+
+
+def _fusion(code: TriedCode, place: int) -> tuple[int, Instruction] | None:
+    """The place of the addition that takes the result there, which nothing else reads, and what does both."""
+    maker = code.steps[place].executed.instruction
+    if not any(maker.form.mnemonic == name for name, _ in _FUSED):
+        return None
+    if len(maker.places_written) != 1 or (made := maker.places_written[0]).file != "v" or made in maker.places_read:
+        return None
+    readers = [
+        at
+        for at, step in enumerate(code.steps)
+        if made in step.executed.instruction.places_read and _writer(code, at, made) == place
+    ]
+    if len(readers) != 1 or readers[0] < place:
+        return None
+    adder = code.steps[readers[0]].executed.instruction
+    name = _FUSED.get((maker.form.mnemonic, adder.form.mnemonic))
+    between = code.steps[place + 1 : readers[0]]
+    if name is None or any(set(maker.places_read) & _written(step) for step in between):
+        return None
+    result, _, factors = maker.text.partition(" ")[2].partition(", ")
+    total, *addends = adder.text.partition(" ")[2].split(", ")
+    others = [one for one in addends if one != result]
+    in_turn = adder.form.mnemonic.endswith("add") or addends[-1:] == [result]
+    if others != [total] or len(addends) != 2 or not in_turn:
+        return None
+    try:
+        return readers[0], TABLE.instruction(name, f"{total}, {factors}")
+    except UnknownInstruction:
+        return None
+
+
+def _places(step: CodeStep) -> set[Place]:
+    return {*step.executed.instruction.places_read, *step.executed.instruction.places_written}
+
+
+def _written(step: CodeStep) -> set[Place]:
+    return set(step.executed.instruction.places_written)
+
+
+def _accumulates(instruction: Instruction, place: Place) -> bool:
+    """Whether it only adds to that register, its first."""
+    slots = slots_of(instruction.pattern)
+    others = [number for slot, number in enumerate(instruction.registers) if slot and slots.reads.get(slot) == "v"]
+    return bool(_ACCUMULATES.fullmatch(instruction.form.mnemonic)) and (
+        instruction.registers[0] == place.index and place.index not in others and place.file == "v"
+    )
+
+
+def _writer(code: TriedCode, reader: int, place: Place) -> int | None:
+    """The place of the last instruction before the reader that writes a register; of a loop, maybe that before."""
+    order = [*range(reader - 1, -1, -1), *(range(len(code.steps) - 1, reader - 1, -1) if code.repeats else ())]
+    return next((at for at in order if place in code.steps[at].executed.instruction.places_written), None)
+
+
+def _moved(code: TriedCode, place: int) -> bool:
+    """Whether what the instruction there reads is written in the loop, or what it writes by another too."""
+    own = code.steps[place].executed.instruction
+    others = {p for at, step in enumerate(code.steps) if at != place for p in _written(step)}
+    return bool(others & {*own.places_read, *own.places_written})
+
+
+def _free(code: TriedCode) -> dict[str, list[int]]:
+    """The registers that the code does not name."""
+    used = {place for step in code.steps for place in _places(step)}
+    return {
+        file: [number for number in numbers if Place(file, number) not in used] for file, numbers in HANDED_OUT.items()
+    }

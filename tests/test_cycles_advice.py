@@ -1,0 +1,332 @@
+"""Changes that are advised: each made as described, on small cores where cycles can be counted by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from isa.instruction import Instruction
+from isa.lane import Place
+from isa.rows import TABLE
+from sim.cycles import Advice, advise, best_advice, estimate
+from sim.machine.machine import Machine
+from sim.timing.analysis.advice import LONGEST
+from sim.timing.analysis.advice import advise as tried_on
+from sim.timing.analysis.edits import (
+    CodeEdit,
+    TriedCode,
+    carried,
+    code_of,
+    fused,
+    loads_left_out,
+    meet,
+    pairs_of_loads,
+    sums_apart,
+    waits_left_out,
+)
+from sim.timing.loops.loop import Loop
+from sim.timing.model.stream import Executed, executed
+from support.command import lanewise
+from support.small_cores import ACCUMULATE, LOAD, MULTIPLY, small_core, stream_of
+
+Places = dict[int, int] | None
+CLOSED = ("subs x2, x2, #4", "cbnz x2, #0x1000")
+
+
+def loop_of(
+    *texts: str, loads: dict[int, int] | None = None, stores: dict[int, int] | None = None, stride: int = 16
+) -> Loop:
+    """A loop of these instructions and its control; every access of 16 bytes moves by `stride`."""
+    stream = stream_of(*texts, *CLOSED, loads=loads, stores=stores)
+    body = [one._replace(taken=one.instruction.is_branch) for one in stream]
+    return Loop(tuple(body), tuple((stride,) * (len(one.loads) + len(one.stores)) for one in body))
+
+
+def texts(edits: Iterator[CodeEdit]) -> list[tuple[str, list[str]]]:
+    """The condition of each, and its instructions without the control."""
+    return [(edit.condition, [s.text for s in edit.code.steps if s.text not in CLOSED]) for edit in edits]
+
+
+def of_kind(tried: list[Advice], kind: str) -> list[Advice]:
+    return [one for one in tried if one.kind == kind]
+
+
+CHAINED = loop_of("mla v2.4s, v1.4s, v3.4s", "mla v2.4s, v4.4s, v3.4s")
+"""Two sums in one register: with a latency of 4 an iteration takes 8 cycles."""
+SLOW = {ACCUMULATE: {"latency": 4, "uses": "M"}}
+
+
+def test_sums_in_two_registers_take_half_as_long() -> None:
+    (apart,) = of_kind(tried_on(CHAINED, small_core(width=4, classes=SLOW)), "sums apart")
+    assert (int(apart.before), int(apart.after), apart.condition) == (8, 4, "if both are added up in the end")
+
+
+def test_every_second_sum_goes_to_a_register_that_is_free() -> None:
+    ((_, changed),) = texts(sums_apart(code_of(CHAINED)))
+    assert changed == ["mla v2.4s, v1.4s, v3.4s", "mla v0.4s, v4.4s, v3.4s"]
+
+
+@pytest.mark.parametrize(
+    "other", ["add v5.4s, v2.4s, v2.4s", "mov v2.16b, v6.16b", "mla v6.4s, v2.4s, v7.4s", "mov v2.s[0], w1"]
+)
+def test_sums_that_something_else_reads_or_writes_stay(other: str) -> None:
+    texts_of = ["mla v2.4s, v1.4s, v3.4s", other, "mla v2.4s, v4.4s, v3.4s"]
+    assert not list(sums_apart(code_of(loop_of(*texts_of))))
+
+
+def test_interleaving_hides_a_latency_and_says_what_must_hold() -> None:
+    one = loop_of("mla v2.4s, v1.4s, v3.4s")
+    tried = of_kind(tried_on(one, small_core(width=8, classes=SLOW)), "interleave")
+    assert {advice.after for advice in tried} == {Fraction(4, copies) for copies in (2, 3, 4)}
+    assert all(advice.condition.startswith("if v2 may be kept") for advice in tried)
+
+
+def test_unrolling_saves_the_control() -> None:
+    core = small_core(width=1)  # four instructions an iteration, of which two are the control
+    two = loop_of("add v0.4s, v1.4s, v1.4s", "add v2.4s, v1.4s, v1.4s")
+    after = {one.after: one.condition for one in of_kind(tried_on(two, core), "unroll")}
+    assert after == {2 + Fraction(2, copies): "" for copies in (2, 3, 4)}
+
+
+def test_pointers_and_counters_are_not_carried() -> None:
+    assert carried(loop_of("ldr q1, [x0], #16", "add v2.4s, v2.4s, v1.4s", loads={0: 0x4000})) == ["v2"]
+    assert carried(loop_of("ldr x0, [x0, #8]")) == ["x0"]
+    assert carried(loop_of("eor x3, x3, x4")) == ["x3"]
+
+
+def test_iterations_that_meet_in_memory_are_seen() -> None:
+    apart = loop_of("ldr q1, [x0], #16", "str q1, [x1], #16", loads={0: 0x4000}, stores={1: 0x8000})
+    behind = loop_of("ldr q1, [x0], #16", "str q1, [x1], #16", loads={0: 0x4000}, stores={1: 0x4010})
+    assert (meet(apart, 2), meet(behind, 2)) == (False, True)
+    advice = of_kind(tried_on(behind, small_core()), "interleave")[0]
+    assert advice.condition == "if no iteration needs what another one stores"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "pair"),
+    [
+        ("ldr q1, [x0]", "ldr q2, [x0, #16]", "ldp q1, q2, [x0, #0]"),
+        ("ldr q1, [x0, #32]", "ldr q2, [x0, #16]", "ldp q2, q1, [x0, #16]"),
+        ("ldr q1, [x0], #16", "ldr q2, [x0], #16", "ldp q1, q2, [x0], #32"),
+    ],
+)
+def test_neighbouring_loads_become_a_pair(first: str, second: str, pair: str) -> None:
+    low = 0x4000 if "[x0]" in first else 0x4020
+    code = code_of(loop_of(first, second, loads={0: low, 1: low + 16 if low == 0x4000 else low - 16}))
+    ((condition, changed),) = texts(pairs_of_loads(code))
+    assert (condition, changed) == ("", [pair])
+    (edit,) = pairs_of_loads(code)
+    assert edit.code.steps[0].executed.loads == ((min(low, 0x4010), 32),)
+
+
+@pytest.mark.parametrize(
+    ("between", "second"),
+    [
+        ("str q9, [x7]", "ldr q2, [x0, #16]"),
+        ("add v5.4s, v2.4s, v2.4s", "ldr q2, [x0, #16]"),
+        ("add x0, x0, #64", "ldr q2, [x0, #16]"),
+        ("add x9, x9, #1", "ldr q1, [x0, #16]"),
+        ("add x9, x9, #1", "ldr q2, [x0, #32]"),
+        ("add x9, x9, #1", "ldr q2, [x1, #16]"),
+        ("add x9, x9, #1", "ldr d2, [x0, #16]"),
+    ],
+)
+def test_other_loads_stay_apart(between: str, second: str) -> None:
+    code = code_of(loop_of("ldr q1, [x0]", between, second, loads={0: 0x4000, 2: 0x4010}, stores={1: 0x8000}))
+    assert not list(pairs_of_loads(code))
+
+
+def test_a_load_into_its_own_base_is_not_paired() -> None:
+    code = code_of(stream_of("ldr x0, [x0]", "ldr x1, [x0, #8]", loads={0: 0x4000, 1: 0x4008}))
+    assert not list(pairs_of_loads(code))
+
+
+@pytest.mark.parametrize(
+    ("made", "added", "both"),
+    [
+        ("mul v1.4s, v2.4s, v3.4s", "add v0.4s, v0.4s, v1.4s", "mla v0.4s, v2.4s, v3.4s"),
+        ("mul v1.4s, v2.4s, v3.s[1]", "add v0.4s, v1.4s, v0.4s", "mla v0.4s, v2.4s, v3.s[1]"),
+        ("mul v1.4s, v2.4s, v3.4s", "sub v0.4s, v0.4s, v1.4s", "mls v0.4s, v2.4s, v3.4s"),
+        ("smull v1.4s, v2.4h, v3.4h", "add v0.4s, v0.4s, v1.4s", "smlal v0.4s, v2.4h, v3.4h"),
+        ("ushr v1.4s, v2.4s, #3", "add v0.4s, v0.4s, v1.4s", "usra v0.4s, v2.4s, #3"),
+        ("uabd v1.8h, v2.8h, v3.8h", "add v0.8h, v0.8h, v1.8h", "uaba v0.8h, v2.8h, v3.8h"),
+    ],
+)
+def test_what_is_only_added_becomes_one_instruction(made: str, added: str, both: str) -> None:
+    assert texts(fused(code_of(loop_of(made, added)))) == [("", [both])]
+
+
+def test_a_fused_product_of_floating_point_is_not_the_same() -> None:
+    ((condition, changed),) = texts(fused(code_of(loop_of("fmul v1.4s, v2.4s, v3.4s", "fadd v0.4s, v0.4s, v1.4s"))))
+    assert changed == ["fmla v0.4s, v2.4s, v3.4s"]
+    assert "need not be rounded" in condition
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        ("add v0.4s, v0.4s, v1.4s", "add v5.4s, v5.4s, v1.4s"),  # the product is read again
+        ("mov v2.16b, v6.16b", "add v0.4s, v0.4s, v1.4s"),  # its factor is written before
+        ("add v0.4s, v5.4s, v1.4s",),  # it is not added to what it goes to
+        ("sub v0.4s, v1.4s, v0.4s",),  # the sum is taken away from it
+        ("add v0.8h, v0.8h, v1.8h",),  # as lanes of another width
+        ("add v0.4s, v1.4s, v1.4s",),
+    ],
+)
+def test_other_products_stay(others: tuple[str, ...]) -> None:
+    assert not list(fused(code_of(loop_of("mul v1.4s, v2.4s, v3.4s", *others))))
+
+
+LINES = (
+    "ldr q{0}, [x0, #{1}]", "ldr q{0}, [x0], #16", "ldr d{0}, [x1, #{1}]", "ldr x{0}, [x0, #{1}]",
+    "str q{0}, [x1, #{1}]",
+    "mul v{0}.4s, v{2}.4s, v{3}.4s", "ushr v{0}.4s, v{2}.4s, #3", "smull v{0}.4s, v{2}.4h, v{3}.4h",
+    "uabd v{0}.4s, v{2}.4s, v{3}.4s", "add v{0}.4s, v{0}.4s, v{2}.4s", "add v{0}.4s, v{2}.4s, v{0}.4s",
+    "sub v{0}.4s, v{0}.4s, v{2}.4s", "add x{0}, x{0}, #16",
+)  # fmt: skip
+
+POINTERS = ("ldr x0", "ldr x1")
+MAKERS = ("mul", "ushr", "smull", "uabd")
+
+
+def run_on(instructions: list[Instruction], seed: int) -> tuple[list[Executed], dict[Place, int]]:
+    """What a machine executes of a straight line, and what all vector registers and x0 to x3 hold in the end."""
+    random, machine = Random(seed), Machine()
+    machine.memory.map(0x1000, 0x1000, "rx")
+    machine.memory.map(0x4000, 0x2000, "rw")
+    machine.memory.write(0x4000, random.randbytes(0x2000))
+    places = [*(Place("v", number) for number in range(32)), *(Place("x", number) for number in range(4))]
+    for place in places:
+        machine.write(place, random.getrandbits(128) if place.file == "v" else 0x4800)
+    machine.patch({0x1000 + 4 * number: one for number, one in enumerate(instructions)})
+    machine.pc = 0x1000
+    done = [executed(machine.step()) for _ in instructions]
+    return done, {place: machine.read(place) for place in places}
+
+
+@pytest.mark.parametrize("change", [pairs_of_loads, fused])
+def test_what_is_said_to_keep_results_keeps_them(change: Callable[[TriedCode], Iterator[CodeEdit]]) -> None:
+    """On random straight lines: but for a product that is no longer there, every register holds the same."""
+    made = 0
+    for seed in range(400):
+        random = Random(f"lines {seed}")
+        lines = [
+            random.choice(LINES).format(random.randrange(4), 16 * random.randrange(4), random.randrange(4), 5)
+            for _ in range(12)
+        ]
+        instructions = [TABLE.instruction(*line.split(" ", 1)) for line in lines if line[:6] not in POINTERS]
+        done, before = run_on(instructions, seed)
+        for edit in change(code_of(done)):
+            assert edit.condition == ""
+            made += 1
+            steps = [step.executed for step in edit.code.steps]
+            again, after = run_on([one.instruction for one in steps], seed)
+            assert [one.loads for one in again] == [one.loads for one in steps], lines
+            last = {p: one.instruction.form.mnemonic for one in done for p in one.instruction.places_written}
+            left = {place for place in before if before[place] != after[place]}
+            assert all(change is fused and last[place] in MAKERS for place in left), lines
+    assert made > 20
+
+
+def test_a_load_of_the_same_each_time_moves_before_the_loop() -> None:
+    still = loop_of("ldr q1, [x0]", "add v2.4s, v2.4s, v1.4s", loads={0: 0x4000}, stride=0)
+    moving = loop_of("ldr q1, [x0]", "add x0, x0, #16", loads={0: 0x4000})
+    assert [edit.condition for edit in loads_left_out(code_of(still))] == [""]
+    assert [edit.condition for edit in loads_left_out(code_of(moving))] == ["if v1 held it already"]
+
+
+@pytest.mark.parametrize(
+    ("other", "stores"), [("str q2, [x3]", {1: 0x4008}), ("mov v1.16b, v5.16b", {}), ("eor x0, x0, x4", {})]
+)
+def test_a_load_that_may_change_stays_in_the_loop(other: str, stores: dict[int, int]) -> None:
+    code = code_of(loop_of("ldr q1, [x0]", other, loads={0: 0x4000}, stores=stores, stride=0))
+    assert [edit.condition for edit in loads_left_out(code)] == ["if v1 held it already"]
+
+
+def test_an_instruction_is_tried_without_each_wait() -> None:
+    code = code_of(loop_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v1.4s"))
+    ((condition, changed),) = texts(waits_left_out(code, 1))
+    assert (condition, changed[1]) == ("if it did not depend on that", "add v2.4s, v3.4s, v3.4s")
+    assert not list(waits_left_out(code, 0))
+
+
+def test_a_wait_costs_what_it_saves() -> None:
+    core = small_core(width=4, classes={MULTIPLY: {"latency": 6, "uses": "M"}, LOAD: {"latency": 5, "uses": "L"}})
+    code = stream_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v1.4s")
+    (wait,) = of_kind(tried_on(code, core), "dependency")
+    assert (wait.before - wait.after, wait.saved) == (Fraction(1), 1)
+
+
+def advice(kind: str, gain: int, condition: str = "", refused: str = "") -> Advice:
+    after = Fraction(10 - gain)
+    return Advice(
+        kind=kind, what="", condition=condition, before=Fraction(10), after=after, times=3, refused=refused
+    )  # fmt: skip
+
+
+def test_the_best_of_each_kind_are_advised_three_at_most() -> None:
+    tried = [advice("a", 1), advice("b", 4), advice("b", 5, "if"), advice("c", 5), advice("d", 3), advice("e", 0)]
+    assert [(one.kind, int(one.gain)) for one in best_advice(tried)] == [("c", 5), ("b", 5), ("d", 3)]
+
+
+def test_nothing_that_saves_nothing_is_advised() -> None:
+    assert best_advice([advice("a", 0), advice("b", -1), advice("c", 0, refused="no")]) == []
+
+
+def test_code_that_is_too_long_is_refused_in_a_sentence() -> None:
+    with pytest.raises(ValueError, match="no change was tried"):
+        tried_on(stream_of("add x9, x9, #1") * (LONGEST + 1), small_core())
+
+
+DOT = """\
+.arch armv8.2-a+dotprod
+dot:
+    ldr q1, [x0], #16
+    sdot v0.4s, v1.16b, v2.16b
+    sdot v0.4s, v1.16b, v3.16b
+    subs x1, x1, #1
+    b.ne dot
+"""
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Path:
+    path = tmp_path / "dot.s"
+    path.write_text(DOT)
+    return path
+
+
+def test_what_is_saved_is_that_of_all_iterations(loop: Path) -> None:
+    (row,) = estimate(loop, cores=["neoverse-n1"], count=1000).rows
+    for one in advise(row.result):
+        assert one.saved == round(1000 * one.gain)
+        assert one.refused or one.before == row.result.loop.cycles_per_iteration  # type: ignore[union-attr]
+
+
+def test_a_call_is_tried_on_its_hottest_loop() -> None:
+    (first, *_) = estimate("requantize", cores=["cortex-a55"], length=64).rows
+    tried = advise(first.result)
+    hottest = first.result.report.hottest
+    assert hottest is not None
+    assert {one.times for one in tried} == {hottest.iterations}
+    assert tried[0].gain > 0
+
+
+def test_the_command_shows_what_must_hold_and_json_all_that_was_tried(loop: Path) -> None:
+    shown = lanewise("cycles", loop, "--core", "neoverse-n1", "--advise")
+    assert "what would help loop on neoverse-n1" in shown.stdout
+    assert "if both are added up in the end" in shown.stdout
+    (made,) = json.loads(lanewise("cycles", loop, "--core", "neoverse-n1", "--advise", "--json").stdout)["advice"]
+    assert len(made["best"]) <= 3 < len(made["tried"])
+    assert {"before", "after", "gain", "saved", "condition", "refused"} <= made["tried"][0].keys()
+
+
+def test_a_call_without_a_loop_is_tried_as_it_stands() -> None:
+    (*_, program) = estimate("requantize", cores=["neoverse-n1"], length=8).rows
+    assert program.result.title == "program"
+    assert {one.times for one in advise(program.result)} == {1}
