@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sim.cycles.difference import InstructionDifference, differences
     from sim.cycles.estimates import CyclesEstimate, EstimateRow, MeasuredError, estimate, read_measured
     from sim.cycles.input import TimedCall, TimedLoop, kernel_call
-    from sim.cycles.kernel import advise, hottest_loop, loop_in_file, time_kernel
+    from sim.cycles.kernel import advise, hottest_loop, loop_in_file, sweep, time_kernel
     from sim.cycles.result import Conditions, LoopResult, TimedResult, time_on
     from sim.cycles.work import Work, work_of
     from sim.timing.analysis.advice import Advice, best_advice
@@ -82,6 +82,7 @@ __all__ = [
     "read_measured",
     "schedule",
     "sensitivity",
+    "sweep",
     "time_kernel",
     "time_on",
     "timing_class",
@@ -140,6 +141,7 @@ if not TYPE_CHECKING:
             "read_measured": "sim.cycles.estimates",
             "schedule": "sim.timing.native.scheduling",
             "sensitivity": "sim.timing.loops.what_if",
+            "sweep": "sim.cycles.kernel",
             "time_kernel": "sim.cycles.kernel",
             "time_on": "sim.cycles.result",
             "timing_class": "sim.timing.classes.all_classes",

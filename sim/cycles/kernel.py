@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from sim.call.call import MAX_INSTRUCTIONS
 from sim.cycles.cores import REAL_CORES
@@ -13,6 +14,7 @@ from sim.kernels.kernel import Kernel
 from sim.timing.analysis.advice import Advice
 from sim.timing.analysis.advice import advise as tried_changes
 from sim.timing.analysis.loop_report import uniform_loop
+from sim.timing.analysis.sweeps import alignment_sweep, cache_sweep
 from sim.timing.loops.bare_loop import body_in_file, loop_of_body
 from sim.timing.loops.found_loops import find_loops, hottest
 from sim.timing.loops.loop import Loop
@@ -63,6 +65,27 @@ def advise(result: TimedResult) -> list[Advice]:
     hottest = result.report.hottest
     loop = hottest_loop(stream)
     return tried_changes(loop, core, hottest.iterations) if loop and hottest else tried_changes(stream, core)
+
+
+SWEEPS: Final = ("alignment", "cache")
+"""What can be gone through with `sweep`."""
+
+
+def sweep(result: TimedResult, over: str) -> dict[int, int]:
+    """Cycles of what was timed, by bytes that every access is moved ("alignment"), or by L2's latency ("cache").
+
+    With "cache" the caches are empty at first, those of a loop alone never.  Raises ValueError for a loop then, for a
+    core without a second cache, and for another word.
+    """
+    core = result.schedule.core
+    if over == "alignment":
+        loop = result.loop
+        return alignment_sweep(loop.loop, core, loop.count) if loop else alignment_sweep(result.schedule.stream, core)
+    if over != "cache":
+        raise ValueError(f"a sweep is over {' or '.join(SWEEPS)}, not {over!r}")
+    if result.loop:
+        raise ValueError("a loop alone is warm: caches are of calls")
+    return cache_sweep(result.schedule.stream, core)
 
 
 def hottest_loop(stream: Sequence[Executed]) -> Loop | None:

@@ -20,7 +20,9 @@ from sim.cycles.cores import Changes, chosen_cores, named_core
 from sim.cycles.difference import differences
 from sim.cycles.estimates import estimate_of, read_measured
 from sim.cycles.input import TimedLoop
+from sim.cycles.kernel import SWEEPS
 from sim.cycles.kernel import advise as advice_of
+from sim.cycles.kernel import sweep as sweep_of
 from sim.cycles.llvm_mca import LlvmMca, find_llvm_mca
 from sim.cycles.options import TimedGroup, TimingRequest, find_timed
 from sim.cycles.result import Conditions, TimedResult, beside, steady_start, time_on
@@ -35,7 +37,7 @@ from sim.view.cycles.html import render_page
 from sim.view.cycles.html_report import section_of_result
 from sim.view.cycles.kanata import render_kanata
 from sim.view.cycles.perfetto import render_perfetto
-from sim.view.cycles.report import show_advice, show_differences, show_estimate, show_results
+from sim.view.cycles.report import Swept, show_advice, show_differences, show_estimate, show_results, show_sweep
 from sim.view.cycles.timeline import show_timeline
 
 _OTHERS: Final = ("llvm-mca",)
@@ -67,6 +69,7 @@ def cycles(
     compare: _Text,
     diff: _Text,
     advise: bool,
+    sweep: _Text,
     megahertz: float | None,
     measured: Path | None,
     latency: _Several,
@@ -114,6 +117,9 @@ def cycles(
     beside_these = read_measured(measured) if measured else {}
     if compare not in (None, *_OTHERS):
         fail(f"--compare takes {', '.join(_OTHERS)}, not {compare!r}", USAGE)
+    sweeps = list(dict.fromkeys(word.strip() for word in (sweep or "").split(",") if word.strip()))
+    if unknown := [word for word in sweeps if word not in SWEEPS]:
+        fail(f"--sweep takes {', '.join(SWEEPS)}, not {unknown[0]!r}", USAGE)
     try:
         tool = find_llvm_mca() if compare else None
         found, groups = _timed(wanted, cores, conditions, tool)
@@ -146,6 +152,12 @@ def cycles(
             made["advice"] = [
                 {"timed": one.title, "core": one.report.core, **_advised(tried)} for one, tried in _tried(every)
             ]
+        if sweeps:
+            made["sweeps"] = [
+                {"timed": one.title, "core": one.report.core, "over": over, "cycles": found, "reason": reason}
+                for over in sweeps
+                for one, found, reason in _swept(every, over)
+            ]
         print_json(made)
         return
     if not brief:
@@ -156,6 +168,8 @@ def cycles(
         print_shown(partial(show_differences, before, after))
     for one, tried in _tried(every) if advise else ():
         print_shown(partial(show_advice, one, tried))
+    for over in sweeps:
+        print_shown(partial(show_sweep, over, list(_swept(every, over))))
     for lack in lacked:
         typer.echo(str(lack))
     for one in every if timeline else ():
@@ -202,6 +216,15 @@ def _tried(results: Sequence[TimedResult]) -> Iterator[tuple[TimedResult, list[A
 
 def _advised(tried: Sequence[Advice]) -> Json:
     return {"best": [one.as_json() for one in best_advice(tried)], "tried": [one.as_json() for one in tried]}
+
+
+def _swept(results: Sequence[TimedResult], over: str) -> Iterator[Swept]:
+    """Each with its cycles by what is gone through; none with the reason."""
+    for result in results:
+        try:
+            yield Swept(result, sweep_of(result, over), "")
+        except ValueError as error:
+            yield Swept(result, {}, str(error))
 
 
 def _draw(file: Path | None, draw: Callable[[], bytes], only: str, reader: str) -> None:

@@ -48,6 +48,7 @@ def cycles(
         _Text, typer.Option(metavar="FILE", help="Another version: what gains or loses, and how much.")
     ] = None,
     advise: Annotated[bool, typer.Option("--advise", help="Changes that would help, each tried in the model.")] = False,
+    sweep: Annotated[_Text, typer.Option(help="alignment, cache: cycles by offset, by L2's latency.")] = None,
     megahertz: Annotated[float | None, typer.Option(min=0.001, help="A clock, for nanoseconds and GOPS.")] = None,
     measured: Annotated[Path | None, typer.Option(help="Measured cycles (CSV: timed,core,cycles), beside.")] = None,
     latency: Annotated[_Several, typer.Option(metavar="CLASS=N", help="What if: another latency.")] = None,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
@@ -167,6 +167,36 @@ def show_advice(result: TimedResult, tried: Sequence[Advice], console: Console) 
     console.print(brought if advised else f"nothing: {brought}", highlight=False)
     for kind, reason in dict.fromkeys((one.kind, f"{one.what}: {one.refused}") for one in tried if one.refused):
         console.print(f"cannot be made: {escape(f'{kind}, {reason}')}", highlight=False, soft_wrap=True)
+
+
+class Swept(NamedTuple):
+    """A result with its cycles by what is gone through; where there are none, the reason."""
+
+    result: TimedResult
+    cycles: Mapping[int, int]
+    reason: str
+
+
+def show_sweep(over: str, swept: Sequence[Swept], console: Console) -> None:
+    """Cycles by what is gone through, a row for each call and core; or why there are none."""
+    cold = over == "cache"
+    heading = "every access so many bytes further on"
+    if cold:
+        heading = "caches empty at first, by the cycles of a hit in L2; warm: all data in the first cache"
+    console.print(f"\n[bold]cycles with {heading}[/bold]", highlight=False)
+    points = list(dict.fromkeys(at for one in swept for at in one.cycles))
+    table = columns("timed", "core", *(f">{at}" for at in points), *([">warm"] if cold else []))
+    table.columns[1].no_wrap = True
+    for result, cycles, _ in swept:
+        if cycles:
+            cells = [*(cycles[at] for at in points), *([result.cycles] if cold else [])]
+            table.add_row(escape(result.title), escape(result.report.core), *(f"{cell:,}" for cell in cells))
+    if points:
+        console.print(table)
+    for result, _, reason in swept:
+        if reason:
+            note = f"{result.title} on {result.report.core}: {reason}"
+            console.print(escape(note), highlight=False, soft_wrap=True)
 
 
 def show_differences(before: TimedResult, after: TimedResult, console: Console) -> None:
