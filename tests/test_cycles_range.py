@@ -63,9 +63,10 @@ def test_the_core_files_have_the_families_of_the_page() -> None:
             assert (one.mean_absolute, one.mean, one.largest) == (Fraction(before), None, None), (core, project)
         else:
             assert (one.mean_absolute, one.mean, one.largest) == (Fraction(after), int(mean), int(largest)), core
-    others = [one for name in core_names() for one in load_core(name).about.unseen if one.project == "five projects"]
+    named = [name for name in core_names() if name != "cortex-a76"]  # it has the rows of Neoverse N1 that are its own
+    others = [one for name in named for one in load_core(name).about.unseen if one.project == "five projects"]
     assert sum(one.rows for one in others) == 242
-    assert sum(len(load_core(name).about.unseen) for name in core_names()) == len(lines) + len(others)
+    assert sum(len(load_core(name).about.unseen) for name in named) == len(lines) + len(others)
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 GREY: Final = "#999999"
 """The eight colours of Okabe and Ito (Color Universal Design, 2008), and a grey for what is not the point."""
-_SERIES: Final = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK)
-_MARKERS: Final = "os^Dvph"
+_SERIES: Final = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK, GREY)
+_MARKERS: Final = "os^DvphX"
 _SOFT: Final = "#555555"
 
 
