@@ -8,6 +8,8 @@ from matplotlib.figure import Figure
 
 from sim.plots.style import legend_beside, looks, number, picture
 
+_LEVEL = 6
+"""Cores whose names stand beside each other without touching."""
 _ROOM = 0.8
 """The part of each group's width that bars take."""
 
@@ -42,6 +44,8 @@ def plot_comparison(cycles: Mapping[str, Mapping[str, float]], unit: str = "cycl
         drawn = axes.bar(middles, heights, width * _FILLED, color=look.colour, label=name)
         axes.bar_label(drawn, [number(height) for height in heights], padding=2, fontsize=9)
     axes.set_xticks(range(len(cycles)), list(cycles))
+    if len(cycles) > _LEVEL:
+        axes.tick_params(axis="x", labelrotation=20)
     axes.set_xlim(-0.5, len(cycles) - 0.5)
     axes.tick_params(axis="x", length=0)
     axes.set_ylabel(unit)
