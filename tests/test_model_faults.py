@@ -47,7 +47,7 @@ FAULTS = [
     (Fault(23, "bound", 1, 0), "the lower bound"),
     (Fault(4, "rounding", 0, 0, "truncated"), "average_truncated gives all elements"),
     (Fault(41, "rounding", 0, 0, "single_rounding"), "single_rounding"),
-    (Fault(33, "bound", -1, 1), "the upper bound 126 instead of 127, add_tflite gives all elements"),
+    (Fault(33, "bound", -1, 1), "the upper bound 126 instead of 127, add_tflite"),
 ]
 
 
@@ -85,6 +85,22 @@ def test_a_multiplier_one_unit_off_is_named_with_its_channel(
     layer, channel, apart = one_channel_off(network, right, convention)
     assert apart.layer.number == layer
     assert any(cause.told.startswith(words.format(channel)) for cause in apart.causes), apart.causes
+
+
+def test_layers_that_may_each_be_the_one_that_is_off_are_told_as_one_of_them(tmp_path: Path) -> None:
+    """Of five products one ties in layer 29 and one in 49, and the multiplier of 29 is off: as many are either."""
+    file = tmp_path / "net.tflite"
+    file.write_bytes(fifty_layers(372))
+    network = read_tflite(file)
+    tensors = clean(network, 372, "double_rounding_ties_up")
+    made = recorded(network, tensors, "double_rounding_ties_up", Fault(29, "multiplier", 1, 4))
+    report = told(network, made)
+    assert [(one.layer.number, one.instead) for one in report.apart] == [(29, (49,)), (49, (29,))]
+    assert report.apart[0].first == first_difference(network, tensors, made, 29)
+    assert {cause.kind: cause.of for cause in report.apart[0].causes} == {
+        "multiplier": ("double_rounding_ties_up",), "rounding": (),
+    }  # fmt: skip
+    assert "layer 29, MUL to block5_product, or in its place layer 49" in report.verdict
 
 
 def test_the_command_says_what_would_make_the_numbers(network: Network, right: Tensors, tmp_path: Path) -> None:

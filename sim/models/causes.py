@@ -22,7 +22,7 @@ from sim.explanation.scaling import ByteRounding, FixedPoint, FloatScaling
 from sim.golden.derivation import Derived
 from sim.models.computed import computed
 from sim.models.network import AnyArray, Network, NetworkLayer, NetworkTensor, NotComputed
-from sim.models.questions import question_of
+from sim.models.questions import plain, question_of
 
 CauseKind = Literal["rounding", "multiplier", "zero point", "bound", "bias"]
 Int64Array = npt.NDArray[np.int64]
@@ -34,27 +34,35 @@ _FIRST: Final = 256
 
 @dataclass(frozen=True)
 class Cause:
-    """A change under which a convention gives every element: its kind, and what it is in words."""
+    """A change under which conventions give every element: its kind, what it is in words, and their names.
+
+    Without names the change is that another convention gives the layer as it stands.
+    """
 
     kind: CauseKind
     told: str
+    of: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, str]:
-        return {"kind": self.kind, "told": self.told}
+    def as_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "told": self.told, "of": list(self.of)}
 
 
 def causes_of(
-    network: Network, layer: NetworkLayer, given: Given, question: Question, usual: Candidate,
+    network: Network, layer: NetworkLayer, given: Given, question: Question, bases: Sequence[Candidate],
     matches: Sequence[Candidate],
 ) -> tuple[Cause, ...]:  # fmt: skip
-    """Of an output that the candidate `usual` of its question does not give; `matches` are those that give it."""
+    """Of an output that none of `bases`, candidates of its question, gives; `matches` are those that give it.
+
+    Every change that makes all elements of one of the bases is told, each once, with the bases that it does it for.
+    """
     (part,) = question.parts
     yours = question.output.astype(np.int64).ravel()
-    wrong = np.flatnonzero(usual.run(part.operands) != yours)
-    found = list(_of_matches(usual, matches))
-    for change in (*_of_stage(part, usual, wrong), *_of_bounds(usual, yours)):
-        if _gives(change.candidate, part, yours, wrong):
-            found.append(Cause(change.kind, f"with {change.told}, {usual.rule.name} gives all elements"))
+    wrong = {base.rule.name: np.flatnonzero(base.run(part.operands) != yours) for base in bases}
+    found: dict[tuple[CauseKind, str], dict[str, None]] = {}
+    for base in bases:
+        for change in (*_of_stage(part, base, wrong[base.rule.name]), *_of_bounds(base, yours)):
+            if _gives(change.candidate, part, yours, wrong[base.rule.name]):
+                found.setdefault((change.kind, change.told), {})[base.rule.name] = None
     for kind, told, other, changed in _of_operands(network, layer):
         try:
             made = computed(other, changed, given)
@@ -63,10 +71,19 @@ def causes_of(
             (asked,) = question_of(made, question.output).parts
         except (NotComputed, QuestionError):
             continue
-        same = next((one for one in asked.candidates if one.rule.name == usual.rule.name), None)
-        if same is not None and _gives(same, asked, yours, wrong):
-            found.append(Cause(kind, f"with {told}, {usual.rule.name} gives all elements"))
-    return tuple(dict.fromkeys(found))
+        limits = asked.candidates[0].limits
+        for one in asked.candidates:
+            name = one.rule.name
+            if one.limits == limits and name in wrong and _gives(one, asked, yours, wrong[name]):
+                found.setdefault((kind, told), {})[name] = None
+    changed_ones = (
+        Cause(kind, f"with {told}, {_give(tuple(names))}", tuple(names)) for (kind, told), names in found.items()
+    )
+    return (*_of_matches(bases, matches), *changed_ones)
+
+
+def _give(names: Sequence[str]) -> str:
+    return f"{listed(names)} {'give' if len(names) > 1 else 'gives'} all elements"
 
 
 @dataclass(frozen=True)
@@ -90,18 +107,19 @@ def _gives(candidate: Candidate, part: QuestionPart, yours: Int64Array, wrong: I
     return True
 
 
-def _of_matches(usual: Candidate, matches: Sequence[Candidate]) -> Iterator[Cause]:
-    """What gives all elements as it stands, by what it is that differs from the usual."""
+def _of_matches(bases: Sequence[Candidate], matches: Sequence[Candidate]) -> Iterator[Cause]:
+    """What gives all elements as it stands, by what it is that differs from one of the bases."""
     names: dict[CauseKind, list[str]] = {}
+    of_bases = [base.rule.name for base in bases]
     for match in [one for one in matches if one.limits.saturates] or matches:  # lost bits explain an output or nothing
         kind: CauseKind = "rounding"
-        if match.rule.name == usual.rule.name:
+        if match.rule.name in of_bases:
             kind = "bound"
-        elif match.rule.name.split(" of ")[0] == usual.rule.name.split(" of ")[0]:
+        elif plain(match.rule.name) in map(plain, of_bases):
             kind = "multiplier"  # derived by another rule
         names.setdefault(kind, []).append(match.name)
     for kind, same in names.items():
-        yield Cause(kind, f"{listed(same)} {'give' if len(same) > 1 else 'gives'} all elements")
+        yield Cause(kind, _give(same))
 
 
 def _of_stage(part: QuestionPart, usual: Candidate, wrong: Int64Array) -> Iterator[_Change]:

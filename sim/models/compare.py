@@ -26,14 +26,14 @@ from sim.models.causes import Cause, causes_of
 from sim.models.computed import computed
 from sim.models.layers import Added, Computed, Pooled, Requantized
 from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NotComputed
-from sim.models.questions import EXACT, question_of
+from sim.models.questions import EXACT, is_one_of, question_of
 
 LayerOutcome = Literal["equal", "departs", "differs", "skipped"]
 _KINDS: Final = {Requantized: "scaling", Added: "addition", Pooled: "pooling"}
 _PRODUCTS: Final = ("MUL", "QLinearMul")
 """Layers that are scaled as others are, but by kernels of their own: they may round otherwise."""
 _BASES: Final = 8
-"""Conventions that are tried as the usual one, where several may be."""
+"""Conventions that are tried as the usual one, of those that the same layers are."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,8 +42,9 @@ class LayerReport:
     kind are but is another, `differs` from all, or is `skipped` with the reason.
 
     `usual` is the convention that it departs or differs from: by it `differing` of `elements` are other numbers,
-    `first` is the first of them and `trace` what became of that one; `causes` are changes that would make them all.
-    `along` has for each axis of the output how many differ at each of its places.
+    `first` is the first of them and `trace` what became of that one; `causes` are changes each of which would make
+    them all.  `along` has for each axis of the output how many differ at each of its places.  `instead` are the layers
+    that depart in this one's place where another convention, that as many layers are, is the usual one.
     """
 
     layer: NetworkLayer
@@ -52,6 +53,7 @@ class LayerReport:
     conventions: tuple[str, ...] = ()
     usual: str = ""
     causes: tuple[Cause, ...] = ()
+    instead: tuple[int, ...] = ()
     trace: Trace | None = None
     explanation: Explanation | None = None
     differing: int = 0
@@ -69,6 +71,7 @@ class LayerReport:
             "conventions": list(self.conventions),
             "usual": self.usual,
             "causes": [cause.as_json() for cause in self.causes],
+            "instead": list(self.instead),
             "trace": None if self.trace is None else self.trace.as_json(),
             "differing": self.differing,
             "elements": self.elements,
@@ -83,19 +86,8 @@ def compared(network: Network, tensors: Mapping[int, AnyArray]) -> tuple[LayerRe
     """A report of each layer whose numbers are among `tensors`, by number, in the network's order."""
     given = network.constants | dict(tensors)
     reports = [_surveyed(network, layer, given) for layer in network.layers]
-    kinds = {one.kind for one in reports if one.kind}
-    usual = {kind: _usual([one.conventions for one in reports if one.kind == kind]) for kind in kinds}
+    usual = {kind: _usual([one for one in reports if one.kind == kind]) for kind in {one.kind for one in reports}}
     return tuple(_told(network, report, given, usual.get(report.kind, ())) for report in reports)
-
-
-def plain(name: str) -> str:
-    """A convention whatever its multiplier is derived by."""
-    return name.split(" of ")[0]
-
-
-def is_one_of(names: Sequence[str], convention: str) -> bool:
-    """Whether a layer whose conventions are these is that one, or that one whatever the multiplier is derived by."""
-    return convention in names or plain(convention) in names
 
 
 def tensors_by_name(network: Network, arrays: Mapping[str, AnyArray]) -> dict[int, AnyArray]:
@@ -177,45 +169,63 @@ def _name(question: Question, candidate: Candidate) -> str:
     return candidate.rule.name if candidate.limits == part.candidates[0].limits else candidate.name
 
 
-def _usual(layers: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """The conventions that most layers of a kind are, if more than half of at least two are one; else none.
+@dataclass(frozen=True)
+class _Usual:
+    """Conventions that the same layers of a kind are, most of them, and the numbers of the layers that are not."""
 
-    Several where they are those of the same layers: these numbers do not tell them apart.
+    names: tuple[str, ...]
+    others: tuple[int, ...]
+
+
+def _usual(layers: Sequence[LayerReport]) -> tuple[_Usual, ...]:
+    """What most layers of a kind are, if more than half of at least two are one convention; else nothing.
+
+    Several where as many layers are one convention as another, but not the same ones.
     """
-    names = dict.fromkeys(name for own in layers for name in own if " then " not in name)
-    members = {name: [is_one_of(own, name) for own in layers] for name in names}
-    most = max(members.values(), key=sum, default=[])
-    if sum(most) <= max(len(layers) / 2, 1):
+    kind = layers[0].kind
+    names = dict.fromkeys(name for one in layers for name in one.conventions if kind and " then " not in name)
+    others = {name: tuple(one.layer.number for one in layers if not is_one_of(one.conventions, name)) for name in names}
+    fewest = min(map(len, others.values()), default=len(layers))
+    if len(layers) - fewest <= max(len(layers) / 2, 1):
         return ()
-    return tuple(name for name, own in members.items() if own == most)
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for name, apart in others.items():
+        if len(apart) == fewest:
+            alike.setdefault(apart, []).append(name)
+    return tuple(_Usual(tuple(same), apart) for apart, same in alike.items())
 
 
-def _told(network: Network, report: LayerReport, given: Mapping[int, AnyArray], usual: tuple[str, ...]) -> LayerReport:
-    """With what parts a layer from the usual convention, where it does."""
-    if not report.kind or (report.outcome == "equal" and (not usual or is_one_of(report.conventions, usual[0]))):
-        return report
+def _told(network: Network, report: LayerReport, given: Mapping[int, AnyArray], usual: Sequence[_Usual]) -> LayerReport:
+    """With what parts a layer from the usual conventions, where it does."""
     layer = report.layer
+    parts_from = [one for one in usual if layer.number in one.others]
+    if not report.kind or (report.outcome == "equal" and not parts_from):
+        return report
     made, output = _made(network, layer, given), given[layer.outputs[0]]
     if isinstance(made, np.ndarray):
         return report
     question = question_of(made, output)
     (part,), matches = question.parts, _matches(question)
     explanation = answer(question)
-    names = usual or tuple(one.split(" then ")[0] for near in explanation.nearest for one in near.names)
-    bases = [
-        one
-        for one in part.candidates
-        if one.limits == part.candidates[0].limits and any(is_one_of((one.rule.name,), name) for name in names)
-    ][:_BASES]
-    found = [(base, causes_of(network, layer, given, question, base, matches)) for base in bases]
+    nearest = tuple(one.split(" then ")[0] for near in explanation.nearest for one in near.names)
+    plain_ones = [one for one in part.candidates if one.limits == part.candidates[0].limits]
+    bases = dict[str, Candidate]()
+    for names in [one.names for one in parts_from] or [nearest]:
+        same = [one for one in plain_ones if any(is_one_of((one.rule.name,), name) for name in names)]
+        bases |= {one.rule.name: one for one in same[:_BASES]}
+    own = {number for one in parts_from for number in one.others}
     told = replace(
         report, outcome="departs" if matches else "differs", explanation=explanation,
         conventions=report.conventions or (explanation.nearest[0].names if explanation.nearest else ()),
+        instead=tuple(dict.fromkeys(
+            number for one in usual if one not in parts_from for number in one.others if number not in own
+        )),
     )  # fmt: skip
-    if not found:
+    if not bases:
         return replace(told, differing=output.size)
-    base, causes = next((one for one in found if one[1]), found[0])
+    causes = causes_of(network, layer, given, question, tuple(bases.values()), matches)
+    base = bases[next((name for cause in causes for name in cause.of), next(iter(bases)))]
     wrong = (base.run(part.operands) != output.ravel()).reshape(output.shape)
     at = int(np.flatnonzero(wrong)[0])
-    shown = trace(part, base, matches or bases, at, output.shape, int(output.ravel()[at]))
+    shown = trace(part, base, matches or tuple(bases.values()), at, output.shape, int(output.ravel()[at]))
     return _differing(replace(told, usual=base.rule.name, causes=causes, trace=shown), wrong)

@@ -33,6 +33,16 @@ _WAYS: Final[Mapping[Divide, str]] = {ties_away: "TFLite's AVERAGE_POOL_2D", tie
 """The roundings, and who uses them."""
 
 
+def plain(name: str) -> str:
+    """A convention whatever its multiplier is derived by."""
+    return name.split(" of ")[0]
+
+
+def is_one_of(names: Sequence[str], convention: str) -> bool:
+    """Whether a layer whose conventions are these is that one, or that one whatever the multiplier is derived by."""
+    return convention in names or plain(convention) in names
+
+
 def question_of(made: Requantized | Added | Pooled, output: AnyArray) -> Question:
     """Raises QuestionError for an output or parameters that nothing can be said of."""
     output = asked.checked_output(output)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sim.models.compare import LayerReport, is_one_of
+from sim.models.compare import LayerReport
 from sim.models.network import Network
-from sim.models.questions import EXACT
+from sim.models.questions import EXACT, is_one_of, plain
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -47,9 +47,9 @@ class ModelReport:
     def convention_of(self, layer: LayerReport) -> str:
         """The one of a layer's conventions that is told: of those that all layers share where there is one."""
         shared = {name for names in self.common.values() for name in names}
-        plain = {name.split(" of ")[0] for name in shared}
+        whatever = {plain(name) for name in shared}
         return next(
-            (name for name in layer.conventions if name.split(" then ")[0] in shared | plain),
+            (name for name in layer.conventions if name.split(" then ")[0] in shared | whatever),
             (*layer.conventions, "")[0],
         )
 
@@ -73,7 +73,11 @@ class ModelReport:
         all_of_them = f"all {count} layers that were compared are reproduced bit for bit"
         if not self.apart:
             return all_of_them
-        first, more = self.apart[0], f" and {len(self.apart) - 1} more" if len(self.apart) > 1 else ""
+        first, others = self.apart[0], len(self.apart) - 1 - len(self.apart[0].instead)
+        more = f" and {others} more" if others else ""
+        if first.instead:
+            places = " or ".join(map(str, first.instead))
+            more = f" or in its place layer {places}, which these numbers do not tell,{more}"
         return (
             f"{all_of_them}, {self._title(first)}{more} by another convention than the others: {first.differing:,} of "
             f"{first.elements:,} elements are not {first.usual}"

@@ -4,7 +4,10 @@
 
 A fault is a multiplier or float32 scale one unit in the last place off, a layer that rounds otherwise, a zero point or
 a bound one off; the device is the golden reference with it, recorded as .npz.  A fault that changes no number of the
-recording is drawn again, and counted: nobody could tell it.  Ends with 1 where fewer than 98 % of a kind are named.
+recording is drawn again, and counted: nobody could tell it.  Named is a fault whose layer, kind, first element and
+channel are told, be it as one of several choices each of which gives every element; those that are the only one are
+counted beside.  Where one convention gives the faulty recording as a whole, no fault is told: these count as not named.
+Ends with 1 where fewer than 98 % of a kind are named.
 """
 
 from __future__ import annotations
@@ -29,14 +32,18 @@ from support.planted_layers import CONVENTIONS, KINDS, Fault, FaultKind, clean, 
 ENOUGH = 0.98
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Told:
-    """What was said of one fault: `missed` has what was not named; `kinds` are all kinds that were."""
+    """What was said of one fault: `missed` has what was not named; `choices` counts what it is one of.
+
+    `whole` has, of a fault in a recording that is said to be right, the conventions that give all its layers.
+    """
 
     fault: Fault
     convention: str
     missed: tuple[str, ...]
-    kinds: frozenset[str]
+    choices: int
+    whole: tuple[str, ...]
     unseen: int
     seconds: float
 
@@ -63,42 +70,53 @@ def told_of(seed: int) -> Told:
         tensors = tensors_by_name(network, read_arrays(Path(folder, "device.npz")))
         report = ModelReport(network=network, against="device.npz", seed=None, layers=compared(network, tensors))
     first = tuple(int(place) for place in np.argwhere(made[output] != right[output])[0])
-    apart = report.apart
-    kinds = frozenset(cause.kind for one in apart for cause in one.causes)
+    apart = {one.layer.number: one for one in report.apart}
+    of_layer = apart.get(fault.layer)
+    causes = of_layer.causes if of_layer is not None else ()
     channel = fault.kind == "multiplier" and network.layers[fault.layer].operator in ("CONV_2D", "DEPTHWISE_CONV_2D")
     missed = [
         name
         for name, is_named in (
-            ("layer", [one.layer.number for one in apart] == [fault.layer]),
-            ("kind", fault.kind in kinds),
-            ("element", bool(apart) and apart[0].first == first),
-            ("channel", not channel or any(f"channel {fault.where} " in c.told for one in apart for c in one.causes)),
+            ("layer", of_layer is not None and apart.keys() == {fault.layer, *of_layer.instead}),
+            ("kind", fault.kind in {cause.kind for cause in causes}),
+            ("element", of_layer is not None and of_layer.first == first),
+            ("channel", not channel or any(f"channel {fault.where} " in cause.told for cause in causes)),
         )
         if not is_named
     ]
-    return Told(fault, convention, tuple(missed), kinds, unseen, process_time() - begun)
+    return Told(
+        fault=fault, convention=convention, missed=tuple(missed),
+        choices=len({(number, cause.kind) for number, one in apart.items() for cause in one.causes}),
+        whole=tuple(names[0] for names in report.common.values() if names and not apart),
+        unseen=unseen, seconds=process_time() - begun,
+    )  # fmt: skip
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Planted faults in layers, and whether they are named.")
     parser.add_argument("--count", type=int, default=400, help="how many faults")
     parser.add_argument("--seed", type=int, default=0, help="of the first; the others count up")
+    parser.add_argument("--workers", type=int, default=2, help="processes at once")
     given = parser.parse_args()
-    named, all_of, alone, unseen, seconds = Counter[str](), Counter[str](), Counter[str](), Counter[str](), 0.0
+    named, all_of, alone, whole = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    unseen, seconds = Counter[str](), 0.0
     seeds = range(given.seed, given.seed + given.count)
-    with ProcessPoolExecutor(2) as workers:
+    with ProcessPoolExecutor(given.workers) as workers:
         for seed, told in zip(seeds, workers.map(told_of, seeds), strict=True):
             kind = told.fault.kind
             all_of[kind] += 1
             named[kind] += not told.missed
-            alone[kind] += not told.missed and len(told.kinds) == 1
+            alone[kind] += not told.missed and told.choices == 1
+            whole[kind] += bool(told.missed and told.whole)
             unseen[kind] += told.unseen
             seconds += told.seconds
             if told.missed:
-                print(f"seed {seed}, {told.convention}: {told.fault}: not named: {', '.join(told.missed)}; "
-                      f"{', '.join(sorted(told.kinds))}", file=sys.stderr)  # fmt: skip
+                right = f"; all layers are {', '.join(told.whole)}" if told.whole else ""
+                print(f"seed {seed}, {told.convention}: {told.fault}: not named: {', '.join(told.missed)}{right}",
+                      file=sys.stderr, flush=True)  # fmt: skip
     for kind in KINDS:
-        print(f"{kind:<11} {named[kind]} of {all_of[kind]} named, {alone[kind]} as the only kind; "
+        print(f"{kind:<11} {named[kind]} of {all_of[kind]} named, {alone[kind]} as the only choice; not named are "
+              f"{all_of[kind] - named[kind]}, of which {whole[kind]} in recordings that a convention gives as a whole; "
               f"{unseen[kind]} changed nothing and were drawn again")  # fmt: skip
     print(f"{seconds / max(given.count, 1):.1f} s of processor for a comparison of fifty layers")
     return 1 if any(named[kind] < ENOUGH * all_of[kind] for kind in KINDS) or not given.count else 0

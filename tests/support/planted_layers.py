@@ -135,7 +135,7 @@ def faulty(
     if isinstance(made, Requantized):
         placed = scaled(made, rounding, by, fault.where) + made.zero_point
     elif isinstance(made, Added):
-        placed = added(made, rounding, by, fault.where)
+        placed = added(made, fault.kind == "rounding", by, fault.where)
     else:
         placed = divided(made, rounding)
     return np.asarray(np.clip(placed, ends[0], ends[1]), np.int8)
@@ -158,15 +158,15 @@ def scaled(made: Requantized, convention: str, by: int, channel: int) -> npt.NDA
     return np.stack(found, -1).astype(np.int64)
 
 
-def added(made: Added, convention: str, by: int, which: int) -> npt.NDArray[np.int64]:
-    """TFLite's addition, one of its three multipliers off, or by single rounding."""
+def added(made: Added, is_rounding: bool, by: int, which: int) -> npt.NDArray[np.int64]:
+    """TFLite's addition, of double rounding in every convention: one of its multipliers off, or by single rounding."""
     a, b, output = made.scales
     rescaling = rescaling_of((float(a.scales[0]), float(b.scales[0]), float(output.scales[0])), 20, derive_tflite)
     name = rescaling._fields[which]
     one = getattr(rescaling, name)
     rescaling = rescaling._replace(**{name: one._replace(multiplier=one.multiplier + by)})
     left, right = made.a.astype(np.int64) - a.zero_point, made.b.astype(np.int64) - b.zero_point
-    rounding = single_rounding if convention == "single_rounding" else double_rounding
+    rounding = single_rounding if is_rounding else double_rounding
     return add_rescaled(left, right, rescaling, LEFT_SHIFTS[8], rounding).astype(np.int64) + output.zero_point
 
 

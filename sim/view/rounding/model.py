@@ -12,10 +12,11 @@ from rich.table import Table
 
 from sim.explanation.explanation import place_of
 from sim.golden.registry.conventions import CONVENTIONS
-from sim.models.compare import LayerReport, plain
+from sim.models.compare import LayerReport
 from sim.models.cycles import NetworkCycles
 from sim.models.kernel_in_layer import KernelInLayer, TensorChange
 from sim.models.network import Network, NetworkLayer
+from sim.models.questions import plain
 from sim.models.report import ModelReport
 from sim.view.rounding.explain import show_explanation
 
@@ -50,8 +51,8 @@ def show_model(report: ModelReport, console: Console) -> None:
     console.print(table)
     seed = f", inputs of seed {report.seed}" if report.seed is not None else ""
     console.print(f"{escape(report.network.name)} against {escape(report.against)}{seed}", highlight=False)
-    for kind, names in report.common.items():
-        console.print(escape(f"{kind}: {told_of_shared(names)}"), highlight=False)
+    for sentence in shared_sentences(report):
+        console.print(escape(sentence), highlight=False)
     apart = report.first_apart
     colour = "red" if report.apart else "green" if report.compared else "yellow"
     console.print(f"[{colour}]{escape(report.verdict)}[/{colour}]", highlight=False)
@@ -67,8 +68,12 @@ def show_model(report: ModelReport, console: Console) -> None:
 
 def apart_sentences(layer: LayerReport) -> Iterator[str]:
     """Of a layer that is not what the others are: what would make it so, and its first element."""
+    of_several = f", one of {len(layer.causes)} that would do" if len(layer.causes) > 1 else ""
     for cause in layer.causes:
-        yield f"layer {layer.layer.number}, {cause.kind}: {cause.told}"
+        yield f"layer {layer.layer.number}, {cause.kind}{of_several}: {cause.told}"
+    if layer.instead:
+        others = " or ".join(map(str, layer.instead))
+        yield f"layer {layer.layer.number} or layer {others}: as many layers are the one convention as the other"
     if layer.trace is not None:
         yield f"layer {layer.layer.number}, {layer.trace}"
 
@@ -131,17 +136,23 @@ def operator_of(layer: NetworkLayer) -> str:
     return layer.operator if activation == "NONE" else f"{layer.operator}, {activation}"
 
 
-def told_of_shared(names: Sequence[str]) -> str:
-    """The conventions that all layers share, and who uses the first of them."""
+def shared_sentences(report: ModelReport) -> Iterator[str]:
+    """By kind of layer the conventions that all layers share, those apart not counted, and who uses the first."""
+    of_apart = {layer.kind for layer in report.apart}
+    for kind, names in report.common.items():
+        yield f"{kind}: {_told_of_shared(names, 'every other layer' if kind in of_apart else 'every layer')}"
+
+
+def _told_of_shared(names: Sequence[str], which: str) -> str:
     if not names:
-        return "no convention is shared by all layers"
+        return f"no convention is shared by {which.replace('every', 'all')}s"
     known = CONVENTIONS.get(plain(names[0]))
     users = f"used by {known.users}" if known is not None else "that of TFLite's pools"
     if len(names) == 1:
-        return f"every layer is {names[0]}, {users}"
+        return f"{which} is {names[0]}, {users}"
     more = f" and {len(names) - 3} more (--json has all)" if len(names) > 3 else ""
     return (
-        f"{len(names)} conventions give every layer, and these numbers do not tell them apart: "
+        f"{len(names)} conventions give {which}, and these numbers do not tell them apart: "
         f"{', '.join(names[:3])}{more}; the first is {users}"
     )
 

@@ -11,7 +11,7 @@ from sim.models.network import Network
 from sim.models.report import ModelReport
 from sim.view.cycles.html_style import STYLE
 from sim.view.document import document
-from sim.view.rounding.model import apart_sentences, operator_of, told_of_layer, told_of_shared
+from sim.view.rounding.model import apart_sentences, operator_of, shared_sentences, told_of_layer
 
 _CELLS: Final = 96
 """Of a strip: more places of an axis share cells."""
@@ -61,9 +61,7 @@ def model_page(report: ModelReport) -> str:
         ("skipped", len(report.layers) - len(report.compared)),
     )  # fmt: skip
     figures = "".join(f'<div><span class="soft">{name}</span><b>{count:,}</b></div>' for name, count in counts)
-    shared = "".join(
-        f'<p class="note">{escape(f"{kind}: {told_of_shared(names)}")}</p>' for kind, names in report.common.items()
-    )
+    shared = "".join(f'<p class="note">{escape(sentence)}</p>' for sentence in shared_sentences(report))
     look = "verdict bad" if report.apart else "verdict"
     links = "".join(
         f'<a href="#layer-{one.layer.number}">layer {one.layer.number}</a>' for one in report.apart[:_LINKED]
