@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 import tflite
 
+from sim.models.compare import compared
 from sim.models.computed import computed
 from sim.models.layers import Added, Pooled, Requantized
 from sim.models.network import Network, NotComputed, TensorScale
@@ -169,3 +170,30 @@ def test_what_is_not_computed_is_refused_with_its_reason(changed: dict[str, Any]
     with pytest.raises(NotComputed) as caught:
         computed(network, network.layers[0], given)
     assert str(caught.value) == reason
+
+
+def test_scales_multiplied_in_float32_are_told_from_those_in_float64(tmp_path: Path) -> None:
+    """XNNPACK multiplies and divides the scales in float32: of these, that is another number, and it shows in sums."""
+    rng = np.random.default_rng(3)
+    while True:
+        of_input, of_weights, of_output = (np.float32(number) for number in rng.uniform(0.01, 0.02, 3))
+        of_output *= np.float32(100)
+        single = of_input * of_weights / of_output
+        scale = np.float32(float(of_input) * float(of_weights) / float(of_output))
+        sums = np.arange(1, int(126 / scale), dtype=np.int32)
+        made = np.rint(sums.astype(np.float32) * single)
+        telling = np.flatnonzero(made != np.rint(sums.astype(np.float32) * scale))
+        if telling.size:
+            break
+    chosen = np.concatenate([telling[:4], rng.integers(0, sums.size, 60)])
+    channels, net = chosen.size, ModelWriter()
+    x, output = net.tensor("x", "int8", (1, 1, 1, 1), of_input), net.tensor("y", "int8", (1, 1, 1, channels), of_output)
+    weights = net.tensor("w", "int8", (channels, 1, 1, 1), of_weights, 0, np.zeros((channels, 1, 1, 1), np.int8))
+    bias = net.tensor("b", "int32", (channels,), of_input * of_weights, 0, sums[chosen])
+    net.layer("CONV_2D", (x, weights, bias), (output,), "Conv2DOptions", Padding=VALID, StrideH=1, StrideW=1,
+              DilationHFactor=1, DilationWFactor=1)  # fmt: skip
+    net.inputs, net.outputs = [x], [output]
+    tensors = {x: np.zeros((1, 1, 1, 1), np.int8), output: made[chosen].astype(np.int8).reshape(1, 1, 1, channels)}
+    (layer,) = compared(network_of(net, tmp_path), tensors)
+    assert "product_xnnpack of scales_in_float32" in layer.conventions
+    assert not any(name.endswith("scales_in_float64") for name in layer.conventions)

@@ -26,6 +26,7 @@ from sim.golden.factor_product import product_by_magic_number, product_in_float,
 from sim.golden.registry.conventions import CONVENTIONS
 
 Int64Array = npt.NDArray[np.int64]
+Float32Array = npt.NDArray[np.float32]
 Float64Array = npt.NDArray[np.float64]
 
 _TWICE: Final[tuple[FixedPointConvention, ...]] = (
@@ -84,9 +85,10 @@ class Multiplier:
 
 @dataclass(frozen=True)
 class RealFactor:
-    """A real factor, one number or one for each channel."""
+    """A real factor, one number or one for each channel; `single` where it was also computed in float32 throughout."""
 
     scale: Float64Array
+    single: Float32Array | None = None
 
     @property
     def factors(self) -> tuple[Fraction, ...]:
@@ -159,13 +161,25 @@ def derivations(scale: RealFactor, refused: Refusals) -> list[Derivation]:
 
 
 def _floating(factor: Factor, zero_point: int, dtype: np.dtype[Any]) -> Iterator[CandidateRule]:
-    factors = factor.factors
     with np.errstate(over="ignore", under="ignore"):
-        scale = np.array([np.float32(float(number)) for number in factors], np.float32)
+        scale = np.array([np.float32(float(number)) for number in factor.factors], np.float32)
+    single = factor.single if isinstance(factor, RealFactor) else None
+    if single is None or not (np.isfinite(single) & (single > 0)).all() or np.array_equal(single, scale):
+        yield from _of_float32(scale, "", factor.factors, zero_point, dtype)
+        return
+    yield from _of_float32(scale, " of scales_in_float64", factor.factors, zero_point, dtype)
+    yield from _of_float32(single, " of scales_in_float32", factor.factors, zero_point, dtype)
+
+
+def _of_float32(
+    scale: Float32Array, source: str, factors: tuple[Fraction, ...], zero_point: int, dtype: np.dtype[Any]
+) -> Iterator[CandidateRule]:
     # of bytes round_away_then_offset is the same as product_in_float, and bounds hide what the magic number does
     wide = (product_in_float, product_by_magic_number) if dtype.itemsize > 1 else ()
     for convention in (product_xnnpack, *wide):
-        yield FloatScaling(convention.__name__, used_by(convention), convention, scale, factors, zero_point)
+        yield FloatScaling(
+            f"{convention.__name__}{source}", used_by(convention), convention, scale, factors, zero_point
+        )
     if dtype.itemsize > 1:
         return
     lowest = int(np.iinfo(dtype).min)
@@ -174,7 +188,7 @@ def _floating(factor: Factor, zero_point: int, dtype: np.dtype[Any]) -> Iterator
     rules = [*((rounding, lowest) for rounding in _ROUND_FIRST), *((rounding, 0) for rounding in offset_first)]
     for rounding, moved in rules:
         yield ByteRounding(
-            name=rounding.__name__,
+            name=f"{rounding.__name__}{source}",
             note=used_by(rounding),
             convention=rounding,
             scale=scale,

@@ -15,7 +15,8 @@ from sim.models.network import AnyArray, Network, NetworkLayer, NetworkTensor, N
 class Requantized:
     """Sums, bias included, in the shape of the output (int32), and the real factor of each channel of `axis` (float64).
 
-    `scale` has one number, or one for each channel; `minimum` and `maximum` are those of the activation, or None.
+    `scale` has one number, or one for each channel; `single` has the same factors by float32 arithmetic on the file's
+    scales, as some runtimes get them.  `minimum` and `maximum` are those of the activation, or None.
     """
 
     accumulators: npt.NDArray[np.int32]
@@ -24,6 +25,7 @@ class Requantized:
     minimum: int | None
     maximum: int | None
     axis: int = -1
+    single: npt.NDArray[np.float32] | None = None
 
     @property
     def numbers(self) -> AnyArray:

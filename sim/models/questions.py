@@ -7,7 +7,7 @@ Source: docs/spec/neighbours.md section 20.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
@@ -55,7 +55,8 @@ def question_of(made: Requantized | Added | Pooled, output: AnyArray) -> Questio
         a, b, total = (Quantization(float(scale.scales[0]), scale.zero_point) for scale in made.scales)
         return Sum(output, made.a, made.b, AddParameters(a, b, total), bounds)
     axis = asked.checked_axis(made.axis, output.ndim)
-    stage = OutputStage(asked.checked_scale(made.scale, output.shape[axis]), made.zero_point, bounds, axis)
+    factor = replace(asked.checked_scale(made.scale, output.shape[axis]), single=made.single)
+    stage = OutputStage(factor, made.zero_point, bounds, axis)
     return Requantization(output, made.accumulators, None, stage)
 
 

@@ -26,10 +26,13 @@ def _requantized(
     output = network.output_of(layer)
     scale = scale_of(output)
     minimum, maximum = _bounds(network, layer)
+    of_input, of_weights = (scale_of(network.tensors[number]).scales for number in layer.inputs[:2])
+    with np.errstate(all="ignore"):  # a file may have any numbers; what is not finite is not tried
+        single = of_input * of_weights / scale.scales[0]
     bias = given[layer.inputs[2]].astype(np.int64) if len(layer.inputs) > 2 and layer.inputs[2] in given else 0
     return Requantized(
         accumulators=wrap_int32(sums + bias).astype(np.int32), scale=factor / np.float64(scale.scales[0]),
-        zero_point=scale.zero_point, minimum=minimum, maximum=maximum,
+        zero_point=scale.zero_point, minimum=minimum, maximum=maximum, single=single,
     )  # fmt: skip
 
 
