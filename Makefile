@@ -38,6 +38,7 @@ bench: $(TESTED)
 	@$(BIN)/python tests/benchmarks/explain_speed.py
 	@$(BIN)/python tests/benchmarks/timing_speed.py
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.debug_speed
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.model_speed
 
 # Every form of the table on batches of random members, against a machine for each of them: minutes.
 batch: $(TESTED)
