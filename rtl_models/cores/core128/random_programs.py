@@ -208,7 +208,7 @@ def _random_run(rng: Random, words: RandomWords, length: int) -> RandomRun:
             step()
         except MemoryFault:
             continue
-        if not _goes_on(machine):
+        if not _goes_on(machine, steps[-1].pc):
             saturated.pop()
             undone = steps.pop()
             for place, old, _ in reversed(undone.writes):
@@ -228,11 +228,15 @@ def _random_run(rng: Random, words: RandomWords, length: int) -> RandomRun:
     return RandomRun(made, ExpectedRun(steps, saturated, {DATA_BASE: machine.memory.read(DATA_BASE, BYTES)}, error))
 
 
-def _goes_on(machine: Machine) -> bool:
-    """Whether it can: bases of accesses are near the data, the stack pointer is aligned, two words more have room."""
+def _goes_on(machine: Machine, before: int) -> bool:
+    """Whether it can: bases of accesses are near the data, the stack pointer is aligned, two words more have room.
+
+    It goes forward, as words that were executed at `before` and earlier must stay: what branches to a register may find
+    an address of the code there.
+    """
     addresses = [machine.sp, *(machine.x[base] for base in BASES)]
     is_near = all(DATA_BASE + 512 <= address < DATA_BASE + BYTES - 512 for address in addresses)
-    return is_near and machine.sp % 16 == 0 and CODE_BASE < machine.pc <= CODE_BASE + BYTES - 8
+    return is_near and machine.sp % 16 == 0 and before < machine.pc <= CODE_BASE + BYTES - 8
 
 
 def _before(error: str, rng: Random) -> list[int]:
