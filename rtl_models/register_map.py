@@ -141,6 +141,7 @@ REGISTERS: Final = (
     Register("B_MULTIPLIER", 0x38, (_int32("b_multiplier"),)),
     Register("B_SHIFT", 0x3C, (_shift("b_shift"),)),
     Register("CHANNELS", 0x40, (_unsigned("channels", 12, 1, CHANNELS),), reset=1),
+    Register("ROUNDING", 0x44, (_unsigned("rounding", 2, 0, 2),)),
 )
 """The registers that hold settings, in the order of their addresses."""
 
@@ -148,9 +149,12 @@ _TABLES: Final = tuple(
     Register(field.setting.upper(), TABLES + 16 * channel + 4 * number, (field,))
     for channel in range(CHANNELS)
     for number, field in enumerate(
-        (_int32(f"bias[{channel}]"), _int32(f"multiplier[{channel}]"), _shift(f"shift[{channel}]"))
+        (
+            _int32(f"bias[{channel}]"), _int32(f"multiplier[{channel}]"), _shift(f"shift[{channel}]"),
+            _unsigned(f"left_shift[{channel}]", 5, 0, 30),
+        )
     )
-)
+)  # fmt: skip
 _BY_ADDRESS: Final = {register.address: register for register in (*REGISTERS, *_TABLES)}
 
 
@@ -163,7 +167,8 @@ def register_writes(settings: Settings) -> list[tuple[int, int]]:
     words = (*_TABLES, *REGISTERS)
     if unknown := sorted(set(settings) - {field.setting for register in words for field in register.fields}):
         raise ValueError(f"there is no setting {unknown[0]!r}: see REGISTERS.md")
-    concerned = (register for register in words if any(field.setting in settings for field in register.fields))
+    concerned = [register for register in words if any(field.setting in settings for field in register.fields)]
+    concerned.sort(key=lambda register: register.name == "CHANNELS")
     return [(register.address, register.encoded(settings)) for register in concerned]
 
 

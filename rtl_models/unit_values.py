@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from sim.golden.fixed_point import Int32Array, Int64Array, as_int32, clamp, shift_left_wrap, wrap_int32
-from sim.golden.scaling import double_rounding
+from sim.golden.scaling import double_rounding, double_rounding_ties_up, single_rounding
 from sim.kernels.offset_contribution import golden as offsets
 from sim.kernels.quantize_down import golden as down
 from sim.kernels.transpose1xw import golden as transpose
@@ -22,12 +22,14 @@ Settings = Mapping[str, int]
 Operands = Mapping[str, Int64Array]
 Results = dict[str, Int64Array]
 
+ONE_ROUNDING: Final = 2
+"""The setting `rounding`: 0 is two of them, ties of the second away from zero; 1 is two, ties up."""
 UNDEFINED: Final = -1
 """A result that may be anything; all ports that have such results are unsigned."""
 
 
 def channel_setting(field: str, channel: int) -> str:
-    """The name of a number in the tables: "bias", "multiplier" or "shift" of a channel, such as "bias[3]"."""
+    """The name of a number in the tables: bias, multiplier, shift or left_shift of a channel, such as "bias[3]"."""
     return f"{field}[{channel}]"
 
 
@@ -63,6 +65,22 @@ def quantize_down_channels(settings: Settings, operands: Operands, lanes: int) -
         column = rows[:, channel]
         results[:, channel] = _down(column, np.full_like(column, bias), settings, multiplier, shift)
     return {"result_o": results.reshape(-1, lanes)[: len(beats)]}
+
+
+def requantize(settings: Settings, operands: Operands, lanes: int) -> Results:
+    """Settings rounding, offset, minimum, maximum, signed; multiplier_i, left_shift_i and shift_i are of each lane.
+
+    With one rounding multipliers must not be negative.
+    """
+    biased = wrap_int32(operands["accumulator_i"] + operands["bias_i"])
+    multipliers, lefts, rights = (operands[f"{name}_i"] for name in ("multiplier", "left_shift", "shift"))
+    if settings["rounding"] == ONE_ROUNDING:
+        scaled = single_rounding(biased, multipliers, lefts - rights)
+    else:
+        rule = double_rounding_ties_up if settings["rounding"] else double_rounding
+        scaled = rule(shift_left_wrap(biased, lefts), multipliers, -rights)
+    low, high = (int(_read(settings[bound], settings)) for bound in ("minimum", "maximum"))
+    return {"result_o": np.clip(scaled.astype(np.int64) + settings["offset"], low, high) & 0xFF}
 
 
 def offset_contribution(settings: Settings, operands: Operands, lanes: int) -> Results:

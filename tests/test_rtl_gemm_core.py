@@ -19,12 +19,14 @@ from support.rtl_faults import planted
 rtl = pytest.mark.rtl
 SMALL = GemmCore(steps=2, channels=8)
 HALVES = {
-    f"{name}[{n}]": value for n in range(8) for name, value in (("bias", n), ("multiplier", 1 << 30), ("shift", 0))
+    f"{name}[{n}]": value
+    for n in range(8)
+    for name, value in (("bias", n), ("multiplier", 1 << 30), ("shift", 0), ("left_shift", 0))
 }
 
 
 def layer(a: list[list[int]], b: list[list[int]], **changed: int) -> GemmLayer:
-    settings = {"a_offset": 0, "b_offset": 0, "offset": 0, "minimum": 0, "maximum": 255, "signed": 0}
+    settings = {"a_offset": 0, "b_offset": 0, "offset": 0, "minimum": 0, "maximum": 255, "signed": 0, "rounding": 0}
     tables = {name: value for name, value in HALVES.items() if int(name[-2]) < len(b[0])}
     return GemmLayer({**settings, **tables, **changed}, np.array(a), np.array(b))
 
@@ -32,6 +34,26 @@ def layer(a: list[list[int]], b: list[list[int]], **changed: int) -> GemmLayer:
 def test_a_product_is_requantized_with_the_numbers_of_its_channel() -> None:
     """(1 * 5 + 2 * 7 + bias 0) / 2 = 9.5, which is a tie; (1 * 6 + 2 * 8 + bias 1) / 2 = 11.5."""
     assert layer([[1, 2]], [[5, 6], [7, 8]]).results().tolist() == [[10, 12]]
+
+
+def test_a_product_is_rounded_as_the_setting_says() -> None:
+    """-5 * 2^30 / 2^31 / 2 = -1.25; -6 / 4 = -1.5: up to -1 at once, or -3 in between and then away from or up."""
+    halved = {"shift[0]": 1, "a_offset": -255, "offset": 9}
+    found = [layer([[250], [249]], [[1]], rounding=how, **halved).results().tolist() for how in (0, 1, 2)]
+    assert found == [[[8], [7]], [[8], [8]], [[8], [8]]]
+
+
+def test_a_left_shift_comes_before_the_product_of_two_roundings_and_after_that_of_one() -> None:
+    """3 * 2^30 / 2^31 is 1.5; a shift by 1 makes 3 of it.  2^30 * 2 wraps before the product, 2^31 / 2 fits behind."""
+    small = [layer([[3]], [[1]], rounding=how, **{"left_shift[0]": 1}).results().item() for how in (0, 1, 2)]
+    large = {"bias[0]": 1 << 30, "left_shift[0]": 1, "maximum": 255}
+    wrapped = [layer([[0]], [[0]], rounding=how, **large).results().item() for how in (0, 1, 2)]
+    assert (small, wrapped) == ([3, 3, 3], [0, 0, 255])
+
+
+def test_the_sum_with_the_zero_point_does_not_wrap() -> None:
+    numbers = {"bias[0]": (1 << 31) - 1, "multiplier[0]": (1 << 31) - 1, "offset": 100}
+    assert layer([[0]], [[0]], **numbers).results().item() == 255
 
 
 def test_offsets_are_added_to_bytes_as_the_setting_has_them_read() -> None:

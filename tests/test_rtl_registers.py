@@ -159,9 +159,12 @@ def test_writes_give_settings_that_are_missing_their_value_after_reset() -> None
 
 
 def test_writes_start_the_row_after_the_tables_are_written() -> None:
-    assert register_writes({"channels": 2, "shift[1]": 31, "bias[0]": -1}) == [
+    settings = {"channels": 2, "rounding": 1, "shift[1]": 31, "left_shift[1]": 30, "bias[0]": -1}
+    assert register_writes(settings) == [
         (0x1000, 0xFFFFFFFF),
         (0x1018, 31),
+        (0x101C, 30),
+        (0x44, 1),
         (0x40, 2),
     ]
 
@@ -223,7 +226,7 @@ def test_at_an_address_that_is_refused_nothing_is_written() -> None:
 
 @hardware
 def test_status_keeps_every_cause_until_a_one_is_written_to_its_bit() -> None:
-    causes = [(0x08, 32), (0x08, 3), (0x0A, 0), (0x44, 0)]
+    causes = [(0x08, 32), (0x08, 3), (0x0A, 0), (0x48, 0)]
     cleared = [(STATUS, 0b100), (STATUS, 0b001), (STATUS, 0xFFFF_FFFF)]
     states = during([step for write in causes + cleared for step in (write, (STATUS, 0))])
     assert [state["read_data_o"] for state in states[1::2]] == [0b001, 0b001, 0b011, 0b111, 0b011, 0b010, 0]

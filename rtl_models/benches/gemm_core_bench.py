@@ -32,6 +32,7 @@ from rtl_models.benches.gemm_layers import (
 from rtl_models.cores.gemm import BYTES, GemmCore, GemmLayer, GemmShape, ResultBeat
 from rtl_models.cores.gemm_cycles import GemmCycles, GemmTraffic, beat_cycles, layer_cycles
 from rtl_models.tools.protocol import CORE_VARIABLE, COVERPOINTS, LAYERS_VARIABLE, REPORT
+from rtl_models.unit_values import channel_setting
 
 CORE: Final = GemmCore(**json.loads(os.environ[CORE_VARIABLE]))
 LAYERS: Final = int(os.environ[LAYERS_VARIABLE])
@@ -128,6 +129,8 @@ def coverpoints(some: GemmLayer, pattern: str) -> Mapping[str, bool]:
         **{f"one block of {name}": size <= block for name, (size, block) in sizes.items()},
         **{f"several blocks of {name}": size > block for name, (size, block) in sizes.items()},
         "signed": signed, "unsigned": not signed,
+        **{f"rounding {kind}": some.settings["rounding"] == kind for kind in range(3)},
+        "a left shift": any(some.settings[channel_setting("left_shift", channel)] for channel in range(n)),
         "fewer steps than rows": steps < CORE.rows, "more steps than rows": steps > CORE.rows,
     }  # fmt: skip
     return {f"{point}, stalls {pattern}": met for point, met in points.items()}

@@ -7,15 +7,16 @@ from typing import Final
 
 import numpy as np
 
+from isa.lane import S32
 from rtl_models.benches.coverage.unit_stimulus import MULTIPLIERS, OFFSETS, SHIFTS, bounds, in_turn
-from rtl_models.cores.gemm import BYTES, GemmCore, GemmLayer, GemmShape
-from rtl_models.unit_values import channel_setting
+from rtl_models.cores.gemm import BYTES, CHANNEL_FIELDS, GemmCore, GemmLayer, GemmShape
+from rtl_models.unit_values import ONE_ROUNDING, channel_setting
 from sim.golden.fixed_point import Int64Array
 
 _BIASES: Final = (0, 1, -1000, 12345, -(1 << 31), (1 << 31) - 1)
 _WORST: Final = (0, 255, 128, 127)
 """Bytes at the ends of both readings."""
-_FIELDS: Final = ("bias", "multiplier", "shift")
+_LEFT_SHIFTS: Final = (0, 1, 30, 0, 7, 16)
 OFFSETS_OF: Final = ((-255, 0), (-127, 128))
 """The least and the greatest offset, by how bytes are read: minus their greatest and least."""
 
@@ -52,24 +53,36 @@ def layer(shape: GemmShape, rng: Random) -> GemmLayer:
     settings = {"offset": in_turn(OFFSETS, number)} | bounds(number) if corners else whole
     low, high = OFFSETS_OF[settings["signed"]]
     settings |= {name: rng.choice((low, high, rng.randint(low, high))) for name in ("a_offset", "b_offset")}
+    settings["rounding"] = rng.randrange(3)
     blank = GemmLayer(settings, _bytes(shape.m, shape.k, rng), _bytes(shape.k, shape.n, rng))
     sums = blank.sums()
     whole_tensor = number % 5 < 2
     for channel in range(shape.n):
         if corners:
-            own = rng.choice(_BIASES), rng.choice(MULTIPLIERS), rng.choice(SHIFTS)
+            multiplier = rng.choice(MULTIPLIERS)
+            if settings["rounding"] == ONE_ROUNDING:  # of which only factors that are not negative are defined
+                multiplier = min(abs(multiplier), S32.high)
+            own = rng.choice(_BIASES), multiplier, *_shifts(rng)
         elif channel == 0 or not whole_tensor:
             own = _spread(sums if whole_tensor else sums[:, channel], rng)
-        settings |= {channel_setting(field, channel): value for field, value in zip(_FIELDS, own, strict=True)}
+        settings |= {channel_setting(field, channel): value for field, value in zip(CHANNEL_FIELDS, own, strict=True)}
     return GemmLayer(settings, blank.a, blank.b)
 
 
-def _spread(sums: Int64Array, rng: Random) -> tuple[int, int, int]:
-    """Bias, multiplier and shift that spread sums over the bytes, and a little beyond."""
+def _shifts(rng: Random) -> tuple[int, int]:
+    """To the right and to the left: one of them in most, both in some."""
+    right, left = rng.choice(SHIFTS), rng.choice(_LEFT_SHIFTS)
+    kind = rng.randrange(5)
+    return right * (kind > 1), left * (kind != 2 and kind != 3)
+
+
+def _spread(sums: Int64Array, rng: Random) -> tuple[int, int, int, int]:
+    """Bias, multiplier and shifts that spread sums over the bytes, and a little beyond."""
     middle = (int(sums.min()) + int(sums.max())) // 2
     widest = max(1, int(sums.max()) - middle)
     shift = max(0, (widest // 110).bit_length() - rng.randrange(1, 3))
-    return rng.randint(-9, 9) - middle, rng.randint(1 << 30, (1 << 31) - 1), shift
+    left = rng.choice((0, 0, 1, 4))
+    return rng.randint(-9, 9) - middle, rng.randint(1 << 30, (1 << 31) - 1) >> left, shift, left
 
 
 def layers_by_reading(shape: GemmShape, rng: Random) -> list[GemmLayer]:

@@ -10,11 +10,13 @@ import numpy as np
 
 from rtl_models.latencies import latency
 from rtl_models.register_map import CHANNELS
-from rtl_models.unit_values import Settings, quantize_down_channels
+from rtl_models.unit_values import Settings, channel_setting, requantize
 from sim.golden.fixed_point import Int64Array, wrap_int32
 
 BYTES: Final = 4
 """That a lane multiplies in a step."""
+CHANNEL_FIELDS: Final = ("bias", "multiplier", "shift", "left_shift")
+"""The settings of a channel, in the order of their registers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +54,8 @@ class GemmCore:
 
     @property
     def output_stages(self) -> int:
-        """The register stages behind the array: those of quantize_down."""
-        return latency("quantize_down", self.deep)
+        """The register stages behind the array: those of requantize."""
+        return latency("requantize", self.deep)
 
 
 class GemmShape(NamedTuple):
@@ -103,7 +105,7 @@ class ResultBeat(NamedTuple):
 class GemmLayer:
     """Bytes 0..255, a [m, k] and b [k, n], and settings by name.
 
-    The settings are a_offset, b_offset, offset, minimum, maximum, signed, and of each channel bias, multiplier, shift.
+    The settings are a_offset, b_offset, rounding, offset, minimum, maximum, signed; of each channel `CHANNEL_FIELDS`.
     """
 
     settings: Settings
@@ -146,7 +148,11 @@ class GemmLayer:
 
     def results(self) -> Int64Array:
         """[m, n]: bytes 0..255."""
-        return quantize_down_channels(self.registers, {"accumulator_i": self.sums()}, self.shape.n)["result_o"]
+        sums, operands = self.sums(), {}
+        for field in CHANNEL_FIELDS:
+            row = [self.settings[channel_setting(field, channel)] for channel in range(self.shape.n)]
+            operands[f"{field}_i"] = np.broadcast_to(np.array(row, np.int64), sums.shape)
+        return requantize(self.settings, {"accumulator_i": sums, **operands}, self.shape.n)["result_o"]
 
     def sums(self) -> Int64Array:
         """[m, n]: the products with both offsets, wrapped in 32 bits; of the settings, the channels' are not needed."""

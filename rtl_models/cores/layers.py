@@ -13,17 +13,17 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rtl_models.cores.gemm import BYTES, GemmCore, GemmLayer
+from rtl_models.cores.gemm import BYTES, CHANNEL_FIELDS, GemmCore, GemmLayer
 from rtl_models.unit_values import channel_setting
-from sim.golden.fixed_point import INT32_MAX, Int64Array
+from sim.golden.fixed_point import Int64Array
 from sim.kernels.conv2d.golden import Geometry, output_shape
 from sim.kernels.kernel import Inputs, Kernel
 
 AnyArray = npt.NDArray[Any]
-MODES: Final = ("s8_double_rounding", "u8_double_rounding")
-"""Whose rounding is that of `quantize_down`."""
-LARGEST: Final = INT32_MAX - 255
-"""A multiplier whose results never wrap when a zero point is added, if nothing shifts them to the right."""
+ROUNDINGS: Final = ("double_rounding", "double_rounding_ties_up", "single_rounding")
+"""What the modes are named by, in the order of the setting `rounding`."""
+MODES: Final = tuple(f"{kind}_{rounding}" for rounding in ROUNDINGS for kind in ("s8", "u8"))
+"""Those of fixed point; there is no hardware for scales in float."""
 _HIGHEST: Final = 65_535
 """Rows: what the register takes."""
 
@@ -59,40 +59,38 @@ def layer_on_core(kernel: Kernel, inputs: Inputs, core: GemmCore) -> LayerOnCore
     rows, shape, reason = LAYERS[kernel.name](inputs)
     weights, given = inputs["weights"], kernel.arguments(inputs)
     columns, dtype = shape[-1], weights.dtype
+    rounding = ROUNDINGS.index(kernel.mode.partition("_")[2])
     if not math.prod(shape):
         return LayerOnCore([], shape, dtype, "")
     settings = {
         "a_offset": -int(given["input_zero"]), "b_offset": -int(given.get("weights_zero", 0)),
         "offset": int(given["output_zero"]), "minimum": int(given["lower"]), "maximum": int(given["upper"]),
-        "signed": int(dtype == np.int8),
+        "signed": int(dtype == np.int8), "rounding": rounding,
     }  # fmt: skip
     biases = np.zeros(columns, np.int32) if given["bias"] is None else given["bias"]
-    factors = list(zip(biases, given["multipliers"], -given["left_shifts"], strict=True))
+    shifts = given["left_shifts"].astype(np.int64)
+    factors = list(zip(biases, given["multipliers"], np.maximum(-shifts, 0), np.maximum(shifts, 0), strict=True))
     a = rows.astype(np.int64) & 0xFF
     b = weights.reshape(columns, rows.shape[1]).T.astype(np.int64) & 0xFF
+    if not a.shape[1]:  # a row of no numbers is one of a number that counts for nothing: the input's zero point
+        a, b = np.full((len(a), 1), int(given["input_zero"]) & 0xFF), np.zeros((1, columns), np.int64)
     products = []
     for first in range(0, columns, core.channels):
         tables = {
             channel_setting(name, channel): int(value)
             for channel, numbers in enumerate(factors[first : first + core.channels])
-            for name, value in zip(("bias", "multiplier", "shift"), numbers, strict=True)
+            for name, value in zip(CHANNEL_FIELDS, numbers, strict=True)
         }
         products.append(GemmLayer({**settings, **tables}, a, b[:, first : first + core.channels]))
-    return LayerOnCore(products, shape, dtype, reason or _lacking(rows, given, core))
+    return LayerOnCore(products, shape, dtype, reason or _lacking(rows, core))
 
 
-def _lacking(rows: AnyArray, given: Mapping[str, Any], core: GemmCore) -> str:
+def _lacking(rows: AnyArray, core: GemmCore) -> str:
     """What no product of the core can be; "" for what it can."""
     height, depth = rows.shape
-    if not 1 <= depth <= BYTES * core.steps:
-        return f"depth lies outside of 1..{BYTES * core.steps}"
-    if height > _HIGHEST:
-        return f"there are more than {_HIGHEST:,} rows"
-    if (given["left_shifts"] > 0).any():
-        return "a left shift lies above 0: gemm_core shifts to the right only"
-    if (np.abs(given["multipliers"].astype(np.int64))[given["left_shifts"] == 0] > LARGEST).any():
-        return f"a multiplier lies above {LARGEST} without a shift: gemm_core's zero point could wrap"
-    return ""
+    if depth > BYTES * core.steps:
+        return f"depth lies above {BYTES * core.steps}"
+    return f"there are more than {_HIGHEST:,} rows" if height > _HIGHEST else ""
 
 
 def _of_fully_connected(inputs: Inputs) -> LayerRows:

@@ -6,5 +6,5 @@ from typing import Final
 
 CORES: Final = ("gemm_core",)
 """Modules `lanes/<name>.sv` that are a whole of lanes and units, with registers and streams of their own."""
-CORE_PARTS: Final = ("offset_bytes", "tile_buffer", "block_walk", "mac_array", "row_stream")
+CORE_PARTS: Final = ("offset_bytes", "tile_buffer", "block_walk", "mac_array", "row_stream", "requantize")
 """Modules that only cores are made of; theorems say all that each of them does."""

@@ -6,6 +6,8 @@ from isa.lane import S8, S16, S32, S64, U8, U16, U32, Int, Lane, constant, lift,
 from isa.semantics import arithmetic, multiply, shift
 
 U5 = Int(5, signed=False)
+U2 = Int(2, signed=False)
+U6 = Int(6, signed=False)
 S33 = Int(33, signed=True)
 
 
@@ -104,6 +106,54 @@ def divided(a: Lane, count: Lane) -> Lane:
     return shift.rounding_shift_by_register(S32, arithmetic.saturating_add(S32, a, fix_up), -count)
 
 
+def scaled_in_steps(whole: Lane, high: Lane, left: Lane, right: Lane, rounding: Lane) -> Lane:
+    """A product scaled as `scale_rounded` does it: `high` is what the first of two roundings makes of it."""
+    number = S64.wrap(number_of(whole, fixed_for(high, right, rounding), rounding))
+    return rounded_halves(in_halves_of(number, places_of(left, right, rounding)))
+
+
+def fixed_for(high: Lane, right: Lane, rounding: Lane) -> Lane:
+    """As `fixed_up`, where ties of the second rounding go away from zero."""
+    return saturated_sum(high, select((high < 0) & (right > 0) & (rounding & 1).equals(0), -1, 0))
+
+
+def number_of(whole: Lane, fixed: Lane, rounding: Lane) -> Lane:
+    """The product, or what two roundings have left of it, in 2^-31."""
+    return select(rounding >> 1, whole, fixed << 31)
+
+
+def places_of(left: Lane, right: Lane, rounding: Lane) -> Lane:
+    """How far the number goes to the right until it is in halves."""
+    return U6.wrap(right + 30 - select(rounding >> 1, left, 0))
+
+
+def in_halves_of(number: Lane, places: Lane) -> Lane:
+    """Shifted right, rounded down; what is above 33 bits is lost."""
+    return S33.wrap(number >> places)
+
+
+def scaled(whole: Lane, high: Lane, left: Lane, right: Lane, rounding: Lane) -> Lane:
+    """A product, and its high half by SQRDMULH, divided: with ties away, with ties up, or with this rounding alone."""
+    once = S32.wrap(((whole << left) + (constant(1) << (right + 30))) >> (right + 31))
+    up = shift.rounding_shift_by_register(S32, high, -right)
+    return select(rounding >> 1, once, select(rounding & 1, up, divided(high, right)))
+
+
+def scaled_product(a: Lane, b: Lane, left: Lane, right: Lane, rounding: Lane) -> Lane:
+    """The product of two numbers, `scaled`."""
+    return scaled(a * b, sqrdmulh(a, b), left, right, rounding)
+
+
+def scaled_product_in_steps(a: Lane, b: Lane, left: Lane, right: Lane, rounding: Lane) -> Lane:
+    """The same in steps, of the exact product alone."""
+    return scaled_in_steps(a * b, rounded_product(a, b), left, right, rounding)
+
+
+def shifted(value: Lane, left: Lane, rounding: Lane) -> Lane:
+    """A number shifted left before its product is made, which is for two roundings."""
+    return S32.wrap(select(rounding >> 1, value, value << left))
+
+
 def placed(byte: Lane, is_signed: Lane, offset: Lane, left_shift: Lane) -> Lane:
     """A byte, read as signed or not, with an offset, shifted left."""
     return shift.shift_left(S32, added(read_byte(byte, is_signed), offset), left_shift)
@@ -125,6 +175,11 @@ def clamped_byte(value: Lane, low: Lane, high: Lane, is_signed: Lane | int) -> L
     """min(max(value, low), high), the bounds and the result being bytes read as signed or not."""
     signed = lift(is_signed)
     return U8.wrap(minimum(maximum(value, read_byte(low, signed)), read_byte(high, signed)))
+
+
+def saturated_sum(a: Lane, b: Lane) -> Lane:
+    """SQADD of 32 bits."""
+    return arithmetic.saturating_add(S32, a, b)
 
 
 def added(a: Lane, b: Lane) -> Lane:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from isa.lane import S32, S64, U16, U32, Int, Lane
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal.theorem import Lemma
-from sim.prove.claim import Claim
+from sim.prove.claim import Claim, Range
 
 _Side = Callable[..., Lane]
-_FACTORS: Mapping[str, Int] = {"a": S32, "b": S32}
+_FACTORS: Mapping[str, Int | Range] = {"a": S32, "b": S32}
 _PARTS = ("a_high", "a_low", "b_high", "b_low")
 
 
@@ -58,6 +58,10 @@ def lemmas() -> list[Lemma]:
         _lemma("rounded product", _FACTORS, a.rounded_product, a.sqrdmulh, a.product),
         _lemma("division in steps", {"a": S32, "n": a.U5}, a.divided_in_steps, a.divided,
             lambda x, n: a.rounded_halves(a.in_halves(x, n))),
+        _lemma("scaling in steps",
+            {"whole": S64, "high": S32, "left": Range(0, 30), "right": a.U5, "rounding": Range(0, 2)},
+            a.scaled_in_steps, a.scaled,
+            lambda whole, high, left, right, rounding: a.scaled_in_steps(whole, high, left, right, rounding & 2)),
     ]  # fmt: skip
 
 
@@ -65,5 +69,5 @@ def _product(x: Lane, height: Lane) -> Lane:
     return U32.wrap(x * height)
 
 
-def _lemma(name: str, inputs: Mapping[str, Int], left: _Side, right: _Side, wrong: _Side) -> Lemma:
+def _lemma(name: str, inputs: Mapping[str, Int | Range], left: _Side, right: _Side, wrong: _Side) -> Lemma:
     return Lemma(Claim(f"lemma: {name}", dict(inputs), left, right), Claim(name, dict(inputs), wrong, right))

@@ -12,7 +12,7 @@ from rtl_models.formal.units.handshake import handshake_theorems
 from rtl_models.formal.units.offset_contribution import offset_contribution
 from rtl_models.formal.units.parts import part_theorems
 from rtl_models.formal.units.pipelines import Pipeline
-from rtl_models.formal.units.quantize_down import quantize_down
+from rtl_models.formal.units.quantize_down import quantize_down, requantize
 from rtl_models.formal.units.quantized_add import quantized_add
 from rtl_models.formal.units.streams import composition_lemma, stage_theorems, waiting_theorem
 from rtl_models.formal.units.tables import table_lemmas, table_theorems
@@ -25,7 +25,7 @@ What else depends on the number is proved for every number: `transpose1xw`, `fra
 
 
 def pipelines(lanes: int = LANES) -> list[Pipeline]:
-    """The units that are stages of arithmetic, shallow and deep."""
+    """The units that are stages of arithmetic and the end of `gemm_core`, shallow and deep."""
     return [
         pipeline
         for deep in (False, True)
@@ -34,6 +34,7 @@ def pipelines(lanes: int = LANES) -> list[Pipeline]:
             quantize_down(lanes, deep, per_channel=True),
             offset_contribution(lanes, deep),
             quantized_add(lanes, deep),
+            requantize(lanes, deep),
         )
     ]
 

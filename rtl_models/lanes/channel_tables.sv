@@ -1,4 +1,4 @@
-// Bias, multiplier and shift of every channel, read for `Lanes` channels at a time, along a row.
+// Bias, multiplier and shifts of every channel, read for `Lanes` channels at a time, along a row.
 //
 // A row is `channels_i` numbers: its beats have the channels 0 to Lanes - 1, then the next Lanes,
 // and so on.  `advance_i` moves on to the next beat, after the last of a row to the first; reset
@@ -9,6 +9,8 @@
 //   restart_i       0    0    0    0    1    0
 //   channels read  0-3  4-7  0-3  0-3  4-7  0-3
 //
+// Only with LeftShifts there is a left shift of each channel; else it is 0 and not written.
+//
 // Memories without reset: a channel is undefined until it is written.  Reading takes no cycle; a
 // beat that is accepted while its channel is written has the value from before.  The host writes
 // channels below Channels (config_registers refuses others) and sets 1 to Channels of them.
@@ -16,8 +18,9 @@
 `include "require.svh"
 
 module channel_tables #(
-  parameter int Lanes    = 4,
-  parameter int Channels = 64
+  parameter int Lanes      = 4,
+  parameter int Channels   = 64,
+  parameter bit LeftShifts = 1'b0
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -28,12 +31,13 @@ module channel_tables #(
 
   input  logic                write_i,
   input  logic [11:0]         channel_i,
-  input  logic [1:0]          field_i,  // 0 bias, 1 multiplier, 2 shift
+  input  logic [1:0]          field_i,  // 0 bias, 1 multiplier, 2 shift, 3 left shift
   input  logic [31:0]         data_i,
 
   output logic [32*Lanes-1:0] bias_o,
   output logic [32*Lanes-1:0] multiplier_o,
-  output logic [5*Lanes-1:0]  shift_o
+  output logic [5*Lanes-1:0]  shift_o,
+  output logic [5*Lanes-1:0]  left_shift_o
 );
 
   `REQUIRE(legal_lanes, Lanes == 4 || Lanes == 8 || Lanes == 16, "channel_tables: Lanes must be 4, 8 or 16")
@@ -80,6 +84,18 @@ module channel_tables #(
     assign bias_o[32*lane +: 32]       = bias_q[beat_q];
     assign multiplier_o[32*lane +: 32] = multiplier_q[beat_q];
     assign shift_o[5*lane +: 5]        = shift_q[beat_q];
+
+    if (LeftShifts) begin : gen_left_shifts
+      logic [4:0] left_shift_q [Beats];
+
+      always_ff @(posedge clk_i) begin
+        if (write && field_i == 2'd3) left_shift_q[written_beat] <= data_i[4:0];
+      end
+
+      assign left_shift_o[5*lane +: 5] = left_shift_q[beat_q];
+    end else begin : gen_no_left_shifts
+      assign left_shift_o[5*lane +: 5] = '0;
+    end
   end
 
 endmodule

@@ -11,7 +11,7 @@
 //     0x008        31   000   shift is 31
 //     0x008        32   001   and stays 31
 //     0x00A         1   011
-//     0x044         0   111
+//     0x048         0   111
 //     0x000       110   001   in binary
 //     0x010   0x10080   001   minimum -128, maximum 0: signed bytes
 //     0x010   0x00080   001   128 to 0: refused
@@ -53,29 +53,31 @@ module config_registers #(
   output logic [31:0] b_multiplier_o,
   output logic [4:0]  b_shift_o,
   output logic [11:0] channels_o,
+  output logic [1:0]  rounding_o,
 
   output logic        table_restart_o,  // CHANNELS is written: the row starts again
   output logic        table_write_o,
   output logic [11:0] table_channel_o,
-  output logic [1:0]  table_field_o,    // 0 bias, 1 multiplier, 2 shift
+  output logic [1:0]  table_field_o,    // 0 bias, 1 multiplier, 2 shift, 3 left shift
   output logic [31:0] table_data_o
 );
 
   `REQUIRE(legal_channels, Channels >= 1 && Channels <= 3840,
            "config_registers: Channels must be 1 to 3840, for which the map has room")
 
-  // The tables: 16 bytes a channel, the last 4 of them empty.  An address below them wraps to a channel from 3840 on.
+  // The tables: 16 bytes a channel.  An address below them wraps to a channel from 3840 on.
   logic in_tables;
 
   assign table_channel_o = address_i[15:4] - 12'(lanewise_pkg::AddressTables >> 4);
   assign table_field_o   = address_i[3:2];
   assign table_data_o    = data_i;
-  assign in_tables       = 32'(table_channel_o) < Channels && table_field_o != 2'd3;
+  assign in_tables       = 32'(table_channel_o) < Channels;
 
   // The values that are legal somewhere.
   logic [7:0]  minimum, maximum;
   logic [31:0] element;
   logic        is_shift, is_left_shift, is_bounds, is_destination, is_size, is_element, is_channels;
+  logic        is_rounding, is_shift_left;
 
   assign minimum        = data_i[7:0];
   assign maximum        = data_i[15:8];
@@ -88,6 +90,8 @@ module config_registers #(
   assign is_size        = data_i[15:0] != '0 && data_i[31:16] != '0;
   assign is_element     = element == 32'd1 || element == 32'd2 || element == 32'd4;
   assign is_channels    = data_i >= 32'd1 && data_i <= Channels;
+  assign is_rounding    = data_i <= 32'd2;
+  assign is_shift_left  = data_i <= 32'd30;
 
   logic mapped, legal;
 
@@ -112,9 +116,10 @@ module config_registers #(
       lanewise_pkg::AddressSize:        legal = is_size;
       lanewise_pkg::AddressElement:     legal = is_element;
       lanewise_pkg::AddressChannels:    legal = is_channels;
+      lanewise_pkg::AddressRounding:    legal = is_rounding;
       default: begin
         mapped = in_tables;
-        legal  = table_field_o != 2'd2 || is_shift;
+        legal  = table_field_o[1] == 1'b0 || (table_field_o[0] ? is_shift_left : is_shift);
       end
     endcase
   end
@@ -148,6 +153,7 @@ module config_registers #(
   logic [11:0] channels_q;
   logic [3:0]  element_q;  // zero_tail, element
   logic [4:0]  shift_q, left_shift_q, a_shift_q, b_shift_q;
+  logic [1:0]  rounding_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -167,6 +173,7 @@ module config_registers #(
       b_multiplier_q <= '0;
       b_shift_q      <= '0;
       channels_q     <= 12'd1;
+      rounding_q     <= '0;
     end else if (accepted) begin
       case (address_i)
         lanewise_pkg::AddressMultiplier:  multiplier_q   <= data_i;
@@ -185,6 +192,7 @@ module config_registers #(
         lanewise_pkg::AddressBMultiplier: b_multiplier_q <= data_i;
         lanewise_pkg::AddressBShift:      b_shift_q      <= data_i[4:0];
         lanewise_pkg::AddressChannels:    channels_q     <= data_i[11:0];
+        lanewise_pkg::AddressRounding:    rounding_q     <= data_i[1:0];
         default: ;  // STATUS and the tables
       endcase
     end
@@ -209,6 +217,7 @@ module config_registers #(
       lanewise_pkg::AddressBMultiplier: read_data_o = b_multiplier_q;
       lanewise_pkg::AddressBShift:      read_data_o = 32'(b_shift_q);
       lanewise_pkg::AddressChannels:    read_data_o = 32'(channels_q);
+      lanewise_pkg::AddressRounding:    read_data_o = 32'(rounding_q);
       default:                          read_data_o = '0;
     endcase
   end
@@ -229,5 +238,6 @@ module config_registers #(
   assign b_multiplier_o                   = b_multiplier_q;
   assign b_shift_o                        = b_shift_q;
   assign channels_o                       = channels_q;
+  assign rounding_o                       = rounding_q;
 
 endmodule

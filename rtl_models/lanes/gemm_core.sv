@@ -1,7 +1,7 @@
 // A quantized matrix product in an array of Rows x Columns lanes, its result requantized: one layer after the other.
 //
 //   sum[m][n]    = the sum over k of (a[m][k] + a_offset) * (b[k][n] + b_offset)                   M x N, wrapped
-//   result[m][n] = quantize_down(sum[m][n]) with bias, multiplier and shift of channel n
+//   result[m][n] = requantize(sum[m][n]) with bias, multiplier and shifts of channel n
 //
 // The settings are those of config_registers, whose bus is on the ports: M is `height`, K is `width`, N is `channels`;
 // `signed` says how the bytes of a, b and the bounds are read.  They must stay as they are while `busy_o` is 1: a layer
@@ -20,7 +20,7 @@
 // last step of one is made.  In the array a step takes a cycle, and a tile S = ceil(K / 4) steps:
 //
 //   cycle     0          1           2                    3            S + 2
-//   of step   0: in      0: read     0: multiplied        ...          S: row 0 goes to quantize_down
+//   of step   0: in      0: read     0: multiplied        ...          S: row 0 goes to requantize
 //
 // A tile waits in its last step while rows of the one before have not gone.  cores/gemm_cycles.py has every cycle.
 
@@ -71,7 +71,7 @@ module gemm_core #(
   localparam int BAddress    = $clog2(BDepth);
   localparam int RowCount    = $clog2(Rows + 1);
   localparam int ColumnCount = $clog2(Columns + 1);
-  localparam int OutputDepth = Deep ? lanewise_pkg::QuantizeDownDeep : lanewise_pkg::QuantizeDownShallow;
+  localparam int OutputDepth = Deep ? lanewise_pkg::RequantizeDeep : lanewise_pkg::RequantizeShallow;
 
   // The settings.
   logic        status_error;
@@ -80,6 +80,7 @@ module gemm_core #(
   logic [7:0]  minimum, maximum;
   logic        is_signed;
   logic [11:0] channels;
+  logic [1:0]  rounding;
   logic        table_restart, table_write;
   logic [11:0] table_channel;
   logic [1:0]  table_field;
@@ -117,6 +118,7 @@ module gemm_core #(
     .b_multiplier_o (),
     .b_shift_o      (),
     .channels_o     (channels),
+    .rounding_o     (rounding),
     .table_restart_o(table_restart),
     .table_write_o  (table_write),
     .table_channel_o(table_channel),
@@ -338,7 +340,7 @@ module gemm_core #(
   // Out: the tile row by row, requantized.
   logic                  row_valid, row_ready, row_last;
   logic [32*Columns-1:0] row, bias, multiplier;
-  logic [5*Columns-1:0]  shift;
+  logic [5*Columns-1:0]  shift, left_shift;
   logic                  out_final_q;
   logic [Columns-1:0]    out_keep_q;
 
@@ -366,8 +368,9 @@ module gemm_core #(
   end
 
   channel_tables #(
-    .Lanes   (Columns),
-    .Channels(Channels)
+    .Lanes     (Columns),
+    .Channels  (Channels),
+    .LeftShifts(1'b1)
   ) u_channel_tables (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
@@ -380,14 +383,14 @@ module gemm_core #(
     .data_i      (table_data),
     .bias_o      (bias),
     .multiplier_o(multiplier),
-    .shift_o     (shift)
+    .shift_o     (shift),
+    .left_shift_o(left_shift)
   );
 
-  quantize_down #(
-    .Lanes     (Columns),
-    .Deep      (Deep),
-    .PerChannel(1'b1)
-  ) u_quantize_down (
+  requantize #(
+    .Lanes(Columns),
+    .Deep (Deep)
+  ) u_requantize (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
     .valid_i      (row_valid),
@@ -395,7 +398,9 @@ module gemm_core #(
     .accumulator_i(row),
     .bias_i       (bias),
     .multiplier_i (multiplier),
+    .left_shift_i (left_shift),
     .shift_i      (shift),
+    .rounding_i   (rounding),
     .offset_i     (offset),
     .minimum_i    (minimum),
     .maximum_i    (maximum),

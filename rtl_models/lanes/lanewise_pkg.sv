@@ -14,10 +14,12 @@ package lanewise_pkg;
   localparam int MultiplyHighDeep    = 3;  // tiles | sum | rounded
   localparam int RescaleShallow      = MultiplyHighShallow + 1;  // divided
   localparam int RescaleDeep         = MultiplyHighDeep + 3;  // fixed up | shifted | rounded
+  localparam int ScaleRoundedShallow = 2;  // product | rounded
+  localparam int ScaleRoundedDeep    = MultiplyHighDeep + 3;  // number | shifted | rounded
   localparam int OutputStagesShallow = 1;  // offset, clamped
   localparam int OutputStagesDeep    = 2;  // offset | clamped
 
-  // Units.
+  // Units, and what only cores are made of.
   localparam int QuantizeDownShallow         = 1 + RescaleShallow + OutputStagesShallow;
   localparam int QuantizeDownDeep            = 1 + RescaleDeep + OutputStagesDeep;
   localparam int QuantizeDownChannelsShallow = QuantizeDownShallow;
@@ -28,6 +30,8 @@ package lanewise_pkg;
   localparam int Transpose1xwDeep            = 2;
   localparam int QuantizedAddShallow         = 1 + RescaleShallow + 1 + RescaleShallow + OutputStagesShallow;
   localparam int QuantizedAddDeep            = 1 + RescaleDeep + 1 + RescaleDeep + OutputStagesDeep;
+  localparam int RequantizeShallow           = 1 + ScaleRoundedShallow + OutputStagesShallow;
+  localparam int RequantizeDeep              = 2 + ScaleRoundedDeep + OutputStagesDeep;
 
   // Configuration registers: byte addresses.
   localparam logic [15:0] AddressStatus      = 16'h0000;
@@ -47,7 +51,8 @@ package lanewise_pkg;
   localparam logic [15:0] AddressBMultiplier = 16'h0038;
   localparam logic [15:0] AddressBShift      = 16'h003C;
   localparam logic [15:0] AddressChannels    = 16'h0040;
-  localparam logic [15:0] AddressTables      = 16'h1000;  // 16 bytes a channel: bias, multiplier, shift
+  localparam logic [15:0] AddressRounding    = 16'h0044;
+  localparam logic [15:0] AddressTables      = 16'h1000;  // 16 bytes a channel: bias, multiplier, shift, left shift
 
 endpackage
 

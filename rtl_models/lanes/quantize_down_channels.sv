@@ -49,7 +49,7 @@ module quantize_down_channels #(
            "quantize_down_channels: Channels must be a multiple of Lanes, at least 2 * Lanes and at most 3840")
 
   logic [32*Lanes-1:0] bias, multiplier;
-  logic [5*Lanes-1:0]  shift;
+  logic [5*Lanes-1:0]  shift, unused_left_shift;
 
   channel_tables #(
     .Lanes   (Lanes),
@@ -66,7 +66,8 @@ module quantize_down_channels #(
     .data_i      (table_data_i),
     .bias_o      (bias),
     .multiplier_o(multiplier),
-    .shift_o     (shift)
+    .shift_o     (shift),
+    .left_shift_o(unused_left_shift)
   );
 
   quantize_down #(

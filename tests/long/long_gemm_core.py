@@ -43,6 +43,17 @@ FAULTS = {
     "rows that are not there": ("row_stream", "left_q <= rows_i;", "left_q <= CountBits'(Rows);"),
     "a short block is a whole one": ("block_walk", "is_last_block ? CountBits", "left < 1 ? CountBits"),
     "an empty block at the end": ("block_walk", "left <= 16'(Block)", "left < 16'(Block)"),
+    "one rounding shifts before its product": ("requantize", "rounding[1] ? biased[", "1'b0 ? biased["),
+    "two roundings do not shift to the left": ("requantize", "rounding[1] ? biased[", "1'b1 ? biased["),
+    "the left shift of one rounding is lost": ("scale_rounded", "(rounding[1] ? {1'b0, left} : 6'd0)", "6'd0"),
+    "a left shift behind two roundings too": ("scale_rounded", "(rounding[1] ? {1'b0, left} : 6'd0)", "{1'b0, left}"),
+    "one rounding is two": ("scale_rounded", "number_d = rounding[1] ?", "number_d = 1'b0 ?"),
+    "ties go away always": ("scale_rounded", "(|right) & ~rounding[0]", "(|right)"),
+    "a fix-up of what is not shifted": ("scale_rounded", "& (|right) & ~rounding[0]", "& ~rounding[0]"),
+    "a shift without sign": ("scale_rounded", "$signed(number) >>> places", "number >> places"),
+    "the sum with the zero point wraps": ("bounded_sum", ".value_i  (placed)", ".value_i  (value_i + offset_i)"),
+    "the left shift of another channel": ("channel_tables", "= left_shift_q[beat_q]", "= left_shift_q['0]"),
+    "left shifts are written with shifts": ("channel_tables", "write && field_i == 2'd3", "write && field_i[1]"),
     "reading waits for nothing": ("tile_buffer", "if (read_i) data_q", "data_q"),
 }  # fmt: skip
 

@@ -26,8 +26,10 @@ class Illegal(NamedTuple):
 _BY_RULE: Final = {"BOUNDS": (0x0_09_0A, 0x1_80_7F), "DESTINATION": (8, 1), "ELEMENT": (3, 0x103)}
 """Fields in range that do not go together: minimum above maximum, unsigned and signed; no multiple of 16; 3 bytes."""
 _UNALIGNED: Final = (0x05, 0x0A, 0x43, TABLES + 1, 0xFFFF)
-_UNMAPPED: Final = (0x44, 0x80, TABLES - 4, TABLES + 12, TABLES + 16 * CHANNELS, 0xFFFC)
-_SHIFTS: Final = {TABLES + 8: (32, 33, 34, 36, 40, 48, 63), TABLES + 16 * (CHANNELS - 1) + 8: (32,)}
+_UNMAPPED: Final = (0x48, 0x80, TABLES - 4, TABLES + 16 * CHANNELS, 0xFFFC)
+_SHIFTS: Final = {
+    TABLES + 8: (32, 33, 34, 36, 40, 48, 63), TABLES + 16 * (CHANNELS - 1) + 8: (32,), TABLES + 12: (31, 32, 64),
+}  # fmt: skip
 """Of the first channel, which every row has, with several numbers in the low bits; and of the last."""
 
 

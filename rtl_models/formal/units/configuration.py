@@ -108,15 +108,15 @@ def _channel(read: ReadSignal) -> Lane:
 
 
 def _in_tables(read: ReadSignal) -> Lane:
-    channel, of_four = _channel(read), (_address(read) >> 2) & 3
-    return (channel < 0).equals(0) & (channel < CHANNELS) & (of_four < 3)
+    channel = _channel(read)
+    return (channel < 0).equals(0) & (channel < CHANNELS)
 
 
 def cause_set(read: ReadSignal) -> Lane:
     """The bit of STATUS that is set: an address that is not aligned is nothing else."""
     address, data, in_tables = _address(read), _data(read), _in_tables(read)
-    shift_of_table = in_tables & ((address >> 2) & 3).equals(2)
-    legal_there = shift_of_table.equals(0) | (data < 32)
+    shifts = in_tables & ((address >> 3) & 1)
+    legal_there = shifts.equals(0) | (data < select((address >> 2) & 1, 31, 32))
     mapped = in_tables | (address & 0xFFFC).equals(STATUS)
     for register in REGISTERS:
         legal_there = legal_there & (address.equals(register.address).equals(0) | legal(register, data))

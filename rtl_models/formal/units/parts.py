@@ -11,7 +11,14 @@ from rtl_models.formal.claims import Signals, Specification, Statement, claim, o
 from rtl_models.formal.equations.written import Subject, at_width
 from rtl_models.formal.theorem import Fault, Theorem
 from rtl_models.formal.units.handshake import handshake_theorems
-from rtl_models.formal.units.pieces import multiply_high, multiply_low, output_stages, rescale
+from rtl_models.formal.units.pieces import (
+    bounded_sum,
+    multiply_high,
+    multiply_low,
+    output_stages,
+    rescale,
+    scale_rounded,
+)
 from rtl_models.formal.units.registers import PipelinePiece, becomes, delay_line
 
 WIDTHS = (8, 16, 32)
@@ -130,6 +137,10 @@ def _pipelined(deep: bool) -> Iterator[Theorem]:
     yield _staged(Subject("multiply_high", deepness), multiply_high("", deep, value, multiplier), S32)
     yield _staged(Subject("rescale", deepness), rescale("", deep, value, multiplier, count), S32)
     yield _staged(Subject("output_stages", deepness), output_stages("", deep, value, settings), U8)
+    yield _staged(Subject("bounded_sum", deepness), bounded_sum("", deep, value, settings), U8)
+    shifts, rounding = (on("left_i", a.U5), on("right_i", a.U5)), on("rounding_i", a.U2)
+    scaled = scale_rounded("", deep, (value, multiplier), shifts, rounding)
+    yield _staged(Subject("scale_rounded", deepness), scaled, S32)
     low = multiply_low("", deep, on("a_i", U32), on("b_i", U32))
     yield _staged(Subject("multiply_low", (("Width", 32), *deepness)), low, U32)
 

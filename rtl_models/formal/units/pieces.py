@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from isa.lane import S32, S64, U1, U8, U16, U32, Int
+from collections.abc import Callable
+
+from isa.lane import S32, S64, U1, U8, U16, U32, Int, Lane
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal.claims import Value
 from rtl_models.formal.theorem import Fault
@@ -19,6 +21,12 @@ _FIX_UP = Fault("rescale.sv", "high[31] & (|shift)", "high[31]")
 _SHIFTED = Fault("shift_right_to_halves.sv", ">>> shift_i", ">> shift_i")
 _ROUNDED = Fault("round_halves.sv", "halves_i[0]}", "1'b0}")
 _PLACED = Fault("output_stages.sv", "value_i + offset_i", "value_i | offset_i")
+_UNSIGNED = Fault("scale_rounded.sv", "$signed(value_i) * $signed(multiplier_i)", "$signed(value_i) * multiplier_i")
+_WHOLE = Fault("scale_rounded.sv", "whole_q     <= product_q", "whole_q <= ~product_q")
+_TIES = Fault("scale_rounded.sv", "(|right) & ~rounding[0]", "(|right)")
+_PLACES = Fault("scale_rounded.sv", "(rounding[1] ? {1'b0, left} : 6'd0)", "{1'b0, left}")
+_ARITHMETIC = Fault("scale_rounded.sv", "$signed(number) >>> places", "number >> places")
+_EXACT = Fault("bounded_sum.sv", ".b_i        (offset_i)", ".b_i        (~offset_i)")
 _BOUNDED = Fault("clamp_to_byte.sv", "$signed(value_i) < minimum", "value_i < minimum")
 
 
@@ -45,11 +53,11 @@ def multiply_high(name: str, deep: bool, value: Value, multiplier: Value) -> Pip
     return PipelinePiece((*tiles, total, high), (high.value,))
 
 
-def _tiles(name: str, value: Value, multiplier: Value) -> list[RegisterUpdate]:
+def _tiles(name: str, value: Value, multiplier: Value, upper: str = "high_q") -> list[RegisterUpdate]:
     high, low = a.high_half, a.low_half
     return [
         RegisterUpdate(
-            wire=f"{name}high_q", kind=S32, following=lambda r: high(value(r)) * high(multiplier(r)), fault=_TILE
+            wire=f"{name}{upper}", kind=S32, following=lambda r: high(value(r)) * high(multiplier(r)), fault=_TILE
         ),
         RegisterUpdate(
             wire=f"{name}high_low_q", kind=S32, following=lambda r: high(value(r)) * low(multiplier(r)), fault=_TILE
@@ -101,17 +109,94 @@ def _divided_in_steps(name: str, high: Value, count: Value) -> PipelinePiece:
     return PipelinePiece((fixed, by, halves, rounded), (rounded.value,))
 
 
-def output_stages(name: str, deep: bool, value: Value, settings: tuple[Value, ...]) -> PipelinePiece:
+def scale_rounded(
+    name: str, deep: bool, factors: tuple[Value, Value], shifts: tuple[Value, Value], rounding: Value
+) -> PipelinePiece:
+    """`scale_rounded.sv`: a product rounded twice or once, 2 stages or 6; shifts to the left and to the right."""
+    depth = package_constants()["MultiplyHighDeep"] if deep else 1
+    kinds = ((a.U5, shifts[0]), (a.U5, shifts[1]), (a.U2, rounding))
+    line = delay_line(f"{name}u_configuration.", kinds, depth)
+    if not deep:
+        total = RegisterUpdate(
+            wire=f"{name}product_q", kind=S64, following=lambda r: a.product(*(f(r) for f in factors)), fault=_UNSIGNED
+        )
+        whole = total.value
+        result = RegisterUpdate(
+            wire=f"{name}result_q",
+            kind=S32,
+            following=lambda r: a.scaled_in_steps(whole(r), a.rounded_high(whole(r)), *(v(r) for v in line.results)),
+            fault=_TIES,
+            shown=Rewritten("scaling in steps", a.scaled_product_in_steps, a.scaled_product, (*factors, *line.results)),
+        )
+        return PipelinePiece((*line.registers, total, result), (result.value,))
+    return _scaled_in_steps(name, factors, line)
+
+
+def _scaled_in_steps(name: str, factors: tuple[Value, Value], line: PipelinePiece) -> PipelinePiece:
+    within, (left, right, rounding) = f"{name}gen_deep.", line.results
+    tiles = _tiles(within, *factors, upper="high_tile_q")
+    of_tiles = [tile.value for tile in tiles]
+    total = RegisterUpdate(
+        wire=f"{name}product_q",
+        kind=S64,
+        following=lambda r: a.sum_of_tiles(*(t(r) for t in of_tiles)),
+        fault=_SUM,
+        shown=Rewritten("product", a.tiled, a.product, factors),
+    )
+    whole = RegisterUpdate(wire=f"{within}whole_q", kind=S64, following=total.value, fault=_WHOLE)
+    rounded = Rewritten("rounded product", a.rounded_product, a.sqrdmulh, factors)
+    high = RegisterUpdate(
+        wire=f"{within}high_q", kind=S32, following=lambda r: a.rounded_high(total.value(r)), fault=_HIGH, shown=rounded
+    )
+    number = RegisterUpdate(
+        wire=f"{within}number_q",
+        kind=S64,
+        following=lambda r: a.number_of(whole.value(r), a.fixed_for(high.value(r), right(r), rounding(r)), rounding(r)),
+        fault=_TIES,
+    )
+    places = RegisterUpdate(
+        wire=f"{within}places_q",
+        kind=a.U6,
+        following=lambda r: a.places_of(left(r), right(r), rounding(r)),
+        fault=_PLACES,
+    )
+    halves = RegisterUpdate(
+        wire=f"{within}halves_q",
+        kind=a.S33,
+        following=lambda r: a.in_halves_of(number.value(r), places.value(r)),
+        fault=_ARITHMETIC,
+    )
+    operands = (whole.value, high.value, left, right, rounding)
+    result = RegisterUpdate(
+        wire=f"{name}result_q",
+        kind=S32,
+        following=lambda r: a.rounded_halves(halves.value(r)),
+        fault=_ROUNDED,
+        shown=Rewritten("scaling in steps", a.scaled_in_steps, a.scaled, operands),
+    )
+    stages = (*tiles, total, whole, high, number, places, halves, result)
+    return PipelinePiece((*line.registers, *stages), (result.value,))
+
+
+def bounded_sum(name: str, deep: bool, value: Value, settings: tuple[Value, ...]) -> PipelinePiece:
+    """`bounded_sum.sv`: as `output_stages`, of the sum that saturates."""
+    return output_stages(name, deep, value, settings, a.saturated_sum, _EXACT)
+
+
+def output_stages(
+    name: str, deep: bool, value: Value, settings: tuple[Value, ...],
+    added: Callable[[Lane, Lane], Lane] = a.added, fault: Fault = _PLACED,
+) -> PipelinePiece:  # fmt: skip
     """`output_stages.sv`: an offset and bounds, 1 stage or 2; settings offset, minimum, maximum, signed."""
     offset, *bounds = settings
     if not deep:
-        return _bounded(name, lambda r: a.added(value(r), offset(r)), bounds)
+        return _bounded(name, lambda r: added(value(r), offset(r)), bounds)
     placed = RegisterUpdate(
-        wire=f"{name}gen_deep.placed_q", kind=S32, following=lambda r: a.added(value(r), offset(r)), fault=_PLACED
+        wire=f"{name}gen_deep.placed_q", kind=S32, following=lambda r: added(value(r), offset(r)), fault=fault
     )
     names, kinds = ("minimum_q", "maximum_q", "signed_q"), (U8, U8, U1)
     kept = [
-        RegisterUpdate(wire=f"{name}gen_deep.{n}", kind=kind, following=v, fault=_PLACED)
+        RegisterUpdate(wire=f"{name}gen_deep.{n}", kind=kind, following=v, fault=fault)
         for n, kind, v in zip(names, kinds, bounds, strict=True)
     ]
     result = _bounded(name, placed.value, [register.value for register in kept])

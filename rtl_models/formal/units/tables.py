@@ -21,6 +21,8 @@ BEATS = 2
 """The least that a row may have in the tables: the first beat and the last."""
 _U2, _U12 = Int(2, signed=False), Int(12, signed=False)
 _FIELDS = (("bias", S32), ("multiplier", S32), ("shift", U5))
+_LEFT = ("left_shift", U5)
+"""The field beside, where the tables have left shifts."""
 _FILE = "channel_tables.sv"
 _WRITTEN = Fault(_FILE, "write_i && written_lane", "write_i && ~written_lane")
 _STEPS = Fault(_FILE, "following >= 32'(channels_i)", "following > 32'(channels_i)")
@@ -49,8 +51,11 @@ _OF_UNIT = _Ports(
 class _Tables:
     """The tables, before the names of whose signals stands `name`; what they give is on wires after `results`."""
 
-    def __init__(self, name: str, lanes: int, ports: _Ports, results: tuple[str, str]) -> None:
+    def __init__(
+        self, name: str, lanes: int, ports: _Ports, results: tuple[str, str], *, left_shifts: bool = False
+    ) -> None:
         self._name, self._lanes, self._ports, self._results = name, lanes, ports, results
+        self._fields = (*_FIELDS, _LEFT) if left_shifts else _FIELDS
         self._beat_kind = Int((BEATS - 1).bit_length(), signed=False)
 
     def _beat(self, read: ReadSignal) -> Lane:
@@ -77,12 +82,13 @@ class _Tables:
                 enable=self._is(lane, k, beat),
             )
             for lane in range(self._lanes)
-            for k, (field, kind) in enumerate(_FIELDS)
+            for k, (field, kind) in enumerate(self._fields)
             for beat in range(BEATS)
         ]
 
     def _wire(self, lane: int, field: str, beat: int) -> str:
-        return f"{self._name}gen_lanes[{lane}].{field}_q[{beat}]"
+        within = "gen_left_shifts." if field == _LEFT[0] else ""
+        return f"{self._name}gen_lanes[{lane}].{within}{field}_q[{beat}]"
 
     def _is(self, lane: int, field: int, beat: int) -> Value:
         """Whether that number is written."""
@@ -100,7 +106,7 @@ class _Tables:
         prefix, suffix = self._results
         statement = {}
         for lane in range(self._lanes):
-            for field, kind in _FIELDS:
+            for field, kind in self._fields:
                 operand = read(f"{prefix}{field}{suffix}", kind, kind.bits * lane)
                 *items, last = (read(self._wire(lane, field, beat), kind) for beat in range(BEATS))
                 statement[f"{field} of lane {lane}"] = operand, pick(self._beat(read), items, last)
@@ -118,8 +124,9 @@ def quantize_down_channels(lanes: int, deep: bool) -> Pipeline:
 def table_theorems(lanes: int) -> Iterator[Theorem]:
     """Of the tables on their own for every number of lanes, the length of a step; and of the unit, shallow and deep."""
     for count in LANE_COUNTS:
-        own = _Tables("", count, _OWN, ("", "_o"))
-        yield from _of_tables(Subject("channel_tables", (("Lanes", count), ("Channels", BEATS * count))), own)
+        own = _Tables("", count, _OWN, ("", "_o"), left_shifts=True)
+        given = (("Lanes", count), ("Channels", BEATS * count), ("LeftShifts", 1))
+        yield from _of_tables(Subject("channel_tables", given), own)
     for deep in (False, True):
         pipeline = quantize_down_channels(lanes, deep)
         yield from _of_tables(

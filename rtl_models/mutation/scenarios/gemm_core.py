@@ -24,7 +24,7 @@ from rtl_models.mutation.scenarios.registers import CHANNELS_REGISTER, Map, Row,
 from rtl_models.mutation.scenarios.scenario import Scenario, Steps
 from rtl_models.mutation.scenarios.signals import PortSignal
 from rtl_models.register_map import CHANNELS, REGISTERS, STATUS, TABLES, register_writes
-from rtl_models.unit_values import channel_setting
+from rtl_models.unit_values import ONE_ROUNDING, channel_setting
 
 _RANDOM: Final = 30
 """Layers of random shapes in a scenario."""
@@ -184,9 +184,11 @@ def _brought_back(shape: GemmShape, rng: Random) -> GemmLayer:
     settings = {**some.settings, "offset": offset, "minimum": 128 * some.settings["signed"]}
     settings["maximum"] = settings["minimum"] ^ 255
     for channel in range(shape.n):
-        multiplier, shift = rng.choice((1, -1)) * rng.randint(1 << 29, (1 << 31) - 1), rng.randrange(3)
-        bias = -(offset << 31 + shift) // multiplier - int(rng.choice(sums[:, channel]))
-        own = {"bias": bias, "multiplier": multiplier, "shift": shift}
+        negative = settings["rounding"] != ONE_ROUNDING and rng.randrange(2)
+        multiplier, (shift, left) = rng.randint(1 << 29, (1 << 31) - 1), rng.choice(((0, 0), (1, 0), (2, 0), (0, 1)))
+        multiplier = -multiplier if negative else multiplier
+        bias = -(offset << 31 + shift - left) // multiplier - int(rng.choice(sums[:, channel]))
+        own = {"bias": bias, "multiplier": multiplier, "shift": shift, "left_shift": left}
         settings |= {channel_setting(field, channel): value for field, value in own.items()}
     return GemmLayer(settings, some.a, some.b)
 

@@ -1,0 +1,81 @@
+// A number with an offset, limited to bounds that are bytes; `signed_i` says how these are read.
+//
+//   result = min(max(value + offset, minimum), maximum)        minimum <= maximum; the sum is exact
+//
+//   stage     shallow (1)               deep (2)
+//   1         result_q                  placed_q: the offset added, saturated, which no bound notices
+//   2                                   result_q: clamped
+//
+//       value    offset  signed  minimum  maximum   result
+//          10         2       0        0      255       12
+//          10  2^31 - 1       0        0      255      255       where the sum of `output_stages` wraps
+//       -2^31      -128       1     -128      127     -128
+
+module bounded_sum #(
+  parameter bit Deep = 1'b0
+) (
+  input  logic        clk_i,
+  input  logic        enable_i,
+  input  logic [31:0] value_i,
+  input  logic [31:0] offset_i,
+  input  logic [7:0]  minimum_i,
+  input  logic [7:0]  maximum_i,
+  input  logic        signed_i,
+  output logic [7:0]  result_o
+);
+
+  logic [31:0] placed_d, placed;
+  logic [7:0]  minimum, maximum;
+  logic        is_signed;
+  logic [7:0]  result_d, result_q;
+  logic        unused_saturated;
+
+  sqadd #(
+    .Width(32)
+  ) u_sqadd (
+    .a_i        (value_i),
+    .b_i        (offset_i),
+    .result_o   (placed_d),
+    .saturated_o(unused_saturated)
+  );
+
+  clamp_to_byte u_clamp_to_byte (
+    .value_i  (placed),
+    .minimum_i(minimum),
+    .maximum_i(maximum),
+    .signed_i (is_signed),
+    .result_o (result_d)
+  );
+
+  if (Deep) begin : gen_deep
+    logic [31:0] placed_q;
+    logic [7:0]  minimum_q, maximum_q;
+    logic        signed_q;
+
+    assign placed    = placed_q;
+    assign minimum   = minimum_q;
+    assign maximum   = maximum_q;
+    assign is_signed = signed_q;
+
+    always_ff @(posedge clk_i) begin
+      if (enable_i) begin
+        placed_q  <= placed_d;
+        minimum_q <= minimum_i;
+        maximum_q <= maximum_i;
+        signed_q  <= signed_i;
+      end
+    end
+  end else begin : gen_shallow
+    assign placed    = placed_d;
+    assign minimum   = minimum_i;
+    assign maximum   = maximum_i;
+    assign is_signed = signed_i;
+  end
+
+  assign result_o = result_q;
+
+  always_ff @(posedge clk_i) begin
+    if (enable_i) result_q <= result_d;
+  end
+
+endmodule

@@ -1,0 +1,158 @@
+// A number times multiplier * 2^(left - right - 31), with two roundings as `rescale`, or with one, as the setting says.
+//
+//   rounding_i   result
+//   0            divide(high, right), ties away from zero   high = min((value * multiplier + 2^30) >> 31, 2^31 - 1)
+//   1            divide(high, right), ties up               the same
+//   2            wrap(floor(value * multiplier * 2^(left - right - 31) + 1/2)), left at most 30
+//
+// With two roundings `left_i` has no effect: the number must have been shifted before.
+//
+//   stage     shallow (2)               deep (6)
+//   1         product_q                 tiles of the product
+//   2         result_q                  product_q
+//   3                                   high_q: with the first rounding, beside the product
+//   4                                   number_q: either, in 2^-31; places_q: how far to the right
+//   5                                   halves_q: shifted
+//   6                                   result_q: rounded, ties up
+//
+//         value   multiplier   left   right   rounding     result
+//             1         2^30      0       1          0          1       0.25: 0.5 goes up to 1, and 0.5 to 1
+//             1         2^30      0       1          2          0       0.25
+//            -3         2^30      0       1          0         -1       -1.5 goes up to -1, -0.5 away from zero to -1
+//            -3         2^30      0       1          1          0       -0.5 up to 0
+//             3         2^30      4       0          2         24
+//          2^30         2^30      2       0          2      -2^31       2^31 wraps
+
+module scale_rounded #(
+  parameter bit Deep = 1'b0
+) (
+  input  logic        clk_i,
+  input  logic        enable_i,
+  input  logic [31:0] value_i,
+  input  logic [31:0] multiplier_i,
+  input  logic [4:0]  left_i,
+  input  logic [4:0]  right_i,
+  input  logic [1:0]  rounding_i,
+  output logic [31:0] result_o
+);
+
+  localparam int HighDepth = Deep ? lanewise_pkg::MultiplyHighDeep : 1;
+
+  logic [63:0] product_q, product;  // as it leaves the multiplier, as it meets `high`
+  logic [31:0] high_d, high;
+  logic [4:0]  left, right;
+  logic [1:0]  rounding;
+  logic [31:0] fixed;
+  logic [63:0] number_d, number;
+  logic [5:0]  places_d, places;
+  logic [32:0] halves_d, halves;
+  logic [31:0] result_d, result_q;
+  logic        unused_saturated, unused_clamped;
+
+  delay_line #(
+    .Width(12),
+    .Depth(HighDepth)
+  ) u_configuration (
+    .clk_i   (clk_i),
+    .enable_i(enable_i),
+    .data_i  ({left_i, right_i, rounding_i}),
+    .data_o  ({left, right, rounding})
+  );
+
+  rounding_doubling_high #(
+    .Width(32)
+  ) u_rounding_doubling_high (
+    .product_i  (product_q),
+    .result_o   (high_d),
+    .saturated_o(unused_saturated)
+  );
+
+  // The shift has ties up: for ties away a negative number loses 1 first, where there is something to shift.
+  sqadd #(
+    .Width(32)
+  ) u_sqadd (
+    .a_i        (high),
+    .b_i        ({32{high[31] & (|right) & ~rounding[0]}}),
+    .result_o   (fixed),
+    .saturated_o(unused_clamped)
+  );
+
+  assign number_d = rounding[1] ? product : {fixed[31], fixed, 31'b0};
+  assign places_d = 6'd30 + {1'b0, right} - (rounding[1] ? {1'b0, left} : 6'd0);
+  assign halves_d = 33'($signed(number) >>> places);
+
+  round_halves #(
+    .Width(32)
+  ) u_round_halves (
+    .halves_i(halves),
+    .result_o(result_d)
+  );
+
+  if (Deep) begin : gen_deep
+    logic [31:0] high_tile_d, high_low_d, low_high_d, low_d;
+    logic [31:0] high_tile_q, high_low_q, low_high_q, low_q;
+    logic [63:0] product_d, whole_q, number_q;
+    logic [31:0] high_q;
+    logic [5:0]  places_q;
+    logic [32:0] halves_q;
+
+    multiply_tiles #(
+      .Width(32)
+    ) u_multiply_tiles (
+      .a_i       (value_i),
+      .b_i       (multiplier_i),
+      .high_o    (high_tile_d),
+      .high_low_o(high_low_d),
+      .low_high_o(low_high_d),
+      .low_o     (low_d)
+    );
+
+    sum_of_tiles #(
+      .Width(32)
+    ) u_sum_of_tiles (
+      .high_i    (high_tile_q),
+      .high_low_i(high_low_q),
+      .low_high_i(low_high_q),
+      .low_i     (low_q),
+      .product_o (product_d)
+    );
+
+    assign product = whole_q;
+    assign high    = high_q;
+    assign number  = number_q;
+    assign places  = places_q;
+    assign halves  = halves_q;
+
+    always_ff @(posedge clk_i) begin
+      if (enable_i) begin
+        high_tile_q <= high_tile_d;
+        high_low_q  <= high_low_d;
+        low_high_q  <= low_high_d;
+        low_q       <= low_d;
+        product_q   <= product_d;
+        whole_q     <= product_q;
+        high_q      <= high_d;
+        number_q    <= number_d;
+        places_q    <= places_d;
+        halves_q    <= halves_d;
+      end
+    end
+  end else begin : gen_shallow
+    assign product = product_q;
+    assign high    = high_d;
+    assign number  = number_d;
+    assign places  = places_d;
+    assign halves  = halves_d;
+
+    always_ff @(posedge clk_i) begin
+      if (enable_i) product_q <= $signed(value_i) * $signed(multiplier_i);
+    end
+  end
+
+  assign result_o = result_q;
+
+  always_ff @(posedge clk_i) begin
+    if (enable_i) result_q <= result_d;
+  end
+
+endmodule
