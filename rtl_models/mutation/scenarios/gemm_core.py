@@ -28,6 +28,8 @@ from rtl_models.unit_values import ONE_ROUNDING, channel_setting
 
 _RANDOM: Final = 30
 """Layers of random shapes in a scenario."""
+_WHOLE: Final = 12
+"""Layers with all channels, of each kind."""
 _IDLE: Final = 3
 """Cycles behind a layer."""
 _WORD: Final = 32
@@ -63,6 +65,9 @@ class _Layers:
         for _ in range(_RANDOM):
             self._layers(layers_alike(random_shape(core, rng), rng, 2))
             self._layers([_brought_back(random_shape(core, rng), rng)])
+        for _ in range(_WHOLE):
+            for made in (_brought_back, _with_small_products):
+                self._layers([made(GemmShape(core.rows, BYTES, core.channels), rng)])
         self._layers(layers_alike(GemmShape(core.rows + 1, BYTES + 1, core.columns + 1), rng, 1))
         del self._cycles[-rng.randrange(1, 12) :]
         return self._steps()
@@ -189,6 +194,23 @@ def _brought_back(shape: GemmShape, rng: Random) -> GemmLayer:
         multiplier = -multiplier if negative else multiplier
         bias = -(offset << 31 + shift - left) // multiplier - int(rng.choice(sums[:, channel]))
         own = {"bias": bias, "multiplier": multiplier, "shift": shift, "left_shift": left}
+        settings |= {channel_setting(field, channel): value for field, value in own.items()}
+    return GemmLayer(settings, some.a, some.b)
+
+
+def _with_small_products(shape: GemmShape, rng: Random) -> GemmLayer:
+    """A layer of one rounding and left shifts that show the low bits of products: in each channel those of one row."""
+    some = layer(shape, rng)
+    sums, signed = some.sums(), some.settings["signed"]
+    settings = {**some.settings, "rounding": ONE_ROUNDING, "offset": 128 * (1 - signed), "minimum": 128 * signed}
+    settings["maximum"] = settings["minimum"] ^ 255
+    for channel in range(shape.n):
+        left = rng.randint(10, 30)
+        size = 39 - left  # bits of a product that has a byte behind the shift
+        multiplier = rng.getrandbits(rng.randint(1, size)) | 1
+        number = rng.choice((1, -1)) * rng.getrandbits(size) // (2 * multiplier)
+        own = {"bias": number - int(rng.choice(sums[:, channel])), "multiplier": multiplier}
+        own |= {"shift": 0, "left_shift": left}
         settings |= {channel_setting(field, channel): value for field, value in own.items()}
     return GemmLayer(settings, some.a, some.b)
 
