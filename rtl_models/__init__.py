@@ -1,4 +1,4 @@
-"""The lanes as hardware: streaming units in a simulator, their registers and waveforms."""
+"""The lanes as hardware: streaming units and cores in a simulator, their registers, cycles and waveforms."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from isa.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from rtl_models.backend import Hardware, build_hardware
+    from rtl_models.backend import Hardware, LayerHardware, build_hardware
     from rtl_models.benches.driving.frame import UnitFrame
+    from rtl_models.cores.core128.backend import CompiledOnCore128, build_core128
+    from rtl_models.cores.gemm import GemmCore, GemmShape
+    from rtl_models.cores.gemm_cycles import layer_cycles
     from rtl_models.frames_run import FramesRun
     from rtl_models.outcome import BenchOutcome
     from rtl_models.register_map import register_writes
@@ -26,8 +29,12 @@ __all__ = [
     "BenchOutcome",
     "BuildError",
     "Built",
+    "CompiledOnCore128",
     "FramesRun",
+    "GemmCore",
+    "GemmShape",
     "Hardware",
+    "LayerHardware",
     "Signal",
     "SimulationUnavailable",
     "StageTrace",
@@ -37,7 +44,9 @@ __all__ = [
     "UnreadableWaveform",
     "Waves",
     "WentWrong",
+    "build_core128",
     "build_hardware",
+    "layer_cycles",
     "module_names",
     "plot_waveform",
     "read_waves",
@@ -54,8 +63,12 @@ if not TYPE_CHECKING:
             "BenchOutcome": "rtl_models.outcome",
             "BuildError": "rtl_models.tools.build_cache",
             "Built": "rtl_models.unit_run",
+            "CompiledOnCore128": "rtl_models.cores.core128.backend",
             "FramesRun": "rtl_models.frames_run",
+            "GemmCore": "rtl_models.cores.gemm",
+            "GemmShape": "rtl_models.cores.gemm",
             "Hardware": "rtl_models.backend",
+            "LayerHardware": "rtl_models.backend",
             "Signal": "rtl_models.tools.waveform",
             "SimulationUnavailable": "rtl_models.tools.environment",
             "StageTrace": "rtl_models.view.waves",
@@ -65,7 +78,9 @@ if not TYPE_CHECKING:
             "UnreadableWaveform": "rtl_models.tools.waveform",
             "Waves": "rtl_models.tools.waveform",
             "WentWrong": "rtl_models.session",
+            "build_core128": "rtl_models.cores.core128.backend",
             "build_hardware": "rtl_models.backend",
+            "layer_cycles": "rtl_models.cores.gemm_cycles",
             "module_names": "rtl_models.tools.sources",
             "plot_waveform": "rtl_models.view.waves",
             "read_waves": "rtl_models.tools.waveform",

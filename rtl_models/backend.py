@@ -103,6 +103,11 @@ class LayerHardware:
         self._cycles = 0
 
     @property
+    def cycles(self) -> int:
+        """Of all layers so far, one by one."""
+        return self._cycles
+
+    @property
     def made_as(self) -> str:
         """The sizes, the simulator, and the cycles so far, if any, each beat in the one that is predicted."""
         (simulator,) = tool_versions("verilator")

@@ -54,6 +54,11 @@ class CompiledOnCore128:
         self._instructions = self._cycles = 0
 
     @property
+    def cycles(self) -> int:
+        """Of all calls so far, each from its first instruction to the cycle in which all are done."""
+        return self._cycles
+
+    @property
     def made_as(self) -> str:
         """Such as "kernel.c -O2 as lane128, 300 instructions in 500 cycles, each in the one predicted"."""
         done = f", {self._instructions:,} instructions in {self._cycles:,} cycles, each in the one predicted"
