@@ -30,13 +30,15 @@ OUTSIDE: Final = [
     ROOT / "notebooks" / "README.md",
 ]
 CONTENTS: Final = {
+    "In five minutes": (DOCS, *(f"quickstart-{name}" for name in ("kernel", "hardware", "cycles", "library"))),
     "Your kernel": (DOCS, "kernels", "checking", "debugging", "proving", "captured-calls", "machine"),
     "Your arithmetic": (DOCS, "conventions", "models", "operators"),
     "Your cycles": (DOCS, "cycles", "cycles-error"),
     "Your hardware": (DOCS, "hardware"),
     "Hardware, in full": (GENERATED / "rtl_models",),
     "Every night": (DOCS, "campaigns", "ci", "scaling"),
-    "What it rests on": (DOCS, "evidence", "architecture", "where-things-go", "glossary", "api"),
+    "Look up": (DOCS, "commands", "api", "stability", "glossary"),
+    "What it rests on": (DOCS, "evidence", "architecture", "where-things-go"),
     "Exact arithmetic": (DOCS / "spec",),
     "Notebooks": (GENERATED / "notebooks",),
     "Project": (GENERATED,),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import json
 import shutil
 import signal
 import subprocess
@@ -75,6 +76,20 @@ def kept_by_the_file() -> Iterator[None]:
     yield
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def documents() -> None:
+    """Whatever a command prints for machines in a test is compared with its schema."""
+    output: Any = import_module("sim.terminal.output")
+    as_document = output.as_document
+
+    def compared(name: str, value: object) -> object:
+        made = as_document(name, value)
+        import_module("support.documents").compare(name, json.loads(json.dumps(made)))
+        return made
+
+    output.as_document = compared
 
 
 @pytest.fixture(scope="session", autouse=True)

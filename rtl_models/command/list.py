@@ -40,13 +40,13 @@ def list_hardware(
     if files:
         words = arguments(name)
         if as_json:
-            print_json(words)
+            print_json("rtl-list-files", words)
         else:
             print_text("\n".join(words))
         return
     found = {kind: [row for row in rows if name in ("", row["name"])] for kind, rows in inventory().items()}
     if as_json:
-        print_json(found)
+        print_json("rtl-list", found)
     else:
         print_shown(partial(_show, found))
 

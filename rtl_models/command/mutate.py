@@ -56,7 +56,7 @@ def mutate(
     if certificates is not None:
         write_file(certificates, json.dumps(report, indent=1).encode())
     if json_wanted:
-        print_json(report)
+        print_json("rtl-mutate", report)
     elif found:
         told = [text for judgement in found for text in (line(judgement), *details(judgement, asked))]
         print_text("\n".join([*told, summary(found, asked)]))

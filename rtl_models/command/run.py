@@ -68,7 +68,7 @@ def run(
         verdicts[call.title] = verdict
         print_progress(f"{call.title}: {'agrees' if verdict.agrees else 'differs'}")
     if as_json:
-        print_json({title: verdict.as_json() for title, verdict in verdicts.items()})
+        print_json("rtl-run", {title: verdict.as_json() for title, verdict in verdicts.items()})
     else:
         print_text("\n".join(f"{title}: {_told(verdict)}" for title, verdict in verdicts.items()))
     if not all(verdict.agrees for verdict in verdicts.values()):

@@ -48,7 +48,7 @@ def synth(
     asked = [*(what or ()), "--lanes", lanes, "--profile", profile]
     report = _filled(SynthesisReport([], asked, tools(), clock, range(1, seeds + 1)), wanted)
     if json_wanted:
-        print_json(report.as_json())
+        print_json("rtl-synth", report.as_json())
     else:
         print_shown(partial(show, report))
     if report.interrupted:

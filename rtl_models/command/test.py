@@ -83,7 +83,7 @@ def test(
         hits = {outcome.title: dict(outcome.coverpoints) for outcome in outcomes}
         write_file(coverpoints, json.dumps(hits, indent=1).encode())
     if as_json:
-        print_json([outcome.as_json() for outcome in outcomes])
+        print_json("rtl-test", [outcome.as_json() for outcome in outcomes])
     elif outcomes:
         print_text("\n".join(outcome.told() for outcome in outcomes))
     if interrupted:

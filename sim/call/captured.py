@@ -6,12 +6,13 @@ Nothing here is executed or unpickled.
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -24,6 +25,9 @@ MAX_CALL_BYTES = 1 << 30
 """Memory that one call may map."""
 MAX_LINE = 1 << 26
 """Characters of one line."""
+IN_HEX: Final = "hex:"
+"""What a key begins with that is the bytes themselves, for writers that have no ZIP."""
+_HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _FINAL_LENGTHS = {"x": 31, "v": 32}
 
 
@@ -73,10 +77,13 @@ class CapturedLine:
 
 
 class Bytes:
-    """The arrays of an .npz by key.  Raises CaptureError."""
+    """The arrays of an .npz by key; a key "hex:00ff" is its bytes itself, and needs no .npz.  Raises CaptureError."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._is_there = path.exists()
+        if not self._is_there:
+            return
         try:
             self._sizes = {info.filename: info.file_size for info in zipfile.ZipFile(path).infolist()}
             self._arrays = np.load(path, allow_pickle=False)
@@ -84,6 +91,13 @@ class Bytes:
             raise CaptureError(f"cannot read {path}: {_reason(error)}; it must be the .npz beside the calls") from None
 
     def __getitem__(self, key: str) -> bytes:
+        if key.startswith(IN_HEX):
+            digits = key[len(IN_HEX) :]
+            if _HEX.fullmatch(digits) is None:
+                raise CaptureError(f"{key!r:.80} is no bytes: behind {IN_HEX} are two hexadecimal digits for each")
+            return bytes.fromhex(digits)
+        if not self._is_there:
+            raise CaptureError(f"cannot read {self._path}: there is no such file; it must be the .npz beside the calls")
         if key not in self._arrays.files:
             raise CaptureError(f"{self._path.name} has no key {key!r}")
         if self._sizes.get(f"{key}.npy", 0) > MAX_CALL_BYTES:

@@ -103,6 +103,10 @@ class Lanewise(EdgeGroup):
             "sim.command.signatures.cache:cache",
             "Say what is kept of what was compiled, built and proved, and where, or clear it.",
         ),
+        "schema": OnDemand(
+            "sim.command.schema:schema",
+            "Print the JSON Schema of what a command prints with --json, or list those that there are.",
+        ),
         "kernels": OnDemand(
             "sim.command.signatures.kernels:kernels", "The built-in kernels: list them, show what one models."
         ),

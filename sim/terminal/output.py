@@ -24,6 +24,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from isa.errors import MISSING, USAGE, LanewiseError
+from sim.terminal.documents import as_document
 from sim.toolchain.kept import write_whole
 from sim.view.sentences import visible
 
@@ -95,9 +96,9 @@ def print_text(text: str) -> None:
         typer.echo(visible(text))
 
 
-def print_json(value: object) -> None:
-    """Write a result for machines to stdout."""
-    print_text(json.dumps(value, indent=2))
+def print_json(document: str, value: object) -> None:
+    """Write a result for machines to stdout: a document of a name that `lanewise schema` knows."""
+    print_text(json.dumps(as_document(document, value), indent=2, allow_nan=False))
 
 
 def print_progress(line: str) -> None:

@@ -34,7 +34,7 @@ PRELUDE = (
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__FAST_MATH__) || FLT_EVAL_METHOD != 0
+#if defined(__FAST_MATH__) || (FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16) /* 16: _Float16 is a format as well */
 #error "floating-point operations must round once, to their own format"
 #endif
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__

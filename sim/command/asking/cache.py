@@ -24,7 +24,7 @@ def cache(clear_it: bool, older_than: float, as_json: bool) -> None:
         fail(f"cannot {'clear' if clear_it else 'read'} the cache {folder}: {error.strerror}", MISSING)
     kinds = summary(listed)
     if as_json:
-        print_json({"folder": str(folder), "removed" if clear_it else "kept": kinds})
+        print_json("cache", {"folder": str(folder), "removed" if clear_it else "kept": kinds})
     elif clear_it:
         print_text(f"removed {len(listed)} files, {sum(file.size for file in listed) / 2**20:.1f} MiB, from {folder}")
     else:

@@ -23,10 +23,10 @@ def conventions(
         except (LookupError, NotComparable) as error:
             fail(str(error.args[0]), USAGE)
         if as_json:
-            print_json(separated.as_json())
+            print_json("conventions-between", separated.as_json())
         else:
             print_shown(partial(show_separated, separated))
     elif as_json:
-        print_json([convention.as_json() for convention in CONVENTIONS.values()])
+        print_json("conventions", [convention.as_json() for convention in CONVENTIONS.values()])
     else:
         print_shown(partial(show_conventions, list(CONVENTIONS.values())))

@@ -19,7 +19,7 @@ def doctor(
     """Do what `lanewise doctor` says: its options are those of `sim.command.signatures.doctor`."""
     tools = examine()
     if as_json:
-        print_json([asdict(tool) for tool in tools])
+        print_json("doctor", [asdict(tool) for tool in tools])
     else:
         print_shown(partial(show_tools, tools))
     raise typer.Exit(MISSING if any(tool.required and not tool.found for tool in tools) else 0)

@@ -65,7 +65,7 @@ def explain_output(
         relu=relu,
     )
     if as_json:
-        print_json(answer.as_json())
+        print_json("explain", answer.as_json())
     else:
         print_shown(partial(show_explanation, answer))
     raise typer.Exit(0 if answer.explained else MISMATCH)

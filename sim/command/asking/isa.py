@@ -34,7 +34,7 @@ def list_forms(
     forms = forms_matching(pattern, feature)
     listed = [{"form": form.name, "extension": form.extension} for form in forms]
     if as_json:
-        print_json(listed)
+        print_json("isa-list", listed)
     else:
         print_shown(partial(show_forms, forms))
 
@@ -68,7 +68,7 @@ def show(
                     "examples": examples,
                 }
             )
-        print_json(shown)
+        print_json("isa-show", shown)
     elif (instruction := instruction_of(name)) is not None:
         print_shown(partial(show_heading, instruction.form))
         print_shown(partial(show_instruction, instruction, statements(instruction)))
@@ -113,7 +113,7 @@ def verify(
         interrupted=interrupted,
     )
     if as_json:
-        print_json(report.as_json())
+        print_json("isa-verify", report.as_json())
     else:
         print_shown(partial(show_verification, report))
     raise typer.Exit(INTERRUPTED if interrupted else 0 if report.passed else MISMATCH)
@@ -135,6 +135,7 @@ def list_intrinsics(
     found = intrinsics_matching(pattern)
     if as_json:
         print_json(
+            "isa-intrinsics",
             [
                 {
                     "name": function.name,
@@ -144,7 +145,7 @@ def list_intrinsics(
                     "extensions": list(function.features),
                 }
                 for function in found
-            ]
+            ],
         )
     else:
         print_shown(partial(show_intrinsics, found))

@@ -21,7 +21,7 @@ def list_kernels(
         return
     listed = [described(name) for name in kernel_names()]
     if as_json:
-        print_json(listed)
+        print_json("kernels", listed)
     else:
         print_shown(partial(show_kernels, listed))
 
@@ -34,6 +34,6 @@ def show(
     """Do what `lanewise kernels show` says: its options are those of `sim.command.signatures.kernels`."""
     shown = description(built_in_kernel(name, mode))
     if as_json:
-        print_json(shown)
+        print_json("kernels-show", shown)
     else:
         print_shown(partial(show_description, shown))

@@ -45,7 +45,7 @@ def results(
     if report.trend is None and (new or slower is not None):
         fail(f"{'--new' if new else '--slower'} compares with a run before, and {report.run.name} has none")
     if as_json:
-        print_json(report.as_json())
+        print_json("results", report.as_json())
     else:
         print_shown(partial(show_results, report))
     if junit_file is not None:

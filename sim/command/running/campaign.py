@@ -42,7 +42,7 @@ def campaign(
             coming = ordered(touching(wanted, coming, files) if files else coming, {})
         kinds = Counter(job.case.kind for job in coming)
         if as_json:
-            print_json([{"kind": job.case.kind, "job": job.hash.hex(), "command": command_of(job.case)}
+            print_json("campaign-plan", [{"kind": job.case.kind, "job": job.hash.hex(), "command": command_of(job.case)}
                         for job in coming])  # fmt: skip
         else:
             lines = [f"  {command_of(job.case) or job.case.title}" for job in coming]
@@ -77,8 +77,9 @@ def campaign(
         run = run_campaign(wanted, opened, spread, tell, again, files)
     if as_json:
         verdicts = {verdict: run.verdicts[verdict] for verdict in VERDICTS}
-        print_json({"run": run.number, "store": str(place), "jobs": run.jobs, "kept": run.kept, "done": run.done,
-                    "left": run.left, "interrupted": run.interrupted, "verdicts": verdicts})  # fmt: skip
+        of_jobs = {"jobs": run.jobs, "kept": run.kept, "done": run.done, "left": run.left}
+        which = {"run": run.number, "store": str(place)}
+        print_json("campaign", {**which, **of_jobs, "interrupted": run.interrupted, "verdicts": verdicts})
     elif not run.number:
         print_text(f"no job of {wanted.name} reads {'this file' if len(files) == 1 else 'one of these files'}")
     else:

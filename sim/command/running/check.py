@@ -162,7 +162,7 @@ def check(
             report = replace(report, debug=_debugging(report, kernel, chosen, [*again, *files]))
     lacked = lacking((need for outcome in report.outcomes for need in outcome.needs), cores)
     if as_json:
-        print_json({**report.as_json(), **({"lacking": list(map(str, lacked))} if cores else {})})
+        print_json("check", {**report.as_json(), **({"lacking": list(map(str, lacked))} if cores else {})})
     else:
         print_shown(partial(show_report, report))
     if junit_file is not None:

@@ -93,7 +93,7 @@ def cycles(
     if about is not None:
         described = named_core(about)
         if as_json:
-            print_json(about_as_json(described))
+            print_json("cycles-about", about_as_json(described))
         else:
             print_shown(partial(show_about, described))
         return
@@ -158,7 +158,7 @@ def cycles(
                 for over in sweeps
                 for one, found, reason in _swept(every, over)
             ]
-        print_json(made)
+        print_json("cycles", made)
         return
     if not brief:
         print_shown(partial(show_results, title, groups))

@@ -61,7 +61,7 @@ def exhaust(
         fail(f"cannot keep what was compared: {error}; set LANEWISE_CACHE to a folder that can be written", MISSING)
     report = ExhaustionReport(name=name, results=run.results(), left_out=left_out, seed=seed, interrupted=interrupted)
     if as_json:
-        print_json(report.as_json())
+        print_json("exhaust", report.as_json())
     else:
         print_text("\n".join(in_words(report)))
     raise typer.Exit(INTERRUPTED if interrupted else 0 if report.passed else MISMATCH)
@@ -90,7 +90,7 @@ def _compare(functions: TwoFunctions, jobs: int, anew: bool, as_json: bool) -> N
         fail(f"cannot keep what was compared: {error}; set LANEWISE_CACHE to a folder that can be written", MISSING)
     report = FunctionsReport(result=run.result(), interrupted=interrupted)
     if as_json:
-        print_json(report.as_json())
+        print_json("exhaust-functions", report.as_json())
     else:
         print_text("\n".join(report.in_words()))
     raise typer.Exit(INTERRUPTED if interrupted else 0 if report.passed else MISMATCH)

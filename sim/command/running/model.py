@@ -56,13 +56,13 @@ def model(
         cores = chosen_cores(cycles)
         estimate = NetworkCycles(network, convention, tuple(cycles_of_layers(network, cores, convention)))
         if as_json:
-            print_json(estimate.as_json())
+            print_json("model-cycles", estimate.as_json())
         else:
             print_shown(partial(show_cycles_of_layers, estimate))
         return
     if against is None and kernel is None:
         if as_json:
-            print_json(network.as_json())
+            print_json("model-network", network.as_json())
         else:
             print_shown(partial(show_network, network))
         return
@@ -74,7 +74,7 @@ def model(
         source = against or f"the golden reference, {convention}"
         run = kernel_in_layer(network, network.layers[layer], chosen, (flag,), tensors, source, convention)
         if as_json:
-            print_json(run.as_json())
+            print_json("model-kernel", run.as_json())
         else:
             print_shown(partial(show_kernel_in_layer, run))
         if not run.is_equal:
@@ -83,7 +83,7 @@ def model(
     assert against is not None
     report = ModelReport(network=network, against=against, seed=drawn, layers=compared(network, tensors))
     if as_json:
-        print_json(report.as_json())
+        print_json("model", report.as_json())
     else:
         print_shown(partial(show_model, report))
     if html_file is not None:

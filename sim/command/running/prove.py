@@ -144,7 +144,7 @@ def prove(
         fail(f"no claim is called {what!r}; `lanewise prove --list` names them, a file of claims ends in .py", USAGE)
     if list_only:
         if as_json:
-            print_json([{"claim": c.name, "relation": c.relation, "covers": c.covers} for c in claims])
+            print_json("prove-list", [{"claim": c.name, "relation": c.relation, "covers": c.covers} for c in claims])
         else:
             print_shown(partial(show_claims, claims))
         return
@@ -166,7 +166,7 @@ def prove(
     report = ProofReport(tuple(ordered), what, len(claims), solver, timeout, interrupted)
     print_progress(report.time_taken)
     if as_json:
-        print_json(report.as_json())
+        print_json("prove", report.as_json())
     else:
         print_shown(partial(show_proofs, report))
     raise typer.Exit(INTERRUPTED if report.interrupted else 0 if report.passed else MISMATCH)
@@ -294,7 +294,7 @@ def _prove_kernel(
         kernel = replace(kernel, golden=lambda inputs: compared.call(inputs, _SEED).outputs["machine"])
     checked = _checked(kernel, dict(zip(names, jobs, strict=True)), proof, reproduce)
     if as_json:
-        print_json({**proof.as_json(), "check": None if checked is None else checked.as_json()})
+        print_json("prove-kernel", {**proof.as_json(), "check": None if checked is None else checked.as_json()})
     else:
         print_shown(partial(show_kernel_proof, proof, kernel))
         if checked is not None:
@@ -330,7 +330,7 @@ def _find(search: InputSearch, jobs: Sequence[Job], wanted: AtLine | Unlike, as_
     if not found:
         raise nowhere[0]
     if as_json:
-        print_json([{**one.as_json(), "again": again} for one, again in found])
+        print_json("prove-find", [{**one.as_json(), "again": again} for one, again in found])
     else:
         print_shown(partial(show_found, found))
     verdicts = {one.verdict for one, _ in found}

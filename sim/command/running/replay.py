@@ -74,7 +74,7 @@ def replay_calls(
     report = ReplayReport(str(file), chosen, limit, results, interrupted, explanation)
     lacked = lacking((need for result in report.results for need in result.needs), cores)
     if as_json:
-        print_json({**report.as_json(), **({"lacking": list(map(str, lacked))} if cores else {})})
+        print_json("replay", {**report.as_json(), **({"lacking": list(map(str, lacked))} if cores else {})})
     else:
         print_shown(partial(show_replay, report))
     if not report.passed:

@@ -79,7 +79,9 @@ def run_function(
     if as_json:
         lists = {key: array.tolist() for key, array in outputs.items()}
         told = {"lacking": list(map(str, lacked))} if processors else {}
-        print_json({"outputs": lists, "instructions": result.instructions, "qc_events": result.qc_events, **told})
+        print_json(
+            "run", {"outputs": lists, "instructions": result.instructions, "qc_events": result.qc_events, **told}
+        )
     else:
         for key, array in outputs.items():
             text = np.array2string(array, separator=", ", threshold=4096) if array.shape else str(array.item())
