@@ -38,7 +38,7 @@ CONTENTS: Final = {
     "Hardware, in full": (GENERATED / "rtl_models",),
     "Every night": (DOCS, "campaigns", "ci", "scaling"),
     "Look up": (DOCS, "commands", "api", "stability", "glossary"),
-    "What it rests on": (DOCS, "evidence", "architecture", "where-things-go"),
+    "What it rests on": (DOCS, "evidence", "comparison", "architecture", "where-things-go"),
     "Exact arithmetic": (DOCS / "spec",),
     "Notebooks": (GENERATED / "notebooks",),
     "Project": (GENERATED,),

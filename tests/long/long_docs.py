@@ -6,12 +6,18 @@ from pathlib import Path
 
 import pytest
 from test_docs import SHOWN_REPORT, printed_by_check
+from test_pictures import IN_LONG_RUNS, committed, drawn
 
 from support.command import lanewise
 
 
 def test_the_check_prints_the_report_of_the_page(tmp_path: Path) -> None:
     assert printed_by_check(tmp_path) == SHOWN_REPORT
+
+
+@pytest.mark.parametrize("name", IN_LONG_RUNS)
+def test_a_picture_is_what_its_command_prints(name: str, tmp_path: Path) -> None:
+    assert drawn(name, tmp_path) == committed(name)
 
 
 @pytest.mark.rtl
