@@ -11,7 +11,7 @@ import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
 PICTURES: dict[str, Any] = runpy.run_path(str(DOCS / "pictures.py"))
-IN_LONG_RUNS = ("check", "prove")
+IN_LONG_RUNS = ("check", "cycles", "prove")
 """What takes seconds: `tests/long/long_docs.py` draws it."""
 
 

@@ -13,7 +13,8 @@ from support.page_examples import run_in_shell
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {path.stem.removeprefix("quickstart-"): path.read_text() for path in sorted(DOCS.glob("quickstart-*.md"))}
 STEP = re.compile(r"(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)```", re.DOTALL)
-HARDWARE = ("hardware",)
+IN_LONG_RUNS = ("cycles", "hardware")
+"""What takes seconds: `tests/long/long_docs.py` walks it."""
 
 
 def lines_shown(printed: Sequence[str], shown: Sequence[str]) -> str:
@@ -61,14 +62,8 @@ def test_there_is_one_for_each_door_of_the_readme() -> None:
     assert len(PAGES) == 4
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name not in HARDWARE])
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in IN_LONG_RUNS])
 def test_a_quickstart_goes_as_it_says(name: str, tmp_path: Path) -> None:
-    assert walk(PAGES[name], tmp_path) == []
-
-
-@pytest.mark.rtl
-@pytest.mark.parametrize("name", HARDWARE)
-def test_a_quickstart_of_hardware_goes_as_it_says(name: str, tmp_path: Path) -> None:
     assert walk(PAGES[name], tmp_path) == []
 
 

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from test_docs import SHOWN_REPORT, printed_by_check
 from test_pictures import IN_LONG_RUNS, committed, drawn
+from test_quickstarts import IN_LONG_RUNS as LONG_WALKS
+from test_quickstarts import PAGES as QUICKSTARTS
+from test_quickstarts import walk
 
 from support.command import lanewise
 
@@ -18,6 +21,13 @@ def test_the_check_prints_the_report_of_the_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", IN_LONG_RUNS)
 def test_a_picture_is_what_its_command_prints(name: str, tmp_path: Path) -> None:
     assert drawn(name, tmp_path) == committed(name)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.rtl) if name == "hardware" else name for name in LONG_WALKS]
+)
+def test_a_quickstart_goes_as_it_says(name: str, tmp_path: Path) -> None:
+    assert walk(QUICKSTARTS[name], tmp_path) == []
 
 
 @pytest.mark.rtl
