@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from itertools import combinations, product
 from pathlib import Path
@@ -13,22 +14,29 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import sim.check.aim.aiming
 from isa.decode import decode
+from isa.evaluate.exact import Evaluation, Occurrence
+from isa.instruction import Instruction
+from isa.lane import Place
 from isa.rows import TABLE
 from long.planted.in_sight.kernels import CORPUS
 from long.planted.planted import PlantedKernel
 from sim import Machine
+from sim.call.call import CompiledKernel
+from sim.call.prepared import Repeater
 from sim.check.aim.aiming import aim
 from sim.check.aim.boundaries import boundary_sets
 from sim.check.aim.candidates import candidates
 from sim.check.aim.ladder import Ladder, halfway
-from sim.check.aim.mistakes import mistakes_of
+from sim.check.aim.mistakes import Mistake, mistakes_of, places_of, unlike
 from sim.check.aim.power import OperandsMet, Power, TriedMistake
 from sim.check.aim.variables import variables_of
 from sim.check.check import check_job, jobs_of
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.kernels.domain import extreme_sets
+from sim.toolchain.compilers import build
 from support.command import lanewise
 
 KINDS = ("fixup", "round", "shift", "narrowing", "saturation", "tail", "constant", "offset", "sign", "lane")
@@ -125,6 +133,79 @@ def test_a_choice_may_be_mistaken_for_either_side_and_for_the_one_of_unsigned_nu
 
 def test_what_only_moves_is_no_mistake() -> None:
     assert not list(mistakes_of(0, TABLE.instruction("ldr", "q0, [x0]")))
+
+
+def number_of(place: Place, rng: np.random.Generator) -> int:
+    """What a register can hold: elements at their ends and beside them, or any."""
+    if place.file in ("nzcv", "fpcr"):
+        return int(rng.integers(16)) if place.file == "nzcv" else 0
+    ends = rng.choice(np.array([0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 2**31 - 1, 2**31, 2**32 - 1], np.uint32), 4)
+    elements = ends.astype(rng.choice(["<u1", "<u2", "<u4"])).tobytes() * 4
+    return int.from_bytes((elements if rng.random() < 0.5 else rng.bytes(16))[: place.bits // 8], "little")
+
+
+def left_by(instruction: Instruction, registers: Mapping[Place, int]) -> tuple[object, ...]:
+    """What the exact evaluator says that an instruction leaves, with what it does to FPSR."""
+    evaluation = Evaluation(Occurrence(instruction, registers, {}))
+    written = {write.place: evaluation.whole(write) for write in instruction.writes if write.place != Place("fpsr")}
+    return written, evaluation.saturated, evaluation.raised
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sqrdmulh v0.4s, v1.4s, v2.s[1]", "srshl v0.4s, v1.4s, v2.4s", "sqxtn2 v0.8h, v1.4s",
+        "smax v0.2s, v1.2s, v0.2s",
+        "sqadd v0.8h, v1.8h, v2.8h", "csel w0, w1, w2, lt", "ssra v0.4s, v1.4s, #31", "asr w0, w1, #3",
+        "fcvtns v0.4s, v1.4s", "add w0, w0, #1", "smlal2 v0.4s, v1.8h, v2.8h", "movi v0.2d, #0000000000000000",
+    ],
+)  # fmt: skip
+def test_a_mistake_comes_to_bear_where_the_exact_evaluator_says_so(text: str) -> None:
+    rng, answers = np.random.default_rng(1), set[bool]()
+    for mistake in mistakes_of(0, TABLE.instruction(*text.split(" ", 1))):
+        places = places_of(mistake)
+        is_unlike = unlike(mistake, places)
+        assert is_unlike is not None
+        for _ in range(60):
+            registers = {place: number_of(place, rng) for place in places}
+            apart = left_by(mistake.original, registers) != left_by(mistake.instruction, registers)
+            assert is_unlike(list(registers.values())) == apart, (mistake.instruction.text, registers)
+            answers.add(apart)
+    assert answers
+
+
+@pytest.mark.parametrize(("one", "other"), [("ldrsb w0, [x1]", "ldrb"), ("adds w0, w1, w2", "add")])
+def test_of_memory_and_of_other_places_only_a_run_tells(one: str, other: str) -> None:
+    mnemonic, _, operands = one.partition(" ")
+    mistake = Mistake(0, "sign", *(TABLE.instruction(name, operands) for name in (mnemonic, other)))
+    assert unlike(mistake, places_of(mistake)) is None
+
+
+def test_what_a_repeated_call_executes_is_what_a_recorded_one_does(tmp_path: Path) -> None:
+    kernel = next(p for p in CORPUS.kernels() if p.title == "blend_s8 narrow: correct").kernel(tmp_path)
+    image = build(kernel.sources[0], "-O2")
+    repeater, inputs = Repeater(image, kernel), make_vectors(kernel, 100, 1).inputs[-1]
+    call = repeater.prepare(inputs, 5)
+    _, executed = repeater.run(call, 100_000)
+    recorded = defaultdict[int, dict[tuple[int, ...], None]](dict)
+    for one in CompiledKernel(image, kernel, engine="machine").record(kernel.arguments(inputs), 5)[1]:
+        recorded[one.pc or 0][tuple(one.occurrence.registers.values())] = None
+    found = defaultdict[int, list[tuple[int, ...]]](list)
+    for pc, occurrence in repeater.executions(call, executed, repeater.instructions):
+        found[pc].append(tuple(occurrence.registers.values()))
+    assert found == {pc: list(different) for pc, different in recorded.items()}
+
+
+def test_a_mistake_that_no_call_is_run_with_would_have_shown_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With every call run, one by one, the same comes out."""
+    kernel = next(p for p in CORPUS.kernels() if p.title == "blend_s8 narrow: correct").kernel(tmp_path)
+    once = aim(kernel, jobs_of(kernel, ["O2"]), make_vectors(kernel, 100, 3))
+    monkeypatch.setattr(sim.check.aim.aiming, "unlike", lambda mistake, places: lambda values: True)
+    again = aim(kernel, jobs_of(kernel, ["O2"]), make_vectors(kernel, 100, 3))
+    assert once.power == again.power
+    assert [str(inputs) for inputs in once.inputs] == [str(inputs) for inputs in again.inputs]
 
 
 def test_a_machine_executes_a_patch_until_another_is_given() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations, product
 from typing import Any
 
@@ -56,7 +57,7 @@ class PlacedArray:
     strides: tuple[int, ...]
     is_part: bool = False
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes from the first element to the end of the last."""
         if 0 in self.extents:
@@ -64,7 +65,7 @@ class PlacedArray:
         last = sum((extent - 1) * stride for extent, stride in zip(self.extents, self.strides, strict=True))
         return (last + 1) * self._itemsize
 
-    @property
+    @cached_property
     def _itemsize(self) -> int:
         return self.pointer.type.itemsize
 
@@ -163,7 +164,7 @@ class Buffers:
             memory.write(placed[struct.name].address + offset, address.to_bytes(8, "little"))
         return placed
 
-    @property
+    @cached_property
     def _returned(self) -> tuple[Struct, ...]:
         """What the function returns in memory."""
         returned = self._signature.returned

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from isa.evaluate.exact import Occurrence
+from isa.evaluate.python import Load, Run, Store
 from isa.instruction import Instruction
+from isa.lane import Place
 from sim.call.buffers import PlacedArray
 from sim.call.caller import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, Call, Caller
 from sim.call.guards.undefined_bytes import SeededBytes
@@ -29,6 +32,40 @@ class PreparedCall:
     registers: RegisterStorage
     memory: tuple[tuple[int, bytes], ...]
     placed: Mapping[str, PlacedArray]
+
+
+class NotingMachine(Machine):
+    """Runs as another machine does, on its registers and in its memory, and notes what instructions begin with.
+
+    `noted` has, by the address of each instruction that has `places`, the numbers that these registers held, in their
+    order: all that were different, once, those first that came first.
+    """
+
+    def __init__(self, other: Machine) -> None:
+        super().__init__(other.features, other.table, "interpreted")
+        self.registers, self.memory = other.registers, other.memory
+        self.places: Mapping[int, Sequence[Place]] = {}
+        self.noted: dict[int, dict[tuple[int, ...], None]] = {}
+
+    def note(self, places: Mapping[int, Sequence[Place]]) -> None:
+        """Note these registers from now on, by address, and forget what was noted."""
+        self.noted = {pc: {} for pc in places}
+        if places != self.places:
+            self.places = places
+            self._blocks.clear()
+            self._bound.clear()
+
+    def _bind(self, instruction: Instruction, load: Load, store: Store, pc: int) -> Run:
+        run, places = super()._bind(instruction, load, store, pc), self.places.get(pc)
+        if places is None:
+            return run
+        read = self.registers.read
+
+        def noting() -> int | None:
+            self.noted[pc][tuple([pc if place.file == "pc" else read(place) for place in places])] = None
+            return run()
+
+        return noting
 
 
 class Repeater:
@@ -68,18 +105,28 @@ class Repeater:
             return None, executed
         return self._caller.outputs(machine, machine.memory, call.placed), executed
 
-    def executions(self, call: PreparedCall, limit: int, wanted: Container[int]) -> Iterator[tuple[int, Occurrence]]:
-        """What is executed at the wanted addresses, with the registers that it reads; nothing there reads memory."""
-        machine = self._machine
+    def noted(
+        self, call: PreparedCall, limit: int, places: Mapping[int, Sequence[Place]]
+    ) -> dict[int, list[tuple[int, ...]]]:
+        """What registers hold, by address, before instructions as compiled, up to a fault: all different ones, once."""
+        machine = self._noting
+        machine.note(places)
         self._begin(call)
-        for _ in range(limit):
-            pc = machine.pc
-            if pc == RETURN_ADDRESS:
-                return
-            if pc in wanted:
-                instruction = machine.instruction_at(pc)
-                yield pc, Occurrence(instruction, {place: machine.read(place) for place in instruction.places_read}, {})
-            machine.step()
+        machine.pc = self._entry
+        with suppress(ExecutionError):
+            machine.run(RETURN_ADDRESS, limit)
+        return {pc: list(found) for pc, found in machine.noted.items() if found}
+
+    def executions(self, call: PreparedCall, limit: int, wanted: Collection[int]) -> Iterator[tuple[int, Occurrence]]:
+        """What is executed as compiled at the wanted addresses, up to a fault, with the registers that it reads.
+
+        Each comes once with each operands, address by address.  Nothing there reads memory.
+        """
+        instructions = {pc: self._noting.instruction_at(pc) for pc in wanted}
+        places = {pc: instruction.places_read for pc, instruction in instructions.items()}
+        for pc, found in self.noted(call, limit, places).items():
+            for values in found:
+                yield pc, Occurrence(instructions[pc], dict(zip(places[pc], values, strict=True)), {})
 
     def path(self, call: PreparedCall, limit: int) -> Iterator[int]:
         """The addresses of what is executed, one after the other, up to a fault."""
@@ -107,6 +154,10 @@ class Repeater:
         for address, data in call.memory:
             self._machine.memory.write(address, data)
         self._machine.pc = self._entry
+
+    @cached_property
+    def _noting(self) -> NotingMachine:
+        return NotingMachine(self._machine)
 
     @property
     def instructions(self) -> dict[int, Instruction]:

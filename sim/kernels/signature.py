@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from math import prod
 from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeGuard
 
@@ -65,7 +66,7 @@ class Pointer:
     may_be: str = ""
     shared: bool = False
 
-    @property
+    @cached_property
     def type(self) -> np.dtype[Any]:
         """Of its elements, as numpy's."""
         return np.dtype(self.dtype)
@@ -95,7 +96,7 @@ class ScalarArgument:
     choices: tuple[int, ...] = ()
     in_vector: bool = False
 
-    @property
+    @cached_property
     def type(self) -> np.dtype[Any]:
         """Its dtype as numpy's."""
         return np.dtype(self.dtype)
@@ -113,7 +114,7 @@ class VectorArgument:
     lanes: int
     count: int = 1
 
-    @property
+    @cached_property
     def type(self) -> np.dtype[Any]:
         """Its dtype as numpy's, an array of all its numbers."""
         return np.dtype((self.dtype, (self.lanes,) if self.count == 1 else (self.count, self.lanes)))
@@ -126,7 +127,7 @@ class FunctionArgument:
     name: str
     functions: tuple[str | None, ...]
 
-    @property
+    @cached_property
     def type(self) -> np.dtype[Any]:
         """Of the address."""
         return np.dtype("uint64")
@@ -187,7 +188,7 @@ class Struct:
     strides: ClassVar[tuple[Extent, ...]] = ()
     indirect: ClassVar[bool] = False
 
-    @property
+    @cached_property
     def type(self) -> np.dtype[Any]:
         """Its dtype as numpy's, with the padding that C has; only bytes where that has no such fields."""
         if self.layout is None:
@@ -199,12 +200,12 @@ class Struct:
             {"names": names, "formats": formats, "offsets": [*self.layout.offsets], "itemsize": self.layout.size}
         )
 
-    @property
+    @cached_property
     def c_alignment(self) -> int:
         """Of what number of bytes its address is a multiple in C."""
         return self.type.alignment if self.layout is None else self.layout.alignment
 
-    @property
+    @cached_property
     def homogeneous(self) -> tuple[int, int] | None:
         """The members of a homogeneous aggregate, and the bytes of each (AAPCS64 5.9.5); None where it is none."""
         if self.layout is not None:
@@ -231,7 +232,7 @@ class Struct:
             inner = (prod(dtype.shape[axis + 1 :]) * dtype.base.itemsize for axis in axes)
             yield PlacedField(name, dtype.base, offset, dtype.shape, (*outer, *inner), bits)
 
-    @property
+    @cached_property
     def arrays(self) -> tuple[tuple[int, Pointer], ...]:
         """Its fields as arrays in memory: the offset of each, and what lies there in all structures."""
         found = []
@@ -343,40 +344,40 @@ class Signature:
                 what = f"the structure {struct.name!r} is written, and its field {of_bits[0]!r} is of bits"
                 raise ValueError(f"{what}: give the whole number that it is part of, or const before the structure")
 
-    @property
+    @cached_property
     def sizes(self) -> frozenset[str]:
         """The arguments that shapes and strides depend on."""
         return frozenset[str]().union(*(names_in(e) for p in self.in_memory for e in (*p.shape, *p.strides)))
 
-    @property
+    @cached_property
     def pointers(self) -> tuple[Pointer, ...]:
         """The arrays among the arguments, in order, then those that fields of structures point to."""
         return (*(a for a in self.arguments if isinstance(a, Pointer)), *self._pointed)
 
-    @property
+    @cached_property
     def blocks(self) -> tuple[Struct, ...]:
         """The structures by pointer, in order."""
         return tuple(struct for struct in self._structs if struct.by_pointer)
 
-    @property
+    @cached_property
     def in_memory(self) -> tuple[InMemory, ...]:
         """The arrays, then the structures by pointer."""
         return (*self.pointers, *self.blocks)
 
-    @property
+    @cached_property
     def by_value(self) -> tuple[ByValue, ...]:
         """The other arguments, in order; structures by pointer among them."""
         return tuple(a for a in self.arguments if not isinstance(a, Pointer))
 
-    @property
+    @cached_property
     def _structs(self) -> tuple[Struct, ...]:
         return tuple(a for a in self.arguments if isinstance(a, Struct))
 
-    @property
+    @cached_property
     def _pointed(self) -> tuple[Pointer, ...]:
         return tuple(pointer for struct in self._structs for _, pointer in struct.pointers if pointer is not None)
 
-    @property
+    @cached_property
     def outputs(self) -> tuple[Pointer, ...]:
         """The arrays that the function writes, "inout" ones among them, in order; of structures each field.
 
@@ -400,7 +401,7 @@ class Signature:
         """The register of the result that is a number (AAPCS64 6.9)."""
         return Place("v" if np.dtype(self.returns).kind == "f" else "x", 0)
 
-    @property
+    @cached_property
     def result_pieces(self) -> tuple[ArgumentPiece, ...] | None:
         """Where what it returns travels: as the first argument would; None if in memory that x8 points to."""
         if self.returned is None:
@@ -428,7 +429,7 @@ class Signature:
         """Where each argument travels."""
         return _Allocation(self.arguments).passed
 
-    @property
+    @cached_property
     def stack_bytes(self) -> int:
         """Bytes of stack arguments and of copies, rounded up to the 16 that sp is aligned to."""
         return _aligned(_Allocation(self.arguments).stack, 16)

@@ -7,19 +7,21 @@ shows it.  The work is bounded by executed instructions, not by time: the same s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from isa.evaluate.exact import Occurrence
+from isa.lane import Place
 from sim.call.kernel_image import open_kernel
 from sim.call.prepared import PreparedCall, Repeater
 from sim.check.aim.candidates import CandidateSet, candidate_of, candidates, changed_candidates
 from sim.check.aim.classes import ClassesMet
 from sim.check.aim.demand import FOLLOWED, has_one_shape, never, sought
-from sim.check.aim.mistakes import Mistake, differing, mistakes_of
+from sim.check.aim.mistakes import Mistake, differing, mistakes_of, places_of, unlike
 from sim.check.aim.power import OperandsMet, Power, TriedMistake
 from sim.check.aim.ranges import Ranges
 from sim.check.aim.rivals import rivals_of
@@ -153,6 +155,10 @@ class _Target:
                 break
         self._instructions = self._repeater.instructions  # as compiled: patches come later
         self.classes = ClassesMet(self._instructions)
+        self._tries = self._mistakes()
+        self._places = self._places_noted()
+        self._unlike = {mistake: unlike(mistake, self._places[mistake.pc]) for mistake in self._tries}
+        self._noted: dict[int, Mapping[int, Sequence[tuple[int, ...]]]] = {}
 
     def _run(self, number: int) -> bool:
         """Run the build as it is on a candidate; whether it returns."""
@@ -211,14 +217,13 @@ class _Target:
         """For each mistake that the build could have a candidate that shows it, if there is one: a kept one first."""
         order = self._order(kept)
         found, left = list[int](), WORK
-        for mistake in self._mistakes():
-            self._repeater.patch({mistake.pc: mistake.instruction})
+        for mistake in self._tries:
             shows, end = None, left - EACH
             for number in order:
                 if left < end:
                     break
                 left -= self._took[number] + PER_CALL
-                if self._is_shown(number):
+                if self._is_shown(mistake, number):
                     shows = number
                     break
             if left < 0:
@@ -231,10 +236,33 @@ class _Target:
         self._repeater.patch({})
         return found
 
-    def _is_shown(self, number: int) -> bool:
-        """Whether the build with what is patched has a candidate wrong that it has right without."""
+    def _is_shown(self, mistake: Mistake, number: int) -> bool:
+        """Whether the build with a mistake has a candidate wrong that it has right without."""
+        if not self._comes_to_bear(mistake, number):
+            return False
+        self._repeater.patch({mistake.pc: mistake.instruction})
         outputs, _ = self._repeater.run(self._calls[number], 2 * self._took[number] + 100)
         return self._is_wrong(number, outputs)
+
+    def _comes_to_bear(self, mistake: Mistake, number: int) -> bool:
+        """Whether a mistake leaves anything else anywhere in a call; where it does not, the call need not be run."""
+        is_unlike, found = self._unlike[mistake], self._operands(number).get(mistake.pc, ())
+        return bool(found) if is_unlike is None else any(map(is_unlike, found))
+
+    def _operands(self, number: int) -> Mapping[int, Sequence[tuple[int, ...]]]:
+        """What the registers of `_places` hold in a call, as `Repeater.noted` says it."""
+        if number not in self._noted:
+            self._noted[number] = self._repeater.noted(self._calls[number], self._took[number], self._places)
+        return self._noted[number]
+
+    def _executions(self, number: int, wanted: Container[int]) -> Iterator[tuple[int, Occurrence]]:
+        """What a call executes at the wanted addresses, of those that have classes of operands."""
+        for pc, found in self._operands(number).items():
+            instruction, places = self._instructions[pc], self._places[pc]
+            chosen = [(place, places.index(place)) for place in instruction.places_read]
+            for values in found:
+                if pc in wanted:
+                    yield pc, Occurrence(instruction, {place: values[at] for place, at in chosen}, {})
 
     def demanded(self, kept: set[int]) -> list[int]:
         """Ask for candidates for what none of those there are meets, kept ones first: classes of operands, mistakes.
@@ -259,17 +287,13 @@ class _Target:
                 useful.append(number)
                 return []
             before = self.classes.open_goals()
-            self.classes.look(
-                self._repeater.executions(self._calls[number], self._took[number], {goal.pc for goal in before})
-            )
+            self.classes.look(self._executions(number, {goal.pc for goal in before}))
             still_open = {*self.classes.open_goals()}
             met = [goal for goal in before if goal not in still_open]
             for goal, mistake in hidden.items():
-                if not self._shown[mistake]:
-                    self._repeater.patch({mistake.pc: mistake.instruction})
-                    if self._is_shown(number):
-                        self._shown[mistake] = True
-                        met.append(goal)
+                if not self._shown[mistake] and self._is_shown(mistake, number):
+                    self._shown[mistake] = True
+                    met.append(goal)
             self._repeater.patch({})
             useful.extend([number] if met else [])
             return met
@@ -299,7 +323,7 @@ class _Target:
             left, vain = left - self._took[number], vain - self._took[number]
             if min(left, vain) < 0 or not classes.wanted:
                 return
-            if classes.look(self._repeater.executions(self._calls[number], self._took[number], classes.wanted)):
+            if classes.look(self._executions(number, classes.wanted)):
                 vain = IN_VAIN
 
     def _examples(self, places: set[int]) -> list[Inputs]:
@@ -319,6 +343,14 @@ class _Target:
         lot = np.random.default_rng(1).permutation(len(self._tried)).tolist()
         order = [number for number in lot if number in self._took and not self._tried[number].is_long]
         return sorted(order, key=lambda number: (number not in first, bool(self._tried[number].undeclared)))
+
+    def _places_noted(self) -> dict[int, list[Place]]:
+        """The registers, by address, that say which classes of operands a call meets, and whether mistakes show."""
+        found = {pc: list(self._instructions[pc].places_read) for pc in self.classes.wanted}
+        for mistake in self._tries:
+            places = found.setdefault(mistake.pc, [])
+            places += [place for place in places_of(mistake) if place not in places]
+        return found
 
     def _mistakes(self) -> list[Mistake]:
         """At most so many of the code that is executed, evenly spread, in an order that is the same every time."""

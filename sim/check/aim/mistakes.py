@@ -7,15 +7,17 @@ more, a constant one off, the wrong lane of a by-element operand, a bound that i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import zip_longest
 from typing import Final, NamedTuple
 
+from isa.evaluate.python import bind
 from isa.instruction import Instruction
-from isa.lane import Int, Lane, Place, Write
+from isa.lane import Floating, Int, Lane, Load, Place, Write, walk
 from isa.rows import TABLE
 from isa.table import UnknownInstruction
+from sim.machine.registers import RegisterStorage
 from sim.symbolic.machine import Goal
 
 _ALIKE: Final = """
@@ -91,6 +93,58 @@ def differing(mistake: Mistake) -> Goal | None:
 def _left(instruction: Instruction) -> list[Write]:
     """What an instruction writes, without QC and the exceptions of floating point, which are no outputs."""
     return [write for write in instruction.writes if write.place != Place("fpsr")]
+
+
+Unlike = Callable[[Sequence[int]], bool]
+
+
+def places_of(mistake: Mistake) -> tuple[Place, ...]:
+    """The registers that say what the two instructions leave, the modes of floating point among them, sorted."""
+    both = (mistake.original, mistake.instruction)
+    found = {place for one in both for place in one.places_read}
+    if any(isinstance(node, Floating) for one in both for node in walk(one.lanes)):
+        found.add(Place("fpcr"))
+    return tuple(sorted(found, key=str))
+
+
+def unlike(mistake: Mistake, places: Sequence[Place]) -> Unlike | None:
+    """Whether the two instructions leave anything different where these places hold some numbers, QC included.
+
+    `places_of` are among the places.  A call in which they never do is the same call with either.  None where they
+    write other places, or reach memory: then only a run tells.
+    """
+    both = (mistake.original, mistake.instruction)
+    written = {place for place in both[0].places_written if place.file != "zr"}
+    if written != {place for place in both[1].places_written if place.file != "zr"} or any(
+        one.is_branch
+        or one.stores
+        or Place("pc") in one.places_read
+        or any(isinstance(node, Load) for node in walk(one.lanes))
+        for one in both
+    ):
+        return None
+    left, registers = (*sorted(written, key=str), Place("fpsr")), RegisterStorage()
+    runs = [bind(one, registers, _no_load, _no_store, mistake.pc) for one in both]
+
+    def is_unlike(values: Sequence[int]) -> bool:
+        found = []
+        for run in runs:
+            registers.write(Place("fpsr"), 0)  # so that what sets a flag is seen to
+            for place, value in zip(places, values, strict=True):
+                registers.write(place, value)
+            run()
+            found.append([registers.read(place) for place in left])
+        return found[0] != found[1]
+
+    return is_unlike
+
+
+def _no_load(address: int, size: int) -> bytes:
+    raise AssertionError(f"{size} bytes are loaded at {address:#x}")
+
+
+def _no_store(address: int, data: bytes) -> None:
+    raise AssertionError(f"{len(data)} bytes are stored at {address:#x}")
 
 
 def mistakes_of(pc: int, instruction: Instruction) -> Iterator[Mistake]:
