@@ -9,12 +9,13 @@ from typing import Final
 
 import numpy as np
 
-from isa.errors import LanewiseError
 from isa.evaluate.exact import Evaluation
 from isa.lane import Place
 from sim.call.call import Implementation
+from sim.call.guards.findings import CallError, GuardError
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.tolerance import agreement
+from sim.machine.errors import ExecutionError, UnsupportedInstruction
 from sim.symbolic.equality import Equality, counter_example, drawn
 from sim.symbolic.reference import TracedReference
 
@@ -61,15 +62,17 @@ def wrong_call(
     """The first of some inputs that the reference takes on which a call is wrong; None where none is.
 
     Inputs for which an equality that is `suspected` does not hold come behind the example.  Wrong is what a check
-    refuses: another number than the reference has, and what no caller may find.  Raises KernelError where the reference
-    fails.
+    refuses: another number than the reference has, and what no caller may find.  Nothing is said of calls that need
+    what is not there.  Raises KernelError where the reference fails.
     """
     for inputs, values in _some_inputs(reference, suspected):
         wanted = kernel.expected(inputs)
         for seed in SEEDS:
             try:
                 result = called.call(kernel.arguments(inputs), seed)
-            except LanewiseError as error:
+            except (ExecutionError, CallError) as error:
+                if isinstance(error, UnsupportedInstruction) or _is_elsewhere(error):
+                    return None
                 return WrongCall(inputs, values, "", 0, str(error))
             for finding in result.findings:
                 if not finding.harmless:
@@ -82,6 +85,11 @@ def wrong_call(
                             inputs, values, name, int(apart[0]), f"it is {made}, of the reference {golden}"
                         )
     return None
+
+
+def _is_elsewhere(error: ExecutionError | CallError) -> bool:
+    """Whether a call went where a symbol is missing: what is there is not known."""
+    return isinstance(error, GuardError) and error.finding.kind == "missing symbol"
 
 
 def _some_inputs(
