@@ -247,10 +247,10 @@ def test_vectors_that_were_not_compared_are_told(by_hand: Callable[[ByHand], Non
     ("arguments", "sentence"),
     [
         (("quantized_add", "--rtl"), "there is no hardware for quantized_add, mode neon_ties_away: there is for"),
-        (("quantized_add", "--rtl"), "; conv2d (s8_double_rounding, u8_double_rounding); try --mode tflite\n"),
+        (("quantized_add", "--rtl"), "u8_single_rounding); try --mode tflite\n"),
         (
-            ("fully_connected", "--mode", "s8_single_rounding", "--rtl"),
-            "there is no hardware for fully_connected, mode s8_single_rounding: there is for",
+            ("fully_connected", "--mode", "s8_fp32", "--rtl"),
+            "there is no hardware for fully_connected, mode s8_fp32: there is for",
         ),
         (("quantize_down", "--mode", "page", "--rtl"), "there is no hardware for quantize_down, mode page"),
         (("quantize_down", "--rtl", "--lanes", "5"), "--lanes takes 4, 8, 16, not '5'"),
