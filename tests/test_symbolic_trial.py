@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,3 +76,13 @@ def test_what_is_wrong_and_cannot_be_followed_is_refuted_by_an_element(tmp_path:
     number = failure.element.number
     assert (failure.element.output, failure.inputs["a"][number] & 3) == ("out", 2)
     assert failure.reason.endswith(": it is 3, of the reference 2")
+
+
+def test_a_program_that_refuses_what_the_reference_takes_is_refuted_by_its_words() -> None:
+    def program(a: object, out: object, n: int) -> None:
+        raise ValueError(f"not {n}")
+
+    kernel = replace(KERNEL, program=program)
+    given: dict[str, Any] = {"each": {}, "known": frozenset(), "seconds": 20, "jobs": 1, "kept_in": None}
+    failure = refuting(Prover(kernel, {"program": None}, shapes_of(kernel, (3,)), **given).run().builds[0])
+    assert (failure.element.output, failure.reason) == ("", "the example: not 3")

@@ -15,7 +15,7 @@ from sim.call.call import Implementation
 from sim.call.guards.findings import CallError, GuardError
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.tolerance import agreement
-from sim.machine.errors import ExecutionError, UnsupportedInstruction
+from sim.machine.errors import ExecutionError, UnmodelledMode, UnsupportedInstruction
 from sim.symbolic.equality import Equality, counter_example, drawn
 from sim.symbolic.reference import TracedReference
 
@@ -70,8 +70,8 @@ def wrong_call(
         for seed in SEEDS:
             try:
                 result = called.call(kernel.arguments(inputs), seed)
-            except (ExecutionError, CallError) as error:
-                if isinstance(error, UnsupportedInstruction) or _is_elsewhere(error):
+            except (ExecutionError, CallError, TypeError, ValueError) as error:  # the last two are a program's own
+                if isinstance(error, (UnsupportedInstruction, UnmodelledMode)) or _is_elsewhere(error):
                     return None
                 return WrongCall(inputs, values, "", 0, str(error))
             for finding in result.findings:
@@ -87,7 +87,7 @@ def wrong_call(
     return None
 
 
-def _is_elsewhere(error: ExecutionError | CallError) -> bool:
+def _is_elsewhere(error: Exception) -> bool:
     """Whether a call went where a symbol is missing: what is there is not known."""
     return isinstance(error, GuardError) and error.finding.kind == "missing symbol"
 
