@@ -310,6 +310,12 @@ def test_an_undefined_byte_that_decides_a_branch_is_found_with_the_branch(tmp_pa
     assert f"({code.place('b.eq 1f')})" in finding.says
 
 
+def test_an_undefined_number_that_matters_where_it_is_small_is_found_by_some_calls(tmp_path: Path) -> None:
+    code = assembly("cmp x9, #18", "cset w8, hs", "stp w8, wzr, [x1]", "str wzr, [x1, #8]", "ret")
+    found_by = [finding.where for seed in range(16) for finding in call(code, tmp_path, seed=seed).findings]
+    assert (set(found_by), 0 < len(found_by) < 8) == ({"x9"}, True)
+
+
 def test_an_undefined_address_of_what_reaches_an_output_is_found(tmp_path: Path) -> None:
     code = assembly("and x9, x9, #4", "ldr w8, [x0, x9]", "stp w8, w8, [x1]", "str w8, [x1, #8]", "ret")
     finding = found(code, tmp_path)

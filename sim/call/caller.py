@@ -74,7 +74,7 @@ class Caller:
         """
         registers = self.machine.registers
         registers.vectors[:] = undefined.bytes(512)
-        registers.general[:] = np.frombuffer(undefined.bytes(256), "<u8").tolist()
+        registers.general[:] = np.frombuffer(undefined.words(32), "<u8").tolist()
         registers.flags[:] = [undefined.bytes(1)[0] % 16, 0, 0, 0, self.image.thread_pointer]
         self._write(STACK_TOP - STACK_SIZE, undefined.bytes(STACK_SIZE))
         for segment in self.image.segments:

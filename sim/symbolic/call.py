@@ -102,6 +102,9 @@ class _Filled:
     def bytes(self, size: int) -> bytes:
         return bytes([self._byte]) * size
 
+    def words(self, count: int) -> bytes:
+        return self.bytes(8 * count)
+
 
 @dataclass(frozen=True, kw_only=True)
 class SymbolicEntry:

@@ -14,6 +14,9 @@ class UndefinedBytes(Protocol):
     def bytes(self, size: int) -> bytes:
         """The next bytes."""
 
+    def words(self, count: int) -> bytes:
+        """The next bytes as numbers of 64 bits, for registers: some are as small as a counter."""
+
 
 class SeededBytes:
     """Undefined bytes that follow a seed; `parts` is what was drawn."""
@@ -24,6 +27,17 @@ class SeededBytes:
 
     def bytes(self, size: int) -> bytes:
         self.parts.append(self._rng.bytes(size))
+        return self.parts[-1]
+
+    def words(self, count: int) -> bytes:
+        """As `bytes`, but one number in four has at most eight bits.
+
+        What nobody set may be anything: code that takes it for a length goes other ways where it is small, and of
+        64 random bits no seed ever is.  None is 0: a register that a kernel zeroes must be seen to change.
+        """
+        drawn = np.frombuffer(self._rng.bytes(8 * count), "<u8")
+        small = np.maximum(drawn >> (np.uint64(56) + (drawn & np.uint64(7))), 1)
+        self.parts.append(np.where(drawn & np.uint64(0x18), drawn, small).tobytes())
         return self.parts[-1]
 
 
@@ -40,3 +54,7 @@ class RepeatedBytes:
             raise ValueError(f"{size} undefined bytes are drawn where {len(data)} were before")
         changed, self._left = data[: self._left], self._left - min(size, self._left)
         return (~np.frombuffer(changed, np.uint8)).tobytes() + data[len(changed) :] if changed else data
+
+    def words(self, count: int) -> bytes:
+        """As `bytes`: what was drawn as numbers is repeated byte by byte."""
+        return self.bytes(8 * count)
