@@ -225,8 +225,8 @@ class Buffers:
             pointer.alignment, pointer.c_alignment if isinstance(pointer, Struct) else pointer.type.alignment
         )
         before = (room - unplaced.size - pointer.over_read) // alignment * alignment if at_end else 0
-        around = undefined.bytes(room - unplaced.size)
-        data = bytearray(undefined.bytes(unplaced.size))
+        around = undefined.draw(room - unplaced.size)
+        data = bytearray(undefined.draw(unplaced.size))
         if is_given(pointer):
             array = arguments[pointer.name]
             if isinstance(pointer, Struct):

@@ -73,10 +73,10 @@ class Caller:
         Raises KernelError for arguments that are none of the signature's.
         """
         registers = self.machine.registers
-        registers.vectors[:] = undefined.bytes(512)
-        registers.general[:] = np.frombuffer(undefined.words(32), "<u8").tolist()
-        registers.flags[:] = [undefined.bytes(1)[0] % 16, 0, 0, 0, self.image.thread_pointer]
-        self._write(STACK_TOP - STACK_SIZE, undefined.bytes(STACK_SIZE))
+        registers.vectors[:] = undefined.draw(512)
+        registers.general[:] = np.frombuffer(undefined.draw_words(32), "<u8").tolist()
+        registers.flags[:] = [undefined.draw(1)[0] % 16, 0, 0, 0, self.image.thread_pointer]
+        self._write(STACK_TOP - STACK_SIZE, undefined.draw(STACK_SIZE))
         for segment in self.image.segments:
             if "w" in segment.permissions:
                 self._write(segment.address, segment.data.ljust(segment.size, b"\0"))
@@ -142,7 +142,7 @@ class Caller:
             part = value[piece.start : piece.start + piece.size]
             if isinstance(piece.location, Place):
                 room = 16 if piece.location.file == "v" else 8
-                whole = part + undefined.bytes(room - len(part))
+                whole = part + undefined.draw(room - len(part))
                 self.machine.write(piece.location, int.from_bytes(whole, "little"))
             else:
                 self._write(sp + piece.location.offset, part)

@@ -99,11 +99,11 @@ class _Filled:
     def __init__(self, byte: int) -> None:
         self._byte = byte
 
-    def bytes(self, size: int) -> bytes:
+    def draw(self, size: int) -> bytes:
         return bytes([self._byte]) * size
 
-    def words(self, count: int) -> bytes:
-        return self.bytes(8 * count)
+    def draw_words(self, count: int) -> bytes:
+        return self.draw(8 * count)
 
 
 @dataclass(frozen=True, kw_only=True)

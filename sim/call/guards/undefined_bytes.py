@@ -11,10 +11,10 @@ import numpy as np
 class UndefinedBytes(Protocol):
     """A stream of bytes."""
 
-    def bytes(self, size: int) -> bytes:
+    def draw(self, size: int) -> bytes:
         """The next bytes."""
 
-    def words(self, count: int) -> bytes:
+    def draw_words(self, count: int) -> bytes:
         """The next bytes as numbers of 64 bits, for registers: some are as small as a counter."""
 
 
@@ -25,12 +25,12 @@ class SeededBytes:
         self.parts: list[bytes] = []
         self._rng = np.random.default_rng(seed)
 
-    def bytes(self, size: int) -> bytes:
+    def draw(self, size: int) -> bytes:
         self.parts.append(self._rng.bytes(size))
         return self.parts[-1]
 
-    def words(self, count: int) -> bytes:
-        """As `bytes`, but one number in four has at most eight bits.
+    def draw_words(self, count: int) -> bytes:
+        """As `draw`, but one number in four has at most eight bits.
 
         What nobody set may be anything: code that takes it for a length goes other ways where it is small, and of
         64 random bits no seed ever is.  None is 0: a register that a kernel zeroes must be seen to change.
@@ -47,7 +47,7 @@ class RepeatedBytes:
     def __init__(self, parts: Sequence[bytes], count: int) -> None:
         self._parts, self._left = iter(parts), count
 
-    def bytes(self, size: int) -> bytes:
+    def draw(self, size: int) -> bytes:
         """Raises ValueError where another size was drawn before."""
         data = next(self._parts, b"")
         if len(data) != size:
@@ -55,6 +55,6 @@ class RepeatedBytes:
         changed, self._left = data[: self._left], self._left - min(size, self._left)
         return (~np.frombuffer(changed, np.uint8)).tobytes() + data[len(changed) :] if changed else data
 
-    def words(self, count: int) -> bytes:
-        """As `bytes`: what was drawn as numbers is repeated byte by byte."""
-        return self.bytes(8 * count)
+    def draw_words(self, count: int) -> bytes:
+        """As `draw`: what was drawn as numbers is repeated byte by byte."""
+        return self.draw(8 * count)
