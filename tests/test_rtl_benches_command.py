@@ -98,7 +98,7 @@ def test_without_names_an_option_chooses_among_those_that_have_it() -> None:
         (["quantize_down", "--profile", "wide"], "--profile takes some of shallow,deep, not 'wide'"),
         (["sqadd", "--simulator", "vcs"], "--simulator takes one of verilator, icarus, not 'vcs'"),
         (["sqadd", "--modules", "nosuch"], "--modules: there is no folder nosuch"),
-        (["sqadd", "--modules", "tests"], "--modules: tests has no module in the place of one here"),
+        (["sqadd", "--modules", str(Path(__file__).parent)], "tests has no module in the place of one here"),
         (["sqadd", "--junit", "nosuch/folder/report.xml"], "there is no such folder"),
     ],
 )
