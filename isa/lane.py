@@ -39,6 +39,9 @@ B2.12): bit 64 says that it is open, the bits below are the address it is open f
 thread pointer, TPIDR_EL0.
 """
 
+LONGEST_SHIFT: Final = 1024
+"""More than any instruction shifts by; a count that may be more has lost its range."""
+
 
 @dataclass(frozen=True)
 class Slot:
@@ -115,8 +118,8 @@ def _shift_right(a: Lane, count: Lane | int) -> Lane:
 
 def _shift_count(count: Lane | int) -> Lane:
     lane = lift(count)
-    if lane.low < 0 or lane.high > 1024:
-        raise ValueError(f"a shift count must stay in 0..1024, this one ranges over {lane.low}..{lane.high}")
+    if lane.low < 0 or lane.high > LONGEST_SHIFT:
+        raise ValueError(f"a shift count must stay in 0..{LONGEST_SHIFT}, this one ranges over {lane.low}..{lane.high}")
     return lane
 
 

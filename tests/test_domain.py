@@ -92,3 +92,30 @@ def test_arrays_cannot_be_changed_in_place() -> None:
 
 def test_a_number_in_a_structure_is_a_plain_one() -> None:
     assert all(inputs["c"]["low"] == 7 and isinstance(inputs["c"]["low"], int) for inputs in all_sets())
+
+
+THREE = parse_prototype("void f(const int8_t a[m * n], const int8_t b[n][k], uint8_t out[m], int m, int n, int k)")
+
+
+def test_of_several_lengths_each_has_every_tail_and_is_above_and_below_the_other() -> None:
+    sizes = [(inputs["m"], inputs["n"]) for inputs in corner_sets(THREE.signature, {})]
+    assert {m % 16 for m, _ in sizes} == {n % 16 for _, n in sizes} == set(range(16))
+    assert {(m > n) - (m < n) for m, n in sizes if m and n} == {-1, 0, 1}
+
+
+def test_of_several_lengths_random_ones_are_mostly_unlike() -> None:
+    rng = np.random.default_rng(1)
+    drawn = [sample_set(THREE.signature, {}, rng) for _ in range(300)]
+    unlike = [len({inputs["m"], inputs["n"], inputs["k"]}) for inputs in drawn]
+    assert (unlike.count(3) > 200, set(unlike)) == (True, {1, 2, 3})
+
+
+def test_of_several_numbers_of_rows_too() -> None:
+    signature = parse_prototype("void f(const int8_t a[h][w][c], int8_t out[1], int h, int w, int c)").signature
+    sizes = {(inputs["h"], inputs["w"]) for inputs in corner_sets(signature, {})}
+    assert {(h > w) - (h < w) for h, w in sizes if h and w} == {-1, 0, 1}
+
+
+def test_sizes_that_must_be_alike_are_found() -> None:
+    sets = corner_sets(THREE.signature, {}, lambda inputs: inputs["m"] == inputs["n"])
+    assert set(LENGTHS) <= {inputs["n"] for inputs in sets}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from isa.evaluate.exact import Evaluation, Occurrence
 from isa.lane import (
     S16,
     S32,
@@ -22,6 +23,7 @@ from isa.lane import (
     select,
 )
 from isa.operands import Condition
+from isa.rows import TABLE
 from isa.semantics.base.conditional import holds
 from isa.semantics.base.flags import difference_and_flags
 from sim.symbolic.simplify import simplified
@@ -66,3 +68,12 @@ def test_what_is_equal_becomes_the_same(one: Lane, other: Lane) -> None:
 
 def test_what_is_not_equal_stays_apart() -> None:
     assert simplified(S32.wrap(PRODUCT)) is not simplified(S32.saturate(PRODUCT))
+
+
+def test_a_count_that_only_its_condition_keeps_in_range_stays_as_it_is() -> None:
+    """`np.where(shift > 0, 1 << np.maximum(shift - 1, 0), 0)`: under the condition the count is `shift - 1`."""
+    shift = Read(Place("in.shift"), 0, 20)
+    half = simplified(select(constant(0) < shift, constant(1) << maximum(shift - 1, 0), 0))
+    instruction = TABLE.instruction("nop", "")
+    given = [Evaluation(Occurrence(instruction, {shift.place: number}, {})).value(half) for number in range(21)]
+    assert given == [0, *(1 << number for number in range(20))]

@@ -33,6 +33,10 @@ VARIANTS: Final = 32
 """Corners that are tried of one length, until one is accepted."""
 LARGEST_ELEMENT: Final = 16
 """Fixed inner extents of up to so many numbers are taken for one element, as the channels of a pixel."""
+APART: Final = (0, 3, -1, 5, -7)
+"""By how much the second of several lengths is more than the first, and the third more than the second: every tail of
+each is met, and a kernel that takes one for another is found."""
+MOST_APART: Final = 50
 LARGEST_RANDOM_LENGTH: Final = 64
 LONGEST: Final = 2000
 """Elements of a row of long random input sets at most."""
@@ -135,7 +139,15 @@ def corner_sets(
     longest = max((len(domain_of(domains, name).edges(dtype)) for name, dtype in types.items()), default=0)
     for number, length in enumerate((*LENGTHS, *[LENGTHS[-1]] * longest)):
         variants = (
-            input_set(signature, domains, _at_corners(domains, other), length, ROWS[other % len(ROWS)], other % 3 == 2)
+            input_set(
+                signature,
+                domains,
+                _at_corners(domains, other),
+                length,
+                ROWS[other % len(ROWS)],
+                nulls=other % 3 == 2,
+                apart=other % len(APART),
+            )
             for other in range(number, number + VARIANTS)
         )
         yield from islice(filter(accepts, variants), 1)
@@ -158,14 +170,21 @@ def extreme_sets(signature: Signature, domains: Domains, length: int, rows: int)
 def sample_set(signature: Signature, domains: Domains, rng: np.random.Generator) -> dict[str, Any]:
     """A random input set."""
     length, rows = int(rng.integers(0, LARGEST_RANDOM_LENGTH + 1)), int(rng.choice(ROWS))
-    return input_set(signature, domains, at_random(domains, rng), length, rows, nulls=rng.random() < 0.25)
+    return _random_set(signature, domains, rng, length, rows)
 
 
 def long_sample_set(signature: Signature, domains: Domains, rng: np.random.Generator) -> dict[str, Any]:
     """A random input set with a long row, or with shorter ones where all arrays together would be too large."""
     drawn = int(rng.integers(LARGEST_RANDOM_LENGTH, LONGEST + 1)), int(rng.choice([rows for rows in ROWS if rows]))
     length, rows, _ = fitting(signature, domains, *drawn, LARGEST)
-    return input_set(signature, domains, at_random(domains, rng), length, rows, nulls=rng.random() < 0.25)
+    return _random_set(signature, domains, rng, length, rows)
+
+
+def _random_set(
+    signature: Signature, domains: Domains, rng: np.random.Generator, length: int, rows: int
+) -> dict[str, Any]:
+    apart = int(rng.integers(0, MOST_APART)) if has_several_sizes(signature) else 0
+    return input_set(signature, domains, at_random(domains, rng), length, rows, rng.random() < 0.25, apart)
 
 
 def fitting(signature: Signature, domains: Domains, length: int, rows: int, most: int) -> tuple[int, int, int]:
@@ -231,13 +250,14 @@ def _at_extremes(domains: Domains, highest: Mapping[str, bool]) -> Pick:
 
 
 def input_set(
-    signature: Signature, domains: Domains, pick: Pick, length: int, rows: int, nulls: bool
+    signature: Signature, domains: Domains, pick: Pick, length: int, rows: int, nulls: bool, apart: int = 0
 ) -> dict[str, Any]:
     """One input set with the numbers that `pick` gives; with `nulls`, every pointer that may be null is.
 
-    Its rows have that length and there are so many of them, or as near as the domains allow.
+    Its rows have that length and there are so many of them, or as near as the domains allow.  Of several lengths, and
+    of several numbers of rows, the first has it; the others are as far `apart` as that number says, alike for 0.
     """
-    arguments = _sizes(signature, domains, length, rows)
+    arguments = _sizes(signature, domains, length, rows, apart)
     for argument in signature.by_value:
         if isinstance(argument, FunctionArgument):
             at = int(pick(argument.name, np.dtype("uint8"), ()))
@@ -296,11 +316,23 @@ def row_lengths(signature: Signature) -> dict[str, bool]:
     return found
 
 
-def _sizes(signature: Signature, domains: Domains, length: int, rows: int) -> dict[str, Any]:
+def has_several_sizes(signature: Signature) -> bool:
+    """Whether there are several lengths of rows, or several numbers of rows: one may be taken for another."""
+    of_rows = list(row_lengths(signature).values())
+    return max(of_rows.count(True), of_rows.count(False)) > 1
+
+
+def _sizes(signature: Signature, domains: Domains, length: int, rows: int, apart: int = 0) -> dict[str, Any]:
     """The scalars that shapes and strides name: lengths of rows, numbers of rows, then distances that suffice."""
     types, sizes = dict(number_types(signature)), dict[str, Any]()
+    before = {True: count(), False: count()}
     for name, is_length in row_lengths(signature).items():
-        sizes[name] = _nearest(domain_of(domains, name), types[name], length if is_length else rows)
+        number = next(before[is_length])
+        if is_length:
+            wanted = abs(length + number * APART[apart % len(APART)] * (1 + apart // len(APART)))
+        else:
+            wanted = ROWS[(ROWS.index(rows) + 3 * number * apart) % len(ROWS)] if rows in ROWS else rows
+        sizes[name] = _nearest(domain_of(domains, name), types[name], wanted)
     for pointer in signature.pointers:
         shape = [value_of(extent, sizes) for extent in pointer.shape]
         for axis, stride in enumerate(pointer.strides):

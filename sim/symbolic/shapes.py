@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from isa.errors import LanewiseError
-from sim.kernels.domain import at_random, input_set, row_lengths
+from sim.kernels.domain import at_random, has_several_sizes, input_set, row_lengths
 from sim.kernels.inputs import cut, numbers_of
 from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.symbolic.kernel_proof import Shape
@@ -30,7 +30,8 @@ def shapes_of(kernel: Kernel, lengths: Collection[int]) -> list[Shape]:
     """Every shape of the kernel's own corner cases whose rows have one of the lengths; others are cut from longer ones.
 
     The length of an input set is that of its arrays' rows; with a `sample` of the kernel's own, the last extent of its
-    outputs, or of its inputs where it gives one number.  Raises NoShape for one that the kernel cannot have.
+    outputs, or of its inputs where it gives one number.  Where there are several lengths, or numbers of rows, they are
+    alike in one shape and unlike in another.  Raises NoShape for one that the kernel cannot have.
     """
     found: dict[object, Shape] = {}
     candidates = list(_candidates(kernel, lengths))
@@ -57,13 +58,14 @@ def _candidates(kernel: Kernel, lengths: Collection[int]) -> Iterator[tuple[int,
     if kernel.is_drawn:
         random = at_random(kernel.domain, np.random.default_rng(_SEED))
         rows = [name for name, is_length in row_lengths(kernel.signature).items() if is_length]
-        for length, nulls in product(lengths, (False, True)):
+        apart_by = (0, 1) if has_several_sizes(kernel.signature) else (0,)
+        for length, nulls, apart in product(lengths, (False, True), apart_by):
             for left in reversed(range(_DRAWN)):
-                drawn = input_set(kernel.signature, kernel.domain, random, length, _ROWS, nulls)
+                drawn = input_set(kernel.signature, kernel.domain, random, length, _ROWS, nulls, apart)
                 try:
                     made = _length(kernel, drawn)
-                except KernelError:  # the reference may refuse an input set, but not all of them
-                    if not left:
+                except KernelError:  # the reference may refuse an input set, but not all of them; all with sizes apart
+                    if not left and not apart:
                         raise
                 else:
                     yield (length if length in map(drawn.get, rows) else made), drawn

@@ -132,7 +132,7 @@ def _drawn(
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
     """A drawn input set, the first of some that the kernel accepts; none where it accepts none of them."""
     pick = picking(kernel.domain, rng)
-    drawn = (input_set(kernel.signature, kernel.domain, pick, length, rows, nulls) for _ in range(DRAWN))
+    drawn = (input_set(kernel.signature, kernel.domain, pick, length, rows, nulls, apart) for apart in range(1, DRAWN))
     yield from islice(filter(kernel.accepts, drawn), 1)
 
 

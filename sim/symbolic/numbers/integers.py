@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from isa.lane import Lane, constant
+from isa.lane import LONGEST_SHIFT, Lane, constant
 from sim.symbolic.numbers.elementwise import (
     both_bits,
     equal,
@@ -28,7 +28,6 @@ FUNCTIONS: Final[dict[Callable[..., Any], Callable[..., Any]]] = {}
 """What stands for a function of numpy's that is called with our arrays."""
 UFUNC_METHODS: Final[dict[str, Callable[..., Any]]] = {}
 """What stands for the methods of ufuncs, by name; a ufunc is called by `__call__`."""
-_LONGEST_SHIFT = 1024
 
 
 def is_symbolic(value: Any) -> bool:
@@ -201,8 +200,10 @@ def _divisible(function: Callable[[Lane, Lane], Lane]) -> Callable[[Lane, Lane],
 
 
 def _count(lane: Lane) -> Lane:
-    if lane.low < 0 or lane.high > _LONGEST_SHIFT:
-        refuse(f"a shift count that is not known may be any of {lane.low}..{lane.high}: it must stay in 0..1024")
+    if lane.low < 0 or lane.high > LONGEST_SHIFT:
+        refuse(
+            f"a shift count that is not known may be any of {lane.low}..{lane.high}: it must stay in 0..{LONGEST_SHIFT}"
+        )
     return lane
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from isa.evaluate.exact import arithmetic
-from isa.lane import Binary, Constant, Field, Int, Lane, Operator, Pick, Saturate, pick
+from isa.lane import LONGEST_SHIFT, Binary, Constant, Field, Int, Lane, Operator, Pick, Saturate, pick
 from sim.symbolic.nodes import LinearSum, Simplifier, factors, is_condition, rule
 from sim.symbolic.rules.sums import both
 from sim.symbolic.rules.windows import again_if_new
@@ -174,7 +174,12 @@ def _assuming(s: Simplifier, lane: Lane, known: Mapping[Lane, int], depth: int) 
         for made, _, times in inside:
             total = total.plus(s.sum_of(made), times)
         return s.total(total)
-    return again_if_new(s, lane, [_assuming(s, arg, known, depth - 1) for arg in lane.args])
+    args = [_assuming(s, arg, known, depth - 1) for arg in lane.args]
+    if isinstance(lane, Binary) and lane.operator in ("shift_left", "shift_right"):
+        count = args[1]
+        if count.low < 0 or count.high > LONGEST_SHIFT:  # where the condition does not hold, it may be anything
+            args[1] = lane.b
+    return again_if_new(s, lane, args)
 
 
 @rule("saturate")
