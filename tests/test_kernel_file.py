@@ -289,3 +289,9 @@ def test_a_kernel_without_any_implementation_does_not_pass(tmp_path: Path) -> No
     (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + text)
     result = lanewise("check", str(tmp_path / "f.py"), *SMALL)
     assert (result.exit_code, "nothing was compared" in result.stdout) == (1, True)
+
+
+def test_a_kernel_file_without_its_ending_is_named(example: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(example.parent)
+    result = lanewise("check", "product")
+    assert (result.exit_code, "that of the file beside you is product.py" in result.stderr) == (2, True)

@@ -19,6 +19,10 @@ from sim.kernels.tolerance import agreement
 Place = tuple[int, ...]
 Value = int | str
 """An integer; of a floating-point number the shortest text that reads back as it, and its bits."""
+WHOLE = 8
+"""Numbers of an array that are all shown."""
+LINE = 1 << 30
+"""Characters of a line that none has."""
 
 
 def as_value(number: np.generic) -> Value:
@@ -29,11 +33,19 @@ def as_value(number: np.generic) -> Value:
 
 
 def arguments_at(arguments: Inputs, place: Place, shape: Place) -> str:
-    """The arguments of a call as text, of arrays of an output's shape only the element at one place."""
+    """The arguments of a call as text on one line, of arrays of an output's shape only the element at one place.
+
+    Of other arrays with more than `WHOLE` numbers only the first and the last ones are there.
+    """
     parts = []
     for name, value in arguments.items():
-        at_lane = isinstance(value, np.ndarray) and value.shape == shape
-        parts.append(f"{name}{list(place)}={value[place]}" if at_lane else f"{name}={value}")
+        if isinstance(value, np.ndarray) and value.shape == shape:
+            parts.append(f"{name}{list(place)}={value[place]}")
+        elif isinstance(value, np.ndarray):
+            lines = np.array2string(value, max_line_width=LINE, threshold=WHOLE, edgeitems=2)
+            parts.append(f"{name}={' '.join(lines.split()).replace('[ ', '[')}")
+        else:
+            parts.append(f"{name}={value}")
     return ", ".join(parts)
 
 
