@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 import sim.command.app
+from sim.check import check_kernel
 from sim.check.aim.aiming import aim
 from sim.check.vectors import make_vectors
 from sim.kernels import KernelError
@@ -295,3 +297,16 @@ def test_a_kernel_file_without_its_ending_is_named(example: Path, monkeypatch: p
     monkeypatch.chdir(example.parent)
     result = lanewise("check", "product")
     assert (result.exit_code, "that of the file beside you is product.py" in result.stderr) == (2, True)
+
+
+def test_sources_may_be_text_and_those_that_are_not_there_are_named(
+    example: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a program finds them that imports the file, or loads it from elsewhere."""
+    kernel = load_kernel(str(example))
+    monkeypatch.chdir(example.parent)
+    as_text = replace(kernel, sources=("product.c",))  # type: ignore[arg-type]  # what people write
+    assert check_kernel(as_text, levels=("O1",), vectors=50).passed
+    monkeypatch.chdir("/")
+    with pytest.raises(KernelError, match=r"the source product\.c is not there: sim\.kernels\.load_kernel finds it"):
+        check_kernel(as_text, levels=("O1",), vectors=50)

@@ -14,7 +14,7 @@ from sim.check.repair.place import with_faults
 from sim.check.report import Outcome, Report
 from sim.check.separation import separation_of
 from sim.check.vectors import make_vectors
-from sim.kernels.kernel import Inputs, Kernel
+from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.toolchain.compilers import compiler_version, fixed_flags, is_source
 from sim.toolchain.levels import LEVELS
 
@@ -38,10 +38,15 @@ def check_kernel(
     With the engine "machine" compiled code runs without the emulator beside it, some 20 times faster.
 
     What differs, does not build or stops is an outcome of the report, and an interrupt ends it early.  Raises
-    ValueError for other levels, KernelError where the golden reference or a convention fails, ToolchainUnavailable.
+    ValueError for other levels, KernelError where a source is not there, where the golden reference or a convention
+    fails, ToolchainUnavailable.
     """
     if unknown := [level for level in levels if level not in LEVELS]:
         raise ValueError(f"levels takes some of {', '.join(LEVELS)}, not {unknown[0]!r}")
+    if missing := [file for file in (*kernel.sources, *kernel.with_sources) if not file.is_file()]:
+        raise KernelError(
+            f"the source {missing[0]} is not there: sim.kernels.load_kernel finds it beside a kernel file"
+        )
     jobs, drawn = jobs_of(kernel, levels, flags), make_vectors(kernel, vectors, seed)
     aimed = aim(kernel, jobs, drawn)
     drawn = aimed.added_to(drawn)

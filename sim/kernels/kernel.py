@@ -117,6 +117,10 @@ class Kernel:
     work: tuple[str, Extent] | None = None
 
     def __post_init__(self) -> None:
+        for files in ("sources", "with_sources"):  # text is what people write there
+            given = getattr(self, files)
+            named = (given,) if isinstance(given, str | Path) else given
+            object.__setattr__(self, files, tuple(map(Path, named)))
         if any("." in output.name for output in self.signature.outputs):
             object.__setattr__(self, "golden", _by_field(self.golden))
             by_field = {name: _by_field(function) for name, function in self.conventions.items()}

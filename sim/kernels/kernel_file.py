@@ -18,12 +18,13 @@ from sim.kernels.kernel import Kernel, KernelError
 from sim.processes import memory_limited
 
 
-def load_kernel(path: Path, mode: str | None = None) -> Kernel:
+def load_kernel(path: Path | str, mode: str | None = None) -> Kernel:
     """The kernel of a file: its KERNEL, or of its MODES (a mapping) the one of that name.
 
     Relative `sources` and `with_sources` are found beside the file.  Raises KernelError where the file cannot be
     imported or has no such kernel.
     """
+    path = Path(path)
     module = _imported(path)
     kernel: object = getattr(module, "KERNEL", None)
     if mode is not None:
