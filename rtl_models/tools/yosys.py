@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
-from isa.errors import MISSING, LanewiseError
+from isa.errors import MISSING, LanewiseError, pip_install
 from rtl_models.tools.environment import UNSTARTED, execute, wheel_command
 
 _RUN: Final = """
@@ -34,7 +34,7 @@ def yosys_version() -> str:
     try:
         return f"yosys {version('pyosys')}"
     except PackageNotFoundError as error:
-        raise YosysMissing("yosys is not installed; run: pip install pyosys") from error
+        raise YosysMissing(f"yosys is not installed; run: {pip_install('lanewise[rtl]')}") from error
 
 
 def reading(sources: Mapping[str, str], module: str, parameters: Mapping[str, int], directory: Path) -> str:
@@ -58,7 +58,7 @@ def run_script(script: str, directory: Path) -> str:
     (directory / "script").write_text(f"{script}\n")
     done = execute(wheel_command("from pyosys import libyosys", _RUN), directory)
     if done.output.startswith(UNSTARTED):
-        raise YosysMissing(f"yosys {done.output.strip()}; run: pip install --force-reinstall pyosys")
+        raise YosysMissing(f"yosys {done.output.strip()}; run: {pip_install('--force-reinstall pyosys')}")
     if done.status != 0:
         raise Refused(_message(done.output))
     return done.output

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib.metadata import entry_points
 from typing import Protocol
 
-from isa.errors import MISSING, LanewiseError
+from isa.errors import MISSING, LanewiseError, pip_install
 from sim.campaign.result import JobResult
 
 
@@ -41,6 +41,6 @@ def mutation() -> Mutation:
     except ModuleNotFoundError as missing:
         wheel = str(missing.name).partition(".")[0]
         raise MutantsMissing(
-            f"mutants need {wheel}, which is not installed; run: pip install 'lanewise[{found.name}]'"
+            f"mutants need {wheel}, which is not installed; run: {pip_install(f'lanewise[{found.name}]')}"
         ) from missing
     return loaded

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol
 
-from isa.errors import MISMATCH, MISSING, LanewiseError
+from isa.errors import MISMATCH, MISSING, LanewiseError, pip_install
 from sim.call.call import CallResult
 from sim.check.compare import Comparison
 from sim.check.report import Mismatch, Outcome
@@ -91,7 +91,7 @@ def _made(point: EntryPoint, kernel: Kernel, options: Mapping[str, str]) -> Exte
         return make(kernel, options)
     except ModuleNotFoundError as missing:
         wheel, name = str(missing.name).partition(".")[0], point.name.partition(".")[0]
-        advice = f"{name} needs {wheel}, which is not installed; run: pip install 'lanewise[{name}]'"
+        advice = f"{name} needs {wheel}, which is not installed; run: {pip_install(f'lanewise[{name}]')}"
         raise BackendMissing(advice) from missing
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from isa.errors import LanewiseError
+from isa.errors import LanewiseError, pip_install
 from isa.instruction import Instruction
 from isa.lane import Place
 from sim.call.buffers import PlacedArray
@@ -345,7 +345,8 @@ class Session:
         try:
             from sim.debug.page.widget import SessionWidget
         except ImportError as error:
-            raise DebugError("a session is shown in a notebook by anywidget: pip install anywidget") from error
+            install = pip_install("lanewise[notebooks]")
+            raise DebugError(f"a session is shown in a notebook by anywidget: {install}") from error
         return SessionWidget(self)
 
     # Why it is so

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from isa.errors import pip_install
 from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NetworkTensor, TensorScale
 
 MAX_BYTES: Final = (1 << 31) - 1
@@ -34,7 +35,7 @@ def read_onnx(path: Path) -> Network:
         import onnx
         from onnx import numpy_helper
     except ImportError:
-        raise ModelError("an .onnx file needs the package onnx: pip install 'lanewise[models]'") from None
+        raise ModelError(f"an .onnx file needs the package onnx: {pip_install('lanewise[models]')}") from None
     if path.stat().st_size > MAX_BYTES:
         raise ModelError(f"{path} has more than {MAX_BYTES:,} bytes")
     try:

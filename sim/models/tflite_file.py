@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from isa.errors import pip_install
 from sim.models.network import ModelError, Network, NetworkLayer, NetworkTensor, TensorScale
 
 MAX_BYTES: Final = 1 << 31
@@ -41,7 +42,7 @@ def read_tflite(path: Path) -> Network:
     try:
         import tflite
     except ImportError:
-        raise ModelError("a .tflite file needs the package tflite: pip install 'lanewise[models]'") from None
+        raise ModelError(f"a .tflite file needs the package tflite: {pip_install('lanewise[models]')}") from None
     content = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
     if content[4:8] != b"TFL3":
         raise ModelError(f"{path} is no TensorFlow Lite model: it lacks the mark TFL3")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from isa.errors import pip_install
 from isa.rows import TABLE
 from isa.table import Table
 from sim.call.call import MAX_INSTRUCTIONS, Engine
@@ -59,7 +60,7 @@ def shrink(
     """
     whole = vectors.inputs[number]
     if not AVAILABLE:
-        return Shrunk(whole, None, "not shrunk, as Hypothesis is not installed (pip install hypothesis)")
+        return Shrunk(whole, None, f"not shrunk, as Hypothesis is not installed ({pip_install('lanewise[pytest]')})")
     limit = min(max_instructions, TRIED_INSTRUCTIONS)
     trial = Trial(kernel, job, vectors.seed, engine, table, limit)
     failure = trial.first_failure(whole)

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final, TypeVar, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from isa.errors import INTERRUPTED, MISSING, USAGE, LanewiseError
+from isa.errors import INTERRUPTED, MISSING, USAGE, LanewiseError, pip_install
 from sim.terminal.interrupt import end_at_once
 from sim.terminal.output import fail, say
 
@@ -99,7 +99,7 @@ def _loaded(target: str, command: str, extra: str = "") -> Any:
         if package in _OWN:
             raise
         install = f"lanewise[{extra}]" if extra else package
-        fail(f"{command} needs {package}, which is not installed; run: pip install '{install}'", MISSING)
+        fail(f"{command} needs {package}, which is not installed; run: {pip_install(install)}", MISSING)
 
 
 def _hindrance(error: OSError) -> str:

@@ -21,7 +21,7 @@ import subprocess
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from isa.errors import MISSING, LanewiseError
+from isa.errors import MISSING, LanewiseError, pip_install
 from sim.toolchain.archive import MAGIC, Member, members
 from sim.toolchain.image import LARGEST_IMAGE, MISSING_PREFIX, MISSING_ROOM, Image, ImageError, undefined_of_threads
 from sim.toolchain.kept import Make, kept_or_made, write_whole
@@ -87,7 +87,7 @@ _VERSION = re.compile(r"clang version (\S+)")
 _FULL = "|".join(os.strerror(code) for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS))
 _CANNOT_WRITE = re.compile(rf"^(?:error|fatal error|LLVM ERROR|ld\.lld: error): .*(?:{_FULL})'?$", re.MULTILINE)
 _CACHE_ADVICE = "set LANEWISE_CACHE to a directory that can be written"
-_INSTALL = "pip install --force-reinstall ziglang"
+_AGAIN = "--force-reinstall ziglang"
 
 LONGEST = 300.0
 """Seconds that a compiler or linker may take; a kernel takes a tenth of one."""
@@ -141,7 +141,9 @@ def compiler_version() -> str:
     found = _VERSION.search(done.stdout)
     if done.returncode or found is None:
         said = (done.stderr.strip() or f"it ended with status {done.returncode}").splitlines()[-1]
-        raise ToolchainUnavailable(f"the compiler of the package ziglang does not run: {said}; run: {_INSTALL}")
+        raise ToolchainUnavailable(
+            f"the compiler of the package ziglang does not run: {said}; run: {pip_install(_AGAIN)}"
+        )
     return f"clang {found[1]} (ziglang {_ziglang_version()})"
 
 
@@ -317,7 +319,7 @@ def _zig(tool: str) -> list[str]:
 def _ziglang() -> Path:
     found = importlib.util.find_spec("ziglang")
     if found is None or found.origin is None:
-        raise ToolMissing("no AArch64 compiler: the package ziglang is not installed; run: pip install ziglang")
+        raise ToolMissing(f"no AArch64 compiler: the package ziglang is not installed; run: {pip_install('ziglang')}")
     return Path(found.origin).parent
 
 
@@ -325,7 +327,7 @@ def _ziglang_version() -> str:
     try:
         return importlib.metadata.version("ziglang")
     except importlib.metadata.PackageNotFoundError as error:
-        raise ToolMissing(f"the package ziglang is installed only in part; run: {_INSTALL}") from error
+        raise ToolMissing(f"the package ziglang is installed only in part; run: {pip_install(_AGAIN)}") from error
 
 
 def _check_suffix(suffix: str, what: object) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from isa.errors import MISMATCH, MISSING
+from isa.errors import MISMATCH, MISSING, pip_install
 from sim.campaign.page import results_page
 from sim.campaign.report import render_results, report_of, show_results
 from sim.campaign.result import FAILED
@@ -35,7 +35,7 @@ def results(
     require_writable("--html", html_file)
     require_writable("--parquet", parquet_file)
     if parquet_file is not None and find_spec("pyarrow") is None:
-        fail("--parquet needs pyarrow, which is not installed; run: pip install 'lanewise[parquet]'", MISSING)
+        fail(f"--parquet needs pyarrow, which is not installed; run: {pip_install('lanewise[parquet]')}", MISSING)
     with Store(store, reading=True) as opened:
         report = report_of(opened, run, against)
         if parquet_file is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from isa.errors import INTERRUPTED, MISMATCH, MISSING
+from isa.errors import INTERRUPTED, MISMATCH, MISSING, pip_install
 from sim.campaign.file import read_campaign
 from sim.campaign.groups import command_of
 from sim.campaign.plan import ordered, planned, touching
@@ -54,7 +54,9 @@ def campaign(
         if scheduler is None:
             spread = on_this_machine(jobs, wanted.timeout, wanted.attempts)
         elif find_spec("distributed") is None:
-            fail("--scheduler needs distributed, which is not installed; run: pip install 'lanewise[dask]'", MISSING)
+            fail(
+                f"--scheduler needs distributed, which is not installed; run: {pip_install('lanewise[dask]')}", MISSING
+            )
         else:
             from sim.campaign.cluster import on_cluster  # needs Dask, which is optional
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from isa.errors import pip_install
 from sim.models.network import AnyArray, ModelError, Network
 
 
@@ -19,7 +20,7 @@ def onnxruntime_tensors(path: Path, network: Network, inputs: Mapping[int, AnyAr
         import onnxruntime
         from onnx import ValueInfoProto, load_model_from_string
     except ImportError:
-        raise ModelError("ONNX Runtime is not there: pip install onnxruntime") from None
+        raise ModelError(f"ONNX Runtime is not there: {pip_install('lanewise[outside]')}") from None
     made = [number for layer in network.layers for number in layer.outputs]
     try:
         model = load_model_from_string(path.read_bytes())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from isa.errors import MISSING, LanewiseError
+from isa.errors import MISSING, LanewiseError, pip_install
 from sim.timing.model.schedule import Schedule
 from sim.view.cycles.tracks import tracks
 
@@ -28,7 +28,8 @@ def render_perfetto(schedule: Schedule) -> bytes:
     try:
         from perfetto.trace_builder.proto_builder import TraceProtoBuilder
     except ImportError:
-        raise PerfettoMissing("a Perfetto trace needs the package perfetto: pip install perfetto") from None
+        install = pip_install("lanewise[perfetto]")
+        raise PerfettoMissing(f"a Perfetto trace needs the package perfetto: {install}") from None
     builder = TraceProtoBuilder()
     _describe(builder, _CORE, schedule.core.title)
     for uuid, (name, slices) in enumerate(tracks(schedule).items(), _CORE + 1):
