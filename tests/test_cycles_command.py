@@ -582,6 +582,7 @@ def test_an_interrupt_ends_it_with_its_own_code(source: Path, monkeypatch: pytes
         (("nothing",), 2, "there is no kernel 'nothing'"),
         (("quantize_down", "f"), 2, "quantize_down is a kernel and takes no function or argument such as 'f'"),
         (("quantize_down", "--mode", "x"), 2, "has no mode 'x'"),
+        (("quantize_down", "--compare", "llvm-mca", "--brief"), 2, "--brief leaves out what --compare shows"),
         (("offset_contribution", "--length", "5"), 2, "leave --length out"),
         (("quantize_down", "--count", "5"), 2, "--count is for a loop in an assembly file"),
         (("quantize_down", "--call", "x"), 2, "--call is for a file of captured calls"),

@@ -117,6 +117,8 @@ def cycles(
     beside_these = read_measured(measured) if measured else {}
     if compare not in (None, *_OTHERS):
         fail(f"--compare takes {', '.join(_OTHERS)}, not {compare!r}", USAGE)
+    if compare and brief and not as_json:
+        fail("--brief leaves out what --compare shows: give one of them", USAGE)
     sweeps = list(dict.fromkeys(word.strip() for word in (sweep or "").split(",") if word.strip()))
     if unknown := [word for word in sweeps if word not in SWEEPS]:
         fail(f"--sweep takes {', '.join(SWEEPS)}, not {unknown[0]!r}", USAGE)
