@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping, Sequence
+from errno import EINVAL
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -76,6 +77,8 @@ class Capture:
 
     def save(self, path: Path) -> None:
         """Write the calls to `path` and the bytes beside it, each whole or not at all.  Raises OSError."""
+        if path.exists() and not path.is_file():
+            raise OSError(EINVAL, "calls are two files, and that is none")
         packed = io.BytesIO()
         np.savez_compressed(packed, allow_pickle=False, **self._arrays)
         with TemporaryDirectory(dir=path.parent) as scratch:

@@ -108,9 +108,15 @@ def print_progress(line: str) -> None:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; what hinders it ends the command."""
+    """Write a file whole or not at all; what hinders it ends the command.
+
+    A device or a pipe is written to, and a link stays one: nothing takes their place.
+    """
     with writing_file(path):
-        write_whole(path, content)
+        if path.exists() and not path.is_file():
+            path.write_bytes(content)
+        else:
+            write_whole(Path(os.path.realpath(path)), content)
 
 
 @contextmanager

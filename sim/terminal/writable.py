@@ -20,4 +20,6 @@ def _hindrance(file: Path) -> str:
         return "there is no such folder"
     if file.is_dir():
         return "it is a folder"
+    if file.exists() and not file.is_file():
+        return "" if os.access(file, os.W_OK) else "nothing may be written to it"
     return "" if os.access(folder, os.W_OK | os.X_OK) else "its folder lets nothing be written"
