@@ -50,7 +50,7 @@ def features_of(features: str | Iterable[str]) -> frozenset[str]:
             near = get_close_matches(features, PROCESSORS, n=3) or sorted(PROCESSORS)
             raise UnknownFeature(
                 f"{features!r} is no processor that is known here: give one of {', '.join(near)}; in Python also a "
-                f"sequence of features, such as ('rdm',)"
+                f"sequence of names, such as ('rdm',)"
             )
         return known
     named = frozenset(features)

@@ -11,6 +11,7 @@ import pytest
 
 from sim.call.capture import Capture
 from sim.terminal.output import write_file
+from sim.view.document import document
 
 
 @pytest.fixture
@@ -40,3 +41,8 @@ def test_captured_calls_which_are_two_files_go_to_no_pipe(pipe: tuple[Path, Call
     with pytest.raises(OSError, match="calls are two files"):
         Capture().save(pipe[0])
     assert stat.S_ISFIFO(pipe[0].stat().st_mode)
+
+
+def test_a_page_steers_nobody_by_the_name_of_a_file() -> None:
+    page = document("\x1b[31mred", "", "<p>a\u202eb\x07</p>")
+    assert ("\\x1b[31mred</title>" in page, "a\\u202eb\\x07" in page, "\x1b" in page) == (True, True, False)

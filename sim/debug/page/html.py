@@ -8,6 +8,8 @@ from html import escape
 from importlib.resources import files
 from typing import Final
 
+from sim.view.sentences import visible
+
 SCRIPT: Final = "view.js"
 STYLE: Final = "view.css"
 _BODY: Final = "body { margin: 0; } @media (prefers-color-scheme: dark) { body { background: #16181b; } }\n"
@@ -35,7 +37,7 @@ def html_page(title: str, contents: bytes, script_name: str, style_name: str) ->
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="{policy}; base-uri 'none'; form-action 'none'">
-<title>{escape(title)}</title><style>{style}</style></head><body>
+<title>{escape(visible(title))}</title><style>{style}</style></head><body>
 <script id="lanewise-session" type="text/plain">{b64encode(contents).decode()}</script>
 <script type="module">{script}</script>
 </body></html>
