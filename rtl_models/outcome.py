@@ -17,7 +17,7 @@ class BenchOutcome:
 
     `tests` has by name what a test said when it failed, "" where it passed; `figures` what was counted and measured,
     `smallest` the shrunk case of a mismatch, as a sentence too, `waves` the VCD file that shows it, and `coverpoints`
-    how often each coverpoint was met.
+    how often each coverpoint was met, and `warnings` what the linter says of modules that are not of the package.
     """
 
     COMMAND: ClassVar = "lanewise rtl test"
@@ -32,6 +32,7 @@ class BenchOutcome:
     smallest_told: str = ""
     waves: Path | None = None
     coverpoints: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     @property
     def lanes_compared(self) -> int:
@@ -82,5 +83,5 @@ class BenchOutcome:
             "name": self.name, **self.options, "simulator": self.simulator, "seed": self.seed, "passed": self.passed,
             "tests": dict(self.tests), **self.figures, **(met if self.coverpoints else {}),
             "smallest": dict(self.smallest), "first_divergence": self.smallest_told, "waves": str(self.waves or ""),
-            "reproduce": self.reproduce,
+            "warnings": list(self.warnings), "reproduce": self.reproduce,
         }  # fmt: skip

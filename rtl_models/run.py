@@ -12,6 +12,7 @@ from rtl_models.outcome import BenchOutcome
 from rtl_models.session import Session
 from rtl_models.tools.build_cache import TopModule, built
 from rtl_models.tools.environment import SimulatorName
+from rtl_models.tools.linter import warnings_of
 from rtl_models.tools.own_modules import modules_option
 from rtl_models.tools.protocol import COVERPOINTS, OPERATOR_VARIABLE, REPORT, WIDTHS_VARIABLE
 from rtl_models.tools.sources import LANES
@@ -47,7 +48,8 @@ def run(
     chosen = tuple(widths) or operator.widths
     told = variables(operator, chosen)
     options = {"widths": told[WIDTHS_VARIABLE], **modules_option(before)}
-    session = Session(operator.name, TOP, seed, built(design(operator, chosen, *before), simulator), told)
+    made_of = design(operator, chosen, *before)
+    session = Session(operator.name, TOP, seed, built(made_of, simulator), told)
     tests = session.run(_BENCH)
     case, waves = session.explained(_FAILING)
     smallest_told = str(case.get("told", ""))
@@ -58,4 +60,5 @@ def run(
     return session.outcome(BenchOutcome(
         name=operator.name, options=options, simulator=simulator, seed=seed, tests=tests, figures=session.read(REPORT),
         smallest=case, smallest_told=smallest_told, waves=waves, coverpoints=session.read(COVERPOINTS),
+        warnings=warnings_of(made_of, simulator),
     ))  # fmt: skip

@@ -11,6 +11,7 @@ from rtl_models.outcome import BenchOutcome
 from rtl_models.session import NEVER_ENDS, Session
 from rtl_models.tools.build_cache import TopModule, built
 from rtl_models.tools.environment import SimulatorName
+from rtl_models.tools.linter import warnings_of
 from rtl_models.tools.own_modules import modules_option
 from rtl_models.tools.protocol import COVERPOINTS, LANES_VARIABLE, PROFILE_VARIABLE, REPORT, UNIT_VARIABLE
 from rtl_models.tools.sources import LANES
@@ -63,8 +64,8 @@ def run_unit(
     Modules in the folders `before` go before those of the package.  Raises BuildError, and SimulationUnavailable where
     the environment lacks something.
     """
-    made = built(built_as.design(*before), simulator)
-    session = Session(built_as.unit.name, TOP, seed, made, built_as.variables)
+    design = built_as.design(*before)
+    session = Session(built_as.unit.name, TOP, seed, built(design, simulator), built_as.variables)
     tests = session.run(_SCENARIOS, scenarios)
     failed = [name for name, said in tests.items() if said]
     smallest: Mapping[str, Any] = {}
@@ -77,5 +78,5 @@ def run_unit(
     return session.outcome(BenchOutcome(
         name=built_as.unit.name, options=options, simulator=simulator, seed=seed, tests=tests,
         figures=session.read(REPORT), smallest=smallest, smallest_told=smallest.get("told", ""),
-        waves=waves, coverpoints=session.read(COVERPOINTS),
+        waves=waves, coverpoints=session.read(COVERPOINTS), warnings=warnings_of(design, simulator),
     ))  # fmt: skip

@@ -13,6 +13,7 @@ from rtl_models.outcome import BenchOutcome
 from rtl_models.session import Session
 from rtl_models.tools.build_cache import Purpose, built
 from rtl_models.tools.environment import SimulatorName
+from rtl_models.tools.linter import warnings_of
 from rtl_models.tools.own_modules import modules_option
 from rtl_models.tools.protocol import FAILURE, REPORT, SMALLEST
 from rtl_models.unit_harness import TOP as UNIT_TOP
@@ -59,8 +60,8 @@ def run_volume(
 
     Raises BuildError, and SimulationUnavailable where the environment lacks something.
     """
-    name, made = volume.unit.unit.name, built(design(volume.unit, *before), simulator, purpose)
-    session = Session(name, TOP, volume.seed, made, volume.variables)
+    name, made_of = volume.unit.unit.name, design(volume.unit, *before)
+    session = Session(name, TOP, volume.seed, built(made_of, simulator, purpose), volume.variables)
     tests = session.run(_BENCH)
     smallest, waves = _shrunk(volume, session, simulator, before)
     if not smallest and (session.folder / BULK_FAILURE).exists():  # the whole frames that fail, without the others
@@ -76,6 +77,7 @@ def run_volume(
         smallest=smallest,
         smallest_told=smallest.get("told", ""),
         waves=waves,
+        warnings=warnings_of(made_of, simulator),
     )
     return session.outcome(outcome)
 

@@ -9,7 +9,7 @@ import typer
 
 from isa.errors import MISMATCH
 from rtl_models.bulk.run import BEATS, Volume, all_volumes, run_volume
-from rtl_models.command.options import Modules, Simulator, chosen_modules, chosen_simulator
+from rtl_models.command.options import Modules, Simulator, chosen_modules, chosen_simulator, print_warnings
 from rtl_models.unit_run import PROFILES, Built
 from rtl_models.units import LANE_COUNTS, UNITS
 from sim.terminal.output import fail, print_progress, print_text, progress_bar, require_one_of
@@ -41,6 +41,7 @@ def bulk(
             progress.add_task(f"{volume.unit.title}: simulator and beats", total=len(volumes), completed=number)
             outcome = run_volume(volume, chosen, before)
         agreeing += outcome.passed
+        print_warnings(outcome, set())
         print_text(outcome.told())
         print_progress(f"{volume.unit.title}: {time.monotonic() - begun:.0f} s")
     print_text(f"{agreeing} of {len(volumes)} agree")

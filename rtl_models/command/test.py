@@ -16,7 +16,7 @@ import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, USAGE
 from rtl_models.command.junit import render_junit
-from rtl_models.command.options import Modules, Simulator, chosen_modules, chosen_simulator
+from rtl_models.command.options import Modules, Simulator, chosen_modules, chosen_simulator, print_warnings
 from rtl_models.cores.gemm import GemmCore
 from rtl_models.cores.gemm_run import NAME, run_gemm_core
 from rtl_models.cores.names import CORES
@@ -67,6 +67,7 @@ def test(
     jobs, before = jobs_of(names or [], widths, lanes, profile), chosen_modules(modules)
     outcomes: list[BenchOutcome] = []
     chosen, interrupted = chosen_simulator(simulator), False
+    shown: set[str] = set()
     try:
         with progress_bar() as progress:
             task = progress.add_task("", total=len(jobs))
@@ -74,6 +75,7 @@ def test(
                 progress.update(task, description=f"{job.title}: simulator and bench")
                 outcomes.append(job.run(seed, chosen, before))
                 progress.advance(task)
+                print_warnings(outcomes[-1], shown)
                 print_progress(f"{outcomes[-1].title}: {'agrees' if outcomes[-1].passed else 'fails'}")
     except KeyboardInterrupt:
         interrupted = True

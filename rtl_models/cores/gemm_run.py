@@ -15,6 +15,7 @@ from rtl_models.outcome import BenchOutcome
 from rtl_models.session import NEVER_ENDS, Session
 from rtl_models.tools.build_cache import Purpose, built
 from rtl_models.tools.environment import SimulatorName
+from rtl_models.tools.linter import warnings_of
 from rtl_models.tools.own_modules import modules_option
 from rtl_models.tools.protocol import CORE_VARIABLE, COVERPOINTS, LAYERS_VARIABLE, REPORT
 
@@ -44,12 +45,13 @@ def run_gemm_core(
     Modules in the folders `before` go before those of the package.  Raises BuildError, and SimulationUnavailable where
     the environment lacks something.
     """
-    session = Session(NAME, TOP, seed, built(design(core, *before), simulator, purpose), variables(core, layers))
+    made_of = design(core, *before)
+    session = Session(NAME, TOP, seed, built(made_of, simulator, purpose), variables(core, layers))
     tests = session.run(BENCH, scenarios)
     failed = [name.replace("[", r"\[").replace("]", r"\]") for name, said in tests.items() if said]
     waves = session.show(BENCH, failed[0]) if failed and NEVER_ENDS not in failed else None
     options = {"lanes": str(core.columns), "profile": core.profile, **modules_option(before)}
     return session.outcome(BenchOutcome(
         name=NAME, options=options, simulator=simulator, seed=seed, tests=tests, figures=session.read(REPORT),
-        waves=waves, coverpoints=session.read(COVERPOINTS),
+        waves=waves, coverpoints=session.read(COVERPOINTS), warnings=warnings_of(made_of, simulator),
     ))  # fmt: skip

@@ -30,6 +30,7 @@ from rtl_models.tools.environment import (
     verilator_root,
 )
 from rtl_models.tools.locks import alone
+from rtl_models.tools.sources import LANES
 from sim.toolchain.compilers import CacheUnusable, cache_directory
 from sim.toolchain.kept import Make, kept_or_made
 
@@ -86,6 +87,11 @@ class TopModule:
         """The files of the folders, of one name the first folder's."""
         found = {file.name: file for folder in reversed(self.folders) for file in sorted(folder.glob(pattern))}
         return list(found.values())
+
+    @property
+    def leniency(self) -> list[str]:
+        """The option of Verilator by which its warnings do not end the build, where modules are not of the package."""
+        return ["-Wno-fatal"] if any(folder != LANES for folder in self.folders) else []
 
     @property
     def key(self) -> list[object]:
@@ -157,7 +163,7 @@ def verilate(design: TopModule, scratch: Path, *flags: str) -> list[Path]:
     """Write the design as C++ into the directory; returns the source files read.  Raises BuildError."""
     texts = design.write(scratch, ".sv", ".vlt")
     names = ["--top-module", design.top, "--prefix", _PREFIX, "-Mdir", ".", *design.search]
-    command = [str(verilator_program()), "-cc", *flags, *names, *texts]
+    command = [str(verilator_program()), "-cc", *design.leniency, *flags, *names, *texts]
     _demand(execute(command, scratch, VERILATOR_ROOT=str(verilator_root())), f"Verilator refuses {design.top}")
     read = (scratch / f"{_PREFIX}__ver.d").read_text().partition(" : ")[2].split()
     return [Path(file) for file in read if Path(file).is_absolute()]

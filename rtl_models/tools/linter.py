@@ -1,0 +1,29 @@
+"""What Verilator warns of in modules that are not of the package."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from rtl_models.tools.build_cache import TopModule
+from rtl_models.tools.environment import SimulatorName, execute, verilator_program, verilator_root
+
+_WARNING: Final = re.compile(r"%Warning-(\w+): (.*)")
+
+
+def warnings_of(design: TopModule, simulator: SimulatorName = "verilator") -> tuple[str, ...]:
+    """Its warnings by default, a line each and each once, such as "mine.sv:89:34: ... (WIDTHTRUNC)".
+
+    None of a design of the package's own modules, in which every warning is an error, none where another simulator
+    builds it, and none where Verilator refuses it.  Raises SimulationUnavailable.
+    """
+    if not design.leniency or simulator != "verilator":
+        return ()
+    with TemporaryDirectory() as folder:
+        texts = design.write(Path(folder), ".sv", ".vlt")
+        command = [str(verilator_program()), "--lint-only", *design.leniency, "--top-module", design.top]
+        done = execute([*command, *design.search, *texts], Path(folder), VERILATOR_ROOT=str(verilator_root()))
+    found = (_WARNING.match(line) for line in done.output.splitlines())
+    return tuple(dict.fromkeys(f"{match[2]} ({match[1]})" for match in found if match))

@@ -1,0 +1,42 @@
+"""Modules of a user's own: what the linter says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rtl_models.operators import OPERATORS
+from rtl_models.run import design
+from rtl_models.tools.linter import warnings_of
+from rtl_models.tools.sources import LANES
+from support.command import lanewise
+
+pytestmark = pytest.mark.rtl
+
+
+@pytest.fixture
+def narrow(tmp_path: Path) -> Path:
+    """A folder, with a control character in its name, whose SQADD has a wire that is too narrow."""
+    folder = tmp_path / "mine\x1b"
+    folder.mkdir()
+    text = (LANES / "sqadd.sv").read_text()
+    assert text.count("  assign sum =") == 1
+    wrong = text.replace("  assign sum =", "  logic [3:0] few;\n  assign few = a_i;\n  assign sum =")
+    (folder / "sqadd.sv").write_text(wrong)
+    return folder
+
+
+def test_a_warning_of_the_linter_is_shown_once_and_is_no_failure(narrow: Path) -> None:
+    done = lanewise("rtl", "test", "sqadd", "--widths", "8", "--modules", narrow)
+    shown = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
+    assert (done.exit_code, len(shown), "\x1b" in done.output) == (0, 1, False)
+    assert shown[0].endswith("generates 8 bits. (WIDTHTRUNC)")
+    assert "mine\\x1b/sqadd.sv:" in shown[0]
+
+
+def test_of_the_packages_own_modules_a_warning_stays_an_error() -> None:
+    own = design(OPERATORS["sqadd"], (8,))
+    assert (own.leniency, warnings_of(own), design(OPERATORS["sqadd"], (8,), Path("/mine")).leniency) == (
+        [], (), ["-Wno-fatal"],
+    )  # fmt: skip
