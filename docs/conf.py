@@ -34,7 +34,7 @@ CONTENTS: Final = {
     "Your kernel": (DOCS, "kernels", "checking", "debugging", "proving", "captured-calls", "machine"),
     "Your arithmetic": (DOCS, "conventions", "models", "operators"),
     "Your cycles": (DOCS, "cycles", "cycles-error"),
-    "Your hardware": (DOCS, "hardware"),
+    "Your hardware": (DOCS, "hardware", "own-hardware"),
     "Hardware, in full": (GENERATED / "rtl_models",),
     "Every night": (DOCS, "campaigns", "ci", "scaling"),
     "Look up": (DOCS, "commands", "api", "stability", "glossary"),

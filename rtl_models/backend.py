@@ -45,7 +45,7 @@ def build_hardware(kernel: Kernel, options: Mapping[str, str] | None = None) -> 
         if kernel.name in LAYERS:
             core = GemmCore(columns=lanes, deep=profile == "deep")
             return LayerHardware(kernel, core, LayersRun(core, before))
-        unit = Built(UNITS[kernel.name], lanes, profile)
+        unit = Built(UNITS[kernel.name], lanes, profile, strict=not before)
         return Hardware(kernel, HOSTS[kernel.name], unit, FramesRun(unit, before))
     except (BuildError, NothingReplaced) as error:
         raise NotMadeFor(str(error)) from error

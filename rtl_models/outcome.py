@@ -15,6 +15,8 @@ from rtl_models.tools.environment import SimulatorName
 class BenchOutcome:
     """One run of the bench of an operator or a unit, built as `options` say: those of `lanewise rtl test`.
 
+    `flags` are options without a value.
+
     `tests` has by name what a test said when it failed, "" where it passed; `figures` what was counted and measured,
     `smallest` the shrunk case of a mismatch, as a sentence too, `waves` the VCD file that shows it, and `coverpoints`
     how often each coverpoint was met, and `warnings` what the linter says of modules that are not of the package.
@@ -33,6 +35,7 @@ class BenchOutcome:
     waves: Path | None = None
     coverpoints: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
     @property
     def lanes_compared(self) -> int:
@@ -52,14 +55,14 @@ class BenchOutcome:
     @property
     def title(self) -> str:
         """Such as "sqadd, widths 8,16"."""
-        return ", ".join([self.name, *(f"{name} {value}" for name, value in self.options.items())])
+        return ", ".join([self.name, *(f"{name} {value}" for name, value in self.options.items()), *self.flags])
 
     @property
     def reproduce(self) -> str:
         """The command that gives the same again."""
-        options = {**self.options, "seed": self.seed, "simulator": self.simulator}
-        words = (f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
-        return " ".join([self.COMMAND, self.name, *words])
+        words = [f"--{name} {shlex.quote(value)}" for name, value in self.options.items()]
+        words += [f"--{flag}" for flag in self.flags]
+        return " ".join([self.COMMAND, self.name, *words, f"--seed {self.seed} --simulator {self.simulator}"])
 
     @property
     def counted(self) -> str:
@@ -80,7 +83,8 @@ class BenchOutcome:
         """The same for machines; the names of the design."""
         met = {"coverpoints_met": self.coverpoints_met, "coverpoints": len(self.coverpoints)}
         return {
-            "name": self.name, **self.options, "simulator": self.simulator, "seed": self.seed, "passed": self.passed,
+            "name": self.name, **self.options, **dict.fromkeys(self.flags, True),
+            "simulator": self.simulator, "seed": self.seed, "passed": self.passed,
             "tests": dict(self.tests), **self.figures, **(met if self.coverpoints else {}),
             "smallest": dict(self.smallest), "first_divergence": self.smallest_told, "waves": str(self.waves or ""),
             "warnings": list(self.warnings), "reproduce": self.reproduce,

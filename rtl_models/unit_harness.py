@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from rtl_models.adapters import Adapter
 from rtl_models.register_map import REGISTERS
-from rtl_models.units import Unit
+from rtl_models.units import TABLE_BITS, Unit
 
 TOP: Final = "configured_unit"
 _CLOCKED: Final = (("input ", "clk_i", 1), ("input ", "rst_ni", 1))
@@ -22,17 +23,14 @@ _HANDSHAKE: Final = (
     ("input ", "valid_i", 1), ("output", "ready_o", 1), ("output", "valid_o", 1), ("input ", "ready_i", 1),
 )  # fmt: skip
 _SETTING_BITS: Final = {field.setting: field.bits for register in REGISTERS for field in register.fields}
-_TABLE_BITS: Final = {
-    "table_restart": 1, "table_write": 1, "table_channel": 12, "table_field": 2, "table_data": 32,
-}  # fmt: skip
 _Port = tuple[str, str, int]
 """Direction, name and bits."""
 
 
-def harness(unit: Unit, lanes: int, deep: bool) -> str:
-    """The module `configured_unit`."""
+def harness(unit: Unit, lanes: int, deep: bool, adapter: Adapter | None = None) -> str:
+    """The module `configured_unit`; with an adapter its module stands in the place of the unit."""
     ports = ",\n".join(f"  {direction} logic [{bits - 1}:0] {name}" for direction, name, bits in _ports(unit, lanes))
-    body = [*_instances(unit, lanes, deep), *_arrays(unit, lanes)]
+    body = [*_instances(unit, lanes, deep, adapter), *_arrays(unit, lanes)]
     return "\n".join([f"module {TOP} (", ports, ");", *body, "endmodule", ""])
 
 
@@ -51,25 +49,25 @@ def _ports(unit: Unit, lanes: int) -> list[_Port]:
 
 def setting_bits(unit: Unit) -> dict[str, int]:
     """By name of a setting, or of a wire of the tables, the bits of the unit's port `<name>_i`."""
-    return {name: _SETTING_BITS[name] for name in unit.settings} | (_TABLE_BITS if unit.tables else {})
+    return {name: _SETTING_BITS[name] for name in unit.settings} | (TABLE_BITS if unit.tables else {})
 
 
-def _instances(unit: Unit, lanes: int, deep: bool) -> list[str]:
+def _instances(unit: Unit, lanes: int, deep: bool, adapter: Adapter | None) -> list[str]:
     """The registers, and the unit whose settings they drive by wires."""
     # such as "config_signed": some settings have names that ports have too, or keywords
     wires = {name: f"config_{name}" for name in setting_bits(unit)}
     declared = [f"  logic [{bits - 1}:0] {wires[name]};" for name, bits in setting_bits(unit).items()]
     bus = {name.removeprefix("bus_"): name for _, name, _ in (*_CLOCKED, *_BUS)}
-    outputs = {f"{name}_o": wires.get(name, "") for name in (*_SETTING_BITS, *_TABLE_BITS)}
+    outputs = {f"{name}_o": wires.get(name, "") for name in (*_SETTING_BITS, *TABLE_BITS)}
     streams = {name: name for _, name, _ in (*_CLOCKED, *_HANDSHAKE)}
     streams |= {port.name: port.name for port in (*unit.operands, *unit.results)}
     settings = {f"{name}_i": wire for name, wire in wires.items()}
-    parameters = f" #(.Lanes({lanes}), .Deep(1'b{deep:d}))"
-    return [
-        *declared,
-        *_instanced("config_registers", "", bus | outputs),
-        *_instanced(unit.name, parameters, streams | settings),
-    ]
+    connected = streams | settings
+    if adapter is None:
+        instance = _instanced(unit.name, f" #(.Lanes({lanes}), .Deep(1'b{deep:d}))", connected)
+    else:
+        instance = _instanced(adapter.module, adapter.parameters(lanes), adapter.connections(connected))
+    return [*declared, *_instanced("config_registers", "", bus | outputs), *instance]
 
 
 def _instanced(module: str, parameters: str, connections: dict[str, str]) -> list[str]:

@@ -7,13 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from rtl_models.adapters import Adapter
 from rtl_models.outcome import BenchOutcome
 from rtl_models.session import NEVER_ENDS, Session
 from rtl_models.tools.build_cache import TopModule, built
 from rtl_models.tools.environment import SimulatorName
 from rtl_models.tools.linter import warnings_of
 from rtl_models.tools.own_modules import modules_option
-from rtl_models.tools.protocol import COVERPOINTS, LANES_VARIABLE, PROFILE_VARIABLE, REPORT, UNIT_VARIABLE
+from rtl_models.tools.protocol import (
+    COVERPOINTS,
+    LANES_VARIABLE,
+    PROFILE_VARIABLE,
+    REPORT,
+    RULES_VARIABLE,
+    STREAM,
+    STREAM_ASYNCHRONOUS,
+    STRICT,
+    UNIT_VARIABLE,
+)
 from rtl_models.tools.sources import LANES
 from rtl_models.unit_harness import TOP, control_file, harness
 from rtl_models.units import Unit
@@ -24,32 +35,56 @@ _SCENARIOS, _FAILING = "rtl_models.benches.unit_scenarios", "rtl_models.benches.
 
 @dataclass(frozen=True)
 class Built:
-    """A unit with its parameters: 4, 8 or 16 `lanes`, and the profile "shallow" or "deep" of its pipeline."""
+    """A unit with its parameters: 4, 8 or 16 `lanes`, and the profile "shallow" or "deep" of its pipeline.
+
+    `strict`: each of its cycles must be as the package has it; else it need keep to the rules of AXI-Stream only, as
+    the module of an `adapter` does.
+    """
 
     unit: Unit
     lanes: int = 4
     profile: str = "shallow"
+    strict: bool = True
+    adapter: Adapter | None = None
 
     def design(self, *before: Path) -> TopModule:
         """The unit behind its configuration registers; modules in the folders `before` go before the package's."""
-        text = harness(self.unit, self.lanes, self.profile == "deep")
+        text = harness(self.unit, self.lanes, self.profile == "deep", self.adapter)
         return TopModule(TOP, {f"{TOP}.sv": text, "ports.vlt": control_file(self.unit, self.lanes)}, (*before, LANES))
 
     @property
     def title(self) -> str:
         """Such as "quantize_down, 4 lanes, deep"."""
+        if self.adapter is not None:
+            return f"{self.unit.name} by {self.adapter.module}, {self.lanes} lanes"
         return f"{self.unit.name}, {self.lanes} lanes, {self.profile}"
+
+    @property
+    def folder(self) -> Path | None:
+        """Where its module is found without being told."""
+        return self.adapter.file.parent if self.adapter else None
 
     @property
     def options(self) -> dict[str, str]:
         """Those of `lanewise rtl test`."""
+        if self.adapter is not None:
+            return {"lanes": str(self.lanes), "adapter": str(self.adapter.file)}
         return {"lanes": str(self.lanes), "profile": self.profile}
 
     @property
     def variables(self) -> dict[str, str]:
         """What its benches read."""
-        names = (UNIT_VARIABLE, LANES_VARIABLE, PROFILE_VARIABLE)
-        return dict(zip(names, (self.unit.name, *self.options.values()), strict=True))
+        asynchronous = self.adapter is not None and self.adapter.asynchronous
+        return {
+            UNIT_VARIABLE: self.unit.name,
+            LANES_VARIABLE: str(self.lanes),
+            PROFILE_VARIABLE: self.profile,
+            RULES_VARIABLE: STRICT if self.strict else STREAM_ASYNCHRONOUS if asynchronous else STREAM,
+        }
+
+    def flags(self, before: Sequence[Path]) -> tuple[str, ...]:
+        """Options without a value, of a run with modules in the folders `before`."""
+        return ("strict",) if before and self.strict else ()
 
 
 def run_unit(
@@ -74,9 +109,9 @@ def run_unit(
         smallest, waves = session.explained(_FAILING)
         if "frames" not in smallest:  # no frames fail by themselves: the scenario is shown
             waves = session.show(_SCENARIOS, failed[0].replace("[", r"\[").replace("]", r"\]"))
-    options = {**built_as.options, **modules_option(before)}
+    options = {**built_as.options, **modules_option(before, built_as.folder)}
     return session.outcome(BenchOutcome(
-        name=built_as.unit.name, options=options, simulator=simulator, seed=seed, tests=tests,
-        figures=session.read(REPORT), smallest=smallest, smallest_told=smallest.get("told", ""),
+        name=built_as.unit.name, options=options, flags=built_as.flags(before), simulator=simulator, seed=seed,
+        tests=tests, figures=session.read(REPORT), smallest=smallest, smallest_told=smallest.get("told", ""),
         waves=waves, coverpoints=session.read(COVERPOINTS), warnings=warnings_of(design, simulator),
     ))  # fmt: skip

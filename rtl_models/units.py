@@ -60,6 +60,10 @@ class Unit:
         return latency(self.name, deep)
 
 
+TABLE_BITS: Final = {
+    "table_restart": 1, "table_write": 1, "table_channel": 12, "table_field": 2, "table_data": 32,
+}  # fmt: skip
+"""By name of a wire that fills the tables its bits; the port of a unit that has tables is `<name>_i`."""
 _BYTES: Final = (UnitPort("result_o", 8, False),)
 _ALL: Final = (
     Unit(

@@ -156,6 +156,7 @@ def test_what_reproduces_an_outcome_is_a_command_that_asks_for_the_same(monkeypa
     outcome = BulkOutcome(
         name="quantized_add",
         options={**volume.options, **modules_option([wrong])},
+        flags=volume.unit.flags([wrong]),
         simulator="verilator",
         seed=volume.seed,
         tests={},

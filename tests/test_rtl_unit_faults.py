@@ -118,7 +118,7 @@ def test_a_failure_tells_case_waveform_seed_and_command(tie: BenchOutcome) -> No
     assert waveform == f"waveform: {tie.waves}"
     assert again == (
         "seed 1; again: lanewise rtl test quantize_down --lanes 4 --profile shallow"
-        f" --modules {planted(*ROUNDS_TIES_DOWN)} --seed 1 --simulator verilator"
+        f" --modules {planted(*ROUNDS_TIES_DOWN)} --strict --seed 1 --simulator verilator"
     )
 
 

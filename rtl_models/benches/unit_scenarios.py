@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Callable, Iterable
+from itertools import islice, repeat
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -20,10 +20,10 @@ from rtl_models.benches.demand import demand
 from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.benches.driving.illegal_writes import ILLEGAL, Illegal
 from rtl_models.benches.driving.stream import Stream, StreamDecisions
-from rtl_models.benches.driving.testbench import Wrong
-from rtl_models.benches.driving.traffic import STALLS, Noted
+from rtl_models.benches.driving.testbench import Testbench, Wrong
+from rtl_models.benches.driving.traffic import STALLS, Decisions, Noted
 from rtl_models.benches.driving.unit_case import Case, Lost, testbench
-from rtl_models.benches.driving.unit_settings import BENCH, DEEP, LANES
+from rtl_models.benches.driving.unit_settings import BENCH, DEEP, LANES, STRICT
 from rtl_models.benches.driving.written import coverpoints_of_writes
 from rtl_models.register_map import STATUS, TABLES
 from rtl_models.tools.protocol import COVERPOINTS, FAILURE, REPORT
@@ -33,6 +33,8 @@ FEW: Final = 40
 """Frames where coverpoints are not what the scenario is for."""
 SHOWN: Final = 8
 """Unmet coverpoints that a message names."""
+REFUSED: Final = 100
+"""Cycles in which no beat is accepted until a unit counts as full."""
 LATENCY: Final = BENCH.unit.latency(DEEP)
 COVERAGE: Final = UnitCoverage(BENCH.coverpoints, LANES, tuple(STALLS))
 RATES: Final[dict[str, float]] = {}
@@ -47,11 +49,19 @@ def seeded() -> Random:
 class StreamScenario:
     """A stream under a pattern of stalls, noted so that a failure can be done again."""
 
-    def __init__(self, dut: Any, pattern: str, early: bool = False, lost: Lost | None = None) -> None:
+    def __init__(
+        self,
+        dut: Any,
+        pattern: str,
+        early: bool = False,
+        lost: Lost | None = None,
+        takes: Callable[[Testbench], Decisions] | None = None,
+    ) -> None:
+        """`takes`: results are not taken as the pattern has it, but by what is seen of the unit."""
         self.pattern, self._early, self._lost, rng = pattern, early, lost, seeded()
-        stalls = STALLS[pattern]
-        self._offers, self._takes = Noted(stalls.offers(rng), []), Noted(stalls.takes(rng), [])
-        self.bench = testbench(dut)
+        stalls, self.bench = STALLS[pattern], testbench(dut)
+        self._offers = Noted(stalls.offers(rng), [])
+        self._takes = Noted(takes(self.bench) if takes else stalls.takes(rng), [])
         self.stream = self._fresh()
 
     def _fresh(self) -> Stream:
@@ -88,7 +98,7 @@ class StreamScenario:
         except Wrong:
             self._note(self.stream.frames, self._lost)
             raise
-        if kind is Wrong:
+        if kind is not None and issubclass(kind, Wrong):
             self._note(self.stream.frames, self._lost)
 
     def _note(self, frames: Iterable[UnitFrame], lost: Lost | None) -> None:
@@ -108,14 +118,18 @@ def some_frames(count: int) -> list[UnitFrame]:
 
 @cocotb.test()
 async def no_stalls(dut: Any) -> None:
-    """Without stalls every cycle takes a beat and gives a result, each the latency of the package after its beat."""
+    """Without stalls every cycle takes a beat and gives a result, each the latency of the package after its beat.
+
+    By the rules of AXI-Stream both are free, and only measured.
+    """
     scenario = StreamScenario(dut, "never")
     await scenario.run([BENCH.long_frame(seeded(), LANES, LONG_BEATS)])
     accepted, taken = scenario.bench.accepted, scenario.bench.monitor.cycles
     latencies = {last - first for first, last in zip(accepted, taken, strict=True)}
-    demand(latencies == {LATENCY}, f"the latency is {sorted(latencies)} cycles, the package says {LATENCY}")
-    RATES["beats_per_cycle"] = len(taken) / (taken[-1] - taken[0] + 1)
-    demand(RATES["beats_per_cycle"] >= 0.999, f"{RATES['beats_per_cycle']:.4f} beats a cycle, 0.999 are due")
+    RATES["latency"], RATES["beats_per_cycle"] = max(latencies), len(taken) / (taken[-1] - taken[0] + 1)
+    if STRICT:
+        demand(latencies == {LATENCY}, f"the latency is {sorted(latencies)} cycles, the package says {LATENCY}")
+        demand(RATES["beats_per_cycle"] >= 0.999, f"{RATES['beats_per_cycle']:.4f} beats a cycle, 0.999 are due")
 
 
 @cocotb.test()
@@ -125,7 +139,7 @@ async def frames(dut: Any, pattern: str) -> None:
     scenario = StreamScenario(dut, pattern)
     await scenario.run(some_frames(BENCH.round))
     COVERAGE.note("settings that change while an older beat is inside", scenario.stream.most_inside_at_change > 0)
-    COVERAGE.note("a full pipeline", scenario.stream.most_inside >= LATENCY)
+    COVERAGE.note("a full pipeline", scenario.stream.most_inside >= LATENCY if STRICT else scenario.bench.refused > 0)
 
 
 @cocotb.test()
@@ -160,7 +174,7 @@ async def reset_inside(dut: Any, pattern: str) -> None:
     """A reset at any cycle of a frame loses all that is inside, and the next frame is good."""
     rng = seeded()
     for frame, good in zip(some_frames(FEW), some_frames(FEW), strict=True):
-        lost = Lost(frame, rng.randrange(3 * LATENCY))
+        lost = Lost(frame, rng.randrange(3 * int(RATES.get("latency", LATENCY))))
         await StreamScenario(dut, pattern, lost=lost).run([BENCH.fitted(good.cut(0, 3), LANES) or good])
 
 
@@ -193,6 +207,27 @@ async def refused(stream: Stream, illegal: Illegal) -> None:
     demand((await bench.read(STATUS), bench.error) == (0, False), f"the error of {illegal} stays when cleared")
 
 
+if not STRICT:
+
+    @cocotb.test()
+    async def valid_without_ready(dut: Any) -> None:
+        """A receiver that is ready only when it sees a valid result gets them all."""
+        await StreamScenario(dut, "never", takes=lambda bench: iter(lambda: bench.valid, None)).run(some_frames(FEW))
+
+    @cocotb.test()
+    async def filled_up(dut: Any) -> None:
+        """A receiver that takes nothing until no beat was accepted for a while, and then all."""
+        scenario = StreamScenario(dut, "never", takes=_late)
+        await scenario.run([BENCH.long_frame(seeded(), LANES, LONG_BEATS)])
+        COVERAGE.note("a full pipeline", scenario.bench.refused > 0)
+
+
+def _late(bench: Testbench) -> Decisions:
+    while bench.refused < REFUSED and not (bench.accepted and not bench.driver.waiting):
+        yield False
+    yield from repeat(True)
+
+
 @cocotb.test(stage=1)
 async def functional_coverage(dut: Any) -> None:
     """Every coverpoint was met under every pattern of stalls; not asked for where something already failed."""
@@ -204,6 +239,6 @@ async def functional_coverage(dut: Any) -> None:
 @cocotb.test(stage=2)
 async def report(dut: Any) -> None:
     """Write what was compared; nothing at all is a failure."""
-    Path(REPORT).write_text(json.dumps(COMPARED | RATES | {"latency": LATENCY}))
+    Path(REPORT).write_text(json.dumps(COMPARED | ({"latency": LATENCY} if STRICT else {}) | RATES))
     Path(COVERPOINTS).write_text(json.dumps(COVERAGE.hits()))
     demand(bool(COMPARED["beats"]), "nothing was compared")

@@ -69,7 +69,8 @@ def run_volume(
         smallest = session.read(SMALLEST)
     outcome = BulkOutcome(
         name=name,
-        options={**volume.options, **modules_option(before)},
+        options={**volume.options, **modules_option(before, volume.unit.folder)},
+        flags=volume.unit.flags(before),
         simulator=simulator,
         seed=volume.seed,
         tests=tests,
@@ -99,10 +100,10 @@ def _shrunk(
     return smallest, waves
 
 
-def all_volumes(seed: int) -> list[Volume]:
+def all_volumes(seed: int, strict: bool = True) -> list[Volume]:
     """A million beats of every unit with four lanes, shallow; fewer with every other number of lanes and deep."""
     return [
-        Volume(Built(unit, lanes, profile), BEATS if (lanes, profile) == (4, "shallow") else OTHERS, seed)
+        Volume(Built(unit, lanes, profile, strict), BEATS if (lanes, profile) == (4, "shallow") else OTHERS, seed)
         for unit in UNITS.values()
         for profile in PROFILES
         for lanes in LANE_COUNTS

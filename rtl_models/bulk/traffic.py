@@ -51,7 +51,7 @@ class BulkTraffic:
         """Start the clock, and reset."""
         self._dut.start_i.value, self._dut.rst_ni.value = 0, 0
         Clock(self._dut.clk_i, 2, "step").start()
-        await Timer(4, "step")
+        await Timer(32, "step")  # 16 edges, for a module that takes its reset through some registers
         self._dut.rst_ni.value = 1
 
     async def run(self, part: Sequence[UnitFrame], stalls: BulkStalls) -> tuple[Counts, Results]:

@@ -9,7 +9,15 @@ import typer
 
 from isa.errors import MISMATCH
 from rtl_models.bulk.run import BEATS, Volume, all_volumes, run_volume
-from rtl_models.command.options import Modules, Simulator, chosen_modules, chosen_simulator, print_warnings
+from rtl_models.command.options import (
+    AdapterFile,
+    Modules,
+    Simulator,
+    Strict,
+    chosen_hardware,
+    chosen_simulator,
+    print_warnings,
+)
 from rtl_models.unit_run import PROFILES, Built
 from rtl_models.units import LANE_COUNTS, UNITS
 from sim.terminal.output import fail, print_progress, print_text, progress_bar, require_one_of
@@ -24,22 +32,32 @@ def bulk(
     seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 1,
     simulator: Simulator = "verilator",
     modules: Modules = None,
+    adapter: AdapterFile = None,
+    strict: Strict = False,
 ) -> None:
     """Run a unit under random stalls against the goldens, beats and results in memories of the simulator."""
+    own = chosen_hardware(modules, adapter, strict)
+    if own.adapter is not None:
+        if all_units or unit not in ("", own.adapter.unit.name) or profile != PROFILES[0]:
+            fail(f"--adapter {adapter} is of {own.adapter.unit.name}: give no other unit, no --all and no --profile")
+        unit = own.adapter.unit.name
     if all_units == bool(unit):
         fail(f"give --all or a unit, one of {', '.join(UNITS)}")
     if unit and unit not in UNITS:
         fail(f"there is no unit {unit!r}: give one of {', '.join(UNITS)}")
     require_one_of("--lanes", lanes, LANE_COUNTS)
     require_one_of("--profile", profile, PROFILES)
-    volumes = all_volumes(seed) if all_units else [Volume(Built(UNITS[unit], lanes, profile), beats, seed)]
-    chosen, before = chosen_simulator(simulator), chosen_modules(modules)
+    chosen = chosen_simulator(simulator)
+    if own.adapter is not None and lanes not in own.adapter.lane_counts:
+        fail(f"--lanes: {own.adapter.module} is built for {own.adapter.lanes} lanes only")
+    one = [] if all_units else [Volume(Built(UNITS[unit], lanes, profile, own.strict, own.adapter), beats, seed)]
+    volumes = one or all_volumes(seed, own.strict)
     agreeing = 0
     for number, volume in enumerate(volumes):
         begun = time.monotonic()
         with progress_bar() as progress:
             progress.add_task(f"{volume.unit.title}: simulator and beats", total=len(volumes), completed=number)
-            outcome = run_volume(volume, chosen, before)
+            outcome = run_volume(volume, chosen, own.before)
         agreeing += outcome.passed
         print_warnings(outcome, set())
         print_text(outcome.told())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
+from rtl_models.adapters import Adapter, read_adapter
 from rtl_models.outcome import BenchOutcome
 from rtl_models.tools.environment import SIMULATORS, SimulatorName
 from rtl_models.tools.own_modules import NothingReplaced, own_modules
@@ -15,6 +17,13 @@ from sim.terminal.output import fail, print_progress, require_one_of
 Simulator = Annotated[str, typer.Option(help=f"One of {', '.join(SIMULATORS)}.")]
 Modules = Annotated[
     Path | None, typer.Option(help="A folder with modules of your own, each in the place of the one of its name.")
+]
+
+AdapterFile = Annotated[
+    Path | None, typer.Option("--adapter", help="A TOML file that says how your module and its ports are called.")
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Demand the package's cycles of --modules: latency, ready, asynchronous reset.")
 ]
 
 
@@ -29,6 +38,32 @@ def chosen_modules(folder: Path | None) -> list[Path]:
         return [own_modules(folder)] if folder else []
     except NothingReplaced as nothing:
         fail(f"--modules: {nothing}")
+
+
+class OwnHardware(NamedTuple):
+    """What a user gave: folders whose modules go before the package's, an adapter, and by which rules they go."""
+
+    before: Sequence[Path]
+    adapter: Adapter | None
+    strict: bool
+
+
+def chosen_hardware(modules: Path | None, adapter: Path | None, strict: bool) -> OwnHardware:
+    """The user's modules, or none; ends the command where the options do not go together.
+
+    Every cycle of the package's own modules must be as the package has it.
+    """
+    if adapter is None:
+        before = chosen_modules(modules)
+        if strict and not before:
+            fail("--strict is for modules of your own: give --modules; those of the package are always tested so")
+        return OwnHardware(before, None, strict or not before)
+    if strict:
+        fail("--strict is for modules with the package's cycles and ports, which need no --adapter")
+    if modules is not None and not modules.is_dir():
+        fail(f"--modules: there is no folder {modules}")
+    found = read_adapter(adapter, modules)
+    return OwnHardware([(modules or adapter.parent).absolute()], found, False)
 
 
 def print_warnings(outcome: BenchOutcome, shown: set[str]) -> None:

@@ -15,8 +15,18 @@ from typing import Annotated, Final, NamedTuple, TypeVar
 import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, USAGE
+from rtl_models.adapters import Adapter
 from rtl_models.command.junit import render_junit
-from rtl_models.command.options import Modules, Simulator, chosen_modules, chosen_simulator, print_warnings
+from rtl_models.command.options import (
+    AdapterFile,
+    Modules,
+    OwnHardware,
+    Simulator,
+    Strict,
+    chosen_hardware,
+    chosen_simulator,
+    print_warnings,
+)
 from rtl_models.cores.gemm import GemmCore
 from rtl_models.cores.gemm_run import NAME, run_gemm_core
 from rtl_models.cores.names import CORES
@@ -31,6 +41,8 @@ from sim.terminal.writable import require_writable
 from sim.view.sentences import counted
 
 _Choice = TypeVar("_Choice", int, str)
+PACKAGE: Final = OwnHardware((), None, strict=True)
+"""Nothing of a user's own."""
 _WIDTHS: Final = (8, 16, 32, 64)
 
 
@@ -49,6 +61,8 @@ def test(
     seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = SEED,
     simulator: Simulator = "verilator",
     modules: Modules = None,
+    adapter: AdapterFile = None,
+    strict: Strict = False,
     junit_file: Annotated[Path | None, typer.Option("--junit", help="Write the outcomes as JUnit XML too.")] = None,
     coverpoints: Annotated[
         Path | None, typer.Option(help="Write how often each coverpoint of each run was met, as JSON.")
@@ -59,12 +73,14 @@ def test(
 
     A unit runs behind its configuration registers, under every pattern of stalls, with coverpoints; so does a core,
     whose array has as many rows and columns as there are lanes.
-    With --modules they are the golden model of your own hardware: its modules need the ports and latencies of these.
+    With --modules they are the golden model of your own hardware, with the ports of these; with --adapter of a module
+    with other ports.  Such a unit keeps to the rules of AXI-Stream, at any latency.
     A failure shows the shrunk case, a waveform, the seed, and the command that gives it again.
     """
     require_writable("--junit", junit_file)
     require_writable("--coverpoints", coverpoints)
-    jobs, before = jobs_of(names or [], widths, lanes, profile), chosen_modules(modules)
+    own = chosen_hardware(modules, adapter, strict)
+    jobs = jobs_of(names or [], widths, lanes, profile, own)
     outcomes: list[BenchOutcome] = []
     chosen, interrupted = chosen_simulator(simulator), False
     shown: set[str] = set()
@@ -73,7 +89,7 @@ def test(
             task = progress.add_task("", total=len(jobs))
             for job in jobs:
                 progress.update(task, description=f"{job.title}: simulator and bench")
-                outcomes.append(job.run(seed, chosen, before))
+                outcomes.append(job.run(seed, chosen, own.before))
                 progress.advance(task)
                 print_warnings(outcomes[-1], shown)
                 print_progress(f"{outcomes[-1].title}: {'agrees' if outcomes[-1].passed else 'fails'}")
@@ -93,8 +109,12 @@ def test(
     raise typer.Exit(0 if all(outcome.passed for outcome in outcomes) else MISMATCH)
 
 
-def jobs_of(names: Sequence[str], widths: str | None, lanes: str | None, profile: str | None) -> list[DueRun]:
+def jobs_of(
+    names: Sequence[str], widths: str | None, lanes: str | None, profile: str | None, own: OwnHardware = PACKAGE
+) -> list[DueRun]:
     """The runs of some names, or of all; what is not possible ends the command."""
+    if own.adapter is not None:
+        return _jobs_of_adapter(own.adapter, names, lanes, {"--widths": widths, "--profile": profile})
     chosen: dict[str, None] = {}
     for name in names or ["*"]:
         if not (found := matching([*OPERATORS, *UNITS, *CORES], name)):
@@ -111,7 +131,7 @@ def jobs_of(names: Sequence[str], widths: str | None, lanes: str | None, profile
         if missing := [width for width in some_widths if width not in operator.widths]:
             has = ", ".join(map(str, operator.widths))
             fail(f"{operator.name} has the widths {has}, not {missing[0]}", USAGE)
-    units = [Built(UNITS[name], *each) for name in chosen if name in UNITS for each in parameters]
+    units = [Built(UNITS[name], *each, own.strict) for name in chosen if name in UNITS for each in parameters]
     sizes = parameters if NAME in chosen else []
     cores = [GemmCore(rows=size, columns=size, deep=profile == "deep") for size, profile in sizes]
     return [
@@ -119,6 +139,20 @@ def jobs_of(names: Sequence[str], widths: str | None, lanes: str | None, profile
         *(DueRun(built.title, partial(run_unit, built)) for built in units),
         *(DueRun(f"{NAME}, {core.columns} lanes, {core.profile}", partial(run_gemm_core, core)) for core in cores),
     ]
+
+
+def _jobs_of_adapter(
+    adapter: Adapter, names: Sequence[str], lanes: str | None, others: Mapping[str, str | None]
+) -> list[DueRun]:
+    """The runs of the module of an adapter."""
+    for option, given in others.items():
+        if given is not None:
+            fail(f"{option} is for modules of the package: that of an adapter is built for some lanes", USAGE)
+    if other := [name for name in names if name != adapter.unit.name]:
+        fail(f"{adapter.file.name} is of {adapter.unit.name}, not of {other[0]!r}", USAGE)
+    counts = _chosen("lanes", lanes, adapter.lane_counts)
+    each = [Built(adapter.unit, count, strict=False, adapter=adapter) for count in counts]
+    return [DueRun(built.title, partial(run_unit, built)) for built in each]
 
 
 def _refuse(options: Mapping[str, str | None], kind: str) -> None:

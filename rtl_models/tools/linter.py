@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from rtl_models.tools.build_cache import TopModule
 from rtl_models.tools.environment import SimulatorName, execute, verilator_program, verilator_root
+from rtl_models.tools.scratch import scratch_folder
 
 _WARNING: Final = re.compile(r"%Warning-(\w+): (.*)")
 
@@ -17,13 +16,13 @@ def warnings_of(design: TopModule, simulator: SimulatorName = "verilator") -> tu
     """Its warnings by default, a line each and each once, such as "mine.sv:89:34: ... (WIDTHTRUNC)".
 
     None of a design of the package's own modules, in which every warning is an error, none where another simulator
-    builds it, and none where Verilator refuses it.  Raises SimulationUnavailable.
+    builds it, and none where Verilator refuses it.  Raises SimulationUnavailable, ScratchUnusable.
     """
     if not design.leniency or simulator != "verilator":
         return ()
-    with TemporaryDirectory() as folder:
-        texts = design.write(Path(folder), ".sv", ".vlt")
+    with scratch_folder() as folder:
+        texts = design.write(folder, ".sv", ".vlt")
         command = [str(verilator_program()), "--lint-only", *design.leniency, "--top-module", design.top]
-        done = execute([*command, *design.search, *texts], Path(folder), VERILATOR_ROOT=str(verilator_root()))
+        done = execute([*command, *design.search, *texts], folder, VERILATOR_ROOT=str(verilator_root()))
     found = (_WARNING.match(line) for line in done.output.splitlines())
     return tuple(dict.fromkeys(f"{match[2]} ({match[1]})" for match in found if match))

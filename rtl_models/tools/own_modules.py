@@ -24,6 +24,6 @@ def own_modules(folder: Path) -> Path:
     return folder.absolute()
 
 
-def modules_option(before: Sequence[Path]) -> Mapping[str, str]:
-    """The option of a command that names the folder whose modules went before those here."""
-    return {"modules": str(before[0])} if before else {}
+def modules_option(before: Sequence[Path], known: Path | None = None) -> Mapping[str, str]:
+    """The option of a command that names the folder whose modules went before those here, unless it is `known`."""
+    return {"modules": str(before[0])} if before and before[0] != known else {}

@@ -6,6 +6,9 @@ from typing import Final
 
 OPERATOR_VARIABLE, WIDTHS_VARIABLE = "LANEWISE_OPERATOR", "LANEWISE_WIDTHS"
 UNIT_VARIABLE, LANES_VARIABLE, PROFILE_VARIABLE = "LANEWISE_UNIT", "LANEWISE_LANES", "LANEWISE_PROFILE"
+RULES_VARIABLE: Final = "LANEWISE_RULES"
+STRICT, STREAM, STREAM_ASYNCHRONOUS = "strict", "stream", "stream, reset asynchronous"
+"""The rules of a streaming unit: every cycle as the package's own units have it, or those of AXI-Stream."""
 CORE_VARIABLE, LAYERS_VARIABLE = "LANEWISE_CORE", "LANEWISE_LAYERS"
 FAILURE: Final = "failure.json"
 """What failed first: a row of operands, or the frames and the traffic of a unit; for what shrinks it."""

@@ -6,23 +6,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from rtl_models.benches.driving.frame import Difference, UnitFrame, difference, numbers_of, words_of
+from rtl_models.benches.driving.scoreboard import became
 from rtl_models.benches.driving.testbench import Testbench, Write, Wrong
 from rtl_models.benches.driving.traffic import Decisions
 from rtl_models.benches.driving.written import chosen_in_turn
 from rtl_models.register_map import REGISTERS, register_writes
+from rtl_models.unit_values import UNDEFINED, Results
 from rtl_models.units import Unit
+from sim.golden.fixed_point import Int64Array
 
 PATIENCE: Final = 150
 """Cycles without any progress after which a unit hangs; no pause of the traffic is nearly as long."""
+LONGER_PATIENCE: Final = 1_000
+"""That of a module whose latency nobody has promised."""
 _CHANNELS: Final = next(register.address for register in REGISTERS if register.name == "CHANNELS")
 
 
 class Different(Wrong):
     """A frame whose results are not those of the golden reference; `frame` counts from 0."""
 
-    def __init__(self, frame: int, difference: Difference) -> None:
-        super().__init__(f"frame {frame}: {difference}")
+    def __init__(self, frame: int, difference: Difference, more: str = "") -> None:
+        super().__init__(f"frame {frame}: {difference}{f'; since the reset {more}' if more else ''}")
         self.frame, self.difference = frame, difference
 
 
@@ -43,7 +50,7 @@ class Stream:
         self.most_inside = self.most_inside_at_change = 0
         self._written: dict[int, int] = {}
         self._progress = (0, 0)
-        self._since = 0
+        self._since = self._takes_since = 0
 
     async def send(self, frame: UnitFrame) -> None:
         """Drive all beats of a frame; the last may still be inside afterwards."""
@@ -100,7 +107,7 @@ class Stream:
         """Wait for every result and for none more, then compare.  Raises Wrong."""
         while self.bench.beats_inside > 0:
             await self.cycle()
-        for _ in range(self._unit.latency(deep=True) + 1):
+        for _ in range(max(self._unit.latency(deep=True), self.longest_latency) + 1):
             await self.bench.cycle(take=True)
             self._require_beats()
         self.compare()
@@ -111,20 +118,34 @@ class Stream:
         # a decision is asked for only where a beat waits that is not offered yet
         may_offer = bool(driver.waiting) and not driver.offered and next(self._traffic.offers)
         take = next(self._traffic.takes)
-        meets = with_a_beat is not None and self.bench.will_accept(may_offer, take)
+        meets = with_a_beat is not None and await self.bench.will_accept(may_offer, take)
         await self.bench.cycle(may_offer, take, with_a_beat if meets else None)
         self._require_beats()
         self.most_inside = max(self.most_inside, self.bench.beats_inside)
         progress = (len(self.bench.accepted), len(self.bench.monitor.results))
-        self._since = self._since + 1 if progress == self._progress else 0
+        self._since, self._takes_since = (
+            (self._since + 1, self._takes_since + take) if progress == self._progress else (0, 0)
+        )
         self._progress = progress
-        if self._since > PATIENCE:
+        if self._since > (patience := PATIENCE if self.bench.strict else LONGER_PATIENCE):
+            if not self.bench.strict:
+                self.compare()  # a beat that is lost is told as such
             waiting, inside = len(driver.waiting), self.bench.beats_inside
-            raise Wrong(f"the unit hangs: {PATIENCE} cycles without a beat in or out, {waiting} wait, {inside} inside")
+            waits = inside and not self._takes_since and not self.bench.valid
+            because = "; ready_i was 0, and valid must not wait for ready" if waits else ""
+            raise Wrong(
+                f"the unit hangs: {patience} cycles without a beat in or out, {waiting} wait, {inside} inside{because}"
+            )
 
     async def write(self, address: int, data: int) -> None:
         """A write to the configuration registers, in a cycle of traffic in which no further beat is offered."""
         await self.bench.cycle(False, next(self._traffic.takes), (address, data))
+
+    @property
+    def longest_latency(self) -> int:
+        """Of the results so far, in cycles."""
+        both = zip(self.bench.accepted, self.bench.monitor.cycles, strict=False)
+        return max((taken - accepted for accepted, taken in both), default=0)
 
     def compare(self) -> None:
         """Compare the results so far, beat by beat, with what each frame must give.  Raises Wrong."""
@@ -135,8 +156,24 @@ class Stream:
             due = {port: numbers[: len(came)] for port, numbers in expected.items()}
             wrong = difference(self._unit, numbers_of(self._unit, came, self._lanes), due) if came else None
             if wrong is not None:
-                raise Different(number, wrong)
+                raise Different(number, wrong, "" if self.bench.strict else self._became(number, wrong))
+
+    def _became(self, number: int, wrong: Difference) -> str:
+        """What became of the beat that is wrong, of frame `number`, told from those around it."""
+        frames = [self._unit.expected(frame.settings, frame.operands, self._lanes) for frame in self.frames]
+        due = np.concatenate([_rows(self._unit, one) for one in frames])
+        came = _rows(self._unit, numbers_of(self._unit, self.bench.monitor.results, self._lanes))
+        unsigned = [np.full(port.count(self._lanes), not port.signed) for port in self._unit.results]
+        undefined = (due == UNDEFINED) & np.concatenate(unsigned)
+        return became(due, came, undefined.astype(np.int64), sum(f.beats for f in self.frames[:number]) + wrong.beat)
 
     def _require_beats(self) -> None:
         if self.bench.beats_inside < 0:
+            if not self.bench.strict:
+                self.compare()  # a beat that comes twice is told as such
             raise Wrong(f"in cycle {self.bench.now} a result comes for which there was no beat")
+
+
+def _rows(unit: Unit, numbers: Results) -> Int64Array:
+    """The numbers of all result ports side by side, int64 [beats, numbers of a beat]."""
+    return np.concatenate([numbers[port.name] for port in unit.results], axis=1)

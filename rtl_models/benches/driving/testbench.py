@@ -2,6 +2,9 @@
 
 A cycle is one call.  Inputs change while the clock is low, outputs are read when they have settled, just before the
 rising edge: what a flip-flop beside the unit would see, in whatever order a simulator runs its processes.
+
+The rules are those of AXI-Stream: what is valid stays as it is until it is taken, and valid does not wait for ready.
+Those of the package's own units are stricter: ready_o is ready_i or not valid_o, and the reset is asynchronous.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from cocotb.handle import LogicArrayObject
 from cocotb.triggers import Timer
@@ -20,6 +23,10 @@ Bits = tuple[str, ...]
 """The bits on each result port, the highest first; "X" or "Z" where a simulator knows that they have no value."""
 Write = tuple[int, int]
 """The address of a configuration register, and the word for it."""
+
+
+RESET_EDGES: Final = 16
+"""Of the clock, that a reset lasts for a module which may take it synchronously, and through some registers."""
 
 
 class Wrong(AssertionError):
@@ -68,9 +75,14 @@ class Testbench:
 
     __test__ = False  # no class of tests, whatever pytest thinks of its name
 
-    def __init__(self, dut: Any, operands: Sequence[str], results: Sequence[str]) -> None:
-        """`operands` and `results` are the names of the ports of the streams."""
-        self._dut = dut
+    def __init__(
+        self, dut: Any, operands: Sequence[str], results: Sequence[str], strict: bool, asynchronous: bool
+    ) -> None:
+        """`operands` and `results` are the names of the ports of the streams; `strict`: by the rules of the package.
+
+        `asynchronous`: the reset must act without an edge of the clock.
+        """
+        self._dut, self.strict, self._asynchronous = dut, strict, asynchronous
         self._operands: list[LogicArrayObject] = [getattr(dut, name) for name in operands]
         self._results: list[LogicArrayObject] = [getattr(dut, name) for name in results]
         self.cycle_number = 0
@@ -79,6 +91,7 @@ class Testbench:
     def _begin(self) -> None:
         self._cycles_before = self.cycle_number
         self.accepted: list[int] = []
+        self.refused = 0
         self.written_with_a_beat: Counter[int] = Counter()
         self.driver, self.monitor = Driver(), Monitor()
 
@@ -86,7 +99,8 @@ class Testbench:
         """Begin between two edges of the clock and last for two; beats that wait or are inside are lost.
 
         Nothing is accepted meanwhile, whatever ready_o says, so that the undefined numbers that are offered
-        must not come out.
+        must not come out.  Where the rules are those of AXI-Stream, it lasts longer, nothing is offered, and nothing
+        must be valid in its last cycle.
         """
         self._begin()
         for port, value in (("clk_i", 0), ("bus_write_i", 0), ("rst_ni", 1)):  # so that the fall of rst_ni is an event
@@ -94,25 +108,42 @@ class Testbench:
         await Timer(1, "step")
         self._dut.rst_ni.value = 0
         await Timer(1, "step")
-        if self._bit("valid_o"):
+        if self._asynchronous and self._bit("valid_o"):
             raise Wrong("valid_o is 1 under reset before the next edge: the reset must be asynchronous")
+        if not self.strict:
+            await self._long_reset()
+            return
         self._put(tuple((1 << len(port)) - 1 for port in self._operands), take=False)
         for _ in range(2):
             await self._edge()
         self._put(None, take=False)
         self._dut.rst_ni.value = 1
 
+    async def _long_reset(self) -> None:
+        self._put(None, take=False)
+        for _ in range(RESET_EDGES):
+            await self._edge()
+        await Timer(1, "step")
+        if self._bit("valid_o"):
+            raise Wrong(f"valid_o is 1 under reset, after {RESET_EDGES} edges of the clock")
+        self._dut.rst_ni.value = 1
+        await self._edge()  # the first beat is offered in the cycle after one without reset
+
     async def cycle(self, may_offer: bool = False, take: bool = False, write: Write | None = None) -> None:
         """One cycle: at most one beat in, one result out, and one write to the configuration registers."""
-        self._put(self.driver.offer(may_offer), take)
+        beat = self.driver.offer(may_offer)
         if write is not None:
             self._dut.bus_address_i.value, self._dut.bus_data_i.value = write
             self._dut.bus_write_i.value = 1
-        await Timer(1, "step")
-        result = tuple(str(port.value) for port in self._results) if self._bit("valid_o") else None
+        shown = await self._settled(beat, take=False) if take and not self.strict else None
+        result = await self._settled(beat, take)
+        if take and not self.strict and shown != result:
+            differs = "the result is another" if shown and result else f"valid_o is {int(shown is None)}"
+            raise Wrong(f"in cycle {self.now} {differs} when ready_i rises: valid and data must not wait for ready")
         self.monitor.see(self.now, result, take)
         ready, due = self._bit("ready_o"), take or result is None
-        if ready != due:
+        self.refused += self.driver.offered and not ready
+        if self.strict and ready != due:
             raise Wrong(f"in cycle {self.now} ready_o is {ready:d}: it must be ready_i or not valid_o, {due:d}")
         if ready and self.driver.offered:
             self.driver.accepted()
@@ -124,10 +155,18 @@ class Testbench:
             self._dut.bus_write_i.value = 0
         self.cycle_number += 1
 
-    def will_accept(self, may_offer: bool, take: bool) -> bool:
+    async def will_accept(self, may_offer: bool, take: bool) -> bool:
         """Whether a beat moves in the cycle to come, given the decisions of both sides."""
         offered = bool(self.driver.waiting) and (self.driver.offered or may_offer)
-        return offered and (take or not self._bit("valid_o"))
+        if self.strict:
+            return offered and (take or not self._bit("valid_o"))
+        await self._settled(self.driver.offer(may_offer), take)
+        return offered and self._bit("ready_o")
+
+    @property
+    def valid(self) -> bool:
+        """Whether a result waits, as the outputs stand."""
+        return self._bit("valid_o")
 
     async def read(self, address: int) -> int:
         """A configuration register; takes no cycle."""
@@ -149,6 +188,12 @@ class Testbench:
     def beats_inside(self) -> int:
         """Accepted, and their results not yet taken."""
         return len(self.accepted) - len(self.monitor.results)
+
+    async def _settled(self, beat: Words | None, take: bool) -> Bits | None:
+        """The result of the cycle with these inputs, None where valid_o is 0."""
+        self._put(beat, take)
+        await Timer(1, "step")
+        return tuple(str(port.value) for port in self._results) if self._bit("valid_o") else None
 
     def _put(self, beat: Words | None, take: bool) -> None:
         self._dut.valid_i.value, self._dut.ready_i.value = int(beat is not None), int(take)

@@ -10,7 +10,7 @@ from rtl_models.benches.driving.frame import UnitFrame, frame_of_json
 from rtl_models.benches.driving.stream import Stream, StreamDecisions
 from rtl_models.benches.driving.testbench import Testbench, Wrong
 from rtl_models.benches.driving.traffic import replayed
-from rtl_models.benches.driving.unit_settings import BENCH, DEEP, LANES
+from rtl_models.benches.driving.unit_settings import ASYNCHRONOUS, BENCH, DEEP, LANES, STRICT
 from rtl_models.register_map import register_writes
 
 
@@ -107,4 +107,5 @@ def fitted(frame: UnitFrame) -> UnitFrame | None:
 
 def testbench(dut: Any) -> Testbench:
     """That of the unit that was built."""
-    return Testbench(dut, [port.name for port in BENCH.unit.operands], [port.name for port in BENCH.unit.results])
+    operands, results = ([port.name for port in ports] for ports in (BENCH.unit.operands, BENCH.unit.results))
+    return Testbench(dut, operands, results, STRICT, ASYNCHRONOUS)

@@ -1,0 +1,5 @@
+"""Adapters: how a module with other ports stands for a streaming unit."""
+
+from rtl_models.adapters.file import Adapter, MalformedAdapter, read_adapter
+
+__all__ = ["Adapter", "MalformedAdapter", "read_adapter"]

@@ -1,0 +1,180 @@
+"""An adapter file: a few lines of TOML that say which module stands for which unit, and how its ports are called.
+
+Nothing of the file reaches the hardware but names, each an identifier, and choices among given words.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NoReturn
+
+from isa.errors import LanewiseError
+from rtl_models.tools.sources import sources_of
+from rtl_models.units import LANE_COUNTS, TABLE_BITS, UNITS, Unit
+
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_AROUND: Final = ("config_registers",)
+"""What stands beside the module; a file of its own folder would be taken in its place."""
+_ENDINGS: Final = (".sv", ".v")
+_HANDSHAKE: Final = ("valid", "ready")
+_KEYS: Final = ("unit", "module", "clock", "lanes", "reset", "input", "output", "settings")
+
+
+class MalformedAdapter(LanewiseError):
+    """An adapter file that cannot be used: one sentence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adapter:
+    """A module that stands for a unit.
+
+    `ports` are the module's by the unit's own names, clock, reset and handshake among them.  `lanes` is its parameter
+    with the numbers of a beat, or their number where it has none.  `tied` are inputs of one bit with the value that
+    they always have.
+    """
+
+    file: Path
+    unit: Unit
+    module: str
+    ports: Mapping[str, str]
+    lanes: str | int
+    reset_active_high: bool
+    asynchronous: bool
+    tied: Mapping[str, int]
+
+    @property
+    def lane_counts(self) -> tuple[int, ...]:
+        """The numbers of a beat that it can be built for."""
+        return LANE_COUNTS if isinstance(self.lanes, str) else (self.lanes,)
+
+    def parameters(self, lanes: int) -> str:
+        """Of an instance for so many numbers a beat."""
+        return f" #(.{self.lanes}({lanes}))" if isinstance(self.lanes, str) else ""
+
+    def connections(self, wires: Mapping[str, str]) -> dict[str, str]:
+        """By port of the module what it is connected to, given by port of the unit the wire."""
+        active = {"rst_ni": "~rst_ni"} if self.reset_active_high else {}
+        connected = {port: active.get(name, wires[name]) for name, port in self.ports.items()}
+        return connected | {port: f"1'b{value}" for port, value in self.tied.items()}
+
+
+def unit_ports(unit: Unit) -> dict[str, list[str]]:
+    """By table of the file the ports of the unit that it names, as in the file: "accumulator" is accumulator_i."""
+    tables = list(TABLE_BITS) if unit.tables else []
+    return {
+        "input": [port.name.removesuffix("_i") for port in unit.operands],
+        "output": [port.name.removesuffix("_o") for port in unit.results],
+        "settings": [*unit.settings, *tables],
+    }
+
+
+def read_adapter(file: Path, modules: Path | None = None) -> Adapter:
+    """The adapter in a file; its module lies in the folder `modules`, or beside it.
+
+    Raises MalformedAdapter, with the file and what is wrong in it.
+    """
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise MalformedAdapter(f"cannot read the adapter {file}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MalformedAdapter(f"{file} is no TOML: {error}") from error
+    return _Reader(file, modules or file.parent).adapter(content)
+
+
+class _Reader:
+    """The checks of one file."""
+
+    def __init__(self, file: Path, folder: Path) -> None:
+        self._file, self._folder = file, folder
+
+    def adapter(self, content: Mapping[str, object]) -> Adapter:
+        """The adapter that the file says."""
+        unit = UNITS[self._one_of(content, "unit", UNITS)]
+        named = unit_ports(unit)
+        self._keys("", content, _KEYS, ("constants",))
+        reset = self._table(content, "reset", ("port", "active", "kind"))
+        ports = {"clk_i": self._name(content, "clock"), "rst_ni": self._name(reset, "port", "reset")}
+        for table, ends in (("input", ("_i", "valid_i", "ready_o")), ("output", ("_o", "valid_o", "ready_i"))):
+            stream = self._table(content, table, (*_HANDSHAKE, *named[table]))
+            ports |= {end: self._name(stream, name, table) for name, end in zip(_HANDSHAKE, ends[1:], strict=True)}
+            ports |= {f"{name}{ends[0]}": self._name(stream, name, table) for name in named[table]}
+        settings = self._table(content, "settings", named["settings"])
+        ports |= {f"{name}_i": self._name(settings, name, "settings") for name in named["settings"]}
+        tied = self._tied(content.get("constants", {}))
+        if twice := [port for port, times in Counter([*ports.values(), *tied]).items() if times > 1]:
+            self._refuse(f"the port {twice[0]} is named twice")
+        return Adapter(
+            file=self._file.absolute(),
+            unit=unit,
+            module=self._module(content),
+            ports=ports,
+            lanes=self._lanes(content),
+            reset_active_high=self._one_of(reset, "active", ("high", "low"), "reset") == "high",
+            asynchronous=self._one_of(reset, "kind", ("synchronous", "asynchronous"), "reset") == "asynchronous",
+            tied=tied,
+        )
+
+    def _module(self, content: Mapping[str, object]) -> str:
+        module = self._name(content, "module")
+        around = [name for part in _AROUND for name in sources_of(part)]
+        if taken := [name for name in around if (self._folder / name).exists()]:
+            self._refuse(f"{self._folder / taken[0]} has the name of a file that lanewise needs around the module")
+        if not any((self._folder / f"{module}{ending}").is_file() for ending in _ENDINGS):
+            self._refuse(f"there is no {module}{_ENDINGS[0]} or {module}{_ENDINGS[1]} in {self._folder}")
+        return module
+
+    def _lanes(self, content: Mapping[str, object]) -> str | int:
+        given = content["lanes"]
+        if isinstance(given, str):
+            return self._name(content, "lanes")
+        if not isinstance(given, int) or isinstance(given, bool) or given not in LANE_COUNTS:
+            self._refuse(f"lanes is {given!r}: give the name of a parameter, or {', '.join(map(str, LANE_COUNTS))}")
+        return given
+
+    def _tied(self, given: object) -> dict[str, int]:
+        if not isinstance(given, dict):
+            self._refuse(f"constants is {given!r}: it is a table of ports")
+        for port, value in given.items():
+            self._identifier(port, "constants has")
+            if type(value) is not int or value not in (0, 1):
+                self._refuse(f"constants.{port} is {value!r}: give 0 or 1, for a port of one bit")
+        return given
+
+    def _table(self, content: Mapping[str, object], name: str, keys: Collection[str]) -> Mapping[str, object]:
+        table = content[name]
+        if not isinstance(table, dict):
+            self._refuse(f"{name} is {table!r}: it is a table with {', '.join(keys)}")
+        self._keys(f"{name}.", table, keys)
+        return table
+
+    def _keys(
+        self, prefix: str, table: Mapping[str, object], keys: Collection[str], optional: Collection[str] = ()
+    ) -> None:
+        if missing := [key for key in keys if key not in table]:
+            self._refuse(f"{prefix}{missing[0]} is missing")
+        if unknown := [key for key in table if key not in (*keys, *optional)]:
+            self._refuse(f"there is no key {prefix}{unknown[0]}: there are {', '.join((*keys, *optional))}")
+
+    def _name(self, table: Mapping[str, object], key: str, prefix: str = "") -> str:
+        return self._identifier(table[key], f"{prefix}{'.' if prefix else ''}{key} is")
+
+    def _identifier(self, given: object, what: str) -> str:
+        if not isinstance(given, str) or not _IDENTIFIER.fullmatch(given):
+            self._refuse(f"{what} {given!r}: give a name of letters, digits and _")
+        return given
+
+    def _one_of(self, table: Mapping[str, object], key: str, allowed: Collection[str], prefix: str = "") -> str:
+        given = table.get(key)
+        if not isinstance(given, str) or given not in allowed:
+            shown = "missing" if key not in table else repr(given)
+            self._refuse(f"{prefix}{'.' if prefix else ''}{key} is {shown}: give one of {', '.join(allowed)}")
+        return given
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise MalformedAdapter(f"{self._file}: {what}")

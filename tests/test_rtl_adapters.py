@@ -1,0 +1,134 @@
+"""Adapter files: what they may say, and that whatever else they say is one sentence."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rtl_models.adapters import MalformedAdapter, read_adapter
+from rtl_models.unit_harness import harness
+from rtl_models.units import UNITS
+from support.command import lanewise
+from support.own_unit import ADAPTER, EXAMPLE
+
+RIGHT = ADAPTER.read_text()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The example in a folder of its own."""
+    shutil.copytree(EXAMPLE, tmp_path / "mine")
+    return tmp_path / "mine"
+
+
+def refusal(folder: Path, text: str) -> str:
+    """What is said of an adapter, behind the name of its file."""
+    (folder / "adapter.toml").write_text(text)
+    with pytest.raises(MalformedAdapter) as caught:
+        read_adapter(folder / "adapter.toml")
+    assert caught.value.exit_code == 2
+    return str(caught.value).removeprefix(f"{folder / 'adapter.toml'}: ")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "sentence"),
+    [
+        ('unit = "quantize_down"', 'unit = "sqadd"', "unit is 'sqadd': give one of quantize_down, "),
+        ('unit = "quantize_down"', "", "unit is missing: give one of "),
+        ('unit = "quantize_down"', "unit = ['quantize_down']", "unit is ['quantize_down']: give one of "),
+        ('module = "requantizer"', "", "module is missing"),
+        ('module = "requantizer"', 'module = "nosuch"', "there is no nosuch.sv or nosuch.v in "),
+        ('module = "requantizer"', 'module = "../requantizer"', "module is '../requantizer': give a name of letters"),
+        ('module = "requantizer"', 'module = "é"', "module is 'é': give a name of letters"),
+        ('clock = "clk"', 'clock = "clk), .rst(0"', "clock is 'clk), .rst(0': give a name of letters"),
+        ('clock = "clk"', 'clock = "clk\\n"', "clock is 'clk\\n': give a name of letters"),
+        ('clock = "clk"', 'clock = ""', "clock is '': give a name of letters"),
+        ('clock = "clk"', "clock = 1", "clock is 1: give a name of letters"),
+        ('clock = "clk"', 'clock = "rst"', "the port rst is named twice"),
+        ('lanes = "N"', 'lanes = "4)) u (.x(1"', "lanes is '4)) u (.x(1': give a name of letters"),
+        ('lanes = "N"', "lanes = 5", "lanes is 5: give the name of a parameter, or 4, 8, 16"),
+        ('lanes = "N"', "lanes = true", "lanes is True: give the name of a parameter, or 4, 8, 16"),
+        ('lanes = "N"', "lanes = {}", "lanes is {}: give the name of a parameter, or 4, 8, 16"),
+        ('active = "high"', 'active = "both"', "reset.active is 'both': give one of high, low"),
+        ('active = "high"', "", "reset.active is missing"),
+        ('kind = "synchronous"', "kind = 1", "reset.kind is 1: give one of synchronous, asynchronous"),
+        ('bias = "s_bias"', "", "input.bias is missing"),
+        ('bias = "s_bias"', 'bias = "s_bias"\nfoo = "x"', "there is no key input.foo: there are valid, ready, accumul"),
+        ('result = "m_bytes"', 'result = "m_bytes;"', "output.result is 'm_bytes;': give a name of letters"),
+        ('shift = "cfg_shift"', "shift = []", "settings.shift is []: give a name of letters"),
+        ("[settings]", "[setting]", "settings is missing"),
+        ('clock = "clk"', 'clock = "clk"\nfoo = 1', "there is no key foo: there are unit, module, "),
+        ('clock = "clk"', 'clock = "clk"\nconstants = 3', "constants is 3: it is a table of ports"),
+        ("[reset]", '[constants]\n"a b" = 1\n[reset]', "constants has 'a b': give a name of letters"),
+        ("[reset]", "[constants]\nen = 2\n[reset]", "constants.en is 2: give 0 or 1, for a port of one bit"),
+        ("[reset]", "[constants]\nclk = 1\n[reset]", "the port clk is named twice"),
+    ],
+)
+def test_what_is_wrong_in_an_adapter_is_one_sentence(folder: Path, right: str, wrong: str, sentence: str) -> None:
+    assert RIGHT.count(right) == 1
+    said = refusal(folder, RIGHT.replace(right, wrong))
+    assert (said[: len(sentence)], "\n" in said) == (sentence, False)
+
+
+@pytest.mark.parametrize("text", ["unit = ", "a = " + "[" * 5000, "\x00"])
+def test_what_is_no_toml_is_one_sentence(folder: Path, text: str) -> None:
+    assert "adapter.toml is no TOML: " in refusal(folder, text)
+
+
+def test_a_reset_that_is_no_table_is_one_sentence(folder: Path) -> None:
+    before, _, behind = RIGHT.partition("[reset]")
+    text = f"{before}reset = 1\n[input]{behind.partition('[input]')[2]}"
+    assert refusal(folder, text) == "reset is 1: it is a table with port, active, kind"
+
+
+def test_a_file_of_the_same_name_as_one_around_the_module_is_refused(folder: Path) -> None:
+    (folder / "config_registers.sv").write_text("")
+    assert "config_registers.sv has the name of a file that lanewise needs" in refusal(folder, RIGHT)
+
+
+def test_bytes_that_are_no_text_and_a_file_that_is_not_there_are_one_sentence(folder: Path) -> None:
+    (folder / "adapter.toml").write_bytes(b"\xff")
+    said = []
+    for file in (folder / "adapter.toml", folder / "nosuch.toml", folder):
+        with pytest.raises(MalformedAdapter) as caught:
+            read_adapter(file)
+        said.append(str(caught.value))
+    assert "is no TOML" in said[0]
+    assert all(one.startswith("cannot read the adapter ") for one in said[1:])
+
+
+def test_the_module_is_instantiated_by_the_names_of_the_file(folder: Path) -> None:
+    text = RIGHT.replace("[settings]", "[constants]\nscan = 0\n\n[settings]").replace(
+        'active = "high"', 'active = "low"'
+    )
+    (folder / "adapter.toml").write_text(text)
+    adapter = read_adapter(folder / "adapter.toml")
+    lines = {line.strip().rstrip(",") for line in harness(UNITS["quantize_down"], 8, False, adapter).splitlines()}
+    assert {
+        "requantizer #(.N(8)) u_requantizer (", ".clk(clk_i)", ".rst(rst_ni)", ".s_acc(accumulator_i)",
+        ".cfg_zero(config_offset)", ".m_bytes(result_o)", ".scan(1'b0)",
+    } <= lines  # fmt: skip
+
+
+def test_a_reset_that_is_active_high_is_turned_around() -> None:
+    assert ".rst(~rst_ni)" in harness(UNITS["quantize_down"], 4, False, read_adapter(ADAPTER))
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["rtl", "test", "--adapter", ADAPTER, "--strict"], "--strict is for modules with the package's cycles"),
+        (["rtl", "test", "--strict"], "--strict is for modules of your own: give --modules"),
+        (["rtl", "test", "--adapter", ADAPTER, "--profile", "deep"], "--profile is for modules of the package"),
+        (["rtl", "test", "sqadd", "--adapter", ADAPTER], "adapter.toml is of quantize_down, not of 'sqadd'"),
+        (["rtl", "test", "--adapter", ADAPTER, "--modules", "nosuch"], "--modules: there is no folder nosuch"),
+        (["rtl", "test", "--adapter", "nosuch"], "cannot read the adapter nosuch: No such file"),
+        (["rtl", "bulk", "--all", "--adapter", ADAPTER], "give no other unit, no --all and no --profile"),
+        (["rtl", "bulk", "quantized_add", "--adapter", ADAPTER], "give no other unit, no --all and no --profile"),
+    ],
+)
+def test_options_that_do_not_go_together_are_one_sentence(words: list[object], sentence: str) -> None:
+    done = lanewise(*words, columns=400)
+    assert (done.exit_code, sentence in done.output) == (2, True), done.output

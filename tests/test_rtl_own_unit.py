@@ -1,0 +1,56 @@
+"""A streaming unit of somebody else: a skid buffer, another latency, a synchronous reset, other ports, warnings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from rtl_models.tools.linter import warnings_of
+from rtl_models.unit_run import Built
+from support.own_unit import CHANGES, DOUBLES, DROPS, NONE, ROUNDS, WAITS, WAITS_IN_A_REGISTER, said_of, with_faults
+
+pytestmark = pytest.mark.rtl
+SCENARIOS: Final = "rtl_models.benches.unit_scenarios"
+NEVER, SOMETIMES, FILLED = "frames/pattern=never", "one_beat_frames/pattern=sometimes", "filled_up"
+WITHOUT = "valid_without_ready"
+
+
+@pytest.fixture(scope="module")
+def unit() -> Built:
+    return with_faults()
+
+
+def test_its_three_warnings_are_told(unit: Built) -> None:
+    assert unit.folder is not None
+    said = warnings_of(unit.design(unit.folder))
+    assert [one.rpartition(" ")[2] for one in said] == ["(WIDTHEXPAND)", "(WIDTHEXPAND)", "(WIDTHTRUNC)"]
+    assert all(Path(one.partition(":")[0]).name == "requantizer.sv" for one in said)
+
+
+def test_it_passes(unit: Built) -> None:
+    scenarios = rf"no_stalls|{SOMETIMES}|{FILLED}|{WITHOUT}|reset_inside/pattern=bursts|report"
+    said = said_of(unit, NONE, SCENARIOS, scenarios)
+    assert (len(said), {text for text in said.values() if text}) == (6, set())
+
+
+def test_by_the_cycles_of_the_package_it_fails(unit: Built) -> None:
+    said = said_of(Built(unit.unit, 4, strict=True, adapter=unit.adapter), NONE, SCENARIOS, f"no_stalls|{FILLED}")
+    assert said == {"no_stalls": "the latency is [6] cycles, the package says 4"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "scenario", "words"),
+    [
+        (DROPS, "frames/pattern=sometimes", "since the reset beat 13 is lost"),
+        (DOUBLES, SOMETIMES, "since the reset beat 0 comes twice"),
+        (DOUBLES, FILLED, "since the reset beat 0 comes twice"),
+        (CHANGES, SOMETIMES, "a result that was valid and not taken changed: outputs must hold"),
+        (WAITS, SOMETIMES, "valid_o is 1 when ready_i rises: valid and data must not wait for ready"),
+        (WAITS_IN_A_REGISTER, WITHOUT, "ready_i was 0, and valid must not wait for ready"),
+        (ROUNDS, NEVER, ", number 2: "),
+    ],
+)
+def test_a_fault_in_it_is_found_and_told(unit: Built, fault: int, scenario: str, words: str) -> None:
+    assert words in said_of(unit, fault, SCENARIOS, scenario)[scenario]

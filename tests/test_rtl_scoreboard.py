@@ -1,0 +1,45 @@
+"""What became of a beat, told from the beats around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from rtl_models.benches.driving.scoreboard import became
+
+DUE = np.random.default_rng(5).permutation(400).reshape(100, 4)
+DEFINED = np.zeros_like(DUE)
+
+
+def first_wrong(came: np.ndarray) -> int:
+    count = min(len(came), len(DUE))
+    return int(np.argwhere((came[:count] != DUE[:count]).any(axis=1))[0, 0])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda due: np.delete(due, 17, axis=0), "beat 17 is lost"),
+        (lambda due: np.delete(due, [17, 18, 19], axis=0), "beats 17 to 19 are lost"),
+        (lambda due: np.insert(due, 17, due[17], axis=0), "beat 17 comes twice"),
+        (lambda due: due[[*range(98), 99, 98]], "beats 98 and 99 come in the wrong order"),
+        (lambda due: due[[*range(17), 18, 17, *range(19, 100)]], "beats 17 and 18 come in the wrong order"),
+        (lambda due: np.insert(due, 17, 999, axis=0),
+         "beat 17 is none that was sent: those that are due come after it"),
+        (lambda due: np.vstack([due[:17], due[17] + [0, 0, 1, 0], due[18:]]), ""),
+        (lambda due: np.vstack([due[:99], due[99] + 1]), ""),
+    ],
+)  # fmt: skip
+def test_what_became_of_a_beat_is_told(change: Callable[[np.ndarray], np.ndarray], said: str) -> None:
+    came = change(DUE)
+    assert became(DUE, came, DEFINED, first_wrong(came)) == said
+
+
+def test_numbers_that_may_be_anything_do_not_hide_a_lost_beat() -> None:
+    undefined = np.zeros_like(DUE)
+    undefined[:, 3] = 1
+    came = np.delete(DUE, 17, axis=0)
+    came[:, 3] = 7
+    assert became(DUE, came, undefined, 17) == "beat 17 is lost"
