@@ -159,7 +159,9 @@ test-rtl: $(TESTED)
 	@$(BIN)/lanewise rtl cover
 	@$(BIN)/lanewise rtl prove
 	@$(BIN)/lanewise rtl mutate
-	@$(BIN)/python -m pytest tests/long/rtl_synthesis.py
+	@$(BIN)/python -m pytest tests/long/rtl_synthesis.py tests/long/rtl_example.py
+	@$(BIN)/lanewise rtl test --adapter rtl_models/examples/requantizer/adapter.toml
+	@$(BIN)/lanewise rtl bulk --adapter rtl_models/examples/requantizer/adapter.toml
 
 # core128 on a million random words in each of three configurations, on the kernels, with faults; its rows proved.
 test-core128: $(TESTED)

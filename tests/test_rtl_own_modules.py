@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rtl_models.command import exhaust as exhaust_command
+from rtl_models.exhaustive.run import Disagreement, Exhausted
 from rtl_models.operators import OPERATORS
 from rtl_models.run import design
 from rtl_models.tools.linter import warnings_of
@@ -33,6 +35,15 @@ def test_a_warning_of_the_linter_is_shown_once_and_is_no_failure(narrow: Path) -
     assert (done.exit_code, len(shown), "\x1b" in done.output) == (0, 1, False)
     assert shown[0].endswith("generates 8 bits. (WIDTHTRUNC)")
     assert "mine\\x1b/sqadd.sv:" in shown[0]
+
+
+def test_all_pairs_are_those_of_the_users_module(narrow: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Exhausted(5, Disagreement((1, 2), (4, False), (3, False)))
+    found = {(): Exhausted(9), (narrow,): wrong}
+    monkeypatch.setattr(exhaust_command, "compare_every_pair", lambda _, __, before: found[tuple(before)])
+    done = [lanewise("rtl", "exhaust", "sqadd", *words) for words in ([], ["--modules", narrow])]
+    assert [one.exit_code for one in done] == [0, 1]
+    assert f"expected (3, False); again: lanewise rtl exhaust sqadd --modules '{narrow.parent}/" in done[1].stdout
 
 
 def test_of_the_packages_own_modules_a_warning_stays_an_error() -> None:

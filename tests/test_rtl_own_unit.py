@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +10,19 @@ import pytest
 
 from rtl_models.tools.linter import warnings_of
 from rtl_models.unit_run import Built
-from support.own_unit import CHANGES, DOUBLES, DROPS, NONE, ROUNDS, WAITS, WAITS_IN_A_REGISTER, said_of, with_faults
+from support.own_unit import (
+    CHANGES,
+    DOUBLES,
+    DROPS,
+    EXAMPLE,
+    NONE,
+    ROUNDS,
+    WAITS,
+    WAITS_IN_A_REGISTER,
+    own_bench_says,
+    said_of,
+    with_faults,
+)
 
 pytestmark = pytest.mark.rtl
 SCENARIOS: Final = "rtl_models.benches.unit_scenarios"
@@ -54,3 +67,20 @@ def test_by_the_cycles_of_the_package_it_fails(unit: Built) -> None:
 )
 def test_a_fault_in_it_is_found_and_told(unit: Built, fault: int, scenario: str, words: str) -> None:
     assert words in said_of(unit, fault, SCENARIOS, scenario)[scenario]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"), [(NONE, ""), (DOUBLES, "numbers differ"), (ROUNDS, "the first is number 2 of")]
+)
+def test_a_bench_of_ones_own_asks_the_golden_arithmetic(
+    unit: Built, fault: int, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLE))
+    said = own_bench_says(unit, fault)["agrees_with_the_golden_arithmetic"]
+    assert words in said if words else not said
+
+
+def test_the_example_needs_nothing_of_the_benches_here() -> None:
+    imported = re.findall(r"^(?:from|import) (\w+)", (EXAMPLE / "requantizer_bench.py").read_text(), re.MULTILINE)
+    assert {"cocotb", "numpy", "sim"} <= set(imported)
+    assert "rtl_models" not in imported

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from typing import Annotated, Final
 
 import typer
 
 from isa.errors import MISMATCH
+from rtl_models.command.options import Modules, NotTaken, chosen_modules, refuse_own_hardware
 from rtl_models.exhaustive.run import can_be_exhausted, compare_every_pair
 from rtl_models.operators import OPERATORS
 from sim.terminal.output import fail, print_progress, print_text
@@ -19,8 +21,13 @@ _WIDTH: Final = 16
 def exhaust(
     names: Annotated[list[str] | None, typer.Argument(help="Lanes with two operands.")] = None,
     all_lanes: Annotated[bool, typer.Option("--all", help="Every lane that can be exhausted.")] = False,
+    modules: Modules = None,
+    adapter: NotTaken = None,
 ) -> None:
     """Compare all 2^32 pairs of 16-bit operands of a lane with its expression in the isa semantics."""
+    refuse_own_hardware("exhaust", "an adapter is of a streaming unit, not of a lane", adapter)
+    before = chosen_modules(modules)
+    again = f" --modules {shlex.quote(str(before[0]))}" if before else ""
     possible = [name for name, operator in OPERATORS.items() if can_be_exhausted(operator, _WIDTH)]
     if all_lanes == bool(names):
         fail(f"give --all or some of {', '.join(possible)}")
@@ -29,10 +36,11 @@ def exhaust(
     agreeing, wanted = 0, names or possible
     for name in wanted:
         begun = time.monotonic()
-        exhausted = compare_every_pair(OPERATORS[name], _WIDTH)
+        exhausted = compare_every_pair(OPERATORS[name], _WIDTH, before)
         wrong, said = exhausted.disagreement, "all agree"
         if wrong is not None:
-            said = f"{wrong.operands} give {wrong.given}, expected {wrong.expected}; again: lanewise rtl exhaust {name}"
+            said = f"{wrong.operands} give {wrong.given}, expected {wrong.expected}"
+            said += f"; again: lanewise rtl exhaust {name}{again}"
         agreeing += wrong is None
         print_text(f"{name}, {_WIDTH} bits: {exhausted.pairs:,} pairs compared, {said}")
         print_progress(f"{name}: {time.monotonic() - begun:.0f} s")

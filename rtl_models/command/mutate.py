@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE
+from rtl_models.command.options import NotTaken, refuse_own_hardware
 from rtl_models.mutation.judgement import Judgement, judge
 from rtl_models.mutation.kept import keep_or_judge, tools
 from rtl_models.mutation.report import TIMEOUT, Asked, as_json, details, line, summary
@@ -27,12 +28,15 @@ def mutate(
     certificates: Annotated[Path | None, typer.Option(help="Write what became of each mutant to this file.")] = None,
     timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for one question to the solver.")] = TIMEOUT,
     mutant: Annotated[int | None, typer.Option(min=1, help="Only that one of the mutants, by its number.")] = None,
+    modules: NotTaken = None,
+    adapter: NotTaken = None,
 ) -> None:
     """Plant one wrong bit at a time in the modules: benches must notice it, or proofs that it changes nothing.
 
     Exit code 1 where a mutant is neither killed nor proved to be equivalent, 2 for a name that no module has and for
     a number that no mutant has.
     """
+    refuse_own_hardware("mutate", "its mutants are judged cycle by cycle, as the modules here go", modules, adapter)
     asked = Asked(name, count, seed, timeout, mutant)
     wanted = targets_named(name) or [target for target in targets() if str(target.subject) == name]
     if not wanted:

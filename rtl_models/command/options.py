@@ -40,6 +40,10 @@ def chosen_modules(folder: Path | None) -> list[Path]:
         fail(f"--modules: {nothing}")
 
 
+NotTaken = Annotated[Path | None, typer.Option(hidden=True)]
+"""An option of other commands, which one knows to say that it does not take it: `refuse_own_hardware`."""
+
+
 class OwnHardware(NamedTuple):
     """What a user gave: folders whose modules go before the package's, an adapter, and by which rules they go."""
 
@@ -64,6 +68,12 @@ def chosen_hardware(modules: Path | None, adapter: Path | None, strict: bool) ->
         fail(f"--modules: there is no folder {modules}")
     found = read_adapter(adapter, modules)
     return OwnHardware([(modules or adapter.parent).absolute()], found, False)
+
+
+def refuse_own_hardware(command: str, why: str, *given: Path | None) -> None:
+    """End a command that takes no module of a user's own where one is given."""
+    if any(one is not None for one in given):
+        fail(f"lanewise rtl {command} does not take a module of yours: {why}; lanewise rtl test does")
 
 
 def print_warnings(outcome: BenchOutcome, shown: set[str]) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE
 from isa.evaluate.smt import solver_version
+from rtl_models.command.options import NotTaken, refuse_own_hardware
 from rtl_models.formal.report import as_json, details, line, summary
 from rtl_models.formal.run import TheoremVerdict, theorems_named, verdicts
 from rtl_models.formal.theorems import LANES
@@ -24,12 +25,15 @@ def prove(
     json_wanted: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     lanes: Annotated[int, typer.Option(help="4, 8 or 16 lanes of the units that are not proved at all three.")] = LANES,
     timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for one question to the solver.")] = 60,
+    modules: NotTaken = None,
+    adapter: NotTaken = None,
 ) -> None:
     """Prove for all inputs that the lane modules compute what the isa semantics say.
 
     Each theorem has a false claim, a fault in the module, which must be refuted.  Exit code 1 where a theorem is not
     proved or a false claim not refuted, 2 for a name that no theorem has and for a module that yosys refuses.
     """
+    refuse_own_hardware("prove", "its theorems are about the registers of the modules here", modules, adapter)
     if lanes not in LANE_COUNTS:
         fail(f"a beat of {lanes} lanes: give {', '.join(map(str, LANE_COUNTS))}", USAGE)
     asked = theorems_named(what, lanes)

@@ -12,6 +12,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from isa.errors import INTERRUPTED, MISSING, USAGE, pip_install
+from rtl_models.command.options import NotTaken, refuse_own_hardware
 from rtl_models.synthesis.designs import PROFILES, Design, designs
 from rtl_models.synthesis.figures import Figures, figures_of, tools
 from rtl_models.synthesis.plot import ENDINGS, drawn
@@ -33,12 +34,15 @@ def synth(
     clock: Annotated[int, typer.Option(min=1, max=1000, help="MHz that nextpnr is to reach.")] = 200,
     json_wanted: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw elements a second against cells: .png or .svg.")] = None,
+    modules: NotTaken = None,
+    adapter: NotTaken = None,
 ) -> None:
     """Synthesize, place and route the units for an ECP5: cells, multipliers, registers, highest clock.
 
     Half a minute for each design; what is finished is kept until a source or a tool changes.  Exit code 2 for a name
     that no design has, for a module that yosys refuses, and where nextpnr can place none of the designs.
     """
+    refuse_own_hardware("synth", "it knows the ports and the files of the modules here", modules, adapter)
     try:
         numbers, profiles = _chosen(lanes, LANE_COUNTS, "--lanes"), _chosen(profile, PROFILES, "--profile")
         wanted = designs(what or [], numbers, profiles)

@@ -9,7 +9,7 @@ from typing import Final
 
 from rtl_models.adapters import read_adapter
 from rtl_models.session import Session
-from rtl_models.tools.build_cache import Simulator, built
+from rtl_models.tools.build_cache import Simulator, TopModule, built
 from rtl_models.unit_harness import TOP
 from rtl_models.unit_run import Built
 from sim.toolchain.compilers import cache_directory
@@ -46,6 +46,27 @@ def with_faults() -> Built:
             write_whole(folder / name, text.encode())
     adapter = read_adapter(folder / ADAPTER.name)
     return Built(adapter.unit, 4, strict=False, adapter=adapter)
+
+
+def alone(unit: Built) -> TopModule:
+    """The module by itself, with all its ports to be seen, for four numbers a beat."""
+    adapter = unit.adapter
+    if adapter is None:
+        raise ValueError(f"{unit.title} has no adapter")
+    folder = adapter.file.parent
+    control = [f'public_flat_rw -module "{adapter.module}" -var "{port}"' for port in adapter.ports.values()]
+    texts = {"ports.vlt": "\n".join(["`verilator_config", *control, ""])}
+    source = f"{adapter.module}.sv"
+    return TopModule(adapter.module, texts | {source: (folder / source).read_text()}, (folder,))
+
+
+def own_bench_says(unit: Built, fault: int) -> dict[str, str]:
+    """What the bench of the example says, which knows nothing of lanewise's, with one of the faults."""
+    made = built(alone(unit))
+    session = Session("example", "requantizer", 1, Simulator((*made.command, f"+fault={fault}"), made.tracing), {})
+    said = session.run("requantizer_bench")
+    shutil.rmtree(session.folder)
+    return said
 
 
 def said_of(unit: Built, fault: int, bench: str, scenarios: str) -> dict[str, str]:
