@@ -43,3 +43,12 @@ def test_numbers_that_may_be_anything_do_not_hide_a_lost_beat() -> None:
     came = np.delete(DUE, 17, axis=0)
     came[:, 3] = 7
     assert became(DUE, came, undefined, 17) == "beat 17 is lost"
+
+
+def test_where_two_things_can_have_happened_nothing_is_told() -> None:
+    due = np.array([[1], [2], [1], [1], [2], [1]])  # 1 1 1 2 1: beat 1 is lost, or beat 0 came twice
+    assert became(due, np.array([[1], [1], [2], [1], [1]]), np.zeros_like(due), 1) == ""
+
+
+def test_where_every_beat_comes_twice_the_first_is_told() -> None:
+    assert became(DUE, np.repeat(DUE, 2, axis=0), DEFINED, 1) == "beat 0 comes twice"

@@ -13,7 +13,9 @@ _MOST_LOST: Final = 64
 
 
 def became(due: Int64Array, came: Int64Array, undefined: Int64Array, at: int) -> str:
-    """A sentence about beat `at`, the first that is not as it is due; nothing where its numbers alone are wrong.
+    """A sentence about beat `at`, the first that is not as it is due.
+
+    Nothing where its numbers alone are wrong, and where more than one thing can have happened: many beats are alike.
 
     `due` and `came` are int64 [beats, numbers of a beat], all beats since a reset in their order; `undefined` has the
     shape of `due` and is 1 where any number is right.
@@ -27,11 +29,18 @@ def became(due: Int64Array, came: Int64Array, undefined: Int64Array, at: int) ->
 
     if alike(at + 1, at + 1):
         return ""
-    if alike(at, at + 1, 1, 1) and alike(at + 1, at, 1, 1) and alike(at + 2, at + 2, 0):
-        return f"beats {at} and {at + 1} come in the wrong order"
-    if at and (came[at] == came[at - 1]).all() and alike(at + 1, at, 1, 1):
-        return f"beat {at - 1} comes twice"
-    lost = next((count for count in range(1, _MOST_LOST + 1) if alike(at, at + count)), 0)
-    if lost:
-        return f"beat {at} is lost" if lost == 1 else f"beats {at} to {at + lost - 1} are lost"
-    return f"beat {at} is none that was sent: those that are due come after it" if alike(at + 1, at) else ""
+    several = (count for count in range(2, _MOST_LOST + 1) if alike(at, at + count, _FEW + 1, _FEW + 1))
+    lost = 1 if alike(at, at + 1) else next(several, 0)
+    again = at > 0 and bool((came[at] == came[at - 1]).all())
+    every_twice = alike(at + 1, at, 1, 1) and alike(at + 2, at, 1, 1)
+    said = {
+        f"beats {at} and {at + 1} come in the wrong order": (
+            alike(at, at + 1, 1, 1) and alike(at + 1, at, 1, 1) and alike(at + 2, at + 2, 0)
+        ),
+        f"beat {at - 1} comes twice": again and (alike(at + 1, at) or every_twice),
+        f"beat {at} is lost": lost == 1,
+        f"beats {at} to {at + lost - 1} are lost": lost > 1,
+        f"beat {at} is none that was sent: those that are due come after it": not again and alike(at + 1, at),
+    }
+    fitting = [sentence for sentence, fits in said.items() if fits]
+    return fitting[0] if len(fitting) == 1 else ""
