@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,8 @@ from support.own_unit import (
     DOUBLES,
     DROPS,
     EXAMPLE,
+    GIVES_UP,
+    NO_RESET,
     NONE,
     ROUNDS,
     WAITS,
@@ -27,7 +30,7 @@ from support.own_unit import (
 pytestmark = pytest.mark.rtl
 SCENARIOS: Final = "rtl_models.benches.unit_scenarios"
 NEVER, SOMETIMES, FILLED = "frames/pattern=never", "one_beat_frames/pattern=sometimes", "filled_up"
-WITHOUT = "valid_without_ready"
+WITHOUT, RESET = "valid_without_ready", "reset_inside/pattern=bursts"
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +46,15 @@ def test_its_three_warnings_are_told(unit: Built) -> None:
 
 
 def test_it_passes(unit: Built) -> None:
-    scenarios = rf"no_stalls|{SOMETIMES}|{FILLED}|{WITHOUT}|reset_inside/pattern=bursts|report"
+    scenarios = rf"no_stalls|{SOMETIMES}|{FILLED}|{WITHOUT}|{RESET}|report"
     said = said_of(unit, NONE, SCENARIOS, scenarios)
     assert (len(said), {text for text in said.values() if text}) == (6, set())
+
+
+def test_a_reset_that_is_said_to_be_asynchronous_must_act_without_a_clock(unit: Built) -> None:
+    assert unit.adapter is not None
+    said = said_of(replace(unit, adapter=replace(unit.adapter, asynchronous=True)), NONE, SCENARIOS, RESET)
+    assert said[RESET] == "valid_o is 1 under reset before the next edge: the reset must be asynchronous"
 
 
 def test_by_the_cycles_of_the_package_it_fails(unit: Built) -> None:
@@ -63,6 +72,8 @@ def test_by_the_cycles_of_the_package_it_fails(unit: Built) -> None:
         (WAITS, SOMETIMES, "valid_o is 1 when ready_i rises: valid and data must not wait for ready"),
         (WAITS_IN_A_REGISTER, WITHOUT, "ready_i was 0, and valid must not wait for ready"),
         (ROUNDS, NEVER, ", number 2: "),
+        (GIVES_UP, FILLED, "result_o of beat "),
+        (NO_RESET, RESET, "valid_o is 1 under reset, after 16 edges of the clock"),
     ],
 )
 def test_a_fault_in_it_is_found_and_told(unit: Built, fault: int, scenario: str, words: str) -> None:

@@ -17,17 +17,28 @@ from sim.toolchain.kept import write_whole
 
 EXAMPLE: Final = Path(__file__).parents[2] / "rtl_models" / "examples" / "requantizer"
 ADAPTER: Final = EXAMPLE / "adapter.toml"
-NONE, DROPS, DOUBLES, CHANGES, WAITS, ROUNDS, WAITS_IN_A_REGISTER = range(7)
+NONE, DROPS, DOUBLES, CHANGES, WAITS, ROUNDS, WAITS_IN_A_REGISTER, GIVES_UP, NO_RESET = range(9)
 _PLANTED: Final = (
-    ("skid_buffer", "s_ready = !full;", f"s_ready = !full || fault == {DROPS};"),
+    (
+        "skid_buffer",
+        "s_ready = !full;",
+        f"s_ready = !full || fault == {DROPS} || (fault == {GIVES_UP} && waited > 60);",
+    ),
     ("skid_buffer", "else if (m_ready) full", f"else if (m_ready && !(fault == {DOUBLES} && s_valid && !full)) full"),
     ("requantizer", "if (go[6]) m_bytes", f"if (go[6] || fault == {CHANGES}) m_bytes"),
     ("requantizer", "= valid[6];", f"= valid[6] && (m_ready || fault != {WAITS});"),
+    ("requantizer", "if (rst) valid", f"if (rst && fault != {NO_RESET}) valid"),
     ("requantizer", "&& shift != 0", f"&& shift != 0 && !(fault == {ROUNDS} && lane == 2)"),
     ("requantizer", "= !valid[k] ||", f"= !valid[k] && !(fault == {WAITS_IN_A_REGISTER} && k == 6) ||"),
 )
 """Of the module's files the right text and the wrong one."""
-_CHOSEN: Final = '\n);\n  integer fault;\n  initial if (!$value$plusargs("fault=%d", fault)) fault = 0;\n'
+_CHOSEN: Final = """
+);
+  integer fault;
+  initial if (!$value$plusargs("fault=%d", fault)) fault = 0;
+  reg [7:0] waited;
+  always @(posedge clk) waited <= m_valid && !m_ready ? waited + 1 : 0;
+"""
 
 
 def with_faults() -> Built:
