@@ -150,7 +150,8 @@ test-campaign: $(TESTED)
 prove: $(TESTED)
 	@$(BIN)/lanewise prove
 
-# The hardware: every bench, a million beats of every unit, all pairs of 16 bits, proofs, mutants, coverage, synthesis.
+# The hardware: every bench, a million beats of every unit, all pairs of 16 bits, proofs, mutants, coverage, synthesis, the
+# example of a user's own unit.
 test-rtl: $(TESTED)
 	@$(BIN)/lanewise rtl test
 	@$(BIN)/lanewise rtl bulk --all

@@ -67,7 +67,6 @@ def test_by_the_cycles_of_the_package_it_fails(unit: Built) -> None:
     [
         (DROPS, "frames/pattern=sometimes", "since the reset beat 13 is lost"),
         (DOUBLES, SOMETIMES, "since the reset beat 0 comes twice"),
-        (DOUBLES, FILLED, "since the reset beat 0 comes twice"),
         (CHANGES, SOMETIMES, "a result that was valid and not taken changed: outputs must hold"),
         (WAITS, SOMETIMES, "valid_o is 1 when ready_i rises: valid and data must not wait for ready"),
         (WAITS_IN_A_REGISTER, WITHOUT, "ready_i was 0, and valid must not wait for ready"),
