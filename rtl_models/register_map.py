@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
 Settings = Mapping[str, int]
@@ -14,6 +15,8 @@ Settings = Mapping[str, int]
 
 CHANNELS: Final = 64
 """The channels that the tables have, the default of the parameter Channels."""
+MOST_CHANNELS: Final = 3840
+"""The most that the parameter can be: from `TABLES` to the end of the addresses there is room for no more."""
 STATUS: Final = 0x00
 """The address of the causes of `error_o`: a bit is set by a write that is refused, cleared by writing a 1 to it."""
 CAUSES: Final = {"illegal value": 0b001, "unaligned address": 0b010, "unmapped address": 0b100}
@@ -145,26 +148,41 @@ REGISTERS: Final = (
 )
 """The registers that hold settings, in the order of their addresses."""
 
-_TABLES: Final = tuple(
-    Register(field.setting.upper(), TABLES + 16 * channel + 4 * number, (field,))
-    for channel in range(CHANNELS)
-    for number, field in enumerate(
-        (
-            _int32(f"bias[{channel}]"), _int32(f"multiplier[{channel}]"), _shift(f"shift[{channel}]"),
-            _unsigned(f"left_shift[{channel}]", 5, 0, 30),
+
+@cache
+def registers(channels: int = CHANNELS) -> tuple[Register, ...]:
+    """`REGISTERS`, of hardware that has so many channels."""
+    own = (_unsigned("channels", 12, 1, channels),)
+    return tuple(replace(register, fields=own) if register.name == "CHANNELS" else register for register in REGISTERS)
+
+
+@cache
+def _tables(channels: int) -> tuple[Register, ...]:
+    return tuple(
+        Register(field.setting.upper(), TABLES + 16 * channel + 4 * number, (field,))
+        for channel in range(channels)
+        for number, field in enumerate(
+            (
+                _int32(f"bias[{channel}]"), _int32(f"multiplier[{channel}]"), _shift(f"shift[{channel}]"),
+                _unsigned(f"left_shift[{channel}]", 5, 0, 30),
+            )
         )
-    )
-)  # fmt: skip
-_BY_ADDRESS: Final = {register.address: register for register in (*REGISTERS, *_TABLES)}
+    )  # fmt: skip
 
 
-def register_writes(settings: Settings) -> list[tuple[int, int]]:
+@cache
+def _by_address(channels: int) -> Mapping[int, Register]:
+    return {register.address: register for register in (*registers(channels), *_tables(channels))}
+
+
+def register_writes(settings: Settings, channels: int = CHANNELS) -> list[tuple[int, int]]:
     """The writes, (address, data), after which a unit has these settings; those of tables are named as "shift[3]".
 
     What shares a register with one of them and is not among them gets its value after reset.  CHANNELS comes last: it
-    starts a row of the tables.  Raises ValueError for a setting that there is not, and for an illegal one.
+    starts a row of the tables, which have so many `channels`.  Raises ValueError for a setting that there is not, and
+    for an illegal one.
     """
-    words = (*_TABLES, *REGISTERS)
+    words = (*_tables(channels), *registers(channels))
     if unknown := sorted(set(settings) - {field.setting for register in words for field in register.fields}):
         raise ValueError(f"there is no setting {unknown[0]!r}: see REGISTERS.md")
     concerned = [register for register in words if any(field.setting in settings for field in register.fields)]
@@ -172,10 +190,14 @@ def register_writes(settings: Settings) -> list[tuple[int, int]]:
     return [(register.address, register.encoded(settings)) for register in concerned]
 
 
-def cause(address: int, data: int) -> int:
-    """The bit of STATUS that a write sets: a value of `CAUSES`, or 0 where the write is taken."""
+def cause(address: int, data: int, channels: int = CHANNELS) -> int:
+    """The bit of STATUS that a write sets: a value of `CAUSES`, or 0 where the write is taken.
+
+    The hardware has tables of so many `channels`.
+    """
+    words = _by_address(channels)
     if address % 4:
         return CAUSES["unaligned address"]
-    if address != STATUS and address not in _BY_ADDRESS:
+    if address != STATUS and address not in words:
         return CAUSES["unmapped address"]
-    return 0 if address == STATUS or _BY_ADDRESS[address].takes(data) else CAUSES["illegal value"]
+    return 0 if address == STATUS or words[address].takes(data) else CAUSES["illegal value"]

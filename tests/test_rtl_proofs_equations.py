@@ -151,8 +151,16 @@ def is_zero(read: Signals) -> Statement:
         "logic bit_of_nothing; assign saturated_o = bit_of_nothing; assign result_o = 0;",
         "assign result_o = 0;",
         "assign saturated_o = 1'bx; assign result_o = 0;",
+        "logic zeros [3]; assign zeros = '{0, 0, 0}; assign saturated_o = zeros[a_i[1:0]]; assign result_o = 0;",
     ],
-    ids=["a register", "a bit beyond the end", "a wire without driver", "an output without driver", "an unknown"],
+    ids=[
+        "a register",
+        "a bit beyond the end",
+        "a wire without driver",
+        "an output without driver",
+        "an unknown",
+        "a word",
+    ],
 )
 def test_what_no_input_determines_is_never_taken_for_a_value(statements: str, tmp_path: Path) -> None:
     try:
@@ -242,6 +250,13 @@ def test_a_wire_that_the_module_does_not_have_so_wide_is_refused(wire: str, kind
 def test_a_combinational_loop_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Refused):
         derive_equations(made("assign saturated_o = 0; assign result_o = ~result_o & a_i;"), tmp_path)
+
+
+def test_a_loop_through_a_memory_is_refused(tmp_path: Path) -> None:
+    written = "logic [7:0] kept [3]; always_ff @(posedge clk_i) kept[a_i[1:0]] <= a_i;"
+    derive_equations(made(f"{written} assign saturated_o = 0; assign result_o = kept[a_i[3:2]];"), tmp_path)
+    with pytest.raises(Refused, match="found logic loop"):
+        derive_equations(made(f"{written} assign saturated_o = 0; assign result_o = kept[result_o[1:0]];"), tmp_path)
 
 
 def test_equations_are_made_again_only_for_another_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from isa.evaluate.exact import Evaluation
-from isa.lane import S32, U32, Int, Lane, Read, constant, walk
+from isa.lane import S32, U16, U32, Int, Lane, Read, constant, walk
 from rtl_models.cores.names import CORES
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal.claims import Signals, on
@@ -43,7 +43,7 @@ from rtl_models.formal.units.pieces import multiply_high
 from rtl_models.formal.units.pipelines import OutputBits, Pipeline
 from rtl_models.formal.units.registers import RegisterUpdate
 from rtl_models.formal.units.walk import BeatPlace
-from rtl_models.register_map import CHANNELS, REGISTERS, TABLES, cause
+from rtl_models.register_map import CHANNELS, MOST_CHANNELS, REGISTERS, TABLES, cause
 from rtl_models.register_map import Register as Word
 from rtl_models.tools.sources import LANES
 from rtl_models.unit_values import ONE_ROUNDING, UNDEFINED, requantize
@@ -57,12 +57,24 @@ SLOW = {"gemm_core", "mac_array", "quantized_add", "quantize_down_channels", "tr
 """What `lanewise rtl prove` proves, as it does the wider parts: made of parts proved here, or of many lanes alike."""
 
 
+def is_short(subject: Subject) -> bool:
+    """Whether tables are those of two beats, or of 4 lanes and three or five."""
+    parameters = dict(subject.parameters)
+    beats = parameters.get("Channels", 0) // parameters.get("Lanes", 1)
+    return subject.module != "channel_tables" or beats == 2 or (beats <= 5 and parameters["Lanes"] == 4)
+
+
 def is_fast(theorem: Theorem | Lemma) -> bool:
     if isinstance(theorem, Lemma):
         return True
     parameters = dict(theorem.subject.parameters)
     own = theorem.subject.module not in SLOW and "PerChannel" not in parameters
-    return own and "bits" not in theorem.claim.name and not {16, 32} & {parameters.get("Width")} - {None}
+    return (
+        own
+        and is_short(theorem.subject)
+        and "bits" not in theorem.claim.name
+        and not {16, 32} & {parameters.get("Width")} - {None}
+    )
 
 
 FAST = [theorem for theorem in theorems() if is_fast(theorem)]
@@ -202,10 +214,50 @@ def test_a_fault_that_only_more_lanes_show_is_refuted_by_default(
     assert decide(subject, derive_equations(mutant, cache), SECONDS).outcome == "refuted"
 
 
+def tables_of(channels: int, lanes: int = 4) -> Subject:
+    return Subject("channel_tables", (("Lanes", lanes), ("Channels", channels), ("LeftShifts", 1)))
+
+
+DEPENDING_ON_CHANNELS = {
+    "three beats without an end": (
+        tables_of(12), "ends_row ? '0 :", "ends_row && following != 32'(Channels) ? '0 :",
+    ),
+    "five beats without an end": (
+        tables_of(20), "ends_row ? '0 :", "ends_row && following != 32'(Channels) ? '0 :",
+    ),
+    "channels from 64 on are written where the first are": (
+        tables_of(68), "(channel_i >> $clog2(Lanes))", "((channel_i & 12'd63) >> $clog2(Lanes))",
+    ),
+}  # fmt: skip
+"""Faults that tables of 64 channels do not show."""
+
+
+@pytest.mark.parametrize(("subject", "text", "wrong"), DEPENDING_ON_CHANNELS.values(), ids=DEPENDING_ON_CHANNELS)
+def test_a_fault_that_only_other_tables_show_is_refuted_by_default(
+    subject: Subject, text: str, wrong: str, cache: Path
+) -> None:
+    fault = Fault("channel_tables.sv", text, wrong)
+    few = next(theorem for theorem in about(tables_of(8)) if "keep what is written" in theorem.claim.name)
+    assert decided(few, derive_equations(fault.planted(design_of(tables_of(8))), cache), SECONDS).outcome == "proved"
+    assert decide(subject, derive_equations(fault.planted(design_of(subject)), cache), SECONDS).outcome == "refuted"
+
+
+def test_registers_that_end_at_channel_64_are_refuted_where_there_are_more(cache: Path) -> None:
+    fault = Fault("config_registers.sv", "32'(table_channel_o) < Channels", "32'(table_channel_o) < 64")
+    outcomes = {}
+    for channels in (CHANNELS, MOST_CHANNELS):
+        subject = Subject("config_registers", (("Channels", channels),))
+        equations = derive_equations(fault.planted(design_of(subject)), cache)
+        outcomes[channels] = decide(subject, equations, SECONDS).outcome
+    assert outcomes == {CHANNELS: "equivalent", MOST_CHANNELS: "refuted"}
+
+
 SEQUENTIAL = [
     subject
     for subject in subjects()
-    if subject.module not in CORES and any("@1" in name for t in about(subject) for name in t.claim.inputs)
+    if subject.module not in CORES
+    and is_short(subject)
+    and any("@1" in name for t in about(subject) for name in t.claim.inputs)
 ]
 """Without cores, of which theorems say what goes from part to part: the parts are proved alone."""
 
@@ -477,16 +529,16 @@ def test_what_is_proved_to_be_legal_is_what_the_map_says(register: Word) -> None
     assert found == [register.takes(data) for data in WORDS]
 
 
-ENDS = [TABLES + 16 * channel + offset for channel in (0, CHANNELS - 1, CHANNELS) for offset in range(16)]
-
-
-@pytest.mark.parametrize("data", [0, 1, 30, 31, 32, 0x0001_0001, U32.high])
-def test_the_cause_that_a_write_is_proved_to_set_is_that_of_the_map(data: int) -> None:
-    addresses, condition = [*range(0x50), TABLES - 4, *ENDS, 0x2000, 0xFFF0, 0xFFFF], cause_set(Signals())
+@pytest.mark.parametrize("channels", [12, CHANNELS, MOST_CHANNELS])
+@pytest.mark.parametrize("data", [0, 1, 30, 31, 32, CHANNELS, MOST_CHANNELS, 0x0001_0001, U32.high])
+def test_the_cause_that_a_write_is_proved_to_set_is_that_of_the_map(data: int, channels: int) -> None:
+    beside = [TABLES + 16 * c + offset for c in (0, channels - 1, channels) for offset in range(16)]
+    ends = [address for address in beside if address <= U16.high]
+    addresses, condition = [*range(0x50), TABLES - 4, *ends, 0x2000, 0xFFF0, 0xFFFF], cause_set(Signals(), channels)
     found = [
         Evaluation(ClaimInputs({"write_i": 1, "address_i": at, "data_i": data})).value(condition) for at in addresses
     ]
-    assert found == [cause(at, data) for at in addresses]
+    assert found == [cause(at, data, channels) for at in addresses]
 
 
 SQADD = at_width("sqadd", 8)

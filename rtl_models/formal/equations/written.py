@@ -14,11 +14,14 @@ from rtl_models.tools.sources import sources_of
 from rtl_models.tools.yosys import reading, run_script, yosys_version
 from sim.toolchain.kept import write_whole
 
-READ: Final = "proc; flatten; memory_map; opt_clean; check -assert"
+READ: Final = "proc; flatten; opt_clean; check -assert; memory_map; opt_clean"
 """From sources to a flat netlist: the solver can do without yosys's optimizations.
 
-A loop or a wire with two drivers is refused.
+A loop or a wire with two drivers is refused, and one without driver that is read.  It is asked before memories become
+registers: what then is read beyond the end of one has no driver either.
 """
+_LOOPS: Final = "setundef -undriven -anyconst; check -assert"
+"""A loop that goes through a memory is refused too."""
 _ON_THE_EDGE: Final = "i:clk_i %co1:+[CLK] r:CLK_POLARITY=1 r:CLK_POLARITY=1'1 %u %i"
 WRITE: Final = (
     f"delete t:$*dff* {_ON_THE_EDGE} %d; async2sync; dffunmap; setundef -undriven -anyconst; write_smt2 -stbv -wires"
@@ -28,7 +31,8 @@ WRITE: Final = (
 Equations have one clock, and do not say which: a register that does not move with the rising edge of `clk_i` is taken
 out, so that its value is unknown.
 A reset that acts at once becomes one that masks its register.  What nothing drives, and what is unknown in
-SystemVerilog, such as a bit beyond the end of a vector, becomes a free value: left to itself, yosys would choose 0.
+SystemVerilog, such as a bit beyond the end of a vector or a word beyond that of a memory, becomes a free value: left to
+itself, yosys would choose 0.
 """
 
 
@@ -68,7 +72,7 @@ def derive_equations(design: SubjectSources, cache: Path) -> str:
     Raises YosysMissing, Refused, ScratchUnusable, and OSError where the directory cannot be used.
     """
     asked = [design.subject.module, design.subject.parameters, sorted(design.sources.items())]
-    key = hashlib.sha256(json.dumps([yosys_version(), READ, WRITE, asked]).encode()).hexdigest()
+    key = hashlib.sha256(json.dumps([yosys_version(), READ, _LOOPS, WRITE, asked]).encode()).hexdigest()
     kept = cache / f"equations-{key}.smt2"
     if not kept.is_file():
         write_whole(kept, _written(design).encode())
@@ -78,5 +82,5 @@ def derive_equations(design: SubjectSources, cache: Path) -> str:
 def _written(design: SubjectSources) -> str:
     with scratch_folder() as scratch:
         read = reading(design.sources, design.subject.module, dict(design.subject.parameters), scratch)
-        run_script(f"{read}; {READ}; {WRITE} equations.smt2", scratch)
+        run_script(f"{read}; {READ}; {_LOOPS}; {WRITE} equations.smt2", scratch)
         return (scratch / "equations.smt2").read_text()

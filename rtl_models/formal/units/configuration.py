@@ -9,9 +9,17 @@ from isa.lane import S8, U1, U8, U16, U32, Int, Lane, constant, select
 from rtl_models.formal.claims import ReadSignal, Signals, Statement, all_of, claim, total
 from rtl_models.formal.equations.written import Subject
 from rtl_models.formal.theorem import Fault, Theorem
-from rtl_models.register_map import CAUSES, CHANNELS, REGISTERS, STATUS, TABLES, Register, RegisterField
+from rtl_models.register_map import (
+    CAUSES,
+    CHANNELS,
+    MOST_CHANNELS,
+    STATUS,
+    TABLES,
+    Register,
+    RegisterField,
+    registers,
+)
 
-SUBJECT = Subject("config_registers", (("Channels", CHANNELS),))
 _FILE = "config_registers.sv"
 _U2, _U3, _U12 = (Int(bits, signed=False) for bits in (2, 3, 12))
 _ACCEPTED = "assign accepted  = write_i & aligned & mapped & legal;"
@@ -27,16 +35,24 @@ _TABLE_WRONG = Fault(_FILE, "table_write_o   = accepted && in_tables", "table_wr
 
 
 def configuration_theorems() -> Iterator[Theorem]:
+    """With as many channels as by default, and with the most that there can be."""
+    for channels in (CHANNELS, MOST_CHANNELS):
+        yield from _with_channels(channels)
+
+
+def _with_channels(channels: int) -> Iterator[Theorem]:
     """Each register, then what they share."""
-    for register in REGISTERS:
-        name = f"{SUBJECT}: {register.name} takes what is legal and keeps it"
+    subject = Subject("config_registers", (("Channels", channels),))
+    for register in registers(channels):
+        name = f"{subject}: {register.name} takes what is legal and keeps it"
         checked = register.name in _RULES or any(field.low >= 0 for field in register.fields)
-        yield Theorem(claim(name, partial(_kept, register)), SUBJECT, _UNCHECKED if checked else _ALWAYS)
-    yield Theorem(
-        claim(f"{SUBJECT}: an illegal write sets its bit of STATUS, which is sticky", _status), SUBJECT, _FORGOTTEN
-    )
-    yield Theorem(claim(f"{SUBJECT}: the tables get legal writes alone", _tables), SUBJECT, _TABLE_WRONG)
-    yield Theorem(claim(f"{SUBJECT}: what is read is what is kept", _read_back), SUBJECT, _READ_WRONG)
+        yield Theorem(claim(name, partial(_kept, register)), subject, _UNCHECKED if checked else _ALWAYS)
+    sticky = claim(f"{subject}: an illegal write sets its bit of STATUS, which is sticky", partial(_status, channels))
+    yield Theorem(sticky, subject, _FORGOTTEN)
+    legal_alone = claim(f"{subject}: the tables get legal writes alone", partial(_tables, channels))
+    yield Theorem(legal_alone, subject, _TABLE_WRONG)
+    read_back = claim(f"{subject}: what is read is what is kept", partial(_read_back, channels))
+    yield Theorem(read_back, subject, _READ_WRONG)
 
 
 def _address(read: ReadSignal) -> Lane:
@@ -107,18 +123,18 @@ def _channel(read: ReadSignal) -> Lane:
     return (_address(read) - TABLES) >> 4
 
 
-def _in_tables(read: ReadSignal) -> Lane:
+def _in_tables(read: ReadSignal, channels: int) -> Lane:
     channel = _channel(read)
-    return (channel < 0).equals(0) & (channel < CHANNELS)
+    return (channel < 0).equals(0) & (channel < channels)
 
 
-def cause_set(read: ReadSignal) -> Lane:
+def cause_set(read: ReadSignal, channels: int = CHANNELS) -> Lane:
     """The bit of STATUS that is set: an address that is not aligned is nothing else."""
-    address, data, in_tables = _address(read), _data(read), _in_tables(read)
+    address, data, in_tables = _address(read), _data(read), _in_tables(read, channels)
     shifts = in_tables & ((address >> 3) & 1)
     legal_there = shifts.equals(0) | (data < select((address >> 2) & 1, 31, 32))
     mapped = in_tables | (address & 0xFFFC).equals(STATUS)
-    for register in REGISTERS:
+    for register in registers(channels):
         legal_there = legal_there & (address.equals(register.address).equals(0) | legal(register, data))
         mapped = mapped | (address & 0xFFFC).equals(register.address)
     bad_value = select(legal_there, 0, CAUSES["illegal value"])
@@ -127,35 +143,35 @@ def cause_set(read: ReadSignal) -> Lane:
     return select(read("write_i", U1), fault, 0)
 
 
-def _status(read: Signals) -> Statement:
+def _status(channels: int, read: Signals) -> Statement:
     """Writing 1 to a bit clears it; a reset clears all; `error_o` is whether any is set."""
     later, status = read.after(1), read("status_q", _U3)
     clears = read("write_i", U1) & _address(read).equals(STATUS)
     kept = status & ~select(clears, _data(read) & 7, 0) & 7
     resets = (read("rst_ni", U1) & later("rst_ni", U1)).equals(0)
     return {
-        "STATUS": (later("status_q", _U3), select(resets, 0, kept | cause_set(read))),
+        "STATUS": (later("status_q", _U3), select(resets, 0, kept | cause_set(read, channels))),
         "error_o": (read("error_o", U1), status > 0),
     }
 
 
-def _tables(read: Signals) -> Statement:
+def _tables(channels: int, read: Signals) -> Statement:
     """A restart goes with each legal write of CHANNELS."""
-    (channels,) = (register for register in REGISTERS if register.name == "CHANNELS")
-    taken = read("write_i", U1) & cause_set(read).equals(0)
+    (row,) = (register for register in registers(channels) if register.name == "CHANNELS")
+    taken = read("write_i", U1) & cause_set(read, channels).equals(0)
     return {
-        "table_write_o": (read("table_write_o", U1), taken & _in_tables(read)),
-        "table_restart_o": (read("table_restart_o", U1), taken & _address(read).equals(channels.address)),
+        "table_write_o": (read("table_write_o", U1), taken & _in_tables(read, channels)),
+        "table_restart_o": (read("table_restart_o", U1), taken & _address(read).equals(row.address)),
         "table_channel_o": (read("table_channel_o", _U12), _U12.wrap(_channel(read))),
         "table_field_o": (read("table_field_o", _U2), (_address(read) >> 2) & 3),
         "table_data_o": (read("table_data_o", U32), _data(read)),
     }
 
 
-def _read_back(read: Signals) -> Statement:
+def _read_back(channels: int, read: Signals) -> Statement:
     """0 where there is no register."""
     word = select(_address(read).equals(STATUS), read("status_q", _U3), 0)
-    for register in REGISTERS:
+    for register in registers(channels):
         fields = total([_setting(read, field) << field.lsb for field in register.fields])
         word = select(_address(read).equals(register.address), fields, word)
     return {"read_data_o": (read("read_data_o", U32), word)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from isa.lane import S32, U1, U32, Int, Lane, pick, select
+from isa.lane import S32, U1, U32, Int, Lane, constant, pick, select
 from rtl_models.formal.arithmetic import U5
 from rtl_models.formal.claims import ReadSignal, Signals, Statement, Value, claim, on
 from rtl_models.formal.equations.written import Subject
@@ -19,6 +19,10 @@ from rtl_models.units import LANE_COUNTS
 
 BEATS = 2
 """The least that a row may have in the tables: the first beat and the last."""
+TABLES_OF_BEATS = (BEATS, 3, 5)
+"""The tables on their own, with every number of lanes: a counter of 3 or 5 beats does not wrap by itself."""
+WIDE_TABLE = 17
+"""Beats of 4 lanes: the last channels are beyond 64, which is the number that most benches have."""
 _U2, _U12 = Int(2, signed=False), Int(12, signed=False)
 _FIELDS = (("bias", S32), ("multiplier", S32), ("shift", U5))
 _LEFT = ("left_shift", U5)
@@ -27,6 +31,7 @@ _FILE = "channel_tables.sv"
 _WRITTEN = Fault(_FILE, "write_i && written_lane", "write_i && ~written_lane")
 _STEPS = Fault(_FILE, "following >= 32'(channels_i)", "following > 32'(channels_i)")
 _READ = Fault(_FILE, "= bias_q[beat_q]", "= bias_q[~beat_q]")
+_OVERFLOWS = Fault(_FILE, "ends_row ? '0 :", "(ends_row && following != 32'(Channels)) ? '0 :")
 
 
 @dataclass(frozen=True)
@@ -52,11 +57,16 @@ class _Tables:
     """The tables, before the names of whose signals stands `name`; what they give is on wires after `results`."""
 
     def __init__(
-        self, name: str, lanes: int, ports: _Ports, results: tuple[str, str], *, left_shifts: bool = False
+        self, name: str, lanes: int, ports: _Ports, results: tuple[str, str], *, beats: int, left_shifts: bool = False
     ) -> None:
         self._name, self._lanes, self._ports, self._results = name, lanes, ports, results
         self._fields = (*_FIELDS, _LEFT) if left_shifts else _FIELDS
-        self._beat_kind = Int((BEATS - 1).bit_length(), signed=False)
+        self._beats, self._beat_kind = beats, Int((beats - 1).bit_length(), signed=False)
+
+    @property
+    def counts_all(self) -> bool:
+        """Whether the counter has no number that is no beat."""
+        return self._beats == self._beat_kind.high + 1
 
     def _beat(self, read: ReadSignal) -> Lane:
         return read(f"{self._name}beat_q", self._beat_kind)
@@ -71,6 +81,15 @@ class _Tables:
         resets = (read("rst_ni", U1) & later("rst_ni", U1)).equals(0)
         return {"beat_q": (self._beat(later), select(resets | read(self._ports.restart, U1), 0, moved))}
 
+    def stays(self, read: Signals) -> Statement:
+        """From a beat of the tables on, another is reached; that is so of the first, where a reset leads."""
+        return {"a beat of the tables": (self._beat(read.after(1)) < self._beats, constant(1))}
+
+    def inside(self, read: Signals) -> Lane:
+        """That the beat is one of the tables, and that a row is not longer than they are."""
+        channels = read("channels_i", _U12)
+        return (self._beat(read) < self._beats) & (channels < self._beats * self._lanes + 1)
+
     def entries(self) -> list[RegisterUpdate]:
         """Every number of the tables."""
         return [
@@ -83,7 +102,7 @@ class _Tables:
             )
             for lane in range(self._lanes)
             for k, (field, kind) in enumerate(self._fields)
-            for beat in range(BEATS)
+            for beat in range(self._beats)
         ]
 
     def _wire(self, lane: int, field: str, beat: int) -> str:
@@ -108,7 +127,7 @@ class _Tables:
         for lane in range(self._lanes):
             for field, kind in self._fields:
                 operand = read(f"{prefix}{field}{suffix}", kind, kind.bits * lane)
-                *items, last = (read(self._wire(lane, field, beat), kind) for beat in range(BEATS))
+                *items, last = (read(self._wire(lane, field, beat), kind) for beat in range(self._beats))
                 statement[f"{field} of lane {lane}"] = operand, pick(self._beat(read), items, last)
         return statement
 
@@ -123,14 +142,16 @@ def quantize_down_channels(lanes: int, deep: bool) -> Pipeline:
 
 def table_theorems(lanes: int) -> Iterator[Theorem]:
     """Of the tables on their own for every number of lanes, the length of a step; and of the unit, shallow and deep."""
-    for count in LANE_COUNTS:
-        own = _Tables("", count, _OWN, ("", "_o"), left_shifts=True)
-        given = (("Lanes", count), ("Channels", BEATS * count), ("LeftShifts", 1))
+    sizes = [(count, beats) for count in LANE_COUNTS for beats in TABLES_OF_BEATS]
+    for count, beats in [*sizes, (LANE_COUNTS[0], WIDE_TABLE)]:
+        own = _Tables("", count, _OWN, ("", "_o"), beats=beats, left_shifts=True)
+        given = (("Lanes", count), ("Channels", beats * count), ("LeftShifts", 1))
         yield from _of_tables(Subject("channel_tables", given), own)
     for deep in (False, True):
         pipeline = quantize_down_channels(lanes, deep)
         yield from _of_tables(
-            pipeline.subject, _Tables("u_channel_tables.", lanes, _OF_UNIT, ("u_quantize_down.", "_i"))
+            pipeline.subject,
+            _Tables("u_channel_tables.", lanes, _OF_UNIT, ("u_quantize_down.", "_i"), beats=BEATS),
         )
         yield from stage_theorems(pipeline)
         yield waiting_theorem(pipeline)
@@ -141,7 +162,11 @@ def _of_tables(whole: Subject, tables: _Tables) -> Iterator[Theorem]:
     yield Theorem(claim(f"{whole}: the tables step along the row", tables.steps), whole, _STEPS)
     entries = claim(f"{whole}: the tables keep what is written, or wait", becomes(tables.entries()))
     yield Theorem(entries, whole, _WRITTEN)
-    yield Theorem(claim(f"{whole}: each lane has the numbers of its channel", tables.given), whole, _READ)
+    each = claim(f"{whole}: each lane has the numbers of its channel", tables.given, tables.inside)
+    yield Theorem(each, whole, _READ)
+    if not tables.counts_all:
+        stays = claim(f"{whole}: the tables are not left at their end", tables.stays, tables.inside)
+        yield Theorem(stays, whole, _OVERFLOWS)
 
 
 def table_lemmas(lanes: int) -> list[Lemma]:
