@@ -154,6 +154,7 @@ prove: $(TESTED)
 # example of a user's own unit.
 test-rtl: $(TESTED)
 	@$(BIN)/lanewise rtl test
+	@$(BIN)/lanewise rtl test quantize_down_channels gemm_core --lanes 4 --profile shallow --channels 12,20,68,260
 	@$(BIN)/lanewise rtl bulk --all
 	@PYTHONPATH=tests $(BIN)/python -m long.gemm_core
 	@$(BIN)/lanewise rtl exhaust --all

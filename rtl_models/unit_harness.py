@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rtl_models.adapters import Adapter
-from rtl_models.register_map import REGISTERS
+from rtl_models.register_map import CHANNELS, REGISTERS
 from rtl_models.units import TABLE_BITS, Unit
 
 TOP: Final = "configured_unit"
@@ -27,10 +27,13 @@ _Port = tuple[str, str, int]
 """Direction, name and bits."""
 
 
-def harness(unit: Unit, lanes: int, deep: bool, adapter: Adapter | None = None) -> str:
-    """The module `configured_unit`; with an adapter its module stands in the place of the unit."""
+def harness(unit: Unit, lanes: int, deep: bool, channels: int = CHANNELS, adapter: Adapter | None = None) -> str:
+    """The module `configured_unit`; the registers, and the unit's tables if it has any, are of so many channels.
+
+    With an adapter its module stands in the place of the unit.
+    """
     ports = ",\n".join(f"  {direction} logic [{bits - 1}:0] {name}" for direction, name, bits in _ports(unit, lanes))
-    body = [*_instances(unit, lanes, deep, adapter), *_arrays(unit, lanes)]
+    body = [*_instances(unit, lanes, deep, channels, adapter), *_arrays(unit, lanes)]
     return "\n".join([f"module {TOP} (", ports, ");", *body, "endmodule", ""])
 
 
@@ -52,7 +55,7 @@ def setting_bits(unit: Unit) -> dict[str, int]:
     return {name: _SETTING_BITS[name] for name in unit.settings} | (TABLE_BITS if unit.tables else {})
 
 
-def _instances(unit: Unit, lanes: int, deep: bool, adapter: Adapter | None) -> list[str]:
+def _instances(unit: Unit, lanes: int, deep: bool, channels: int, adapter: Adapter | None) -> list[str]:
     """The registers, and the unit whose settings they drive by wires."""
     # such as "config_signed": some settings have names that ports have too, or keywords
     wires = {name: f"config_{name}" for name in setting_bits(unit)}
@@ -62,12 +65,13 @@ def _instances(unit: Unit, lanes: int, deep: bool, adapter: Adapter | None) -> l
     streams = {name: name for _, name, _ in (*_CLOCKED, *_HANDSHAKE)}
     streams |= {port.name: port.name for port in (*unit.operands, *unit.results)}
     settings = {f"{name}_i": wire for name, wire in wires.items()}
-    connected = streams | settings
+    connected, tables = streams | settings, f".Channels({channels})"
     if adapter is None:
-        instance = _instanced(unit.name, f" #(.Lanes({lanes}), .Deep(1'b{deep:d}))", connected)
+        parameters = f".Lanes({lanes}), .Deep(1'b{deep:d})" + (f", {tables}" if unit.tables else "")
+        instance = _instanced(unit.name, f" #({parameters})", connected)
     else:
         instance = _instanced(adapter.module, adapter.parameters(lanes), adapter.connections(connected))
-    return [*declared, *_instanced("config_registers", "", bus | outputs), *instance]
+    return [*declared, *_instanced("config_registers", f" #({tables})", bus | outputs), *instance]
 
 
 def _instanced(module: str, parameters: str, connections: dict[str, str]) -> list[str]:

@@ -9,12 +9,14 @@ from typing import Any, Final
 
 from rtl_models.adapters import Adapter
 from rtl_models.outcome import BenchOutcome
+from rtl_models.register_map import CHANNELS
 from rtl_models.session import NEVER_ENDS, Session
 from rtl_models.tools.build_cache import TopModule, built
 from rtl_models.tools.environment import SimulatorName
 from rtl_models.tools.linter import warnings_of
 from rtl_models.tools.own_modules import modules_option
 from rtl_models.tools.protocol import (
+    CHANNELS_VARIABLE,
     COVERPOINTS,
     LANES_VARIABLE,
     PROFILE_VARIABLE,
@@ -37,6 +39,7 @@ _SCENARIOS, _FAILING = "rtl_models.benches.unit_scenarios", "rtl_models.benches.
 class Built:
     """A unit with its parameters: 4, 8 or 16 `lanes`, and the profile "shallow" or "deep" of its pipeline.
 
+    `channels` are those of the registers, and of a unit's tables if it has any: then a multiple of the lanes.
     `strict`: each of its cycles must be as the package has it; else it need keep to the rules of AXI-Stream only, as
     the module of an `adapter` does.
     """
@@ -44,12 +47,13 @@ class Built:
     unit: Unit
     lanes: int = 4
     profile: str = "shallow"
+    channels: int = CHANNELS
     strict: bool = True
     adapter: Adapter | None = None
 
     def design(self, *before: Path) -> TopModule:
         """The unit behind its configuration registers; modules in the folders `before` go before the package's."""
-        text = harness(self.unit, self.lanes, self.profile == "deep", self.adapter)
+        text = harness(self.unit, self.lanes, self.profile == "deep", self.channels, self.adapter)
         return TopModule(TOP, {f"{TOP}.sv": text, "ports.vlt": control_file(self.unit, self.lanes)}, (*before, LANES))
 
     @property
@@ -57,7 +61,8 @@ class Built:
         """Such as "quantize_down, 4 lanes, deep"."""
         if self.adapter is not None:
             return f"{self.unit.name} by {self.adapter.module}, {self.lanes} lanes"
-        return f"{self.unit.name}, {self.lanes} lanes, {self.profile}"
+        tables = "" if self.channels == CHANNELS else f", {self.channels} channels"
+        return f"{self.unit.name}, {self.lanes} lanes, {self.profile}{tables}"
 
     @property
     def folder(self) -> Path | None:
@@ -69,7 +74,8 @@ class Built:
         """Those of `lanewise rtl test`."""
         if self.adapter is not None:
             return {"lanes": str(self.lanes), "adapter": str(self.adapter.file)}
-        return {"lanes": str(self.lanes), "profile": self.profile}
+        tables = {} if self.channels == CHANNELS else {"channels": str(self.channels)}
+        return {"lanes": str(self.lanes), "profile": self.profile, **tables}
 
     @property
     def variables(self) -> dict[str, str]:
@@ -79,6 +85,7 @@ class Built:
             UNIT_VARIABLE: self.unit.name,
             LANES_VARIABLE: str(self.lanes),
             PROFILE_VARIABLE: self.profile,
+            CHANNELS_VARIABLE: str(self.channels),
             RULES_VARIABLE: STRICT if self.strict else STREAM_ASYNCHRONOUS if asynchronous else STREAM,
         }
 

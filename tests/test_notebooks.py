@@ -16,6 +16,8 @@ from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 
+from rtl_models.tools.build_cache import HELD
+
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 MACHINE_PATH = re.compile(r"(?<![\w.*])/(?:home|root|tmp|usr|opt|var|work|Users)/|\b[A-Z]:\\")
@@ -55,7 +57,9 @@ def test_runs_clean_from_top_to_bottom(path: Path, kernel: AsyncKernelManager, t
     if path.stem in KEPT:
         assert [said(cell) for cell in code_cells(notebook)] == kept
     assert [cell.execution_count for cell in code_cells(notebook)] == [*range(1, len(code_cells(notebook)) + 1)]
-    assert [output for cell in code_cells(notebook) for output in cell.outputs if output.get("name") == "stderr"] == []
+    warned = [output for cell in code_cells(notebook) for output in cell.outputs if output.get("name") == "stderr"]
+    # a test beside this one may build the same program at the same time: to wait for it is no fault of the notebook
+    assert [output for output in warned if output["text"] != f"{HELD}\n"] == []
 
 
 def test_kernel_is_this_interpreter(kernel: AsyncKernelManager) -> None:

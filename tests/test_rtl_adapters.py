@@ -105,7 +105,8 @@ def test_the_module_is_instantiated_by_the_names_of_the_file(folder: Path) -> No
     )
     (folder / "adapter.toml").write_text(text)
     adapter = read_adapter(folder / "adapter.toml")
-    lines = {line.strip().rstrip(",") for line in harness(UNITS["quantize_down"], 8, False, adapter).splitlines()}
+    made = harness(UNITS["quantize_down"], 8, False, adapter=adapter)
+    lines = {line.strip().rstrip(",") for line in made.splitlines()}
     assert {
         "requantizer #(.N(8)) u_requantizer (", ".clk(clk_i)", ".rst(rst_ni)", ".s_acc(accumulator_i)",
         ".cfg_zero(config_offset)", ".m_bytes(result_o)", ".scan(1'b0)",
@@ -113,7 +114,7 @@ def test_the_module_is_instantiated_by_the_names_of_the_file(folder: Path) -> No
 
 
 def test_a_reset_that_is_active_high_is_turned_around() -> None:
-    assert ".rst(~rst_ni)" in harness(UNITS["quantize_down"], 4, False, read_adapter(ADAPTER))
+    assert ".rst(~rst_ni)" in harness(UNITS["quantize_down"], 4, False, adapter=read_adapter(ADAPTER))
 
 
 @pytest.mark.parametrize(

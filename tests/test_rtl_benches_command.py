@@ -60,6 +60,13 @@ def test_all_are_every_operator_and_every_unit_and_core_with_all_lanes_and_profi
     assert len(jobs_of([], None, None, None)) == len(OPERATORS) + len({*UNITS, *CORES}) * 3 * 2
 
 
+def test_tables_have_as_many_channels_as_are_asked_for() -> None:
+    names = ["quantize_down_channels", "gemm_core"]
+    titles = [job.title for job in jobs_of(names, None, "4", "deep", "12,64,3840")]
+    tables = (", 12 channels", "", ", 3840 channels")
+    assert titles == [f"{name}, 4 lanes, deep{channels}" for name in names for channels in tables]
+
+
 def test_options_choose_some_lanes_and_one_profile() -> None:
     titles = [job.title for job in jobs_of(["quantize_down"], None, "4,16", "deep")]
     assert titles == ["quantize_down, 4 lanes, deep", "quantize_down, 16 lanes, deep"]
@@ -95,6 +102,18 @@ def test_without_names_an_option_chooses_among_those_that_have_it() -> None:
         (["sqadd", "--widths", ""], "--widths takes some of 8,16,32,64, not ''"),
         (["quantize_down", "--lanes", ""], "--lanes takes some of 4,8,16, not ''"),
         (["quantize_down", "--lanes", "5"], "--lanes takes some of 4,8,16, not '5'"),
+        (
+            ["quantize_down_channels", "--lanes", "8", "--channels", "12"],
+            "--channels with 8 lanes takes multiples of 8 from 16 to 3840, not '12'",
+        ),
+        (
+            ["quantize_down_channels", "--lanes", "4", "--channels", "12,3844"],
+            "--channels with 4 lanes takes multiples of 4 from 8 to 3840, not '3844'",
+        ),
+        (
+            ["quantize_down*", "--channels", "12"],
+            "--channels is for gemm_core, quantize_down_channels, which have tables of them: not for quantize_down",
+        ),
         (["quantize_down", "--profile", "wide"], "--profile takes some of shallow,deep, not 'wide'"),
         (["sqadd", "--simulator", "vcs"], "--simulator takes one of verilator, icarus, not 'vcs'"),
         (["sqadd", "--modules", "nosuch"], "--modules: there is no folder nosuch"),

@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from rtl_models.register_map import CHANNELS
 from rtl_models.session import Session
 from rtl_models.tools.build_cache import built
 from rtl_models.unit_harness import TOP
@@ -33,9 +34,15 @@ ACCEPTS_UNDER_RESET: Final = (
 )
 
 
-def said(unit: str, fault: tuple[str, str, str], scenario: str, seed: int = 1) -> str:
+NEVER_ENDS_ITS_TABLE: Final = ("channel_tables", "ends_row ? '0 :", "ends_row && following != 32'(Channels) ? '0 :")
+ALIASES_FROM_64_ON: Final = (
+    "channel_tables", "(channel_i >> $clog2(Lanes))", "((channel_i & 12'd63) >> $clog2(Lanes))",
+)  # fmt: skip
+
+
+def said(unit: str, fault: tuple[str, str, str], scenario: str, seed: int = 1, channels: int = CHANNELS) -> str:
     """What a scenario says of a unit with a fault in one of its modules."""
-    made = Built(UNITS[unit])
+    made = Built(UNITS[unit], channels=channels)
     session = Session(unit, TOP, seed, built(made.design(planted(*fault))), made.variables)
     told = session.run(SCENARIOS, scenario)[scenario]
     shutil.rmtree(session.folder)
@@ -57,6 +64,13 @@ def test_a_row_that_does_not_start_again_while_a_beat_is_accepted_is_noticed() -
 
 def test_a_refused_number_that_lands_in_a_table_is_noticed() -> None:
     assert "result_o of beat" in said("quantize_down_channels", TAKES_ILLEGAL_SHIFTS, "illegal_settings")
+
+
+@pytest.mark.parametrize(("fault", "channels"), [(NEVER_ENDS_ITS_TABLE, 12), (ALIASES_FROM_64_ON, 68)])
+def test_a_fault_that_64_channels_do_not_show_is_noticed_by_other_tables(
+    fault: tuple[str, str, str], channels: int
+) -> None:
+    assert "result_o of beat" in said("quantize_down_channels", fault, "frames/pattern=never", channels=channels)
 
 
 def test_a_beat_that_is_accepted_under_reset_is_noticed() -> None:

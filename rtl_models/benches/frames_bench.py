@@ -16,7 +16,7 @@ from rtl_models.benches.demand import demand
 from rtl_models.benches.driving.frame import frame_of_json, numbers_of
 from rtl_models.benches.driving.stream import Stream, StreamDecisions
 from rtl_models.benches.driving.unit_case import testbench
-from rtl_models.benches.driving.unit_settings import BENCH, LANES
+from rtl_models.benches.driving.unit_settings import BENCH, CHANNELS, LANES
 from rtl_models.tools.protocol import FRAMES, NUMBERS
 
 
@@ -25,7 +25,7 @@ async def send(dut: Any) -> None:
     """Send all frames without stalls, and write the numbers of every result port."""
     bench = testbench(dut)
     await bench.reset()
-    stream = Stream(bench, BENCH.unit, LANES, StreamDecisions(repeat(True), repeat(True)))
+    stream = Stream(bench, BENCH.unit, LANES, StreamDecisions(repeat(True), repeat(True)), CHANNELS)
     for frame in map(frame_of_json, json.loads(Path(FRAMES).read_text())):
         await stream.send(frame)
     while bench.beats_inside > 0:

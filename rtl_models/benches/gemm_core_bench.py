@@ -59,7 +59,7 @@ def seeded() -> Random:
 
 async def compare(dut: Any, layers: Sequence[GemmLayer], pattern: str, rng: Random) -> None:
     """Layers of one shape and with one set of settings, back to back; results and cycles are those that are due."""
-    bench, shape = GemmTestbench(dut), layers[0].shape
+    bench, shape = GemmTestbench(dut, CORE.channels), layers[0].shape
     await bench.write(layers[0].registers)
     demand(bench.state == (False, False), f"error_o and busy_o are {bench.state} before a layer {shape}")
     traffic = traffic_of(pattern, rng, 2 * len(layers) * layer_cycles(CORE, shape))
@@ -140,7 +140,7 @@ def coverpoints(some: GemmLayer, pattern: str) -> Mapping[str, bool]:
 @cocotb.parametrize(pattern=list(STALLS))
 async def corners(dut: Any, pattern: str) -> None:
     """Shapes at the ends of blocks; every third one twice, back to back."""
-    await GemmTestbench(dut).reset()
+    await GemmTestbench(dut, CORE.channels).reset()
     rng = seeded()
     for number, shape in enumerate(corner_shapes(CORE)):
         await compare(dut, layers_alike(shape, rng, 2 if number % 3 == 0 else 1), pattern, rng)
@@ -150,7 +150,7 @@ async def corners(dut: Any, pattern: str) -> None:
 @cocotb.parametrize(pattern=list(STALLS))
 async def random_layers(dut: Any, pattern: str) -> None:
     """Any shapes; every fourth one three times, back to back."""
-    await GemmTestbench(dut).reset()
+    await GemmTestbench(dut, CORE.channels).reset()
     rng = seeded()
     for number in range(LAYERS):
         await compare(dut, layers_alike(random_shape(CORE, rng), rng, 3 if number % 4 == 0 else 1), pattern, rng)
@@ -158,9 +158,9 @@ async def random_layers(dut: Any, pattern: str) -> None:
 
 @cocotb.test()
 async def full_rate(dut: Any) -> None:
-    """Layers of 64 x 64 x 64 back to back, without stalls."""
-    await GemmTestbench(dut).reset()
-    rng, shape, count = seeded(), GemmShape(64, 64, 64), 4
+    """Layers of 64 x 64 x 64, or as many columns as there are channels, back to back, without stalls."""
+    await GemmTestbench(dut, CORE.channels).reset()
+    rng, shape, count = seeded(), GemmShape(64, 64, min(64, CORE.channels)), 4
     await compare(dut, layers_alike(shape, rng, count), "never", rng)
     cycles = beat_cycles(CORE, shape, GemmTraffic(), count).taken[-1] + 1
     RATES["share_of_peak"] = count * shape.multiply_accumulates / (CORE.peak * cycles)
@@ -172,7 +172,7 @@ async def full_rate(dut: Any) -> None:
 @cocotb.parametrize(pattern=("sometimes", "long_stall"))
 async def reset_inside(dut: Any, pattern: str) -> None:
     """A reset at any cycle of a layer loses all of it, and the next layer is good."""
-    bench, rng = GemmTestbench(dut), seeded()
+    bench, rng = GemmTestbench(dut, CORE.channels), seeded()
     await bench.reset()
     for _ in range(LAYERS):
         lost = layer(GemmShape(CORE.rows + 1, 9, CORE.columns + 1), rng)
@@ -186,7 +186,7 @@ async def reset_inside(dut: Any, pattern: str) -> None:
 @cocotb.test()
 async def what_does_not_fit(dut: Any) -> None:
     """While the settings are no layer for the core it is in error and accepts nothing; then it is as before."""
-    bench, rng = GemmTestbench(dut), seeded()
+    bench, rng = GemmTestbench(dut, CORE.channels), seeded()
     await bench.reset()
     for good, (low, high) in zip(layers_by_reading(GemmShape(CORE.rows, 5, 1), rng), OFFSETS_OF, strict=True):
         beyond = (low - 1, high + 1, 512 + high, -(1 << 31))

@@ -22,7 +22,7 @@ from rtl_models.tools.protocol import FRAMES, NUMBERS
 @cocotb.test()
 async def send(dut: Any) -> None:
     """Send all layers without stalls, one by one, and write the rows of their tiles."""
-    bench, rows = GemmTestbench(dut), []
+    bench, rows = GemmTestbench(dut, CORE.channels), []
     await bench.reset()
     for layer in map(layer_of_json, json.loads(Path(FRAMES).read_text())):
         await bench.write(layer.registers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import count
 from random import Random
 from typing import Final
@@ -34,9 +35,13 @@ from sim.golden.fixed_point import Int64Array
 
 _UNIT: Final = UNITS["quantize_down_channels"]
 _BIASES: Final = (0, S32.low, 1, -1, S32.high, 1000, -1000, 12345678, -87654321)
-_CHANNELS: Final = (5, 1, 64, 16, 3, 8, 63, 4, 17, 2, 33, 15, 7)
-_LENGTHS: Final = classes(1, CHANNELS)
 _BEATS: Final = 36
+
+
+def _lengths(channels: int) -> list[int]:
+    """Of rows, in tables of so many channels; 13 of them, so that each meets every corner of the settings."""
+    some = (5, 1, channels, 16, 3, 8, channels - 1, 4, 17, 2, channels // 2 + 1, 15, 7)
+    return [min(length, channels) for length in some]
 
 
 def channels_of(frame: UnitFrame, lanes: int) -> Int64Array:
@@ -65,7 +70,7 @@ def _columns(frame: UnitFrame, lanes: int) -> Columns:
 _ARITHMETIC: Final = Arithmetic(NUMBERS, events, _columns, [("accumulator", "multiplier")])
 
 
-def coverpoints(frame: UnitFrame, lanes: int) -> Met:
+def coverpoints(most: int, frame: UnitFrame, lanes: int) -> Met:
     """Those of the arithmetic where there is a channel, and how rows end."""
     channels, row = channels_of(frame, lanes), beats_of_a_row(frame, lanes)
     ends = np.arange(frame.beats)[:, None] % row == row - 1
@@ -76,22 +81,30 @@ def coverpoints(frame: UnitFrame, lanes: int) -> Met:
         "a row ends inside a beat": ends & inside,
         "a row ends with its beat": ends & (not inside),
         "a frame ends inside a row": ~ends[-1:],
-        **{f"channels {name}": ends & (a <= frame.settings["channels"] <= b) for name, (a, b) in _LENGTHS.items()},
+        **{
+            f"channels {name}": ends & (a <= frame.settings["channels"] <= b)
+            for name, (a, b) in classes(1, most).items()
+        },
     }
 
 
-def frames(rng: Random, lanes: int) -> Iterator[UnitFrame]:
-    """Rows of every kind in turn, their channels with all corners of the settings, or with small results."""
+def frames(most: int, rng: Random, lanes: int) -> Iterator[UnitFrame]:
+    """Rows of every kind in turn, their channels with all corners of the settings, or with small results.
+
+    Of the tables' `most` channels every length is met; a frame has its longest row twice, and the beginning of a third.
+    """
+    lengths = _lengths(most)
     for number in count():
         within = bounds(number // 2) if number % 2 else WHOLE_BYTE
         offset = in_turn(OFFSETS, number // 2) if number % 2 else in_turn((100, 128, 7), number)
-        settings = {"offset": offset, "channels": in_turn(_CHANNELS, number)} | within
-        yield _frame(settings, number, rng, lanes, _BEATS + number % 3)
+        settings = {"offset": offset, "channels": in_turn(lengths, number)} | within
+        beats = max(_BEATS, 2 * -(-settings["channels"] // lanes) + 1)
+        yield _frame(settings, number, rng, lanes, beats + number % 3)
 
 
-def long_frame(rng: Random, lanes: int, beats: int) -> UnitFrame:
+def long_frame(most: int, rng: Random, lanes: int, beats: int) -> UnitFrame:
     """Rows of as many channels as there are."""
-    settings = {"offset": 3, "channels": CHANNELS} | WHOLE_BYTE
+    settings = {"offset": 3, "channels": most} | WHOLE_BYTE
     return _frame(settings, 1, rng, lanes, beats)
 
 
@@ -128,10 +141,11 @@ def _tables(channels: Sequence[tuple[int, int, int]]) -> dict[str, int]:
     }
 
 
-def rare_frames(rng: Random, lanes: int) -> list[UnitFrame]:
-    """Products close to ties: every channel has a small odd multiplier."""
-    multipliers = [in_turn(SMALL_ODD, channel) for channel in range(CHANNELS)]
-    settings = {"offset": 128, "channels": CHANNELS} | WHOLE_BYTE
+def rare_frames(most: int, rng: Random, lanes: int) -> list[UnitFrame]:
+    """Products close to ties: every channel, but for those beyond `CHANNELS`, has a small odd multiplier."""
+    channels = min(most, CHANNELS)
+    multipliers = [in_turn(SMALL_ODD, channel) for channel in range(channels)]
+    settings = {"offset": 128, "channels": channels} | WHOLE_BYTE
     settings |= _tables([(0, multiplier, 0) for multiplier in multipliers])
     rows = np.array([beside_product_ties(multiplier, rng) for multiplier in multipliers], np.int64).T
     return [UnitFrame(settings, {"accumulator_i": rows.reshape(-1, lanes)})]
@@ -144,12 +158,14 @@ def fitted(frame: UnitFrame, lanes: int) -> UnitFrame | None:
     return UnitFrame(kept, frame.operands) if frame.settings["channels"] else None
 
 
-BENCH: Final = UnitBench(
-    unit=_UNIT,
-    coverpoints=coverpoints,
-    frames=frames,
-    long_frame=long_frame,
-    round=130,
-    fitted=fitted,
-    rare_frames=rare_frames,
-)
+def bench_at(channels: int) -> UnitBench:
+    """With tables of so many channels."""
+    return UnitBench(
+        unit=_UNIT,
+        coverpoints=partial(coverpoints, channels),
+        frames=partial(frames, channels),
+        long_frame=partial(long_frame, channels),
+        round=130,
+        fitted=fitted,
+        rare_frames=partial(rare_frames, channels),
+    )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from random import Random
 
 from rtl_models.benches.coverage.unit_coverpoints import Coverpoints
 from rtl_models.benches.driving.frame import UnitFrame
-from rtl_models.units import Unit
+from rtl_models.register_map import CHANNELS
+from rtl_models.units import UNITS, Unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,3 +32,10 @@ class UnitBench:
     """What shows faults that frames in turn would show too seldom, such as a bit that a carry reaches once in 2^20."""
     samples_settings: bool = False
     """Whether the settings of a frame are those of its first beat, whatever is written after it."""
+
+
+def bench_of(name: str, channels: int = CHANNELS) -> UnitBench:
+    """That of the unit of this name; the tables of one that has some are of so many channels."""
+    module = import_module(f"rtl_models.benches.{name}_bench")
+    bench: UnitBench = module.bench_at(channels) if UNITS[name].tables else module.BENCH
+    return bench

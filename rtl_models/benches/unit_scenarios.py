@@ -18,12 +18,12 @@ import cocotb
 from rtl_models.benches.coverage.unit import UnitCoverage
 from rtl_models.benches.demand import demand
 from rtl_models.benches.driving.frame import UnitFrame
-from rtl_models.benches.driving.illegal_writes import ILLEGAL, Illegal
+from rtl_models.benches.driving.illegal_writes import Illegal, illegal_writes
 from rtl_models.benches.driving.stream import Stream, StreamDecisions
 from rtl_models.benches.driving.testbench import Testbench, Wrong
 from rtl_models.benches.driving.traffic import STALLS, Decisions, Noted
 from rtl_models.benches.driving.unit_case import Case, Lost, testbench
-from rtl_models.benches.driving.unit_settings import BENCH, DEEP, LANES, STRICT
+from rtl_models.benches.driving.unit_settings import BENCH, CHANNELS, DEEP, LANES, STRICT
 from rtl_models.benches.driving.written import coverpoints_of_writes
 from rtl_models.register_map import STATUS, TABLES
 from rtl_models.tools.protocol import COVERPOINTS, FAILURE, REPORT
@@ -65,7 +65,7 @@ class StreamScenario:
         self.stream = self._fresh()
 
     def _fresh(self) -> Stream:
-        return Stream(self.bench, BENCH.unit, LANES, StreamDecisions(self._offers, self._takes))
+        return Stream(self.bench, BENCH.unit, LANES, StreamDecisions(self._offers, self._takes), CHANNELS)
 
     async def run(self, frames: Iterable[UnitFrame]) -> None:
         """Send the frames from a reset on, compare all results, and count what was covered."""
@@ -183,7 +183,7 @@ async def illegal_settings(dut: Any) -> None:
     """A write that is refused sets its sticky error and nothing else: the beats inside and those after it are good."""
     scenario, frames = StreamScenario(dut, "sometimes"), some_frames(FEW)
     async with scenario as stream:
-        for number, illegal in enumerate(ILLEGAL):
+        for number, illegal in enumerate(illegal_writes(CHANNELS)):
             whole = frames[number % len(frames)]
             frame = whole if illegal.address >= TABLES else one_beat(whole)  # tables show in the results alone
             await stream.send(frame)
@@ -197,7 +197,7 @@ async def refused(stream: Stream, illegal: Illegal) -> None:
     """The write sets its bit of STATUS, which stays until a 1 is written to it, and changes no register."""
     bench, place = stream.bench, illegal.address & ~3
     before = await bench.read(place)
-    await stream.write(*illegal)
+    await stream.write(illegal.address, illegal.data)
     demand((await bench.read(STATUS), bench.error) == (illegal.cause, True), f"{illegal} is not noted in STATUS")
     demand(await bench.read(place) == before, f"{illegal} is refused and changes the register")
     await stream.cycle()

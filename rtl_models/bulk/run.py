@@ -103,7 +103,9 @@ def _shrunk(
 def all_volumes(seed: int, strict: bool = True) -> list[Volume]:
     """A million beats of every unit with four lanes, shallow; fewer with every other number of lanes and deep."""
     return [
-        Volume(Built(unit, lanes, profile, strict), BEATS if (lanes, profile) == (4, "shallow") else OTHERS, seed)
+        Volume(
+            Built(unit, lanes, profile, strict=strict), BEATS if (lanes, profile) == (4, "shallow") else OTHERS, seed
+        )
         for unit in UNITS.values()
         for profile in PROFILES
         for lanes in LANE_COUNTS

@@ -50,7 +50,11 @@ def bulk(
     chosen = chosen_simulator(simulator)
     if own.adapter is not None and lanes not in own.adapter.lane_counts:
         fail(f"--lanes: {own.adapter.module} is built for {own.adapter.lanes} lanes only")
-    one = [] if all_units else [Volume(Built(UNITS[unit], lanes, profile, own.strict, own.adapter), beats, seed)]
+    one = (
+        []
+        if all_units
+        else [Volume(Built(UNITS[unit], lanes, profile, strict=own.strict, adapter=own.adapter), beats, seed)]
+    )
     volumes = one or all_volumes(seed, own.strict)
     agreeing = 0
     for number, volume in enumerate(volumes):

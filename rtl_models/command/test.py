@@ -28,10 +28,11 @@ from rtl_models.command.options import (
     print_warnings,
 )
 from rtl_models.cores.gemm import GemmCore
-from rtl_models.cores.gemm_run import NAME, run_gemm_core
+from rtl_models.cores.gemm_run import NAME, core_title, run_gemm_core
 from rtl_models.cores.names import CORES
 from rtl_models.operators import OPERATORS
 from rtl_models.outcome import BenchOutcome
+from rtl_models.register_map import CHANNELS, MOST_CHANNELS
 from rtl_models.run import SEED, run
 from rtl_models.tools.environment import SimulatorName
 from rtl_models.unit_run import PROFILES, Built, run_unit
@@ -58,6 +59,9 @@ def test(
     widths: Annotated[str | None, typer.Option(help="Of the operators, such as 8,16; default: all of each.")] = None,
     lanes: Annotated[str | None, typer.Option(help="Of units and cores, such as 4,8; default: all.")] = None,
     profile: Annotated[str | None, typer.Option(help="Of units and cores, shallow or deep; default: both.")] = None,
+    channels: Annotated[
+        str | None, typer.Option(help="Of the tables of channels, such as 12,3840; default: 64.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = SEED,
     simulator: Simulator = "verilator",
     modules: Modules = None,
@@ -80,7 +84,7 @@ def test(
     require_writable("--junit", junit_file)
     require_writable("--coverpoints", coverpoints)
     own = chosen_hardware(modules, adapter, strict)
-    jobs = jobs_of(names or [], widths, lanes, profile, own)
+    jobs = jobs_of(names or [], widths, lanes, profile, channels, own)
     outcomes: list[BenchOutcome] = []
     chosen, interrupted = chosen_simulator(simulator), False
     shown: set[str] = set()
@@ -110,11 +114,18 @@ def test(
 
 
 def jobs_of(
-    names: Sequence[str], widths: str | None, lanes: str | None, profile: str | None, own: OwnHardware = PACKAGE
+    names: Sequence[str],
+    widths: str | None,
+    lanes: str | None,
+    profile: str | None,
+    channels: str | None = None,
+    own: OwnHardware = PACKAGE,
 ) -> list[DueRun]:
     """The runs of some names, or of all; what is not possible ends the command."""
     if own.adapter is not None:
-        return _jobs_of_adapter(own.adapter, names, lanes, {"--widths": widths, "--profile": profile})
+        return _jobs_of_adapter(
+            own.adapter, names, lanes, {"--widths": widths, "--profile": profile, "--channels": channels}
+        )
     chosen: dict[str, None] = {}
     for name in names or ["*"]:
         if not (found := matching([*OPERATORS, *UNITS, *CORES], name)):
@@ -124,6 +135,12 @@ def jobs_of(
         _refuse({"--widths": widths}, "operator")
     if not set(chosen) & {*UNITS, *CORES}:
         _refuse({"--lanes": lanes, "--profile": profile}, "unit")
+    with_tables = {name for name in UNITS if UNITS[name].tables} | {*CORES}
+    if channels is not None and (without := [name for name in chosen if name not in with_tables]):
+        fail(
+            f"--channels is for {', '.join(sorted(with_tables))}, which have tables of them: not for {without[0]}",
+            USAGE,
+        )
     some_widths = () if widths is None else _chosen("widths", widths, _WIDTHS)
     parameters = list(product(_chosen("lanes", lanes, LANE_COUNTS), _chosen("profile", profile, PROFILES)))
     operators = [OPERATORS[name] for name in chosen if name in OPERATORS]
@@ -131,13 +148,16 @@ def jobs_of(
         if missing := [width for width in some_widths if width not in operator.widths]:
             has = ", ".join(map(str, operator.widths))
             fail(f"{operator.name} has the widths {has}, not {missing[0]}", USAGE)
-    units = [Built(UNITS[name], *each, own.strict) for name in chosen if name in UNITS for each in parameters]
-    sizes = parameters if NAME in chosen else []
-    cores = [GemmCore(rows=size, columns=size, deep=profile == "deep") for size, profile in sizes]
+    tables = [(*each, most) for each in parameters for most in _tables(channels, each[0])]
+    units = [Built(UNITS[name], *each, strict=own.strict) for name in chosen if name in UNITS for each in tables]
+    cores = [
+        GemmCore(rows=size, columns=size, channels=most, deep=profile == "deep")
+        for size, profile, most in (tables if NAME in chosen else [])
+    ]
     return [
         *(DueRun(operator.name, partial(run, operator, some_widths)) for operator in operators),
         *(DueRun(built.title, partial(run_unit, built)) for built in units),
-        *(DueRun(f"{NAME}, {core.columns} lanes, {core.profile}", partial(run_gemm_core, core)) for core in cores),
+        *(DueRun(core_title(core), partial(run_gemm_core, core)) for core in cores),
     ]
 
 
@@ -153,6 +173,18 @@ def _jobs_of_adapter(
     counts = _chosen("lanes", lanes, adapter.lane_counts)
     each = [Built(adapter.unit, count, strict=False, adapter=adapter) for count in counts]
     return [DueRun(built.title, partial(run_unit, built)) for built in each]
+
+
+def _tables(text: str | None, lanes: int) -> list[int]:
+    """The numbers of channels that a list names, each once; the one that tables have by default where there is none."""
+    found: dict[int, None] = {}
+    for part in (text or str(CHANNELS)).split(","):
+        most = int(part) if part.strip().isascii() and part.strip().isdigit() else 0
+        if not 2 * lanes <= most <= MOST_CHANNELS or most % lanes:
+            ends = f"from {2 * lanes} to {MOST_CHANNELS}"
+            fail(f"--channels with {lanes} lanes takes multiples of {lanes} {ends}, not {part.strip()!r}", USAGE)
+        found[most] = None
+    return list(found)
 
 
 def _refuse(options: Mapping[str, str | None], kind: str) -> None:

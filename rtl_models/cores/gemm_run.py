@@ -12,6 +12,7 @@ from rtl_models.cores.gemm import GemmCore
 from rtl_models.cores.gemm_harness import TOP, design
 from rtl_models.cores.names import CORES
 from rtl_models.outcome import BenchOutcome
+from rtl_models.register_map import CHANNELS
 from rtl_models.session import NEVER_ENDS, Session
 from rtl_models.tools.build_cache import Purpose, built
 from rtl_models.tools.environment import SimulatorName
@@ -23,6 +24,12 @@ from rtl_models.tools.protocol import CORE_VARIABLE, COVERPOINTS, LAYERS_VARIABL
 LAYERS: Final = 12
 """With random shapes, under each pattern of stalls."""
 BENCH: Final = "rtl_models.benches.gemm_core_bench"
+
+
+def core_title(core: GemmCore) -> str:
+    """Such as "gemm_core, 4 lanes, deep, 12 channels", these where they are not as many as by default."""
+    channels = "" if core.channels == CHANNELS else f", {core.channels} channels"
+    return f"{NAME}, {core.columns} lanes, {core.profile}{channels}"
 
 
 def variables(core: GemmCore, layers: int = LAYERS) -> dict[str, str]:
@@ -50,7 +57,8 @@ def run_gemm_core(
     tests = session.run(BENCH, scenarios)
     failed = [name.replace("[", r"\[").replace("]", r"\]") for name, said in tests.items() if said]
     waves = session.show(BENCH, failed[0]) if failed and NEVER_ENDS not in failed else None
-    options = {"lanes": str(core.columns), "profile": core.profile, **modules_option(before)}
+    tables = {} if core.channels == CHANNELS else {"channels": str(core.channels)}
+    options = {"lanes": str(core.columns), "profile": core.profile, **tables, **modules_option(before)}
     return session.outcome(BenchOutcome(
         name=NAME, options=options, simulator=simulator, seed=seed, tests=tests, figures=session.read(REPORT),
         waves=waves, coverpoints=session.read(COVERPOINTS), warnings=warnings_of(made_of, simulator),

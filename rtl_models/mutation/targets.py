@@ -6,18 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
-from importlib import import_module
 
-from rtl_models.benches.unit_bench import UnitBench
+from rtl_models.benches.unit_bench import bench_of
 from rtl_models.cores.gemm import GemmCore
 from rtl_models.cores.names import CORE_PARTS, CORES
 from rtl_models.formal.equations.written import Subject, at_width
 from rtl_models.formal.subject import subjects
 from rtl_models.mutation.scenarios import gemm_core, lanes, mac_array, registers
 from rtl_models.mutation.scenarios.scenario import Scenario
-from rtl_models.mutation.scenarios.units import UnitScenarios, within_channels
+from rtl_models.mutation.scenarios.units import UnitScenarios
 from rtl_models.mutation.simulator import CLOCK, HANDSHAKE
 from rtl_models.operators import OPERATORS
+from rtl_models.register_map import CHANNELS
 from rtl_models.units import UNITS
 
 
@@ -88,10 +88,9 @@ def _core(module: str) -> Target:
 
 def _unit(subject: Subject) -> Target:
     given = dict(subject.parameters)
-    bench: UnitBench = import_module(f"rtl_models.benches.{subject.module}_bench").BENCH
-    fitting = within_channels(bench, given["Channels"]) if "Channels" in given else bench
+    bench = bench_of(subject.module, given.get("Channels", CHANNELS))
 
     def scenarios(seed: int) -> list[Scenario]:
-        return UnitScenarios(fitting, given["Lanes"], bool(given["Deep"]), seed).all()
+        return UnitScenarios(bench, given["Lanes"], bool(given["Deep"]), seed).all()
 
     return Target(subject, (*CLOCK, *HANDSHAKE), scenarios)

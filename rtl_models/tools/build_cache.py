@@ -51,7 +51,7 @@ _COUNTING: Final = ("--coverage-line", "--coverage-expr", "--coverage-expr-max",
 """What Verilator counts for coverage; without the last option it silently leaves out expressions of many bits."""
 COUNTS: Final = "coverage.dat"
 """The file that a simulator for coverage writes where it runs."""
-_HELD: Final = "waiting for another process that builds the same program, which will then be used here too"
+HELD: Final = "waiting for another process that builds the same program, which will then be used here too"
 _PREFIX: Final = "Vtop"
 """Of the classes that Verilator writes: the name that cocotb's own main program includes."""
 
@@ -135,7 +135,7 @@ def _kept(key: object, suffix: str, make: Make) -> Path:
     try:
         directory = cache_directory()
         name = f"rtl/{hashlib.sha256(json.dumps(key).encode()).hexdigest()}"
-        with alone(directory / f"{name}.lock", _HELD):
+        with alone(directory / f"{name}.lock", HELD):
             return kept_or_made(directory, name, suffix, make)
     except CacheUnusable as error:
         raise SimulationUnavailable(str(error)) from error

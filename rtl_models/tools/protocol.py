@@ -6,6 +6,7 @@ from typing import Final
 
 OPERATOR_VARIABLE, WIDTHS_VARIABLE = "LANEWISE_OPERATOR", "LANEWISE_WIDTHS"
 UNIT_VARIABLE, LANES_VARIABLE, PROFILE_VARIABLE = "LANEWISE_UNIT", "LANEWISE_LANES", "LANEWISE_PROFILE"
+CHANNELS_VARIABLE: Final = "LANEWISE_CHANNELS"
 RULES_VARIABLE: Final = "LANEWISE_RULES"
 STRICT, STREAM, STREAM_ASYNCHRONOUS = "strict", "stream", "stream, reset asynchronous"
 """The rules of a streaming unit: every cycle as the package's own units have it, or those of AXI-Stream."""

@@ -20,8 +20,9 @@ class GemmTestbench:
 
     __test__ = False  # no class of tests, whatever pytest thinks of its name
 
-    def __init__(self, dut: Any) -> None:
-        self._dut = dut
+    def __init__(self, dut: Any, channels: int) -> None:
+        """The core has so many channels."""
+        self._dut, self._channels = dut, channels
 
     async def reset(self) -> None:
         """For two cycles; what is offered meanwhile is not accepted."""
@@ -35,7 +36,7 @@ class GemmTestbench:
 
     async def write(self, settings: Mapping[str, int]) -> None:
         """All settings, a word a cycle."""
-        for address, data in register_writes(settings):
+        for address, data in register_writes(settings, self._channels):
             self._put(bus_write_i=1, bus_address_i=address, bus_data_i=data)
             await self._edge()
         self._put(bus_write_i=0)

@@ -22,7 +22,7 @@ PATIENCE: Final = 150
 """Cycles without any progress after which a unit hangs; no pause of the traffic is nearly as long."""
 LONGER_PATIENCE: Final = 1_000
 """That of a module whose latency nobody has promised."""
-_CHANNELS: Final = next(register.address for register in REGISTERS if register.name == "CHANNELS")
+_ROW: Final = next(register.address for register in REGISTERS if register.name == "CHANNELS")
 
 
 class Different(Wrong):
@@ -44,8 +44,10 @@ class StreamDecisions:
 class Stream:
     """One run of frames, from a reset on.  Settings are written while older beats are inside."""
 
-    def __init__(self, bench: Testbench, unit: Unit, lanes: int, traffic: StreamDecisions) -> None:
+    def __init__(self, bench: Testbench, unit: Unit, lanes: int, traffic: StreamDecisions, channels: int) -> None:
+        """The registers are of so many channels."""
         self.bench, self._unit, self._lanes, self._traffic = bench, unit, lanes, traffic
+        self._channels = channels
         self.frames: list[UnitFrame] = []
         self.most_inside = self.most_inside_at_change = 0
         self._written: dict[int, int] = {}
@@ -93,8 +95,8 @@ class Stream:
         """The writes that a frame needs, which count as made; that of CHANNELS always, since it starts a row."""
         new = [
             (at, data)
-            for at, data in register_writes(frame.settings)
-            if self._written.get(at) != data or at == _CHANNELS
+            for at, data in register_writes(frame.settings, self._channels)
+            if self._written.get(at) != data or at == _ROW
         ]
         self._written |= dict(new)
         return new

@@ -10,7 +10,7 @@ from rtl_models.benches.driving.frame import UnitFrame, frame_of_json
 from rtl_models.benches.driving.stream import Stream, StreamDecisions
 from rtl_models.benches.driving.testbench import Testbench, Wrong
 from rtl_models.benches.driving.traffic import replayed
-from rtl_models.benches.driving.unit_settings import ASYNCHRONOUS, BENCH, DEEP, LANES, STRICT
+from rtl_models.benches.driving.unit_settings import ASYNCHRONOUS, BENCH, CHANNELS, DEEP, LANES, STRICT
 from rtl_models.register_map import register_writes
 
 
@@ -75,9 +75,9 @@ class Case:
                 for _ in range(BENCH.unit.latency(DEEP)):
                     await bench.cycle(take=True)
                 await bench.reset()
-                await self.lost.send(Stream(bench, BENCH.unit, LANES, traffic))
+                await self.lost.send(Stream(bench, BENCH.unit, LANES, traffic, CHANNELS))
             await bench.reset()
-            stream = Stream(bench, BENCH.unit, LANES, traffic)
+            stream = Stream(bench, BENCH.unit, LANES, traffic, CHANNELS)
             await stream.send_all(self.frames, self.early)
             await stream.finish()
         except Wrong as wrong:
@@ -100,7 +100,7 @@ def fitted(frame: UnitFrame) -> UnitFrame | None:
     """The frame made whole again after a change, if there is such a one with legal settings."""
     whole = BENCH.fitted(frame, LANES)
     try:
-        return whole if whole is not None and register_writes(whole.settings) else None
+        return whole if whole is not None and register_writes(whole.settings, CHANNELS) else None
     except ValueError:
         return None
 

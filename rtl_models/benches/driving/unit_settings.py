@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
 from typing import Final
 
-from rtl_models.benches.unit_bench import UnitBench
+from rtl_models.benches.unit_bench import UnitBench, bench_of
 from rtl_models.tools import protocol
-from rtl_models.tools.protocol import LANES_VARIABLE, PROFILE_VARIABLE, RULES_VARIABLE, UNIT_VARIABLE
+from rtl_models.tools.protocol import (
+    CHANNELS_VARIABLE,
+    LANES_VARIABLE,
+    PROFILE_VARIABLE,
+    RULES_VARIABLE,
+    UNIT_VARIABLE,
+)
 
-BENCH: Final[UnitBench] = import_module(f"rtl_models.benches.{os.environ[UNIT_VARIABLE]}_bench").BENCH
+CHANNELS: Final = int(os.environ[CHANNELS_VARIABLE])
+"""Of the registers, and of the unit's tables."""
+BENCH: Final[UnitBench] = bench_of(os.environ[UNIT_VARIABLE], CHANNELS)
 """Of the unit that was built."""
 LANES: Final = int(os.environ[LANES_VARIABLE])
 DEEP: Final = os.environ[PROFILE_VARIABLE] == "deep"

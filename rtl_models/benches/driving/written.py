@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rtl_models.benches.driving.testbench import Write
-from rtl_models.register_map import CHANNELS, REGISTERS, TABLES
+from rtl_models.register_map import REGISTERS, TABLES
 from rtl_models.units import Unit
 
 _CHANNEL_BYTES: Final = 16
@@ -32,7 +32,7 @@ def coverpoints_of_writes(unit: Unit, written_with_a_beat: Mapping[int, int]) ->
         if any(field.setting in unit.settings for field in register.fields)
     }
     tables = {
-        f"{field} of a channel": {TABLES + _CHANNEL_BYTES * channel + 4 * number for channel in range(CHANNELS)}
+        f"{field} of a channel": {at for at in written_with_a_beat if _kind(at) == TABLES + 4 * number}
         for number, field in enumerate(unit.tables)
     }
     return {

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from rtl_models.benches.driving.illegal_writes import ILLEGAL
+from rtl_models.benches.driving.illegal_writes import illegal_writes
 from rtl_models.mutation.scenarios.scenario import Scenario, Steps
 from rtl_models.mutation.scenarios.signals import PortSignal
 from rtl_models.register_map import CHANNELS, REGISTERS, STATUS, TABLES, Register, cause
@@ -91,7 +91,7 @@ def register_program(rng: Random) -> Iterator[Row]:
     for word in _BACKGROUNDS:
         yield from ((1, address, word) for address in addresses)
         yield from ((1, address, data) for address in addresses for data in (1, 16))
-    for illegal in ILLEGAL:
+    for illegal in illegal_writes():
         yield 1, illegal.address, illegal.data
         yield from ((0, address, 0xFFFFFFFF) for address in (illegal.address & ~3, STATUS))
         yield from ((1, STATUS, ~illegal.cause & 7), (0, STATUS, 7), (1, STATUS, illegal.cause))

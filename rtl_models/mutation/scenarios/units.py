@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import islice, pairwise
 from random import Random
 from typing import Final
@@ -94,18 +93,3 @@ class UnitScenarios:
             broken_off=cycles is not None,
             latency=latency,
         )
-
-
-def within_channels(bench: UnitBench, channels: int) -> UnitBench:
-    """The bench with those frames only that have no more channels; its long frame is one that has as many."""
-
-    def frames(rng: Random, lanes: int) -> Iterator[UnitFrame]:
-        return (frame for frame in bench.frames(rng, lanes) if frame.settings["channels"] <= channels)
-
-    def long_frame(rng: Random, lanes: int, _: int) -> UnitFrame:
-        return next(frame for frame in frames(rng, lanes) if frame.settings["channels"] == channels)
-
-    def rare_frames(rng: Random, lanes: int) -> list[UnitFrame]:
-        return [frame for frame in bench.rare_frames(rng, lanes) if frame.settings["channels"] <= channels]
-
-    return replace(bench, frames=frames, long_frame=long_frame, rare_frames=rare_frames)

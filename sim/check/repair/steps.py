@@ -168,12 +168,15 @@ def _moved(form: Form, by: int) -> Body:
 
 @cache
 def with_results(form: Form, change: Change, bits: int = 0) -> Body:
-    """A body of which the results, as signed numbers of their element or of so many bits, are changed."""
+    """A body of which the results, as signed numbers of their element or of so many bits, are changed.
+
+    A result that is narrower stays: a slot is loaded in parts too, by other registers than those that are changed.
+    """
 
     def body(*operands: Any) -> Writes:
         writes = []
         for w in form.body(*operands):
-            if _is_data(w):
+            if _is_data(w) and bits <= w.bits:
                 element = Int(bits or (operands[0].bits if isinstance(operands[0], General) else w.bits), True)
                 whole = w.lanes if not bits else element.lanes(w.lanes[0], w.bits // bits)
                 lanes = [change(element.wrap(lane), element, constant(at)) for at, lane in enumerate(whole)]
