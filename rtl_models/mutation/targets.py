@@ -43,7 +43,7 @@ def targets() -> list[Target]:
             for operator in OPERATORS.values()
         ),
         *(
-            Target(subject, CLOCK, registers.scenarios)
+            Target(subject, CLOCK, partial(registers.scenarios, dict(subject.parameters)["Channels"]))
             for subject in subjects()
             if subject.module == "config_registers"
         ),

@@ -11,7 +11,7 @@ import numpy as np
 from rtl_models.benches.driving.illegal_writes import illegal_writes
 from rtl_models.mutation.scenarios.scenario import Scenario, Steps
 from rtl_models.mutation.scenarios.signals import PortSignal
-from rtl_models.register_map import CHANNELS, REGISTERS, STATUS, TABLES, Register, cause
+from rtl_models.register_map import CHANNELS, MOST_CHANNELS, REGISTERS, STATUS, TABLES, Register, cause
 
 _BITS: Final = {field.setting: field.bits for register in REGISTERS for field in register.fields}
 _TABLE_BITS: Final = {"table_restart": 1, "table_write": 1, "table_channel": 12, "table_field": 2, "table_data": 32}
@@ -25,9 +25,10 @@ Row = tuple[int, int, int]
 
 
 class Map:
-    """The registers as `rtl_models.register_map` has them."""
+    """The registers as `rtl_models.register_map` has them, with tables of so many channels."""
 
-    def __init__(self) -> None:
+    def __init__(self, channels: int = CHANNELS) -> None:
+        self._channels = channels
         self._words = {register.address: register.reset for register in REGISTERS}
         self._status = 0
 
@@ -37,7 +38,7 @@ class Map:
         settings: dict[str, int] = {}
         for register in REGISTERS:
             settings |= register.decoded(self._words[register.address])
-        taken = bool(writes) and cause(address, data) == 0
+        taken = bool(writes) and cause(address, data, self._channels) == 0
         return settings | {
             "read_data": self._status if address == STATUS else self._words.get(address, 0),
             "error": int(self._status != 0),
@@ -53,17 +54,17 @@ class Map:
         writes, address, data = row
         if not writes:
             return
-        wrong = cause(address, data)
+        wrong = cause(address, data, self._channels)
         cleared = data if address == STATUS and not wrong else 0
         self._status = self._status & ~cleared | wrong
         if not wrong and address in self._words:
             self._words[address] = data
 
 
-def scenarios(seed: int) -> list[Scenario]:
+def scenarios(channels: int, seed: int) -> list[Scenario]:
     """A program twice: the reset between must make all as it was."""
-    program = list(register_program(Random(seed)))
-    registers, outputs = Map(), []
+    program = list(register_program(Random(seed), channels))
+    registers, outputs = Map(channels), []
     for row in program:
         outputs.append(registers.outputs(row))
         registers.edge(row)
@@ -81,7 +82,7 @@ def scenarios(seed: int) -> list[Scenario]:
     ]
 
 
-def register_program(rng: Random) -> Iterator[Row]:
+def register_program(rng: Random, channels: int = CHANNELS) -> Iterator[Row]:
     """Words at every register, one after the other, with reads and writes that are refused in between."""
     addresses = [STATUS, *(register.address for register in REGISTERS)]
     for register in REGISTERS:
@@ -91,11 +92,13 @@ def register_program(rng: Random) -> Iterator[Row]:
     for word in _BACKGROUNDS:
         yield from ((1, address, word) for address in addresses)
         yield from ((1, address, data) for address in addresses for data in (1, 16))
-    for illegal in illegal_writes():
+    for illegal in illegal_writes(channels):
         yield 1, illegal.address, illegal.data
         yield from ((0, address, 0xFFFFFFFF) for address in (illegal.address & ~3, STATUS))
         yield from ((1, STATUS, ~illegal.cause & 7), (0, STATUS, 7), (1, STATUS, illegal.cause))
-    ends = (0, 1, CHANNELS - 1, CHANNELS, 1 << 11)
+    ends = [c for c in (0, 1, channels - 1, channels, 1 << 11) if c < MOST_CHANNELS]
+    at_ends = (word for end in (1, channels) for word in (end - 1, end, end + 1))
+    yield from ((1, CHANNELS_REGISTER, word) for word in at_ends)
     of_tables = [TABLES + 16 * channel + 4 * field for channel in ends for field in range(4)]
     anywhere = [rng.randrange(1 << 16) for _ in range(200)]
     for address in (*addresses, *of_tables, *anywhere):
