@@ -108,6 +108,18 @@ def test_a_counter_example_names_the_register_and_what_it_should_become(cache: P
     assert lines[-1].endswith('or wait" --lanes 8')
 
 
+def test_a_fault_that_disconnects_a_register_is_refuted(cache: Path) -> None:
+    """Although nothing reads the register any more, of which the theorems speak."""
+    subject = Subject("valid_pipeline", (("Depth", DEPTH),))
+    fault = Fault("valid_pipeline.sv", "assign valid_o  = valid_q[Depth-1];", "assign valid_o  = 1'b0;")
+    found = decide(subject, derive_equations(fault.planted(design_of(subject)), cache), SECONDS)
+    assert (found.outcome, found.values["valid_o"]) == ("refuted", 0)
+    for theorem in about(subject):
+        assert (
+            decided(theorem, derive_equations(fault.planted(design_of(subject)), cache), SECONDS).outcome != "unknown"
+        )
+
+
 PLANTED = {
     "a bypass for one operand": (
         Subject("quantize_down", (("Lanes", 4), ("Deep", 0))),

@@ -14,11 +14,15 @@ from rtl_models.tools.sources import sources_of
 from rtl_models.tools.yosys import reading, run_script, yosys_version
 from sim.toolchain.kept import write_whole
 
-READ: Final = "proc; flatten; opt_clean; check -assert; memory_map; opt_clean"
+_OF_SOURCES: Final = "t:$*dff* w:$* %ci1:+[Q] t:$*dff* %i %d"
+READ: Final = f"proc; flatten; setattr -set keep 1 {_OF_SOURCES}; opt_clean; check -assert; memory_map; opt_clean"
 """From sources to a flat netlist: the solver can do without yosys's optimizations.
 
 A loop or a wire with two drivers is refused, and one without driver that is read.  It is asked before memories become
 registers: what then is read beyond the end of one has no driver either.
+
+Registers that have a name in the sources stay, even if nothing reads them: theorems speak of those that a fault
+disconnects.  A memory that nothing reads goes.
 """
 _LOOPS: Final = "setundef -undriven -anyconst; check -assert"
 """A loop that goes through a memory is refused too."""
