@@ -1,6 +1,7 @@
 """`lanewise prove KERNEL` as a user meets it: verdicts, exit codes, a failing check, errors in one sentence."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,21 @@ def test_a_counter_example_is_shown_as_a_failing_check(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "FAILED wrong.c -O2" in result.stdout
     assert "counter-example, output[0] in length 1" in result.stdout
+
+
+def test_a_call_that_is_wrong_by_undefined_bytes_is_checked_with_its_seed_and_comes_again(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.c"
+    before, body, after = (SOURCE.parent / "kernel_plain.c").read_text().partition("    if (bias) {\n")
+    undefined = '    size_t r; __asm__ volatile("mov %0, x17" : "=r"(r)); if (r < 5) length = 0;\n'
+    wrong.write_text(before + undefined + body + after)
+    result = run(*QUICK, "--source", str(wrong), "--json")
+    found = json.loads(result.stdout)
+    told, *_ = (one for one in found["builds"][0]["not_proved"] if one["outcome"] == "counter-example")
+    assert result.exit_code == 1
+    assert (found["check"]["seed"], found["check"]["passed"]) == (told["call_seed"], False)
+    again = run(*shlex.split(found["check"]["reproduce"])[2:])
+    assert again.exit_code == 1
+    assert f"{told['reason']} (called with the seed {told['call_seed']})" in again.stdout
 
 
 def test_two_builds_are_compared() -> None:

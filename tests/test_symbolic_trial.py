@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sim.call.call import CompiledKernel
 from sim.check import call_kernel
 from sim.check.check import Job
 from sim.kernels import Domain, Kernel, parse_prototype
@@ -23,6 +24,7 @@ KERNEL = Kernel(
 )  # fmt: skip
 OUTSIDE = "if (x == 70001) out[n + 4096] = 7; out[i] = x & 3;"
 UNDEFINED = "int32_t t; if (x != 4001) t = x & 3; out[i] = t;"
+SMALL = 'uint64_t r; __asm__ volatile("mov %0, x17" : "=r"(r)); if (r < 5) x++; out[i] = x & 3;'
 TABLE = "static const int32_t table[4] = {0, 1, 2, 3}; out[i] = table[x & 3];"
 
 
@@ -62,6 +64,20 @@ def test_one_number_for_which_an_output_is_undefined_is_found(tmp_path: Path) ->
     failure = refuting(proved(source_of(UNDEFINED, tmp_path)))
     assert failure.inputs is not None
     assert 4001 in failure.inputs["a"]
+
+
+def test_a_register_that_nobody_defines_is_tried_until_it_is_small_and_its_seed_is_told(tmp_path: Path) -> None:
+    failure = refuting(proved(source := source_of(SMALL, tmp_path)))
+    assert failure.inputs is not None
+    assert failure.call_seed is not None
+    called = CompiledKernel(open_image(source, SYMBOL, "-O0"), KERNEL)
+    results = {
+        seed: called.call(KERNEL.arguments(failure.inputs), seed).outputs["machine"]["out"].tolist()
+        for seed in (0, 1, failure.call_seed)
+    }
+    wanted = (failure.inputs["a"] & 3).tolist()
+    assert (results[0], results[1]) == (wanted, wanted)
+    assert results[failure.call_seed] != wanted
 
 
 def test_what_is_right_and_cannot_be_followed_stays_unknown(tmp_path: Path) -> None:

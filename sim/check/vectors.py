@@ -21,7 +21,7 @@ class Vectors:
     """The input sets of a check with their golden outputs; `count` is the number of output lanes.
 
     `random_lanes` is the number that `make_vectors` makes the same of, `long_from` the number of the first input set
-    that is made long.
+    that is made long.  `call_seeds` are the seeds of the calls where they do not follow from `seed`.
     """
 
     inputs: Sequence[Inputs]
@@ -29,6 +29,7 @@ class Vectors:
     seed: int
     random_lanes: int = 0
     long_from: int | None = None
+    call_seeds: Sequence[int] = ()
 
     @property
     def count(self) -> int:
@@ -82,4 +83,4 @@ def _check_input_domains(kernel: Kernel, inputs: Sequence[Inputs]) -> None:
 
 def call_seed(vectors: Vectors, number: int) -> int:
     """The seed of the undefined bytes around one call, so that the call can be repeated alone."""
-    return vectors.seed * MAX_SETS + number
+    return vectors.call_seeds[number] if vectors.call_seeds else vectors.seed * MAX_SETS + number

@@ -31,7 +31,8 @@ class OutputElement(NamedTuple):
 class Unproved:
     """Elements that are not proved: the first of them, how many ask the same, and what came of it.
 
-    `inputs` is the input set of a counter-example, `values` those of the numbers that it is taken for.
+    `inputs` is the input set of a counter-example.  `call_seed` is the seed of a call with it that was wrong, by which
+    arrays lie and undefined bytes are drawn; None where it is shown without a call.
     """
 
     element: OutputElement
@@ -39,6 +40,7 @@ class Unproved:
     outcome: Outcome
     reason: str
     inputs: Inputs | None = None
+    call_seed: int | None = None
     seconds: float = 0.0
 
 
@@ -149,6 +151,7 @@ class KernelProof:
                             "element": failure.element.number,
                             "elements": failure.elements,
                             "reason": failure.reason,
+                            "call_seed": failure.call_seed,
                         }
                         for failure in build.failures
                     ],

@@ -187,8 +187,11 @@ class Prover:
             element = OutputElement(build.build, shape, wrong.output, wrong.number)
             reason = f"{_in_words(reference, wrong.values) or 'the example'}: {wrong.reason}"
             build.failures.append(
-                Unproved(element=element, elements=1, outcome="counter-example", reason=reason, inputs=wrong.inputs)
-            )
+                Unproved(
+                    element=element, elements=1, outcome="counter-example", reason=reason, inputs=wrong.inputs,
+                    call_seed=wrong.seed,
+                )
+            )  # fmt: skip
 
     def _taken(self, reference: TracedReference) -> Lane:
         """1 where the single numbers of the call are those of an input that is asked about and the reference takes."""

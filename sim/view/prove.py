@@ -138,7 +138,8 @@ def _not_proved(proof: KernelProof, build: BuildProof) -> list[str]:
         shape, element = proof.shapes[failure.element.shape].name, failure.element
         what = f"{element.output}[{element.number}] in {shape}" if element.output else f"a call in {shape}"
         alike = f" and {failure.elements - 1} like it" if failure.elements > 1 else ""
-        found.append(f"{failure.outcome}, {what}{alike}: {failure.reason}")
+        called = "" if failure.call_seed is None else f" (called with the seed {failure.call_seed})"
+        found.append(f"{failure.outcome}, {what}{alike}: {failure.reason}{called}")
     more = len(found) - _MOST_SHOWN
     return [*found[:_MOST_SHOWN], f"and {more} more"] if more > 0 else found
 

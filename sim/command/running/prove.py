@@ -357,12 +357,13 @@ def _checked(kernel: Kernel, jobs: Mapping[str, Job], proof: KernelProof, reprod
         return None
     build, failure = refuted[0]
     assert failure.inputs is not None
-    vectors = Vectors([failure.inputs], [kernel.expected(failure.inputs)], _SEED)
+    seed = _SEED if failure.call_seed is None else failure.call_seed
+    vectors = Vectors([failure.inputs], [kernel.expected(failure.inputs)], seed, call_seeds=(seed,))
     chosen = [jobs[name] for name in dict.fromkeys([*([proof.builds[0].build] if proof.same else []), build.build])]
     return Report(
         kernel=kernel.name,
         compiler=compiler_version(),
-        seed=_SEED,
+        seed=seed,
         outcomes=[check_job(kernel, job, vectors) for job in chosen],
         reproduce=reproduce,
         common_flags=fixed_flags(*(job.source for job in chosen if job.source and is_source(job.source))),
