@@ -17,6 +17,7 @@ from sim.check.repair.alternatives import alternatives_of
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.place import fault_of_build
 from sim.check.repair.search import find_repairs
+from sim.check.repair.steps import with_body, with_results
 from sim.check.vectors import make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.machine.errors import ExecutionError
@@ -211,3 +212,13 @@ def test_where_a_step_is_missing_in_front_of_an_instruction_the_line_that_made_i
     fault = fault_of_build(build(source, "-O0"), kernel, make_vectors(kernel, 10, seed=1), "-O0")
     assert fault is not None
     assert {*fault.lines} == {"f.c:6", "f.c:5"}
+
+
+def test_a_load_that_is_narrower_than_the_elements_that_are_changed_keeps_its_result() -> None:
+    shapes = {}
+    for target in ("h0", "d0"):
+        load = TABLE.instruction("ldr", f"{target}, [sp, #0x208]")
+        changed = with_body(load, with_results(load.form, lambda lane, element, at: lane + at, 32)).writes
+        assert changed is not None
+        shapes[target] = [(write.bits, len(write.lanes)) for write in changed]
+    assert shapes == {"h0": [(16, 1)], "d0": [(32, 2)]}
