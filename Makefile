@@ -115,7 +115,7 @@ interrupts: $(TESTED)
 layer-faults: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.layer_faults
 
-# Nets made here, in runtimes of others (LiteRT, ONNX Runtime): every layer is one of our conventions.
+# Nets made here, in runtimes of others (LiteRT, TensorFlow Lite Micro, ONNX Runtime): every layer is one of our conventions.
 test-outside: $(TESTED)
 	@$(PIP) --requirement outside.lock
 	@$(BIN)/python -m pytest --override-ini=python_files='outside_*.py' tests/long

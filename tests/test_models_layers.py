@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -197,3 +198,30 @@ def test_scales_multiplied_in_float32_are_told_from_those_in_float64(tmp_path: P
     (layer,) = compared(network_of(net, tmp_path), tensors)
     assert "product_xnnpack of scales_in_float32" in layer.conventions
     assert not any(name.endswith("scales_in_float64") for name in layer.conventions)
+
+
+@pytest.mark.parametrize(("arithmetic", "made"), [("scales_in_float32", 70), ("scales_in_float64", 71)])
+def test_the_factor_of_a_product_in_float32_is_told_from_that_in_float64(
+    arithmetic: str, made: int, tmp_path: Path
+) -> None:
+    """1353 * 5/96 is 70.46875, and 70 or 71: docs/spec/neighbours.md section 21."""
+    of_a, of_b, of_output = (np.float32(number) for number in (5 / 128, 1 / 32, 3 / 128))
+    single, double = float(of_a * of_b / of_output), float(of_a) * float(of_b) / float(of_output)
+    halved = []
+    for factor in (single, double):
+        high = (1353 * round(Fraction(factor) * 2**35) + 2**30) >> 31  # the rounding multiply, of a positive number
+        halved.append((high + 2**3) >> 4)
+    assert halved == [70, 71]
+    net = ModelWriter()
+    shape = (1, 2)
+    a, b = net.tensor("a", "int8", shape, of_a), net.tensor("b", "int8", shape, of_b)
+    output = net.tensor("product", "int8", shape, of_output)
+    net.layer("MUL", (a, b), (output,), "MulOptions")
+    net.inputs, net.outputs = [a, b], [output]
+    tensors = {
+        a: np.array([[33, 48]], np.int8), b: np.array([[41, 2]], np.int8), output: np.array([[made, 5]], np.int8)
+    }  # fmt: skip
+    (layer,) = compared(network_of(net, tmp_path), tensors)
+    told = [name for name in layer.conventions if name.startswith("double_rounding of derive_tflite ")]
+    assert told[0] == f"double_rounding of derive_tflite of {arithmetic}"
+    assert all(f" of {arithmetic}" in name for name in told), told

@@ -65,6 +65,8 @@ _DERIVATIONS: Final[tuple[Callable[[float], Derived], ...]] = (
     derivation.derive_acl_19_08,
     derivation.derive_armnn,
 )
+_ARITHMETICS: Final = (" of scales_in_float32", " of scales_in_float64")
+"""What is told of a factor that is not the same in both."""
 LANES_AND_TAIL: Final = "shift_after_rounding_in_lanes_and_tail"
 _IN_BOTH: Final = "ACL 19.08: whole blocks of 16 columns, and the last columns"
 SHIFT_READ_OTHERWISE: Final = "(shift negated)"
@@ -85,10 +87,15 @@ class Multiplier:
 
 @dataclass(frozen=True)
 class RealFactor:
-    """A real factor, one number or one for each channel; `single` where it was also computed in float32 throughout."""
+    """A real factor, one number or one for each channel.
+
+    `single` where it was also computed in float32 throughout, for scaling in float32; `double` where multipliers are
+    also derived of float64 arithmetic, `scale` being of float32 arithmetic.
+    """
 
     scale: Float64Array
     single: Float32Array | None = None
+    double: Float64Array | None = None
 
     @property
     def factors(self) -> tuple[Fraction, ...]:
@@ -152,11 +159,15 @@ def requantization_rules(
 def derivations(scale: RealFactor, refused: Refusals) -> list[Derivation]:
     """What each derivation makes of the factors; those that refuse them are appended to `refused`."""
     found: dict[tuple[Derived, ...], list[str]] = {}
+    ways = (scale.scale,) if scale.double is None else (scale.scale, scale.double)
     for derive in _DERIVATIONS:
         try:
-            found.setdefault(tuple(derive(float(number)) for number in scale.scale), []).append(derive.__name__)
+            made = dict.fromkeys(tuple(derive(float(number)) for number in way) for way in ways)
         except ValueError as error:
             refused.append((derive.__name__, str(error)))
+            continue
+        for derived, of in zip(made, _ARITHMETICS if len(made) > 1 else ("",), strict=True):
+            found.setdefault(derived, []).append(f"{derive.__name__}{of}")
     return [(tuple(names), Multiplier(*np.array(derived, np.int64).T)) for derived, names in found.items()]
 
 
@@ -167,8 +178,9 @@ def _floating(factor: Factor, zero_point: int, dtype: np.dtype[Any]) -> Iterator
     if single is None or not (np.isfinite(single) & (single > 0)).all() or np.array_equal(single, scale):
         yield from _of_float32(scale, "", factor.factors, zero_point, dtype)
         return
-    yield from _of_float32(scale, " of scales_in_float64", factor.factors, zero_point, dtype)
-    yield from _of_float32(single, " of scales_in_float32", factor.factors, zero_point, dtype)
+    in_single, in_double = _ARITHMETICS
+    yield from _of_float32(scale, in_double, factor.factors, zero_point, dtype)
+    yield from _of_float32(single, in_single, factor.factors, zero_point, dtype)
 
 
 def _of_float32(

@@ -16,7 +16,8 @@ class Requantized:
     """Sums, bias included, in the shape of the output (int32), and the real factor of each channel of `axis` (float64).
 
     `scale` has one number, or one for each channel; `single` has the same factors by float32 arithmetic on the file's
-    scales, as some runtimes get them.  `minimum` and `maximum` are those of the activation, or None.
+    scales, as some runtimes get them; `double` by float64 arithmetic, where that of most is in float32.  `minimum` and
+    `maximum` are those of the activation, or None.
     """
 
     accumulators: npt.NDArray[np.int32]
@@ -26,6 +27,7 @@ class Requantized:
     maximum: int | None
     axis: int = -1
     single: npt.NDArray[np.float32] | None = None
+    double: npt.NDArray[np.float64] | None = None
 
     @property
     def numbers(self) -> AnyArray:

@@ -6,7 +6,7 @@ Source: docs/spec/neighbours.md section 20.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -38,9 +38,15 @@ def plain(name: str) -> str:
     return name.split(" of ")[0]
 
 
+def _shortened(name: str) -> Iterator[str]:
+    """A convention as it is named where layers do not tell its scales, or its derivations, from others."""
+    parts = name.split(" of ")
+    return (" of ".join(parts[:end]) for end in range(len(parts), 0, -1))
+
+
 def is_one_of(names: Sequence[str], convention: str) -> bool:
     """Whether a layer whose conventions are these is that one, or that one whatever the multiplier is derived by."""
-    return convention in names or plain(convention) in names
+    return any(name in names for name in _shortened(convention))
 
 
 def question_of(made: Requantized | Added | Pooled, output: AnyArray) -> Question:
@@ -55,7 +61,7 @@ def question_of(made: Requantized | Added | Pooled, output: AnyArray) -> Questio
         a, b, total = (Quantization(float(scale.scales[0]), scale.zero_point) for scale in made.scales)
         return Sum(output, made.a, made.b, AddParameters(a, b, total), bounds)
     axis = asked.checked_axis(made.axis, output.ndim)
-    factor = replace(asked.checked_scale(made.scale, output.shape[axis]), single=made.single)
+    factor = replace(asked.checked_scale(made.scale, output.shape[axis]), single=made.single, double=made.double)
     stage = OutputStage(factor, made.zero_point, bounds, axis)
     return Requantization(output, made.accumulators, None, stage)
 

@@ -116,13 +116,17 @@ def _addition(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
 
 
 def _product(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
-    """Products of two tensors, element by element, broadcast: `kernels/mul.cc`, with the factor in float32."""
+    """Products of two tensors, element by element, broadcast: `kernels/mul.cc`, with the factor in float32.
+
+    `micro/kernels/mul_common.cc` of TensorFlow Lite Micro has it in float64.
+    """
     a, b = broadcast(*(centred(network, layer, place, given) for place in (0, 1)))
     of_a, of_b, of_output = (scale_of(network.tensors[number]) for number in (*layer.inputs[:2], layer.outputs[0]))
     minimum, maximum = _bounds(network, layer)
+    double = of_a.scales.astype(np.float64) * of_b.scales / of_output.scales
     return Requantized(
         accumulators=(a * b).astype(np.int32), zero_point=of_output.zero_point, minimum=minimum, maximum=maximum,
-        scale=(of_a.scales * of_b.scales / of_output.scales).astype(np.float64),
+        scale=(of_a.scales * of_b.scales / of_output.scales).astype(np.float64), double=double,
     )  # fmt: skip
 
 

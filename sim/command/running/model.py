@@ -22,6 +22,7 @@ from sim.models.onnx_file import read_onnx
 from sim.models.report import ModelReport
 from sim.models.runtimes.litert import RESOLVERS, litert_tensors
 from sim.models.runtimes.onnxruntime import onnxruntime_tensors
+from sim.models.runtimes.tflite_micro import tflite_micro_tensors
 from sim.models.tflite_file import read_tflite
 from sim.terminal.output import print_json, print_shown, require_one_of, write_file
 from sim.terminal.writable import require_writable
@@ -30,6 +31,7 @@ from sim.view.rounding.model_page import model_page
 
 RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], dict[int, AnyArray]]]] = {
     **{name: partial(litert_tensors, runtime=name) for name in RESOLVERS},
+    "tflite-micro": tflite_micro_tensors,
     "onnxruntime": onnxruntime_tensors,
 }
 """What runs a network here, by the name that `--against` has for it."""
