@@ -157,7 +157,12 @@ def test_the_command_proves_a_program_and_refuses_it_where_there_is_none() -> No
     done = lanewise("prove", "transpose1xw", "--program", "--lengths", "16", "--json")
     assert (done.exit_code, '"build": "program"' in done.stdout) == (0, True)
     refused = lanewise("prove", "transpose1xw", "--program", "--same", "program", "O2")
-    assert (refused.exit_code, "--same, which takes program" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "give it without --program" in refused.stderr) == (2, True)
+    for builds in (["--program"], ["--same", "program", "O2"]):
+        refused = lanewise("prove", "transpose1xw", *builds, "--opt", "O2")
+        assert (refused.exit_code, "--opt is for builds at levels" in refused.stderr) == (2, True)
+    refused = lanewise("prove", "transpose1xw", "--program", "--source", "own.c")
+    assert (refused.exit_code, "transpose1xw has none to be proved" in refused.stderr) == (2, True)
 
 
 def test_nothing_symbolic_is_taken_for_a_number_outside_of_a_program() -> None:

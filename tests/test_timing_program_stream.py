@@ -23,6 +23,7 @@ from sim.cycles.executed import execute_call, execute_captured, executed_program
 from sim.cycles.program_stream import CONSTANTS, STACK, program_stream
 from sim.kernels.kernel import Inputs, Kernel, KernelError, built_in_kernel
 from sim.kernels.prototype import parse_prototype
+from sim.kernels.signature import Pointer, Signature
 from sim.machine.errors import Trap, UnsupportedInstruction
 from sim.machine.memory import Memory
 from sim.timing.model.stream import Executed
@@ -199,6 +200,32 @@ def test_the_runtime_is_executed_with_a_call() -> None:
 def test_a_call_that_cannot_go_on_raises_what_a_check_raises(body: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         Function.of(COPY, body, "-O0").executed(BYTES)
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("for (int i = 0; i < 64; i++) b[i] = a[i + 8];", r"reads bytes? 64\b.* past the end of 'a'"),
+        ("for (int i = 0; i < 64; i++) b[i] = a[i - 8];", "reads bytes? .*-1, before the start of 'a'"),
+        ("((uint8_t *)a)[3] = a[0];", "writes byte 3 of the input 'a'"),
+        ("b[63] = a[0]; b[64] = a[1];", "writes byte 64, past the end of 'b'"),
+        ("b[0] = ((volatile uint8_t *)__builtin_frame_address(0))[4096];", "above its arguments on the stack"),
+    ],
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_access_outside_of_what_the_call_was_given_is_refused(body: str, says: str, seed: int) -> None:
+    """Arrays touch one end of their mapping, by the seed this or that: the mappings alone let the other side pass."""
+    function = Function.of(COPY, body, "-O2")
+    with pytest.raises(GuardError, match=says):
+        execute_call(function.image, function.kernel, BYTES, seed)
+
+
+def test_a_declared_over_read_is_allowed() -> None:
+    function = Function.of(COPY, "for (int i = 0; i < 64; i++) b[i] = a[i + 8];", "-O2")
+    a, b = function.kernel.signature.arguments
+    assert isinstance(a, Pointer)
+    kernel = replace(function.kernel, signature=Signature((replace(a, over_read=8), b)))
+    assert execute_call(function.image, kernel, BYTES, 2)
 
 
 def test_arguments_of_another_kind_are_refused() -> None:

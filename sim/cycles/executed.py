@@ -17,7 +17,7 @@ from sim.call.call import MAX_INSTRUCTIONS, CallError, CompiledKernel, ProgramKe
 from sim.call.caller import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, Call, Caller
 from sim.call.captured import CapturedCall, CaptureError
 from sim.call.guards.bounds import AccessBounds
-from sim.call.guards.findings import GuardError
+from sim.call.guards.findings import GuardError, GuardFinding
 from sim.call.guards.undefined_bytes import SeededBytes
 from sim.call.guards.watch import Watch
 from sim.call.native.code import PATIENCE
@@ -72,7 +72,8 @@ def execute_call(
     """One call of the kernel's compiled function on the machine, with the arguments of its signature.
 
     Its undefined bytes are seeded.  Raises CallError, MemoryFault, Trap, UnsupportedInstruction; KernelError for the
-    arguments.  Of the guards only the mappings and the limit are there.
+    arguments; GuardError for an access outside of what the call was given, and for the limit.  The stack is taken
+    whole here: what lies below sp is no finding.
     """
     if image.unfilled:  # only a guarded call sees that such a variable is read
         CompiledKernel(image, kernel, max_instructions=limit).call(arguments, seed)
@@ -89,7 +90,38 @@ def execute_call(
         raise (fault if finding is None else GuardError(finding)) from None
     if machine.pc != RETURN_ADDRESS:
         raise GuardError(watch.of_limit(limit))
+    finding = _outside(stream, watch)
+    if finding is not None:
+        raise GuardError(finding)
     return stream
+
+
+def _outside(stream: ArrayStream, watch: Watch) -> GuardFinding | None:
+    """What the first instruction does wrong that accesses what the call was not given.
+
+    Accesses within the ranges that need no look are left out by the array; there are few others.
+    """
+    allowed = watch.bounds.allowed
+    lowest = STACK_TOP - STACK_SIZE
+    ranges = [*allowed.ranges, *([] if allowed.stack_top is None else [(lowest, allowed.stack_top, True, True)])]
+    suspects = list[tuple[int, int, int, bool]]()
+    for accesses, writes in ((stream.loads, False), (stream.stores, True)):
+        begin, end = accesses.addresses, accesses.addresses + accesses.sizes
+        unseen = np.ones(len(begin), bool)
+        for start, stop, *permissions in ranges:
+            if permissions[writes]:
+                unseen &= (begin < start) | (end > stop)
+        (places,) = unseen.nonzero()
+        numbers = np.searchsorted(accesses.first, places, "right") - 1
+        suspects += [
+            (n, int(begin[at]), int(accesses.sizes[at]), writes) for n, at in zip(numbers, places, strict=True)
+        ]
+    for number, address, size, writes in sorted(suspects):
+        pc, instruction = stream.sites[stream.site[number]]
+        found = None if pc is None else watch.of_access(address, size, writes, lowest, instruction.text, pc)
+        if found is not None:
+            return found
+    return None
 
 
 class _RecordedKernel(ProgramKernel):

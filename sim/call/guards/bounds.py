@@ -6,7 +6,7 @@ and sp.  Nothing below sp belongs to it: AAPCS64 has no red zone (6.4.5).  An ar
 
 Where instructions are not watched one by one, on the machine alone and in programs of intrinsics, only the mappings
 guard: an access within the same page as an array, on the side where the array does not touch the end of its mapping,
-goes unseen.
+goes unseen.  `lanewise cycles` looks through the accesses of a compiled call when it has returned.
 """
 
 from __future__ import annotations

@@ -103,10 +103,16 @@ class Watch:
         if not fault.disassembly:
             return self._of_missing_function(fault.address)
         if isinstance(fault, AlignmentFault):
-            found: Breach | None = Breach("misaligned access", fault.reason, "")
-        else:
-            found = self.bounds.breach(fault.address, fault.size, fault.writes, self._machine.sp)
-        return None if found is None else self._finding(found, fault.disassembly, fault.pc)
+            return self._finding(Breach("misaligned access", fault.reason, ""), fault.disassembly, fault.pc)
+        sp = self._machine.sp
+        return self.of_access(fault.address, fault.size, fault.writes, sp, fault.disassembly, fault.pc)
+
+    def of_access(
+        self, address: int, size: int, writes: bool, sp: int, instruction: str, pc: int
+    ) -> GuardFinding | None:
+        """The finding that an access of `size` bytes is; None where it is allowed, as a declared over-read is."""
+        found = self.bounds.breach(address, size, writes, sp)
+        return None if found is None or found.allowed else self._finding(found, instruction, pc)
 
     def _of_missing_function(self, address: int) -> GuardFinding | None:
         """The call of a function that nothing defines, with the instruction that made it where the link register tells.

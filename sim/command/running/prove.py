@@ -57,7 +57,7 @@ def prove(
     jobs: int,
     no_cache: bool,
     mode: str | None,
-    opt: str,
+    opt: str | None,
     lengths: str,
     all_lengths: bool,
     program: bool,
@@ -90,11 +90,15 @@ def prove(
         if source:
             kernel = replace(kernel, sources=tuple(source), program=None)
         flags = compile_flags(march, cflags, include)
-        if program and (same or kernel.program is None):
+        if program and same:
+            fail("--same compares two builds, of which one may be program: give it without --program", USAGE)
+        if program and kernel.program is None:
+            fail(f"--program proves a program of intrinsics, and {kernel.name} has none to be proved", USAGE)
+        if opt is not None and (program or same):
             fail(
-                "--program is about a kernel with a program of intrinsics, and not for --same, which takes program",
-                USAGE,
+                "--opt is for builds at levels: a program has none, and --same names them, such as O2 or FILE@O2", USAGE
             )
+        opt = opt or "O2"
         chosen = [_build(kernel, name, flags) for name in same] if same else jobs_of(kernel, _levels(opt), flags)
         builds = chosen if same else [job for job in chosen if (job.source is None) == program]
         shapes = shapes_of(kernel, _numbers("--lengths", lengths))

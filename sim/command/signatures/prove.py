@@ -25,7 +25,9 @@ def prove(
     jobs: Jobs = ALL_PROCESSORS,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Prove anew what an earlier run decided.")] = False,
     mode: Mode = None,
-    opt: Annotated[str, typer.Option(help="Of a kernel: optimisation levels, separated by commas.")] = "O2",
+    opt: Annotated[
+        str | None, typer.Option(help="Of a kernel: optimisation levels, separated by commas; default: O2.")
+    ] = None,
     lengths: Annotated[str, typer.Option(help="Of a kernel: lengths of rows, such as 0..33,64.")] = "0..17",
     all_lengths: Annotated[
         bool, typer.Option("--all-lengths", help="Of a kernel: prove it for any length besides, by induction.")
