@@ -195,6 +195,20 @@ def test_what_cannot_be_found_is_said_in_one_sentence(arguments: tuple[str, ...]
     assert "Traceback" not in result.output
 
 
+@pytest.mark.parametrize(
+    ("flag", "says"),
+    [
+        ("-g", ", f.c:9, f.c:10, f.c:11\n"),
+        ("-g0", "no code is of f.c:700: its build has no line numbers: compile with -g"),
+    ],
+)
+def test_the_lines_that_there_are_come_in_their_order(flag: str, says: str) -> None:
+    result = lanewise(
+        "prove", PROTOTYPE, "--source", "f.c", "--cflags", flag, "--find", "tie at f.c:700", "--opt", "O0"
+    )
+    assert (result.exit_code, says in result.output) == (2, True), result.output
+
+
 def test_questions_are_read_as_they_are_written() -> None:
     assert wanted_of("saturated high at a b/k.c:3 sqxtn v0".replace("a b/", "")) == AtLine(
         "saturated high", "k.c:3", "sqxtn v0"

@@ -286,8 +286,9 @@ def _what_there_is(image: Image, code: Mapping[int, Instruction], wanted: AtLine
     """That a line has no such class, and which it has."""
     of_line = [(pc, one) for pc, one in code.items() if image.place_of(pc) == wanted.place]
     if not of_line:
-        lines = sorted({image.place_of(pc) for pc in code})
-        return f"no code is of {wanted.place}: it is of {', '.join(lines)}"
+        lines = sorted({line for pc in code if (line := image.source_line(pc))}, key=lambda at: (at.file, at.line))
+        there = f"it is of {', '.join(map(str, lines))}" if lines else "its build has no line numbers: compile with -g"
+        return f"no code is of {wanted.place}: {there}"
     names = dict.fromkeys(name for pc, one in of_line for name in goals_of(pc, one, get_args(OperandClass)))
     at = f"{wanted.place} {wanted.instruction}".strip()
     return f"no instruction at {at} has {wanted.name!r}; the line has {', '.join(names) or 'nothing of that kind'}"
