@@ -2,7 +2,9 @@
 
 import json
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from operator import and_, or_
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from isa.evaluate.exact import Evaluation
 from isa.lane import S32, Lane, Place, Read, constant, maximum, minimum, select
 from sim.prove.claim import ClaimInputs, Finding
 from sim.prove.run import in_processes
-from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
+from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all, is_step
 from sim.symbolic.simplify import simplified
 
 X, Y, M = (Read(Place(name), S32.low, S32.high) for name in ("x", "y", "m"))
@@ -77,6 +79,17 @@ def test_what_does_not_hold_is_refuted_by_numbers_that_differ(name: str) -> None
     evaluation = Evaluation(ClaimInputs({"x": 0, "y": 0, "m": 0} | values))
     assert evaluation.value(question.given)
     assert evaluation.value(question.one) != evaluation.value(question.other)
+
+
+@pytest.mark.parametrize(("join", "proved"), [(and_, True), (or_, False)])
+def test_a_product_that_is_any_number_of_its_range_is_highest_where_its_factors_are(
+    join: Callable[[Lane, Lane], Lane], proved: bool
+) -> None:
+    """Both sides have the product, which is cut out; one of them asks the opposite of a factor."""
+    product = (S32.wrap(X + Y) * M + (1 << 30)) >> 31
+    at_corner = join(simplified(S32.wrap(-X - Y).equals(S32.low)), simplified(M.equals(S32.low)))
+    one, other = minimum(product, S32.high), product - at_corner
+    assert is_step(one, other, ALWAYS, time.monotonic() + 20) is proved
 
 
 def test_a_condition_that_no_input_fulfils_is_told() -> None:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, partial, reduce
 from hashlib import sha256
 from math import inf, nan
+from operator import or_
 from pathlib import Path
 from random import Random
 from struct import pack
@@ -22,6 +23,7 @@ from typing import Final, NamedTuple, TypeVar
 import isa.evaluate.smt
 from isa.evaluate.exact import Evaluation
 from isa.evaluate.smt import Impossible, Solver, Undecided, solver_version
+from isa.evaluate.smt_products import highest_corners, second_highest_product
 from isa.evaluate.smt_terms import Untranslatable
 from isa.floating import FLOATS
 from isa.lane import Binary, Floating, Lane, Place, Read, head, operands_first, walk
@@ -310,24 +312,37 @@ def _step_by_step(sides: Sides, deadline: float) -> Finding | None:
         same = by_values.get(tuple(point.value(node) for point in points))
         if same is not None and same is not made:
             limit = min(deadline, time.monotonic() + _SECONDS_FOR_A_STEP)
-            if _is_proved(made, same, None, limit):
+            if is_step(made, same, None, limit):
                 made, steps = same, steps + 1
         known[node] = made
     one = known[one]
-    if one is other or _is_proved(one, other, given, deadline):
+    if one is other or is_step(one, other, given, deadline):
         return Finding("proved", 0, reason=f"solver, in {steps + (one is not other)} steps")
     return None
 
 
-def _is_proved(one: Lane, other: Lane, given: Lane | None, deadline: float) -> bool:
-    """Whether two numbers are equal, whatever their operands are that both have."""
+def is_step(one: Lane, other: Lane, given: Lane | None, deadline: float) -> bool:
+    """Whether two numbers are proved equal by a deadline (monotonic), whatever the operands are that both have."""
     shared = set(operands_first([one])) & set(operands_first([other]))
-    products: set[Lane] = {node for node in shared if isinstance(node, Binary) and node.operator == "multiply"}
+    products = {node for node in shared if isinstance(node, Binary) and node.operator == "multiply"}
+    facts = [_where_highest(node) for node in products if isinstance(node, Binary)]
     for at in (shared, products):
-        a, b, condition = cut_out([one, other, SIMPLIFIER.number(1) if given is None else given], at)
+        a, b, *conditions = cut_out([one, other, *([] if given is None else [given]), *facts], at)
         if a is b:
             return True
         solver = Solver(deadline)
-        if isinstance(solver.check(condition, a.equals(b).equals(0)), Impossible):
+        if isinstance(solver.check(*conditions, a.equals(b).equals(0)), Impossible):
             return True
     return False
+
+
+def _where_highest(product: Binary) -> Lane:
+    """That a product is higher than all but its highest just where both factors are those of it.
+
+    A product that is taken for any number of its range says so no more, and code may ask it or its factors.
+    """
+    a, b = simplified(product.a), simplified(product.b)
+    corners, equal = highest_corners(a, b), partial(SIMPLIFIER.computed, "equal")
+    at_corner = reduce(or_, (equal(a, x) & equal(b, y) for x, y in corners))
+    is_highest, is_higher = product.equals(corners[0][0] * corners[0][1]), product > second_highest_product(a, b)
+    return is_highest.equals(at_corner) & is_higher.equals(at_corner)
