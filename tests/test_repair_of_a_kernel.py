@@ -36,6 +36,10 @@ def wide(inputs: Inputs, name: str) -> np.ndarray:
     return np.asarray(inputs[name]).astype(np.int64)
 
 
+def ties_away(numbers: np.ndarray, bits: int) -> np.ndarray:
+    return np.asarray(np.sign(numbers) * (np.abs(numbers) + (1 << bits - 1) >> bits))
+
+
 EACH = "for (int i = 0; i < n; ++i) {"
 SHORT = "const int16_t a[n], const int16_t b[n], int32_t output[n], int32_t n"
 BYTES = "const int8_t a[n], const int8_t b[n], int16_t output[n], int32_t n"
@@ -349,6 +353,18 @@ def test_the_line_of_a_fault_is_named(kind: str, tmp_path: Path) -> None:
     (line,) = (n for n, text in enumerate(kernel.sources[0].read_text().splitlines(), 1) if "FAULT" in text)
     assert f"kernel.c:{line}" in found.lines
     assert len(found.lines) <= 3
+
+
+def test_a_function_that_is_wrong_or_called_wrongly_is_told_with_the_line_that_calls_it_twice(tmp_path: Path) -> None:
+    faulty = Faulty(
+        EACH + "output[i] = 3 - (b[i] < 0 ? rounded(a[i]) : rounded(a[i] - b[i])); }",
+        lambda i: 3 - ties_away(wide(i, "a") - np.maximum(wide(i, "b"), 0), 4),
+    )
+    kernel = faulty_kernel(faulty, tmp_path)
+    helper = "static int rounded(int x)\n{\n return (x + 8) >> 4;\n}\n"
+    kernel.sources[0].write_text(helper + kernel.sources[0].read_text())
+    found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
+    assert set(found.lines) == {"kernel.c:3", "kernel.c:8"}
 
 
 def test_a_build_that_is_asked_in_the_place_of_a_plain_one_has_one_result_changed_and_no_branch(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ class _Lines:
             yield from lines if len(lines) == len(addends) else ()
 
     def _lines(self, pc: int, called_from: frozenset[int] = frozenset()) -> Iterator[str]:
-        """Those of the instruction at an address, and of the one call of the function that it is in, and so on up.
+        """Those of the instruction at an address, of the one line that calls the function that it is in, and so on up.
 
         `called_from` are the functions that are done, by address.
         """
@@ -131,7 +131,8 @@ class _Lines:
         for address in self._where_used(pc):
             yield self._code.line(address)
         calls = [at for at, i in self._instructions.items() if i.text == f"bl #{start:#x}"]
-        if start != self._code.entry and len(calls) == 1 and start not in called_from:
+        lines = {self._code.line(at) for at in calls}
+        if start != self._code.entry and len(lines) == 1 and start not in called_from:
             yield from self._lines(calls[0], called_from | {start})
 
     def _where_used(self, pc: int) -> list[int]:
