@@ -38,12 +38,6 @@ _BIASES: Final = (0, S32.low, 1, -1, S32.high, 1000, -1000, 12345678, -87654321)
 _BEATS: Final = 36
 
 
-def _lengths(channels: int) -> list[int]:
-    """Of rows, in tables of so many channels; 13 of them, so that each meets every corner of the settings."""
-    some = (5, 1, channels, 16, 3, 8, channels - 1, 4, 17, 2, channels // 2 + 1, 15, 7)
-    return [min(length, channels) for length in some]
-
-
 def channels_of(frame: UnitFrame, lanes: int) -> Int64Array:
     """[beats, lanes]: the channel of each number; from the number of channels on it has none."""
     numbers = np.arange(frame.beats * lanes) % (lanes * beats_of_a_row(frame, lanes))
@@ -93,7 +87,8 @@ def frames(most: int, rng: Random, lanes: int) -> Iterator[UnitFrame]:
 
     Of the tables' `most` channels every length is met; a frame has its longest row twice, and the beginning of a third.
     """
-    lengths = _lengths(most)
+    # 13 lengths, so that each meets every corner of the settings
+    lengths = [min(length, most) for length in (5, 1, most, 16, 3, 8, most - 1, 4, 17, 2, most // 2 + 1, 15, 7)]
     for number in count():
         within = bounds(number // 2) if number % 2 else WHOLE_BYTE
         offset = in_turn(OFFSETS, number // 2) if number % 2 else in_turn((100, 128, 7), number)

@@ -97,6 +97,11 @@ class Network:
         """The tensors whose numbers are in the file, by number: weights, biases."""
         return {tensor.number: tensor.data for tensor in self.tensors if tensor.data is not None}
 
+    @property
+    def made(self) -> list[int]:
+        """The numbers of the tensors that layers make, in their order."""
+        return [number for layer in self.layers for number in layer.outputs]
+
     def output_of(self, layer: NetworkLayer) -> NetworkTensor:
         """The first output of a layer."""
         return self.tensors[layer.outputs[0]]

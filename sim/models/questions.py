@@ -6,7 +6,7 @@ Source: docs/spec/neighbours.md section 20.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -38,15 +38,13 @@ def plain(name: str) -> str:
     return name.split(" of ")[0]
 
 
-def _shortened(name: str) -> Iterator[str]:
-    """A convention as it is named where layers do not tell its scales, or its derivations, from others."""
-    parts = name.split(" of ")
-    return (" of ".join(parts[:end]) for end in range(len(parts), 0, -1))
-
-
 def is_one_of(names: Sequence[str], convention: str) -> bool:
-    """Whether a layer whose conventions are these is that one, or that one whatever the multiplier is derived by."""
-    return any(name in names for name in _shortened(convention))
+    """Whether a layer whose conventions are these is that one, or that one whatever the multiplier is derived by.
+
+    Where a layer does not tell its scales, or its derivations, from others, the name is without them.
+    """
+    parts = convention.split(" of ")
+    return any(" of ".join(parts[:end]) in names for end in range(len(parts), 0, -1))
 
 
 def question_of(made: Requantized | Added | Pooled, output: AnyArray) -> Question:

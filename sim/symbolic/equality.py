@@ -325,7 +325,7 @@ def is_step(one: Lane, other: Lane, given: Lane | None, deadline: float) -> bool
     """Whether two numbers are proved equal by a deadline (monotonic), whatever the operands are that both have."""
     shared = set(operands_first([one])) & set(operands_first([other]))
     products = {node for node in shared if isinstance(node, Binary) and node.operator == "multiply"}
-    facts = [_where_highest(node) for node in products if isinstance(node, Binary)]
+    facts = [_where_highest(product) for product in products]
     for at in (shared, products):
         a, b, *conditions = cut_out([one, other, *([] if given is None else [given]), *facts], at)
         if a is b:

@@ -42,8 +42,4 @@ def litert_tensors(path: Path, network: Network, inputs: Mapping[int, AnyArray],
         engine.invoke()
     except (RuntimeError, ValueError) as error:
         raise ModelError(f"LiteRT refuses {path}: {' '.join(str(error).split())}") from None
-    found = dict(inputs)
-    for layer in network.layers:
-        for number in layer.outputs:
-            found[number] = np.array(engine.get_tensor(number))
-    return found
+    return {**inputs, **{number: np.array(engine.get_tensor(number)) for number in network.made}}

@@ -21,11 +21,10 @@ def onnxruntime_tensors(path: Path, network: Network, inputs: Mapping[int, AnyAr
         from onnx import ValueInfoProto, load_model_from_string
     except ImportError:
         raise ModelError(f"ONNX Runtime is not there: {pip_install('lanewise[outside]')}") from None
-    made = [number for layer in network.layers for number in layer.outputs]
     try:
         model = load_model_from_string(path.read_bytes())
         stated = {value.name for value in model.graph.output}
-        names = [network.tensors[number].name for number in made]
+        names = [network.tensors[number].name for number in network.made]
         model.graph.output.extend(ValueInfoProto(name=name) for name in names if name not in stated)
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -34,4 +33,4 @@ def onnxruntime_tensors(path: Path, network: Network, inputs: Mapping[int, AnyAr
         results = session.run(names, {network.tensors[number].name: array for number, array in inputs.items()})
     except Exception as error:  # its own exceptions have no common base
         raise ModelError(f"ONNX Runtime refuses {path}: {' '.join(str(error).split())}") from None
-    return {**inputs, **{number: np.asarray(result) for number, result in zip(made, results, strict=True)}}
+    return {**inputs, **{number: np.asarray(result) for number, result in zip(network.made, results, strict=True)}}

@@ -39,8 +39,4 @@ def tflite_micro_tensors(path: Path, network: Network, inputs: Mapping[int, AnyA
         engine.invoke()
     except (RuntimeError, ValueError) as error:
         raise ModelError(f"TensorFlow Lite Micro refuses {path}: {' '.join(str(error).split())}") from None
-    found = dict(inputs)
-    for layer in network.layers:
-        for number in layer.outputs:
-            found[number] = np.array(engine.GetTensor(number, 0)["tensor_data"])
-    return found
+    return {**inputs, **{number: np.array(engine.GetTensor(number, 0)["tensor_data"]) for number in network.made}}
