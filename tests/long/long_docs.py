@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from test_docs import SHOWN_REPORT, printed_by_check
-from test_pictures import IN_LONG_RUNS, committed, drawn
+from test_pictures import IN_LONG_RUNS, as_compared, committed, drawn
 from test_quickstarts import IN_LONG_RUNS as LONG_WALKS
 from test_quickstarts import PAGES as QUICKSTARTS
 from test_quickstarts import walk
@@ -18,9 +18,11 @@ def test_the_check_prints_the_report_of_the_page(tmp_path: Path) -> None:
     assert printed_by_check(tmp_path) == SHOWN_REPORT
 
 
-@pytest.mark.parametrize("name", IN_LONG_RUNS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.rtl) if name == "rtl" else name for name in IN_LONG_RUNS]
+)
 def test_a_picture_is_what_its_command_prints(name: str, tmp_path: Path) -> None:
-    assert drawn(name, tmp_path) == committed(name)
+    assert as_compared(name, drawn(name, tmp_path)) == as_compared(name, committed(name))
 
 
 @pytest.mark.parametrize(
