@@ -103,7 +103,8 @@ def printed_by_check(folder: Path, *options: str) -> list[str]:
     command = [str(Path(sys.executable).with_name("lanewise")), "check", "quantize_down", *options]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
-    return [line.rstrip() for line in done.stdout.strip("\n").splitlines()]
+    printed = re.sub(r"\A(?: *\n)+", "", done.stdout)
+    return [line.rstrip() for line in printed.splitlines()]
 
 
 SHOWN_REPORT = [
