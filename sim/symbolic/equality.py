@@ -32,6 +32,7 @@ from sim.prove.claim import ClaimInputs, Finding, Sides, tells_apart
 from sim.prove.run import in_processes
 from sim.symbolic.cases import QuestionCase, cases
 from sim.symbolic.rules.expansion import expanded
+from sim.symbolic.rules.shared_products import with_shared_products
 from sim.symbolic.simplify import SIMPLIFIER, simplified
 from sim.symbolic.unknowns import cut_out, replaced
 
@@ -323,11 +324,12 @@ def _step_by_step(sides: Sides, deadline: float) -> Finding | None:
 
 def is_step(one: Lane, other: Lane, given: Lane | None, deadline: float) -> bool:
     """Whether two numbers are proved equal by a deadline (monotonic), whatever the operands are that both have."""
+    one, other, *under = with_shared_products(SIMPLIFIER, [one, other, *([] if given is None else [given])])
     shared = set(operands_first([one])) & set(operands_first([other]))
     products = {node for node in shared if isinstance(node, Binary) and node.operator == "multiply"}
     facts = [_where_highest(product) for product in products]
     for at in (shared, products):
-        a, b, *conditions = cut_out([one, other, *([] if given is None else [given]), *facts], at)
+        a, b, *conditions = cut_out([one, other, *under, *facts], at)
         if a is b:
             return True
         solver = Solver(deadline)
