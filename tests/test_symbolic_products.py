@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from isa.lane import S32, Int, Lane, Place, Read, constant, select, walk
+from isa.lane import S64, Int, Lane, Place, Read, constant, select, walk
 from sim.symbolic.equality import is_step
 from sim.symbolic.nodes import Simplifier
 from sim.symbolic.rules import shared_products
@@ -16,31 +16,33 @@ from support.symbolic_rules import INPUTS, disagreement
 
 A, B, C, D, E, _ = INPUTS.values()
 S3 = Int(3, signed=True)
-X, Y, M = (Read(Place(name), S32.low, S32.high) for name in "xym")
+X, Y, M = (Read(Place(name), S64.low, S64.high) for name in "xym")
 
 PRODUCTS = (
     (S3.wrap(A + E) * B, (A + E) * B),
     (S3.wrap(-A - E) * B, (A + E) * B),
     (S3.wrap(A + C) * S3.wrap(B + E), (A + C) * (B + E)),
     (S3.wrap(A * 2) * B, A * B),  # of low bits the double
+    (S3.wrap(A * B + E) * (C * 8 + 1), A * B),  # of low bits a sum of it and another number
     (S3.wrap(A + E) * C, (A + E) * B),
 )
 """A product, and one that has some low bits in common with it, or none."""
-PLACES: tuple[Callable[[Lane, Int], Lane], ...] = (
-    lambda p, element: element.wrap(p),
-    lambda p, element: element.wrap((p + 2) >> 2),
-    lambda p, element: element.wrap(A - p * 2),
-    lambda p, element: element.wrap(select(D, (constant(3) - p) >> 1, p ^ C)),
-    lambda p, element: element.field((p | E) + (p & A), 1),
-    lambda p, element: element.wrap(p * C) + p,
+PLACES: tuple[Callable[[Lane], Lane], ...] = (
+    lambda p: p,
+    lambda p: (p + 2) >> 2,
+    lambda p: A - p * 2,
+    lambda p: select(D, (constant(3) - p) >> 1, p ^ C),
+    lambda p: (p | E) + (p & A),
+    lambda p: p * C + B,
 )
 
 
 def shared() -> list[tuple[Lane, Lane]]:
     """Elements of products beside other products, and what becomes of them: those that change."""
     s, found = Simplifier(), []
-    for (whole, other), place, bits in product(PRODUCTS, PLACES, (1, 2, 3, 4)):
-        lanes = [s.simplified(whole), s.simplified(place(other, Int(bits, signed=bits % 2 > 0)))]
+    for (whole, other), place, bits, lsb in product(PRODUCTS, PLACES, (1, 2, 3, 4), (0, 1)):
+        element = Int(bits, signed=bits % 2 > 0)
+        lanes = [s.simplified(whole), element.field(s.simplified(place(other)), lsb)]
         made = shared_products.with_shared_products(s, lanes)
         assert made[0] is lanes[0]
         if made[1] is not lanes[1]:
@@ -67,14 +69,13 @@ def test_the_product_that_is_there_is_taken() -> None:
     assert whole in walk(shared_products.with_shared_products(s, [whole, low])[1:])
 
 
-@pytest.mark.parametrize(("shift", "proved"), [(31, True), (32, False)])
+@pytest.mark.parametrize(("shift", "proved"), [(63, True), (64, False)])
 def test_a_low_bit_of_a_product_is_proved_without_multiplying(shift: int, proved: bool) -> None:
-    """The sum is wrapped to 32 bits on one side: of the product so many bits are the same, and the next is not."""
+    """The sum is wrapped to 64 bits on one side: of the product so many bits are the same, and the next is not."""
 
     def rounded(lane: Lane) -> Lane:
-        return (lane * M + (1 << 30)) >> shift
+        return (lane * M + (1 << 62)) >> shift
 
-    high = constant(5) + (rounded(S32.wrap(X - Y)) >> 1)
-    one = high + Int(1, signed=False).wrap(rounded(S32.wrap(X - Y)))
-    other = high + Int(1, signed=False).wrap(rounded(X - Y))
+    one = rounded(S64.wrap(X - Y))
+    other = (one >> 1) * 2 + Int(1, signed=False).wrap(rounded(X - Y))
     assert is_step(simplified(one), simplified(other), None, time.monotonic() + 20) is proved
