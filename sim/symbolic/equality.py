@@ -32,7 +32,7 @@ from sim.prove.claim import ClaimInputs, Finding, Sides, tells_apart
 from sim.prove.run import in_processes
 from sim.symbolic.cases import QuestionCase, cases
 from sim.symbolic.rules.expansion import expanded
-from sim.symbolic.rules.shared_products import with_shared_products
+from sim.symbolic.rules.shared_products import shared_products
 from sim.symbolic.simplify import SIMPLIFIER, simplified
 from sim.symbolic.unknowns import cut_out, replaced
 
@@ -324,7 +324,8 @@ def _step_by_step(sides: Sides, deadline: float) -> Finding | None:
 
 def is_step(one: Lane, other: Lane, given: Lane | None, deadline: float) -> bool:
     """Whether two numbers are proved equal by a deadline (monotonic), whatever the operands are that both have."""
-    one, other, *under = with_shared_products(SIMPLIFIER, [one, other, *([] if given is None else [given])])
+    asked_about = [one, other, *([] if given is None else [given])]
+    one, other, *under = replaced(asked_about, shared_products(SIMPLIFIER, asked_about))
     shared = set(operands_first([one])) & set(operands_first([other]))
     products = {node for node in shared if isinstance(node, Binary) and node.operator == "multiply"}
     facts = [_where_highest(product) for product in products]

@@ -11,23 +11,21 @@ from collections.abc import Iterable, Sequence
 from isa.lane import Binary, Constant, Field, Lane, Pick, operands_first
 from sim.symbolic.nodes import LinearSum, Simplifier, is_condition
 from sim.symbolic.rules.windows import again_if_new, low_bits
-from sim.symbolic.unknowns import replaced
 
 
-def with_shared_products(s: Simplifier, lanes: Iterable[Lane]) -> list[Lane]:
-    """Equal lanes, in whose elements products stand that are among theirs already, wherever these are the same there.
+def shared_products(s: Simplifier, lanes: Iterable[Lane]) -> dict[Lane, Lane]:
+    """Elements in these lanes, and equal ones in which products stand that are in the lanes already.
 
-    The lanes are in their one form; what comes back is not.
+    The lanes are in their one form; what is to stand in their place is not.
     """
-    wanted, by = list(lanes), dict[Lane, Lane]()
-    nodes = list(operands_first(wanted))
+    nodes, by = list(operands_first(lanes)), dict[Lane, Lane]()
     products = [node for node in nodes if isinstance(node, Binary) and node.operator == "multiply"]
     for node in nodes if len(products) > 1 else ():
         if isinstance(node, Field):
             operand = _congruent(s, node.operand, node.lsb + node.element.bits, products)
             if operand is not node.operand:
                 by[node] = s.kept(Field(operand, node.lsb, node.element, node.low, node.high))
-    return replaced(wanted, by)
+    return by
 
 
 def _congruent(s: Simplifier, lane: Lane, bits: int, products: Sequence[Lane]) -> Lane:
