@@ -355,16 +355,51 @@ def test_the_line_of_a_fault_is_named(kind: str, tmp_path: Path) -> None:
     assert len(found.lines) <= 3
 
 
-def test_a_function_that_is_wrong_or_called_wrongly_is_told_with_the_line_that_calls_it_twice(tmp_path: Path) -> None:
-    faulty = Faulty(
-        EACH + "output[i] = 3 - (b[i] < 0 ? rounded(a[i]) : rounded(a[i] - b[i])); }",
-        lambda i: 3 - ties_away(wide(i, "a") - np.maximum(wide(i, "b"), 0), 4),
-    )
-    kernel = faulty_kernel(faulty, tmp_path)
-    helper = "static int rounded(int x)\n{\n return (x + 8) >> 4;\n}\n"
-    kernel.sources[0].write_text(helper + kernel.sources[0].read_text())
+HELPED = """static int rounded(int x)
+{
+ return (x + 8) >> 4;
+}
+static int twice(int x)
+{
+ return 2 *
+  rounded(x);
+}
+"""
+CALLED = {
+    "wrong for both lines": (
+        "output[i] = rounded(a[i]);\n output[i] += 3 * rounded(a[i] - b[i]); }",
+        lambda i: ties_away(wide(i, "a"), 4) + 3 * ties_away(wide(i, "a") - wide(i, "b"), 4), {3},
+    ),
+    "called twice by one line": (
+        "output[i] = 3 - (b[i] < 0 ? rounded(a[i]) : rounded(a[i] - b[i])); }",
+        lambda i: 3 - ties_away(wide(i, "a") - np.maximum(wide(i, "b"), 0), 4), {3, 13},
+    ),
+    "wrong for one line, the other one knows no ties": (
+        "output[i] = rounded(a[i]);\n output[i] += 3 * rounded(b[i] * 16); }",
+        lambda i: ties_away(wide(i, "a"), 4) + 3 * wide(i, "b"), {3, 13},
+    ),
+    "called for another one by one line": (
+        "output[i] = rounded(a[i]);\n output[i] += 3 * rounded(b[i] - a[i]); }",
+        lambda i: (wide(i, "a") + 8 >> 4) + 3 * ties_away(wide(i, "b") - wide(i, "a"), 4), {14},
+    ),
+    "called for another one by a function": (
+        "output[i] = twice(a[i]);\n output[i] += rounded(b[i]); }",
+        lambda i: 2 * ties_away(wide(i, "a"), 4) + (wide(i, "b") + 8 >> 4), {8, 13},
+    ),
+    "wrong for one line of the functions above": (
+        "output[i] = twice(a[i]);\n output[i] += twice(b[i] * 16); }",
+        lambda i: 2 * ties_away(wide(i, "a"), 4) + 2 * wide(i, "b"), {3, 8, 13},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CALLED)
+def test_of_a_function_that_several_lines_call_those_are_told_that_may_be_at_fault(kind: str, tmp_path: Path) -> None:
+    text, golden, lines = CALLED[kind]
+    kernel = faulty_kernel(Faulty(EACH + text, golden), tmp_path)
+    kernel.sources[0].write_text(HELPED + kernel.sources[0].read_text())
     found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
-    assert set(found.lines) == {"kernel.c:3", "kernel.c:8"}
+    assert set(found.lines) == {f"kernel.c:{line}" for line in lines}
 
 
 def test_a_build_that_is_asked_in_the_place_of_a_plain_one_has_one_result_changed_and_no_branch(tmp_path: Path) -> None:

@@ -16,7 +16,9 @@ class Alternative:
     """An instruction at an address with another in its place; `rank` says how near, `says` what it is, in words.
 
     `before` is the register that holds another number before the instruction, which then is as it was: what made that
-    number may be at fault as well.
+    number may be at fault as well.  Where that other number is the old one and a constant more, `is_more`, the constant
+    may have been left out of any of the addends that the number is a sum of.  `calls` are the addresses of the calls of
+    its function for which alone it is another instruction: then these are at fault, and not the function.
     """
 
     pc: int
@@ -25,6 +27,13 @@ class Alternative:
     instruction: Instruction
     says: str
     before: Place | None = None
+    is_more: bool = False
+    calls: tuple[int, ...] = ()
+
+    @property
+    def blamed(self) -> int:
+        """The address of what is at fault: the instruction, or else the first of the calls."""
+        return self.calls[0] if self.calls else self.pc
 
     def __str__(self) -> str:
         return f"{self.original.text} {self.says}"

@@ -8,7 +8,7 @@ operands, and any round number; then a result that is one off, and one of which 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Final
@@ -19,7 +19,7 @@ from isa.rows import TABLE
 from isa.table import UnknownInstruction
 from sim.check.aim.mistakes import alike, mistakes_of
 from sim.check.repair.alternative import MISSING, NEAR, ONE_OFF, STEP, Alternative
-from sim.check.repair.steps import counts_beside, missing_steps, moved_results, steps_of, with_body
+from sim.check.repair.steps import Step, counts_beside, missing_steps, moved_results, steps_of, with_body
 
 _CONFUSED: Final = (
     "zip1 zip2", "uzp1 uzp2", "trn1 trn2", "smin smax", "umin umax", "sminv smaxv", "uminv umaxv", "add sub",
@@ -56,8 +56,7 @@ _RARE: Final = re.compile(
 
 def alternatives_of(pc: int, instruction: Instruction) -> Iterator[Alternative]:
     """What could stand there instead, the nearest first; nothing for what only moves, and for addresses of a stack."""
-    for says, body, before in missing_steps(instruction):
-        yield Alternative(pc, MISSING, instruction, with_body(instruction, body), says, before)
+    yield from _with_steps(pc, MISSING, instruction, missing_steps(instruction))
     if "sp" in instruction.text or "x29" in instruction.text:
         return
     seen = {instruction.text}
@@ -70,12 +69,14 @@ def alternatives_of(pc: int, instruction: Instruction) -> Iterator[Alternative]:
                     other = _named(text)
                     assert other.writes is not None
                     yield Alternative(pc, rank, instruction, other, f"as {text}")
-    for says, body, before in counts_beside(instruction):
-        yield Alternative(pc, NEAR, instruction, with_body(instruction, body), says, before)
-    for says, body, before in steps_of(instruction):
-        yield Alternative(pc, STEP, instruction, with_body(instruction, body), says, before)
-    for says, body in moved_results(instruction):
-        yield Alternative(pc, ONE_OFF, instruction, with_body(instruction, body), says)
+    yield from _with_steps(pc, NEAR, instruction, counts_beside(instruction))
+    yield from _with_steps(pc, STEP, instruction, steps_of(instruction))
+    yield from _with_steps(pc, ONE_OFF, instruction, moved_results(instruction))
+
+
+def _with_steps(pc: int, rank: int, instruction: Instruction, steps: Iterable[Step]) -> Iterator[Alternative]:
+    for says, body, before, is_more in steps:
+        yield Alternative(pc, rank, instruction, with_body(instruction, body), says, before, is_more)
 
 
 def _named(text: str) -> Instruction:

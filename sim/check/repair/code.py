@@ -55,6 +55,10 @@ class ExecutedCode:
         """Where the function begins that an instruction is in."""
         return max((start for start in self._starts if start <= pc), default=self.entry)
 
+    def keeps_frame(self, pc: int) -> bool:
+        """Whether the function of an instruction keeps its return address and its caller's frame at x29."""
+        return (self.start(pc), Place("x", 29)) in self._writers
+
     @cached_property
     def _starts(self) -> list[int]:
         return sorted(symbol.address for symbol in self._image.symbols.values())
@@ -81,6 +85,14 @@ class ExecutedCode:
                 register = None if number == "zr" else Place("x" if letter in "wx" else "v", int(number))
                 found[pc] = Access(match["verb"] == "ld", match["part"], letter, register, self._slots[pc])
         return found
+
+    def accesses_of(self, pc: int) -> tuple[list[int], list[int]]:
+        """The stores and the loads of the slot that an instruction reaches, in its function."""
+        stores, loads = list[int](), list[int]()
+        for at, access in self.accesses.items():
+            if access.slot == self.accesses[pc].slot and self.start(at) == self.start(pc):
+                (loads if access.is_load else stores).append(at)
+        return stores, loads
 
     @cached_property
     def _stores(self) -> dict[tuple[int, int], list[int]]:

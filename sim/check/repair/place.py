@@ -10,16 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
+from isa.instruction import Instruction
 from isa.lane import Place
+from isa.operands import General
 from sim.call.kernel_image import open_kernel
 from sim.check.check import Job
 from sim.check.repair.alternative import FOLLOWS, MISSING, ONE_OFF, Alternative
+from sim.check.repair.callers import Calls, calls_by_line, only_from
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.fault import FaultLines
-from sim.check.repair.search import find_repairs
+from sim.check.repair.search import Repair, find_repairs
+from sim.check.repair.steps import operands_of, with_body
 from sim.check.repair.trials import RepairTrials
+from sim.check.repair.variables import holding
 from sim.check.report import Outcome
 from sim.check.vectors import Vectors
 from sim.kernels.kernel import Kernel
@@ -28,6 +33,12 @@ from sim.toolchain.image import Image, ImageError
 
 _CARRIERS: Final = ("movk", "dup", "fmov", "mov")
 """What takes a constant on to where it is used."""
+_SUMS: Final = ("add", "adds", "sub", "subs", "neg", "negs", "sxtw", "uxtw", "dup")
+"""What passes a constant on that is more in one of its operands,"""
+_ADDED_TO: Final = ("madd", "msub", "smaddl", "smsubl", "umaddl", "umsubl")
+"""and what does so in the last one."""
+DEEPEST: Final = 3
+"""Functions that call each other which are gone through from a changed one up."""
 MOST: Final = 4
 """Lines that a person looks through; of more, a list is no answer."""
 TOLD: Final = 3
@@ -82,34 +93,55 @@ def fault_of_build(
         return None
     code = ExecutedCode(image, image.symbol(kernel.symbol).address, trials.instructions, trials.slots())
     repairs = find_repairs(code, trials, one_computes)
-    changes = [change for repair in repairs for change in repair.changes if change.rank != FOLLOWS]
-    suspects = _Lines(code)
-    lines = tuple(dict.fromkeys(line for change in changes for line in suspects.suspects(change)))
+    suspects = _Lines(code, trials)
+    lines = tuple(dict.fromkeys(line for repair in repairs for line in suspects.of(repair)))
     if len(lines) > MOST:
         return FaultLines()
     told = [" and ".join(map(str, repair.changes)) for repair in repairs]
     more = [f"{len(told) - TOLD} more"] if len(told) > TOLD else []
-    return FaultLines(lines, changes[0].original.text if changes else "", (*told[:TOLD], *more), build if lines else "")
+    first = repairs[0].changes[0].original.text if repairs else ""
+    return FaultLines(lines, first, (*told[:TOLD], *more), build if lines else "")
+
+
+class _Use(NamedTuple):
+    """An instruction that keeps a constant or computes with it; of a kept one what loads it, its number if known."""
+
+    pc: int
+    load: int | None
+    number: int | None
 
 
 class _Lines:
-    """The source lines that a changed instruction says to be at fault."""
+    """The source lines that changed instructions say to be at fault."""
 
-    def __init__(self, code: ExecutedCode) -> None:
-        self._code, self._instructions = code, code.instructions
+    def __init__(self, code: ExecutedCode, trials: RepairTrials) -> None:
+        self._code, self._instructions, self._trials = code, code.instructions, trials
 
-    def suspects(self, change: Alternative) -> Iterator[str]:
+    def of(self, repair: Repair) -> Iterator[str]:
+        """The lines of a repair; of a function that is changed, also those that call it, where they may be at fault."""
+        for change in repair.changes:
+            if change.rank != FOLLOWS:
+                yield from self._suspects(repair, change)
+                below = [change.calls] if change.calls else []
+                yield from self._callers(repair, self._code.start(change.pc), below)
+
+    def _suspects(self, repair: Repair, change: Alternative) -> Iterator[str]:
         """The lines of a change, and where a number is changed before the instruction, the line that made it.
 
         Where a further step was left out, it may as well have to be on the next line that takes the number.
         """
-        yield from self._lines(change.pc)
+        if change.calls:
+            yield self._code.line(change.blamed)
+            return
+        for address in self._where_used(repair, change.pc):
+            yield self._code.line(address)
         if change.rank in (ONE_OFF, MISSING):
             user = self._code.user(change.pc)
             if user is not None:
                 yield self._code.line(user)
         if change.before is not None:
-            yield from self._makers(change.pc, change.before)
+            made = self._addends if change.is_more else self._makers
+            yield from made(change.pc, change.before)
 
     def _makers(self, pc: int, register: Place) -> Iterator[str]:
         """The line that made what a register holds there; those of both addends, of a sum on the same line."""
@@ -122,47 +154,91 @@ class _Lines:
             lines = [line for each in addends for line in self._makers(sources[-1], each)]
             yield from lines if len(lines) == len(addends) else ()
 
-    def _lines(self, pc: int, called_from: frozenset[int] = frozenset()) -> Iterator[str]:
-        """Those of the instruction at an address, of the one line that calls the function that it is in, and so on up.
+    def _addends(self, pc: int, register: Place) -> Iterator[str]:
+        """The lines that made what a register holds there, and further back along sums those of each addend."""
+        pending, done = [(pc, register)], set[tuple[int, Place]]()
+        while pending:
+            at = pending.pop(0)
+            if at not in done:
+                done.add(at)
+                sources = [source.pc for source in self._code.sources(*at)]
+                yield from (self._code.line(source) for source in sources if not self._code.opens(source))
+                for last in sources[-1:]:
+                    pending += [(last, each) for each in _addends_of(self._instructions[last])]
 
-        `called_from` are the functions that are done, by address.
+    def _callers(self, repair: Repair, changed: int, below: Sequence[Calls]) -> Iterator[str]:
+        """The lines that call a changed function, whose address is given, and those that call what these are in.
+
+        `below` are the calls that were gone through.  Of several lines those are told of which it is enough that they
+        find the repair; others call it as they should.
         """
-        start = self._code.start(pc)
-        for address in self._where_used(pc):
-            yield self._code.line(address)
-        calls = [at for at, i in self._instructions.items() if i.text == f"bl #{start:#x}"]
-        lines = {self._code.line(at) for at in calls}
-        if start != self._code.entry and len(lines) == 1 and start not in called_from:
-            yield from self._lines(calls[0], called_from | {start})
+        by_line = calls_by_line(self._code, self._code.start(below[-1][0]) if below else changed)
+        for line, calls in by_line.items() if len(below) < DEEPEST else ():
+            callers = [*below, calls]
+            if len(by_line) == 1 or self._is_right_from(repair, changed, callers):
+                yield line
+                yield from self._callers(repair, changed, callers)
 
-    def _where_used(self, pc: int) -> list[int]:
-        """The instruction itself; of a constant also those that compute with it, and they alone where functions open.
+    def _is_right_from(self, repair: Repair, changed: int, callers: Sequence[Calls]) -> bool:
+        """Whether every lane is right if only these calls find the repair; as if so where that cannot be tried."""
+        replaced = {change.pc: change.instruction for change in repair.changes}
+        for change in repair.changes:
+            if self._code.start(change.pc) == changed:
+                some = only_from(self._code, change, callers)
+                if some is None:
+                    return True
+                replaced[change.pc] = some.instruction
+        return self._trials.are_right_with(replaced)
 
-        A compiler makes a constant once for several lines.
+    def _where_used(self, repair: Repair, pc: int) -> list[int]:
+        """The instruction itself; of a constant also those that keep it or compute with it.
+
+        They are told alone where functions open: a compiler makes a constant before, and once for several lines.  Where
+        several lines need another number of a variable that is kept on the stack, what computes with it is right.
         """
         instruction = self._instructions[pc]
         if instruction.places_read and instruction.form.mnemonic != "movk":
             return [pc]
         users = list(self._users(pc))
-        return users if users and self._code.opens(pc) else [pc, *users]
+        need = {self._code.line(use.pc) for use in users if use.number is not None and self._needs(repair, use)}
+        told = [use.pc for use in users if use.load is None or len(need) < 2]
+        return told if told and self._code.opens(pc) else [pc, *told]
 
-    def _users(self, pc: int, is_fetched: bool = False) -> Iterator[int]:
-        """The instructions that compute with a constant: it may be made, kept and fetched again far from its line."""
+    def _needs(self, repair: Repair, use: _Use) -> bool:
+        """Whether lanes are wrong where what is repaired is not seen by a line that fetches a variable."""
+        assert use.load is not None
+        assert use.number is not None
+        held = {
+            load: with_body(self._instructions[load], holding(self._instructions[load].form, use.number))
+            for load in self._code.accesses_of(use.load)[1] if self._code.line(load) == self._code.line(use.pc)
+        }  # fmt: skip
+        changes = {change.pc: change.instruction for change in repair.changes}
+        return not self._trials.are_right_with({**changes, **held})
+
+    def _users(self, pc: int, load: int | None = None, number: int | None = None) -> Iterator[_Use]:
+        """The instructions that keep a constant and compute with it: it may be made and fetched far from its line."""
         for made in self._instructions[pc].places_written:
             for at in sorted(at for at in self._instructions if at > pc):
                 instruction, access = self._instructions[at], self._code.accesses.get(at)
                 if made in instruction.places_read:
                     if instruction.form.mnemonic in _CARRIERS:
-                        yield from self._users(at, is_fetched)
-                    elif not is_fetched and access is not None and not access.is_load:
-                        for load, other in self._code.accesses.items():
-                            if (
-                                other.is_load
-                                and other.slot == access.slot
-                                and self._code.start(load) == self._code.start(at)
-                            ):
-                                yield from self._users(load, is_fetched=True)
+                        yield from self._users(at, load, number)
+                    elif load is None and access is not None and not access.is_load:
+                        yield _Use(at, None, None)
+                        stores, loads = self._code.accesses_of(at)
+                        held = self._trials.held(at, made) if len(stores) == 1 else None
+                        for fetched in loads:
+                            yield from self._users(fetched, fetched, held)
                     else:
-                        yield at
+                        yield _Use(at, load, number)
                 if made in instruction.places_written:
                     break
+
+
+def _addends_of(instruction: Instruction) -> Sequence[Place]:
+    """The registers of which an instruction passes on what is more in them."""
+    name, places = instruction.form.mnemonic, instruction.places_read
+    if name in _ADDED_TO:
+        last = operands_of(instruction)[-1]
+        return [last.place] if isinstance(last, General) and last.kind != "zero" else []
+    return places if name in _SUMS else ()

@@ -11,6 +11,7 @@ from typing import Final
 
 from sim.check.repair.alternative import FOLLOWS, MISSING, NEAR, ONE_OFF, STEP, Alternative
 from sim.check.repair.alternatives import alternatives_of
+from sim.check.repair.callers import called_otherwise
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.steps import LEFT_OUT, SPOILT, with_body, with_results
 from sim.check.repair.trials import RepairTrials
@@ -45,7 +46,7 @@ def find_repairs(code: ExecutedCode, trials: RepairTrials, one_computes: bool = 
         for changes in candidates:
             if trials.spent > limit + WORK // 2 * bool(found):  # what else is right matters more than what is
                 break
-            lines = {code.line(change.pc) for change in changes if change.rank != FOLLOWS}
+            lines = {code.line(change.blamed) for change in changes if change.rank != FOLLOWS}
             if any(lines == repair.lines for repair in found):
                 continue
             if trials.are_right_with({change.pc: change.instruction for change in changes}):
@@ -78,6 +79,7 @@ def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequ
         *wider_variables(code),
         *([change] for change in in_turn if change.rank == STEP),
     )
+    yield ([change] for change in called_otherwise(code, [each for each in in_turn if each.rank in (NEAR, STEP)]))
     by_line: dict[str, list[Alternative]] = {}
     for change in alone:
         if change.rank in (NEAR, STEP):

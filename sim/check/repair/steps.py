@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from isa.instruction import Form, Instruction, Pattern
 from isa.lane import S8, S16, S32, U8, U16, U32, Int, Lane, Place, Write, constant, divide, maximum, minimum, select
@@ -23,6 +23,19 @@ _MOVES: Final = re.compile(r"(?:ldu?r|ldp|fmov|adrp?)\w*")
 """What takes no part in the arithmetic."""
 _BY_REGISTER: Final = re.compile(r"[su]q?r?shl|[al]s[lr]")
 _RIGHT_SHIFTS: Final = re.compile(r"s(?:q?r?shl|r?shr|q?r?shrun?2?|q?r?shrn2?|r?sra)|rshrn2?|shrn2?")
+
+
+class Step(NamedTuple):
+    """A step of the arithmetic too few or too many, in words and as a body.
+
+    With it the register that then holds another number before the instruction, where there is one, and whether that
+    number is a constant more, or less.
+    """
+
+    says: str
+    body: Body
+    before: Place | None = None
+    is_more: bool = False
 
 
 def operands_of(instruction: Instruction) -> tuple[Operand, ...]:
@@ -50,26 +63,26 @@ def computes(instruction: Instruction) -> bool:
     return isinstance(operands[0], (Vector, Scalar, General)) and not _MOVES.fullmatch(instruction.form.mnemonic)
 
 
-def steps_of(instruction: Instruction) -> Iterator[tuple[str, Body, Place | None]]:
-    """A step of the arithmetic too few or too many, in words and as a body.
-
-    With it the register that then holds another number before the instruction, where there is one.
-    """
+def steps_of(instruction: Instruction) -> Iterator[Step]:
+    """A step of the arithmetic too few or too many."""
     operands = operands_of(instruction)
     form, texts = instruction.form, instruction.text.partition(" ")[2].split(", ")
     for says, at, change in _changes_before(instruction, operands):
-        operand = operands[at]
-        yield says, _on(form, at, change), operand.place if isinstance(operand, (Vector, Scalar, General)) else None
+        yield Step(says, _on(form, at, change), _place(operands[at]), change in (_add_half, _take_half))
     name = form.mnemonic
     if name in ("sdiv", "udiv"):
         for says, rounded in (("rounded down", _down), ("rounded to nearest", _to_nearest)):
-            yield says, _quotient(name, rounded), operands[1].place if isinstance(operands[1], General) else None
+            yield Step(says, _quotient(name, rounded), _place(operands[1]))
     if form.shape.startswith(("[", "cond")) or not computes(instruction) or name in ("mov", "movi") or len(texts) > 4:
         return
     is_read = isinstance(operands[0], Vector) and operands[0].place in instruction.places_read
     for at, operand in enumerate(operands[: None if len(operands) <= 4 else 0]):
         if (at or is_read) and type(operand) is type(operands[0]) and operand.shape == operands[0].shape:
-            yield f"{LEFT_OUT}, only {texts[at]} kept", _left_out(at), None
+            yield Step(f"{LEFT_OUT}, only {texts[at]} kept", _left_out(at))
+
+
+def _place(operand: Operand) -> Place | None:
+    return operand.place if isinstance(operand, (Vector, Scalar, General)) else None
 
 
 @cache
@@ -107,27 +120,25 @@ def _changes_before(instruction: Instruction, operands: tuple[Operand, ...]) -> 
         yield "after a fix-up of negative numbers (toward zero)", 1, _toward_zero
 
 
-def counts_beside(instruction: Instruction) -> Iterator[tuple[str, Body, Place]]:
-    """A shift by a register that goes one further or less far; with it that register."""
+def counts_beside(instruction: Instruction) -> Iterator[Step]:
+    """A shift by a register that goes one further or less far."""
     operands = operands_of(instruction)
-    if _BY_REGISTER.fullmatch(instruction.form.mnemonic) and len(operands) == 3:
-        count = operands[2]
-        if isinstance(count, (Vector, Scalar, General)):
-            yield "with 1 added to its count", _on(instruction.form, 2, _one_more), count.place
-            yield "with 1 taken from its count", _on(instruction.form, 2, _one_less), count.place
+    if _BY_REGISTER.fullmatch(instruction.form.mnemonic) and len(operands) == 3 and (count := _place(operands[2])):
+        yield Step("with 1 added to its count", _on(instruction.form, 2, _one_more), count, is_more=True)
+        yield Step("with 1 taken from its count", _on(instruction.form, 2, _one_less), count, is_more=True)
 
 
-def moved_results(instruction: Instruction) -> Iterator[tuple[str, Body]]:
+def moved_results(instruction: Instruction) -> Iterator[Step]:
     """A result that is one off."""
     if computes(instruction):
         for by, says in ((1, "and 1 added"), (-1, "and 1 taken away")):
-            yield says, _moved(instruction.form, by)
+            yield Step(says, _moved(instruction.form, by))
 
 
-def missing_steps(instruction: Instruction) -> Iterator[tuple[str, Body, Place | None]]:
+def missing_steps(instruction: Instruction) -> Iterator[Step]:
     """A step that was left out behind an instruction of integers, or in front of a store.
 
-    With it the register that is stored, unless a variable is kept on the stack.
+    Before a store it is another number, unless a variable is kept on the stack.
     """
     operands, name = operands_of(instruction), instruction.form.mnemonic
     if not operands or not isinstance(target := operands[0], (Vector, Scalar, General)):
@@ -135,13 +146,13 @@ def missing_steps(instruction: Instruction) -> Iterator[tuple[str, Body, Place |
     if instruction.stores and re.fullmatch(r"stu?r[bh]?", name):
         is_kept = "[sp" in instruction.text or "[x29" in instruction.text
         for says, change in _BEHIND.items():
-            yield f"after it is {says}", _on(instruction.form, 0, change), None if is_kept else target.place
+            yield Step(f"after it is {says}", _on(instruction.form, 0, change), None if is_kept else target.place)
     elif name in ("ldr", "ldur") and isinstance(target, Scalar) and target.bits >= 64:
         for bits, (says, change) in product(ELEMENTS, _BEHIND.items()):
-            yield f"of {bits} bits {says}", with_results(instruction.form, change, bits), None
+            yield Step(f"of {bits} bits {says}", with_results(instruction.form, change, bits))
     elif not name.startswith("f"):
         for says, change in _BEHIND.items():
-            yield says, with_results(instruction.form, change), None
+            yield Step(says, with_results(instruction.form, change))
 
 
 @cache
@@ -290,6 +301,7 @@ _BEHIND: Final[dict[str, Change]] = {
     "doubled": lambda lane, element, by: lane << 1,
     "halved": lambda lane, element, by: lane >> 1,
     "halved and rounded": lambda lane, element, by: (lane + 1) >> 1,
+    "less by 1 where it is negative": lambda lane, element, by: maximum(lane - (lane < 0), element.low),
     "0 instead": lambda lane, element, by: constant(0),
     "not below 0": lambda lane, element, by: maximum(lane, 0),
     "not above 0": lambda lane, element, by: minimum(lane, 0),

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from isa.instruction import Instruction
+from isa.lane import Place
 from sim.call.call import MAX_INSTRUCTIONS
 from sim.call.prepared import PreparedCall, Repeater
 from sim.check.aim.candidates import candidates
@@ -224,6 +225,12 @@ class RepairTrials:
             if seen > OBSERVED:
                 break
         return {pc: slot for pc, (slot, *others) in found.items() if not others}
+
+    def held(self, pc: int, register: Place) -> int | None:
+        """What a register holds where the shortest failing call first comes to an address; None where it does not."""
+        number = self.failing[0]
+        noted = self._repeater.noted(self._calls[number], self._took[number], {pc: [register]})
+        return noted[pc][0][0] if pc in noted else None
 
     def _cut(self, number: int) -> list[int]:
         """A failing input set cut to what still fails, as the number that it gets; none where nothing shorter does."""

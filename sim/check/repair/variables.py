@@ -174,20 +174,39 @@ def _further(slot: int, bits: int, size: int) -> Reach:
 def _reaching(form: Form, moved: Reach) -> Body:
     """Reads and writes at another address."""
 
-    def loading(lane: Lane) -> Lane:
-        if isinstance(lane, Load):
-            return load(moved(lane.address), lane.size)
-        return rebuilt(lane, [loading(arg) for arg in lane.args])
-
     def body(*operands: Any) -> Writes:
         return tuple(
             Write(Memory(moved(w.place.address), w.place.size), w.bits, w.lanes)
             if isinstance(w.place, Memory)
-            else Write(w.place, w.bits, [loading(lane) for lane in w.lanes])
+            else Write(
+                w.place, w.bits, [_loading(lane, lambda one: load(moved(one.address), one.size)) for lane in w.lanes]
+            )
             for w in form.body(*operands)
         )
 
     return body
+
+
+@cache
+def holding(form: Form, number: int) -> Body:
+    """Loads that number, whatever there is."""
+
+    def body(*operands: Any) -> Writes:
+        return tuple(
+            Write(
+                w.place, w.bits, [_loading(lane, lambda one: Int(8 * one.size, False).wrap(number)) for lane in w.lanes]
+            )
+            for w in form.body(*operands)
+        )
+
+    return body
+
+
+def _loading(lane: Lane, instead: Callable[[Load], Lane]) -> Lane:
+    """An expression with another one for each load in it."""
+    if isinstance(lane, Load):
+        return instead(lane)
+    return rebuilt(lane, [_loading(arg, instead) for arg in lane.args])
 
 
 @cache

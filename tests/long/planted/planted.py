@@ -65,7 +65,7 @@ class PlantedKernel:
         numbers = {self.line}
         if lines[self.line - 1].strip() in ("", "nop"):
             assigned = right.split()[1].rstrip(",") if self.source.suffix == ".s" else right.split("=")[0].split()[-1]
-            variable = re.compile(rf"\b{assigned}\b")
+            variable = re.compile(rf"\b{assigned.partition('[')[0]}\b")
             with_it = [number for number, line in enumerate(lines, 1) if variable.search(line)]
             before, behind = [n for n in with_it if n < self.line], [n for n in with_it if n > self.line]
             numbers = {*before[-1:], *behind[:1]}
