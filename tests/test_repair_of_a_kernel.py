@@ -328,6 +328,44 @@ KERNELS = {
         lambda i: max(int(i["least"]), wide(i, "a").max(initial=-(2**31))) - wide(i, "b"),
         "const int32_t a[n], const int32_t b[n], int32_t output[n], int32_t n, int16_t least",
     ),
+    "0 that a variable begins with": Faulty(
+        """int most = 0; // FAULT
+        for (int i = 0; i < n; ++i)
+            if (a[i] > most)
+                most = a[i];
+        """ + EACH + "output[i] = most - b[i]; }",
+        lambda i: wide(i, "a").max(initial=16384) - wide(i, "b"),
+    ),
+    "a variable of 64 bits": Faulty(
+        EACH + """
+            int64_t half = INT64_C(1) << 33; // FAULT
+            half += 1;
+            output[i] = (int)((a[i] * half + half) >> 12) ^ b[i]; }""",
+        lambda i: ((wide(i, "a") * ((1 << 34) + 1) + (1 << 34) + 1 >> 12) % 2**32) ^ wide(i, "b"),
+    ),
+    "a bound of -127": Faulty(
+        """for (int i = 0; i + 8 <= n; i += 8) {
+            int8x8_t x = vqmovn_s16(vld1q_s16(a + i)); // FAULT
+            x = veor_s8(x, vdup_n_s8(5));
+            vst1q_s32(output + i, vmovl_s16(vget_low_s16(vmovl_s8(x))));
+            vst1q_s32(output + i + 4, vmovl_s16(vget_high_s16(vmovl_s8(x))));
+        }""",
+        lambda i: wide(i, "a").clip(-127, 127) ^ 5, SHORT,
+    ),
+    "a fix-up of negative numbers that several shifts round": Faulty(
+        EACH + """
+            int x = a[i] - b[i]; // FAULT
+            output[i] = (x + 8) >> 4;
+            output[i] += 3 * ((x + 32) >> 6); }""",
+        lambda i: ties_away(wide(i, "a") - wide(i, "b"), 4) + 3 * ties_away(wide(i, "a") - wide(i, "b"), 6),
+    ),
+    "a variable that several lines take": Faulty(
+        "int half = 7; // FAULT\n" + EACH + """
+            output[i] = (a[i] + half) >> 4;
+            output[i] ^= b[i] - half;
+            output[i] += half * a[i]; }""",
+        lambda i: ((wide(i, "a") + 8 >> 4) ^ wide(i, "b") - 8) + 8 * wide(i, "a"),
+    ),
 }  # fmt: skip
 
 
@@ -353,6 +391,19 @@ def test_the_line_of_a_fault_is_named(kind: str, tmp_path: Path) -> None:
     (line,) = (n for n, text in enumerate(kernel.sources[0].read_text().splitlines(), 1) if "FAULT" in text)
     assert f"kernel.c:{line}" in found.lines
     assert len(found.lines) <= 3
+
+
+@pytest.mark.parametrize("more", ["", "sum -= 3 * i;\n"])
+def test_what_may_have_been_left_out_of_any_addend_is_told_of_all_or_of_no_line(more: str, tmp_path: Path) -> None:
+    lines = f"int64_t sum = a[i];\nsum += b[i];\n{more}sum += 5 * a[i];\noutput[i] = sum >> 4;"
+    faulty = Faulty(
+        EACH + lines + "}", lambda i: 6 * wide(i, "a") + wide(i, "b") - bool(more) * 3 * np.arange(len(i["a"])) + 8 >> 4
+    )
+    kernel = faulty_kernel(faulty, tmp_path)
+    found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
+    if more:
+        assert str(found).startswith("which of many lines is at fault is not known: every lane is right with asr ")
+    assert set(found.lines) == (set() if more else {f"kernel.c:{line}" for line in (4, 5, 6, 7)})
 
 
 HELPED = """static int rounded(int x)

@@ -19,7 +19,7 @@ from isa.rows import TABLE
 from isa.table import UnknownInstruction
 from sim.check.aim.mistakes import alike, mistakes_of
 from sim.check.repair.alternative import MISSING, NEAR, ONE_OFF, STEP, Alternative
-from sim.check.repair.steps import Step, counts_beside, missing_steps, moved_results, steps_of, with_body
+from sim.check.repair.steps import Step, counts_beside, keeping, missing_steps, moved_results, steps_of, with_body
 
 _CONFUSED: Final = (
     "zip1 zip2", "uzp1 uzp2", "trn1 trn2", "smin smax", "umin umax", "sminv smaxv", "uminv umaxv", "add sub",
@@ -37,6 +37,8 @@ _CONDITION: Final = {
 _LANE_INDEX: Final = re.compile(r"(.*v\d+\.[bhsd]\[)(\d+)(\].*)")
 _COMPARED: Final = re.compile(r"((?:cmp|subs|adds|cmn|ccmp) .*#)(-?(?:0x)?[0-9a-f]+)")
 _NUMBER: Final = re.compile(r"(?P<before>(?P<name>\w+) .*, #)(?P<number>-?(?:0x)?[0-9a-f]+)")
+_ZERO: Final = re.compile(r"mov (?P<to>[wx]\d+), [wx]zr")
+_KEEPS_ZERO: Final = re.compile(r"stu?r[bh]? [wx]zr, .*")
 _SHIFTED: Final = re.compile(r"(?P<before>.*[wx]\d+, )(?P<kind>lsl|lsr|asr) #(?P<by>\w+)")
 """What computes with a register that it shifts first."""
 _PART: Final = ("and", "lsr", "asr", "lsl")
@@ -57,6 +59,9 @@ _RARE: Final = re.compile(
 def alternatives_of(pc: int, instruction: Instruction) -> Iterator[Alternative]:
     """What could stand there instead, the nearest first; nothing for what only moves, and for addresses of a stack."""
     yield from _with_steps(pc, MISSING, instruction, missing_steps(instruction))
+    if _KEEPS_ZERO.fullmatch(instruction.text):
+        numbers = _round("mov", "w", 0)
+        yield from _with_steps(pc, STEP, instruction, (keeping(instruction.form, number) for number in numbers))
     if "sp" in instruction.text or "x29" in instruction.text:
         return
     seen = {instruction.text}
@@ -139,6 +144,8 @@ def _far(pc: int, instruction: Instruction) -> Iterator[str]:
         yield from (
             number["before"] + _written(other) for other in _round(number["name"], operands, int(number["number"], 0))
         )
+    if zero := _ZERO.fullmatch(instruction.text):
+        yield from (f"mov {zero['to']}, #{_written(other)}" for other in _round("mov", operands, 0))
     if shifted := _SHIFTED.fullmatch(instruction.text):
         yield from (f"{shifted['before']}{shifted['kind']} #{_written(other)}" for other in range(1, 32))
     if mnemonic in _PART and len(parts) == 3 and parts[2].startswith("#"):
@@ -156,8 +163,10 @@ def _with_shape(shape: str, floating: bool) -> Sequence[str]:
 
 def _round(name: str, operands: str, number: int) -> Iterator[int]:
     """Other numbers that an instruction of that name may have been meant to have."""
-    if name in ("movi", "mvni") or (
-        operands.startswith("w") and name in ("mov", "add", "sub", "cmp", "subs", "and", "orr")
+    if (
+        name in ("movi", "mvni")
+        or (operands.startswith("x") and name == "mov")
+        or (operands.startswith("w") and name in ("mov", "add", "sub", "cmp", "subs", "and", "orr"))
     ):
         yield from (0, 1, -1, -number, ~number, 2 * number, number // 2)
         for bits in range(1, 32):

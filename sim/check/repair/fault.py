@@ -9,6 +9,7 @@ from dataclasses import dataclass
 class FaultLines:
     """The source lines of a fault: it is on the one, or on one of several; none where that cannot be told.
 
+    It cannot be told either where there are `repairs` on more lines than a person looks through.
     `repairs` says after which changes of the code every lane was right, each as "INSTRUCTION as INSTRUCTION" or in
     words, none where only the lines are known; `instruction` is the first one that was changed; `build` are the flags
     of the build on which they were tried.
@@ -20,8 +21,11 @@ class FaultLines:
     build: str = ""
 
     def __str__(self) -> str:
-        if not self.lines:
+        if not self.lines and not self.repairs:
             return "which line is at fault is not known: no small change of one source line makes every lane right"
-        place = f"fault at {self.lines[0]}" if len(self.lines) == 1 else f"fault among {', '.join(self.lines)}"
+        if not self.lines:
+            place = "which of many lines is at fault is not known"
+        else:
+            place = f"fault at {self.lines[0]}" if len(self.lines) == 1 else f"fault among {', '.join(self.lines)}"
         built = f", compiled at {self.build}" if self.build else ""
         return f"{place}: every lane is right with {'; or with '.join(self.repairs)}{built}" if self.repairs else place

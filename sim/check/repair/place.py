@@ -75,7 +75,7 @@ def find_fault(kernel: Kernel, job: Job, vectors: Vectors) -> FaultLines:
             continue
         build = next((flag for flag in flags if flag.startswith("-O")), "")
         fault = fault_of_build(image, kernel, vectors, build, one_computes=unmended)
-        if fault is not None and fault.lines:
+        if fault is not None and fault.repairs:
             return fault
         unmended = fault is not None
     return FaultLines()
@@ -95,12 +95,10 @@ def fault_of_build(
     repairs = find_repairs(code, trials, one_computes)
     suspects = _Lines(code, trials)
     lines = tuple(dict.fromkeys(line for repair in repairs for line in suspects.of(repair)))
-    if len(lines) > MOST:
-        return FaultLines()
     told = [" and ".join(map(str, repair.changes)) for repair in repairs]
     more = [f"{len(told) - TOLD} more"] if len(told) > TOLD else []
     first = repairs[0].changes[0].original.text if repairs else ""
-    return FaultLines(lines, first, (*told[:TOLD], *more), build if lines else "")
+    return FaultLines(lines if len(lines) <= MOST else (), first, (*told[:TOLD], *more), build if lines else "")
 
 
 class _Use(NamedTuple):
@@ -133,7 +131,7 @@ class _Lines:
         if change.calls:
             yield self._code.line(change.blamed)
             return
-        for address in self._where_used(repair, change.pc):
+        for address in self._where_used(repair, change):
             yield self._code.line(address)
         if change.rank in (ONE_OFF, MISSING):
             user = self._code.user(change.pc)
@@ -190,16 +188,23 @@ class _Lines:
                 replaced[change.pc] = some.instruction
         return self._trials.are_right_with(replaced)
 
-    def _where_used(self, repair: Repair, pc: int) -> list[int]:
+    def _where_used(self, repair: Repair, change: Alternative) -> list[int]:
         """The instruction itself; of a constant also those that keep it or compute with it.
 
         They are told alone where functions open: a compiler makes a constant before, and once for several lines.  Where
         several lines need another number of a variable that is kept on the stack, what computes with it is right.
         """
-        instruction = self._instructions[pc]
-        if instruction.places_read and instruction.form.mnemonic != "movk":
+        pc, instruction, access = change.pc, change.original, self._code.accesses.get(change.pc)
+        if (
+            access is not None
+            and not access.is_load
+            and all(lane.value is not None for lane in change.instruction.lanes[:1])
+        ):
+            users = list(self._fetched(pc, 0))  # 0 is kept
+        elif not instruction.places_read or instruction.form.mnemonic == "movk":
+            users = list(self._users(pc))
+        else:
             return [pc]
-        users = list(self._users(pc))
         need = {self._code.line(use.pc) for use in users if use.number is not None and self._needs(repair, use)}
         told = [use.pc for use in users if use.load is None or len(need) < 2]
         return told if told and self._code.opens(pc) else [pc, *told]
@@ -225,14 +230,17 @@ class _Lines:
                         yield from self._users(at, load, number)
                     elif load is None and access is not None and not access.is_load:
                         yield _Use(at, None, None)
-                        stores, loads = self._code.accesses_of(at)
-                        held = self._trials.held(at, made) if len(stores) == 1 else None
-                        for fetched in loads:
-                            yield from self._users(fetched, fetched, held)
+                        yield from self._fetched(at, self._trials.held(at, made))
                     else:
                         yield _Use(at, load, number)
                 if made in instruction.places_written:
                     break
+
+    def _fetched(self, store: int, number: int | None) -> Iterator[_Use]:
+        """The instructions that compute with a kept constant; its number is that of a variable with no other store."""
+        stores, loads = self._code.accesses_of(store)
+        for load in loads:
+            yield from self._users(load, load, number if len(stores) == 1 else None)
 
 
 def _addends_of(instruction: Instruction) -> Sequence[Place]:

@@ -155,6 +155,20 @@ def missing_steps(instruction: Instruction) -> Iterator[Step]:
             yield Step(says, with_results(instruction.form, change))
 
 
+def keeping(form: Form, number: int) -> Step:
+    """A store of a constant instead."""
+    return Step(f"of {number}", _keeping(form, number))
+
+
+@cache
+def _keeping(form: Form, number: int) -> Body:
+    def body(*operands: Any) -> Writes:
+        (write,) = form.body(*operands)
+        return (Write(write.place, write.bits, [Int(write.bits, False).wrap(number)]),)
+
+    return body
+
+
 @cache
 def _left_out(at: int) -> Body:
     def body(*operands: Any) -> Writes:
@@ -306,6 +320,7 @@ _BEHIND: Final[dict[str, Change]] = {
     "not below 0": lambda lane, element, by: maximum(lane, 0),
     "not above 0": lambda lane, element, by: minimum(lane, 0),
     **{f"bounded to {to}": _bounded(to) for to in (S8, U8, S16, U16, S32)},
+    "bounded to -127 and 127": lambda lane, element, by: minimum(maximum(lane, -127), 127),
     **{f"cut to {to}": _part(to) for to in (S8, U8, S16, U16, S32, U32)},
 }
 SPOILT: Final[tuple[Change, ...]] = (
