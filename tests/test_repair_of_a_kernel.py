@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,29 +20,8 @@ from sim.check.repair.variables import left_out_variables
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.toolchain.compilers import build
+from support.faulty import BYTES, EACH, SHORT, Faulty, faulty_kernel, ties_away, wide
 
-Inputs = Mapping[str, Any]
-
-
-class Faulty(NamedTuple):
-    """A C function whose wrong lines end in a comment, FAULT; `golden` gives what its output should be."""
-
-    text: str
-    golden: Callable[[Inputs], np.ndarray]
-    parameters: str = "const int32_t a[n], const int32_t b[n], int32_t output[n], int32_t n"
-
-
-def wide(inputs: Inputs, name: str) -> np.ndarray:
-    return np.asarray(inputs[name]).astype(np.int64)
-
-
-def ties_away(numbers: np.ndarray, bits: int) -> np.ndarray:
-    return np.asarray(np.sign(numbers) * (np.abs(numbers) + (1 << bits - 1) >> bits))
-
-
-EACH = "for (int i = 0; i < n; ++i) {"
-SHORT = "const int16_t a[n], const int16_t b[n], int32_t output[n], int32_t n"
-BYTES = "const int8_t a[n], const int8_t b[n], int16_t output[n], int32_t n"
 KERNELS = {
     "a sum that wraps before it is widened": Faulty(
         """for (int i = 0; i + 8 <= n; i += 8) {
@@ -369,20 +348,6 @@ KERNELS = {
 }  # fmt: skip
 
 
-def faulty_kernel(faulty: Faulty, folder: Path) -> Kernel:
-    source = folder / "kernel.c"
-    arguments = faulty.parameters.replace("[n]", "[]")
-    source.write_text(f"#include <arm_neon.h>\nvoid kernel({arguments})\n{{\n{faulty.text}\n}}\n")
-    name, signature = parse_prototype(f"void kernel({faulty.parameters})")
-    (output,) = signature.outputs
-    values = {BYTES: Domain(-128, 127), SHORT: Domain(-500, 500)}.get(faulty.parameters, Domain(-60_000, 60_000))
-    return Kernel(
-        name=name, symbol=name, sources=(source,), signature=signature,
-        golden=lambda inputs: {"output": faulty.golden(inputs).astype(output.dtype)},
-        domain={"a": values, "b": values, "n": Domain(choices=(8, 16, 24))},
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize("kind", KERNELS)
 def test_the_line_of_a_fault_is_named(kind: str, tmp_path: Path) -> None:
     kernel = faulty_kernel(KERNELS[kind], tmp_path)
@@ -391,66 +356,6 @@ def test_the_line_of_a_fault_is_named(kind: str, tmp_path: Path) -> None:
     (line,) = (n for n, text in enumerate(kernel.sources[0].read_text().splitlines(), 1) if "FAULT" in text)
     assert f"kernel.c:{line}" in found.lines
     assert len(found.lines) <= 3
-
-
-@pytest.mark.parametrize("more", ["", "sum -= 3 * i;\n"])
-def test_what_may_have_been_left_out_of_any_addend_is_told_of_all_or_of_no_line(more: str, tmp_path: Path) -> None:
-    lines = f"int64_t sum = a[i];\nsum += b[i];\n{more}sum += 5 * a[i];\noutput[i] = sum >> 4;"
-    faulty = Faulty(
-        EACH + lines + "}", lambda i: 6 * wide(i, "a") + wide(i, "b") - bool(more) * 3 * np.arange(len(i["a"])) + 8 >> 4
-    )
-    kernel = faulty_kernel(faulty, tmp_path)
-    found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
-    if more:
-        assert str(found).startswith("which of many lines is at fault is not known: every lane is right with asr ")
-    assert set(found.lines) == (set() if more else {f"kernel.c:{line}" for line in (4, 5, 6, 7)})
-
-
-HELPED = """static int rounded(int x)
-{
- return (x + 8) >> 4;
-}
-static int twice(int x)
-{
- return 2 *
-  rounded(x);
-}
-"""
-CALLED = {
-    "wrong for both lines": (
-        "output[i] = rounded(a[i]);\n output[i] += 3 * rounded(a[i] - b[i]); }",
-        lambda i: ties_away(wide(i, "a"), 4) + 3 * ties_away(wide(i, "a") - wide(i, "b"), 4), {3},
-    ),
-    "called twice by one line": (
-        "output[i] = 3 - (b[i] < 0 ? rounded(a[i]) : rounded(a[i] - b[i])); }",
-        lambda i: 3 - ties_away(wide(i, "a") - np.maximum(wide(i, "b"), 0), 4), {3, 13},
-    ),
-    "wrong for one line, the other one knows no ties": (
-        "output[i] = rounded(a[i]);\n output[i] += 3 * rounded(b[i] * 16); }",
-        lambda i: ties_away(wide(i, "a"), 4) + 3 * wide(i, "b"), {3, 13},
-    ),
-    "called for another one by one line": (
-        "output[i] = rounded(a[i]);\n output[i] += 3 * rounded(b[i] - a[i]); }",
-        lambda i: (wide(i, "a") + 8 >> 4) + 3 * ties_away(wide(i, "b") - wide(i, "a"), 4), {14},
-    ),
-    "called for another one by a function": (
-        "output[i] = twice(a[i]);\n output[i] += rounded(b[i]); }",
-        lambda i: 2 * ties_away(wide(i, "a"), 4) + (wide(i, "b") + 8 >> 4), {8, 13},
-    ),
-    "wrong for one line of the functions above": (
-        "output[i] = twice(a[i]);\n output[i] += twice(b[i] * 16); }",
-        lambda i: 2 * ties_away(wide(i, "a"), 4) + 2 * wide(i, "b"), {3, 8, 13},
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", CALLED)
-def test_of_a_function_that_several_lines_call_those_are_told_that_may_be_at_fault(kind: str, tmp_path: Path) -> None:
-    text, golden, lines = CALLED[kind]
-    kernel = faulty_kernel(Faulty(EACH + text, golden), tmp_path)
-    kernel.sources[0].write_text(HELPED + kernel.sources[0].read_text())
-    found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
-    assert set(found.lines) == {f"kernel.c:{line}" for line in lines}
 
 
 def test_a_build_that_is_asked_in_the_place_of_a_plain_one_has_one_result_changed_and_no_branch(tmp_path: Path) -> None:
