@@ -147,6 +147,7 @@ GENERATORS = {
     "arithmetic_addition": "sim.kernels.arithmetic_addition.configure",
     "interleave4x4": "sim.kernels.interleave4x4.configure",
     "pool": "sim.kernels.pool.configure",
+    "matrix_product": "sim.kernels.matrix_product.configure",
     "matrix_reduction": "sim.kernels.matrix_reduction.configure",
 }
 

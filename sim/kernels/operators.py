@@ -10,6 +10,8 @@ from sim.kernels.fully_connected.configure import FullyConnected
 from sim.kernels.fully_connected.golden import FloatChannels
 from sim.kernels.fully_connected.golden import Parameters as LayerParameters
 from sim.kernels.interleave4x4.configure import Interleave4x4
+from sim.kernels.matrix_product.configure import MatrixProduct
+from sim.kernels.matrix_product.golden import panels_of
 from sim.kernels.matrix_reduction.configure import MatrixReduction
 from sim.kernels.offset_contribution.configure import OffsetContribution
 from sim.kernels.offset_contribution.golden import Parameters as OffsetParameters
@@ -39,6 +41,7 @@ __all__ = [
     "Interleave4x4",
     "InvalidArgumentException",
     "LayerParameters",
+    "MatrixProduct",
     "MatrixReduction",
     "OffsetContribution",
     "OffsetParameters",
@@ -52,4 +55,5 @@ __all__ = [
     "Status",
     "TensorInfo",
     "Transpose1xW",
+    "panels_of",
 ]
