@@ -144,6 +144,7 @@ GENERATORS = {
     "requantize": "sim.kernels.requantize.configure",
     "fully_connected": "sim.kernels.fully_connected.configure",
     "conv2d": "sim.kernels.conv2d.configure",
+    "depthwise_conv2d": "sim.kernels.depthwise_conv2d.configure",
     "arithmetic_addition": "sim.kernels.arithmetic_addition.configure",
     "interleave4x4": "sim.kernels.interleave4x4.configure",
     "pool": "sim.kernels.pool.configure",

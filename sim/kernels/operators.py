@@ -6,6 +6,7 @@ Each has `validate`, a configure step and a run on arrays, whole or window by wi
 from sim.kernels.arithmetic_addition.configure import ArithmeticAddition
 from sim.kernels.conv2d.configure import Conv2d
 from sim.kernels.conv2d.golden import Geometry
+from sim.kernels.depthwise_conv2d.configure import DepthwiseConv2d
 from sim.kernels.fully_connected.configure import FullyConnected
 from sim.kernels.fully_connected.golden import FloatChannels
 from sim.kernels.fully_connected.golden import Parameters as LayerParameters
@@ -31,6 +32,7 @@ __all__ = [
     "Channels",
     "ConfigurationError",
     "Conv2d",
+    "DepthwiseConv2d",
     "ErrorCode",
     "FloatChannels",
     "FloatScale",

@@ -8,15 +8,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from sim.golden.fixed_point import INT32_MAX, INT32_MIN
 from sim.kernels.conv2d.golden import Geometry, window_sums
 from sim.kernels.fully_connected.golden import Parameters
 from sim.kernels.fully_connected.vectors import (
     corner_parameters,
-    directed_bias,
     random_bytes,
     random_parameters,
-    separating_sums,
+    separating_bias,
 )
 from sim.kernels.kernel import Inputs
 
@@ -45,16 +43,21 @@ def corners(mode: str) -> Iterator[Inputs]:
 def sample(rng: np.random.Generator, mode: str, most: int = 20, widest: int = 9) -> Inputs:
     """An image of up to 2 x 5 x 5 pixels, a window of up to 3 x 3, at most so many channels and columns."""
     window = (1, 1) if rng.random() < 1 / 4 else (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
+    size, geometry = random_geometry(rng, window)
+    columns, batches, channels = (int(rng.integers(1, largest + 1)) for largest in (widest, 2, most))
+    parameters = random_parameters(rng, mode, columns)
+    return input_set(
+        rng, (batches, *size, channels), window, geometry, parameters, mode, columns, has_bias=rng.random() < 7 / 8
+    )
+
+
+def random_geometry(rng: np.random.Generator, window: tuple[int, int]) -> tuple[tuple[int, int], Geometry]:
+    """The sizes of an image of up to 5 x 5 pixels that the window fits, strides and padding."""
     top, bottom, left, right = (int(rng.integers(0, window[axis])) for axis in (0, 0, 1, 1))
     height = int(rng.integers(max(window[0] - top - bottom, 1), 6))
     width = int(rng.integers(max(window[1] - left - right, 1), 6))
     geometry = Geometry(int(rng.integers(1, 3)), int(rng.integers(1, 3)), top, bottom, left, right)
-    columns, image = (
-        int(rng.integers(1, widest + 1)),
-        (int(rng.integers(1, 3)), height, width, int(rng.integers(1, most + 1))),
-    )
-    parameters = random_parameters(rng, mode, columns)
-    return input_set(rng, image, window, geometry, parameters, mode, columns, has_bias=rng.random() < 7 / 8)
+    return (height, width), geometry
 
 
 def typical(mode: str) -> Inputs:
@@ -70,12 +73,6 @@ def input_set(
 ) -> dict[str, Any]:  # fmt: skip
     """Random bytes, with the bias that makes one sum of most columns one that separates, or without any."""
     input, weights = random_bytes(rng, image, mode), random_bytes(rng, (columns, *window, image[3]), mode)
-    bias = None
-    if has_bias:
-        sums = window_sums(input, weights, parameters, geometry)
-        sums = sums.reshape(sums.size // max(columns, 1), columns)
-        directed = [rng.choice(separating_sums(parameters, j)) for j in range(columns)]
-        plain = rng.integers(INT32_MIN, INT32_MAX, columns, endpoint=True)
-        wanted = np.where(rng.random(columns) < 7 / 8, directed, plain).astype(np.int32)
-        bias = directed_bias(sums, rng.integers(0, len(sums), columns), wanted) if len(sums) else wanted
+    sums = window_sums(input, weights, parameters, geometry)
+    bias = separating_bias(rng, sums, parameters, columns) if has_bias else None
     return {"input": input, "weights": weights, "bias": bias, "parameters": parameters, "geometry": geometry}

@@ -78,12 +78,10 @@ INLINED int32x4_t constant_terms(const int32_t *bias, const uint8_t *weights, si
     return vaddq_s32(vmlsq_n_s32(biases, totals(of_weights, count), by->input_zero), vdupq_n_s32((int32_t)zeros));
 }
 
-/* The bytes of `count` columns from column j on: sums of products and of bytes, scaled, placed, bounded. */
-INLINED void write_bytes(uint8_t *output, const int32x4_t *sums, int32x4_t terms, const factors *scaling, size_t j,
-                         const levels *by, int count)
+/* The bytes of `count` columns from column j on: their numbers scaled, placed, bounded. */
+INLINED void write_values(uint8_t *output, int32x4_t value, const factors *scaling, size_t j, const levels *by,
+                          int count)
 {
-    const int32x4_t of_bytes = vmulq_n_s32(totals(sums + count, 1), by->weights_zero);
-    const int32x4_t value = vsubq_s32(vaddq_s32(terms, totals(sums, count)), of_bytes);
     int32x4_t scaled;
     if (scaling->scale) {
         scaled = scaling->scale(value, numbers_of(scaling->multipliers + j, count),
@@ -103,4 +101,13 @@ INLINED void write_bytes(uint8_t *output, const int32x4_t *sums, int32x4_t terms
         vst1_lane_u8(output + 2, bytes, 2);
         vst1_lane_u8(output + 3, bytes, 3);
     }
+}
+
+/* The same of sums of products and of bytes. */
+INLINED void write_bytes(uint8_t *output, const int32x4_t *sums, int32x4_t terms, const factors *scaling, size_t j,
+                         const levels *by, int count)
+{
+    const int32x4_t of_bytes = vmulq_n_s32(totals(sums + count, 1), by->weights_zero);
+    const int32x4_t value = vsubq_s32(vaddq_s32(terms, totals(sums, count)), of_bytes);
+    write_values(output, value, scaling, j, by, count);
 }

@@ -45,6 +45,17 @@ def directed_bias(products: Int64Array, rows: Int64Array, wanted: Int32Array) ->
     return wrap_int32(wanted - chosen)
 
 
+def separating_bias(rng: np.random.Generator, sums: Int64Array, parameters: Parameters, columns: int) -> Int32Array:
+    """int32[columns] that make one of the sums [..., columns] of most columns one that separates."""
+    of_columns = sums.reshape(sums.size // max(columns, 1), columns)
+    directed = [rng.choice(separating_sums(parameters, j)) for j in range(columns)]
+    plain = rng.integers(INT32_MIN, INT32_MAX, columns, endpoint=True)
+    wanted = np.where(rng.random(columns) < 7 / 8, directed, plain).astype(np.int32)
+    if not len(of_columns):
+        return wanted
+    return directed_bias(of_columns, rng.integers(0, len(of_columns), columns), wanted)
+
+
 def corners(mode: str) -> Iterator[Inputs]:
     """Every separating sum of every corner factor; every depth, with columns in turn; the largest products."""
     rng = np.random.default_rng(0)

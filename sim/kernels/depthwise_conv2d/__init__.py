@@ -1,0 +1,96 @@
+"""depthwise_conv2d: a window of weights for each channel of images of bytes, scaled to bytes, as TFLite does it.
+
+Source: docs/spec/layers.md section 5.  Modes, factors and what is behind the sums are those of fully_connected.
+"""
+
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from sim.kernels.depthwise_conv2d import golden, program, vectors
+from sim.kernels.fully_connected import (
+    factor_arguments,
+    level_arguments,
+    level_domains,
+    levels_and_factors,
+    rivals,
+    with_factors_of,
+)
+from sim.kernels.fully_connected.golden import MODES as LAYER_MODES
+from sim.kernels.fully_connected.golden import Mode, Steps, mode_named
+from sim.kernels.fully_connected.program import SCALES, LayerBytes
+from sim.kernels.kernel import Inputs, Kernel, Outputs
+from sim.kernels.signature import Argument, Pointer, ScalarArgument, Signature
+
+_FOLDER = Path(__file__).parent
+_SIZES: Final = (
+    "batches", "height", "width", "channels", "kernel_height", "kernel_width", "out_height", "out_width", "stride_y",
+    "stride_x", "top", "left",
+)  # fmt: skip
+
+
+def _golden(inputs: Inputs, mode: str) -> Outputs:
+    return {"output": golden.depthwise_conv2d(**with_factors_of(inputs, mode), mode=mode)}
+
+
+def _steps(inputs: Inputs, mode: str) -> Steps:
+    return golden.steps(**inputs, mode=mode)
+
+
+def _of_channels(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    """Those of a layer, which has as many columns as channels."""
+    return tuple(Pointer(each.name, each.dtype, ("channels",)) for each in arguments if isinstance(each, Pointer))
+
+
+def _arguments(inputs: Inputs, mode: str) -> Inputs:
+    arrays = {name: inputs[name] for name in ("input", "weights", "bias")}
+    geometry, shape, window = inputs["geometry"], inputs["input"].shape, inputs["weights"].shape
+    outer = golden.output_shape(shape, window, geometry)
+    sizes = (*shape, *window[:2], *outer[1:3], geometry.stride_y, geometry.stride_x, geometry.top, geometry.left)
+    levels = levels_and_factors(inputs["parameters"], shape[3], mode_named(mode))
+    return {**arrays, **dict(zip(_SIZES, sizes, strict=True)), **levels}
+
+
+def _signature(rule: Mode) -> Signature:
+    name = rule.dtype.name
+    return Signature(
+        (
+            Pointer("input", name, ("batches", "height", "width", "channels")),
+            Pointer("weights", name, ("kernel_height", "kernel_width", "channels")),
+            Pointer("bias", "int32", ("channels",), nullable=True),
+            *_of_channels(factor_arguments(rule)),
+            Pointer("output", name, ("batches", "out_height", "out_width", "channels"), direction="out"),
+            *(ScalarArgument(size, "uint64") for size in _SIZES),
+            *level_arguments(rule),
+        )
+    )
+
+
+def _kernel(mode: str) -> Kernel:
+    rule = LAYER_MODES[mode]
+    return Kernel(
+        name="depthwise_conv2d",
+        symbol=f"depthwise_conv2d_{mode}",
+        sources=(_FOLDER / "kernel.c", _FOLDER / "kernel_plain.c"),
+        signature=_signature(rule),
+        golden=partial(_golden, mode=mode),
+        steps=partial(_steps, mode=mode),
+        arguments=partial(_arguments, mode=mode),
+        corners=partial(vectors.corners, mode),
+        sample=partial(vectors.sample, mode=mode),
+        long_sample=partial(vectors.sample, mode=mode, widest=40),
+        program=partial(
+            program.depthwise_conv2d, SCALES[mode.partition("_")[2]], LayerBytes(rule.dtype.name == "uint8")
+        ),
+        conventions={other: partial(_golden, mode=other) for other in rivals(mode)},
+        mode=mode,
+        summary=rule.source,
+        domain=level_domains(rule),
+        flags=("-march=armv8.2-a+dotprod",),
+        typical=vectors.typical(mode),
+        work=("multiply-accumulate", "batches * out_height * out_width * channels * kernel_height * kernel_width"),
+    )
+
+
+MODES = {mode: _kernel(mode) for mode in LAYER_MODES}
+KERNEL = MODES["s8_double_rounding"]

@@ -1,0 +1,117 @@
+/* depthwise_conv2d with NEON intrinsics: a window of weights for each channel of images with the channels last.
+ *
+ * Eight channels at once, then the last (channels mod 8) one by one. Zero points are taken from bytes of 16 bits before
+ * they are multiplied, so what a window has outside of its image is left out.
+ */
+#include "../fully_connected/layer.h"
+
+typedef struct {
+    size_t batches, height, width, channels, kernel_height, kernel_width, out_height, out_width;
+    size_t stride_y, stride_x, top, left;
+} geometry;
+
+/* Eight bytes, or one in every lane, without their zero point. */
+INLINED int16x8_t bytes_at(const uint8_t *at, int32_t zero, int is_signed, int count)
+{
+    const uint8x8_t bytes = count == 8 ? vld1_u8(at) : vld1_dup_u8(at);
+    const int16x8_t wide =
+        is_signed ? vmovl_s8(vreinterpret_s8_u8(bytes)) : vreinterpretq_s16_u16(vmovl_u8(bytes));
+    return vsubq_s16(wide, vdupq_n_s16((int16_t)zero));
+}
+
+/* Of `count` channels from channel c on, 8 or 1. */
+INLINED void channels_at(const uint8_t *input, const uint8_t *weights, const int32_t *bias, const factors *scaling,
+                         uint8_t *output, const geometry *of, size_t c, const levels *by, int is_signed, int count)
+{
+    const int32x4_t none = vdupq_n_s32(0);
+    const int32x4_t low_bias = bias ? numbers_of(bias + c, count == 8 ? 4 : 1) : none;
+    const int32x4_t high_bias = bias && count == 8 ? vld1q_s32(bias + c + 4) : none;
+    for (size_t n = 0; n < of->batches; ++n, input += of->height * of->width * of->channels)
+        for (size_t y = 0; y < of->out_height; ++y)
+            for (size_t x = 0; x < of->out_width; ++x, output += of->channels) {
+                int32x4_t low = low_bias, high = high_bias;
+                const uint8_t *tap = weights + c;
+                for (size_t ky = 0; ky < of->kernel_height; ++ky) {
+                    const size_t row = y * of->stride_y + ky - of->top; /* above the image it is very large */
+                    for (size_t kx = 0; kx < of->kernel_width; ++kx, tap += of->channels) {
+                        const size_t place = x * of->stride_x + kx - of->left;
+                        if (row >= of->height || place >= of->width)
+                            continue;
+                        const uint8_t *pixel = input + (row * of->width + place) * of->channels + c;
+                        const int16x8_t bytes = bytes_at(pixel, by->input_zero, is_signed, count);
+                        const int16x8_t own = bytes_at(tap, by->weights_zero, is_signed, count);
+                        low = vmlal_s16(low, vget_low_s16(bytes), vget_low_s16(own));
+                        if (count == 8)
+                            high = vmlal_high_s16(high, bytes, own);
+                    }
+                }
+                write_values(output + c, low, scaling, c, by, count == 8 ? 4 : 1);
+                if (count == 8)
+                    write_values(output + c + 4, high, scaling, c + 4, by, 4);
+            }
+}
+
+INLINED void layer(const uint8_t *input, const uint8_t *weights, const int32_t *bias, const factors scaling,
+                   uint8_t *output, const geometry of, const levels by, int is_signed)
+{
+    size_t c = 0;
+    for (; c + 8 <= of.channels; c += 8)
+        channels_at(input, weights, bias, &scaling, output, &of, c, &by, is_signed, 8);
+    for (; c < of.channels; ++c)
+        channels_at(input, weights, bias, &scaling, output, &of, c, &by, is_signed, 1);
+}
+
+#define OF_GEOMETRY                                                                                                 \
+    size_t batches, size_t height, size_t width, size_t channels, size_t kernel_height, size_t kernel_width,        \
+        size_t out_height, size_t out_width, size_t stride_y, size_t stride_x, size_t top, size_t left
+#define GEOMETRY                                                                                                    \
+    (geometry)                                                                                                      \
+    {                                                                                                               \
+        batches, height, width, channels, kernel_height, kernel_width, out_height, out_width, stride_y, stride_x,   \
+            top, left                                                                                               \
+    }
+#define LEVELS_S8 (levels){vdupq_n_u8(0), input_zero, 0, output_zero, lower, upper}
+#define LEVELS_U8 (levels){vdupq_n_u8(0), input_zero, weights_zero, output_zero, lower, upper}
+
+/* int8, whose weights have the zero point 0. */
+#define BY_RULE_S8(rounding)                                                                                        \
+    void depthwise_conv2d_s8_##rounding(const int8_t *input, const int8_t *weights, const int32_t *bias,            \
+                                        const int32_t *multipliers, const int32_t *left_shifts, int8_t *output,     \
+                                        OF_GEOMETRY, int32_t input_zero, int32_t output_zero, int32_t lower,        \
+                                        int32_t upper)                                                              \
+    {                                                                                                               \
+        layer((const uint8_t *)input, (const uint8_t *)weights, bias,                                               \
+              (factors){rounding, multipliers, left_shifts, NULL}, (uint8_t *)output, GEOMETRY, LEVELS_S8, 1);      \
+    }
+
+#define BY_RULE_U8(rounding)                                                                                        \
+    void depthwise_conv2d_u8_##rounding(const uint8_t *input, const uint8_t *weights, const int32_t *bias,          \
+                                        const int32_t *multipliers, const int32_t *left_shifts, uint8_t *output,    \
+                                        OF_GEOMETRY, int32_t input_zero, int32_t weights_zero,                      \
+                                        int32_t output_zero, int32_t lower, int32_t upper)                          \
+    {                                                                                                               \
+        layer(input, weights, bias, (factors){rounding, multipliers, left_shifts, NULL}, output, GEOMETRY,          \
+              LEVELS_U8, 0);                                                                                        \
+    }
+
+BY_RULE_S8(double_rounding)
+BY_RULE_S8(double_rounding_ties_up)
+BY_RULE_S8(single_rounding)
+BY_RULE_U8(double_rounding)
+BY_RULE_U8(double_rounding_ties_up)
+BY_RULE_U8(single_rounding)
+
+void depthwise_conv2d_s8_fp32(const int8_t *input, const int8_t *weights, const int32_t *bias, const float *scales,
+                              int8_t *output, OF_GEOMETRY, int32_t input_zero, int32_t output_zero, int32_t lower,
+                              int32_t upper)
+{
+    layer((const uint8_t *)input, (const uint8_t *)weights, bias, (factors){NULL, NULL, NULL, scales},
+          (uint8_t *)output, GEOMETRY, LEVELS_S8, 1);
+}
+
+void depthwise_conv2d_u8_fp32(const uint8_t *input, const uint8_t *weights, const int32_t *bias, const float *scales,
+                              uint8_t *output, OF_GEOMETRY, int32_t input_zero, int32_t weights_zero,
+                              int32_t output_zero, int32_t lower, int32_t upper)
+{
+    layer(input, weights, bias, (factors){NULL, NULL, NULL, scales}, output, GEOMETRY, LEVELS_U8, 0);
+}

@@ -1,0 +1,172 @@
+"""depthwise_conv2d: conv2d channel by channel, the operator, every way to run it, and faults that are noticed."""
+
+from __future__ import annotations
+
+import doctest
+from dataclasses import replace
+from itertools import cycle, islice
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sim.call.call import CompiledKernel
+from sim.call.guards.findings import GuardError
+from sim.call.kernel_image import open_kernel
+from sim.check.check import Job, check_job
+from sim.check.vectors import make_vectors
+from sim.cycles.input import kernel_calls
+from sim.kernels.conv2d.golden import Geometry, conv2d
+from sim.kernels.depthwise_conv2d import golden
+from sim.kernels.depthwise_conv2d.configure import DepthwiseConv2d
+from sim.kernels.depthwise_conv2d.golden import depthwise_conv2d
+from sim.kernels.fully_connected.golden import MODES, FloatChannels, Parameters
+from sim.kernels.kernel import Inputs, Kernel, built_in_kernel, kernel_modes
+from sim.kernels.operator import ConfigurationError, TensorInfo
+from sim.kernels.requantize.golden import Channels
+
+NAME, DEFAULT = "depthwise_conv2d", "s8_double_rounding"
+
+
+def parameters_of(parameters: Parameters, channel: int) -> Parameters:
+    """With the factor of that channel alone."""
+    factors = parameters.factors
+    if isinstance(factors, FloatChannels):
+        return replace(parameters, factors=FloatChannels((factors.scales[channel % len(factors.scales)],)))
+    at = channel % len(factors.multipliers)
+    return replace(parameters, factors=Channels((factors.multipliers[at],), (factors.left_shifts[at],)))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_each_channel_is_a_convolution_of_its_own(mode: str) -> None:
+    kernel, rng = built_in_kernel(NAME, mode), np.random.default_rng(5)
+    for inputs in (*islice(kernel.corners(), 42), *(kernel.sample(rng) for _ in range(10))):
+        made = depthwise_conv2d(**inputs, mode=mode)
+        for c in range(made.shape[3]):
+            bias, by = inputs["bias"], parameters_of(inputs["parameters"], c)
+            image, taps = inputs["input"][..., c : c + 1], inputs["weights"][None, :, :, c : c + 1]
+            alone = conv2d(image, taps, None if bias is None else bias[c : c + 1], by, inputs["geometry"], mode)
+            assert made[..., c].tolist() == alone[..., 0].tolist()
+
+
+def test_every_example_runs() -> None:
+    result = doctest.testmod(golden)
+    assert (result.failed, result.attempted) == (0, 4)
+
+
+BYTES, TAPS = np.zeros((1, 3, 3, 2), np.int8), np.zeros((3, 3, 2), np.int8)
+BY = Parameters(factors=Channels((2**30,), (0,)), minimum=-128, maximum=127)
+
+
+@pytest.mark.parametrize(
+    ("weights", "geometry", "error", "sentence"),
+    [
+        (BYTES, Geometry(), ValueError, "weights has shape .* give 3 axes"),
+        (TAPS[..., :1], Geometry(), ValueError, "give .*kernel height, kernel width, channels"),
+        (TAPS.astype(np.uint8), Geometry(), TypeError, "not a numpy array of int8"),
+        (TAPS[:0], Geometry(), ValueError, "it must be 1 or more each way"),
+        (np.zeros((4, 1, 2), np.int8), Geometry(), ValueError, "is smaller"),
+    ],
+)
+def test_what_does_not_fit_is_refused(weights: Any, geometry: Geometry, error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
+        depthwise_conv2d(BYTES, weights, None, BY, geometry)
+
+
+# The operator.
+
+
+def test_run_computes_its_window_and_nothing_else() -> None:
+    inputs = built_in_kernel(NAME).sample(np.random.default_rng(4))
+    arrays = {name: inputs[name] for name in ("input", "weights", "bias")}
+    input, weights = (TensorInfo(inputs[name].shape, "QASYMM8_SIGNED") for name in ("input", "weights"))
+    bias = None if inputs["bias"] is None else TensorInfo(inputs["bias"].shape, "S32")
+    operator, whole = DepthwiseConv2d(), depthwise_conv2d(**inputs)
+    operator.configure(input, weights, bias, TensorInfo(), inputs["parameters"], inputs["geometry"])
+    made, expected = np.full_like(whole, 99), np.full_like(whole, 99)
+    window = (slice(None), slice(0, 1), slice(None), slice(0, 1))
+    operator.run(**arrays, output=made, window=window)
+    expected[window] = whole[window]
+    assert made.tolist() == expected.tolist()
+
+
+def test_run_before_configure_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="call configure"):
+        DepthwiseConv2d().run(BYTES, TAPS, None, BYTES)
+
+
+# Every way to run it.
+
+
+WAYS = [*zip(MODES, cycle((0, 1, None)), strict=False), *((DEFAULT, source) for source in (1, None))]
+"""Each mode in one of the three ways, the default in all: `make kernels` has the rest."""
+
+
+@pytest.mark.parametrize(("mode", "source"), WAYS)
+def test_implementation_agrees_with_the_golden_reference(mode: str, source: int | None) -> None:
+    whole = built_in_kernel(NAME, mode)
+    kernel = replace(whole, corners=lambda: islice(whole.corners(), 0, None, 7))
+    job = Job(None, ()) if source is None else Job(kernel.sources[source], ("-O2", *kernel.flags))
+    outcome = check_job(kernel, job, make_vectors(kernel, 60, 1), lambda done: None, engine="machine")
+    assert (outcome.failure, outcome.vectors > 200) == ("", True)
+
+
+@pytest.mark.parametrize("mode", ["s8_double_rounding", "u8_fp32"])
+def test_compiled_kernel_agrees_with_the_emulator_in_lockstep(mode: str) -> None:
+    kernel = replace(built_in_kernel(NAME, mode), corners=lambda: iter(()))
+    job = Job(kernel.sources[0], ("-O2", *kernel.flags))
+    outcome = check_job(kernel, job, make_vectors(kernel, 60, 2), lambda done: None)
+    assert (outcome.failure, outcome.vectors >= 60) == ("", True)
+
+
+FAULTS = {
+    "the last row is outside": ("row >= of->height", "row + 1 >= of->height"),
+    "strides are exchanged": ("y * of->stride_y", "y * of->stride_x"),
+    "taps lie a row apart": ("tap += of->channels", "tap += of->kernel_width"),
+    "the upper four have the lower's factors": ("high, scaling, c + 4, by", "high, scaling, c, by"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_noticed(fault: str, tmp_path: Path) -> None:
+    kernel, (text, changed) = built_in_kernel(NAME, "s8_fp32"), FAULTS[fault]
+    for folder in ("depthwise_conv2d", "fully_connected", "requantize"):
+        copytree(kernel.sources[0].parents[1] / folder, tmp_path / folder)
+    source = tmp_path / NAME / "kernel.c"
+    assert text in source.read_text()
+    source.write_text(source.read_text().replace(text, changed))
+    compiled = CompiledKernel(open_kernel(kernel, source, "-O1", *kernel.flags), kernel, engine="machine")
+    rng = np.random.default_rng(7)
+    assert any(is_wrong(compiled, kernel, kernel.sample(rng)) for _ in range(40))
+
+
+def is_wrong(compiled: CompiledKernel, kernel: Kernel, inputs: Inputs) -> bool:
+    """Whether a call gives other numbers than the golden reference, or reads or writes what it must not."""
+    try:
+        made = compiled.call(kernel.arguments(inputs), 1).outputs["machine"]["output"]
+    except GuardError:
+        return True
+    return not np.array_equal(made, kernel.golden(inputs)["output"])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_random_vectors_separate_the_mode_from_every_convention(mode: str) -> None:
+    kernel, rng = built_in_kernel(NAME, mode), np.random.default_rng(3)
+    sets = [kernel.sample(rng) for _ in range(40)]
+    own = [kernel.golden(inputs)["output"] for inputs in sets]
+    lanes = {
+        name: sum(int((other(inputs)["output"] != one).sum()) for inputs, one in zip(sets, own, strict=True))
+        for name, other in kernel.conventions.items()
+    }
+    assert (len(lanes) >= 2, [name for name, apart in lanes.items() if apart < 5]) == (True, [])
+
+
+def test_default_mode_comes_first() -> None:
+    assert kernel_modes(NAME) == tuple(MODES)
+
+
+def test_cycles_are_told_by_multiply_accumulate() -> None:
+    call = next(kernel_calls(built_in_kernel(NAME), ["-O2"], [], None, 1, 1 << 20))
+    assert (call.elements, call.notes) == (5 * 5 * 32 * 3 * 3, ("an element is a multiply-accumulate",))
