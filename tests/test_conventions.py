@@ -20,11 +20,13 @@ from sim import golden
 from sim.command import app as cli
 from sim.golden import (
     addition,
+    addition_of_pytorch,
     bounds,
     byte_rounding,
     declaration,
     factor_product,
     gemm_offsets,
+    real_bias,
     shift_direction,
     tail_lanes,
 )
@@ -32,7 +34,7 @@ from sim.golden.registry.conventions import CONVENTIONS, convention_named
 from sim.golden.registry.families import VALUE
 from sim.golden.registry.record import Convention, Family
 
-NUMBERED = [str(number) for number in range(1, 27)]
+NUMBERED = [str(number) for number in range(1, 31)]
 LETTERED = ["1b", "1c", "3b", "6b", "6c", "6d", "8b", "9b", "9c", "10b", "10c", "10d", "10e", "10f"]
 ROWS = {*NUMBERED, *LETTERED}
 """The rows of docs/spec/known_differences.md that concern arithmetic: all of them."""
@@ -110,7 +112,17 @@ def test_no_convention_names_a_row_that_does_not_exist() -> None:
 
 @pytest.mark.parametrize(
     "module",
-    [addition, bounds, byte_rounding, factor_product, gemm_offsets, shift_direction, tail_lanes],
+    [
+        addition,
+        addition_of_pytorch,
+        bounds,
+        byte_rounding,
+        factor_product,
+        gemm_offsets,
+        real_bias,
+        shift_direction,
+        tail_lanes,
+    ],
     ids=lambda module: module.__name__,
 )
 def test_every_docstring_example_runs(module: object) -> None:

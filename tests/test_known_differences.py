@@ -28,10 +28,14 @@ ROUNDED_ONCE = (
     "single_rounding", "single_rounding_ties_away", "single_rounding_floor", "single_rounding_truncated",
 )  # fmt: skip
 TO_INT8 = ("int8_round_even_then_offset", "int8_reciprocal_round_even_then_offset", "int8_offset_then_round_even")
+WITH_REAL_BIAS = ("bias_divided", "bias_by_reciprocal", "bias_rounded", "bias_in_reals")
+PYTORCH_TO_INT8 = (
+    "int8_offset_then_round_even_fused", "int8_reciprocal_round_even_then_offset", "int8_offset_then_round_even",
+)  # fmt: skip
 ROWS = {
     "1", "1b", "1c", "2", "3", "3b", "4", "5", "6", "6b", "6c", "6d", "7", "8", "8b", "9", "9b", "9c", "10", "10b",
     "10c", "10d", "10e", "10f", "11", "12", "13", "14", "15", "16", "17", "18", "19",
-    "20", "21", "22", "23", "24", "25", "26",
+    "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30",
 }  # fmt: skip
 
 
@@ -161,6 +165,14 @@ DIFFERENCES = (
     ),
     Difference("26", TO_INT8, (0.5, 1.0, 1), (1, 1, 2)),
     Difference("26", TO_INT8, (0.273939937, 0.00214854861, -1), (126, 127, 126)),
+    Difference("27", ("add_pytorch", "add_pytorch_tail"), (0, 1, 0.5, 0, 0.5, 0, 1.0, 1, False), (1, 2)),
+    Difference("27", ("add_qnnpack", "add_xnnpack"), (0, 0, 0.5, 1, 0.5, 0, 1.0, 10, False), (9, 10)),
+    Difference("28", WITH_REAL_BIAS, (0, 2.5, 3.0, 1.0, 5.0, 0), (0, 1, 1, 0)),
+    Difference("28", WITH_REAL_BIAS, (2, 0.125, 0.5, 0.5, 1.0, 0), (1, 1, 0, 1)),
+    Difference("29", ("bias_divided", "bias_in_reals"), (1, 0.0, 0.5, 1.0, 1.0, 1), (1, 2)),
+    Difference("29", ("bias_in_reals", "bias_in_reals_of_products"), (3, 0.0, 3.0, 7.0, 2.0, 0), (32, 31)),
+    Difference("30", PYTORCH_TO_INT8, (0.5, 1.0, 1), (2, 1, 2)),
+    Difference("30", PYTORCH_TO_INT8, (-0.95, 0.1, 10), (1, 0, 0)),
 )
 SWAPS = [
     (difference, one, other)

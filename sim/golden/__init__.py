@@ -19,6 +19,7 @@ from sim.golden.addition import (
     add_tflite_single_rounding,
     add_xnnpack,
 )
+from sim.golden.addition_of_pytorch import add_pytorch, add_pytorch_tail, add_qnnpack
 from sim.golden.bounds import (
     bounded_then_low_byte,
     bounded_unless_equal,
@@ -26,6 +27,7 @@ from sim.golden.bounds import (
 )
 from sim.golden.byte_rounding import (
     int8_offset_then_round_even,
+    int8_offset_then_round_even_fused,
     int8_reciprocal_round_even_then_offset,
     int8_round_even_then_offset,
     offset_then_round_even,
@@ -95,6 +97,14 @@ from sim.golden.one_rounding import (
     single_rounding_ties_away,
     single_rounding_truncated,
 )
+from sim.golden.real_bias import (
+    LayerScales,
+    bias_by_reciprocal,
+    bias_divided,
+    bias_in_reals,
+    bias_in_reals_of_products,
+    bias_rounded,
+)
 from sim.golden.registry.conventions import (
     CONVENTIONS,
     convention_named,
@@ -136,6 +146,7 @@ __all__ = [
     "Convention",
     "Derived",
     "Family",
+    "LayerScales",
     "Operand",
     "Quantization",
     "add_avx2",
@@ -146,9 +157,17 @@ __all__ = [
     "add_neon_ties_even",
     "add_neon_ties_even_unfused",
     "add_page",
+    "add_pytorch",
+    "add_pytorch_tail",
+    "add_qnnpack",
     "add_tflite",
     "add_tflite_single_rounding",
     "add_xnnpack",
+    "bias_by_reciprocal",
+    "bias_divided",
+    "bias_in_reals",
+    "bias_in_reals_of_products",
+    "bias_rounded",
     "bounded_then_low_byte",
     "bounded_unless_equal",
     "bounded_unless_whole_range",
@@ -176,6 +195,7 @@ __all__ = [
     "doubling_high_multiply_unsaturated",
     "fused_multiply_add",
     "int8_offset_then_round_even",
+    "int8_offset_then_round_even_fused",
     "int8_reciprocal_round_even_then_offset",
     "int8_round_even_then_offset",
     "integer_scale_floor",

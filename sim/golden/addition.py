@@ -217,8 +217,8 @@ def sum_b_first_in_double(a: Bytes, b: Bytes, folded: Folded) -> Addends:
     Used by Simd's Base and SSE4.1.
     """
     with np.errstate(all="ignore"):
-        first = (_bytes(b, "b") * np.float64(folded.b_factor) + np.float64(folded.constant)).astype(np.float32)
-        total = _bytes(a, "a") * np.float64(folded.a_factor) + first.astype(np.float64)
+        first = (byte_operand(b, "b") * np.float64(folded.b_factor) + np.float64(folded.constant)).astype(np.float32)
+        total = byte_operand(a, "a") * np.float64(folded.a_factor) + first.astype(np.float64)
         return np.asarray(first), total.astype(np.float32)
 
 
@@ -367,7 +367,7 @@ def add_page(a: Bytes, b: Bytes, parameters: AddParameters) -> Uint8Array:
 
 def dequantize(values: Bytes, quantization: Quantization) -> Float32Array:
     """(byte - zero point) * scale in float32; the difference wraps in int32, as upstream's does on AArch64."""
-    difference = wrap_int32(_bytes(values, "values").astype(np.int64) - quantization.zero_point)
+    difference = wrap_int32(byte_operand(values, "values").astype(np.int64) - quantization.zero_point)
     with np.errstate(all="ignore"):
         return np.asarray(difference.astype(np.float32) * np.float32(quantization.scale))
 
@@ -417,6 +417,7 @@ def add_tflite_single_rounding(a: Bytes, b: Bytes, parameters: AddParameters) ->
         "exponent of the larger of sa/sd and sb/sd"
     ),
     users="XNNPACK, so LiteRT's default kernels",
+    rows=("27",),
 )
 def add_xnnpack(a: Bytes, b: Bytes, parameters: AddParameters) -> Uint8Array:
     """XNNPACK's add of qs8 and qu8: two multipliers of at most 21 bits, one rounding, ties up.
@@ -429,11 +430,12 @@ def add_xnnpack(a: Bytes, b: Bytes, parameters: AddParameters) -> Uint8Array:
     (array(8, dtype=uint8), array(9, dtype=uint8))
     """
     for name, quantization in (("a", parameters.a), ("b", parameters.b), ("output", parameters.output)):
-        _require_integer_add(name, quantization)
+        require_integer_add(name, quantization)
     require_identity_or_relu(parameters.activation, "XNNPACK's add")
     first, second, shift = xnnpack_multipliers(*_factors(parameters))
     left, right = (
-        _bytes(values, "values").astype(np.int64) - q.zero_point for values, q in ((a, parameters.a), (b, parameters.b))
+        byte_operand(values, "values").astype(np.int64) - q.zero_point
+        for values, q in ((a, parameters.a), (b, parameters.b))
     )
     zero = parameters.output.zero_point
     placed = (left * first + right * second + (1 << (shift - 1)) >> shift) + zero
@@ -444,18 +446,20 @@ def _add_in_integers(
     a: Bytes, b: Bytes, parameters: AddParameters, rescale: Rescale, derive: Callable[[float], Derived]
 ) -> Uint8Array:
     for name, quantization in (("a", parameters.a), ("b", parameters.b), ("output", parameters.output)):
-        _require_integer_add(name, quantization)
+        require_integer_add(name, quantization)
     require_identity_or_relu(parameters.activation, "the integer add")
     by_a, by_b, by_output = (float(q.scale) for q in (parameters.a, parameters.b, parameters.output))
     left, right = (
-        _bytes(values, "values").astype(np.int64) - q.zero_point for values, q in ((a, parameters.a), (b, parameters.b))
+        byte_operand(values, "values").astype(np.int64) - q.zero_point
+        for values, q in ((a, parameters.a), (b, parameters.b))
     )
     total = add_rescaled(left, right, rescaling_of((by_a, by_b, by_output), LEFT_SHIFT, derive), LEFT_SHIFT, rescale)
     zero = parameters.output.zero_point
     return clamp(wrap_int32(total.astype(np.int64) + zero), zero if parameters.relu else 0, 255).astype(np.uint8)
 
 
-def _require_integer_add(name: str, quantization: Quantization) -> None:
+def require_integer_add(name: str, quantization: Quantization) -> None:
+    """Raise `ValueError` for what integer additions do not take: a scale that is not above 0, another zero point."""
     if not (np.isfinite(quantization.scale) and quantization.scale > 0):
         raise ValueError(f"the scale of {name} is {quantization.scale}: the integer add takes finite ones above 0")
     if not 0 <= quantization.zero_point <= 255:
@@ -469,10 +473,11 @@ def require_identity_or_relu(activation: Activation, adder: str) -> None:
 
 
 def _floats(values: Bytes, name: str) -> Float32Array:
-    return _bytes(values, name).astype(np.float32)
+    return byte_operand(values, name).astype(np.float32)
 
 
-def _bytes(values: Bytes, name: str) -> Uint8Array:
+def byte_operand(values: Bytes, name: str) -> Uint8Array:
+    """`values` as uint8, known to lie in 0..255; TypeError and ValueError name them."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} has dtype {array.dtype}: give an integer array or an int")

@@ -84,7 +84,10 @@ def offset_then_round_even(values: Float32s, scale: np.float32 | float, zero_poi
 
 @convention(
     formula="clamp(rint(float32(z + v * float32(1 / s))), 0, 255), the inner sum rounded once",
-    users="the vectors of ACL on AArch64 in a build that contracts, as compilers do by default",
+    users=(
+        "the vectors of ACL on AArch64 in a build that contracts, as compilers do by default, and by PyTorch's "
+        "quantize_per_tensor in its wheel for x86-64"
+    ),
     rows=("12",),
 )
 def offset_then_round_even_fused(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
@@ -114,7 +117,7 @@ def offset_then_truncate(values: Float32s, scale: np.float32 | float, zero_point
 
 @convention(
     formula="clamp(rint(float32(v * float32(1 / s))) + z, 0, 255)",
-    users="PyTorch's quantize_per_tensor and fbgemm without its legacy order",
+    users="fbgemm without its legacy order, as PyTorch's sources ask for it (its wheels are another: row 12)",
     rows=("25",),
 )
 def reciprocal_round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
@@ -145,8 +148,8 @@ def int8_round_even_then_offset(values: Float32s, scale: np.float32 | float, zer
 
 @convention(
     formula="clamp(rint(float32(v * float32(1 / s))) + z, -128, 127)",
-    users="PyTorch's quantize_per_tensor to qint8 and fbgemm without its legacy order",
-    rows=("26",),
+    users="fbgemm without its legacy order, to int8, as PyTorch's sources ask for it (its wheels are another: row 30)",
+    rows=("26", "30"),
 )
 def int8_reciprocal_round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_point: int) -> Int8Array:
     """As `reciprocal_round_even_then_offset`, to int8.
@@ -160,7 +163,7 @@ def int8_reciprocal_round_even_then_offset(values: Float32s, scale: np.float32 |
 @convention(
     formula="clamp(rint(float32(z + float32(v * float32(1 / s)))), -128, 127)",
     users="fbgemm's Quantize in its default, legacy order, and by PyTorch where parameters are floats (embeddings)",
-    rows=("26",),
+    rows=("26", "30"),
 )
 def int8_offset_then_round_even(values: Float32s, scale: np.float32 | float, zero_point: int) -> Int8Array:
     """Add the zero point to v times the reciprocal of the scale, then round ties to even, to int8; NaN gives 0.
@@ -171,6 +174,23 @@ def int8_offset_then_round_even(values: Float32s, scale: np.float32 | float, zer
     array([2, 2, 0], dtype=int8)
     """
     return clamp(to_int32_ties_even(_placed(values, scale, zero_point, np.int8)), -128, 127).astype(np.int8)
+
+
+@convention(
+    formula="clamp(rint(float32(z + v * float32(1 / s))), -128, 127), the inner sum rounded once",
+    users="PyTorch's quantize_per_tensor to qint8 in its wheel for x86-64",
+    rows=("30",),
+)
+def int8_offset_then_round_even_fused(values: Float32s, scale: np.float32 | float, zero_point: int) -> Int8Array:
+    """As `offset_then_round_even_fused`, to int8.
+
+    >>> value = np.array([-0.95], np.float32)
+    >>> int8_offset_then_round_even(value, 0.1, 10), int8_offset_then_round_even_fused(value, 0.1, 10)
+    (array([0], dtype=int8), array([1], dtype=int8))
+    """
+    reciprocal, zero = _reciprocal(scale), np.float32(_zero(zero_point, np.int8))
+    placed = to_int32_ties_even(fused_multiply_add(_float32(values), reciprocal, zero))
+    return clamp(placed, -128, 127).astype(np.int8)
 
 
 def _quotient(values: Float32s, scale: np.float32 | float) -> Float64Array:

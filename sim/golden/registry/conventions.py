@@ -11,6 +11,7 @@ from typing import Any
 
 from sim.golden import (
     addition,
+    addition_of_pytorch,
     bounds,
     byte_rounding,
     derivation,
@@ -18,6 +19,7 @@ from sim.golden import (
     fixed_point,
     gemm_offsets,
     one_rounding,
+    real_bias,
     scaling,
     shift_direction,
     tail_lanes,
@@ -89,6 +91,16 @@ _FUNCTIONS: Sequence[tuple[Family, tuple[Callable[..., Any], ...]]] = (
             factor_product.product_by_magic_number,
         ),
     ),
+    (
+        families.REAL_BIAS,
+        (
+            real_bias.bias_divided,
+            real_bias.bias_by_reciprocal,
+            real_bias.bias_rounded,
+            real_bias.bias_in_reals,
+            real_bias.bias_in_reals_of_products,
+        ),
+    ),
     (families.INTEGER_SCALE, (scaling.integer_scale_floor, scaling.integer_scale_ties_away)),
     (
         families.SCALE_AND_OFFSET,
@@ -115,6 +127,7 @@ _FUNCTIONS: Sequence[tuple[Family, tuple[Callable[..., Any], ...]]] = (
             byte_rounding.int8_round_even_then_offset,
             byte_rounding.int8_reciprocal_round_even_then_offset,
             byte_rounding.int8_offset_then_round_even,
+            byte_rounding.int8_offset_then_round_even_fused,
         ),
     ),
     (
@@ -131,6 +144,9 @@ _FUNCTIONS: Sequence[tuple[Family, tuple[Callable[..., Any], ...]]] = (
             addition.add_tflite,
             addition.add_tflite_single_rounding,
             addition.add_xnnpack,
+            addition_of_pytorch.add_qnnpack,
+            addition_of_pytorch.add_pytorch,
+            addition_of_pytorch.add_pytorch_tail,
         ),
     ),
     (families.GEMM_OFFSETS, (gemm_offsets.offsets_added, gemm_offsets.zero_points_subtracted)),

@@ -10,6 +10,7 @@ import numpy as np
 
 from sim.golden.addition import AddParameters, Quantization, relu_if
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN
+from sim.golden.real_bias import LayerScales
 from sim.golden.registry.record import Family, Function, Numbers, Operand
 
 HALF = 1 << 30  # 0.5 in Q0.31
@@ -54,6 +55,16 @@ def added(
     )
     sums: Numbers = add(a, b, AddParameters(*quantizations, relu_if(relu)))
     return sums
+
+
+def with_real_bias(
+    convention: Function, value: Numbers, bias: float, input_scale: float, weights_scale: float, output_scale: float,
+    zero_point: int,
+) -> Numbers:  # fmt: skip
+    """A layer's accumulators with a bias in real units, its scales one by one."""
+    scales = LayerScales(*(np.float32(scale) for scale in (input_scale, weights_scale, output_scale)))
+    found: Numbers = convention(value, np.float32(bias), scales, zero_point)
+    return found
 
 
 def sums_of_batch(choose: Function, first: Numbers, second: Numbers, batch: int) -> Numbers:
@@ -176,6 +187,36 @@ FLOAT_TO_INT8 = Family(
     "float to int8", (_REAL, _STEP, Operand("zero_point", "int", -128, 127, (0, 1, -1, 10, -128, 127))),
     exact=_quantized,
 )  # fmt: skip
+
+
+def _of_real_bias(
+    value: int, bias: float, input_scale: float, weights_scale: float, output_scale: float, zero_point: int
+) -> Fraction:
+    of_input, of_weights, of_output, real = (
+        Fraction(float(np.float32(number))) for number in (input_scale, weights_scale, output_scale, bias)
+    )
+    return (value * of_input * of_weights + real) / of_output + zero_point
+
+
+REAL_BIAS = Family(
+    "scaling with a real bias",
+    (
+        VALUE,
+        Operand("bias", "float32", -np.inf, np.inf, ()),
+        *(Operand(f"{name}_scale", "float32", 0, np.inf, ()) for name in ("input", "weights", "output")),
+        Operand("zero_point", "int", *_WORD, ()),
+    ),
+    evaluate=with_real_bias,
+    exact=_of_real_bias,
+    given=lambda: (
+        (0.0, 0.5, 1.0, 1.0, 1),
+        (0.125, 0.5, 0.5, 1.0, 0),
+        (2.5, 3.0, 1.0, 5.0, 0),
+        (0.0, 3.0, 7.0, 2.0, 0),
+        (0.0, 3.0, 1.0, 7.0, 0),
+        (3.5, 0.02, 0.03, 0.04, 5),
+    ),
+)
 QUANTIZED_ADD = Family(
     "quantized add",
     (*_BYTE[:2], *_ADD_PARAMETERS),
@@ -191,6 +232,8 @@ QUANTIZED_ADD = Family(
         (0.18, 249, 0.17, 29, 0.1, 100, False),
         (0.01, 0, 0.01, 3, 0.02, 10, False),
         (0.1, 128, 0.3, 120, 0.7, 100, True),
+        (0.5, 0, 0.5, 0, 1.0, 1, False),
+        (0.05, 9, 0.05, 3, 0.1, 10, False),
     ),
 )
 GEMM_OFFSETS = Family(
