@@ -10,7 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from importlib import import_module
 from itertools import combinations
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any
 
 import pytest
@@ -20,16 +20,16 @@ from sim import golden
 from sim.command import app as cli
 from sim.golden import (
     addition,
-    addition_of_pytorch,
     bounds,
     byte_rounding,
     declaration,
     factor_product,
     gemm_offsets,
-    real_bias,
     shift_direction,
     tail_lanes,
 )
+from sim.golden.pytorch import addition as pytorch_addition
+from sim.golden.pytorch import real_bias
 from sim.golden.registry.conventions import CONVENTIONS, convention_named
 from sim.golden.registry.families import VALUE
 from sim.golden.registry.record import Convention, Family
@@ -84,7 +84,8 @@ def test_a_function_that_declares_nothing_is_no_convention() -> None:
 
 
 def test_every_function_that_is_declared_is_registered() -> None:
-    modules = [import_module(f"sim.golden.{found.name}") for found in iter_modules(golden.__path__) if not found.ispkg]
+    found = walk_packages(golden.__path__, "sim.golden.")
+    modules = [import_module(one.name) for one in found if not one.ispkg]
     functions = {value for module in modules for value in vars(module).values() if inspect.isfunction(value)}
     declared = {function.__name__ for function in functions if is_declared(function)}
     assert declared == set(CONVENTIONS)
@@ -114,7 +115,7 @@ def test_no_convention_names_a_row_that_does_not_exist() -> None:
     "module",
     [
         addition,
-        addition_of_pytorch,
+        pytorch_addition,
         bounds,
         byte_rounding,
         factor_product,

@@ -16,8 +16,8 @@ from sim.models.compare import compared
 from sim.models.computed import computed
 from sim.models.layers import Added, Pooled, Requantized
 from sim.models.network import Network, NotComputed, TensorScale
+from sim.models.operators.activation import activation_bounds
 from sim.models.tflite_file import read_tflite
-from sim.models.tflite_layers import activation_bounds
 from support.tflite_models import ModelWriter
 
 Sums = npt.NDArray[np.int64]

@@ -1,6 +1,6 @@
 """Quantized addition as rules: the conventions of sim.golden.addition with their parameters.
 
-Source: docs/spec/known_differences.md rows 10, 10b, 10c, 10d, 10e, 10f and 11.
+Source: docs/spec/known_differences.md rows 10, 10b, 10c, 10d, 10e, 10f, 11 and 27.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sim.golden import addition
 from sim.golden.addition import AddParameters, Quantization
 from sim.golden.derivation import Derived, derive_tflite, derive_tflite_single_rounding
 from sim.golden.integer_addition import LEFT_SHIFTS, AddRescaling, Rescale, add_rescaled, rescaling_of
+from sim.golden.pytorch.addition import add_pytorch, add_pytorch_tail, add_qnnpack
 from sim.golden.scaling import double_rounding, single_rounding
 
 AddConvention = Callable[[Any, Any, AddParameters], npt.NDArray[np.uint8]]
@@ -37,6 +38,9 @@ _FOLDED: Final[tuple[AddConvention, ...]] = (
     addition.add_neon_ties_away_unfused,
     addition.add_neon_ties_even,
     addition.add_neon_ties_even_unfused,
+    add_qnnpack,
+    add_pytorch,
+    add_pytorch_tail,
 )
 _INTEGER: Final[Mapping[AddConvention, tuple[Rescale, Callable[[float], Derived]]]] = {
     addition.add_tflite: (double_rounding, derive_tflite),
@@ -118,7 +122,8 @@ class IntegerAddition:
 
 
 def addition_rules(parameters: AddParameters, dtype: np.dtype[Any]) -> Iterator[CandidateRule]:
-    """Those that are defined for int8 too, and for uint8 the others, whose folded constant no move can keep.
+    """Those that are defined for int8 too, and for uint8 the others: no move can keep a folded constant, and PyTorch's
+    activations are uint8.
 
     Of 16 bits there is only the integer add.
     """

@@ -67,6 +67,7 @@ _DERIVATIONS: Final[tuple[Callable[[float], Derived], ...]] = (
 )
 _ARITHMETICS: Final = (" of scales_in_float32", " of scales_in_float64")
 """What is told of a factor that is not the same in both."""
+_BY_RECIPROCAL: Final = " of scales_by_reciprocal"
 LANES_AND_TAIL: Final = "shift_after_rounding_in_lanes_and_tail"
 _IN_BOTH: Final = "ACL 19.08: whole blocks of 16 columns, and the last columns"
 SHIFT_READ_OTHERWISE: Final = "(shift negated)"
@@ -90,12 +91,14 @@ class RealFactor:
     """A real factor, one number or one for each channel.
 
     `single` where it was also computed in float32 throughout, for scaling in float32; `double` where multipliers are
-    also derived of float64 arithmetic, `scale` being of float32 arithmetic.
+    also derived of float64 arithmetic, `scale` being of float32 arithmetic; `reciprocal` where float32 arithmetic may
+    also have multiplied by the reciprocal of the output's scale.
     """
 
     scale: Float64Array
     single: Float32Array | None = None
     double: Float64Array | None = None
+    reciprocal: Float32Array | None = None
 
     @property
     def factors(self) -> tuple[Fraction, ...]:
@@ -174,13 +177,16 @@ def derivations(scale: RealFactor, refused: Refusals) -> list[Derivation]:
 def _floating(factor: Factor, zero_point: int, dtype: np.dtype[Any]) -> Iterator[CandidateRule]:
     with np.errstate(over="ignore", under="ignore"):
         scale = np.array([np.float32(float(number)) for number in factor.factors], np.float32)
-    single = factor.single if isinstance(factor, RealFactor) else None
-    if single is None or not (np.isfinite(single) & (single > 0)).all() or np.array_equal(single, scale):
-        yield from _of_float32(scale, "", factor.factors, zero_point, dtype)
-        return
     in_single, in_double = _ARITHMETICS
-    yield from _of_float32(scale, in_double, factor.factors, zero_point, dtype)
-    yield from _of_float32(single, in_single, factor.factors, zero_point, dtype)
+    others = [] if isinstance(factor, Multiplier) else [
+        (in_double, in_single, factor.single), (in_single, _BY_RECIPROCAL, factor.reciprocal),
+    ]  # fmt: skip
+    for own, name, other in others:
+        if other is not None and (np.isfinite(other) & (other > 0)).all() and not np.array_equal(other, scale):
+            yield from _of_float32(scale, own, factor.factors, zero_point, dtype)
+            yield from _of_float32(other, name, factor.factors, zero_point, dtype)
+            return
+    yield from _of_float32(scale, "", factor.factors, zero_point, dtype)
 
 
 def _of_float32(

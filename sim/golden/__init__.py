@@ -19,7 +19,6 @@ from sim.golden.addition import (
     add_tflite_single_rounding,
     add_xnnpack,
 )
-from sim.golden.addition_of_pytorch import add_pytorch, add_pytorch_tail, add_qnnpack
 from sim.golden.bounds import (
     bounded_then_low_byte,
     bounded_unless_equal,
@@ -97,7 +96,8 @@ from sim.golden.one_rounding import (
     single_rounding_ties_away,
     single_rounding_truncated,
 )
-from sim.golden.real_bias import (
+from sim.golden.pytorch.addition import add_pytorch, add_pytorch_tail, add_qnnpack
+from sim.golden.pytorch.real_bias import (
     LayerScales,
     bias_by_reciprocal,
     bias_divided,

@@ -24,13 +24,14 @@ from sim.explanation.survey import survey
 from sim.explanation.trace import trace
 from sim.models.causes import Cause, causes_of
 from sim.models.computed import computed
-from sim.models.layers import Added, Computed, Pooled, Requantized
+from sim.models.layers import Added, Computed, FromReals, Pooled, Requantized
 from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NotComputed
-from sim.models.questions import EXACT, is_one_of, question_of
+from sim.models.questions import is_one_of, question_of
+from sim.models.rules.average import EXACT
 
 LayerOutcome = Literal["equal", "departs", "differs", "skipped"]
-_KINDS: Final = {Requantized: "scaling", Added: "addition", Pooled: "pooling"}
-_PRODUCTS: Final = ("MUL", "QLinearMul")
+_KINDS: Final = {Requantized: "scaling", Added: "addition", Pooled: "pooling", FromReals: "quantization"}
+_PRODUCTS: Final = ("MUL", "Mul", "QLinearMul")
 """Layers that are scaled as others are, but by kernels of their own: they may round otherwise."""
 _BASES: Final = 8
 """Conventions that are tried as the usual one, of those that the same layers are."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from sim.models import onnx_layers, tflite_layers
 from sim.models.layers import Computed, Inputs, moved
 from sim.models.network import Network, NetworkLayer, NotComputed
+from sim.models.operators import onnx as onnx_layers
+from sim.models.operators import tflite as tflite_layers
 
 _MOVES: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]] = {
     **dict.fromkeys((*tflite_layers.MOVES, *onnx_layers.MOVES), moved),
     "Flatten": onnx_layers.flattened,
 }
+_OF_REAL_NUMBERS: Final = ("QUANTIZE", "DEQUANTIZE", "QuantizeLinear", "DequantizeLinear")
 _OPERATORS: Final = {**tflite_layers.OPERATORS, **onnx_layers.OPERATORS, **_MOVES}
 
 
@@ -21,9 +23,10 @@ def computed(network: Network, layer: NetworkLayer, given: Inputs) -> Computed:
     compute = _OPERATORS.get(layer.operator)
     if compute is None:
         raise NotComputed("the operator is not among those that are computed")
-    for number in (*layer.inputs, layer.outputs[0]) if layer.outputs else ():
+    whole = () if layer.operator in (*_MOVES, *_OF_REAL_NUMBERS) else (*layer.inputs[:2], *layer.outputs[:1])
+    for number in whole:  # a bias may be a real number
         tensor = network.tensors[number] if number >= 0 else None
-        if tensor is not None and tensor.dtype.startswith("float") and layer.operator not in _MOVES:
+        if tensor is not None and tensor.dtype.startswith("float"):
             raise NotComputed(f"{tensor.name or f'tensor {number}'} is {tensor.dtype}, not quantized")
     try:
         return compute(network, layer, given)

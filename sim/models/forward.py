@@ -13,7 +13,7 @@ from sim.golden.integer_addition import LEFT_SHIFTS, add_rescaled, rescaling_of
 from sim.golden.scaling import double_rounding, double_rounding_ties_up, scale_float_ties_even, single_rounding
 from sim.kernels.pool.golden import ties_away
 from sim.models.computed import computed
-from sim.models.layers import Added, Computed, Pooled, Requantized
+from sim.models.layers import Added, Computed, FromReals, Pooled, Requantized
 from sim.models.network import AnyArray, ModelError, Network, NotComputed, require_size
 
 Scaled = npt.NDArray[np.int32]
@@ -61,7 +61,7 @@ def drawn_inputs(network: Network, seed: int) -> dict[int, AnyArray]:
 
 def output_under(convention: str, made: Computed, dtype: str) -> AnyArray:
     """What a layer gives under a convention; raises NotComputed where it does not define that."""
-    if isinstance(made, Requantized | Added) and not dtype.lstrip("u").startswith("int"):
+    if isinstance(made, Requantized | Added | FromReals) and not dtype.lstrip("u").startswith("int"):
         raise NotComputed(f"its output is {dtype}")
     match made:
         case Requantized():
@@ -70,6 +70,8 @@ def output_under(convention: str, made: Computed, dtype: str) -> AnyArray:
             placed = _sum(made, dtype)
         case Pooled():
             placed, dtype = _average(made), made.dtype
+        case FromReals():
+            return _quantized(made, convention, dtype)
         case np.ndarray():
             return made
         case _:
@@ -111,6 +113,16 @@ def _sum(made: Added, dtype: str) -> npt.NDArray[np.int64]:
     except ValueError as error:
         raise NotComputed(f"the integer addition does not define it: {error}") from None
     return total.astype(np.int64) + output.zero_point
+
+
+def _quantized(made: FromReals, convention: str, dtype: str) -> AnyArray:
+    """The quotient to nearest, ties to even by `fp32`, away from zero by the others, then the zero point."""
+    quotient = (made.numbers / made.scale.scales[0]).astype(np.float64)
+    away = np.sign(quotient) * np.floor(np.abs(quotient) + 0.5)
+    limits = np.iinfo(dtype)
+    rounded = np.rint(quotient) if convention == "fp32" else away
+    placed: AnyArray = np.clip(rounded + made.scale.zero_point, limits.min, limits.max).astype(dtype)
+    return placed
 
 
 def _average(made: Pooled) -> npt.NDArray[np.int64]:

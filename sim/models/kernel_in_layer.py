@@ -21,7 +21,7 @@ from sim.models.computed import computed
 from sim.models.forward import forward
 from sim.models.layers import Requantized, operand, scale_of
 from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NotComputed
-from sim.models.sums import same_pads
+from sim.models.operators.sums import same_pads
 
 LAYER_KERNELS: Final = {"FULLY_CONNECTED": "fully_connected", "CONV_2D": "conv2d"}
 """The built-in kernel whose arguments a layer's kernel may have."""

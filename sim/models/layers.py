@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.models.network import AnyArray, Network, NetworkLayer, NetworkTensor, NotComputed, TensorScale, require_size
+from sim.models.rules.real_bias import RealBias
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -16,8 +17,10 @@ class Requantized:
     """Sums, bias included, in the shape of the output (int32), and the real factor of each channel of `axis` (float64).
 
     `scale` has one number, or one for each channel; `single` has the same factors by float32 arithmetic on the file's
-    scales, as some runtimes get them; `double` by float64 arithmetic, where that of most is in float32.  `minimum` and
-    `maximum` are those of the activation, or None.
+    scales, as some runtimes get them; `double` by float64 arithmetic, where that of most is in float32; `reciprocal` by
+    a product with the reciprocal of the output's scale, in float32.  `real` is the bias that `accumulators` have in
+    them as the real number that it stands for, where some runtimes add it as such.  `minimum` and `maximum` are those
+    of the activation, or None.
     """
 
     accumulators: npt.NDArray[np.int32]
@@ -28,6 +31,8 @@ class Requantized:
     axis: int = -1
     single: npt.NDArray[np.float32] | None = None
     double: npt.NDArray[np.float64] | None = None
+    reciprocal: npt.NDArray[np.float32] | None = None
+    real: RealBias | None = None
 
     @property
     def numbers(self) -> AnyArray:
@@ -70,9 +75,17 @@ class Pooled:
         return self.sums
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FromReals:
+    """Real numbers (float32, in the shape of the output) that become integers of one scale."""
+
+    numbers: npt.NDArray[np.float32]
+    scale: TensorScale
+
+
 Inputs = Mapping[int, AnyArray]
 """Numbers by tensor, those that the file holds among them."""
-Computed = Requantized | Added | Pooled | AnyArray
+Computed = Requantized | Added | Pooled | FromReals | AnyArray
 """An array where numbers are only moved."""
 
 
@@ -116,8 +129,37 @@ def added(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
     return Added(a=a, b=b, scales=(of_a, of_b, scale_of(network.output_of(layer))))
 
 
+def quantized(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
+    """The first input, real numbers, in the output's scale."""
+    numbers, scale = operand(layer, 0, given), scale_of(network.output_of(layer))
+    if numbers.dtype != np.float32 or scale.scales.size > 1:
+        raise NotComputed(f"it quantizes {numbers.dtype}, or by {scale.scales.size} scales: float32 by one is computed")
+    if np.isnan(numbers).any():
+        raise NotComputed("its numbers hold NaN")
+    return FromReals(numbers=numbers, scale=scale)
+
+
+def dequantized(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+    """(integer - zero point) * scale of the first input, rounded once to float32."""
+    scale = scale_of(network.tensors[layer.inputs[0]])
+    if scale.scales.size > 1:
+        raise NotComputed("its input has a scale for each channel")
+    real: AnyArray = (centred(network, layer, 0, given) * np.float64(scale.scales[0])).astype(np.float32)
+    return real
+
+
+def require_one_scale(network: Network, layer: NetworkLayer) -> None:
+    """Raise NotComputed where numbers that are only moved or compared would have another scale behind it."""
+    before, behind = network.tensors[layer.inputs[0]].scale, network.output_of(layer).scale
+    if before is None or behind is None:
+        return
+    if not (np.array_equal(before.scales, behind.scales) and np.array_equal(before.zero_points, behind.zero_points)):
+        raise NotComputed("its output has another scale than its input")
+
+
 def moved(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     """The first input in the shape that the file states for the output."""
+    require_one_scale(network, layer)
     shape = network.output_of(layer).shape
     if shape is None:
         raise NotComputed("the file does not state its shape")

@@ -1,4 +1,5 @@
-"""Networks from .onnx files, by the package onnx: operators that take scales and zero points, such as QLinearConv.
+"""Networks from .onnx files, by the package onnx: operators that take scales and zero points, such as QLinearConv, and
+operators of floating point between DequantizeLinear and QuantizeLinear.
 
 Scales and zero points are constants of the file, inputs of an operator; here they are what they belong to, a tensor's.
 Nothing outside of the file is read.
@@ -14,6 +15,7 @@ import numpy as np
 
 from isa.errors import pip_install
 from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NetworkTensor, TensorScale
+from sim.models.onnx_pairs import GraphStep, Scaled, steps_of
 
 MAX_BYTES: Final = (1 << 31) - 1
 """Of a file: what the format reaches."""
@@ -65,15 +67,17 @@ class _GraphReader:
 
     def network(self, name: str) -> Network:
         layers = []
-        for number, node in enumerate(self._graph.node):
-            operands = self._operands(node)
-            options = {a.name: self._onnx.helper.get_attribute_value(a) for a in node.attribute}
+        for number, step in enumerate(steps_of(self._graph, self._constants)):
+            for one in step.scaled:
+                self._note_pair(one)
+            operands = self._operands(step)
+            options = {a.name: _plain(self._onnx.helper.get_attribute_value(a)) for a in step.node.attribute}
             layers.append(
                 NetworkLayer(
-                    number=number, operator=node.op_type,
+                    number=number, operator=step.operator,
                     inputs=tuple(self._number(each) if each else -1 for each in operands),
-                    outputs=tuple(self._number(each) for each in node.output if each),
-                    options={key: _plain(value) for key, value in options.items()},
+                    outputs=tuple(self._number(each) for each in step.outputs if each),
+                    options=options | ({"FusedActivationFunction": step.activation} if step.activation else {}),
                 )
             )  # fmt: skip
         inputs = tuple(self._number(value.name) for value in self._graph.input if value.name not in self._constants)
@@ -84,10 +88,11 @@ class _GraphReader:
     def _number(self, name: str) -> int:
         return self._numbers.setdefault(name, len(self._numbers))
 
-    def _operands(self, node: Any) -> list[str]:
+    def _operands(self, step: GraphStep) -> list[str]:
         """The inputs of an operator, without the scales and zero points that are noted of what they belong to."""
+        node = step.node
         if node.op_type not in _QUANTIZED:
-            return list(node.input)
+            return list(step.inputs)
         operands = []
         for operand, scale, zero in _QUANTIZED[node.op_type]:
             name = node.input[operand] if operand >= 0 else node.output[0]
@@ -96,6 +101,13 @@ class _GraphReader:
             axis = 1 if (node.op_type, operand) == ("QLinearMatMul", 3) else 0
             self._note(name, self._constant(node.input[scale]), self._constant(node.input[zero]), axis)
         return [*operands, *(node.input[k] for k in _FURTHER.get(node.op_type, ()) if k < len(node.input))]
+
+    def _note_pair(self, one: Scaled) -> None:
+        """The scale and zero point of a tensor that is quantized or dequantized."""
+        scales = self._constant(one.scale)
+        zeros = self._constant(one.zero) if one.zero else np.zeros(scales.shape, np.uint8)
+        rank = len(self._constants[one.name].shape) if one.name in self._constants else 0
+        self._note(one.name, scales, zeros, one.axis + rank if one.axis < 0 else one.axis)
 
     def _constant(self, name: str) -> AnyArray:
         if name not in self._constants:

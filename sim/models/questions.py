@@ -1,14 +1,9 @@
-"""What is asked of a layer: the numbers that somebody's runtime gave, and what they were made of.
-
-Averages are rules as those of `sim.explanation` are: a sum over a count, to nearest by one rounding or another.
-Source: docs/spec/neighbours.md section 20.
-"""
+"""What is asked of a layer: the numbers that somebody's runtime gave, and what they were made of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
@@ -18,19 +13,17 @@ from sim.explanation import question as asked
 from sim.explanation.apart import Apart, differing_inputs
 from sim.explanation.limits import Range, limits_of
 from sim.explanation.question import OutputStage, Question, QuestionError, QuestionPart, Requantization, Sum, combined
-from sim.explanation.rule import Candidate, Integers, Operands, RuleStep, is_tie, only
+from sim.explanation.rule import Candidate, Operands
 from sim.golden.addition import AddParameters, Quantization
-from sim.kernels.pool.golden import Sums, ties_away, ties_up, truncated
-from sim.models.layers import Added, Pooled, Requantized
+from sim.kernels.pool.golden import Sums
+from sim.models.layers import Added, FromReals, Pooled, Requantized
 from sim.models.network import AnyArray
+from sim.models.rules.average import WAYS, Rounded
+from sim.models.rules.quantizing import quantizing_rules
+from sim.models.rules.real_bias import RealBias, real_bias_rules
 
-Divide = Callable[[Sums, Sums | int], Sums]
-EXACT: Final = "exact"
-"""The name where nothing is rounded."""
 _TRIED: Final = 1 << 16
 """Sums, of the largest count, on which two roundings are compared."""
-_WAYS: Final[Mapping[Divide, str]] = {ties_away: "TFLite's AVERAGE_POOL_2D", ties_up: "", truncated: ""}
-"""The roundings, and who uses them."""
 
 
 def plain(name: str) -> str:
@@ -47,9 +40,13 @@ def is_one_of(names: Sequence[str], convention: str) -> bool:
     return any(" of ".join(parts[:end]) in names for end in range(len(parts), 0, -1))
 
 
-def question_of(made: Requantized | Added | Pooled, output: AnyArray) -> Question:
+def question_of(made: Requantized | Added | Pooled | FromReals, output: AnyArray) -> Question:
     """Raises QuestionError for an output or parameters that nothing can be said of."""
     output = asked.checked_output(output)
+    if isinstance(made, FromReals):
+        if output.dtype.itemsize > 1:
+            raise QuestionError(f"real numbers become {output.dtype}: those that become int8 or uint8 are computed")
+        return OfRealNumbers(output, made)
     bounds = asked.checked_bounds(made.minimum, made.maximum)
     if isinstance(made, Pooled):
         return Average(output, made.sums, made.counts, bounds)
@@ -59,34 +56,78 @@ def question_of(made: Requantized | Added | Pooled, output: AnyArray) -> Questio
         a, b, total = (Quantization(float(scale.scales[0]), scale.zero_point) for scale in made.scales)
         return Sum(output, made.a, made.b, AddParameters(a, b, total), bounds)
     axis = asked.checked_axis(made.axis, output.ndim)
-    factor = replace(asked.checked_scale(made.scale, output.shape[axis]), single=made.single, double=made.double)
+    factor = replace(
+        asked.checked_scale(made.scale, output.shape[axis]), single=made.single, double=made.double,
+        reciprocal=made.reciprocal,
+    )  # fmt: skip
     stage = OutputStage(factor, made.zero_point, bounds, axis)
-    return Requantization(output, made.accumulators, None, stage)
+    scaled = Requantization(output, made.accumulators, None, stage)
+    return scaled if made.real is None else WithRealBias(scaled, made.real)
 
 
-@dataclass(frozen=True)
-class Rounded:
-    """The rule of one rounding; without one the sums as they are."""
+@dataclass(frozen=True, eq=False)
+class WithRealBias:
+    """A requantization whose bias may also be a real number: its conventions, and those of a real bias."""
 
-    divide: Divide | None
-    rises: bool = True
-
-    @property
-    def name(self) -> str:
-        return EXACT if self.divide is None else f"average_{self.divide.__name__}"
+    scaled: Requantization
+    real: RealBias
 
     @property
-    def note(self) -> str:
-        return "" if self.divide is None else _WAYS[self.divide]
+    def output(self) -> AnyArray:
+        return self.scaled.output
 
-    def run(self, operands: Operands) -> Integers:
-        sums, counts = operands["sum"].astype(np.int64), operands["count"].astype(np.int64)
-        return sums if self.divide is None else self.divide(sums, counts)
+    @property
+    def parts(self) -> Sequence[QuestionPart]:
+        return (self._part,)
 
-    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
-        exact = Fraction(element["sum"], element["count"])
-        result = int(self.run(only(element, ("sum", "count")))[0])
-        return [RuleStep("average" if self.divide else "largest", result, exact, "tie" if is_tie(exact) else "")]
+    @cached_property
+    def _part(self) -> QuestionPart:
+        (part,) = self.scaled.parts
+        stage = self.scaled.stage
+        limits, _ = limits_of(self.output.dtype, stage.bounds)
+        by_channel = asked.channels_of(stage.factor) > 1 or self.real.bias.size == 1
+        operands = dict(part.operands)
+        if not by_channel:  # one scale for all, and a bias for each channel
+            shape, axis = self.output.shape, stage.axis
+            channels = asked.along(np.arange(shape[axis]), len(shape), axis)
+            operands["channel"] = np.broadcast_to(channels, shape).ravel()
+        more = combined(real_bias_rules(self.real, stage.zero_point), limits)
+
+        def element(at: int) -> Mapping[str, int]:
+            return {**part.element(at), "channel": int(operands["channel"][at])}
+
+        return replace(part, operands=operands, candidates=[*part.candidates, *more], element=element)
+
+
+@dataclass(frozen=True, eq=False)
+class OfRealNumbers:
+    """Somebody's bytes, and the float32 numbers that they were made of."""
+
+    output: AnyArray
+    made: FromReals
+
+    @property
+    def parts(self) -> Sequence[QuestionPart]:
+        return (self._part,)
+
+    @cached_property
+    def _part(self) -> QuestionPart:
+        limits, refused = limits_of(self.output.dtype, None)
+        numbers, places = np.unique(self.made.numbers, return_inverse=True)
+        scale = self.made.scale
+        rules = quantizing_rules(numbers, scale.scales[0], scale.zero_point, self.output.dtype)
+
+        def element(at: int) -> Mapping[str, int]:
+            return {"number": int(places.ravel()[at])}
+
+        return QuestionPart(
+            operands={"number": places.ravel().astype(np.int64)},
+            candidates=combined(rules, limits[:1]),
+            refused=refused,
+            element=element,
+            inputs=lambda at: {},
+            search=lambda: lambda one, other: Apart((), "the numbers of this tensor"),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +146,7 @@ class Average:
     @cached_property
     def _part(self) -> QuestionPart:
         limits, refused = limits_of(self.output.dtype, self.bounds)
-        ways = (None,) if self.counts is None else tuple(_WAYS)
+        ways = (None,) if self.counts is None else tuple(WAYS)
         return QuestionPart(
             operands=self._operands,
             candidates=combined([Rounded(way) for way in ways], limits),

@@ -9,7 +9,8 @@ from typing import Any
 
 from sim.models.compare import LayerReport
 from sim.models.network import Network
-from sim.models.questions import EXACT, is_one_of, plain
+from sim.models.questions import is_one_of, plain
+from sim.models.rules.average import EXACT
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -11,7 +11,6 @@ from typing import Any
 
 from sim.golden import (
     addition,
-    addition_of_pytorch,
     bounds,
     byte_rounding,
     derivation,
@@ -19,11 +18,12 @@ from sim.golden import (
     fixed_point,
     gemm_offsets,
     one_rounding,
-    real_bias,
     scaling,
     shift_direction,
     tail_lanes,
 )
+from sim.golden.pytorch import addition as pytorch_addition
+from sim.golden.pytorch import real_bias
 from sim.golden.registry import families
 from sim.golden.registry.record import Convention, Family
 
@@ -144,9 +144,9 @@ _FUNCTIONS: Sequence[tuple[Family, tuple[Callable[..., Any], ...]]] = (
             addition.add_tflite,
             addition.add_tflite_single_rounding,
             addition.add_xnnpack,
-            addition_of_pytorch.add_qnnpack,
-            addition_of_pytorch.add_pytorch,
-            addition_of_pytorch.add_pytorch_tail,
+            pytorch_addition.add_qnnpack,
+            pytorch_addition.add_pytorch,
+            pytorch_addition.add_pytorch_tail,
         ),
     ),
     (families.GEMM_OFFSETS, (gemm_offsets.offsets_added, gemm_offsets.zero_points_subtracted)),

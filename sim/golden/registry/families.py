@@ -10,7 +10,7 @@ import numpy as np
 
 from sim.golden.addition import AddParameters, Quantization, relu_if
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN
-from sim.golden.real_bias import LayerScales
+from sim.golden.pytorch.real_bias import LayerScales
 from sim.golden.registry.record import Family, Function, Numbers, Operand
 
 HALF = 1 << 30  # 0.5 in Q0.31

@@ -15,9 +15,24 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.golden.fixed_point import wrap_int32
-from sim.models.layers import Added, Computed, Inputs, Pooled, Requantized, added, broadcast, centred, operand, scale_of
-from sim.models.network import Network, NetworkLayer, NotComputed, TensorScale
-from sim.models.sums import convolved, convolved_by_channel, matrix_product, patches_of, same_pads
+from sim.models.layers import (
+    Added,
+    Computed,
+    FromReals,
+    Inputs,
+    Pooled,
+    Requantized,
+    added,
+    broadcast,
+    centred,
+    dequantized,
+    operand,
+    quantized,
+    scale_of,
+)
+from sim.models.network import Network, NetworkLayer, NotComputed
+from sim.models.operators.activation import activation_bounds
+from sim.models.operators.sums import convolved, convolved_by_channel, matrix_product, patches_of, same_pads
 
 
 def _requantized(
@@ -34,30 +49,6 @@ def _requantized(
         accumulators=wrap_int32(sums + bias).astype(np.int32), scale=factor / np.float64(scale.scales[0]),
         zero_point=scale.zero_point, minimum=minimum, maximum=maximum, single=single,
     )  # fmt: skip
-
-
-def activation_bounds(activation: str, scale: TensorScale, dtype: str) -> tuple[int | None, int | None]:
-    """The bounds of a fused activation in the output's numbers; None and None where the dtype alone bounds.
-
-    `CalculateActivationRangeQuantized` of kernel_util.cc: zero point + round(bound / scale), the quotient in float32.
-    """
-    least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-    reals = {"NONE": (None, None), "RELU": (0.0, None), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
-    if activation not in reals:
-        raise NotComputed(f"the fused activation {activation} is not computed")
-    if activation == "NONE":
-        return None, None
-    low, high = reals[activation]
-    return (
-        least if low is None else max(_placed(low, scale), least),
-        most if high is None else min(_placed(high, scale), most),
-    )
-
-
-def _placed(real: float, scale: TensorScale) -> int:
-    """A real number in those of a tensor, ties away from zero."""
-    quotient = float(np.float32(real) / scale.scales[0])
-    return scale.zero_point + int(np.copysign(np.floor(abs(quotient) + 0.5), quotient))
 
 
 def _fully_connected(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
@@ -153,6 +144,18 @@ def _windows(x: npt.NDArray[np.int64], layer: NetworkLayer) -> npt.NDArray[np.in
     return _patches(x, [layer.options.get(name, 0) for name in ("FilterHeight", "FilterWidth")], layer.options)
 
 
+def _quantization(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized | FromReals:
+    """Real numbers to integers, or integers of one scale to those of another: `reference/requantize.h`."""
+    if operand(layer, 0, given).dtype == np.float32:
+        return quantized(network, layer, given)
+    of_x, of_output = scale_of(network.tensors[layer.inputs[0]]), scale_of(network.output_of(layer))
+    single = of_x.scales / of_output.scales
+    return Requantized(
+        accumulators=wrap_int32(centred(network, layer, 0, given)).astype(np.int32), minimum=None, maximum=None,
+        scale=of_x.scales.astype(np.float64) / of_output.scales, zero_point=of_output.zero_point, single=single,
+    )  # fmt: skip
+
+
 def _bounds(network: Network, layer: NetworkLayer) -> tuple[int | None, int | None]:
     output = network.output_of(layer)
     return activation_bounds(layer.options.get("FusedActivationFunction", "NONE"), scale_of(output), output.dtype)
@@ -166,6 +169,8 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     "MUL": _product,
     "MAX_POOL_2D": _largest,
     "AVERAGE_POOL_2D": _average,
+    "QUANTIZE": _quantization,
+    "DEQUANTIZE": dequantized,
 }
 MOVES: Final = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
 """Layers that only give numbers another shape, of any type."""

@@ -1,5 +1,5 @@
-"""The layers of ONNX that take scales and zero points, and of ONNX Runtime's own QLinearAdd,
-QLinearMul and QLinearGlobalAveragePool.
+"""The layers of ONNX that take scales and zero points, of ONNX Runtime's own QLinearAdd, QLinearMul and
+QLinearGlobalAveragePool, and those of floating point between DequantizeLinear and QuantizeLinear.
 
 Sources: the operators' definitions, those of ONNX and those that ONNX Runtime adds, and ONNX Runtime's
 `core/providers/cpu/quantization/qlinearconv.cc`, where the factor is (scale of x * scale of w) / scale of y in float32;
@@ -9,16 +9,36 @@ images are [N, C, H, W].
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.golden.fixed_point import wrap_int32
-from sim.models.layers import Computed, Inputs, Pooled, Requantized, added, broadcast, centred, operand, scale_of
+from sim.golden.pytorch.real_bias import LayerScales
+from sim.models.layers import (
+    Added,
+    Computed,
+    FromReals,
+    Inputs,
+    Pooled,
+    Requantized,
+    added,
+    broadcast,
+    centred,
+    dequantized,
+    operand,
+    quantized,
+    require_one_scale,
+    scale_of,
+)
 from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed
-from sim.models.sums import convolved, matrix_product, patches_of, same_pads
+from sim.models.operators.activation import activation_bounds
+from sim.models.operators.sums import convolved, matrix_product, patches_of, same_pads
+from sim.models.rules.real_bias import RealBias
 
+_LARGEST_BIAS: Final = 1 << 31
 _LIMITS: Final[Mapping[str, Any]] = {"auto_pad": "NOTSET", "strides": [1, 1], "dilations": [1, 1], "pads": [0, 0, 0, 0]}
 """What the attributes of a window are where they are left out."""
 
@@ -37,26 +57,83 @@ def _convolution(network: Network, layer: NetworkLayer, given: Inputs) -> Requan
         own = weights[group * of_output : (group + 1) * of_output].transpose(0, 2, 3, 1)
         parts.append(convolved(patches[:, :, :, group * of_input : (group + 1) * of_input], own))
     sums = np.concatenate(parts, axis=-1)
-    if len(layer.inputs) > 2 and layer.inputs[2] in given:
-        sums = sums + given[layer.inputs[2]].astype(np.int64)
-    return _requantized(network, layer, sums.transpose(0, 3, 1, 2), axis=1)
+    return _with_bias(network, layer, sums.transpose(0, 3, 1, 2), given, axis=1)
 
 
 def _matrix_product(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
     a, b = centred(network, layer, 0, given), centred(network, layer, 1, given)
-    if b.ndim != 2:
-        raise NotComputed("its second matrix is a stack of matrices")
+    if b.ndim != 2 or a.ndim < 1 or layer.options.get("transA"):
+        raise NotComputed("its second matrix is a stack of matrices, or its first is transposed")
+    if any(layer.options.get(name, 1.0) != 1.0 for name in ("alpha", "beta")):
+        raise NotComputed("it multiplies its product or its bias by a number")
+    b = b.T if layer.options.get("transB") else b
     sums = matrix_product(a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[1])
-    return _requantized(network, layer, sums, axis=-1)
+    return _with_bias(network, layer, sums, given, axis=-1)
+
+
+def _with_bias(
+    network: Network, layer: NetworkLayer, sums: npt.NDArray[np.int64], given: Inputs, axis: int
+) -> Requantized:
+    """Sums of products with their bias: integers in units of the sums, or real numbers, which are rounded to these."""
+    of_a, of_b = (scale_of(network.tensors[number]).scales for number in layer.inputs[:2])
+    with np.errstate(all="ignore"):  # a file may have any numbers; what is not finite is not tried
+        of_sums = of_a * of_b
+    bias: AnyArray = np.zeros(1, np.int64)
+    if len(layer.inputs) > 2 and layer.inputs[2] in given:
+        bias = given[layer.inputs[2]].reshape(-1)
+    if bias.size not in (1, sums.shape[axis]) or not np.isfinite(bias).all() or bias.dtype.kind not in "iuf":
+        raise NotComputed("its bias is not one finite number for each channel")
+    if bias.dtype.kind == "f":
+        real = bias.astype(np.float32)
+        with np.errstate(all="ignore"):
+            units = np.rint(real * (np.float32(1) / of_sums)).astype(np.float64)
+        if not (np.abs(units) < _LARGEST_BIAS).all():
+            raise NotComputed("its bias is too large for its scales")
+        whole = units.astype(np.int64)
+    else:
+        whole = np.broadcast_to(bias.astype(np.int64), np.broadcast_shapes(bias.shape, of_sums.shape))
+        real = (whole * of_sums).astype(np.float32)
+    along = [1] * sums.ndim
+    along[axis] = -1
+    made = _requantized(network, layer, sums + whole.reshape(along), axis)
+    try:
+        scales = LayerScales(of_a, of_b, scale_of(network.output_of(layer)).scales)
+    except ValueError as error:
+        raise NotComputed(str(error)) from None
+    return replace(made, real=RealBias(real, whole, scales))
 
 
 def _requantized(network: Network, layer: NetworkLayer, sums: npt.NDArray[np.int64], axis: int) -> Requantized:
     of_a, of_b = (scale_of(network.tensors[number]).scales for number in layer.inputs[:2])
-    of_output = scale_of(network.output_of(layer))
+    output = network.output_of(layer)
+    scale = scale_of(output)
+    with np.errstate(all="ignore"):
+        factor, reciprocal = of_a * of_b / scale.scales, of_a * of_b * (np.float32(1) / scale.scales)
+    minimum, maximum = _bounds(network, layer)
     return Requantized(
-        accumulators=wrap_int32(sums).astype(np.int32), scale=(of_a * of_b / of_output.scales).astype(np.float64),
-        zero_point=of_output.zero_point, minimum=None, maximum=None, axis=axis,
+        accumulators=wrap_int32(sums).astype(np.int32), scale=factor.astype(np.float64), reciprocal=reciprocal,
+        zero_point=scale.zero_point, minimum=minimum, maximum=maximum, axis=axis,
     )  # fmt: skip
+
+
+def _bounds(network: Network, layer: NetworkLayer) -> tuple[int | None, int | None]:
+    output = network.output_of(layer)
+    return activation_bounds(layer.options.get("FusedActivationFunction", "NONE"), scale_of(output), output.dtype)
+
+
+def _addition(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
+    minimum, maximum = _bounds(network, layer)
+    return replace(added(network, layer, given), minimum=minimum, maximum=maximum)
+
+
+def _requantization(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
+    """Integers of one scale that become those of another, through real numbers."""
+    return FromReals(numbers=dequantized(network, layer, given), scale=scale_of(network.output_of(layer)))
+
+
+def _quantization(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
+    is_real = operand(layer, 0, given).dtype == np.float32
+    return (quantized if is_real else _requantization)(network, layer, given)
 
 
 def _patches(x: npt.NDArray[np.int64], size: tuple[int, ...], options: Mapping[str, Any]) -> npt.NDArray[np.int64]:
@@ -86,6 +163,7 @@ def _largest(network: Network, layer: NetworkLayer, given: Inputs) -> Pooled:
     x = operand(layer, 0, given)
     if layer.options.get("ceil_mode") or x.dtype.kind not in "iu":
         raise NotComputed("it rounds the number of windows up, or is of floating point")
+    require_one_scale(network, layer)
     lowest = int(np.iinfo(x.dtype).min)
     size = tuple(layer.options.get("kernel_shape", ()))
     found = _patches(x.astype(np.int64) - lowest, size, layer.options).max(axis=(4, 5)) + lowest
@@ -102,11 +180,13 @@ def _average_of_all(network: Network, layer: NetworkLayer, given: Inputs) -> Req
     return Requantized(
         accumulators=x.sum(axis=(2, 3), keepdims=True).astype(np.int32), minimum=None, maximum=None,
         scale=(of_x.scales / (of_y.scales * count)).astype(np.float64), zero_point=of_y.zero_point, axis=1,
+        reciprocal=of_x.scales / of_y.scales * (np.float32(1) / count),
     )  # fmt: skip
 
 
 def flattened(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     """The same numbers with two axes."""
+    require_one_scale(network, layer)
     x, axis = operand(layer, 0, given), int(layer.options.get("axis", 1))
     same: AnyArray = x.reshape(int(np.prod(x.shape[:axis])), -1)
     return same
@@ -116,6 +196,14 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     "QLinearConv": _convolution,
     "QLinearMatMul": _matrix_product,
     "QLinearAdd": added,
+    "Conv": _convolution,
+    "MatMul": _matrix_product,
+    "Gemm": _matrix_product,
+    "Add": _addition,
+    "Mul": _product,
+    "GlobalAveragePool": _average_of_all,
+    "QuantizeLinear": _quantization,
+    "DequantizeLinear": dequantized,
     "QLinearMul": _product,
     "QLinearGlobalAveragePool": _average_of_all,
     "MaxPool": _largest,

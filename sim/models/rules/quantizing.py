@@ -1,0 +1,76 @@
+"""Real numbers that become bytes, as rules: the conventions of `sim.golden.byte_rounding` on somebody's float32 tensor.
+
+Operands are integers, so a number is told by its place among the distinct ones of the tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.explanation.candidates import used_by
+from sim.explanation.rule import Integers, Operands, RuleStep, is_tie, only
+from sim.golden import byte_rounding
+
+Convention = Callable[[Any, np.float32, int], npt.NDArray[np.uint8] | npt.NDArray[np.int8]]
+Float32Array = npt.NDArray[np.float32]
+_ROUND_FIRST: Final[tuple[Convention, ...]] = (
+    byte_rounding.round_even_then_offset,
+    byte_rounding.round_away_then_offset,
+    byte_rounding.reciprocal_round_even_then_offset,
+)
+"""Those that int8 can be moved into, its zero point by 128: they round before it is added."""
+_OFFSET_FIRST: Final[Mapping[str, tuple[Convention, ...]]] = {
+    "uint8": (
+        byte_rounding.offset_then_round_even_fused,
+        byte_rounding.offset_then_round_even,
+        byte_rounding.offset_then_truncate,
+    ),
+    "int8": (byte_rounding.int8_offset_then_round_even_fused, byte_rounding.int8_offset_then_round_even),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Quantizing:
+    """One convention on the numbers that `operands["number"]` counts; `lowest` moves int8 into uint8 and back."""
+
+    convention: Convention
+    numbers: Float32Array
+    scale: np.float32
+    zero_point: int
+    lowest: int
+    rises: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.convention.__name__
+
+    @property
+    def note(self) -> str:
+        return used_by(self.convention)
+
+    def run(self, operands: Operands) -> Integers:
+        made = self.convention(self.numbers[operands["number"]], self.scale, self.zero_point - self.lowest)
+        return made.astype(np.int64) + self.lowest
+
+    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
+        number = float(self.numbers[element["number"]])
+        exact = Fraction(number) / Fraction(float(self.scale)) + self.zero_point
+        result = int(self.run(only(element, ("number",)))[0])
+        return [RuleStep(f"quantize {number:.9g}", result, exact, "tie" if is_tie(exact) else "")]
+
+
+def quantizing_rules(
+    numbers: Float32Array, scale: np.float32, zero_point: int, dtype: np.dtype[Any]
+) -> Iterator[Quantizing]:
+    """Every convention for the output's dtype, uint8 or int8."""
+    lowest = int(np.iinfo(dtype).min)
+    for convention in _ROUND_FIRST:
+        yield Quantizing(convention, numbers, scale, zero_point, lowest)
+    for convention in _OFFSET_FIRST[str(dtype)]:
+        yield Quantizing(convention, numbers, scale, zero_point, 0)
