@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A terminal sees what comes, how much of it and how fast; a log need not.
 PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps --only-binary :all:
 
-.PHONY: demo test check bench batch prove streams schedules symbolic proofs evidence floating kernels planted why exhaust mutants mutations decoders layer-faults explore long interrupts test-clients test-outside test-page test-campaign test-rtl test-core128 notebooks page docs form-words clean
+.PHONY: demo test check bench batch prove streams schedules symbolic proofs evidence floating kernels planted why exhaust mutants mutations decoders layer-faults explore long interrupts test-clients test-outside test-pytorch test-page test-campaign test-rtl test-core128 notebooks page docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -119,6 +119,22 @@ layer-faults: $(TESTED)
 test-outside: $(TESTED)
 	@$(PIP) --requirement outside.lock
 	@$(BIN)/python -m pytest --override-ini=python_files='outside_*.py' tests/long
+
+# Quantized operators and nets of PyTorch, with the engines fbgemm, x86, onednn and qnnpack, each named: a minute.  PyTorch
+# is installed in a folder of its own, as its build for processors.  For Linux on x86-64 the package index has a build for
+# CUDA instead, which takes gigabytes: that is not fetched unless PYTORCH_BUILD=any says so.
+test-pytorch: $(TESTED) $(VENV)/pytorch/.installed
+	@PYTHONPATH=$(VENV)/pytorch $(BIN)/python -m pytest --override-ini=python_files='pytorch_*.py' tests/long
+
+$(VENV)/pytorch/.installed: pytorch.lock
+	@found=$$($(BIN)/python -m pip install --quiet --disable-pip-version-check --dry-run --no-deps --ignore-installed --report - \
+		$$(grep ^torch== pytorch.lock) | $(BIN)/python -c 'import json, sys; print(json.load(sys.stdin)["install"][0]["metadata"]["version"])'); \
+	case "$$(uname -sm) $$found $(PYTORCH_BUILD)" in "Linux x86_64 "*+cpu*|[!L]*|"Linux a"*|*any) ;; \
+		*) echo "PyTorch $$found would be the build for CUDA, gigabytes: name a folder or an index with the build for processors" \
+			"in PIP_FIND_LINKS or PIP_EXTRA_INDEX_URL, or say PYTORCH_BUILD=any" >&2; exit 3;; esac; \
+	echo "installing PyTorch $$found into $(VENV)/pytorch: 200 MB to fetch as a build for processors, 900 MB on the disk"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --upgrade --target $(VENV)/pytorch --requirement pytorch.lock
+	@touch $@
 
 # Programs of others that speak with ours: gdb on programs under qemu, adapters of Visual Studio Code (brought from the
 # package index and the npm registry).  Debian's gdb-multiarch, qemu-user, gcc-aarch64-linux-gnu and

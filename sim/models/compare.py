@@ -31,7 +31,11 @@ from sim.models.rules.average import EXACT
 
 LayerOutcome = Literal["equal", "departs", "differs", "skipped"]
 _KINDS: Final = {Requantized: "scaling", Added: "addition", Pooled: "pooling", FromReals: "quantization"}
-_PRODUCTS: Final = ("MUL", "Mul", "QLinearMul")
+_OWN_KERNELS: Final = {
+    **dict.fromkeys(("MUL", "Mul", "QLinearMul"), "product"),
+    **dict.fromkeys(("GlobalAveragePool", "QLinearGlobalAveragePool"), "average"),
+    "QUANTIZE": "quantization",
+}
 """Layers that are scaled as others are, but by kernels of their own: they may round otherwise."""
 _BASES: Final = 8
 """Conventions that are tried as the usual one, of those that the same layers are."""
@@ -126,7 +130,7 @@ def _surveyed(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArra
         return LayerReport(layer=layer, outcome="skipped", reason=f"nothing can be said of it: {error}")
     return LayerReport(
         layer=layer, outcome="equal" if names else "differs", conventions=names,
-        kind="product" if layer.operator in _PRODUCTS else _KINDS[type(made)],
+        kind=_OWN_KERNELS.get(layer.operator, _KINDS[type(made)]),
         elements=output.size,
     )  # fmt: skip
 
