@@ -11,7 +11,7 @@ from tempfile import mkdtemp
 
 from rtl_models.cores.gemm import GemmCore
 from rtl_models.cores.gemm_run import NAME as GEMM_CORE
-from rtl_models.cores.layers import LAYERS, LayerOnCore, layer_on_core
+from rtl_models.cores.layers import LAYER_STEPS, LAYERS, LayerOnCore, layer_on_core
 from rtl_models.cores.layers import MODES as LAYER_MODES
 from rtl_models.cores.layers_run import LayersRun
 from rtl_models.frames_run import FramesRun
@@ -43,7 +43,7 @@ def build_hardware(kernel: Kernel, options: Mapping[str, str] | None = None) -> 
     try:
         before = [own_modules(Path(options["modules"]))] if "modules" in options else []
         if kernel.name in LAYERS:
-            core = GemmCore(columns=lanes, deep=profile == "deep")
+            core = GemmCore(columns=lanes, deep=profile == "deep", steps=LAYER_STEPS)
             return LayerHardware(kernel, core, LayersRun(core, before))
         unit = Built(UNITS[kernel.name], lanes, profile, strict=not before)
         return Hardware(kernel, HOSTS[kernel.name], unit, FramesRun(unit, before))

@@ -145,6 +145,32 @@ REGISTERS: Final = (
     Register("B_SHIFT", 0x3C, (_shift("b_shift"),)),
     Register("CHANNELS", 0x40, (_unsigned("channels", 12, 1, CHANNELS),), reset=1),
     Register("ROUNDING", 0x44, (_unsigned("rounding", 2, 0, 2),)),
+    Register(
+        "IMAGE",
+        0x48,
+        (_unsigned("image_width", 12, 1, 4095), _unsigned("image_height", 12, 1, 4095, lsb=16)),
+        reset=0x0001_0001,
+    ),
+    Register(
+        "PIXELS",
+        0x4C,
+        (_unsigned("pixel_words", 8, 1, 255), _unsigned("out_width", 12, 1, 4095, lsb=16)),
+        reset=0x0001_0001,
+    ),
+    Register(
+        "WINDOW",
+        0x50,
+        (
+            _unsigned("window_width", 4, 1, 15),
+            _unsigned("window_height", 4, 1, 15, lsb=4),
+            _unsigned("stride_x", 4, 1, 15, lsb=8),
+            _unsigned("stride_y", 4, 1, 15, lsb=12),
+            _unsigned("left", 4, 0, 15, lsb=16),
+            _unsigned("top", 4, 0, 15, lsb=20),
+            _unsigned("windows", 1, 0, 1, lsb=24),
+        ),
+        reset=0x1111,
+    ),
 )
 """The registers that hold settings, in the order of their addresses."""
 

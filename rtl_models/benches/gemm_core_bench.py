@@ -9,7 +9,7 @@ import json
 import os
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -23,13 +23,16 @@ from rtl_models.benches.driving.testbench import Bits
 from rtl_models.benches.driving.traffic import STALLS
 from rtl_models.benches.gemm_layers import (
     OFFSETS_OF,
+    Windows,
     corner_shapes,
+    corner_windows,
     layer,
     layers_alike,
     layers_by_reading,
     random_shape,
+    random_windows,
 )
-from rtl_models.cores.gemm import BYTES, GemmCore, GemmLayer, GemmShape, ResultBeat
+from rtl_models.cores.gemm import BYTES, IMAGE_WORDS, GemmCore, GemmLayer, GemmShape, ResultBeat, WindowLayer
 from rtl_models.cores.gemm_cycles import GemmCycles, GemmTraffic, beat_cycles, layer_cycles
 from rtl_models.tools.protocol import CORE_VARIABLE, COVERPOINTS, LAYERS_VARIABLE, REPORT
 from rtl_models.unit_values import channel_setting
@@ -47,7 +50,7 @@ COMPARED: Final = {
     "wrong_beats": 0,
     "cycles_off": 0,
 }
-SHAPES: Final[set[GemmShape]] = set()
+SHAPES: Final[set[str]] = set()
 RATES: Final[dict[str, float]] = {}
 MET: Final[Counter[str]] = Counter()
 
@@ -65,18 +68,19 @@ async def compare(dut: Any, layers: Sequence[GemmLayer], pattern: str, rng: Rand
     traffic = traffic_of(pattern, rng, 2 * len(layers) * layer_cycles(CORE, shape))
     due = beat_cycles(CORE, shape, traffic, len(layers))
     found, given = await sent(bench, layers, traffic, due.taken[-1] + 1 + CORE.output_stages)
-    told = f"layers {shape}, stalls {pattern}"
+    told = f"layers {layers[0].title}, stalls {pattern}"
     expected = [beat for each in layers for beat in each.expected(CORE)]
     wrong = differing(given, expected)
     COMPARED["wrong_beats"] += len(wrong)
     demand(not wrong, f"{told}: {wrong[:1]} (number, given, due) of {len(expected)} beats")
     demand_cycles(found, due, told)
     demand(bench.state == (False, False), f"error_o and busy_o are {bench.state} behind {told}")
-    SHAPES.add(shape)
+    SHAPES.add(layers[0].title)
     COMPARED["cycles_compared"] += sum(map(len, found))
     COMPARED["lanes_compared"] += sum(len(beat.numbers) for beat in given)
-    COMPARED["multiply_accumulates"] += len(layers) * shape.multiply_accumulates
-    MET.update({point: int(met) for point, met in coverpoints(layers[0], pattern).items()})
+    COMPARED["multiply_accumulates"] += len(layers) * layers[0].multiply_accumulates
+    points = coverpoints(layers[0]) | (window_coverpoints(layers[0]) if isinstance(layers[0], WindowLayer) else {})
+    MET.update({f"{point}, stalls {pattern}": int(met) for point, met in points.items()})
 
 
 def demand_cycles(found: GemmCycles, due: GemmCycles, told: str) -> None:
@@ -118,12 +122,12 @@ def traffic_of(pattern: str, rng: Random, cycles: int) -> GemmTraffic:
     return GemmTraffic(*(list(islice(side(Random(rng.random())), cycles)) for side in sides))
 
 
-def coverpoints(some: GemmLayer, pattern: str) -> Mapping[str, bool]:
+def coverpoints(some: GemmLayer) -> dict[str, bool]:
     """Whether a layer meets each of them."""
-    m, k, n = some.shape
+    m, k, n, _ = some.shape
     sizes = {"m": (m, CORE.rows), "k": (k, BYTES), "n": (n, CORE.columns)}
     steps, signed = some.shape.steps, bool(some.settings["signed"])
-    points = {
+    return {
         **{f"{name} ends with a block": size % block == 0 for name, (size, block) in sizes.items()},
         **{f"{name} ends in a block": size % block != 0 for name, (size, block) in sizes.items()},
         **{f"one block of {name}": size <= block for name, (size, block) in sizes.items()},
@@ -133,7 +137,26 @@ def coverpoints(some: GemmLayer, pattern: str) -> Mapping[str, bool]:
         "a left shift": any(some.settings[channel_setting("left_shift", channel)] for channel in range(n)),
         "fewer steps than rows": steps < CORE.rows, "more steps than rows": steps > CORE.rows,
     }  # fmt: skip
-    return {f"{point}, stalls {pattern}": met for point, met in points.items()}
+
+
+def window_coverpoints(some: WindowLayer) -> dict[str, bool]:
+    """Whether a layer of windows meets each of them."""
+    settings, geometry = some.registers, some.geometry
+    sides = {name: getattr(geometry, name) for name in ("top", "bottom", "left", "right")}
+    out_width, channels = settings["out_width"], some.a.shape[2]
+    points = {
+        **{f"padding {name}": size > 0 for name, size in sides.items()},
+        **{f"no padding {name}": size == 0 for name, size in sides.items()},
+        **{f"a stride {way} of 1": getattr(geometry, f"stride_{way}") == 1 for way in "xy"},
+        **{f"a stride {way} of more": getattr(geometry, f"stride_{way}") > 1 for way in "xy"},
+        "fewer in a row than are found": out_width < CORE.rows, "more in a row than are found": out_width > CORE.rows,
+        "channels fill words": channels % BYTES == 0, "channels end in a word": channels % BYTES != 0,
+        "several words of a pixel": channels > BYTES,
+        "the image ends in a beat": some.image_words % IMAGE_WORDS != 0,
+        "the image ends with a beat": some.image_words % IMAGE_WORDS == 0,
+        "several beats of an image": some.shape.image > 1, "one beat of an image": some.shape.image == 1,
+    }  # fmt: skip
+    return {f"windows, {point}": met for point, met in points.items()}
 
 
 @cocotb.test()
@@ -157,6 +180,19 @@ async def random_layers(dut: Any, pattern: str) -> None:
 
 
 @cocotb.test()
+@cocotb.parametrize(pattern=list(STALLS))
+async def windows(dut: Any, pattern: str) -> None:
+    """Windows of images at the ends of all that counts, then any; every third ones twice, some before rows."""
+    await GemmTestbench(dut, CORE.channels).reset()
+    rng = seeded()
+    shapes: list[GemmShape | Windows] = list(corner_windows(CORE))
+    for _ in range(LAYERS):
+        shapes += [random_windows(CORE, rng), random_windows(CORE, rng), random_shape(CORE, rng)]
+    for number, shape in enumerate(shapes):
+        await compare(dut, layers_alike(shape, rng, 2 if number % 3 == 0 else 1), pattern, rng)
+
+
+@cocotb.test()
 async def full_rate(dut: Any) -> None:
     """Layers of 64 x 64 x 64, or as many columns as there are channels, back to back, without stalls."""
     await GemmTestbench(dut, CORE.channels).reset()
@@ -174,8 +210,9 @@ async def reset_inside(dut: Any, pattern: str) -> None:
     """A reset at any cycle of a layer loses all of it, and the next layer is good."""
     bench, rng = GemmTestbench(dut, CORE.channels), seeded()
     await bench.reset()
-    for _ in range(LAYERS):
-        lost = layer(GemmShape(CORE.rows + 1, 9, CORE.columns + 1), rng)
+    tiles = GemmShape(CORE.rows + 1, 2 * BYTES, CORE.columns + 1)
+    for number in range(LAYERS):
+        lost = layer(random_windows(CORE, rng) if number % 2 else tiles, rng)
         await bench.write(lost.registers)
         cycles = rng.randrange(1, layer_cycles(CORE, lost.shape))
         await sent(bench, [lost], traffic_of(pattern, rng, cycles), cycles)
@@ -198,6 +235,12 @@ async def what_does_not_fit(dut: Any) -> None:
             demand(found == ([], [], [], []), f"with {changed} beats are accepted")
             demand(bench.state == (True, False), f"error_o and busy_o are {bench.state} with {changed}")
             await compare(dut, [good], "never", rng)
+    windows = layer(Windows((2, 4, BYTES), (1, 2), 1), rng)
+    for name, value in (("image_width", CORE.image // 2 + 1), ("window_height", 2), ("pixel_words", 2)):
+        await bench.write({**windows.registers, name: value})
+        found, _ = await sent(bench, [windows], GemmTraffic(), 5)
+        demand((found, bench.state) == (([], [], [], []), (True, False)), f"with {name} {value} beats are accepted")
+        await compare(dut, [windows], "never", rng)
 
 
 @cocotb.test(stage=1)

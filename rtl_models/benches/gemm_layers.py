@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from isa.lane import S32
 from rtl_models.benches.coverage.unit_stimulus import MULTIPLIERS, OFFSETS, SHIFTS, bounds, in_turn
-from rtl_models.cores.gemm import BYTES, CHANNEL_FIELDS, GemmCore, GemmLayer, GemmShape
-from rtl_models.unit_values import ONE_ROUNDING, channel_setting
+from rtl_models.cores.gemm import BYTES, CHANNEL_FIELDS, GemmCore, GemmLayer, GemmShape, WindowLayer
+from rtl_models.unit_values import ONE_ROUNDING, Settings, channel_setting
 from sim.golden.fixed_point import Int64Array
+from sim.kernels.conv2d.golden import Geometry
 
 _BIASES: Final = (0, 1, -1000, 12345, -(1 << 31), (1 << 31) - 1)
 _WORST: Final = (0, 255, 128, 127)
@@ -19,6 +21,60 @@ _WORST: Final = (0, 255, 128, 127)
 _LEFT_SHIFTS: Final = (0, 1, 30, 0, 7, 16)
 OFFSETS_OF: Final = ((-255, 0), (-127, 128))
 """The least and the greatest offset, by how bytes are read: minus their greatest and least."""
+
+
+class Windows(NamedTuple):
+    """Of an image [height, width, channels], by weights of so many rows, pixels and columns."""
+
+    image: tuple[int, int, int]
+    window: tuple[int, int]
+    columns: int
+    geometry: Geometry = Geometry()
+
+    def fit(self, core: GemmCore) -> bool:
+        """Whether a core has room, and there is a window."""
+        words = -(-self.image[2] // BYTES)
+        (height, width, _), g = self.image, self.geometry
+        is_there = height + g.top + g.bottom >= self.window[0] and width + g.left + g.right >= self.window[1]
+        in_image, in_window = (words * math.prod(sizes) for sizes in ((height, width), self.window))
+        return is_there and in_image <= core.image and in_window <= core.steps and self.columns <= core.channels
+
+
+def corner_windows(core: GemmCore) -> list[Windows]:
+    """Padding of every side or of none, strides of 1 and more, rows shorter and longer than a block; those that fit."""
+    around, most = Geometry(1, 1, 1, 1, 1, 1), core.image // 2
+    found = [
+        Windows((3, 3, 1), (3, 3), 1, around),
+        Windows((4, 5, 4), (3, 3), core.columns + 1, Geometry(2, 2, 0, 1, 0, 1)),
+        Windows((5, 7, 3), (3, 3), 2 * core.columns, Geometry(2, 1, 1, 1, 0, 0)),
+        Windows((1, 1, 5), (3, 3), 3, around),
+        Windows((1, 2, 2), (2, 3), 3, Geometry(3, 1, 4, 4, 3, 3)),
+        Windows((6, 2, 9), (2, 1), core.columns, Geometry(1, 2, 0, 3, 15, 2)),
+        Windows((2, 3, 4), (2, 1), 2, Geometry(1, 1, 1, 0)),
+        Windows((2, 4, 1), (1, 2), core.columns + 1, Geometry(1, 1, 0, 0, 1, 1)),
+        Windows((1, 1, 4), (1, 2), 1, Geometry(1, 1, 15, 1, 1, 9)),
+        Windows((1, 2, 8), (1, 1), core.columns, Geometry(1, 2, 1, 2, 0, 3)),
+        Windows((2, 2, 5), (1, 1), 2 * core.columns, Geometry(2, 1)),
+        Windows((core.rows, 2, 1), (1, 1), 2, Geometry(1, 1, 0, 0, 0, 1)),
+        Windows((1, core.image, 3), (1, 2), 1, Geometry(1, 15)),
+        Windows((most, 1, 7), (2, 1), 2, Geometry(15, 1, 0, 40, 0, 0)),
+    ]
+    return [windows for windows in found if windows.fit(core)]
+
+
+def random_windows(core: GemmCore, rng: Random) -> Windows:
+    """Windows of up to 4 x 4, in half of them as the layers of networks have them."""
+    while True:
+        usual = rng.randrange(2)
+        size, stride = rng.choice((1, 2, 3, 3)), rng.choice((1, 2))
+        window = (size, size) if usual else (rng.randint(1, 4), rng.randint(1, 4))
+        sides = [size // 2] * 4 if usual else [rng.choice((0, 0, 1, rng.randint(0, 5))) for _ in range(4)]
+        strides = (stride, stride) if usual else (rng.randint(1, 4), rng.randint(1, 4))
+        depth = BYTES * core.steps // math.prod(window)
+        image = (rng.randint(1, 9), rng.randint(1, 9), rng.randint(1, rng.randint(1, max(1, depth))))
+        found = Windows(image, window, rng.randint(1, rng.randint(1, core.channels)), Geometry(*strides, *sides))
+        if found.fit(core):
+            return found
 
 
 def corner_shapes(core: GemmCore) -> list[GemmShape]:
@@ -36,7 +92,7 @@ def corner_shapes(core: GemmCore) -> list[GemmShape]:
         GemmShape(2 * rows + 1, most, columns),
         GemmShape(2, 6, core.channels),
     ]
-    return [GemmShape(m, min(k, most), min(n, core.channels)) for m, k, n in shapes]
+    return [GemmShape(m, min(k, most), min(n, core.channels)) for m, k, n, _ in shapes]
 
 
 def random_shape(core: GemmCore, rng: Random) -> GemmShape:
@@ -45,7 +101,7 @@ def random_shape(core: GemmCore, rng: Random) -> GemmShape:
     return GemmShape(*(rng.randint(1, rng.randint(1, high)) for high in most))
 
 
-def layer(shape: GemmShape, rng: Random) -> GemmLayer:
+def layer(given: GemmShape | Windows, rng: Random) -> GemmLayer:
     """Bytes and settings for a shape: in one of four corners of all settings, in the others results that differ."""
     number = rng.randrange(1 << 20)
     corners, signed = number % 4 == 0, number % 2
@@ -54,8 +110,8 @@ def layer(shape: GemmShape, rng: Random) -> GemmLayer:
     low, high = OFFSETS_OF[settings["signed"]]
     settings |= {name: rng.choice((low, high, rng.randint(low, high))) for name in ("a_offset", "b_offset")}
     settings["rounding"] = rng.randrange(3)
-    blank = GemmLayer(settings, _bytes(shape.m, shape.k, rng), _bytes(shape.k, shape.n, rng))
-    sums = blank.sums()
+    blank = _with_bytes(given, settings, rng)
+    shape, sums = blank.shape, blank.sums()
     whole_tensor = number % 5 < 2
     for channel in range(shape.n):
         if corners:
@@ -66,7 +122,16 @@ def layer(shape: GemmShape, rng: Random) -> GemmLayer:
         elif channel == 0 or not whole_tensor:
             own = _spread(sums if whole_tensor else sums[:, channel], rng)
         settings |= {channel_setting(field, channel): value for field, value in zip(CHANNEL_FIELDS, own, strict=True)}
-    return GemmLayer(settings, blank.a, blank.b)
+    return blank.with_settings(settings)
+
+
+def _with_bytes(given: GemmShape | Windows, settings: Settings, rng: Random) -> GemmLayer:
+    if isinstance(given, GemmShape):
+        return GemmLayer(settings, _bytes(given.m, given.k, rng), _bytes(given.k, given.n, rng))
+    (height, width, channels), columns = given.image, given.columns
+    image = _bytes(height * width, channels, rng).reshape(given.image)
+    weights = _bytes(math.prod(given.window) * channels, columns, rng).reshape(*given.window, channels, columns)
+    return WindowLayer(settings, image, weights, given.geometry)
 
 
 def _shifts(rng: Random) -> tuple[int, int]:
@@ -94,10 +159,10 @@ def layers_by_reading(shape: GemmShape, rng: Random) -> list[GemmLayer]:
     return [drawn[signed] for signed in sorted(drawn)]
 
 
-def layers_alike(shape: GemmShape, rng: Random, count: int) -> list[GemmLayer]:
+def layers_alike(given: GemmShape | Windows, rng: Random, count: int) -> list[GemmLayer]:
     """So many layers with the same settings and other bytes."""
-    first, *others = (layer(shape, rng) for _ in range(count))
-    return [first, *(GemmLayer(first.settings, other.a, other.b) for other in others)]
+    first, *others = (layer(given, rng) for _ in range(count))
+    return [first, *(other.with_settings(first.settings) for other in others)]
 
 
 def _bytes(rows: int, columns: int, rng: Random) -> Int64Array:

@@ -26,11 +26,11 @@ async def send(dut: Any) -> None:
     await bench.reset()
     for layer in map(layer_of_json, json.loads(Path(FRAMES).read_text())):
         await bench.write(layer.registers)
-        demand(bench.state == (False, False), f"error_o and busy_o are {bench.state} before a layer {layer.shape}")
+        demand(bench.state == (False, False), f"error_o and busy_o are {bench.state} before a layer {layer.title}")
         due = beat_cycles(CORE, layer.shape, GemmTraffic())
         found, beats = await sent(bench, [layer], GemmTraffic(), due.taken[-1] + 1 + CORE.output_stages)
-        demand_cycles(found, due, f"a layer {layer.shape}")
+        demand_cycles(found, due, f"a layer {layer.title}")
         kept = [(len(beat.numbers), beat.last) for beat in beats]
-        demand(kept == layer.shape.marks(CORE), f"keep_o or last_o is wrong in a layer {layer.shape}")
+        demand(kept == layer.shape.marks(CORE), f"keep_o or last_o is wrong in a layer {layer.title}")
         rows += [beat.numbers for beat in beats]
     Path(NUMBERS).write_text(json.dumps({"rows": rows}))

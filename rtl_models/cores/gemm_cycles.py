@@ -34,11 +34,15 @@ def layer_cycles(core: GemmCore, shape: GemmShape) -> int:
     """From the first beat to the last result, both with their cycles, where no side ever waits.
 
     The first tile's last step is multiplied in cycle S + 1.  Each further one needs its S steps, and waits for the rows
-    of the one before; the rows of the last one follow, and the stages behind the array.
+    of the one before; the rows of the last one follow, and the stages behind the array.  Windows begin when their image
+    is there: so many as there are rows are found, then read, which a single tile of a block of rows does not hide.
     """
-    tiles = [rows for rows in shape.row_blocks(core) for _ in shape.column_blocks(core)]
-    between = sum(max(shape.steps, rows) for rows in tiles[:-1])
-    return shape.steps + 1 + between + tiles[-1] + core.output_stages + 1
+    blocks, tiles = shape.row_blocks(core), len(shape.column_blocks(core))
+    finding = core.rows if shape.image else 0
+    first = shape.image + finding + 1 if shape.image else 0
+    of_block = max(tiles * max(shape.steps, core.rows), shape.steps + finding)
+    last = (tiles - 1) * max(shape.steps, blocks[-1]) + blocks[-1]
+    return first + shape.steps + 1 + (len(blocks) - 1) * of_block + last + core.output_stages + 1
 
 
 def beat_cycles(core: GemmCore, shape: GemmShape, traffic: GemmTraffic, layers: int = 1) -> GemmCycles:
@@ -47,6 +51,8 @@ def beat_cycles(core: GemmCore, shape: GemmShape, traffic: GemmTraffic, layers: 
     read = multiplied = -1  # the cycles of the latest step
     for _ in range(layers):
         begin = read + 1  # words of this layer are accepted behind the last step of the one before
+        image = [a.accepted(begin) for _ in range(shape.image)]
+        rows_in = _Windows(image[-1], core.rows, shape.steps) if image else a
         a_words: list[int] = []
         b_words: list[int] = []
         room = [begin]  # by number of blocks whose rows are through, the cycle from which their words are free
@@ -56,7 +62,7 @@ def beat_cycles(core: GemmCore, shape: GemmShape, traffic: GemmTraffic, layers: 
                     a_word, b_word = block * shape.steps + step, tile * shape.steps + step
                     if a_word == len(a_words):
                         too_many = max(0, a_word + 1 - core.a_words)
-                        a_words.append(a.accepted(room[-(-too_many // shape.steps)]))
+                        a_words.append(rows_in.accepted(room[-(-too_many // shape.steps)]))
                     if b_word == len(b_words):
                         b_words.append(b.accepted(begin))
                     read = max(read + 1, multiplied, a_words[a_word] + 1, b_words[b_word] + 1)
@@ -88,6 +94,23 @@ class _Input:
         offered = _first(self._offers, self.cycles[-1] + 1 if self.cycles else 0)
         self.cycles.append(max(offered, ready))
         return self.cycles[-1]
+
+
+class _Windows:
+    """The rows that are windows of an image, whose last beat came in a cycle."""
+
+    def __init__(self, image: int, rows: int, steps: int) -> None:
+        self._rows, self._steps = rows, steps
+        self._read = self._accepted = image
+        self._words = 0
+
+    def accepted(self, ready: int) -> int:
+        """The cycle of the next word, from one on: read when the last one goes, or when the next windows are found."""
+        begins = self._words % self._steps == 0
+        self._read = max(self._read + 1 + self._rows * begins, self._accepted)
+        self._accepted = max(self._read + 1, ready)
+        self._words += 1
+        return self._accepted
 
 
 class _Output:

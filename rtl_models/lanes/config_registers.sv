@@ -11,7 +11,7 @@
 //     0x008        31   000   shift is 31
 //     0x008        32   001   and stays 31
 //     0x00A         1   011
-//     0x048         0   111
+//     0x054         0   111
 //     0x000       110   001   in binary
 //     0x010   0x10080   001   minimum -128, maximum 0: signed bytes
 //     0x010   0x00080   001   128 to 0: refused
@@ -54,6 +54,17 @@ module config_registers #(
   output logic [4:0]  b_shift_o,
   output logic [11:0] channels_o,
   output logic [1:0]  rounding_o,
+  output logic [11:0] image_width_o,
+  output logic [11:0] image_height_o,
+  output logic [7:0]  pixel_words_o,
+  output logic [11:0] out_width_o,
+  output logic [3:0]  window_width_o,
+  output logic [3:0]  window_height_o,
+  output logic [3:0]  stride_x_o,
+  output logic [3:0]  stride_y_o,
+  output logic [3:0]  left_o,
+  output logic [3:0]  top_o,
+  output logic        windows_o,
 
   output logic        table_restart_o,  // CHANNELS is written: the row starts again
   output logic        table_write_o,
@@ -77,7 +88,7 @@ module config_registers #(
   logic [7:0]  minimum, maximum;
   logic [31:0] element;
   logic        is_shift, is_left_shift, is_bounds, is_destination, is_size, is_element, is_channels;
-  logic        is_rounding, is_shift_left;
+  logic        is_rounding, is_shift_left, is_image, is_pixels, is_window;
 
   assign minimum        = data_i[7:0];
   assign maximum        = data_i[15:8];
@@ -92,6 +103,10 @@ module config_registers #(
   assign is_channels    = data_i >= 32'd1 && data_i <= Channels;
   assign is_rounding    = data_i <= 32'd2;
   assign is_shift_left  = data_i <= 32'd30;
+  assign is_image       = {data_i[31:28], data_i[15:12]} == '0 && data_i[11:0] != '0 && data_i[27:16] != '0;
+  assign is_pixels      = {data_i[31:28], data_i[15:8]} == '0 && data_i[7:0] != '0 && data_i[27:16] != '0;
+  assign is_window      = data_i[31:25] == '0 && data_i[3:0] != '0 && data_i[7:4] != '0
+                                              && data_i[11:8] != '0 && data_i[15:12] != '0;
 
   logic mapped, legal;
 
@@ -117,6 +132,9 @@ module config_registers #(
       lanewise_pkg::AddressElement:     legal = is_element;
       lanewise_pkg::AddressChannels:    legal = is_channels;
       lanewise_pkg::AddressRounding:    legal = is_rounding;
+      lanewise_pkg::AddressImage:       legal = is_image;
+      lanewise_pkg::AddressPixels:      legal = is_pixels;
+      lanewise_pkg::AddressWindow:      legal = is_window;
       default: begin
         mapped = in_tables;
         legal  = table_field_o[1] == 1'b0 || (table_field_o[0] ? is_shift_left : is_shift);
@@ -154,6 +172,9 @@ module config_registers #(
   logic [3:0]  element_q;  // zero_tail, element
   logic [4:0]  shift_q, left_shift_q, a_shift_q, b_shift_q;
   logic [1:0]  rounding_q;
+  logic [23:0] image_q;   // height, width
+  logic [19:0] pixels_q;  // of a row of the output, words
+  logic [24:0] window_q;  // windows, top, left, strides, height, width
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -174,6 +195,9 @@ module config_registers #(
       b_shift_q      <= '0;
       channels_q     <= 12'd1;
       rounding_q     <= '0;
+      image_q        <= {12'd1, 12'd1};
+      pixels_q       <= {12'd1, 8'd1};
+      window_q       <= 25'h1111;
     end else if (accepted) begin
       case (address_i)
         lanewise_pkg::AddressMultiplier:  multiplier_q   <= data_i;
@@ -193,6 +217,9 @@ module config_registers #(
         lanewise_pkg::AddressBShift:      b_shift_q      <= data_i[4:0];
         lanewise_pkg::AddressChannels:    channels_q     <= data_i[11:0];
         lanewise_pkg::AddressRounding:    rounding_q     <= data_i[1:0];
+        lanewise_pkg::AddressImage:       image_q        <= {data_i[27:16], data_i[11:0]};
+        lanewise_pkg::AddressPixels:      pixels_q       <= {data_i[27:16], data_i[7:0]};
+        lanewise_pkg::AddressWindow:      window_q       <= data_i[24:0];
         default: ;  // STATUS and the tables
       endcase
     end
@@ -218,6 +245,9 @@ module config_registers #(
       lanewise_pkg::AddressBShift:      read_data_o = 32'(b_shift_q);
       lanewise_pkg::AddressChannels:    read_data_o = 32'(channels_q);
       lanewise_pkg::AddressRounding:    read_data_o = 32'(rounding_q);
+      lanewise_pkg::AddressImage:       read_data_o = {4'b0, image_height_o, 4'b0, image_width_o};
+      lanewise_pkg::AddressPixels:      read_data_o = {4'b0, out_width_o, 8'b0, pixel_words_o};
+      lanewise_pkg::AddressWindow:      read_data_o = 32'(window_q);
       default:                          read_data_o = '0;
     endcase
   end
@@ -239,5 +269,8 @@ module config_registers #(
   assign b_shift_o                        = b_shift_q;
   assign channels_o                       = channels_q;
   assign rounding_o                       = rounding_q;
+  assign {image_height_o, image_width_o}  = image_q;
+  assign {out_width_o, pixel_words_o}     = pixels_q;
+  assign {windows_o, top_o, left_o, stride_y_o, stride_x_o, window_height_o, window_width_o} = window_q;
 
 endmodule

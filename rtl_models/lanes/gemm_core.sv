@@ -6,12 +6,14 @@
 // The settings are those of config_registers, whose bus is on the ports: M is `height`, K is `width`, N is `channels`;
 // `signed` says how the bytes of a, b and the bounds are read.  They must stay as they are while `busy_o` is 1: a layer
 // begins with its first beat.  No beat is accepted, and `error_o` is 1, while the settings are no layer that fits: K is
-// at most 4 * Steps, and an offset must be minus a zero point, which is a byte.
+// at most 4 * Steps, and an offset must be minus a zero point, which is a byte.  Where `windows` is 1, the rows of a are
+// windows of an image (window_stream), which must have room, and K the bytes of a window.
 //
 // The streams follow AXI4-Stream; where M, N or K is no multiple of the block, what is beyond it in a beat has no effect:
 //
 //   stream  a beat has                                     in the order
 //   a       four bytes along k of each of Rows rows        blocks of rows; in each, k
+//           or, in the low bits, 16 bytes of an image      rows of the image; in each, pixels
 //   b       four bytes along k of each of Columns columns  blocks of columns; in each, k
 //   result  Columns bytes of one row, those with keep_o    blocks of rows; in each, blocks of columns; in each, rows
 //
@@ -31,6 +33,7 @@ module gemm_core #(
   parameter int Columns  = 4,
   parameter int Steps    = 64,
   parameter int Channels = 64,
+  parameter int Image    = 1024,
   parameter bit Deep     = 1'b0
 ) (
   input  logic                  clk_i,
@@ -81,6 +84,10 @@ module gemm_core #(
   logic        is_signed;
   logic [11:0] channels;
   logic [1:0]  rounding;
+  logic [11:0] image_width, image_height, out_width;
+  logic [7:0]  pixel_words;
+  logic [3:0]  window_width, window_height, stride_x, stride_y, left, top;
+  logic        windows;
   logic        table_restart, table_write;
   logic [11:0] table_channel;
   logic [1:0]  table_field;
@@ -119,6 +126,17 @@ module gemm_core #(
     .b_shift_o      (),
     .channels_o     (channels),
     .rounding_o     (rounding),
+    .image_width_o  (image_width),
+    .image_height_o (image_height),
+    .pixel_words_o  (pixel_words),
+    .out_width_o    (out_width),
+    .window_width_o (window_width),
+    .window_height_o(window_height),
+    .stride_x_o     (stride_x),
+    .stride_y_o     (stride_y),
+    .left_o         (left),
+    .top_o          (top),
+    .windows_o      (windows),
     .table_restart_o(table_restart),
     .table_write_o  (table_write),
     .table_channel_o(table_channel),
@@ -129,17 +147,60 @@ module gemm_core #(
 
   logic [15:0]        steps;  // of a tile
   logic signed [31:0] lowest, highest;
-  logic               fits;
+  logic               has_room, is_window, fits;
 
   assign steps   = 16'((17'(width) + 17'd3) >> 2);
   assign lowest  = is_signed ? -32'sd127 : -32'sd255;
   assign highest = is_signed ? 32'sd128 : 32'sd0;
   assign fits    = steps <= 16'(Steps) && $signed(a_offset) >= lowest && $signed(a_offset) <= highest
-                                       && $signed(b_offset) >= lowest && $signed(b_offset) <= highest;
+                                       && $signed(b_offset) >= lowest && $signed(b_offset) <= highest
+                                       && (~windows | (has_room & is_window));
   assign error_o = status_error | ~fits;
 
+
+  // The rows of a, or the windows of an image that comes in their place.
+  logic [15:0]        window_words;
+  logic               image_ready, window_valid, finishes;
+  logic               a_offered, a_takes, a_accepted, a_moves;  // a_moves: a beat of the stream, a_accepted: of rows
+  logic [32*Rows-1:0] a_bytes, window_bytes;
+
+  assign window_words = 16'(window_width) * 16'(window_height) * 16'(pixel_words);
+  assign is_window    = {2'b00, width} == {window_words, 2'b00};
+  assign a_offered    = windows ? window_valid : a_valid_i;
+  assign a_bytes      = windows ? window_bytes : a_data_i;
+  assign a_ready_o    = windows ? fits & image_ready : a_takes;
+  assign a_accepted   = a_offered & a_takes;
+  assign a_moves      = a_valid_i & a_ready_o;
+
+  window_stream #(
+    .Rows (Rows),
+    .Image(Image)
+  ) u_window_stream (
+    .clk_i          (clk_i),
+    .rst_ni         (rst_ni),
+    .clear_i        (finishes),
+    .image_width_i  (image_width),
+    .image_height_i (image_height),
+    .pixel_words_i  (pixel_words),
+    .out_width_i    (out_width),
+    .window_width_i (window_width),
+    .window_height_i(window_height),
+    .stride_x_i     (stride_x),
+    .stride_y_i     (stride_y),
+    .left_i         (left),
+    .top_i          (top),
+    .zero_i         (8'd0 - a_offset[7:0]),
+    .fits_o         (has_room),
+    .valid_i        (a_moves & windows),
+    .ready_o        (image_ready),
+    .data_i         (a_data_i[127:0]),
+    .valid_o        (window_valid),
+    .ready_i        (a_takes),
+    .data_o         (window_bytes)
+  );
+
   // In: each word with its offsets into its buffer.  A stream is done until the last step of the layer is made.
-  logic                  a_accepted, b_accepted, b_ends, a_last, b_last, a_done_q, b_done_q, finishes;
+  logic                  b_accepted, b_ends, a_last, b_last, a_done_q, b_done_q;
   logic [3:0]            tail, b_keep;  // the bytes of a word that are within K: of the last one, of this one
   logic [36*Rows-1:0]    a_numbers, a_word;
   logic [36*Columns-1:0] b_numbers, b_word;
@@ -147,9 +208,8 @@ module gemm_core #(
   logic [AAddress-1:0]   a_base_q;  // where the block of rows begins that is multiplied
   logic [BAddress:0]     b_held_q;
 
-  assign a_ready_o  = fits & ~a_done_q & (a_held_q != (AAddress+1)'(ADepth));
+  assign a_takes    = fits & ~a_done_q & (a_held_q != (AAddress+1)'(ADepth));
   assign b_ready_o  = fits & ~b_done_q;
-  assign a_accepted = a_valid_i & a_ready_o;
   assign b_accepted = b_valid_i & b_ready_o;
 
   assign tail   = {width[1:0] == 2'd0, width[1:0] == 2'd0 || width[1:0] == 2'd3, width[1:0] != 2'd1, 1'b1};
@@ -189,7 +249,7 @@ module gemm_core #(
   offset_bytes #(
     .Words(Rows)
   ) u_a_bytes (
-    .data_i  (a_data_i),
+    .data_i  (a_bytes),
     .signed_i(is_signed),
     .offset_i(a_offset[8:0]),
     .keep_i  (4'b1111),
@@ -424,7 +484,7 @@ module gemm_core #(
   logic [4:0] layers_q;
   logic       begun_q, begins, ends;
 
-  assign begins = (a_accepted | b_accepted) & ~begun_q;
+  assign begins = (a_moves | b_accepted) & ~begun_q;
   assign ends   = valid_o & ready_i & last_o;
   assign busy_o = layers_q != '0;
 

@@ -52,6 +52,9 @@ package lanewise_pkg;
   localparam logic [15:0] AddressBShift      = 16'h003C;
   localparam logic [15:0] AddressChannels    = 16'h0040;
   localparam logic [15:0] AddressRounding    = 16'h0044;
+  localparam logic [15:0] AddressImage       = 16'h0048;
+  localparam logic [15:0] AddressPixels      = 16'h004C;
+  localparam logic [15:0] AddressWindow      = 16'h0050;
   localparam logic [15:0] AddressTables      = 16'h1000;  // 16 bytes a channel: bias, multiplier, shift, left shift
 
 endpackage
