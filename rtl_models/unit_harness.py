@@ -10,21 +10,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from rtl_models.adapters import Adapter
-from rtl_models.register_map import CHANNELS, REGISTERS
-from rtl_models.units import TABLE_BITS, Unit
+from rtl_models.register_map import CHANNELS
+from rtl_models.units import CLOCKED, SETTING_BITS, TABLE_BITS, DirectedPort, Unit, setting_bits, stream_ports
 
 TOP: Final = "configured_unit"
-_CLOCKED: Final = (("input ", "clk_i", 1), ("input ", "rst_ni", 1))
 _BUS: Final = (
     ("input ", "bus_write_i", 1), ("input ", "bus_address_i", 16), ("input ", "bus_data_i", 32),
     ("output", "bus_read_data_o", 32), ("output", "bus_error_o", 1),
 )  # fmt: skip
-_HANDSHAKE: Final = (
-    ("input ", "valid_i", 1), ("output", "ready_o", 1), ("output", "valid_o", 1), ("input ", "ready_i", 1),
-)  # fmt: skip
-_SETTING_BITS: Final = {field.setting: field.bits for register in REGISTERS for field in register.fields}
-_Port = tuple[str, str, int]
-"""Direction, name and bits."""
 
 
 def harness(unit: Unit, lanes: int, deep: bool, channels: int = CHANNELS, adapter: Adapter | None = None) -> str:
@@ -44,15 +37,8 @@ def control_file(unit: Unit, lanes: int) -> str:
     return "\n".join(["`verilator_config", *ports, ""])
 
 
-def _ports(unit: Unit, lanes: int) -> list[_Port]:
-    operands = [("input ", port.name, port.bits * port.count(lanes)) for port in unit.operands]
-    results = [("output", port.name, port.bits * port.count(lanes)) for port in unit.results]
-    return [*_CLOCKED, *_BUS, *_HANDSHAKE, *operands, *results]
-
-
-def setting_bits(unit: Unit) -> dict[str, int]:
-    """By name of a setting, or of a wire of the tables, the bits of the unit's port `<name>_i`."""
-    return {name: _SETTING_BITS[name] for name in unit.settings} | (TABLE_BITS if unit.tables else {})
+def _ports(unit: Unit, lanes: int) -> list[DirectedPort]:
+    return [*CLOCKED, *_BUS, *stream_ports(unit, lanes)]
 
 
 def _instances(unit: Unit, lanes: int, deep: bool, channels: int, adapter: Adapter | None) -> list[str]:
@@ -60,10 +46,9 @@ def _instances(unit: Unit, lanes: int, deep: bool, channels: int, adapter: Adapt
     # such as "config_signed": some settings have names that ports have too, or keywords
     wires = {name: f"config_{name}" for name in setting_bits(unit)}
     declared = [f"  logic [{bits - 1}:0] {wires[name]};" for name, bits in setting_bits(unit).items()]
-    bus = {name.removeprefix("bus_"): name for _, name, _ in (*_CLOCKED, *_BUS)}
-    outputs = {f"{name}_o": wires.get(name, "") for name in (*_SETTING_BITS, *TABLE_BITS)}
-    streams = {name: name for _, name, _ in (*_CLOCKED, *_HANDSHAKE)}
-    streams |= {port.name: port.name for port in (*unit.operands, *unit.results)}
+    bus = {name.removeprefix("bus_"): name for _, name, _ in (*CLOCKED, *_BUS)}
+    outputs = {f"{name}_o": wires.get(name, "") for name in (*SETTING_BITS, *TABLE_BITS)}
+    streams = {name: name for _, name, _ in (*CLOCKED, *stream_ports(unit, lanes))}
     settings = {f"{name}_i": wire for name, wire in wires.items()}
     connected, tables = streams | settings, f".Channels({channels})"
     if adapter is None:

@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from rtl_models import unit_values
 from rtl_models.latencies import latency
+from rtl_models.register_map import REGISTERS
 from rtl_models.tools.sources import LANES
 from rtl_models.unit_values import Operands, Results, Settings
 
@@ -64,6 +65,14 @@ TABLE_BITS: Final = {
     "table_restart": 1, "table_write": 1, "table_channel": 12, "table_field": 2, "table_data": 32,
 }  # fmt: skip
 """By name of a wire that fills the tables its bits; the port of a unit that has tables is `<name>_i`."""
+SETTING_BITS: Final = {field.setting: field.bits for register in REGISTERS for field in register.fields}
+"""By name of a setting the bits of its port, `<name>_i`."""
+DirectedPort = tuple[str, str, int]
+"""Direction, name and bits of a port."""
+CLOCKED: Final[tuple[DirectedPort, ...]] = (("input ", "clk_i", 1), ("input ", "rst_ni", 1))
+HANDSHAKE: Final[tuple[DirectedPort, ...]] = (
+    ("input ", "valid_i", 1), ("output", "ready_o", 1), ("output", "valid_o", 1), ("input ", "ready_i", 1),
+)  # fmt: skip
 _BYTES: Final = (UnitPort("result_o", 8, False),)
 _ALL: Final = (
     Unit(
@@ -118,3 +127,15 @@ _ALL: Final = (
 )  # fmt: skip
 UNITS: Final = {unit.name: unit for unit in _ALL}
 """By name."""
+
+
+def setting_bits(unit: Unit) -> dict[str, int]:
+    """By name of a setting, or of a wire of the tables, the bits of the unit's port `<name>_i`."""
+    return {name: SETTING_BITS[name] for name in unit.settings} | (TABLE_BITS if unit.tables else {})
+
+
+def stream_ports(unit: Unit, lanes: int) -> list[DirectedPort]:
+    """Its handshake, operands and results, for so many numbers a beat."""
+    operands = [("input ", port.name, port.bits * port.count(lanes)) for port in unit.operands]
+    results = [("output", port.name, port.bits * port.count(lanes)) for port in unit.results]
+    return [*HANDSHAKE, *operands, *results]

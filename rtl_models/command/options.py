@@ -76,6 +76,12 @@ def refuse_own_hardware(command: str, why: str, *given: Path | None) -> None:
         fail(f"lanewise rtl {command} does not take a module of yours: {why}; lanewise rtl test does")
 
 
+def own_words(modules: Path | None, adapter: Path | None) -> list[str]:
+    """The words of a command that name a user's hardware."""
+    given = {"--modules": modules, "--adapter": adapter}
+    return [word for option, path in given.items() if path is not None for word in (option, str(path))]
+
+
 def print_warnings(outcome: BenchOutcome, shown: set[str]) -> None:
     """Write to stderr what the linter says of a user's modules and is not shown yet, and note it as shown."""
     for warning in outcome.warnings:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE
 from isa.evaluate.smt import solver_version
-from rtl_models.command.options import NotTaken, refuse_own_hardware
+from rtl_models.command.options import AdapterFile, Modules, OwnHardware, chosen_hardware, own_words
+from rtl_models.formal.own import NothingProved, OwnTheorem, adapted_theorem, own_theorems
 from rtl_models.formal.report import as_json, details, line, summary
-from rtl_models.formal.run import TheoremVerdict, theorems_named, verdicts
+from rtl_models.formal.run import AnyTheorem, TheoremVerdict, theorems_named, verdicts
 from rtl_models.formal.theorems import LANES
 from rtl_models.tools.yosys import yosys_version
 from rtl_models.units import LANE_COUNTS
+from sim.prove.report import is_meant
 from sim.terminal.output import fail, print_json, print_progress, print_text
 from sim.toolchain.compilers import cache_directory
 from sim.view.sentences import counted
@@ -25,22 +28,24 @@ def prove(
     json_wanted: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     lanes: Annotated[int, typer.Option(help="4, 8 or 16 lanes of the units that are not proved at all three.")] = LANES,
     timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for one question to the solver.")] = 60,
-    modules: NotTaken = None,
-    adapter: NotTaken = None,
+    modules: Modules = None,
+    adapter: AdapterFile = None,
 ) -> None:
     """Prove for all inputs that the lane modules compute what the isa semantics say.
 
     Each theorem has a false claim, a fault in the module, which must be refuted.  Exit code 1 where a theorem is not
     proved or a false claim not refuted, 2 for a name that no theorem has and for a module that yosys refuses.
+    With --modules or --adapter they are about your own hardware: operators, and streams of any latency, whose results
+    must be those that are due however long either side waits; the false claim is that they are one higher.
     """
-    refuse_own_hardware("prove", "its theorems are about the registers of the modules here", modules, adapter)
     if lanes not in LANE_COUNTS:
         fail(f"a beat of {lanes} lanes: give {', '.join(map(str, LANE_COUNTS))}", USAGE)
-    asked = theorems_named(what, lanes)
+    own = chosen_hardware(modules, adapter, strict=False)
+    asked: Sequence[AnyTheorem] = _about_own(own, what, lanes) if own.before else theorems_named(what, lanes)
     if not asked:
         fail(f"no theorem is called {what!r}; --list names them", USAGE)
     if list_only:
-        print_text("\n".join(theorem.claim.name for theorem in asked))
+        print_text("\n".join(theorem.name for theorem in asked))
         return
     found: list[TheoremVerdict] = []
     interrupted = False
@@ -59,8 +64,24 @@ def prove(
     else:
         for verdict in found:
             if not verdict.holds:
-                print_text("\n".join(details(verdict, lanes)))
+                print_text("\n".join(details(verdict, lanes, own_words(modules, adapter))))
         print_text(summary(found, tools))
     if interrupted:
         fail(f"interrupted after {len(found)} of {counted(len(asked), 'theorem')}", INTERRUPTED)
     raise typer.Exit(0 if all(verdict.holds for verdict in found) else MISMATCH)
+
+
+def _about_own(own: OwnHardware, what: str, lanes: int) -> list[OwnTheorem]:
+    """The theorems about a user's modules; ends the command where there can be none."""
+    try:
+        if own.adapter is None:
+            known = own_theorems(own.before[0], lanes)
+        elif lanes in own.adapter.lane_counts:
+            known = [adapted_theorem(own.adapter, lanes, own.before[0])]
+        else:
+            fail(f"{own.adapter.module} is built for {own.adapter.lane_counts[0]} lanes: give --lanes", USAGE)
+    except NothingProved as nothing:
+        fail(str(nothing), USAGE)
+    except (OSError, UnicodeDecodeError) as error:
+        fail(f"cannot read the modules in {own.before[0]}: {error}", USAGE)
+    return [theorem for theorem in known if is_meant(theorem.name, what)]

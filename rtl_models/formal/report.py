@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from isa.evaluate.exact import Evaluation
 from isa.lane import Lane, Read, walk
 from rtl_models.formal.equations.path import on_path
-from rtl_models.formal.run import TheoremVerdict
+from rtl_models.formal.own import OwnTheorem
+from rtl_models.formal.run import AnyTheorem, TheoremVerdict
 from rtl_models.formal.theorem import Lemma, Theorem
 from rtl_models.formal.theorems import LANES
 from sim.prove.claim import ClaimInputs, Finding, sides_of
@@ -19,7 +21,7 @@ _FEW = 12
 
 def line(verdict: TheoremVerdict) -> str:
     """One theorem on one line."""
-    return f"{_word(verdict):17} {verdict.seconds:6.2f} s  {verdict.theorem.claim.name}"
+    return f"{_word(verdict):17} {verdict.seconds:6.2f} s  {verdict.theorem.name}"
 
 
 def _word(verdict: TheoremVerdict) -> str:
@@ -28,21 +30,32 @@ def _word(verdict: TheoremVerdict) -> str:
     return "false claim has no place" if verdict.unplanted else "false claim not refuted"
 
 
-def details(verdict: TheoremVerdict, lanes: int = LANES) -> Iterator[str]:
-    """What there is to say of a theorem that does not hold, and the command that asks again, for units of `lanes`."""
+def details(verdict: TheoremVerdict, lanes: int = LANES, own: Sequence[str] = ()) -> Iterator[str]:
+    """What there is to say of a theorem that does not hold, and the command that asks again, for units of `lanes`.
+
+    `own` are the words of that command which name a user's modules.
+    """
     theorem, finding = verdict.theorem, verdict.finding
-    yield f"{theorem.claim.name}: {_word(verdict)}"
+    yield f"{theorem.name}: {_word(verdict)}"
     if finding.outcome == "counter-example":
-        yield from (f"  {text}" for text in _example(theorem, finding))
+        asked = theorem.theorem if isinstance(theorem, OwnTheorem) else theorem
+        shown = _example(asked, finding) if asked is not None else verdict.told
+        yield from (f"  {text}" for text in shown)
     elif finding.outcome == "unknown":
         yield f"  {finding.reason}"
     elif verdict.unplanted:
         yield f"  its false claim has no place: {verdict.false_claim.reason}"
     else:
-        false = str(theorem.fault) if isinstance(theorem, Theorem) else theorem.false_claim.name
+        false = _false_claim(theorem)
         yield f"  its false claim, {false}: {verdict.false_claim.reason or verdict.false_claim.outcome}"
-    option = "" if lanes == LANES else f" --lanes {lanes}"
-    yield f'  reproduce: lanewise rtl prove "{theorem.claim.name}"{option}'
+    options = shlex.join([*(() if lanes == LANES else ("--lanes", str(lanes))), *own])
+    yield f'  reproduce: lanewise rtl prove "{theorem.name}" {options}'.rstrip()
+
+
+def _false_claim(theorem: AnyTheorem) -> str:
+    if isinstance(theorem, OwnTheorem):
+        return "results one higher"
+    return str(theorem.fault) if isinstance(theorem, Theorem) else theorem.false_claim.name
 
 
 def _example(theorem: Theorem | Lemma, finding: Finding) -> Iterator[str]:
@@ -89,8 +102,8 @@ def summary(verdicts: Sequence[TheoremVerdict], tools: str) -> str:
     )
 
 
-def _module(theorem: Theorem | Lemma) -> str:
-    return theorem.subject.module if isinstance(theorem, Theorem) else ""
+def _module(theorem: AnyTheorem) -> str:
+    return "" if isinstance(theorem, Lemma) else theorem.subject.module
 
 
 def as_json(verdicts: Sequence[TheoremVerdict], tools: str) -> dict[str, object]:
@@ -101,9 +114,9 @@ def as_json(verdicts: Sequence[TheoremVerdict], tools: str) -> dict[str, object]
         "tools": tools,
         "findings": [
             {
-                "theorem": verdict.theorem.claim.name,
+                "theorem": verdict.theorem.name,
                 "module": _module(verdict.theorem),
-                "parameters": dict(verdict.theorem.subject.parameters) if isinstance(verdict.theorem, Theorem) else {},
+                "parameters": {} if isinstance(verdict.theorem, Lemma) else dict(verdict.theorem.subject.parameters),
                 "outcome": verdict.finding.outcome,
                 "false_claim": verdict.false_claim.outcome,
                 "false_claim_reason": verdict.false_claim.reason,

@@ -7,22 +7,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtl_models.formal.equations.written import derive_equations
+from rtl_models.formal.own import OwnTheorem
 from rtl_models.formal.theorem import Lemma, NotPlanted, Theorem, decided, decided_lemma, refuted
 from rtl_models.formal.theorems import LANES, theorems
 from sim.prove.claim import Finding
-from sim.prove.report import named
+from sim.prove.report import is_meant
+
+AnyTheorem = Theorem | Lemma | OwnTheorem
 
 
 @dataclass(frozen=True)
 class TheoremVerdict:
-    """What was found of a theorem or a lemma, and of its false claim; `unplanted`: the fault's text is
-    not in the module.
+    """What was found of a theorem or a lemma, and of its false claim.
+
+    `unplanted`: the fault's text is not in the module.  `told` shows of a user's module why it does not hold.
     """
 
-    theorem: Theorem | Lemma
+    theorem: AnyTheorem
     finding: Finding
     false_claim: Finding
     unplanted: bool = False
+    told: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -35,13 +40,16 @@ class TheoremVerdict:
         return self.finding.seconds + self.false_claim.seconds
 
 
-def verdict_of(theorem: Theorem | Lemma, cache: Path, seconds: float) -> TheoremVerdict:
+def verdict_of(theorem: AnyTheorem, cache: Path, seconds: float) -> TheoremVerdict:
     """Ask for a theorem, and where it is proved for its false claim, at most so many seconds each.
 
     `cache` keeps what yosys writes.
 
     Raises YosysMissing, Refused, NoSuchSignal, Unreadable, isa.evaluate.smt.SolverMissing, OSError.
     """
+    if isinstance(theorem, OwnTheorem):
+        own = theorem.verdict(cache, seconds)
+        return TheoremVerdict(theorem, own.finding, own.false_claim, told=own.told)
     if isinstance(theorem, Lemma):
         finding = decided_lemma(theorem.claim, seconds)
     else:
@@ -60,13 +68,11 @@ def verdict_of(theorem: Theorem | Lemma, cache: Path, seconds: float) -> Theorem
 _NOT_ASKED = Finding("unknown", 0, reason="not asked: the theorem itself is not proved")
 
 
-def verdicts(asked: Iterable[Theorem | Lemma], cache: Path, seconds: float) -> Iterator[TheoremVerdict]:
+def verdicts(asked: Iterable[AnyTheorem], cache: Path, seconds: float) -> Iterator[TheoremVerdict]:
     """`verdict_of` for each, as they come."""
     return (verdict_of(theorem, cache, seconds) for theorem in asked)
 
 
 def theorems_named(pattern: str, lanes: int = LANES) -> list[Theorem | Lemma]:
     """Those with a word of their name starting with the pattern, or matching it as a glob; all for ""."""
-    known = theorems(lanes)
-    wanted = {claim.name for claim in named([theorem.claim for theorem in known], pattern)}
-    return [theorem for theorem in known if theorem.claim.name in wanted]
+    return [theorem for theorem in theorems(lanes) if is_meant(theorem.name, pattern)]

@@ -61,6 +61,11 @@ class Theorem:
     fault: Fault
 
     @property
+    def name(self) -> str:
+        """That of the claim."""
+        return self.claim.name
+
+    @property
     def design(self) -> SubjectSources:
         """The module that is meant."""
         return design_of(self.subject)
@@ -77,6 +82,11 @@ class Lemma:
 
     claim: Claim
     false_claim: Claim
+
+    @property
+    def name(self) -> str:
+        """That of the claim."""
+        return self.claim.name
 
 
 def decided(theorem: Theorem, equations: str, seconds: float) -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,12 @@ _MENTIONS: Final = (
     (re.compile(r"\b(\w+_pkg)::"), ".sv"),
     (re.compile(r"^ +(\w+) (?:#\(|u_\w+ \()", re.MULTILINE), ".sv"),
 )
-"""How a file says which others it needs; an instance starts a line."""
+"""How a file of the package says which others it needs; an instance starts a line."""
+_COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_WORD: Final = re.compile(r"[A-Za-z_]\w*(?:\.s?vh)?")
+"""A file of anybody else may say it in any way: what it needs are all files that have the name of a word in it."""
+MODULE_ENDINGS: Final = (".sv", ".v")
+_INCLUDED: Final = (".svh", ".vh")
 
 
 def module_names() -> list[str]:
@@ -22,20 +28,49 @@ def module_names() -> list[str]:
     return sorted(file.stem for file in LANES.glob("*.sv") if not file.stem.endswith("_pkg"))
 
 
-def sources_of(module: str) -> dict[str, str]:
+def sources_of(module: str, before: Sequence[Path] = ()) -> dict[str, str]:
     """By file name the texts of a module and of all that it needs: what is included, then packages, then modules.
 
-    Raises ValueError where there is no module of that name.
+    Files in the folders `before` go before those here.  Raises ValueError where there is no module of that name here,
+    and OSError or UnicodeDecodeError for a file of those folders that cannot be read.
     """
     if module not in module_names():
         raise ValueError(f"no lane module is called {module!r}: there are {', '.join(module_names())}")
-    names = _reached([f"{module}.sv"])
-    names.sort(key=lambda name: (0 if name.endswith(".svh") else 1 if name.endswith("_pkg.sv") else 2, name))
-    return {name: (LANES / name).read_text() for name in names}
+    return needed([f"{module}.sv"], before)
 
 
-def _reached(names: list[str]) -> list[str]:
-    texts = [(LANES / name).read_text() for name in names]
-    found = {f"{match}{end}" for text in texts for mention, end in _MENTIONS for match in mention.findall(text)}
-    new = sorted(name for name in found - set(names) if (LANES / name).is_file())
-    return _reached(names + new) if new else names
+def needed(names: Sequence[str], before: Sequence[Path] = ()) -> dict[str, str]:
+    """The texts of these files, of the folders `before` or here, and of all that they need, as `sources_of`."""
+    files = _reached(list(names), before)
+    order = sorted(files, key=lambda name: (_place(name), name))
+    return {name: files[name].read_text(encoding="utf-8") for name in order}
+
+
+def _place(name: str) -> int:
+    return 0 if name.endswith(_INCLUDED) else 1 if Path(name).stem.endswith("_pkg") else 2
+
+
+def _reached(names: list[str], before: Sequence[Path]) -> dict[str, Path]:
+    own = {file.name: file for folder in reversed(before) for file in _files(folder)}
+    found: dict[str, Path] = {}
+    while names:
+        name = names.pop()
+        if name not in found and (file := own.get(name, LANES / name)).is_file():
+            found[name] = file
+            text = file.read_text(encoding="utf-8")
+            names += _mentioned(text, own) if name in own else _instanced(text)
+    return found
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (file for file in sorted(folder.iterdir()) if file.suffix in (*MODULE_ENDINGS, *_INCLUDED))
+
+
+def _instanced(text: str) -> list[str]:
+    return [f"{match}{end}" for mention, end in _MENTIONS for match in mention.findall(text)]
+
+
+def _mentioned(text: str, own: Collection[str]) -> list[str]:
+    words = set(_WORD.findall(_COMMENT.sub(" ", text)))
+    names = (f"{word}{end}" for word in sorted(words) for end in (*MODULE_ENDINGS, ""))
+    return [name for name in names if name in own or (LANES / name).is_file()]

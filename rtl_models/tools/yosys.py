@@ -10,6 +10,7 @@ from typing import Final
 
 from isa.errors import MISSING, LanewiseError, pip_install
 from rtl_models.tools.environment import UNSTARTED, execute, wheel_command
+from rtl_models.tools.sources import MODULE_ENDINGS
 
 _RUN: Final = """
 import signal
@@ -44,7 +45,7 @@ def reading(sources: Mapping[str, str], module: str, parameters: Mapping[str, in
     """
     for name, text in sources.items():
         (directory / name).write_text(text)
-    files = " ".join(f'"{name}"' for name in sources if name.endswith(".sv"))
+    files = " ".join(f'"{name}"' for name in sources if name.endswith(MODULE_ENDINGS))
     values = "".join(f" -chparam {name} {value}" for name, value in parameters.items())
     return f"read_verilog -sv {files}; hierarchy -check -top {module}{values}"
 

@@ -98,10 +98,10 @@ def built_in_claims() -> list[Claim]:
 
 def named(claims: Iterable[Claim], pattern: str) -> list[Claim]:
     """The claims with a word of their name starting with the pattern, matching it as a glob, or covering that form."""
-    wanted = pattern.lower()
-    at_a_word = re.compile(rf"(?<!\w){re.escape(wanted)}")
-    return [
-        claim
-        for claim in claims
-        if at_a_word.search(claim.name.lower()) or fnmatchcase(claim.name.lower(), wanted) or wanted in claim.covers
-    ]
+    return [claim for claim in claims if is_meant(claim.name, pattern) or pattern.lower() in claim.covers]
+
+
+def is_meant(name: str, pattern: str) -> bool:
+    """Whether a word of the name starts with the pattern, or the name matches it as a glob."""
+    wanted, text = pattern.lower(), name.lower()
+    return bool(re.search(rf"(?<!\w){re.escape(wanted)}", text)) or fnmatchcase(text, wanted)

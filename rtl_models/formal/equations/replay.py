@@ -56,18 +56,21 @@ _COMPARED: Mapping[str, Callable[[Bits, Bits], bool]] = {
 
 
 class Replay:
-    """The signals of a module; `given` has by edge the bits of the state that are known: inputs later, at first all."""
+    """The signals of a module; `given` has by edge the bits of the state that are known: inputs later, at first all.
+
+    What is given of an edge may be added until a signal is asked after it.
+    """
 
     def __init__(self, equations: Equations, given: Mapping[int, int]) -> None:
         self._equations, self._given = equations, given
-        self._states = [_State(equations, given.get(0, 0))]
+        self._states: list[_State] = []
 
     def value(self, signal: WireBits) -> int:
         """The number on a signal, without sign.  Raises NoSuchSignal, UnreadableEquations."""
         while len(self._states) <= signal.edge:
-            last, state = self._states[-1], self._given.get(len(self._states), 0)
-            for following, places in self._equations.registers:
-                state = placed(state, places, last.number(following).value)
+            state = self._given.get(len(self._states), 0)
+            for following, places in self._equations.registers if self._states else ():
+                state = placed(state, places, self._states[-1].number(following).value)
             self._states.append(_State(self._equations, state))
         whole = self._states[signal.edge].number(self._equations.wire(signal.wire))
         bits = whole.width if signal.bits is None else signal.bits
@@ -109,10 +112,11 @@ class _State:
             return self._known[name]
         if head == "ite":
             return self.number(args[1] if self.number(args[0]).value else args[2])
-        return _applied(head, [self.number(arg) for arg in args])
+        return applied(head, [self.number(arg) for arg in args])
 
 
-def _applied(operator: str, args: list[Bits]) -> Bits:
+def applied(operator: str, args: list[Bits]) -> Bits:
+    """An operator of SMT-LIB on numbers.  Raises UnreadableEquations."""
     first = args[0]
     if operator in ("bvnot", "bvneg", "not"):
         return _cut(Bits(-first.value - (operator != "bvneg"), first.width), 0, first.width)

@@ -23,7 +23,7 @@ from rtl_models.formal.equations.smt2 import Equations, Expression, NoSuchSignal
 from sim.view.sentences import counted
 
 _SIGNAL = re.compile(r"^(.+?)(?:\[(\d+)\+:(\d+)\])?(?:@(\d+))?$")
-_KINDS = {
+KINDS = {
     "bvadd": "BV_ADD", "bvsub": "BV_SUB", "bvmul": "BV_MUL", "bvneg": "BV_NEG", "bvnot": "BV_NOT", "bvand": "BV_AND",
     "bvor": "BV_OR", "bvxor": "BV_XOR", "bvxnor": "BV_XNOR", "bvshl": "BV_SHL", "bvlshr": "BV_SHR", "bvashr": "BV_ASHR",
     "bvslt": "BV_SLT", "bvsle": "BV_SLE", "bvsgt": "BV_SGT", "bvsge": "BV_SGE",
@@ -31,6 +31,7 @@ _KINDS = {
     "concat": "BV_CONCAT", "ite": "ITE", "=": "EQUAL", "distinct": "DISTINCT",
     "and": "AND", "or": "OR", "xor": "XOR", "not": "NOT",
 }  # fmt: skip
+"""By operator of SMT-LIB, as yosys writes it, its kind for the solver."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +141,8 @@ class Moment:
         head, *args = expression
         if isinstance(head, list):
             return self._indexed(head, args)
-        if head in _KINDS:
-            return self._terms.made(_KINDS[head], *map(self._term, args))
+        if head in KINDS:
+            return self._terms.made(KINDS[head], *map(self._term, args))
         if args == ["state"] and plain(head) in self._equations.functions:
             name = plain(head)
             if name not in self._made:

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.mutation.scenarios.scenario import Steps
 from rtl_models.mutation.scenarios.signals import PortSignal
-from rtl_models.unit_harness import setting_bits
 from rtl_models.unit_values import UNDEFINED, Settings, channel_setting
-from rtl_models.units import Unit
+from rtl_models.units import Unit, setting_bits
 
 _Columns = dict[str, NDArray[np.int64]]
 """By port the numbers of each row, int64 [rows, numbers]."""

@@ -1,0 +1,143 @@
+"""Theorems about a user's modules, of which nothing is known but their ports.
+
+An operator is what it is here.  A streaming unit may have any registers and any latency: it is followed under all
+schedules of its two sides.  The false claim of each is that its results are one higher.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from isa.errors import LanewiseError
+from rtl_models.adapters import Adapter
+from rtl_models.adapters.wrapper import WRAPPER, adapted_sources
+from rtl_models.formal.equations.written import Subject, SubjectSources, derive_equations
+from rtl_models.formal.operators import operator_theorems
+from rtl_models.formal.schedules.proof import proved
+from rtl_models.formal.theorem import Lanes, Theorem, decided, refuted
+from rtl_models.formal.units.offset_contribution import offset_contribution
+from rtl_models.formal.units.pipelines import OutputBits, Pipeline
+from rtl_models.formal.units.quantize_down import quantize_down
+from rtl_models.formal.units.quantized_add import quantized_add
+from rtl_models.operators import OPERATORS
+from rtl_models.tools.sources import MODULE_ENDINGS, sources_of
+from rtl_models.units import UNITS
+from sim.prove.claim import Finding
+
+_PIPELINES: Final[Mapping[str, Callable[[int, bool], Pipeline]]] = {
+    "quantize_down": quantize_down,
+    "offset_contribution": offset_contribution,
+    "quantized_add": quantized_add,
+}
+_NOT_FOLLOWED: Final = {
+    "quantize_down_channels": "what it gives depends on tables that are written between beats, not on its beat alone",
+    "transpose1xw": "what it gives depends on where its beat stands in a frame, not on the beat alone",
+}
+_PART: Final = "it is a part of a unit, and what is proved of parts is about their registers"
+
+
+class NothingProved(LanewiseError):
+    """A module of a user's about which there is no theorem: one sentence, why."""
+
+
+@dataclass(frozen=True)
+class OwnVerdict:
+    """What is found of a theorem and of its false claim; `told` is what shows that it does not hold."""
+
+    finding: Finding
+    false_claim: Finding
+    told: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OwnTheorem:
+    """A theorem about a user's module: about an operator `theorem`, else about the results of a stream."""
+
+    name: str
+    design: SubjectSources
+    results: tuple[OutputBits, ...] = ()
+    theorem: Theorem | None = None
+
+    @property
+    def subject(self) -> Subject:
+        """The module at its parameters."""
+        return self.design.subject
+
+    def verdict(self, cache: Path, seconds: float) -> OwnVerdict:
+        """Ask, so many seconds for one question; `cache` keeps what yosys writes.
+
+        Raises YosysMissing, Refused, NoSuchSignal, UnreadableEquations, isa.evaluate.smt.SolverMissing, OSError.
+        """
+        equations = derive_equations(self.design, cache)
+        if self.theorem is None:
+            return OwnVerdict(*proved(equations, self.results, seconds))
+        finding = decided(self.theorem, equations, seconds)
+        if finding.outcome != "proved":
+            return OwnVerdict(finding, Finding("unknown", 0, reason="not asked: the theorem itself is not proved"))
+        return OwnVerdict(finding, refuted(_one_higher(self.theorem), equations, seconds))
+
+
+def _one_higher(theorem: Theorem) -> Theorem:
+    right = theorem.claim.right
+
+    def higher(*lanes: object) -> Lanes:
+        results = right(*lanes)
+        return {name: lane + 1 for name, lane in results.items()} if isinstance(results, Mapping) else {"": results + 1}
+
+    return replace(theorem, claim=replace(theorem.claim, right=higher))
+
+
+def adapted_theorem(adapter: Adapter, lanes: int, folder: Path) -> OwnTheorem:
+    """That the module of an adapter gives what its unit gives, for so many numbers a beat.
+
+    Raises NothingProved, OSError, UnicodeDecodeError.
+    """
+    unit = adapter.unit.name
+    if unit in _NOT_FOLLOWED:
+        raise NothingProved(f"{adapter.module} cannot be proved to be {unit}: {_NOT_FOLLOWED[unit]}")
+    design = SubjectSources(Subject(WRAPPER, ()), adapted_sources(adapter, lanes, folder))
+    name = f"{unit} by {adapter.module}, {lanes} lanes: {_UNDER_ALL}"
+    return OwnTheorem(name, design, _PIPELINES[unit](lanes, False).results)
+
+
+_UNDER_ALL: Final = "every result is the one due, under all schedules"
+
+
+def own_theorems(folder: Path, lanes: int) -> list[OwnTheorem]:
+    """About the modules of a folder that stand in the place of operators and of units here.
+
+    Raises NothingProved where there are none, OSError, UnicodeDecodeError.
+    """
+    names = sorted({file.stem for file in folder.iterdir() if file.suffix == MODULE_ENDINGS[0]})
+    found = [*_about_operators(names, folder), *_about_units(names, folder, lanes)]
+    if not found:
+        raise NothingProved(f"nothing can be proved of {folder}: {'; '.join(reasons(names))}")
+    return found
+
+
+def reasons(names: Sequence[str]) -> Iterator[str]:
+    """Of modules about which there is no theorem, why."""
+    for name in names:
+        if name not in OPERATORS and name not in _PIPELINES:
+            yield f"{name} is not proved of a module of yours: {_NOT_FOLLOWED.get(name, _PART)}"
+
+
+def _about_operators(names: Sequence[str], folder: Path) -> Iterator[OwnTheorem]:
+    for theorem in operator_theorems():
+        if theorem.subject.module in names:
+            yield OwnTheorem(theorem.name, _own(theorem.subject, folder), theorem=theorem)
+
+
+def _about_units(names: Sequence[str], folder: Path, lanes: int) -> Iterator[OwnTheorem]:
+    for name in (unit for unit in UNITS if unit in names and unit in _PIPELINES):
+        for deep in (False, True):
+            pipeline = _PIPELINES[name](lanes, deep)
+            subject = Subject(name, (("Lanes", lanes), ("Deep", int(deep))))
+            yield OwnTheorem(f"{subject}: {_UNDER_ALL}", _own(subject, folder), pipeline.results)
+
+
+def _own(subject: Subject, folder: Path) -> SubjectSources:
+    return SubjectSources(subject, sources_of(subject.module, [folder]))

@@ -1,0 +1,189 @@
+"""Where a module and what is due of it meet on the way: what both come to is proved there, and forgotten after.
+
+    due       min(max(wrap(RDP(SQRDMULH(wrap(a + b), c), n) + offset), low), high)
+    module    biased = a + b,  product = biased * c,  rounded = ...,  quotient = ...
+
+`biased` and `wrap(a + b)` are the same number, so both become one of which nothing is known but its range; then
+`rounded` and SQRDMULH are asked of that one, and so on to the end: short questions in the place of a long one.  Which
+are the same is guessed by their values on data that are drawn, and proved before it is used.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from random import Random
+from typing import Final
+
+from isa.evaluate.exact import Evaluation
+from isa.lane import Binary, Field, Int, Lane, Saturate, rebuilt
+from rtl_models.formal.equations.replay import Bits, applied
+from rtl_models.formal.equations.unrolling import WireBits
+from rtl_models.formal.schedules.question import Answered, Due, WordQuestion
+from rtl_models.formal.schedules.symbols import Name, Node, Piece, Word, width_of
+from sim.prove.claim import ClaimInputs, Range, input_lane
+
+_DRAWN: Final = 24
+"""Sets of data by which numbers are told apart."""
+_TRIES: Final = 4_096
+"""Draws of data, of which some are not allowed."""
+_FEWEST_BITS: Final = 8
+"""Of what is compared: smaller numbers are alike by chance."""
+_SHARE: Final = 0.2
+"""Of the time that is left, for one place where both may meet."""
+
+
+def answered(word: Word, due: Due, ports: Mapping[str, int], seconds: float) -> Answered:
+    """By way of the places where they meet; where that does not prove it, as it is.  `ports`: bits of each input."""
+    deadline = time.monotonic() + seconds
+    meeting = _Meeting(word, due, ports, deadline)
+    lane = meeting.shortened(due.lane)
+    answer = WordQuestion(word, Due(lane, due.given, due.kinds), ports, deadline, meeting.cuts).answer()
+    if answer.outcome == "proved" or not meeting.cuts:
+        return answer
+    return WordQuestion(word, due, ports, deadline).answer()
+
+
+class _Meeting:
+    """`cuts` are the nodes of the module in the place of which a new number stands."""
+
+    def __init__(self, word: Word, due: Due, ports: Mapping[str, int], deadline: float) -> None:
+        self._due, self._ports, self._deadline = due, ports, deadline
+        self._nodes = [node for node in _nodes_of(word) if node.width >= _FEWEST_BITS and node.name is None]
+        self._known: dict[Lane, Lane] = {}
+        self.cuts: dict[Node, Lane] = {}
+
+    def shortened(self, lane: Lane) -> Lane:
+        """With new numbers in the place of what the module has too."""
+        if lane not in self._known:
+            made = rebuilt(lane, [self.shortened(arg) for arg in lane.args]) if lane.args else lane
+            self._known[lane] = self._met(lane, made)
+        return self._known[lane]
+
+    def _met(self, original: Lane, lane: Lane) -> Lane:
+        """A new number, if the module has it, else the same."""
+        if not _is_kept(original) or original.high - original.low < 1 << _FEWEST_BITS - 1:
+            return lane
+        values = [evaluation.value(original) for evaluation in self._evaluations]
+        found: Lane | None = None
+        for node in self._nodes:
+            if node in self.cuts or not _fits(original, node.width):
+                continue
+            if self._values[node] == [value & (1 << node.width) - 1 for value in values] and self._same(node, lane):
+                found = found or input_lane(f"number {len(self.cuts)}", Range(original.low, original.high))
+                self.cuts[node] = found
+        return found or lane
+
+    def _same(self, node: Node, lane: Lane) -> bool:
+        if _is_product(lane) and node.operation == "bvmul":
+            orders = (node.args, node.args[::-1])
+            return any(all(map(self._proved, args, lane.args)) for args in orders)
+        return self._proved((Piece(node, 0, node.width),), lane)
+
+    def _proved(self, word: Word, lane: Lane) -> bool:
+        now = time.monotonic()
+        until = now + _SHARE * (self._deadline - now)
+        question = WordQuestion(word, Due(lane, self._due.given, self._due.kinds), self._ports, until, self.cuts)
+        return question.answer().outcome == "proved"
+
+    @cached_property
+    def _evaluations(self) -> Sequence[Evaluation]:
+        return [Evaluation(ClaimInputs(signals)) for signals, _ in self._drawn]
+
+    @cached_property
+    def _values(self) -> Mapping[Node, list[int]]:
+        """By node its numbers on the data."""
+        memories = [(data, dict[Node, int]()) for _, data in self._drawn]
+        return {node: [_value(node, data, known) for data, known in memories] for node in self._nodes}
+
+    @cached_property
+    def _drawn(self) -> list[tuple[dict[str, int], _Data]]:
+        """Data that are allowed, as signals of what is due and as symbols of the module."""
+        rng, found = Random(1), list[tuple[dict[str, int], _Data]]()
+        for _ in range(_TRIES):
+            data = _Data({(port, 0): drawn_number(rng, bits) for port, bits in self._ports.items()}, rng)
+            signals = {name: _signal(name, kind, data) for name, kind in self._due.kinds.items()}
+            if Evaluation(ClaimInputs(signals)).value(self._due.given):
+                found.append((signals, data))
+            if len(found) == _DRAWN:
+                break
+        return found
+
+
+class _Data:
+    """The numbers of symbols; those that are not given are drawn."""
+
+    def __init__(self, given: dict[Name, int], rng: Random) -> None:
+        self._numbers, self._rng = given, rng
+
+    def of(self, name: Name, width: int) -> int:
+        if name not in self._numbers:
+            self._numbers[name] = self._rng.getrandbits(width)
+        return self._numbers[name]
+
+
+def drawn_number(rng: Random, bits: int) -> int:
+    """Of any size, word by word."""
+    words = [rng.getrandbits(32) >> rng.choice((0, 0, 8, 16, 24)) for _ in range(-(-bits // 32))]
+    return sum(word << 32 * k for k, word in enumerate(words)) & (1 << bits) - 1
+
+
+def _signal(name: str, kind: Int, data: _Data) -> int:
+    signal = WireBits.named(name)
+    return kind.wrapped(data.of((signal.wire, 0), 0) >> signal.lsb)
+
+
+def _is_kept(lane: Lane) -> bool:
+    """Whether hardware has a number in some form: what is narrowed to a type, and products.
+
+    Where what is between them is forgotten too, such as half of a unit to be added, that it belongs to a shift is lost.
+    """
+    return isinstance(lane, Field | Saturate) or _is_product(lane)
+
+
+def _is_product(lane: Lane) -> bool:
+    return isinstance(lane, Binary) and lane.operator == "multiply"
+
+
+def _fits(lane: Lane, bits: int) -> bool:
+    """Whether so many bits tell each of its numbers from the others; of a product fewer are compared too."""
+    return lane.high - lane.low < 1 << bits or _is_product(lane)
+
+
+def _nodes_of(word: Word) -> Iterator[Node]:
+    """Operands before what is made of them, each once."""
+    seen: set[Node] = set()
+    waiting = [(piece.node, False) for piece in word if piece.node is not None]
+    while waiting:
+        node, done = waiting.pop()
+        if done:
+            yield node
+        elif node not in seen:
+            seen.add(node)
+            inside = [piece.node for arg in node.args for piece in arg if piece.node is not None]
+            waiting += [(node, True), *((one, False) for one in inside)]
+
+
+def _value(node: Node, data: _Data, known: dict[Node, int]) -> int:
+    for one in _nodes_of((Piece(node, 0, node.width),)):
+        if one not in known:
+            known[one] = _computed(one, data, known)
+    return known[node]
+
+
+def _computed(node: Node, data: _Data, known: Mapping[Node, int]) -> int:
+    if node.name is not None:
+        return data.of(node.name, node.width)
+    args = [Bits(_number(arg, known), width_of(arg)) for arg in node.args]
+    if node.operation == "ite":
+        return args[1].value if args[0].value else args[2].value
+    return applied(node.operation, args).value
+
+
+def _number(word: Word, known: Mapping[Node, int]) -> int:
+    value, at = 0, 0
+    for node, low, width in word:
+        bits = low if node is None else known[node] >> low & (1 << width) - 1
+        value, at = value | bits << at, at + width
+    return value

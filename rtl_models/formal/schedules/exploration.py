@@ -1,0 +1,241 @@
+"""All that a streaming module can do, whatever the data are and whoever waits for whom, however long.
+
+The data of beats are symbols, valid and ready are numbers.  From what a reset leaves, every state is followed under the
+four ways that valid and ready may be.  Beats are counted from the oldest that is inside, and what has only to do with
+beats that have left is forgotten: anything may be there.  So a pipeline has as many states as its stages can be full or
+empty, and once no new one is found, all schedules of any length were followed.
+
+    registers                                   held    valid_i  ready_i
+    valid 01, biased a_i of beat 0 + ...        1       1        0         accepted: beat 1; nothing delivered
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from isa.errors import LanewiseError
+from rtl_models.formal.schedules.module import Moment, Registers, SymbolicModule
+from rtl_models.formal.schedules.symbols import Name, Piece, Word, cut, joined, number, renamed_word, symbol, value_of
+
+RESET_EDGES: Final = 16
+"""For which a reset is held."""
+MOST_STATES: Final = 4_096
+"""A module with more is not followed: a pipeline of 12 stages that keeps its bubbles has as many."""
+_HANDSHAKE: Final = ("clk_i", "rst_ni", "valid_i", "ready_i")
+
+
+class NotFollowed(LanewiseError):
+    """A module whose schedule is not a matter of valid and ready alone, or is too long: one sentence, why."""
+
+
+class Step(NamedTuple):
+    """What the two sides do in a cycle."""
+
+    valid: int
+    ready: int
+
+
+STEPS: Final = tuple(Step(valid, ready) for valid in (0, 1) for ready in (0, 1))
+
+
+@dataclass(frozen=True)
+class StreamState:
+    """What is in the registers, how many beats are inside, and whether a result waited in the cycle before."""
+
+    registers: Registers
+    held: int
+    waiting: bool
+
+
+@dataclass(frozen=True)
+class BrokenRule:
+    """A rule of the handshake that a module breaks: after these steps, the last of which shows it."""
+
+    rule: str
+    steps: tuple[Step, ...]
+
+
+@dataclass
+class Explored:
+    """The `states` there are; by output port the `results` of the beat whose turn it was, as words of the whole port,
+    each with the steps after which it is seen; the first rule that is `broken`, if one is.
+
+    The last of the results is `foreign` where it depends on data that are not of its beat: no further is followed.
+    """
+
+    states: int = 0
+    results: dict[str, dict[Word, tuple[Step, ...]]] = field(default_factory=dict)
+    broken: BrokenRule | None = None
+    foreign: bool = False
+
+
+def explored(module: SymbolicModule, ports: Sequence[str], most: int = MOST_STATES) -> Explored:
+    """Follow a module whose results are on these ports.  Raises NotFollowed, NoSuchSignal, UnreadableEquations."""
+    return _Exploration(module, ports, most).run()
+
+
+class _Passed(NamedTuple):
+    """A step: the state after it, and whether a beat was accepted, one delivered, a result shown."""
+
+    following: StreamState
+    accepted: int
+    delivered: int
+    shown: int
+
+
+class _Way(NamedTuple):
+    """How a state was reached first."""
+
+    before: StreamState | None
+    step: Step
+
+
+class _Exploration:
+    """The states that are known, with the way to each, and those that are still to be followed."""
+
+    def __init__(self, module: SymbolicModule, ports: Sequence[str], most: int) -> None:
+        self._module, self._ports, self._most = module, ports, most
+        self._data = {port: bits for port, bits in module.inputs.items() if port not in _HANDSHAKE}
+        self._ways: dict[StreamState, _Way] = {}
+        self._next: dict[tuple[StreamState, Step], _Passed] = {}
+        self._found = Explored(results={port: {} for port in ports})
+
+    def run(self) -> Explored:
+        """Follow every state, then ask whether each leads on."""
+        start = self._after_reset()
+        self._ways[start] = _Way(None, STEPS[0])
+        waiting = deque([start])
+        while waiting and self._found.broken is None and not self._found.foreign:
+            state = waiting.popleft()
+            valid_outputs = {}
+            for step in STEPS:
+                following, valid_outputs[step] = self._followed(state, step)
+                if following not in self._ways:
+                    self._ways[following] = _Way(state, step)
+                    waiting.append(following)
+            for offered in (0, 1):
+                if valid_outputs[Step(offered, 0)] != valid_outputs[Step(offered, 1)]:
+                    self._break("valid_o changes with ready_i, and must not wait for it", state, Step(offered, 0))
+            if len(self._ways) > self._most:
+                raise NotFollowed(
+                    f"it has more than {self._most:,} states of what is where, too many to follow all of them"
+                )
+        self._found.states = len(self._ways)
+        if self._found.broken is None and not self._found.foreign:
+            self._ask_for_progress()
+        return self._found
+
+    def _after_reset(self) -> StreamState:
+        registers = self._module.unknown()
+        for _ in range(RESET_EDGES):
+            registers = self._module.moment(registers, {"rst_ni": number(0, 1)}).following()
+        return StreamState(tuple(_kept(k, word, range(0), 0) for k, word in enumerate(registers)), 0, False)
+
+    def _followed(self, state: StreamState, step: Step) -> tuple[StreamState, int]:
+        """The state an edge later, and whether a result was shown before it."""
+        inputs = {"rst_ni": number(1, 1), "valid_i": number(step.valid, 1), "ready_i": number(step.ready, 1)}
+        if step.valid:
+            inputs |= {port: symbol((port, state.held), bits) for port, bits in self._data.items()}
+        moment = self._module.moment(state.registers, inputs)
+        ready, shown = (self._decided(moment, port, state, step) for port in ("ready_o", "valid_o"))
+        accepted, delivered = step.valid & ready, shown & step.ready
+        there = state.held + accepted
+        if shown and not there:
+            self._break("valid_o is 1 where no beat is inside: one came twice, or of nothing", state, step)
+        elif shown:
+            for port in self._ports:
+                word = moment.wire(port)
+                self._found.results[port].setdefault(word, (*self._steps(state), step))
+                self._found.foreign |= any(node is not None and node.beats - {0} for node, _, _ in word)
+        if state.waiting and not shown:
+            self._break("a result that was not taken is gone: valid_o must stay", state, step)
+        live = range(delivered, there)
+        registers = tuple(_kept(k, word, live, delivered) for k, word in enumerate(moment.following()))
+        following = StreamState(registers, max(0, there - delivered), bool(shown and not delivered))
+        self._next[state, step] = _Passed(following, accepted, delivered, shown)
+        return following, shown
+
+    def _decided(self, moment: Moment, port: str, state: StreamState, step: Step) -> int:
+        word = moment.wire(port)
+        value = value_of(word)
+        if value is None:
+            node = next(piece.node for piece in word if piece.node is not None)
+            of = "what a register held before the reset or of a beat that has left" if node.unknown else "data"
+            when = f" after {len(self._steps(state))} cycles" if self._steps(state) else ""
+            raise NotFollowed(f"{port} depends on {of}{when}: it is followed where it depends on valid and ready alone")
+        return value
+
+    def _break(self, rule: str, state: StreamState, last: Step) -> None:
+        if self._found.broken is None:
+            self._found.broken = BrokenRule(rule, (*self._steps(state), last))
+
+    def _steps(self, state: StreamState) -> tuple[Step, ...]:
+        """Those that lead to a state from the reset."""
+        steps: list[Step] = []
+        way = self._ways[state]
+        while way.before is not None:
+            steps.append(way.step)
+            way = self._ways[way.before]
+        return tuple(reversed(steps))
+
+    def _ask_for_progress(self) -> None:
+        """From every state a beat inside is shown, leaves if results are taken, and then one offered is accepted."""
+        asked = (
+            ("a beat never leaves, though results are taken", Step(0, 1), _is_drained),
+            ("a beat is never accepted, though results are taken", Step(1, 1), lambda _, passed: bool(passed.accepted)),
+            ("valid_o stays 0 until ready_i is 1, and must not wait for it", Step(0, 0), _is_shown),
+        )
+        for rule, step, reached in asked:
+            for state in self._stuck(step, reached):
+                self._break(rule, state, step)
+
+    def _stuck(self, step: Step, reached: Callable[[StreamState, _Passed], bool]) -> Iterator[StreamState]:
+        """The states from which this step, again and again, never comes to what is waited for."""
+        good: set[StreamState] = set()
+        for state in self._ways:
+            path: dict[StreamState, None] = {}
+            at = state
+            while at not in good and at not in path:
+                path[at] = None
+                passed = self._next[at, step]
+                if reached(at, passed):
+                    good.add(at)
+                else:
+                    at = passed.following
+            if at in good:
+                good |= path.keys()
+            else:
+                yield state
+
+
+def _is_drained(state: StreamState, passed: _Passed) -> bool:
+    return bool(passed.delivered) or not state.held
+
+
+def _is_shown(state: StreamState, passed: _Passed) -> bool:
+    return bool(passed.shown) or not state.held
+
+
+def _one_older(name: Name) -> Name:
+    """The name of the same beat when the one before it has left."""
+    port, beat = name
+    return port, None if beat is None else beat - 1
+
+
+def _kept(register: int, word: Word, live: range, delivered: int) -> Word:
+    """What a register has of beats that are inside, numbered anew; the rest is forgotten."""
+    parts, at = [], 0
+    for node, low, width in word:
+        if node is None:
+            parts.append(number(low, width))
+        elif node.unknown or not all(beat in live for beat in node.beats):
+            whole = sum(piece.width for piece in word)
+            parts.append(cut(symbol((f"register {register}", None), whole), at, width))
+        else:
+            part = (Piece(node, low, width),)
+            parts.append(renamed_word(part, _one_older) if delivered else part)
+        at += width
+    return joined(parts)
