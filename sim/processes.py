@@ -125,10 +125,7 @@ def spread_here(work: Callable[[Item], Result], items: Sequence[Item], jobs: int
             try:
                 result: Result = future.result()
             except BrokenProcessPool:
-                raise LostProcess(
-                    "stopped, without a verdict: a process that did a part of the work was ended, by what it ran, such "
-                    "as a golden reference, or by the system, as one does that has no memory left"
-                ) from None
+                raise LostProcess from None
             yield result
 
 
@@ -266,6 +263,12 @@ class LostProcess(LanewiseError):
 
     exit_code = MISSING
 
+    def __init__(self) -> None:
+        super().__init__(
+            "stopped, without a verdict: a process that did a part of the work was ended, by what it ran, such as a "
+            "golden reference, or by the system, as one does that has no memory left"
+        )
+
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
@@ -301,7 +304,7 @@ _work: Callable[[Any], Any]
 
 
 def _begin(work: Callable[[Any], Any], starter: int, sharers: int = 0, many: int | None = None) -> None:
-    """Begin a process of a pool.  On Linux it ends with the process that started it: nobody else wants its results.
+    """Begin a process of a pool, which ends with the process that started it: nobody else wants its results.
 
     With `sharers` it takes no more than its share of the memory that is free, nor than so `many` bytes.
     """
@@ -313,6 +316,11 @@ def _begin(work: Callable[[Any], Any], starter: int, sharers: int = 0, many: int
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         share = min(free * 9 // 10 // sharers, many or free)
         resource.setrlimit(resource.RLIMIT_DATA, (share if hard == resource.RLIM_INFINITY else min(share, hard), hard))
+    leave_interrupts_to(starter)
+
+
+def leave_interrupts_to(starter: int) -> None:
+    """The process that started this one has Ctrl-C, and on Linux this one ends with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

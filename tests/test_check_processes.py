@@ -51,13 +51,14 @@ def test_a_process_that_is_lost_gives_no_verdict(example: Path, statement: str) 
 
 
 def test_an_interrupt_ends_all_processes_without_a_verdict(example: Path, tmp_path: Path) -> None:
-    met = tmp_path / "met"
-    process = subprocess.Popen(
-        command(example, f"open({str(met)!r}, 'a').write(f'{{os.getpid()}} '); __import__('time').sleep(60)"),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    while not met.exists() or len(met.read_text().split()) < 2:
+    met, copies = tmp_path / "met", tmp_path / "copies"
+    words = command(example, f"open({str(met)!r}, 'w').close(); __import__('time').sleep(60)")
+    told = f"open({str(copies)!r}, 'a').write(f'{{os.getpid()}} ')"
+    example.write_text(f"{example.read_text()}\nos.register_at_fork(after_in_child=lambda: {told})\n")
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not met.exists():
         time.sleep(0.01)
+    numbers = copies.read_text().split()
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=30)
     assert (process.returncode, "PASSED" in stdout, "FAILED" in stdout, "Traceback" in stderr) == (
@@ -66,7 +67,7 @@ def test_an_interrupt_ends_all_processes_without_a_verdict(example: Path, tmp_pa
         False,
         False,
     ), stderr
-    assert not any(Path(f"/proc/{number}").exists() for number in met.read_text().split())
+    assert [Path(f"/proc/{number}").exists() for number in numbers] == [False, False]
 
 
 def ends_at_two(number: int) -> int:

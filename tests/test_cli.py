@@ -25,7 +25,7 @@ import sim.command.options
 import sim.command.running.check
 from sim.check import vectors
 from sim.check.aim.aiming import aim
-from sim.check.check import check_job
+from sim.check.check import begin_job
 from sim.command.app import foreign_commands
 from sim.kernels import quantized_multiplier
 from sim.kernels.kernel import Kernel
@@ -235,9 +235,9 @@ def test_a_full_disk_keeps_what_was_compared_and_exits_with_3(
     def hindered(*arguments: Any, **options: Any) -> Any:
         if stop := next(left):
             raise stop
-        return check_job(*arguments, **options)
+        return begin_job(*arguments, **options)
 
-    monkeypatch.setattr(sim.command.running.check, "check_job", hindered)
+    monkeypatch.setattr(sim.command.running.check, "begin_job", hindered)
     result = run(*QUICK, "--json", "--jobs", "1")
     report = json.loads(result.stdout)
     assert (result.exit_code, report["passed"], len(report["implementations"])) == (3, False, 1)

@@ -85,6 +85,14 @@ def check_job(
     A call of compiled code may take so many instructions; `advance` is told, call by call, that one is done; `table`
     says what instructions do.  Raises ToolchainUnavailable; every other failure is in the outcome, an interrupt too.
     """
+    return finish_job(begin_job(kernel, job, vectors, advance, table, engine, max_instructions), vectors, advance)
+
+
+def begin_job(
+    kernel: Kernel, job: Job, vectors: Vectors, advance: Advance = lambda _: None, table: Table = TABLE,
+    engine: Engine = "lockstep", max_instructions: int = MAX_INSTRUCTIONS,
+) -> JobRun | Outcome:  # fmt: skip
+    """Run one implementation on vectors that others may follow, or say why there is none.  As `check_job`."""
     kernel = job.of(kernel)
     image: Image | None = None
     try:
@@ -111,11 +119,21 @@ def check_job(
             code="",
             failure=str(error),
         )
-    return _Run(kernel, job, vectors, implementation, image, code).outcome(advance)
+    run = JobRun(kernel, job, vectors, implementation, image, code)
+    run.go_on(vectors, advance)
+    return run
 
 
-class _Run:
-    """One implementation on all vectors."""
+def finish_job(begun: JobRun | Outcome, vectors: Vectors, advance: Advance = lambda _: None) -> Outcome:
+    """What came of an implementation on all vectors, the first of which are those that it was begun with."""
+    if isinstance(begun, Outcome):
+        return begun
+    begun.go_on(vectors, advance)
+    return begun.outcome()
+
+
+class JobRun:
+    """One implementation on vectors, to which others may be added."""
 
     def __init__(
         self, kernel: Kernel, job: Job, vectors: Vectors, implementation: Implementation, image: Image | None, code: str
@@ -125,11 +143,19 @@ class _Run:
         self._results: list[CallResult] = []
         self._findings: dict[str, GuardFinding] = {}
         self._number = 0
+        self._stopped = ""
         self._divergence = ""
         self._interrupted = False
 
-    def outcome(self, advance: Advance) -> Outcome:
-        stopped = self._run(advance)
+    def go_on(self, vectors: Vectors, advance: Advance) -> None:
+        """Make the calls that were not made yet, unless one of those stopped the run."""
+        self._vectors = vectors
+        if not (self._stopped or self._divergence or self._interrupted):
+            self._stopped = self._run(advance)
+
+    def outcome(self) -> Outcome:
+        """What came of the calls so far."""
+        stopped = self._stopped
         comparison = Comparison(self._kernel, self._vectors, self._results)
         mismatch = self._mismatch(comparison)
         failure = "\n".join(str(part) for part in (stopped, self._divergence, mismatch) if part)
@@ -157,8 +183,8 @@ class _Run:
 
         A program of intrinsics refuses wrong types and numbers by TypeError and ValueError.
         """
-        for number, inputs in enumerate(self._vectors.inputs):
-            self._number = number
+        for number in range(len(self._results), len(self._vectors.inputs)):
+            inputs, self._number = self._vectors.inputs[number], number
             try:
                 result = self._implementation.call(self._kernel.arguments(inputs), call_seed(self._vectors, number))
             except (ExecutionError, CallError, KernelError, TypeError, ValueError) as error:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import NamedTuple, TypeVar, get_args
 
 import typer
 
@@ -16,9 +16,10 @@ from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE, LanewiseError
 from sim.call.call import MAX_INSTRUCTIONS, Engine
 from sim.call.kernel_image import open_kernel
 from sim.call.needs import lacking, processors_named
-from sim.check.aim.aiming import aim
+from sim.check.aim.aiming import Aimed, aim
+from sim.check.aim.power import Power
 from sim.check.amounts import SHORT_LANES
-from sim.check.check import Advance, Job, check_job, jobs_of
+from sim.check.check import Advance, Job, JobRun, begin_job, finish_job, jobs_of
 from sim.check.external import (
     ExternalBackend,
     check_external_backend,
@@ -27,11 +28,12 @@ from sim.check.external import (
 from sim.check.operand_classes import collect_operand_classes
 from sim.check.repair.place import with_faults
 from sim.check.report import Outcome, Report
-from sim.check.separation import separation_of
+from sim.check.separation import Separation, separation_of
 from sim.check.vectors import Vectors
 from sim.command.options import as_compiled, chosen_kernel, chosen_vectors, compile_flags, tell_lacking
 from sim.kernels.kernel import Kernel
-from sim.processes import LostProcess, spread_here
+from sim.meanwhile import spread_meanwhile
+from sim.processes import LostProcess
 from sim.shrink.external import shrink_external_backend
 from sim.shrink.failing import shrink
 from sim.terminal.output import (
@@ -115,11 +117,6 @@ def check(
             hardware = load_backends("rtl", chosen, given) if rtl else []
         jobs = jobs_of(chosen, levels, flags)
         made = chosen_vectors(chosen, SHORT_LANES if rtl and vectors is None else vectors, seed)
-        with progress_bar() as progress:
-            progress.add_task("aiming inputs at the compiled code", total=None)
-            aimed = aim(chosen, jobs, made)
-        made = aimed.added_to(made)
-        separation = separation_of(chosen, made)
     except KeyboardInterrupt:
         fail("interrupted before anything was compared", INTERRUPTED)
     options = {
@@ -142,15 +139,16 @@ def check(
     for job in jobs[:1]:
         if job.source is not None:  # what cannot be built or called is a fault of what was given, no result
             require_fit(open_kernel(chosen, job.source, *job.flags), chosen.symbol, chosen.signature)
-    jobs, outcomes, stopped, hindrance = _run(chosen, jobs, made, runner, limit, hardware, processes)
+    jobs, outcomes, stopped, hindrance, about = _run(chosen, jobs, made, runner, limit, hardware, processes)
+    made = about.vectors
     if not stopped and not hindrance:
         outcomes = with_faults(chosen, jobs, made, outcomes)
     common_flags = fixed_flags(*filter(is_source, chosen.sources))
     report = Report(
         kernel=chosen.name, compiler=compiler, seed=seed, outcomes=outcomes, reproduce=reproduce, stopped=stopped,
         hindrance=hindrance,
-        common_flags=common_flags, engine=runner, separation=separation,
-        tolerance=str(chosen.tolerance or ""), mode=chosen.mode, power=aimed.power,
+        common_flags=common_flags, engine=runner, separation=about.separation,
+        tolerance=str(chosen.tolerance or ""), mode=chosen.mode, power=about.power,
     )  # fmt: skip
     if coverage and not hindrance:
         report = _with_operand_classes(report, chosen, jobs, made)
@@ -181,13 +179,35 @@ class _Stopped(NamedTuple):
     exit_code: int
 
 
+class _Made(NamedTuple):
+    """All vectors of a check, what is known of those that are aimed, and what tells the kernel from others."""
+
+    vectors: Vectors
+    power: Power
+    separation: Separation
+
+
+class _Done(NamedTuple):
+    """What was compared: the jobs, the outcomes of these, then of the hardware; whether that was interrupted, or why
+    it ended early.
+    """
+
+    jobs: list[Job]
+    outcomes: list[Outcome]
+    is_stopped: bool
+    hindrance: str
+    made: _Made
+
+
 _Checked = tuple[int, Outcome | _Stopped]
 """Of a job by its number."""
+_Begun = tuple[int, JobRun | Outcome | _Stopped]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
-    """Checks jobs by their numbers, or hardware, whose numbers follow."""
+    """Checks jobs by their numbers, or hardware, whose numbers follow, on vectors, and on those that are aimed."""
 
     kernel: Kernel
     jobs: Sequence[Job]
@@ -197,26 +217,51 @@ class _Work:
     hardware: Sequence[ExternalBackend]
     advance: Advance
 
-    def __call__(self, number: int) -> _Checked:
-        """The outcome, with its number; errors as text, which goes from one process to another."""
+    def aim(self) -> Aimed | _Stopped:
+        """What is aimed at the builds, or why nothing can be."""
         try:
-            if number >= len(self.jobs):
-                backend = self.hardware[number - len(self.jobs)]
-                return number, check_external_backend(self.kernel, backend, self.vectors)
-            job = self.jobs[number]
-            return number, check_job(
-                self.kernel, job, self.vectors, self.advance, engine=self.engine, max_instructions=self.limit
-            )
+            return aim(self.kernel, self.jobs, self.vectors)
         except LanewiseError as error:
-            return number, _Stopped(str(error), error.exit_code)
-        except (MemoryError, OSError) as error:
-            return number, _Stopped(str(error) or "there is no memory left", MISSING)
+            return _Stopped(str(error), error.exit_code)
+
+    def begin(self, number: int) -> _Begun:
+        """A job on the vectors, with its number."""
+        return number, _told(
+            lambda: begin_job(
+                self.kernel, self.jobs[number], self.vectors, self.advance, engine=self.engine,
+                max_instructions=self.limit,
+            )
+        )  # fmt: skip
+
+    def finish(self, begun: _Begun, aimed: Aimed | _Stopped) -> _Checked:
+        """What came of it on all vectors."""
+        number, run = begun
+        if isinstance(run, _Stopped):
+            return number, run
+        if isinstance(aimed, _Stopped):
+            return number, aimed
+        return number, _told(lambda: finish_job(run, aimed.added_to(self.vectors), self.advance))
+
+    def of_hardware(self, vectors: Vectors) -> Iterator[_Checked]:
+        """What comes of the hardware, whose simulators are of this process."""
+        for number, backend in enumerate(self.hardware, len(self.jobs)):
+            yield number, _told(partial(check_external_backend, self.kernel, backend, vectors))
 
     def by_cost(self) -> list[int]:
         """The jobs that take longest first: what takes long at the end is waited for by all but one process."""
         return sorted(
             range(len(self.jobs)), key=lambda at: (self.jobs[at].source is not None, "-O0" not in self.jobs[at].flags)
         )
+
+
+def _told(work: Callable[[], Result]) -> Result | _Stopped:
+    """What `work` returns; errors as text, which goes from one process to another."""
+    try:
+        return work()
+    except LanewiseError as error:
+        return _Stopped(str(error), error.exit_code)
+    except (MemoryError, OSError) as error:
+        return _Stopped(str(error) or "there is no memory left", MISSING)
 
 
 def _held(texts: Sequence[str]) -> dict[str, int]:
@@ -239,46 +284,57 @@ def _run(
     limit: int,
     hardware: Sequence[ExternalBackend],
     processes: int,
-) -> tuple[list[Job], list[Outcome], bool, str]:
-    """The outcomes of jobs, with those, then of the hardware; whether it was interrupted, and what else ended it early.
+) -> _Done:
+    """Aim inputs at the builds, and compare these and the hardware.
 
     What is finished is kept: nothing that was compared is lost by an interrupt, a full disk or a lack of memory, but
-    the builds under way where there are several processes.
+    the builds under way where there are several processes.  One of these aims while the others have begun with what is
+    not aimed.
 
     Progress is a bar where stderr is a terminal, else a line for every finished check.
     """
     done: dict[int, Outcome] = {}
-    sets, processes = len(vectors.inputs), min(processes, len(jobs))
-    is_stopped, hindrance = False, ""
+    made: _Made | None = None
+    is_stopped, hindrance, processes = False, "", min(processes, len(jobs))
     with progress_bar() as progress:
-        task = progress.add_task("", total=(len(jobs) + len(hardware)) * sets)
+        task = progress.add_task("aiming inputs at the compiled code", total=None)
         advance: Advance = partial(progress.advance, task) if processes == 1 else lambda _: None
         work = _Work(
             kernel=kernel, jobs=jobs, vectors=vectors, engine=engine, limit=limit, hardware=hardware, advance=advance
         )
         try:
-            of_hardware = map(work, range(len(jobs), len(jobs) + len(hardware)))  # whose simulators are of this process
-            for number, outcome in chain(spread_here(work, work.by_cost(), processes), of_hardware):
-                if isinstance(outcome, _Stopped):
-                    if not done or outcome.exit_code != MISSING:
-                        fail(*outcome)
-                    hindrance = outcome.reason
-                    break
-                done[number] = outcome
-                progress.update(task, description=outcome.title, completed=len(done) * sets)
-                if progress.disable:
-                    print_progress(f"{outcome.title}: {outcome.lanes_compared:,} lanes, {outcome.verdict}")
-                if outcome.interrupted:
-                    is_stopped = True
-                    break
+            with spread_meanwhile(work.aim, work.begin, work.finish, work.by_cost(), processes) as (aimed, checked):
+                if isinstance(aimed, _Stopped):
+                    fail(*aimed)
+                every = aimed.added_to(vectors)
+                made = _Made(every, aimed.power, separation_of(kernel, every))
+                sets = len(every.inputs)
+                progress.update(task, description="", total=(len(jobs) + len(hardware)) * sets)
+                for number, outcome in chain(checked, work.of_hardware(every)):
+                    if isinstance(outcome, _Stopped):
+                        if not done or outcome.exit_code != MISSING:
+                            fail(*outcome)
+                        hindrance = outcome.reason
+                        break
+                    done[number] = outcome
+                    progress.update(task, description=outcome.title, completed=len(done) * sets)
+                    if progress.disable:
+                        print_progress(f"{outcome.title}: {outcome.lanes_compared:,} lanes, {outcome.verdict}")
+                    if outcome.interrupted:
+                        is_stopped = True
+                        break
         except LostProcess as error:
             if not done:
                 raise
             hindrance = str(error)
         except KeyboardInterrupt:
             is_stopped = True
+    if made is None:
+        fail("interrupted before anything was compared", INTERRUPTED)
     finished = sorted(done)
-    return [jobs[at] for at in finished if at < len(jobs)], [done[at] for at in finished], is_stopped, hindrance
+    return _Done(
+        [jobs[at] for at in finished if at < len(jobs)], [done[at] for at in finished], is_stopped, hindrance, made
+    )
 
 
 def _debugging(report: Report, name: str, kernel: Kernel, options: Sequence[str]) -> str:
