@@ -35,6 +35,7 @@ from sim.kernels.domain import at_random, input_set
 from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
 from sim.kernels.signature import Pointer
 from sim.kernels.tolerance import all_agree
+from sim.symbolic.reference import TracedReference, traced_reference
 
 READINGS: Final = 3000
 """Conventions that are tried for all readings of the arguments, before the golden reference counts as none of ours."""
@@ -62,14 +63,14 @@ def rivals_of(
     Raises KernelError for a convention that fails.
     """
     rng = np.random.default_rng((seed, FACTORS))
-    rivals, added = list[Rival](), list[CandidateSet]()
+    rivals, added, shapes = list[Rival](), list[CandidateSet](), _Shapes(kernel, checked)
     for name in kernel.conventions:
         if not any(_parts(kernel, name, one) for one in (*checked, *added)):
             found = (one for one in (*tried, *_at_its_steps(kernel, name, checked, rng)) if _parts(kernel, name, one))
             added += islice(found, 1)
         is_apart, same_with = any(_parts(kernel, name, one) for one in (*checked, *added)), ""
         if not is_apart:
-            solved, same_with = _by_solver(kernel, kernel.conventions[name], checked)
+            solved, same_with = _by_solver(kernel, kernel.conventions[name], shapes)
             is_apart = any(_parts(kernel, name, one) for one in solved)
             added += solved if is_apart else []
         rivals.append(Rival(name, True, is_apart, same_with))
@@ -99,7 +100,7 @@ def rivals_of(
         rivals += [Rival(name, False, True) for name in apart]
         added.append(parting)
     for name in same[1:]:
-        solved, same_with = _by_solver(kernel, _golden_by(kernel, output, recognised.roles, name), checked)
+        solved, same_with = _by_solver(kernel, _golden_by(kernel, output, recognised.roles, name), shapes)
         is_apart = any(
             not KernelLanes(kernel, output, [one.inputs]).give(recognised.roles, name, one.golden[output.name].ravel())
             for one in solved
@@ -109,26 +110,40 @@ def rivals_of(
     return Rivals(f"{same[0]} of {recognised.roles}" if same else "", rivals), added
 
 
-def _by_solver(kernel: Kernel, golden: Golden, checked: Sequence[CandidateSet]) -> tuple[list[CandidateSet], str]:
+class _Shapes:
+    """A short shape of the kernel's inputs and a longer one, by `sizes`, their numbers of elements."""
+
+    def __init__(self, kernel: Kernel, checked: Sequence[CandidateSet]) -> None:
+        self._kernel = kernel
+        self._by_size = {one.lanes: one for one in checked if 0 < one.lanes <= MOST_LANES}
+        self._traced: dict[int, TracedReference] = {}
+        self.sizes = sorted({min(self._by_size), max(self._by_size)} if self._by_size else ())
+
+    def traced(self, size: int) -> TracedReference:
+        """The reference on all inputs of a shape, which is the same for all rivals.  Raises as `traced_reference`."""
+        if size not in self._traced:
+            self._traced[size] = traced_reference(self._kernel, self._by_size[size].inputs)
+        return self._traced[size]
+
+
+def _by_solver(kernel: Kernel, golden: Golden, shapes: _Shapes) -> tuple[list[CandidateSet], str]:
     """Input sets that should part the kernel from another golden reference, one at most; else where none can.
 
-    That is said of a short shape and a longer one, by their numbers of elements; "" where it is not known.
+    That is said of shapes, by their numbers of elements; "" where it is not known.
     """
     rival = replace(kernel, golden=golden, conventions={})
-    by_size = {one.lanes: one for one in checked if 0 < one.lanes <= MOST_LANES}
-    sizes = sorted({min(by_size), max(by_size)} if by_size else ())
-    for size in sizes:
-        example = by_size[size].inputs
+    for size in shapes.sizes:
         try:
-            sought = parting(kernel, rival, example, ROUNDS)
+            mine = shapes.traced(size)
+            sought = parting(mine, rival, ROUNDS)
         except LanewiseError:  # numpy that is not followed
             return [], ""
         if sought.inputs is not None:
-            made = candidate_of(kernel, example, sought.inputs)
+            made = candidate_of(kernel, mine.example, sought.inputs)
             return [made] if made is not None and not made.undeclared else [], ""
         if not sought.impossible:
             return [], ""
-    return [], " or ".join(map(str, sizes))
+    return [], " or ".join(map(str, shapes.sizes))
 
 
 def _golden_by(kernel: Kernel, output: Pointer, roles: Roles, name: str) -> Golden:

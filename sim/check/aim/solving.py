@@ -96,12 +96,12 @@ def differences(mine: TracedReference, other: TracedReference) -> Iterator[tuple
                 yield name, number, Equality(a, b, given)
 
 
-def parting(kernel: Kernel, rival: Kernel, example: Inputs, rounds: int) -> Sought:
-    """Ask in so many rounds for inputs of the shape of an example on which two golden references part.
+def parting(mine: TracedReference, rival: Kernel, rounds: int) -> Sought:
+    """Ask in so many rounds for inputs, of the shape of its example, on which a golden reference parts from a rival.
 
-    `impossible`: no inputs do that both take.  Raises Untraceable and KernelError for the references.
+    `impossible`: no inputs do that both take.  Raises Untraceable and KernelError for the rival's.
     """
-    mine, other = (traced_reference(one, example) for one in (kernel, rival))
+    other = traced_reference(rival, mine.example)
     questions = [question for _, _, question in differences(mine, other) if question.given.high]
     spent, left_open = 0, bool(mine.known | other.known) or not questions
     alike = {asked(question).key: question for question in questions if question.one is not question.other}
