@@ -70,6 +70,13 @@ def test_a_function_that_gives_another_is_shown_beside_the_first(fault: str, tmp
     assert verdicts == [True, False]  # the first is what is wanted: there is no other reference
 
 
+def test_of_many_numbers_those_that_are_not_0_are_told(tmp_path: Path) -> None:
+    rare = CODE.replace("return sum - less;", "return sum - less + (x[3] == 5 && x[16] == 77);")
+    _, found = same(tmp_path, SUM, "forwards", "backwards", "--lengths", "17", "--each", "less=3", code=rare)
+    (told,) = found["builds"][0]["not_proved"]
+    assert told["reason"] == "less = 3, x[3] = 5, x[16] = 77 and 15 that are 0"
+
+
 def test_extents_may_be_arithmetic(tmp_path: Path) -> None:
     prototype = (
         "void f(const int8_t x[8 * n], int8_t y[n * 8], const struct { int8_t low; int32_t high; } *b, size_t n)"

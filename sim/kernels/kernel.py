@@ -176,7 +176,10 @@ class Kernel:
         if self.signature.returns:
             wanted[RETURNED] = (self.signature.returns, ())
         if strangers := set(given) - set(wanted):
-            raise KernelError(f"the golden reference of {self.name} returns {min(strangers)!r}, which is no output")
+            raise KernelError(
+                f"the golden reference of {self.name} returns {min(strangers)!r}, which is no output: "
+                f"it must be {', '.join(wanted)}"
+            )
         outputs = {}
         for name, (dtype, shape) in wanted.items():
             must = f"it must be {dtype}{list(shape)}"

@@ -84,7 +84,8 @@ class BuildProof:
 class KernelProof:
     """What a run has found: `ways` says how many questions were decided how, `known` which numbers were not unknown.
 
-    Seconds are of processor time.  `longest` is the greatest length where all are asked for.
+    Seconds are of processor time.  `longest` is the greatest length where all are asked for.  `reference_not_asked`
+    says why builds are compared with each other on all inputs of the domains, whether the reference takes them or not.
     """
 
     shapes: Sequence[Shape]
@@ -99,6 +100,7 @@ class KernelProof:
     solver_seconds: float = 0.0
     interrupted: bool = False
     untraceable: str = ""
+    reference_not_asked: str = ""
     same: bool = False
     is_floating: bool = False
     longest: int | None = None
@@ -126,6 +128,7 @@ class KernelProof:
             "same": self.same,
             "floating_point": self.is_floating,
             "untraceable": self.untraceable,
+            "reference_not_asked": self.reference_not_asked,
             "interrupted": self.interrupted,
             "longest": self.longest,
             "questions": self.questions,

@@ -149,7 +149,7 @@ class SymbolicMachine:
     def _follow_both(self, pc: int, state: SymbolicState, ways: Ways, until: int, depth: int) -> SymbolicState:
         """Both ways of a branch, to where they come together."""
         if depth == MOST_FORKS:
-            raise self._refused(pc, f"it is the {MOST_FORKS}th branch on data inside of others: a loop that data ends?")
+            raise self._refused(pc, f"it branches on data inside of {MOST_FORKS} others: a loop that data ends?")
         join = self._flow.join(pc)
         if join == EXIT:
             join = state.returns[-1] if state.returns else until

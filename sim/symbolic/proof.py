@@ -115,7 +115,7 @@ class Prover:
         found = []
         for number, shape in enumerate(self.proof.shapes):
             self._advance(f"the reference, {shape.name}")
-            traced = traced_reference(self._kernel, shape.example, self._known)
+            traced = self._reference(shape)
             if not traced.cases:
                 raise Untraceable(f"the reference takes no input of {shape.name}")
             self.proof.known |= traced.known
@@ -124,6 +124,16 @@ class Prover:
             few = {name: self._values(lane) for name, lane in _scalars(traced).items() if self._values(lane)}
             self.proof.each = {**self.proof.each, **few}
         return found
+
+    def _reference(self, shape: Shape) -> TracedReference:
+        """The reference in a shape; where it is not traced, builds are compared without it."""
+        try:
+            return traced_reference(self._kernel, shape.example, self._known)
+        except Untraceable as error:
+            if not self._same or self._kernel.valid is not None:
+                raise
+            self.proof.reference_not_asked = str(error)
+            return traced_reference(self._kernel, shape.example, self._known, with_outputs=False)
 
     def _chosen(self, name: str) -> Sequence[int] | None:
         return self._each.get(name, self._each.get(name.rpartition(".")[2]))
@@ -486,11 +496,14 @@ def _scalars(traced: TracedReference) -> dict[str, Read]:
 
 
 def _in_words(reference: TracedReference, values: Mapping[Place, int]) -> str:
-    """Numbers of inputs by their names, a dozen of them at most, and how many more."""
+    """Numbers of inputs by their names, those that are not 0 of more than a dozen, and how many more there are."""
     single = {lane.place for lane in _scalars(reference).values()}
+    said = sorted(values)
+    if len(said) > _MOST_SAID:
+        said = [place for place in said if values[place]][:_MOST_SAID] or said[:_MOST_SAID]
     words = [
         f"{place.file.removeprefix('in.')}{'' if place in single else f'[{place.index}]'} = {values[place]}"
-        for place in sorted(values)
+        for place in said
     ]
-    more = len(words) - _MOST_SAID
-    return ", ".join(words[:_MOST_SAID]) + (f" and {more} more" if more > 0 else "")
+    rest = [values[place] for place in values if place not in said]
+    return ", ".join(words) + (f" and {len(rest)} {'more' if any(rest) else 'that are 0'}" if rest else "")

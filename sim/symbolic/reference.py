@@ -33,7 +33,7 @@ from sim.symbolic.numbers.elementwise import equal, less, negated, settled
 from sim.symbolic.numbers.floats import bits_of, format_of, is_floating, operation
 from sim.symbolic.numbers.integers import SymbolicInt, is_symbolic
 from sim.symbolic.numbers.known_names import lanes_passed_on
-from sim.symbolic.numbers.tracing import Untraceable, Way, every_way
+from sim.symbolic.numbers.tracing import Untraceable, Way, every_way, line_raising
 from sim.symbolic.simplify import simplified
 from sim.symbolic.unknowns import cut_out
 
@@ -321,7 +321,9 @@ def is_refusal(kernel: Kernel, example: Inputs, inputs: Mapping[Where, Read], wa
             if type(error) is type(way.raised):
                 return True
         else:
-            raise Untraceable(f"traced, the golden reference raises {type(way.raised).__name__}: {way.raised}")
+            assert way.raised is not None
+            raised = f"{type(way.raised).__name__}: {way.raised}"
+            raise Untraceable(f"{line_raising(way.raised)}: traced, the golden reference raises {raised}")
     raise Untraceable(f"it is not known which inputs the golden reference refuses: {way.raised}")
 
 

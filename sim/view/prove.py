@@ -124,8 +124,10 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
     spoken.append("all other numbers: any of their domains")
     if proof.outcome == "proved":
         spoken.append("on the way: no byte outside of the arrays, no undefined byte in an output, registers kept")
+    if proof.reference_not_asked:
+        spoken.append(f"which inputs the golden reference refuses is not known: {proof.reference_not_asked}")
     ways = ", ".join(f"{number:,} by {how}" for how, number in sorted(proof.ways.items()))
-    spoken.append(f"questions: {proof.questions:,} ({ways})")
+    spoken.append(f"questions: {proof.questions:,}" + (f" ({ways})" if ways else ""))
     for sentence in spoken:
         console.print(escape(sentence), highlight=False, soft_wrap=True)
     if proof.untraceable:

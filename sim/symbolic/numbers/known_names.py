@@ -47,7 +47,7 @@ _numbers = count()
 def lanes_passed_on(references: dict[str, Any]) -> Iterator[None]:
     """Let numpy's names, and `int` and `len` of the modules of references, take lanes.
 
-    `references` are globals of one more module.
+    `references` are globals of one more module, whose arrays unknown numbers may index.
     """
     modules = [vars(module) for name, module in list(sys.modules.items()) if name.startswith(_REFERENCES)]
     kept = {name: getattr(np, name) for name in (*_TYPES, *_MAKERS)}
@@ -58,13 +58,16 @@ def lanes_passed_on(references: dict[str, Any]) -> Iterator[None]:
         for (module, _, function), formula in ((name.rpartition("."), made) for name, made in BY_FORMULA.items())
         if (real := vars(sys.modules[module])[function] if module in sys.modules else None) is not None
     }
-    replaced = [
-        (names, name, value) for names in [*modules, references] for name, value in list(names.items())
+    replaced: list[tuple[dict[str, Any], str, Any, Any]] = [
+        (names, name, value, formulas[value]) for names in [*modules, references] for name, value in names.items()
         if type(value) is FunctionType and value in formulas
+    ] + [
+        (references, name, value, value.view(_Table)) for name, value in references.items()
+        if type(value) is np.ndarray and value.dtype.kind in "iub"
     ]  # fmt: skip
     try:
-        for names, name, value in replaced:
-            names[name] = formulas[value]
+        for names, name, _, value in replaced:
+            names[name] = value
         for name in _TYPES:
             setattr(np, name, _integer_type(kept[name]))
         for name, maker in _MAKERS.items():
@@ -73,12 +76,19 @@ def lanes_passed_on(references: dict[str, Any]) -> Iterator[None]:
             names[name] = builtins[name]
         yield
     finally:
-        for names, name, value in replaced:
+        for names, name, value, _ in replaced:
             names[name] = value
         for name, value in kept.items():
             setattr(np, name, value)
         for names, name in changed:
             names.pop(name, None)
+
+
+class _Table(np.ndarray[Any, Any]):
+    """An array of known numbers, in which what unknown numbers index is looked up."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return array_of(self.view(np.ndarray))[index] if has_symbolic(index) else super().__getitem__(index)
 
 
 class _StandsFor(type):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
+from traceback import walk_tb
 from typing import Generic, NoReturn, TypeVar
 
 import numpy as np
@@ -109,6 +110,13 @@ def decided(condition: Lane) -> bool:
     yes = run.script[at] if at < len(run.script) else True
     run.taken.append((condition, yes))
     return yes
+
+
+def line_raising(error: BaseException) -> str:
+    """File and line of the caller's that an error was raised in, or in what it called."""
+    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    file, line = [found for found in frames if not found[0].startswith(_OWN)][-1]
+    return f"{file}:{line}"
 
 
 def refuse(reason: str, unknown: Iterable[Lane] = ()) -> NoReturn:
