@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from sim.check.check import Job
 from sim.check.repair.place import find_fault
 from sim.check.vectors import make_vectors
+from sim.kernels.kernel import Inputs
 from support.faulty import EACH, Faulty, faulty_kernel, ties_away, wide
 
 
@@ -24,6 +26,36 @@ def test_what_may_have_been_left_out_of_any_addend_is_told_of_all_or_of_no_line(
     if more:
         assert str(found).startswith("which of many lines is at fault is not known: every lane is right with asr ")
     assert set(found.lines) == (set() if more else {f"kernel.c:{line}" for line in (4, 5, 6, 7)})
+
+
+@pytest.mark.parametrize(
+    ("lines", "golden", "told"),
+    [
+        (
+            "x = (a[i] + half) >> 4;\nx ^= b[i] - half;\nx += half * a[i];",
+            lambda i: ((wide(i, "a") + 8 >> 4) ^ wide(i, "b") - 8) + 8 * wide(i, "a"),
+            {4},
+        ),
+        (
+            "x = (a[i] + half) >> 4;\nx ^= b[i] * 16 + half >> 4;\nx += b[i] * 32 + half >> 5;",
+            lambda i: ((wide(i, "a") + 8 >> 4) ^ wide(i, "b")) + wide(i, "b"),
+            {4, 6},
+        ),
+        (
+            "half += i;\nx = (a[i] + half) >> 4;\nx ^= b[i];",
+            lambda i: (wide(i, "a") + 8 + np.cumsum(np.arange(len(i["a"]))) >> 4) ^ wide(i, "b"),
+            {4, 6, 7},
+        ),
+    ],
+    ids=["needed by all", "needed by one", "stored again"],
+)
+def test_of_the_lines_that_take_a_wrong_variable_one_is_told_that_alone_needs_another_number(
+    lines: str, golden: Callable[[Inputs], np.ndarray], told: set[int], tmp_path: Path
+) -> None:
+    faulty = Faulty(f"int half = 7;\n{EACH}int x;\n{lines}\noutput[i] = x; }}", golden)
+    kernel = faulty_kernel(faulty, tmp_path)
+    found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
+    assert set(found.lines) == {f"kernel.c:{line}" for line in told}
 
 
 HELPED = """static int rounded(int x)

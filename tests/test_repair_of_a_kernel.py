@@ -338,12 +338,13 @@ KERNELS = {
             output[i] += 3 * ((x + 32) >> 6); }""",
         lambda i: ties_away(wide(i, "a") - wide(i, "b"), 4) + 3 * ties_away(wide(i, "a") - wide(i, "b"), 6),
     ),
-    "a variable that several lines take": Faulty(
-        "int half = 7; // FAULT\n" + EACH + """
-            output[i] = (a[i] + half) >> 4;
-            output[i] ^= b[i] - half;
-            output[i] += half * a[i]; }""",
-        lambda i: ((wide(i, "a") + 8 >> 4) ^ wide(i, "b") - 8) + 8 * wide(i, "a"),
+    "an element of a constant vector": Faulty(
+        """const int32x4_t factors = {3, 5, 7, 11}; // FAULT
+        for (int i = 0; i + 4 <= n; i += 4) {
+            const int32x4_t x = vmulq_s32(vld1q_s32(a + i), factors);
+            vst1q_s32(output + i, veorq_s32(x, vld1q_s32(b + i)));
+        }""",
+        lambda i: (wide(i, "a") * np.resize([3, 5, 8, 11], len(i["a"]))) ^ wide(i, "b"),
     ),
 }  # fmt: skip
 

@@ -14,6 +14,8 @@ from sim.toolchain.image import Image
 _SLOT: Final = re.compile(r"(?P<verb>ld|st)u?r(?P<part>s?[bhw]?) (?P<letter>[bhsdqwx])(?P<number>\d+|zr), \[[^\]]*\]")
 _MOVE: Final = re.compile(r"f?mov (?P<to>[dwx])\d+, (?P<source>[vdwx])(?P<number>\d+)(?:\.d\[(?P<half>\d)\])?")
 
+_LITERAL: Final = re.compile(r"ldr [dq]\d+, \[x(?P<number>\d+)(?:, #\w+)?\]")
+
 
 class Access(NamedTuple):
     """A load or store of a slot of the stack, which is so many bytes up from the stack pointer.
@@ -150,6 +152,17 @@ class ExecutedCode:
             return bool(stores) and self.line(stores[-1]) == self.line(pc)
         made = next(self.sources(pc, access.register), None) if access.register is not None else None
         return made is not None and self.line(made.pc) == self.line(pc)
+
+    def is_literal(self, pc: int) -> bool:
+        """Whether an instruction loads a constant of the program into a vector register."""
+        match = _LITERAL.fullmatch(self.instructions[pc].text)
+        if match is None:
+            return False
+        register = Place("x", int(match["number"]))
+        made = next(self.sources(pc, register), None)
+        if made is not None and self.instructions[made.pc].form.mnemonic == "add":
+            made = next(self.sources(made.pc, register), None)
+        return made is not None and self.instructions[made.pc].form.mnemonic in ("adr", "adrp")
 
     def user(self, pc: int) -> int | None:
         """The first instruction of another line behind that takes what this line makes of it, by order of addresses."""

@@ -191,8 +191,8 @@ class _Lines:
     def _where_used(self, repair: Repair, change: Alternative) -> list[int]:
         """The instruction itself; of a constant also those that keep it or compute with it.
 
-        They are told alone where functions open: a compiler makes a constant before, and once for several lines.  Where
-        several lines need another number of a variable that is kept on the stack, what computes with it is right.
+        They are told alone where functions open: a compiler makes a constant before, and once for several lines.  Of
+        those that fetch a variable from the stack, one is told only where it alone needs another number there.
         """
         pc, instruction, access = change.pc, change.original, self._code.accesses.get(change.pc)
         if (
@@ -201,12 +201,12 @@ class _Lines:
             and all(lane.value is not None for lane in change.instruction.lanes[:1])
         ):
             users = list(self._fetched(pc, 0))  # 0 is kept
-        elif not instruction.places_read or instruction.form.mnemonic == "movk":
+        elif not instruction.places_read or instruction.form.mnemonic == "movk" or self._code.is_literal(pc):
             users = list(self._users(pc))
         else:
             return [pc]
         need = {self._code.line(use.pc) for use in users if use.number is not None and self._needs(repair, use)}
-        told = [use.pc for use in users if use.load is None or len(need) < 2]
+        told = [use.pc for use in users if use.number is None or not need or need == {self._code.line(use.pc)}]
         return told if told and self._code.opens(pc) else [pc, *told]
 
     def _needs(self, repair: Repair, use: _Use) -> bool:

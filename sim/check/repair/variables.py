@@ -14,7 +14,7 @@ from isa.instruction import Form
 from isa.lane import U64, Int, Lane, Load, Memory, Place, Write, load, maximum, minimum, read, rebuilt, select
 from isa.operands import General, Scalar, Vector
 from isa.semantics.elementwise import Body, Writes
-from sim.check.repair.alternative import MISSING, STEP, Alternative
+from sim.check.repair.alternative import MISSING, NEAR, STEP, Alternative
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.steps import ELEMENTS, Change, computes, operands_of, with_body, with_results
 
@@ -44,7 +44,10 @@ _WITH_LANES: Final[dict[str, Callable[[Lane, Lane, Int], Lane]]] = {
 
 
 def other_values(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
-    """An instruction that takes another variable, or has one for its result, or reaches the element beside."""
+    """An instruction that takes another variable, or has one for its result, or reaches the element beside.
+
+    Of what loads a constant of the program, one that is another number in one element.
+    """
     instruction, access = code.instructions[pc], code.accesses.get(pc)
     variables = code.variables.get(code.start(pc), {})
     form = instruction.form
@@ -68,6 +71,12 @@ def other_values(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
                 yield Alternative(pc, STEP, instruction, changed, says)
         if not access.is_load and access.slot in variables:
             yield from _first_elements(code, pc)
+    elif code.is_literal(pc):
+        for bits in ELEMENTS:
+            for at, by in product(range(instruction.writes[0].bits // bits), (1, -1)):
+                changed = with_body(instruction, with_results(form, _beside_it(at, by), bits))
+                says = f"with 1 {'added to' if by > 0 else 'taken from'} element {at} of {bits} bits"
+                yield Alternative(pc, NEAR, instruction, changed, says)
     elif "[x" in instruction.text:
         if not instruction.stores:
             yield from _in_its_place(code, pc)
@@ -168,6 +177,12 @@ def _instead(slot: int) -> Reach:
 @cache
 def _further(slot: int, bits: int, size: int) -> Reach:
     return lambda address: U64.wrap(address + load(_address(slot), bits // 8) * size)
+
+
+@cache
+def _beside_it(number: int, by: int) -> Change:
+    """One lane that is another number."""
+    return lambda lane, element, at: lane + by * (at.value == number)
 
 
 @cache
