@@ -21,6 +21,7 @@ from time import process_time
 import long.planted.held_out.kernels as held_out
 import long.planted.held_out_again.kernels as held_out_again
 import long.planted.held_out_blame.kernels as held_out_blame
+import long.planted.held_out_calls.kernels as held_out_calls
 import long.planted.held_out_trust.kernels as held_out_trust
 import long.planted.in_sight.kernels as in_sight
 from long.planted.planted import PlantedKernel
@@ -36,6 +37,7 @@ CORPORA = {
     "held out again": held_out_again.CORPUS,
     "held out blame": held_out_blame.CORPUS,
     "held out trust": held_out_trust.CORPUS,
+    "held out calls": held_out_calls.CORPUS,
 }
 LANES, SEED = 2000, 1
 """Those of a default check."""
