@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,6 +55,30 @@ def test_of_the_lines_that_take_a_wrong_variable_one_is_told_that_alone_needs_an
 ) -> None:
     faulty = Faulty(f"int half = 7;\n{EACH}int x;\n{lines}\noutput[i] = x; }}", golden)
     kernel = faulty_kernel(faulty, tmp_path)
+    found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
+    assert set(found.lines) == {f"kernel.c:{line}" for line in told}
+
+
+@pytest.mark.parametrize(
+    ("lines", "factor", "told"),
+    [
+        ("output[i] = (a[i] * FACTORS[1] >> 2) ^ b[i];", [1, 7, 4], {3, 8}),
+        ("output[i] = (a[i] * FACTORS[1] >> 2);\noutput[i] ^= b[i] * FACTORS[1];", [1, 7, 7], {3}),
+        ("output[i] = (a[i] * FACTORS[1] >> 2);\noutput[i] ^= b[i] * FACTORS[1];", [1, 7, 6], {8}),
+    ],
+    ids=["taken once", "taken twice", "one line takes another number"],
+)
+def test_a_table_with_a_wrong_number_is_told_by_the_line_it_was_written_on(
+    lines: str, factor: list[int], told: set[int], tmp_path: Path
+) -> None:
+    _, one, other = factor
+
+    def golden(i: Inputs) -> Any:
+        return (wide(i, "a") * one >> 2) ^ (wide(i, "b") * (other if "\n" in lines else 1))
+
+    kernel = faulty_kernel(Faulty(f"{EACH}\n{lines} }}", golden), tmp_path)
+    table = "\n\nstatic const int FACTORS[3] = {1, 6, 2};\n"
+    kernel.sources[0].write_text(table + kernel.sources[0].read_text())
     found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
     assert set(found.lines) == {f"kernel.c:{line}" for line in told}
 

@@ -139,6 +139,14 @@ class Repeater:
                 if STACK_TOP - STACK_SIZE <= address < STACK_TOP:
                     yield step.pc, address - sp
 
+    def loads_of_data(self, call: PreparedCall, limit: int) -> Iterator[tuple[int, int, int]]:
+        """What is read of the program's own data: the instruction's address, that of the data, and how many bytes."""
+        ranges = [range(s.address, s.address + s.size) for s in self._image.segments]
+        for _, step in self._steps(call, limit):
+            for address, data in step.reads_memory:
+                if any(address in each for each in ranges):
+                    yield step.pc, address, len(data)
+
     def _steps(self, call: PreparedCall, limit: int) -> Iterator[tuple[int, Step]]:
         """What is executed, with the stack pointer before it, up to a fault."""
         machine = self._machine

@@ -17,8 +17,11 @@ class Alternative:
 
     `before` is the register that holds another number before the instruction, which then is as it was: what made that
     number may be at fault as well.  Where that other number is the old one and a constant more, `is_more`, the constant
-    may have been left out of any of the addends that the number is a sum of.  `calls` are the addresses of the calls of
-    its function for which alone it is another instruction: then these are at fault, and not the function.
+    may have been left out of any of the addends that the number is a sum of; of a 0, of any sum behind.
+
+    `calls` are the addresses of the calls of its function for which alone it is another instruction: then these are at
+    fault, and not the function.  `table` is where the data were written that hold another number: they are at fault, or
+    the instruction, if it alone takes that number.
     """
 
     pc: int
@@ -29,6 +32,7 @@ class Alternative:
     before: Place | None = None
     is_more: bool = False
     calls: tuple[int, ...] = ()
+    table: str = ""
 
     @property
     def blamed(self) -> int:

@@ -62,6 +62,10 @@ def alternatives_of(pc: int, instruction: Instruction) -> Iterator[Alternative]:
     if _KEEPS_ZERO.fullmatch(instruction.text):
         numbers = _round("mov", "w", 0)
         yield from _with_steps(pc, STEP, instruction, (keeping(instruction.form, number) for number in numbers))
+    elif zero := _ZERO.fullmatch(instruction.text):
+        for text in (f"mov {zero['to']}, #{_written(number)}" for number in _round("mov", "w", 0)):
+            with suppress(UnknownInstruction, ValueError):
+                yield Alternative(pc, STEP, instruction, _named(text), f"as {text}", is_more=True)
     if "sp" in instruction.text or "x29" in instruction.text:
         return
     seen = {instruction.text}
@@ -144,8 +148,6 @@ def _far(pc: int, instruction: Instruction) -> Iterator[str]:
         yield from (
             number["before"] + _written(other) for other in _round(number["name"], operands, int(number["number"], 0))
         )
-    if zero := _ZERO.fullmatch(instruction.text):
-        yield from (f"mov {zero['to']}, #{_written(other)}" for other in _round("mov", operands, 0))
     if shifted := _SHIFTED.fullmatch(instruction.text):
         yield from (f"{shifted['before']}{shifted['kind']} #{_written(other)}" for other in range(1, 32))
     if mnemonic in _PART and len(parts) == 3 and parts[2].startswith("#"):

@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 
 from isa.instruction import Instruction
 from isa.lane import Place
-from sim.toolchain.image import Image
+from sim.toolchain.data_lines import data_lines
+from sim.toolchain.image import Image, ImageError, SourceLine
 
 _SLOT: Final = re.compile(r"(?P<verb>ld|st)u?r(?P<part>s?[bhw]?) (?P<letter>[bhsdqwx])(?P<number>\d+|zr), \[[^\]]*\]")
 _MOVE: Final = re.compile(r"f?mov (?P<to>[dwx])\d+, (?P<source>[vdwx])(?P<number>\d+)(?:\.d\[(?P<half>\d)\])?")
@@ -64,6 +65,21 @@ class ExecutedCode:
     @cached_property
     def _starts(self) -> list[int]:
         return sorted(symbol.address for symbol in self._image.symbols.values())
+
+    def data_line(self, address: int) -> str:
+        """The source line that the program's data at an address were written on, or else what they are called."""
+        for symbol in self._image.symbols.values():
+            if symbol.address <= address < symbol.address + symbol.size:
+                line = self._data_lines.get(symbol.address)
+                return str(line) if line is not None else f"the data of {symbol.name}"
+        return ""
+
+    @cached_property
+    def _data_lines(self) -> dict[int, SourceLine]:
+        try:
+            return data_lines(self._image)
+        except ImageError:
+            return {}
 
     def is_signed(self, pc: int, slot: int) -> bool:
         """Whether a variable of the function that an instruction is in has a sign: a short one, by how it is loaded."""

@@ -131,6 +131,10 @@ class _Lines:
         if change.calls:
             yield self._code.line(change.blamed)
             return
+        if change.table:
+            yield change.table
+            if len({self._code.line(each.pc) for each in repair.changes}) > 1:
+                return
         for address in self._where_used(repair, change):
             yield self._code.line(address)
         if change.rank in (ONE_OFF, MISSING):
@@ -194,17 +198,12 @@ class _Lines:
         They are told alone where functions open: a compiler makes a constant before, and once for several lines.  Of
         those that fetch a variable from the stack, one is told only where it alone needs another number there.
         """
-        pc, instruction, access = change.pc, change.original, self._code.accesses.get(change.pc)
-        if (
-            access is not None
-            and not access.is_load
-            and all(lane.value is not None for lane in change.instruction.lanes[:1])
-        ):
-            users = list(self._fetched(pc, 0))  # 0 is kept
-        elif not instruction.places_read or instruction.form.mnemonic == "movk" or self._code.is_literal(pc):
-            users = list(self._users(pc))
-        else:
+        pc, instruction = change.pc, change.original
+        if change.is_more and change.before is None:
+            return [pc, *self._sums_behind(pc)]
+        if instruction.places_read and instruction.form.mnemonic != "movk" and not self._code.is_literal(pc):
             return [pc]
+        users = list(self._users(pc))
         need = {self._code.line(use.pc) for use in users if use.number is not None and self._needs(repair, use)}
         told = [use.pc for use in users if use.number is None or not need or need == {self._code.line(use.pc)}]
         return told if told and self._code.opens(pc) else [pc, *told]
@@ -241,6 +240,27 @@ class _Lines:
         stores, loads = self._code.accesses_of(store)
         for load in loads:
             yield from self._users(load, load, number if len(stores) == 1 else None)
+
+    def _sums_behind(self, pc: int) -> list[int]:
+        """The instructions behind that keep a constant, or pass on in a sum what is more in it."""
+        found, pending = dict[int, None](), [pc]
+        while pending:
+            at = pending.pop()
+            if at in found:
+                continue
+            found[at] = None
+            access = self._code.accesses.get(at)
+            if access is not None and not access.is_load:
+                pending += self._code.accesses_of(at)[1]
+            for made in self._instructions[at].places_written:
+                for user in sorted(user for user in self._instructions if user > at):
+                    instruction, kept = self._instructions[user], self._code.accesses.get(user)
+                    is_sum = made in _addends_of(instruction) or instruction.form.mnemonic in _CARRIERS
+                    if made in instruction.places_read and (is_sum or (kept is not None and not kept.is_load)):
+                        pending.append(user)
+                    if made in instruction.places_written:
+                        break
+        return [*found]
 
 
 def _addends_of(instruction: Instruction) -> Sequence[Place]:

@@ -14,6 +14,7 @@ from sim.check.repair.alternatives import alternatives_of
 from sim.check.repair.callers import called_otherwise
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.steps import LEFT_OUT, SPOILT, with_body, with_results
+from sim.check.repair.tables import other_elements
 from sim.check.repair.trials import RepairTrials
 from sim.check.repair.variables import left_out_variables, other_values
 from sim.check.repair.wider import wider, wider_variables
@@ -46,7 +47,7 @@ def find_repairs(code: ExecutedCode, trials: RepairTrials, one_computes: bool = 
         for changes in candidates:
             if trials.spent > limit + WORK // 2 * bool(found):  # what else is right matters more than what is
                 break
-            lines = {code.line(change.blamed) for change in changes if change.rank != FOLLOWS}
+            lines = {code.line(change.blamed) + change.table for change in changes if change.rank != FOLLOWS}
             if any(lines == repair.lines for repair in found):
                 continue
             if trials.are_right_with({change.pc: change.instruction for change in changes}):
@@ -73,7 +74,7 @@ def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequ
     alone = [change for pc in places for change in alternatives_of(pc, code.instructions[pc])]
     alone += [change for pc in places for change in other_values(code, pc)]
     in_turn = _in_turn(alone)
-    yield ([change] for change in alone if change.rank == NEAR)
+    yield (*([change] for change in alone if change.rank == NEAR), *other_elements(code, trials))
     yield (
         *(changes for pc in places for changes in wider(code, pc)),
         *wider_variables(code),

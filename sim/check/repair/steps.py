@@ -156,8 +156,8 @@ def missing_steps(instruction: Instruction) -> Iterator[Step]:
 
 
 def keeping(form: Form, number: int) -> Step:
-    """A store of a constant instead."""
-    return Step(f"of {number}", _keeping(form, number))
+    """A store of a constant instead of 0."""
+    return Step(f"of {number}", _keeping(form, number), is_more=True)
 
 
 @cache

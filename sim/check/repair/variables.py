@@ -194,7 +194,7 @@ def _reaching(form: Form, moved: Reach) -> Body:
             Write(Memory(moved(w.place.address), w.place.size), w.bits, w.lanes)
             if isinstance(w.place, Memory)
             else Write(
-                w.place, w.bits, [_loading(lane, lambda one: load(moved(one.address), one.size)) for lane in w.lanes]
+                w.place, w.bits, [with_loads(lane, lambda one: load(moved(one.address), one.size)) for lane in w.lanes]
             )
             for w in form.body(*operands)
         )
@@ -209,7 +209,9 @@ def holding(form: Form, number: int) -> Body:
     def body(*operands: Any) -> Writes:
         return tuple(
             Write(
-                w.place, w.bits, [_loading(lane, lambda one: Int(8 * one.size, False).wrap(number)) for lane in w.lanes]
+                w.place,
+                w.bits,
+                [with_loads(lane, lambda one: Int(8 * one.size, False).wrap(number)) for lane in w.lanes],
             )
             for w in form.body(*operands)
         )
@@ -217,11 +219,11 @@ def holding(form: Form, number: int) -> Body:
     return body
 
 
-def _loading(lane: Lane, instead: Callable[[Load], Lane]) -> Lane:
+def with_loads(lane: Lane, instead: Callable[[Load], Lane]) -> Lane:
     """An expression with another one for each load in it."""
     if isinstance(lane, Load):
         return instead(lane)
-    return rebuilt(lane, [_loading(arg, instead) for arg in lane.args])
+    return rebuilt(lane, [with_loads(arg, instead) for arg in lane.args])
 
 
 @cache

@@ -17,6 +17,6 @@ void sine_q15(const int16_t *in, int16_t *output, size_t length)
         sum = COEFFICIENTS[2] + times(sum, square);  //! operand: sum = COEFFICIENTS[2] + times(sum, x);
         sum = COEFFICIENTS[1] + times(sum, square);  //! index: sum = COEFFICIENTS[0] + times(sum, square);
         sum = COEFFICIENTS[0] + times(sum, square);  //! sign: sum = COEFFICIENTS[0] - times(sum, square);
-        output[i] = (int16_t)clamp(times(sum, x), -32768, 32767);  //! bound: output[i] = (int16_t)clamp(times(sum, x), -32767, 32767);
+        output[i] = (int16_t)clamp(times(sum, x), -32768, 32767);  //! bound: output[i] = (int16_t)clamp(times(sum, x), -30000, 32767);
     }
 }
