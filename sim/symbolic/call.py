@@ -81,7 +81,7 @@ class Path:
     `outputs` are the elements of each output array in C order, and the result under its name; `saturates` is 1 where
     QC is set.  `faults` says what a caller may not find, such as a register that was not kept.  `branches` are the
     instructions after which it depends on inputs how the code goes on, with their names.  `addresses` are those of the
-    example.
+    example.  `lost` is what registers held at the entry that must be kept, and what they hold.
     """
 
     condition: Lane
@@ -91,6 +91,7 @@ class Path:
     instructions: int
     branches: Mapping[str, Collection[str]]
     addresses: Mapping[Place, int]
+    lost: tuple[tuple[Lane, Lane], ...] = ()
 
 
 class _Filled:
@@ -159,14 +160,15 @@ class SymbolicCall:
             element = element_type(self._kernel.signature.returns)
             held = machine.held(state, self._kernel.signature.result)
             outputs[RETURNED] = [number(self._s, cut(held, 0, element.bits), element)]
-        faults = [*not_kept(self._s, before, state), *undefined_outputs(outputs)]
+        lost = not_kept(self._s, before, state)
+        faults = [*lost, *undefined_outputs(outputs)]
         saturates = self._s.number(0)
         for condition in self._s.sorted(state.saturated):  # in their order nothing is put in between
             saturates = self._s.computed("maximum", saturates, condition)
         addresses = {leaf.place: at // times for leaf, (times, at) in entry.places.items() if isinstance(leaf, Read)}
         way = Path(
             condition=self._s.number(1), outputs=outputs, saturates=saturates, faults=tuple(faults),
-            instructions=machine.executed, branches=machine.branches, addresses=addresses,
+            instructions=machine.executed, branches=machine.branches, addresses=addresses, lost=tuple(lost.values()),
         )  # fmt: skip
         return [way]
 
@@ -451,14 +453,14 @@ def possibility(required: Collection[Lane]) -> Callable[[tuple[Lane, ...]], bool
     return is_possible
 
 
-def not_kept(s: Simplifier, entry: Mapping[Place, Pieces], state: SymbolicState) -> list[str]:
-    """The registers that a function must give back as they were at its entry and does not."""
-    found = []
+def not_kept(s: Simplifier, entry: Mapping[Place, Pieces], state: SymbolicState) -> dict[str, tuple[Lane, Lane]]:
+    """The registers that a function must give back as they were at its entry and does not: what they held and hold."""
+    found = {}
     for place in PRESERVED:
         bits = 64 if place.file == "v" else place.bits
         was, now = (number(s, cut(of[place], 0, bits), Int(bits, False)) for of in (entry, state.registers))
         if was is not now:
-            found.append(f"{name_of(place)} is not given back as it was")
+            found[f"{name_of(place)} is not given back as it was"] = was, now
     return found
 
 

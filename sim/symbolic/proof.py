@@ -10,7 +10,7 @@ import resource
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import product
 from pathlib import Path as FilePath
 from typing import Any
@@ -23,7 +23,7 @@ from isa.lane import Constant, Floating, Lane, Place, Read, constant, operands_f
 from sim.call.call import CompiledKernel, Implementation, ProgramKernel
 from sim.kernels.input_tree import Where
 from sim.kernels.inputs import edited
-from sim.kernels.kernel import Kernel
+from sim.kernels.kernel import Inputs, Kernel
 from sim.prove.claim import Outcome, any_of
 from sim.symbolic.call import ADDRESS, PLACED, UNDEFINED, Path, SymbolicCall, SymbolicProgramCall, input_leaf
 from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
@@ -81,11 +81,12 @@ class Prover:
         self._kernel, self._builds, self._same = kernel, builds, same
         self._kernels = {name: replace(kernel, symbol=symbol) for name, symbol in (symbols or {}).items()}
         self._first: dict[tuple[int, int], Mapping[str, list[Lane]]] = {}
+        self._beside, self._tried_kernel = "the reference", kernel
         self._each, self._known, self._any_length = each, known, any_length
         self._seconds, self._jobs, self._kept_in, self._advance = seconds, jobs, kept_in, advance
         self._substituted: dict[object, dict[Lane, Lane]] = {}
         self._pairs: dict[tuple[Lane, Lane, Lane], _Pair] = {}
-        self._undefined: dict[tuple[str, int], list[Equality]] = {}
+        self._suspected: dict[tuple[str, int], dict[str, Equality]] = {}
         self._given_of: dict[tuple[Lane, Lane], Lane] = {}
         if each:
             shapes = [shape._replace(example=edited(shape.example, self._asked_about)) for shape in shapes]
@@ -156,6 +157,12 @@ class Prover:
         kernel = self._kernels.get(build.build, self._kernel)
         call = SymbolicProgramCall(kernel) if image is None else SymbolicCall(kernel, image)
         numbers = ProgramKernel(kernel) if image is None else CompiledKernel(image, kernel, engine="machine")
+        first = self.proof.builds[0] if self._same else None
+        if build is first:
+            self._beside, self._tried_kernel = (
+                build.build,
+                replace(self._kernel, golden=partial(_outputs_of, kernel, numbers)),
+            )
         for number, reference in references:
             shape = self.proof.shapes[number]
             self._advance(f"{build.build}, {shape.name}")
@@ -174,10 +181,15 @@ class Prover:
                 build.faults += [f"{shape.name}: {fault}" for fault in path.faults if fault not in build.faults]
                 for which, case in enumerate(reference.cases):
                     self._pair(build, number, reference, which, case, path)
-            if len(build.refused) + len(build.faults) > before and not self._same:
+            is_told = first is None or (build is not first and not first.refused and not first.faults)
+            if len(build.refused) + len(build.faults) > before and is_told:
                 stopped = self._stopped(reference, call.stopped_under)
                 self._try(
-                    build, numbers, reference, number, [*stopped, *self._undefined.pop((build.build, number), ())]
+                    build,
+                    numbers,
+                    reference,
+                    number,
+                    [*stopped, *self._suspected.pop((build.build, number), {}).values()],
                 )
 
     def _stopped(self, reference: TracedReference, conditions: Sequence[Lane]) -> Iterator[Equality]:
@@ -193,7 +205,7 @@ class Prover:
         suspected: Sequence[Equality],
     ) -> None:  # fmt: skip
         """Run a build that is not followed, or does what no caller may find: inputs that show it refute it."""
-        if wrong := wrong_call(self._kernel, called, reference, suspected):
+        if wrong := wrong_call(self._tried_kernel, called, reference, suspected, self._beside):
             element = OutputElement(build.build, shape, wrong.output, wrong.number)
             reason = f"{_in_words(reference, wrong.values) or 'the example'}: {wrong.reason}"
             build.failures.append(
@@ -264,6 +276,11 @@ class Prover:
                     given = given & negated(less(lane, constant(leaf.low))) & less(lane, constant(leaf.high + 1))
                     self.proof.refused_inputs = True
             given = self._given_of[case.given, condition] = SIMPLIFIER.simplified(settled(given))
+        lost = [Equality(self._with(now, by), self._with(was, by), given) for was, now in path.lost]
+        suspected = self._suspected.setdefault((build.build, shape), {})
+        for question in lost:
+            if question.one is not question.other:
+                suspected.setdefault("a register", question)
         outputs = case.outputs
         if self._same and build is self.proof.builds[0]:
             self._first[shape, which] = {n: [self._with(x, by) for x in of] for n, of in path.outputs.items()}
@@ -286,7 +303,7 @@ class Prover:
             for index, (lane, wanted) in enumerate(zip(path.outputs[name], lanes, strict=True)):
                 made = self._with(lane, by)
                 if _is_undefined(made):  # a fault says so
-                    self._undefined.setdefault((build.build, shape), [Equality(made, wanted, given)])
+                    suspected.setdefault("undefined bytes", Equality(made, wanted, given))
                     build.elements += 1
                     continue
                 if is_floating(dtype):
@@ -495,15 +512,21 @@ def _scalars(traced: TracedReference) -> dict[str, Read]:
     return found
 
 
+def _outputs_of(kernel: Kernel, called: Implementation, inputs: Inputs) -> Mapping[str, Any]:
+    """What a build that others are compared with leaves, as a golden reference would return it."""
+    return next(iter(called.call(kernel.arguments(inputs), PLACED).outputs.values()))
+
+
 def _in_words(reference: TracedReference, values: Mapping[Place, int]) -> str:
     """Numbers of inputs by their names, those that are not 0 of more than a dozen, and how many more there are."""
     single = {lane.place for lane in _scalars(reference).values()}
-    said = sorted(values)
+    inputs = {lane.place for lane in reference.inputs.values()}
+    said = sorted(place for place in values if place in inputs)
     if len(said) > _MOST_SAID:
         said = [place for place in said if values[place]][:_MOST_SAID] or said[:_MOST_SAID]
     words = [
         f"{place.file.removeprefix('in.')}{'' if place in single else f'[{place.index}]'} = {values[place]}"
         for place in said
     ]
-    rest = [values[place] for place in values if place not in said]
+    rest = [values[place] for place in values if place in inputs and place not in said]
     return ", ".join(words) + (f" and {len(rest)} {'more' if any(rest) else 'that are 0'}" if rest else "")

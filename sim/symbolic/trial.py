@@ -58,13 +58,17 @@ class WrongCall:
 
 
 def wrong_call(
-    kernel: Kernel, called: Implementation, reference: TracedReference, suspected: Iterable[Equality]
+    kernel: Kernel,
+    called: Implementation,
+    reference: TracedReference,
+    suspected: Iterable[Equality],
+    beside: str = "the reference",
 ) -> WrongCall | None:
     """The first of some inputs that the reference takes on which a call is wrong; None where none is.
 
     Inputs for which an equality that is `suspected` does not hold come behind the example.  Wrong is what a check
     refuses: another number than the reference has, and what no caller may find.  Nothing is said of calls that need
-    what is not there.  Raises KernelError where the reference fails.
+    what is not there.  `beside` is what the kernel's reference is called.  Raises KernelError where that fails.
     """
     for tried, (inputs, values) in enumerate(_some_inputs(reference, suspected)):
         wanted = kernel.expected(inputs)
@@ -82,7 +86,7 @@ def wrong_call(
                 for name, array in wanted.items():
                     if (apart := np.flatnonzero(~agreement(outputs[name], array, kernel.tolerance))).size:
                         made, golden = outputs[name].flat[apart[0]], array.flat[apart[0]]
-                        reason = f"it is {made}, of the reference {golden}"
+                        reason = f"it is {made}, of {beside} {golden}"
                         return WrongCall(inputs, values, name, int(apart[0]), reason, seed)
     return None
 

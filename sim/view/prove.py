@@ -135,13 +135,17 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
 
 
 def _not_proved(proof: KernelProof, build: BuildProof) -> list[str]:
-    found = [*build.faults, *build.refused, *([f"not for all lengths: {build.any_length}"] if build.any_length else [])]
+    found, refuted = [*build.faults, *build.refused], list[str]()
+    if build.any_length:
+        found.append(f"not for all lengths: {build.any_length}")
     for failure in build.failures:
         shape, element = proof.shapes[failure.element.shape].name, failure.element
         what = f"{element.output}[{element.number}] in {shape}" if element.output else f"a call in {shape}"
         alike = f" and {failure.elements - 1} like it" if failure.elements > 1 else ""
         called = "" if failure.call_seed is None else f" (called with the seed {failure.call_seed})"
-        found.append(f"{failure.outcome}, {what}{alike}: {failure.reason}{called}")
+        told = refuted if failure.outcome == "counter-example" else found
+        told.append(f"{failure.outcome}, {what}{alike}: {failure.reason}{called}")
+    found = refuted + found
     more = len(found) - _MOST_SHOWN
     return [*found[:_MOST_SHOWN], f"and {more} more"] if more > 0 else found
 

@@ -46,7 +46,7 @@ def any_length_questions(kernel: Kernel, image: Image, example: Inputs) -> AnyLe
     asked, facts, machine = followed.asked, followed.facts, followed.machine
     for end in followed.ends:
         if faults := not_kept(s, followed.registers, end):
-            raise NoInduction(faults[0])
+            raise NoInduction(next(iter(faults)))
         for name, covered in end.covered.items():
             if not facts.at_most(end.assumed, followed.length, covered):
                 raise NoInduction(f"it is not shown that all elements of {name!r} are written")
