@@ -83,6 +83,19 @@ def test_a_table_with_a_wrong_number_is_told_by_the_line_it_was_written_on(
     assert set(found.lines) == {f"kernel.c:{line}" for line in told}
 
 
+@pytest.mark.parametrize("number", [7, 100_007])
+def test_where_a_compiler_puts_a_constant_in_the_place_of_its_name_both_lines_are_told(
+    number: int, tmp_path: Path
+) -> None:
+    faulty = Faulty(
+        f"const int half = {number};\n{EACH}\noutput[i] = (b[i] ^ half) >> 2;\noutput[i] ^= a[i]; }}",
+        lambda i: ((wide(i, "b") ^ number + 1) >> 2) ^ wide(i, "a"),
+    )
+    kernel = faulty_kernel(faulty, tmp_path)
+    found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
+    assert set(found.lines) == {"kernel.c:4", "kernel.c:6"}
+
+
 HELPED = """static int rounded(int x)
 {
  return (x + 8) >> 4;

@@ -168,10 +168,10 @@ def _round(name: str, operands: str, number: int) -> Iterator[int]:
     if (
         name in ("movi", "mvni")
         or (operands.startswith("x") and name == "mov")
-        or (operands.startswith("w") and name in ("mov", "add", "sub", "cmp", "subs", "and", "orr"))
+        or (operands.startswith("w") and name in ("mov", "add", "sub", "cmp", "subs", "and", "orr", "eor"))
     ):
         yield from (0, 1, -1, -number, ~number, 2 * number, number // 2)
-        for bits in range(1, 32):
+        for bits in range(32):
             yield from (1 << bits, (1 << bits) - 1, -1 << bits, number + (1 << bits), number - (1 << bits))
     elif "sh" in name or name in ("asr", "lsr", "lsl", "ext", "ssra", "usra"):
         yield from range(32)

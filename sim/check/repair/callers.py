@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Final
 
 from isa.instruction import Instruction
 from isa.lane import Int, Lane, Place, Write, constant, load, read, select
@@ -14,7 +15,8 @@ from sim.check.repair.steps import with_body
 
 Calls = tuple[int, ...]
 """The addresses of the instructions that call a function."""
-CALL_BYTES = 4
+WORD_BYTES: Final = 4
+"""Of an instruction."""
 
 
 def calls_by_line(code: ExecutedCode, start: int) -> dict[str, Calls]:
@@ -45,7 +47,7 @@ def only_from(code: ExecutedCode, change: Alternative, callers: Sequence[Calls])
     for calls, returns_to in zip(callers, islice(_return_addresses(code, change.pc), len(callers)), strict=True):
         is_one = constant(0)
         for call in calls:
-            is_one |= returns_to.equals(call + CALL_BYTES)
+            is_one |= returns_to.equals(call + WORD_BYTES)
         is_called &= is_one
     changed = _where(is_called, change.instruction, change.original)
     return replace(change, instruction=changed) if changed is not None else None

@@ -8,6 +8,7 @@ instructions, much is right by chance.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -18,7 +19,7 @@ from isa.operands import General
 from sim.call.kernel_image import open_kernel
 from sim.check.check import Job
 from sim.check.repair.alternative import FOLLOWS, MISSING, ONE_OFF, Alternative
-from sim.check.repair.callers import Calls, calls_by_line, only_from
+from sim.check.repair.callers import WORD_BYTES, Calls, calls_by_line, only_from
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.fault import FaultLines
 from sim.check.repair.search import Repair, find_repairs
@@ -37,6 +38,7 @@ _SUMS: Final = ("add", "adds", "sub", "subs", "neg", "negs", "sxtw", "uxtw", "du
 """What passes a constant on that is more in one of its operands,"""
 _ADDED_TO: Final = ("madd", "msub", "smaddl", "smsubl", "umaddl", "umsubl")
 """and what does so in the last one."""
+_IMMEDIATE: Final = re.compile(r"#(-?(?:0x[0-9a-f]+|\d+))")
 DEEPEST: Final = 3
 """Functions that call each other which are gone through from a changed one up."""
 MOST: Final = 4
@@ -135,7 +137,7 @@ class _Lines:
             yield change.table
             if len({self._code.line(each.pc) for each in repair.changes}) > 1:
                 return
-        for address in self._where_used(repair, change):
+        for address in (*self._where_used(repair, change), *self._put_in_place(change)):
             yield self._code.line(address)
         if change.rank in (ONE_OFF, MISSING):
             user = self._code.user(change.pc)
@@ -207,6 +209,23 @@ class _Lines:
         need = {self._code.line(use.pc) for use in users if use.number is not None and self._needs(repair, use)}
         told = [use.pc for use in users if use.number is None or not need or need == {self._code.line(use.pc)}]
         return told if told and self._code.opens(pc) else [pc, *told]
+
+    def _put_in_place(self, change: Alternative) -> Iterator[int]:
+        """The stores of variables that nothing loads, of a number that the instruction has: a compiler put it there."""
+        pc = change.pc
+        numbers = {int(number, 0) for number in _IMMEDIATE.findall(change.original.text)}
+        if not change.original.places_read or change.original.form.mnemonic == "movk":
+            made, pc = change.original.places_written, pc + WORD_BYTES
+            while (more := self._instructions.get(pc)) and (more.form.mnemonic, more.places_written) == ("movk", made):
+                pc += WORD_BYTES
+            numbers |= {self._trials.held(pc, place) or 0 for place in made}
+        among = {sign * number % 2**32 for number in numbers for sign in (1, -1)}
+        for store, kept in self._code.accesses.items():
+            is_near = self._code.start(store) == self._code.start(pc) and self._code.line(store) != self._code.line(pc)
+            if among and is_near and not kept.is_load and kept.register and not self._code.accesses_of(store)[1]:
+                number = self._trials.held(store, kept.register)
+                if number is not None and number % 2**32 in among:
+                    yield store
 
     def _needs(self, repair: Repair, use: _Use) -> bool:
         """Whether lanes are wrong where what is repaired is not seen by a line that fetches a variable."""

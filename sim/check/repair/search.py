@@ -58,10 +58,10 @@ def find_repairs(code: ExecutedCode, trials: RepairTrials, one_computes: bool = 
 
 
 def _near_alone(code: ExecutedCode, trials: RepairTrials) -> Iterator[Sequence[Alternative]]:
-    """One instruction each that computes something else that is near."""
+    """One instruction each that computes something else that is near; a constant may be of another line there."""
     for pc in sorted(trials.reached):
         instruction = code.instructions[pc]
-        if not instruction.is_branch and _matters(code, trials, pc):
+        if instruction.places_read and not instruction.is_branch and _matters(code, trials, pc):
             yield from ([change] for change in alternatives_of(pc, instruction) if change.rank == NEAR)
 
 

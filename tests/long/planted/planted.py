@@ -64,7 +64,8 @@ class PlantedKernel:
         lines, right = self.text().splitlines(), replace(self, line=0).text().splitlines()[self.line - 1]
         numbers = {self.line}
         if lines[self.line - 1].strip() in ("", "nop"):
-            assigned = right.split()[1].rstrip(",") if self.source.suffix == ".s" else right.split("=")[0].split()[-1]
+            target = right.split("=")[0].rstrip("+- ")
+            assigned = right.split()[1].rstrip(",") if self.source.suffix == ".s" else target.split()[-1]
             variable = re.compile(rf"\b{assigned.partition('[')[0]}\b")
             with_it = [number for number, line in enumerate(lines, 1) if variable.search(line)]
             before, behind = [n for n in with_it if n < self.line], [n for n in with_it if n > self.line]
