@@ -98,7 +98,7 @@ def test_another_seed_gives_other_random_vectors() -> None:
     [
         (
             ("check", "nothing"),
-            "there is no kernel 'nothing': the kernels are arithmetic_addition, conv2d, ",
+            "there is no kernel 'nothing': the kernels are activation_table, arithmetic_addition, ",
         ),
         (("check", "quantize_down", "--opt", "O9"), "--opt takes some of O0,O1,O2,O3,Os,Oz, not 'O9'"),
         (("check", "quantize_down", "--opt", ","), "--opt takes some of"),

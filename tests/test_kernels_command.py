@@ -88,7 +88,7 @@ def test_what_no_operator_stands_for_is_said() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("show", "nothing"), "lanewise: there is no kernel 'nothing': the kernels are arithmetic_addition, conv2d, "),
+        (("show", "nothing"), "lanewise: there is no kernel 'nothing': the kernels are activation_table, arithmetic"),
         (
             ("show", "transpose1xw", "--mode", "page"),
             "the kernel 'transpose1xw' has no mode 'page': its modes are acl_19_08",
@@ -144,6 +144,7 @@ GENERATORS = {
     "requantize": "sim.kernels.requantize.configure",
     "fully_connected": "sim.kernels.fully_connected.configure",
     "conv2d": "sim.kernels.conv2d.configure",
+    "activation_table": "sim.kernels.activation_table.configure",
     "depthwise_conv2d": "sim.kernels.depthwise_conv2d.configure",
     "arithmetic_addition": "sim.kernels.arithmetic_addition.configure",
     "interleave4x4": "sim.kernels.interleave4x4.configure",

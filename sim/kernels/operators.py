@@ -3,6 +3,7 @@
 Each has `validate`, a configure step and a run on arrays, whole or window by window: see docs/operators.md.
 """
 
+from sim.kernels.activation_table.configure import ActivationTable
 from sim.kernels.arithmetic_addition.configure import ArithmeticAddition
 from sim.kernels.conv2d.configure import Conv2d
 from sim.kernels.conv2d.golden import Geometry
@@ -27,6 +28,7 @@ from sim.kernels.requantize.golden import Channels, FloatScale, IntegerScale
 from sim.kernels.transpose1xw.configure import Transpose1xW
 
 __all__ = [
+    "ActivationTable",
     "ArithmeticAddition",
     "BorderSize",
     "Channels",

@@ -13,7 +13,8 @@ import numpy.typing as npt
 import tflite
 
 TYPES = {name.lower(): value for name, value in vars(tflite.TensorType).items() if isinstance(value, int)}
-VERSIONS = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4, "ADD": 2, "MAX_POOL_2D": 2}
+VERSIONS = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4}
+VERSIONS |= dict.fromkeys(("ADD", "MAX_POOL_2D", "LOGISTIC", "TANH"), 2)
 """Of an operator, from which on it takes int8."""
 
 
