@@ -2,8 +2,8 @@
 
 The modes of uint8 + uint8 -> uint8 are named by the backend (see `golden.FOLDED`) and take ad, bd and t as arguments;
 `page` is what the public page says for the same types.  The other modes are named by their types, such as
-`f32_u8_to_u8`; they take the quantization itself, and whether ReLU is asked for.  Apart from them stands `tflite`, the
-integer add of TFLite and CMSIS-NN, which takes multipliers and shifts.
+`f32_u8_to_u8`; they take the quantization itself, and whether ReLU is asked for.  Apart from them stand `tflite`, the
+integer add of TFLite and CMSIS-NN, which takes multipliers and shifts, and `tflite_s16`, TFLite's of 16 bits.
 Sources: docs/spec/quantized_add.md; docs/spec/neighbours.md section 13; what Init accepts is in
 `sim.kernels.quantized_add.configure`.
 """
@@ -15,15 +15,18 @@ from itertools import product
 from pathlib import Path
 
 from sim.golden.addition import LEFT_SHIFT
+from sim.golden.fixed_point import INT32_MAX
 from sim.kernels.domain import LONGEST, Domain
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.quantized_add import (
     conventions,
     golden,
+    golden_tflite_s16,
     program,
     program_tflite,
     vectors,
     vectors_tflite,
+    vectors_tflite_s16,
 )
 from sim.kernels.signature import Pointer, ScalarArgument, Signature
 
@@ -88,6 +91,17 @@ _TFLITE_SIGNATURE = Signature(
         ScalarArgument("upper", "uint8"),
     )
 )
+_TFLITE_S16_SIGNATURE = Signature(
+    (
+        Pointer("a", "int16", ("length",)),
+        Pointer("b", "int16", ("length",)),
+        Pointer("output", "int16", ("length",), direction="out"),
+        ScalarArgument("length", "uint64"),
+        *(argument for argument in _TFLITE_SIGNATURE.arguments[4:-2] if "offset" not in argument.name),
+        ScalarArgument("lower", "int16"),
+        ScalarArgument("upper", "int16"),
+    )
+)
 
 
 def _folded_arguments(inputs: Inputs) -> Inputs:
@@ -126,25 +140,28 @@ def _page_arguments(inputs: Inputs) -> Inputs:
     return arguments | {"activation": number, "parameter_0": first, "parameter_1": second}
 
 
-def _tflite_arguments(inputs: Inputs) -> Inputs:
+def _tflite_s16_arguments(inputs: Inputs) -> Inputs:
     by = inputs["parameters"]
     return {
         "a": inputs["a"],
         "b": inputs["b"],
         "length": len(inputs["a"]),
-        "a_offset": -by.a_zero,
         "a_multiplier": by.a.multiplier,
         "a_shift": by.a.shift,
-        "b_offset": -by.b_zero,
         "b_multiplier": by.b.multiplier,
         "b_shift": by.b.shift,
         "left_shift": by.left_shift,
-        "offset": by.output_zero,
         "multiplier": by.total.multiplier,
         "shift": by.total.shift,
         "lower": by.lower,
         "upper": by.upper,
     }
+
+
+def _tflite_arguments(inputs: Inputs) -> Inputs:
+    by = inputs["parameters"]
+    zeros = {"a_offset": -by.a_zero, "b_offset": -by.b_zero, "offset": by.output_zero}
+    return {**_tflite_s16_arguments(inputs), **zeros}
 
 
 _FOLDED_PROGRAMS: Mapping[str, tuple[program.Sum, program.Round]] = {
@@ -242,5 +259,26 @@ _TFLITE = Kernel(
         "offset": Domain(0, 255),
     },
 )
-MODES = {kernel.mode: kernel for kernel in (*_FOLDED, _PAGE, *_TYPED, _TFLITE)}
+_TFLITE_S16 = Kernel(
+    name="quantized_add",
+    symbol="quantized_add_tflite_s16",
+    sources=_TFLITE.sources,
+    signature=_TFLITE_S16_SIGNATURE,
+    golden=partial(conventions.output_of, steps=golden_tflite_s16.steps),
+    steps=golden_tflite_s16.steps,
+    arguments=_tflite_s16_arguments,
+    corners=vectors_tflite_s16.corners,
+    sample=vectors_tflite_s16.sample,
+    long_sample=partial(vectors_tflite_s16.sample, longest=LONGEST),
+    program=program_tflite.add_row_of_16_bits,
+    conventions=golden_tflite_s16.OTHERS,
+    mode="tflite_s16",
+    summary="TFLite's integer add of int16 tensors of any scales: three rescalings with double rounding",
+    domain={
+        **dict.fromkeys(("a_multiplier", "b_multiplier", "multiplier"), Domain(0, INT32_MAX)),
+        **dict.fromkeys(("a_shift", "b_shift", "shift"), Domain(-31, 0)),
+        "left_shift": Domain(0, golden_tflite_s16.LEFT_SHIFT),
+    },
+)
+MODES = {kernel.mode: kernel for kernel in (*_FOLDED, _PAGE, *_TYPED, _TFLITE, _TFLITE_S16)}
 KERNEL = MODES["neon_ties_away"]

@@ -104,16 +104,17 @@ def steps(a: Uint8Array, b: Uint8Array, parameters: Parameters) -> Steps:
     for values, zero, scale in ((a, parameters.a_zero, parameters.a), (b, parameters.b_zero, parameters.b)):
         difference = values.astype(np.int32) - np.int32(zero)
         shifted = shift_left_wrap(difference, parameters.left_shift)
-        operands.append({"offset": difference, "left shift": shifted, **_scaled(shifted, scale)})
+        operands.append({"offset": difference, "left shift": shifted, **scaled(shifted, scale)})
     first, second = operands
     total = first["shift"] + second["shift"]
-    scaled = _scaled(total, parameters.total)
-    placed = scaled["shift"] + np.int32(parameters.output_zero)
+    whole = scaled(total, parameters.total)
+    placed = whole["shift"] + np.int32(parameters.output_zero)
     output = to_bytes(clamp(placed, parameters.lower, parameters.upper))
     opened = {f"a {name}": values for name, values in first.items()}
-    return {"a": a, "b": b, **opened, "sum": total, **scaled, "offset": placed, "output": output}
+    return {"a": a, "b": b, **opened, "sum": total, **whole, "offset": placed, "output": output}
 
 
-def _scaled(values: Int32Array, scale: Scale) -> dict[str, Int32Array]:
+def scaled(values: Int32Array, scale: Scale) -> dict[str, Int32Array]:
+    """Both roundings of one rescaling, by the names of their steps."""
     multiplied = doubling_high_multiply(values, scale.multiplier)
     return {"multiply": multiplied, "shift": divide_by_power_of_two_ties_away(multiplied, -scale.shift)}

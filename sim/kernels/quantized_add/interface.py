@@ -12,7 +12,7 @@ _BYTES = InputTensor("UINT8", (2, 3), 10, 0.02)
 class QuantizedAddInterface(OperatorInterface):
     """See `sim.kernels.operator.OperatorInterface`."""
 
-    models = "Simd Library, snapshot after 7.1.162, SynetQuantizedAddInit and Forward; mode tflite has no operator"
+    models = "Simd Library, snapshot after 7.1.162, SynetQuantizedAddInit and Forward; TFLite's modes have no operator"
     spec = "docs/spec/quantized_add.md"
     operator = QuantizedAdd
 

@@ -65,3 +65,30 @@ def add_row_in_integers(
         neon.vst1q_u8(output + i, neon.vcombine_u8(first, add_eight(neon.vget_high_u8(x), neon.vget_high_u8(y))))
     for i in range(end, length):
         neon.vst1_lane_u8(output + i, add_eight(neon.vld1_dup_u8(a + i), neon.vld1_dup_u8(b + i)), 0)
+
+
+def add_row_of_16_bits(
+    a: ElementPointer, b: ElementPointer, output: ElementPointer, length: int, a_multiplier: int, a_shift: int,
+    b_multiplier: int, b_shift: int, left_shift: int, multiplier: int, shift: int, lower: int, upper: int,
+) -> None:  # fmt: skip
+    """int16[length], inside of a `Program`; arguments as in tflite.c."""
+    by_a, by_b = ScaleVectors.of(0, a_multiplier, a_shift), ScaleVectors.of(0, b_multiplier, b_shift)
+    by_total, left = ScaleVectors.of(0, multiplier, shift), neon.vdupq_n_s32(left_shift)
+    lowest, highest = neon.vdupq_n_s16(lower), neon.vdupq_n_s16(upper)
+
+    def add_four(x: VectorValue, y: VectorValue) -> VectorValue:
+        placed = (rescale(neon.vshlq_s32(neon.vmovl_s16(part), left), by) for part, by in ((x, by_a), (y, by_b)))
+        total: VectorValue = neon.vqmovn_s32(rescale(neon.vaddq_s32(*placed), by_total))
+        return total
+
+    end = length - length % 8
+    for i in (*range(0, end, 8), *range(end, length)):
+        load = neon.vld1q_s16 if i < end else neon.vld1q_dup_s16
+        x, y = load(a + i), load(b + i)
+        low = add_four(neon.vget_low_s16(x), neon.vget_low_s16(y))
+        sums = neon.vcombine_s16(low, add_four(neon.vget_high_s16(x), neon.vget_high_s16(y)))
+        bounded = neon.vminq_s16(neon.vmaxq_s16(sums, lowest), highest)
+        if i < end:
+            neon.vst1q_s16(output + i, bounded)
+        else:
+            neon.vst1q_lane_s16(output + i, bounded, 0)

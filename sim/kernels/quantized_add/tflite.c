@@ -75,3 +75,43 @@ void quantized_add_tflite(const uint8_t *a, const uint8_t *b, uint8_t *output, s
     for (; i < length; ++i)
         vst1_lane_u8(output + i, add_eight(vld1_dup_u8(a + i), vld1_dup_u8(b + i), by), 0);
 }
+
+/* int16 + int16 -> int16, as TFLite adds tensors of 16 bits of any scales: zero points are 0, left_shift is 0..15.
+ *
+ * Multipliers are 0 and more, so that no sum leaves int32. Eight lanes a step, then the last (length mod 8) elements.
+ */
+static inline int32x4_t widened(int16x4_t numbers, scale_t by, int32x4_t left_shift)
+{
+    return rescale(vshlq_s32(vmovl_s16(numbers), left_shift), by);
+}
+
+static inline int16x8_t add_eight_of_16(int16x8_t a, int16x8_t b, parameters_t by)
+{
+    const int32x4_t low = vaddq_s32(widened(vget_low_s16(a), by.a, by.left_shift),
+                                    widened(vget_low_s16(b), by.b, by.left_shift));
+    const int32x4_t high = vaddq_s32(widened(vget_high_s16(a), by.a, by.left_shift),
+                                     widened(vget_high_s16(b), by.b, by.left_shift));
+    return vcombine_s16(vqmovn_s32(rescale(low, by.total)), vqmovn_s32(rescale(high, by.total)));
+}
+
+void quantized_add_tflite_s16(const int16_t *a, const int16_t *b, int16_t *output, size_t length,
+                              int32_t a_multiplier, int32_t a_shift, int32_t b_multiplier, int32_t b_shift,
+                              int32_t left_shift, int32_t multiplier, int32_t shift, int16_t lower, int16_t upper)
+{
+    const parameters_t by = {
+        .a = scale_of(0, a_multiplier, a_shift),
+        .b = scale_of(0, b_multiplier, b_shift),
+        .total = scale_of(0, multiplier, shift),
+        .left_shift = vdupq_n_s32(left_shift),
+    };
+    const int16x8_t lowest = vdupq_n_s16(lower), highest = vdupq_n_s16(upper);
+    size_t i = 0;
+    for (; i + 8 <= length; i += 8) {
+        const int16x8_t sums = add_eight_of_16(vld1q_s16(a + i), vld1q_s16(b + i), by);
+        vst1q_s16(output + i, vminq_s16(vmaxq_s16(sums, lowest), highest));
+    }
+    for (; i < length; ++i) {
+        const int16x8_t sums = add_eight_of_16(vld1q_dup_s16(a + i), vld1q_dup_s16(b + i), by);
+        vst1q_lane_s16(output + i, vminq_s16(vmaxq_s16(sums, lowest), highest), 0);
+    }
+}

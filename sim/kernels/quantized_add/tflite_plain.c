@@ -35,3 +35,16 @@ void quantized_add_tflite(const uint8_t *restrict a, const uint8_t *restrict b, 
         output[i] = clamp(rescale(placed_a + placed_b, multiplier, shift) + offset, lower, upper);
     }
 }
+
+void quantized_add_tflite_s16(const int16_t *restrict a, const int16_t *restrict b, int16_t *restrict output,
+                              size_t length, int32_t a_multiplier, int32_t a_shift, int32_t b_multiplier,
+                              int32_t b_shift, int32_t left_shift, int32_t multiplier, int32_t shift, int16_t lower,
+                              int16_t upper)
+{
+    const int32_t power = 1 << left_shift;
+    for (size_t i = 0; i < length; ++i) {
+        const int32_t sum = rescale(a[i] * power, a_multiplier, a_shift) + rescale(b[i] * power, b_multiplier, b_shift);
+        const int32_t whole = rescale(sum, multiplier, shift);
+        output[i] = (int16_t)(whole < lower ? lower : whole > upper ? upper : whole);
+    }
+}
