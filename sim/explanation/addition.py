@@ -46,6 +46,8 @@ _INTEGER: Final[Mapping[AddConvention, tuple[Rescale, Callable[[float], Derived]
     addition.add_tflite: (double_rounding, derive_tflite),
     addition.add_tflite_single_rounding: (single_rounding, derive_tflite_single_rounding),
 }
+ADDITION_AND_TAIL: Final = "add_pytorch_and_tail"
+_IN_BOTH: Final = "PyTorch's quantized::add on x86-64: whole vectors of 64 bytes, and what lies behind them"
 _NEAR: Final = Fraction(1, 1 << 16)
 
 
@@ -77,6 +79,26 @@ class Addition:
         exact = exact_sum(element["a"], element["b"], self.parameters)
         event = _event(exact) if self.lowest <= exact <= self.lowest + 255 else f"saturates at {result}"
         return [RuleStep("sum", result, exact, event)]
+
+
+class AdditionAndTail(Addition):
+    """PyTorch's: in whole vectors of the tensor by one convention, behind the last of them by another.
+
+    Source: docs/spec/requantization.md section 6.
+    """
+
+    @property
+    def name(self) -> str:
+        return ADDITION_AND_TAIL
+
+    @property
+    def note(self) -> str:
+        return _IN_BOTH
+
+    def run(self, operands: Operands) -> Integers:
+        behind = replace(self, convention=add_pytorch_tail)
+        in_tail = operands.get("in_tail", np.zeros(1, np.int64))
+        return np.where(in_tail == 1, Addition.run(behind, operands), super().run(operands))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -133,6 +155,8 @@ def addition_rules(parameters: AddParameters, dtype: np.dtype[Any]) -> Iterator[
     lowest = int(np.iinfo(dtype).min)
     for convention in _EVERYWHERE + (() if lowest else _FOLDED):
         yield Addition(convention, parameters, lowest)
+    if not lowest:
+        yield AdditionAndTail(add_pytorch, parameters, lowest)
 
 
 def _event(exact: Fraction) -> str:

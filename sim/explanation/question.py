@@ -27,6 +27,10 @@ Int64Array = npt.NDArray[np.int64]
 _OUTPUTS: Final = ("int8", "uint8", "int16", "int32")
 _BYTES: Final = ("int8", "uint8")
 _MOST_SHIFT: Final = 255
+_IMAGE: Final = 4
+"""Axes: [images, channels, rows, columns]."""
+VECTOR_BYTES: Final = 64
+"""In which PyTorch adds with AVX-512."""
 
 
 class QuestionError(LanewiseError, ValueError):
@@ -185,10 +189,20 @@ class Sum:
 
     @cached_property
     def _operands(self) -> Operands:
-        return {"a": self.a.ravel().astype(np.int64), "b": self.b.ravel().astype(np.int64)}
+        """`in_tail` is 1 behind the last whole vector in memory, where images have their channels last."""
+        shape, size = self.output.shape, self.output.size
+        in_memory = np.arange(size).reshape(shape)
+        if len(shape) == _IMAGE:
+            in_memory = np.moveaxis(np.arange(size).reshape(shape[0], *shape[2:], shape[1]), -1, 1)
+        in_tail = (in_memory >= size // VECTOR_BYTES * VECTOR_BYTES).astype(np.int64)
+        return {
+            "a": self.a.ravel().astype(np.int64),
+            "b": self.b.ravel().astype(np.int64),
+            "in_tail": in_tail.ravel(),
+        }
 
     def _element(self, at: int) -> Mapping[str, int]:
-        return {name: int(array[at]) for name, array in self._operands.items()}
+        return {name: int(self._operands[name][at]) for name in ("a", "b")}
 
     def _search(self) -> PairSearch:
         return PairSearch(self.output.dtype)

@@ -1,0 +1,105 @@
+"""sim.golden.pytorch against docs/spec/requantization.md section 6 and exact fractions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sim.golden import (
+    AddParameters,
+    LayerScales,
+    Quantization,
+    add_pytorch,
+    add_pytorch_tail,
+    add_qnnpack,
+    bias_by_reciprocal,
+    bias_divided,
+    bias_in_reals,
+    bias_in_reals_of_products,
+    bias_rounded,
+)
+
+REAL_BIASES = (bias_divided, bias_by_reciprocal, bias_in_reals, bias_in_reals_of_products)
+"""Those that do not round the bias by itself."""
+NEAR = Fraction(1, 1 << 10)
+"""What is nearer to a tie than this may fall on either side."""
+
+
+def exact_layers(seed: int) -> tuple[Any, np.float32, LayerScales, int, list[Fraction]]:
+    rng = np.random.default_rng(seed)
+    values, zero = rng.integers(-5000, 5000, 300), int(rng.integers(0, 256))
+    bias, scales = np.float32(rng.normal()), LayerScales(*rng.uniform(0.01, 0.2, 3).astype(np.float32))
+    of_input, of_weights, of_output = (Fraction(float(one)) for one in (scales.input, scales.weights, scales.output))
+    reals = [(int(x) * of_input * of_weights + Fraction(float(bias))) / of_output + zero for x in values]
+    return values, bias, scales, zero, reals
+
+
+@pytest.mark.parametrize("convention", REAL_BIASES, ids=lambda convention: convention.__name__)
+def test_a_real_bias_gives_the_nearest_integer_where_no_tie_is_near(convention: Callable[..., Any]) -> None:
+    tried = 0
+    for seed in range(10):
+        *given, reals = exact_layers(seed)
+        for made, real in zip(convention(*given), reals, strict=True):
+            if abs(real % 1 - Fraction(1, 2)) > NEAR:
+                assert made == round(real)
+                tried += 1
+    assert tried > 2500
+
+
+def test_qnnpack_scales_the_sum_with_the_bias_as_an_integer() -> None:
+    values, bias, scales, zero, _ = exact_layers(3)
+    unit = Fraction(float(scales.input)) * Fraction(float(scales.weights))
+    whole = round(Fraction(float(bias)) / unit)
+    factor = unit / Fraction(float(scales.output))
+    for value, made in zip(values, bias_rounded(values, bias, scales, zero), strict=True):
+        real = (int(value) + whole) * factor + zero
+        assert abs(real % 1 - Fraction(1, 2)) <= NEAR or made == round(real)
+
+
+@pytest.mark.parametrize("convention", [*REAL_BIASES, bias_rounded], ids=lambda convention: convention.__name__)
+def test_channels_have_biases_and_scales_of_their_own_and_int32_saturates(convention: Callable[..., Any]) -> None:
+    bias, weights = np.array([0.0, 2.0], np.float32), np.array([0.25, 1e9], np.float32)
+    made = convention(np.array([[4, 4], [8, -8]]), bias, LayerScales(np.float32(1), weights, np.float32(1)), 3)
+    np.testing.assert_array_equal(made, [[1 + 3, 2**31 - 1], [2 + 3, -(2**31)]])
+
+
+@pytest.mark.parametrize("name", ["input", "weights", "output"])
+@pytest.mark.parametrize("scale", [0.0, -1.0, np.inf, np.nan])
+def test_a_scale_that_is_not_above_0_is_refused(name: str, scale: float) -> None:
+    ones = {each: np.float32(1) for each in ("input", "weights", "output")}
+    with pytest.raises(ValueError, match=f"the scale of the {name} is {scale}: it must be finite and above 0"):
+        LayerScales(**{**ones, name: np.float32(scale)})
+
+
+def test_a_bias_of_float64_is_refused() -> None:
+    ones = LayerScales(np.float32(1), np.float32(1), np.float32(1))
+    with pytest.raises(TypeError, match="bias is float64: give float32, nothing is cast silently"):
+        bias_divided(1, np.float64(0.5), ones, 0)  # type: ignore[arg-type]
+
+
+A, B = (array.ravel() for array in np.meshgrid(np.arange(0, 256, 3), np.arange(0, 256, 5)))
+SCALES = [(0.05, 3, 0.03, 200, 0.07, 90), (0.5, 128, 0.25, 7, 1.0, 1), (0.011, 0, 0.013, 255, 0.017, 128)]
+
+
+@pytest.mark.parametrize("add", [add_pytorch, add_pytorch_tail, add_qnnpack], ids=lambda add: add.__name__)
+@pytest.mark.parametrize("numbers", SCALES)
+def test_an_addition_is_the_nearest_byte_where_no_tie_is_near(
+    add: Callable[..., Any], numbers: tuple[float, ...]
+) -> None:
+    quantizations = [Quantization(numbers[k], int(numbers[k + 1])) for k in (0, 2, 4)]
+    of_a, of_b, of_sum = (Fraction(float(one.scale)) for one in quantizations)
+    zero_a, zero_b, zero = (one.zero_point for one in quantizations)
+    made = add(A, B, AddParameters(*quantizations))
+    for a, b, byte in zip(A.tolist(), B.tolist(), made.tolist(), strict=True):
+        real = ((a - zero_a) * of_a + (b - zero_b) * of_b) / of_sum + zero
+        if abs(real % 1 - Fraction(1, 2)) > NEAR:
+            assert byte == min(max(round(real), 0), 255)
+
+
+def test_qnnpack_refuses_scales_that_are_too_far_apart() -> None:
+    with pytest.raises(ValueError, match=r"the larger scale is 256 of the output's: QNNPACK takes 2\^-10 up to 2\^8"):
+        add_qnnpack(1, 1, AddParameters(Quantization(256.0), Quantization(1.0), Quantization(1.0)))
