@@ -191,9 +191,9 @@ class Sum:
     def _operands(self) -> Operands:
         """`in_tail` is 1 behind the last whole vector in memory, where images have their channels last."""
         shape, size = self.output.shape, self.output.size
-        in_memory = np.arange(size).reshape(shape)
+        in_memory: Int64Array = np.arange(size).reshape(shape)
         if len(shape) == _IMAGE:
-            in_memory = np.moveaxis(np.arange(size).reshape(shape[0], *shape[2:], shape[1]), -1, 1)
+            in_memory = np.moveaxis(in_memory.reshape(shape[0], *shape[2:], shape[1]), -1, 1)
         in_tail = (in_memory >= size // VECTOR_BYTES * VECTOR_BYTES).astype(np.int64)
         return {
             "a": self.a.ravel().astype(np.int64),

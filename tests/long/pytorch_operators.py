@@ -117,7 +117,8 @@ def pairs(seed: int) -> tuple[Any, Any, AddParameters]:
     of_sum = np.float32(rng.integers(1, 16) * 2.0**-7 if seed % 2 else rng.uniform(0.01, 0.1))
     of_a, of_b = (np.float32(of_sum * np.float32(rng.integers(1, 16) / 16)) for _ in range(2))
     zeros = [int(zero) for zero in rng.integers(0, 256, 3)]
-    parameters = AddParameters(*(Quantization(*one) for one in zip((of_a, of_b, of_sum), zeros, strict=True)))
+    first, second, total = (Quantization(*one) for one in zip((of_a, of_b, of_sum), zeros, strict=True))
+    parameters = AddParameters(first, second, total)
     a, b = (array.ravel().astype(np.uint8) for array in np.meshgrid(np.arange(256), np.arange(256)))
     return a, b, parameters
 
