@@ -34,7 +34,7 @@ from sim.golden.registry.conventions import CONVENTIONS, convention_named
 from sim.golden.registry.families import VALUE
 from sim.golden.registry.record import Convention, Family
 
-NUMBERED = [str(number) for number in range(1, 31)]
+NUMBERED = [str(number) for number in range(1, 32)]
 LETTERED = ["1b", "1c", "3b", "6b", "6c", "6d", "8b", "9b", "9c", "10b", "10c", "10d", "10e", "10f"]
 ROWS = {*NUMBERED, *LETTERED}
 """The rows of docs/spec/known_differences.md that concern arithmetic: all of them."""

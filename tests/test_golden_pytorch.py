@@ -93,7 +93,8 @@ def test_an_addition_is_the_nearest_byte_where_no_tie_is_near(
     quantizations = [Quantization(numbers[k], int(numbers[k + 1])) for k in (0, 2, 4)]
     of_a, of_b, of_sum = (Fraction(float(one.scale)) for one in quantizations)
     zero_a, zero_b, zero = (one.zero_point for one in quantizations)
-    made = add(A, B, AddParameters(*quantizations))
+    first, second, total = quantizations
+    made = add(A, B, AddParameters(first, second, total))
     for a, b, byte in zip(A.tolist(), B.tolist(), made.tolist(), strict=True):
         real = ((a - zero_a) * of_a + (b - zero_b) * of_b) / of_sum + zero
         if abs(real % 1 - Fraction(1, 2)) > NEAR:

@@ -22,7 +22,12 @@ from sim.explanation.scaling import (
 )
 from sim.golden import byte_rounding, derivation, one_rounding, scaling
 from sim.golden.derivation import Derived
-from sim.golden.factor_product import product_by_magic_number, product_in_float, product_xnnpack
+from sim.golden.factor_product import (
+    product_by_magic_number,
+    product_in_float,
+    product_of_eight_bits,
+    product_xnnpack,
+)
 from sim.golden.registry.conventions import CONVENTIONS
 
 Int64Array = npt.NDArray[np.int64]
@@ -193,8 +198,8 @@ def _of_float32(
     scale: Float32Array, source: str, factors: tuple[Fraction, ...], zero_point: int, dtype: np.dtype[Any]
 ) -> Iterator[CandidateRule]:
     # of bytes round_away_then_offset is the same as product_in_float, and bounds hide what the magic number does
-    wide = (product_in_float, product_by_magic_number) if dtype.itemsize > 1 else ()
-    for convention in (product_xnnpack, *wide):
+    others = (product_in_float, product_by_magic_number) if dtype.itemsize > 1 else (product_of_eight_bits,)
+    for convention in (product_xnnpack, *others):
         yield FloatScaling(
             f"{convention.__name__}{source}", used_by(convention), convention, scale, factors, zero_point
         )

@@ -49,7 +49,8 @@ def round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_poi
 @convention(
     formula="clamp(round(float32(v / s)) + z, 0, 255)",
     users=(
-        "the scalar code of ACL, by ArmNN, and by ArmNN's float reference, which so differs from its fixed-point class"
+        "the scalar code of ACL, by ArmNN, by ArmNN's float reference, which so differs from its fixed-point class, "
+        "and by the reference QUANTIZE of TFLite"
     ),
     rows=("12", "16"),
 )
@@ -117,7 +118,7 @@ def offset_then_truncate(values: Float32s, scale: np.float32 | float, zero_point
 
 @convention(
     formula="clamp(rint(float32(v * float32(1 / s))) + z, 0, 255)",
-    users="fbgemm without its legacy order, as PyTorch's sources ask for it (its wheels are another: row 12)",
+    users="fbgemm without its legacy order, XNNPACK and by TFLite's optimised QUANTIZE (PyTorch: row 12)",
     rows=("25",),
 )
 def reciprocal_round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
@@ -148,7 +149,7 @@ def int8_round_even_then_offset(values: Float32s, scale: np.float32 | float, zer
 
 @convention(
     formula="clamp(rint(float32(v * float32(1 / s))) + z, -128, 127)",
-    users="fbgemm without its legacy order, to int8, as PyTorch's sources ask for it (its wheels are another: row 30)",
+    users="fbgemm without its legacy order, XNNPACK and by TFLite's optimised QUANTIZE, to int8 (PyTorch: row 30)",
     rows=("26", "30"),
 )
 def int8_reciprocal_round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_point: int) -> Int8Array:

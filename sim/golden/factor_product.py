@@ -139,7 +139,7 @@ def product_in_float(values: Integers, factor: Real) -> Int32Array:
         "XNNPACK's fp32 requantization (qs8, qc8), ONNX Runtime's MLAS, PyTorch and fbgemm, and by QNNPACK's fp32 "
         "form, before zero point and bounds"
     ),
-    rows=("24",),
+    rows=("24", "31"),
 )
 def product_xnnpack(values: Integers, factor: Real) -> Int32Array:
     """Multiply by a factor in float32 and round to nearest, ties to even; int32 saturates.
@@ -167,3 +167,22 @@ def product_by_magic_number(values: Integers, factor: Real) -> Int32Array:
     scaled = int32_operand(values, "values").astype(np.float32) * scale_operand(np.float32(factor))
     bits = np.asarray(scaled + MAGIC).view(np.int32).astype(np.int64) - int(MAGIC.view(np.int32))
     return as_int32(np.maximum(bits, INT32_MIN))
+
+
+@convention(
+    formula="floor((x * rint(256 factor) + 128) / 256), factor 2^-8 up to 2^7",
+    users="XNNPACK's qs8 and qu8 converts, so LiteRT's QUANTIZE of integers to others of the same type, before bounds",
+    rows=("31",),
+)
+def product_of_eight_bits(values: Integers, factor: Real) -> Int32Array:
+    """Multiply by a factor of eight bits behind the point, ties up: where only few bits are multiplied.
+
+    The result saturates to int32, where upstream's would wrap: its values are bytes.
+
+    >>> product_of_eight_bits(130, 0.01), product_xnnpack(130, 0.01)
+    (array(2, dtype=int32), array(1, dtype=int32))
+    """
+    if not 2.0**-8 <= factor <= 2.0**7:
+        raise ValueError(f"the factor is {factor}: it must lie in 2^-8..2^7")
+    wide = int32_operand(values, "values") * int(np.rint(256 * float(factor)))
+    return as_int32(np.clip((wide + 128) >> 8, INT32_MIN, INT32_MAX))

@@ -24,10 +24,11 @@ from sim.explanation.survey import survey
 from sim.explanation.trace import trace
 from sim.models.causes import Cause, causes_of
 from sim.models.computed import computed
-from sim.models.layers import Added, Computed, FromReals, Pooled, Requantized
+from sim.models.layers import Added, Computed, FromReals, Pooled, Requantized, ToReals
 from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NotComputed
 from sim.models.questions import is_one_of, question_of
 from sim.models.rules.average import EXACT
+from sim.models.rules.dequantizing import WAYS
 
 LayerOutcome = Literal["equal", "departs", "differs", "skipped"]
 _KINDS: Final = {Requantized: "scaling", Added: "addition", Pooled: "pooling", FromReals: "quantization"}
@@ -122,6 +123,8 @@ def _surveyed(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArra
         made = _made(network, layer, given)
         if isinstance(made, np.ndarray):
             return _moved(layer, made, output)
+        if isinstance(made, ToReals):
+            return _of_reals(layer, made, output)
         question = question_of(made, output)
         names = tuple(_name(question, one) for one in _matches(question))
     except NotComputed as error:
@@ -150,6 +153,19 @@ def _moved(layer: NetworkLayer, made: AnyArray, output: AnyArray) -> LayerReport
     if not wrong.any():
         return LayerReport(layer=layer, outcome="equal", conventions=(EXACT,), elements=output.size)
     return _differing(LayerReport(layer=layer, outcome="differs"), wrong)
+
+
+def _of_reals(layer: NetworkLayer, made: ToReals, output: AnyArray) -> LayerReport:
+    """Which ways make the real numbers, each bit of them."""
+    scale = made.scale
+    names = tuple(
+        way.__name__ for way in WAYS if np.array_equal(way(made.numbers, scale.scales[0], scale.zero_point), output)
+    )
+    report = LayerReport(
+        layer=layer, outcome="equal" if names else "differs", kind="dequantization", conventions=names,
+        elements=output.size,
+    )  # fmt: skip
+    return report if names else _differing(report, made.exact != output)
 
 
 def _differing(report: LayerReport, wrong: npt.NDArray[np.bool_]) -> LayerReport:
@@ -207,7 +223,7 @@ def _told(network: Network, report: LayerReport, given: Mapping[int, AnyArray], 
     if not report.kind or (report.outcome == "equal" and not parts_from):
         return report
     made, output = _made(network, layer, given), given[layer.outputs[0]]
-    if isinstance(made, np.ndarray):
+    if isinstance(made, np.ndarray | ToReals):
         return report
     question = question_of(made, output)
     (part,), matches = question.parts, _matches(question)

@@ -13,8 +13,8 @@ from sim.golden.integer_addition import LEFT_SHIFTS, add_rescaled, rescaling_of
 from sim.golden.scaling import double_rounding, double_rounding_ties_up, scale_float_ties_even, single_rounding
 from sim.kernels.pool.golden import ties_away
 from sim.models.computed import computed
-from sim.models.layers import Added, Computed, FromReals, Pooled, Requantized
-from sim.models.network import AnyArray, ModelError, Network, NotComputed, require_size
+from sim.models.layers import Added, Computed, FromReals, Pooled, Requantized, ToReals
+from sim.models.network import AnyArray, ModelError, Network, NotComputed, TensorScale, require_size
 
 Scaled = npt.NDArray[np.int32]
 _FIXED: Final[Mapping[str, Callable[[Any, int, int], Scaled]]] = {
@@ -47,16 +47,30 @@ def forward(network: Network, given: Mapping[int, AnyArray], convention: str, fi
 
 
 def drawn_inputs(network: Network, seed: int) -> dict[int, AnyArray]:
-    """Any numbers of the inputs' types, of a seed; raises ModelError for inputs of other types, or too large."""
+    """Any numbers of the inputs' types, of a seed; raises ModelError for inputs of other types, or too large.
+
+    Real numbers that are quantized are what all integers stand for, and half-way between them.
+    """
     rng, found = np.random.default_rng(seed), dict[int, AnyArray]()
     for number in network.inputs:
         tensor = network.tensors[number]
         require_size(tensor.shape or ())
+        scale = _scale_behind(network, number)
+        if tensor.dtype == "float32" and tensor.shape is not None and scale is not None:
+            halves = rng.integers(-600, 600, tensor.shape) / 2
+            found[number] = (halves * float(scale.scales[0])).astype(np.float32)
+            continue
         if tensor.dtype not in ("int8", "uint8", "int16") or tensor.shape is None:
             raise ModelError(f"the input {tensor.name} is {tensor}: give numbers for it with --inputs FILE.npz")
         limits = np.iinfo(tensor.dtype)
         found[number] = rng.integers(limits.min, limits.max, tensor.shape, tensor.dtype, endpoint=True)
     return found
+
+
+def _scale_behind(network: Network, number: int) -> TensorScale | None:
+    """Of what a tensor is quantized to."""
+    users = (layer for layer in network.layers if layer.inputs[:1] == (number,) and layer.outputs)
+    return next((network.output_of(one).scale for one in users if one.operator in ("QUANTIZE", "QuantizeLinear")), None)
 
 
 def output_under(convention: str, made: Computed, dtype: str) -> AnyArray:
@@ -72,6 +86,8 @@ def output_under(convention: str, made: Computed, dtype: str) -> AnyArray:
             placed, dtype = _average(made), made.dtype
         case FromReals():
             return _quantized(made, convention, dtype)
+        case ToReals():
+            return made.exact
         case np.ndarray():
             return made
         case _:

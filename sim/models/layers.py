@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.models.network import AnyArray, Network, NetworkLayer, NetworkTensor, NotComputed, TensorScale, require_size
+from sim.models.rules.dequantizing import dequantized
 from sim.models.rules.real_bias import RealBias
 
 
@@ -83,9 +84,22 @@ class FromReals:
     scale: TensorScale
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ToReals:
+    """Integers of one scale that become real numbers."""
+
+    numbers: AnyArray
+    scale: TensorScale
+
+    @property
+    def exact(self) -> npt.NDArray[np.float32]:
+        """As real numbers, rounded once to float32."""
+        return dequantized(self.numbers, self.scale.scales[0], self.scale.zero_point)
+
+
 Inputs = Mapping[int, AnyArray]
 """Numbers by tensor, those that the file holds among them."""
-Computed = Requantized | Added | Pooled | FromReals | AnyArray
+Computed = Requantized | Added | Pooled | FromReals | ToReals | AnyArray
 """An array where numbers are only moved."""
 
 
@@ -139,13 +153,12 @@ def quantized(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals
     return FromReals(numbers=numbers, scale=scale)
 
 
-def dequantized(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
-    """(integer - zero point) * scale of the first input, rounded once to float32."""
+def to_reals(network: Network, layer: NetworkLayer, given: Inputs) -> ToReals:
+    """The first input, integers of one scale, that become real numbers."""
     scale = scale_of(network.tensors[layer.inputs[0]])
     if scale.scales.size > 1:
         raise NotComputed("its input has a scale for each channel")
-    real: AnyArray = (centred(network, layer, 0, given) * np.float64(scale.scales[0])).astype(np.float32)
-    return real
+    return ToReals(numbers=operand(layer, 0, given), scale=scale)
 
 
 def require_one_scale(network: Network, layer: NetworkLayer) -> None:

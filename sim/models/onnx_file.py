@@ -22,12 +22,13 @@ MAX_BYTES: Final = (1 << 31) - 1
 _QUANTIZED: Final[Mapping[str, Sequence[tuple[int, int, int]]]] = {
     "QLinearConv": ((0, 1, 2), (3, 4, 5), (-1, 6, 7)),
     "QLinearMatMul": ((0, 1, 2), (3, 4, 5), (-1, 6, 7)),
+    "QGemm": ((0, 1, 2), (3, 4, 5), (-1, 7, 8)),
     "QLinearAdd": ((0, 1, 2), (3, 4, 5), (-1, 6, 7)),
     "QLinearMul": ((0, 1, 2), (3, 4, 5), (-1, 6, 7)),
     "QLinearGlobalAveragePool": ((0, 1, 2), (-1, 3, 4)),
 }
 """Of an operator, where an operand, its scale and its zero point are among the inputs; -1 is the output."""
-_FURTHER: Final = {"QLinearConv": (8,)}
+_FURTHER: Final = {"QLinearConv": (8,), "QGemm": (6,)}
 """Inputs besides, such as a bias."""
 
 
@@ -98,7 +99,10 @@ class _GraphReader:
             name = node.input[operand] if operand >= 0 else node.output[0]
             if operand >= 0:
                 operands.append(name)
-            axis = 1 if (node.op_type, operand) == ("QLinearMatMul", 3) else 0
+            if max(scale, zero) >= len(node.input):  # a product that stays real
+                continue
+            is_turned = any(one.name == "transB" and one.i for one in node.attribute)
+            axis = 1 if node.op_type in ("QLinearMatMul", "QGemm") and operand == 3 and not is_turned else 0
             self._note(name, self._constant(node.input[scale]), self._constant(node.input[zero]), axis)
         return [*operands, *(node.input[k] for k in _FURTHER.get(node.op_type, ()) if k < len(node.input))]
 

@@ -20,6 +20,8 @@ _OPERANDS: Final[Mapping[str, int]] = {
     "Flatten": 1, "Squeeze": 1, "Unsqueeze": 1,
 }  # fmt: skip
 """What may stand between, and how many of its inputs are quantized."""
+PAIRED: Final = ("Conv", "Gemm", "MatMul", "Add", "Mul", "GlobalAveragePool")
+"""Those that compute."""
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from sim.models.network import ModelError
 from sim.models.onnx_file import read_onnx
 from sim.models.tflite_file import read_tflite
 from support.elf_mutations import SECONDS, Overtime, cut, drop, flip, limited, move, stretch
-from support.onnx_models import small_onnx_net
+from support.onnx_models import paired_net, reference_net, small_onnx_net
 from support.planted_layers import fifty_layers
-from support.tflite_models import small_net
+from support.tflite_models import quantizing_net, small_net
 
 READERS = {"tflite": read_tflite, "onnx": read_onnx}
 LONGEST = 2000
@@ -24,8 +24,8 @@ LONGEST = 2000
 @cache
 def originals(suffix: str) -> tuple[bytes, ...]:
     if suffix == "onnx":
-        return small_onnx_net(1, 6), small_onnx_net(2, 5)
-    return small_net(1, 4).content(), small_net(2, 6).content(), fifty_layers(3)
+        return small_onnx_net(1, 6), small_onnx_net(2, 5), paired_net(3, 4), reference_net(4, 4)
+    return small_net(1, 4).content(), small_net(2, 6).content(), fifty_layers(3), quantizing_net(5).content()
 
 
 def damaged_network(suffix: str, seed: int) -> bytes:

@@ -28,13 +28,16 @@ class OnnxWriter:
             self.constant(f"{name}_zero", np.asarray(zero, dtype)),
         ]
 
-    def content(self, x: tuple[int, ...], output: str) -> bytes:
+    def content(
+        self, x: tuple[int, ...], output: str, dtype: int = TensorProto.UINT8, versions: tuple[int, int] = (13, 8)
+    ) -> bytes:
+        """`versions` are those of ONNX's operators and of the format."""
         graph = helper.make_graph(
-            self.nodes, "made by the tests", [helper.make_tensor_value_info("x", TensorProto.UINT8, x)],
-            [helper.make_tensor_value_info(output, TensorProto.UINT8, None)], self.constants,
+            self.nodes, "made by the tests", [helper.make_tensor_value_info("x", dtype, x)],
+            [helper.make_tensor_value_info(output, dtype, None)], self.constants,
         )  # fmt: skip
-        imports = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
-        model = helper.make_model(graph, opset_imports=imports, ir_version=8)
+        imports = [helper.make_opsetid("", versions[0]), helper.make_opsetid("com.microsoft", 1)]
+        model = helper.make_model(graph, opset_imports=imports, ir_version=versions[1])
         content: bytes = model.SerializeToString()
         return content
 
@@ -77,6 +80,75 @@ def small_onnx_net(seed: int = 1, size: int = 12) -> bytes:
     output = made.scale("output", 0.019, 134)
     made.nodes.append(helper.make_node("QLinearMatMul", [*row, *of_matrix, *output[1:]], ["output"]))
     return made.content((1, 3, size, size), "output")
+
+
+def reference_net(seed: int = 1, size: int = 8) -> bytes:
+    """Of operators that ONNX itself defines: quantized, conv 3x3, a maximum, a matrix product, and real again."""
+    rng, made = np.random.default_rng(seed), OnnxWriter()
+    image, conv, output = made.scale("image", 0.02, 120), made.scale("conv", 0.031, 117), made.scale("output", 0.05, 99)
+    made.nodes.append(helper.make_node("QuantizeLinear", ["x", *image[1:]], ["image"]))
+    made.constant("conv_w", rng.integers(-127, 128, (8, 3, 3, 3)).astype(np.int8))
+    weights = made.scale("conv_w", rng.uniform(0.001, 0.003, 8), np.zeros(8), "int8")
+    made.nodes.append(helper.make_node("QLinearConv", [*image, *weights, *conv[1:]], ["conv"], pads=[1, 1, 1, 1]))
+    made.nodes.append(helper.make_node("MaxPool", ["conv"], ["pooled"], kernel_shape=[2, 2], strides=[2, 2]))
+    made.nodes.append(helper.make_node("Flatten", ["pooled"], ["row"]))
+    matrix = made.constant("matrix", rng.integers(-127, 128, (8 * (size // 2) ** 2, 10)).astype(np.int8))
+    of_matrix = made.scale(matrix, 0.002, 0, "int8")
+    made.nodes.append(helper.make_node("QLinearMatMul", ["row", *conv[1:], *of_matrix, *output[1:]], ["output"]))
+    made.nodes.append(helper.make_node("DequantizeLinear", output, ["real"]))
+    return made.content((1, 3, size, size), "real", TensorProto.FLOAT, (21, 10))
+
+
+def paired_net(seed: int = 1, size: int = 6, weights_type: str = "int8") -> bytes:
+    """Pairs of DequantizeLinear and QuantizeLinear: two convolutions, one with a Relu, one with a bias of integers, the
+    sum of both, that in another scale, a row, a Gemm with a bias of real numbers."""
+    rng, made = np.random.default_rng(seed), OnnxWriter()
+    scaled = {"x": (0.02, 120), "conv": (0.031, 117), "turned": (0.04, 99), "sum": (0.05, 128), "other": (0.07, 3),
+              "row": (0.07, 3), "output": (0.09, 130)}  # fmt: skip
+    pairs = {name: made.scale(name, *of)[1:] for name, of in scaled.items()}
+
+    def real(name: str) -> str:
+        """A tensor dequantized, for one use."""
+        made.nodes.append(helper.make_node("DequantizeLinear", [name, *pairs[name]], [f"{name}_{len(made.nodes)}"]))
+        return str(made.nodes[-1].output[0])
+
+    def weights(name: str, shape: tuple[int, ...]) -> str:
+        made.constant(name, rng.integers(-127, 128, shape).astype(weights_type))
+        scales = rng.uniform(0.001, 0.003, shape[0])
+        operands = made.scale(name, scales, np.zeros(shape[0]), weights_type)
+        made.nodes.append(helper.make_node("DequantizeLinear", operands, [f"{name}_real"], axis=0))
+        return f"{name}_real"
+
+    def layer(operator: str, inputs: list[str], name: str, relu: bool = False, **options: Any) -> None:
+        made.nodes.append(helper.make_node(operator, inputs, [f"{name}_made"], **options))
+        if relu:
+            made.nodes.append(helper.make_node("Relu", [f"{name}_made"], [f"{name}_relu"]))
+        behind = f"{name}_relu" if relu else f"{name}_made"
+        made.nodes.append(helper.make_node("QuantizeLinear", [behind, *pairs[name]], [name]))
+
+    layer("Conv", [real("x"), weights("conv_w", (8, 3, 3, 3))], "conv", relu=True, pads=[1, 1, 1, 1])
+    of_sums = np.float32(0.031) * made_scales(made, "turned_w", rng)
+    made.constant("turned_b", rng.integers(-500, 501, 8).astype(np.int32))
+    bias = made.scale("turned_b", of_sums, np.zeros(8), "int32")
+    made.constant("turned_w", rng.integers(-127, 128, (8, 1, 3, 3)).astype(weights_type))
+    operands = ["turned_w", "turned_w_scale", made.constant("turned_w_zero", np.zeros(8, weights_type))]
+    made.nodes.append(helper.make_node("DequantizeLinear", operands, ["turned_w_real"], axis=0))
+    made.nodes.append(helper.make_node("DequantizeLinear", bias, ["turned_b_real"], axis=0))
+    inputs = [real("conv"), "turned_w_real", "turned_b_real"]
+    layer("Conv", inputs, "turned", pads=[1, 1, 1, 1], group=8)
+    layer("Add", [real("conv"), real("turned")], "sum")
+    made.nodes.append(helper.make_node("QuantizeLinear", [real("sum"), *pairs["other"]], ["other"]))
+    layer("Flatten", [real("other")], "row")
+    real_bias = made.constant("output_b", rng.normal(size=5).astype(np.float32))
+    layer("Gemm", [real("row"), weights("output_w", (5, 8 * size * size)), real_bias], "output", transB=1)
+    return made.content((1, 3, size, size), "output")
+
+
+def made_scales(made: OnnxWriter, name: str, rng: np.random.Generator) -> npt.NDArray[np.float32]:
+    """Eight scales of weights, kept under the name that they have."""
+    scales = rng.uniform(0.001, 0.003, 8).astype(np.float32)
+    made.constant(f"{name}_scale", scales)
+    return scales
 
 
 def gated_onnx_net(seed: int = 1, size: int = 12) -> bytes:

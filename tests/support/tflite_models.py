@@ -204,6 +204,21 @@ def small_net(seed: int = 1, size: int = 8) -> ModelWriter:
     return made
 
 
+def quantizing_net(seed: int, first: str = "int8", second: str = "int8") -> ModelWriter:
+    """Real numbers to bytes, these to others, and back; scales that make ties, or any."""
+    rng, made, shape = np.random.default_rng(seed), ModelWriter(), (1, 8, 8, 16)
+    scales = [np.float32(rng.choice([2.0**-5, 3 * 2.0**-7, 5 * 2.0**-7, rng.uniform(0.01, 0.1)])) for _ in "ab"]
+    x = made.tensor("x", "float32", shape)
+    a, b = (made.tensor(name, dtype, shape, scale, int(rng.integers(0, 100)))
+            for name, dtype, scale in zip("ab", (first, second), scales, strict=True))  # fmt: skip
+    y = made.tensor("y", "float32", shape)
+    for source, target in ((x, a), (a, b)):
+        made.layer("QUANTIZE", (source,), (target,))
+    made.layer("DEQUANTIZE", (b,), (y,))
+    made.inputs, made.outputs = [x], [y]
+    return made
+
+
 def mlp_of_16_bits(seed: int = 1) -> bytes:
     """Three fully connected layers of int16 by int8, the second with RELU, and the sum of the first and the last."""
     rng, made, widths, rows = np.random.default_rng(seed), ModelWriter(), (24, 32, 32, 32), 16

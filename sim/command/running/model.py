@@ -21,6 +21,7 @@ from sim.models.network import AnyArray, ModelError, Network
 from sim.models.onnx_file import read_onnx
 from sim.models.report import ModelReport
 from sim.models.runtimes.litert import RESOLVERS, litert_tensors
+from sim.models.runtimes.onnx_reference import onnx_reference_tensors
 from sim.models.runtimes.onnxruntime import onnxruntime_tensors
 from sim.models.runtimes.tflite_micro import tflite_micro_tensors
 from sim.models.tflite_file import read_tflite
@@ -33,6 +34,7 @@ RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], d
     **{name: partial(litert_tensors, runtime=name) for name in RESOLVERS},
     "tflite-micro": tflite_micro_tensors,
     "onnxruntime": onnxruntime_tensors,
+    "onnx-reference": onnx_reference_tensors,
 }
 """What runs a network here, by the name that `--against` has for it."""
 

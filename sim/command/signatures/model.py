@@ -16,8 +16,8 @@ def model(
     against: Annotated[
         str | None,
         typer.Option(
-            help="litert, litert-no-delegate, litert-reference, tflite-micro or onnxruntime, which run the file here, "
-            "or FILE.npz with the tensors that a device computed, by name."
+            help="litert, litert-no-delegate, litert-reference, tflite-micro, onnxruntime or onnx-reference, which run "
+            "the file here, or FILE.npz with the tensors that a device computed, by name."
         ),
     ] = None,
     inputs: Annotated[

@@ -89,6 +89,7 @@ _FUNCTIONS: Sequence[tuple[Family, tuple[Callable[..., Any], ...]]] = (
             factor_product.product_in_float,
             factor_product.product_xnnpack,
             factor_product.product_by_magic_number,
+            factor_product.product_of_eight_bits,
         ),
     ),
     (

@@ -1,5 +1,5 @@
-"""The layers of ONNX that take scales and zero points, of ONNX Runtime's own QLinearAdd, QLinearMul and
-QLinearGlobalAveragePool, and those of floating point between DequantizeLinear and QuantizeLinear.
+"""The layers of ONNX that take scales and zero points, of ONNX Runtime's own QGemm, QLinearAdd, QLinearMul
+and QLinearGlobalAveragePool, and those of floating point between DequantizeLinear and QuantizeLinear.
 
 Sources: the operators' definitions, those of ONNX and those that ONNX Runtime adds, and ONNX Runtime's
 `core/providers/cpu/quantization/qlinearconv.cc`, where the factor is (scale of x * scale of w) / scale of y in float32;
@@ -27,11 +27,11 @@ from sim.models.layers import (
     added,
     broadcast,
     centred,
-    dequantized,
     operand,
     quantized,
     require_one_scale,
     scale_of,
+    to_reals,
 )
 from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed
 from sim.models.operators.activation import activation_bounds
@@ -128,7 +128,7 @@ def _addition(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
 
 def _requantization(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
     """Integers of one scale that become those of another, through real numbers."""
-    return FromReals(numbers=dequantized(network, layer, given), scale=scale_of(network.output_of(layer)))
+    return FromReals(numbers=to_reals(network, layer, given).exact, scale=scale_of(network.output_of(layer)))
 
 
 def _quantization(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
@@ -195,6 +195,7 @@ def flattened(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
 OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]] = {
     "QLinearConv": _convolution,
     "QLinearMatMul": _matrix_product,
+    "QGemm": _matrix_product,
     "QLinearAdd": added,
     "Conv": _convolution,
     "MatMul": _matrix_product,
@@ -203,7 +204,7 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     "Mul": _product,
     "GlobalAveragePool": _average_of_all,
     "QuantizeLinear": _quantization,
-    "DequantizeLinear": dequantized,
+    "DequantizeLinear": to_reals,
     "QLinearMul": _product,
     "QLinearGlobalAveragePool": _average_of_all,
     "MaxPool": _largest,

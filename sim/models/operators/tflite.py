@@ -25,10 +25,10 @@ from sim.models.layers import (
     added,
     broadcast,
     centred,
-    dequantized,
     operand,
     quantized,
     scale_of,
+    to_reals,
 )
 from sim.models.network import Network, NetworkLayer, NotComputed
 from sim.models.operators.activation import activation_bounds
@@ -170,7 +170,7 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     "MAX_POOL_2D": _largest,
     "AVERAGE_POOL_2D": _average,
     "QUANTIZE": _quantization,
-    "DEQUANTIZE": dequantized,
+    "DEQUANTIZE": to_reals,
 }
 MOVES: Final = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
 """Layers that only give numbers another shape, of any type."""

@@ -1,4 +1,7 @@
-"""The tensors that ONNX Runtime computes, as the file has its operators: nothing is fused."""
+"""The tensors that ONNX Runtime computes, as the file has its operators: nothing is fused.
+
+But where quantization stands around operators of floating point: these it has to fuse, to compute them by integers.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 
 from isa.errors import pip_install
 from sim.models.network import AnyArray, ModelError, Network
+from sim.models.onnx_pairs import PAIRED
 
 
 def onnxruntime_tensors(path: Path, network: Network, inputs: Mapping[int, AnyArray]) -> dict[int, AnyArray]:
@@ -27,7 +31,9 @@ def onnxruntime_tensors(path: Path, network: Network, inputs: Mapping[int, AnyAr
         names = [network.tensors[number].name for number in network.made]
         model.graph.output.extend(ValueInfoProto(name=name) for name in names if name not in stated)
         options = onnxruntime.SessionOptions()
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        level = onnxruntime.GraphOptimizationLevel
+        has_pairs = any(layer.operator in PAIRED for layer in network.layers)
+        options.graph_optimization_level = level.ORT_ENABLE_EXTENDED if has_pairs else level.ORT_DISABLE_ALL
         options.log_severity_level = 4
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         results = session.run(names, {network.tensors[number].name: array for number, array in inputs.items()})
