@@ -231,7 +231,8 @@ def _told(network: Network, report: LayerReport, given: Mapping[int, AnyArray], 
     nearest = tuple(one.split(" then ")[0] for near in explanation.nearest for one in near.names)
     plain_ones = [one for one in part.candidates if one.limits == part.candidates[0].limits]
     bases = dict[str, Candidate]()
-    for names in [one.names for one in parts_from] or [nearest]:
+    # each of the nearest by itself: they are in their order, the nearest first
+    for names in [one.names for one in parts_from] or [(name,) for name in nearest[:_BASES]]:
         same = [one for one in plain_ones if any(is_one_of((one.rule.name,), name) for name in names)]
         bases |= {one.rule.name: one for one in same[:_BASES]}
     own = {number for one in parts_from for number in one.others}

@@ -43,6 +43,8 @@ def read_onnx(path: Path) -> Network:
         raise ModelError(f"{path} has more than {MAX_BYTES:,} bytes")
     try:
         model = onnx.load_model_from_string(path.read_bytes())
+        if not model.graph.node:
+            raise ModelError(f"{path} is no ONNX model: it has no operators")
         model = onnx.shape_inference.infer_shapes(model)
         constants = {}
         for constant in model.graph.initializer:

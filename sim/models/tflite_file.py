@@ -49,7 +49,8 @@ def read_tflite(path: Path) -> Network:
     try:
         return _network(tflite, tflite.Model.GetRootAsModel(content, 0), path, len(content))
     except _MALFORMED as error:
-        raise ModelError(f"{path} is damaged: {type(error).__name__} while it was read") from None
+        found = "an offset points outside of it" if isinstance(error, struct.error) else type(error).__name__
+        raise ModelError(f"{path} is damaged: {found}") from None
 
 
 def _network(schema: Any, model: Any, path: Path, size: int) -> Network:

@@ -1,4 +1,4 @@
-"""QUANTIZE and DEQUANTIZE in LiteRT and TensorFlow Lite Micro, each one convention: docs/spec/requantization.md section 7."""
+"""QUANTIZE and DEQUANTIZE in LiteRT and TensorFlow Lite Micro, each one convention: docs/spec/requantization.md, 7."""
 
 from __future__ import annotations
 
