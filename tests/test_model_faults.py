@@ -103,6 +103,18 @@ def test_layers_that_may_each_be_the_one_that_is_off_are_told_as_one_of_them(tmp
     assert "layer 29, MUL to block5_product, or in its place layer 49" in report.verdict
 
 
+def test_a_bound_is_named_where_the_others_do_not_tell_what_scales_are_multiplied_in(tmp_path: Path) -> None:
+    """Of the product in layer 39 the factor is another number in float32 and float64, of the other four it is not."""
+    file = tmp_path / "net.tflite"
+    file.write_bytes(fifty_layers(55))
+    network = read_tflite(file)
+    made = recorded(network, clean(network, 55, "double_rounding_ties_up"), "double_rounding_ties_up",
+                    Fault(39, "bound", -1, 1))  # fmt: skip
+    (apart,) = told(network, made).apart
+    assert (apart.layer.number, apart.usual) == (39, "double_rounding of derive_tflite of scales_in_float32")
+    assert apart.causes[0].told.startswith("with the upper bound 126 instead of 127, double_rounding of derive_tflite")
+
+
 def test_the_command_says_what_would_make_the_numbers(network: Network, right: Tensors, tmp_path: Path) -> None:
     made = recorded(network, right, "double_rounding", Fault(33, "bound", -1, 1))
     arrays = {one.name: made[one.number] for one in network.tensors if one.data is None}

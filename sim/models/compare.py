@@ -216,6 +216,11 @@ def _usual(layers: Sequence[LayerReport]) -> tuple[_Usual, ...]:
     return tuple(_Usual(tuple(same), apart) for apart, same in alike.items())
 
 
+def _is_alike(name: str, usual: str) -> bool:
+    """Whether one is the other, of which either may be told whatever its multiplier is derived by."""
+    return is_one_of((name,), usual) or is_one_of((usual,), name)
+
+
 def _told(network: Network, report: LayerReport, given: Mapping[int, AnyArray], usual: Sequence[_Usual]) -> LayerReport:
     """With what parts a layer from the usual conventions, where it does."""
     layer = report.layer
@@ -233,7 +238,7 @@ def _told(network: Network, report: LayerReport, given: Mapping[int, AnyArray], 
     bases = dict[str, Candidate]()
     # each of the nearest by itself: they are in their order, the nearest first
     for names in [one.names for one in parts_from] or [(name,) for name in nearest[:_BASES]]:
-        same = [one for one in plain_ones if any(is_one_of((one.rule.name,), name) for name in names)]
+        same = [one for one in plain_ones if any(_is_alike(one.rule.name, name) for name in names)]
         bases |= {one.rule.name: one for one in same[:_BASES]}
     own = {number for one in parts_from for number in one.others}
     told = replace(

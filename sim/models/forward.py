@@ -57,8 +57,8 @@ def drawn_inputs(network: Network, seed: int) -> dict[int, AnyArray]:
         require_size(tensor.shape or ())
         scale = _scale_behind(network, number)
         if tensor.dtype == "float32" and tensor.shape is not None and scale is not None:
-            halves = rng.integers(-600, 600, tensor.shape) / 2
-            found[number] = (halves * float(scale.scales[0])).astype(np.float32)
+            halves = rng.integers(-600, 600, tensor.shape, np.int16)
+            found[number] = halves * (np.float32(0.5) * scale.scales[0])
             continue
         if tensor.dtype not in ("int8", "uint8", "int16") or tensor.shape is None:
             raise ModelError(f"the input {tensor.name} is {tensor}: give numbers for it with --inputs FILE.npz")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -97,6 +98,8 @@ class ToReals:
         return dequantized(self.numbers, self.scale.scales[0], self.scale.zero_point)
 
 
+_AT_ONCE: Final = 4
+"""Arrays of 64 bits that a conversion takes, each of its size."""
 Inputs = Mapping[int, AnyArray]
 """Numbers by tensor, those that the file holds among them."""
 Computed = Requantized | Added | Pooled | FromReals | ToReals | AnyArray
@@ -146,6 +149,7 @@ def added(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
 def quantized(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
     """The first input, real numbers, in the output's scale."""
     numbers, scale = operand(layer, 0, given), scale_of(network.output_of(layer))
+    require_size((_AT_ONCE, *numbers.shape))
     if numbers.dtype != np.float32 or scale.scales.size > 1:
         raise NotComputed(f"it quantizes {numbers.dtype}, or by {scale.scales.size} scales: float32 by one is computed")
     if np.isnan(numbers).any():
@@ -158,7 +162,9 @@ def to_reals(network: Network, layer: NetworkLayer, given: Inputs) -> ToReals:
     scale = scale_of(network.tensors[layer.inputs[0]])
     if scale.scales.size > 1:
         raise NotComputed("its input has a scale for each channel")
-    return ToReals(numbers=operand(layer, 0, given), scale=scale)
+    numbers = operand(layer, 0, given)
+    require_size((_AT_ONCE, *numbers.shape))
+    return ToReals(numbers=numbers, scale=scale)
 
 
 def require_one_scale(network: Network, layer: NetworkLayer) -> None:
