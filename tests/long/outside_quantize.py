@@ -1,4 +1,4 @@
-"""QUANTIZE and DEQUANTIZE in LiteRT and TensorFlow Lite Micro, each one convention: docs/spec/requantization.md, 7."""
+"""QUANTIZE and DEQUANTIZE in LiteRT and TensorFlow Lite Micro, each one convention (docs/spec/requantization.md)."""
 
 from __future__ import annotations
 
