@@ -9,15 +9,19 @@ from random import Random
 import numpy as np
 import pytest
 
-from rtl_models.cores.gemm import GemmCore, GemmLayer, GemmShape, ResultBeat
+from rtl_models.benches.gemm_layers import corner_windows, random_windows
+from rtl_models.benches.gemm_layers import layer as random_layer
+from rtl_models.cores.gemm import GemmCore, GemmLayer, GemmShape, ResultBeat, WindowLayer, layer_of_json
 from rtl_models.cores.gemm_cycles import GemmTraffic, beat_cycles, layer_cycles
 from rtl_models.cores.gemm_run import run_gemm_core
 from rtl_models.tools.environment import SimulatorName, execute, verilator_program, verilator_root
 from rtl_models.tools.sources import LANES, sources_of
+from sim.kernels.conv2d.golden import Geometry
 from support.rtl_faults import planted
 
 rtl = pytest.mark.rtl
 SMALL = GemmCore(steps=2, channels=8)
+WINDOWS = GemmCore(steps=16, channels=8, image=64)
 HALVES = {
     f"{name}[{n}]": value
     for n in range(8)
@@ -29,6 +33,14 @@ def layer(a: list[list[int]], b: list[list[int]], **changed: int) -> GemmLayer:
     settings = {"a_offset": 0, "b_offset": 0, "offset": 0, "minimum": 0, "maximum": 255, "signed": 0, "rounding": 0}
     tables = {name: value for name, value in HALVES.items() if int(name[-2]) < len(b[0])}
     return GemmLayer({**settings, **tables, **changed}, np.array(a), np.array(b))
+
+
+def windows(
+    image: list[list[list[int]]], weights: list[list[list[list[int]]]], by: Geometry, **changed: int
+) -> GemmLayer:
+    """Of one column, with an input whose zero point is 9."""
+    plain = layer([[0]], [[0]], a_offset=-9, **changed)
+    return WindowLayer(plain.settings, np.array(image), np.array(weights), by)
 
 
 def test_a_product_is_requantized_with_the_numbers_of_its_channel() -> None:
@@ -79,6 +91,45 @@ def test_words_have_four_bytes_along_k_of_each_row_of_a_and_column_of_b() -> Non
     assert some.b_words(SMALL)[0].to_bytes(16, "little")[:8] == bytes([1] * 4 + [2] * 4)
 
 
+def test_what_a_window_has_outside_of_the_image_counts_for_nothing() -> None:
+    """Pixels 19 and 29, less 9; taps 2 and 4: 2 * 0 + 4 * 10 = 40, 2 * 10 + 4 * 20 = 100, 2 * 20 + 0 = 40; halved."""
+    found = windows([[[19], [29]]], [[[[2]], [[4]]]], Geometry(left=1, right=1))
+    assert (found.results().tolist(), found.shape) == ([[20], [50], [20]], GemmShape(3, 8, 1, image=1))
+
+
+def test_an_image_comes_in_beats_of_four_words_filled_up_with_its_zero_point() -> None:
+    """Five pixels of two channels; the second beat has one of them."""
+    found = windows([[[k, 10 * k] for k in range(1, 6)]], [[[[1], [1]]]], Geometry())
+    first, second = (word.to_bytes(16, "little") for word in found.a_words(SMALL))
+    assert (first, second[:4]) == (bytes([1, 10, 9, 9, 2, 20, 9, 9, 3, 30, 9, 9, 4, 40, 9, 9]), bytes([5, 50, 9, 9]))
+
+
+def test_the_registers_of_windows_are_those_of_their_geometry() -> None:
+    found = windows([[[0] * 5] * 7] * 6, [[[[1]] * 5] * 3] * 2, Geometry(2, 3, 1, 0, 2, 0)).registers
+    wanted = {
+        "windows": 1, "image_width": 7, "image_height": 6, "pixel_words": 2, "out_width": 3, "window_width": 3,
+        "window_height": 2, "stride_x": 3, "stride_y": 2, "left": 2, "top": 1, "width": 48, "height": 9,
+    }  # fmt: skip
+    assert {name: found[name] for name in wanted} == wanted
+
+
+def test_windows_are_the_same_layer_when_they_were_written_down() -> None:
+    some = random_layer(random_windows(WINDOWS, Random(1)), Random(1))
+    again = layer_of_json(some.as_json())
+    assert (again.registers, again.a_words(SMALL), again.expected(SMALL)) == (
+        some.registers, some.a_words(SMALL), some.expected(SMALL),
+    )  # fmt: skip
+
+
+def test_windows_begin_when_the_image_is_there_and_the_next_ones_when_they_were_found() -> None:
+    """In at 0; four found at 1 to 4, read at 5, in the buffer at 6; read, multiplied, out four stages later.
+
+    Of the next four the word comes five cycles later, which the first four's rows do not fill.
+    """
+    found = beat_cycles(SMALL, GemmShape(8, 4, 1, image=1), GemmTraffic())
+    assert (found.a, found.there) == ([0], [13, 14, 15, 16, 18, 19, 20, 21])
+
+
 def test_the_least_layer_takes_two_cycles_more_than_the_stages_behind_the_array() -> None:
     """In at 0, read at 1, multiplied at 2, into four stages at 3, out at 7: eight cycles."""
     found = beat_cycles(SMALL, GemmShape(1, 1, 1), GemmTraffic())
@@ -118,7 +169,9 @@ def test_the_formula_is_what_the_beats_take_where_nothing_stalls() -> None:
             steps=2 ** rng.randint(1, 6),
         )
         shape = GemmShape(rng.randint(1, 40), rng.randint(1, 4 * core.steps), rng.randint(1, core.channels))
-        assert beat_cycles(core, shape, GemmTraffic()).taken[-1] + 1 == layer_cycles(core, shape), (core, shape)
+        of_windows = [random_windows(core, rng), *rng.sample(corner_windows(core), 1)]
+        for given in (shape, *(random_layer(some, rng).shape for some in of_windows)):
+            assert beat_cycles(core, given, GemmTraffic()).taken[-1] + 1 == layer_cycles(core, given), (core, given)
 
 
 @pytest.mark.parametrize(("size", "share"), [(4, 0.997), (8, 0.986), (16, 0.920)])
@@ -142,7 +195,10 @@ def test_verilator_has_no_warning_for_other_sizes(parameters: Mapping[str, int])
 @rtl
 def test_it_computes_what_the_golden_reference_says_in_the_cycles_that_are_predicted(simulator: SimulatorName) -> None:
     outcome = run_gemm_core(
-        SMALL, simulator=simulator, layers=3, scenarios="corners/pattern=(never|sometimes)|random|reset|report"
+        WINDOWS,
+        simulator=simulator,
+        layers=3,
+        scenarios="corners/pattern=(never|sometimes)|random|windows/pattern=(never|bursts)|reset|report",
     )
     assert outcome.passed, outcome.told()
     assert (outcome.figures["wrong_beats"], outcome.figures["cycles_off"]) == (0, 0)

@@ -16,6 +16,7 @@ from rtl_models.formal.units.quantize_down import quantize_down, requantize
 from rtl_models.formal.units.quantized_add import quantized_add
 from rtl_models.formal.units.streams import composition_lemma, stage_theorems, waiting_theorem
 from rtl_models.formal.units.tables import table_lemmas, table_theorems
+from rtl_models.formal.units.windows import window_theorems
 
 LANES = 4
 """The lanes of a beat for which units are proved unless others are asked for, where a lane is one round of a loop.
@@ -57,4 +58,5 @@ def module_theorems(lanes: int = LANES) -> list[Theorem]:
         *table_theorems(lanes),
         *configuration_theorems(),
         *gemm_theorems(),
+        *window_theorems(),
     ]

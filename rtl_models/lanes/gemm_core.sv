@@ -160,7 +160,8 @@ module gemm_core #(
 
   // The rows of a, or the windows of an image that comes in their place.
   logic [15:0]        window_words;
-  logic               image_ready, window_valid, finishes;
+  logic               image_valid, image_ready, window_valid, finishes;
+  logic [7:0]         zero;
   logic               a_offered, a_takes, a_accepted, a_moves;  // a_moves: a beat of the stream, a_accepted: of rows
   logic [32*Rows-1:0] a_bytes, window_bytes;
 
@@ -171,6 +172,8 @@ module gemm_core #(
   assign a_ready_o    = windows ? fits & image_ready : a_takes;
   assign a_accepted   = a_offered & a_takes;
   assign a_moves      = a_valid_i & a_ready_o;
+  assign image_valid  = a_moves & windows;
+  assign zero         = 8'd0 - a_offset[7:0];
 
   window_stream #(
     .Rows (Rows),
@@ -189,9 +192,9 @@ module gemm_core #(
     .stride_y_i     (stride_y),
     .left_i         (left),
     .top_i          (top),
-    .zero_i         (8'd0 - a_offset[7:0]),
+    .zero_i         (zero),
     .fits_o         (has_room),
-    .valid_i        (a_moves & windows),
+    .valid_i        (image_valid),
     .ready_o        (image_ready),
     .data_i         (a_data_i[127:0]),
     .valid_o        (window_valid),

@@ -81,7 +81,7 @@ def _core(module: str) -> Target:
     given = dict(subject.parameters)
     core = GemmCore(
         rows=given["Rows"], columns=given["Columns"], steps=given["Steps"], channels=given["Channels"],
-        deep=bool(given["Deep"]),
+        image=given["Image"], deep=bool(given["Deep"]),
     )  # fmt: skip
     return Target(subject, CLOCK, partial(gemm_core.scenarios, core), say_all=False)
 

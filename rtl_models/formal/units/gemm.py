@@ -11,6 +11,7 @@ from rtl_models.formal.claims import ReadSignal, Signals, Statement, Value, all_
 from rtl_models.formal.equations.written import Subject
 from rtl_models.formal.theorem import Fault, Theorem
 from rtl_models.formal.units.registers import RegisterUpdate, becomes
+from rtl_models.formal.units.windows import SETTINGS as WINDOW_SETTINGS
 
 SIZES = ((4, 4), (5, 8))
 """Rows and columns of the arrays that are proved."""
@@ -171,7 +172,7 @@ def _rows() -> Iterator[Theorem]:
 
 def _core() -> Iterator[Theorem]:
     """What the core makes of its parts: who moves when, and what goes from one to the next."""
-    size = {"Rows": 4, "Columns": 4, "Steps": 2, "Channels": 8, "Deep": 0}
+    size = {"Rows": 4, "Columns": 4, "Steps": 2, "Channels": 8, "Image": 8, "Deep": 0}
     subject = Subject("gemm_core", tuple(size.items()))
     held, base = Int(3, signed=False), Int(2, signed=False)  # the buffers have four words each
 
@@ -181,7 +182,12 @@ def _core() -> Iterator[Theorem]:
         offsets = [read(f"{settings}{side}_offset_o", S32) for side in "ab"]
         lowest, highest = select(is_signed, -127, -255), select(is_signed, 128, 0)
         in_range = [(offset < lowest).equals(0) & (offset > highest).equals(0) for offset in offsets]
-        return all_of([k < 4 * size["Steps"] + 1, *in_range])
+        window = read(f"{settings}window_width_o", _U4) * read(f"{settings}window_height_o", _U4)
+        same = k.equals(window * read(f"{settings}pixel_words_o", U8) << 2) & read("u_window_stream.fits_o", U1)
+        return all_of([k < 4 * size["Steps"] + 1, *in_range, select(windows(read), same, 1)])
+
+    def windows(read: Signals) -> Lane:
+        return read("u_config_registers.windows_o", U1)
 
     def steps(read: Signals) -> Lane:
         return (read("u_config_registers.width_o", U16) + 3) >> 2
@@ -203,17 +209,30 @@ def _core() -> Iterator[Theorem]:
     def finishes(read: Signals) -> Lane:
         return pass_ends(read) & read("u_row_walk.last_o", U1)
 
-    def accepted(side: str, read: Signals) -> Lane:
+    def moved(side: str, read: Signals) -> Lane:
+        """Whether a beat of a stream is accepted."""
         return read(f"{side}_valid_i", U1) & read(f"{side}_ready_o", U1)
 
+    def a_takes(read: Signals) -> Lane:
+        room = read("a_done_q", U1).equals(0) & read("a_held_q", held).equals(4).equals(0)
+        return fits(read) & room
+
+    def accepted(side: str, read: Signals) -> Lane:
+        """Whether a word is, for a a word of rows: of the stream, or of windows."""
+        offered = select(windows(read), read("u_window_stream.valid_o", U1), read("a_valid_i", U1))
+        return offered & a_takes(read) if side == "a" else moved(side, read)
+
     def outputs(read: Signals) -> Statement:
-        a_room = read("a_done_q", U1).equals(0) & read("a_held_q", held).equals(4).equals(0)
+        image = fits(read) & read("u_window_stream.ready_o", U1)
         loads = read("stepping_q", U1) & read("ends_q", U1) & read("u_row_stream.free_o", U1)
         wrong = read("u_config_registers.error_o", U1) | fits(read).equals(0)
         walks = {"u_a_walk": accepted("a", read), "u_b_walk": accepted("b", read)}
         walks |= {"u_column_walk": reads(read), "u_row_walk": pass_ends(read)}
         return {
-            "a_ready_o": (read("a_ready_o", U1), fits(read) & a_room),
+            "a_ready_o": (read("a_ready_o", U1), select(windows(read), image, a_takes(read))),
+            "windows are taken": (read("u_window_stream.ready_i", U1), a_takes(read)),
+            "a beat of an image": (read("u_window_stream.valid_i", U1), moved("a", read) & windows(read)),
+            "windows end with the layer": (read("u_window_stream.clear_i", U1), finishes(read)),
             "b_ready_o": (read("b_ready_o", U1), fits(read) & read("b_done_q", U1).equals(0)),
             "error_o": (read("error_o", U1), wrong),
             "a step": (read("u_mac_array.step_i", U1), read("stepping_q", U1) & moves(read)),
@@ -250,7 +269,7 @@ def _core() -> Iterator[Theorem]:
 
     def marks(read: Signals) -> Statement:
         later, loads = read.after(1), read("u_row_stream.load_i", U1)
-        begins = (accepted("a", read) | accepted("b", read)) & read("begun_q", U1).equals(0)
+        begins = (moved("a", read) | moved("b", read)) & read("begun_q", U1).equals(0)
         ends = read("valid_o", U1) & read("ready_i", U1) & read("last_o", U1)
         resets = (read("rst_ni", U1) & later("rst_ni", U1)).equals(0)
         of_step = {
@@ -292,7 +311,24 @@ def _core() -> Iterator[Theorem]:
     def within(read: Signals) -> Lane:
         return (read("a_held_q", held) < 5) & (read("b_held_q", held) < 4)
 
+    def rows_in(read: Signals) -> Statement:
+        """The bytes of a are those of the stream or of the windows, whose settings are those of the registers."""
+        statement = {
+            f"window's {name}": (read(f"u_window_stream.{name}_i", kind), read(f"u_config_registers.{name}_o", kind))
+            for name, kind in WINDOW_SETTINGS.items()
+        }
+        zero = U8.wrap(-U8.field(read("u_config_registers.a_offset_o", S32), 0))
+        statement["zero of windows"] = read("u_window_stream.zero_i", U8), zero
+        for row in range(size["Rows"]):
+            at = 32 * row
+            window, given = read("u_window_stream.data_o", S32, at), read("a_data_i", S32, at)
+            statement[f"bytes of row {row}"] = read("u_a_bytes.data_i", S32, at), select(windows(read), window, given)
+            statement[f"word {row} of an image"] = read("u_window_stream.data_i", S32, at), given
+        return statement
+
     full = Fault("gemm_core.sv", "fits & ~a_done_q & (a_held_q", "(fits | ~a_done_q) & (a_held_q")
+    given = Fault("gemm_core.sv", "? window_bytes : a_data_i", "? a_data_i : window_bytes")
+    yield Theorem(claim(f"{subject}: rows are given, or windows of an image", rows_in), subject, given)
     yield Theorem(claim(f"{subject}: who moves in a cycle", outputs), subject, full)
     lost = Fault("gemm_core.sv", "b_held_q <= finishes ? '0", "b_held_q <= reads ? '0")
     yield Theorem(claim(f"{subject}: the words in the buffers are counted", counts), subject, lost)

@@ -12,11 +12,14 @@ import numpy as np
 from rtl_models.benches.driving.traffic import STALLS
 from rtl_models.benches.gemm_layers import (
     OFFSETS_OF,
+    Windows,
     corner_shapes,
+    corner_windows,
     layer,
     layers_alike,
     layers_by_reading,
     random_shape,
+    random_windows,
 )
 from rtl_models.cores.gemm import BYTES, GemmCore, GemmLayer, GemmShape
 from rtl_models.cores.gemm_cycles import Decided, GemmTraffic, beat_cycles, layer_cycles
@@ -61,8 +64,11 @@ class _Layers:
         core, rng = self._core, self._rng
         for number, shape in enumerate(corner_shapes(core)):
             self._layers(layers_alike(shape, rng, 2 if number % 3 == 0 else 1))
+        for windows in corner_windows(core):
+            self._layers(layers_alike(windows, rng, 2))
         self._what_does_not_fit()
         for _ in range(_RANDOM):
+            self._layers(layers_alike(random_windows(core, rng), rng, 2))
             self._layers(layers_alike(random_shape(core, rng), rng, 2))
             self._layers([_brought_back(random_shape(core, rng), rng)])
         for _ in range(_WHOLE):
@@ -161,6 +167,13 @@ class _Layers:
                 if changed:
                     self._cycle(self._anywhere(), refused)
             self._layers([good])
+        good = layer(Windows((2, 4, BYTES), (1, 2), 1), self._rng)
+        wrong = [{"image_width": self._core.image // 2 + 1 + (1 << bit)} for bit in range(10)]
+        wrong += [{"image_height": 3 + (1 << bit)} for bit in range(10)]
+        for changed in (*wrong, *({name: 3} for name in ("window_width", "window_height", "pixel_words"))):
+            self._written({**good.registers, **changed})
+            self._cycle(self._anywhere(), refused)
+        self._layers([good])
 
     def _anywhere(self) -> tuple[int, int, int]:
         """A read of any register, or of the tables."""
