@@ -15,7 +15,8 @@ from rtl_models.cores.layers import LAYER_STEPS, LAYERS, LayerOnCore, layer_on_c
 from rtl_models.cores.layers import MODES as LAYER_MODES
 from rtl_models.cores.layers_run import LayersRun
 from rtl_models.frames_run import FramesRun
-from rtl_models.host import HOSTS, Host, outside
+from rtl_models.host import HOSTS, Host
+from rtl_models.register_map import outside
 from rtl_models.session import WentWrong
 from rtl_models.tools.build_cache import BuildError
 from rtl_models.tools.environment import SimulationUnavailable, tool_versions

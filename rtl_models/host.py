@@ -14,9 +14,8 @@ from typing import Any, Final
 import numpy as np
 
 from rtl_models.benches.driving.frame import UnitFrame
-from rtl_models.register_map import REGISTERS
 from rtl_models.session import WentWrong
-from rtl_models.unit_values import Results, Settings
+from rtl_models.unit_values import Results
 from sim.golden.fixed_point import Int64Array
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 
@@ -39,13 +38,6 @@ class Host:
     modes: tuple[str, ...]
     frames: Callable[[Kernel, Inputs, int], list[UnitFrame]]
     outputs: Callable[[Arguments, Sequence[Results]], Outputs]
-
-
-def outside(settings: Settings) -> str:
-    """Which setting has a value that no register takes, and what is allowed; "" where all can be written."""
-    fields = (field for register in REGISTERS for field in register.fields if field.setting in settings)
-    wrong = (field for field in fields if not field.low <= settings[field.setting] <= field.high)
-    return next((f"{field.setting} lies outside of {field.low}..{field.high}" for field in wrong), "")
 
 
 def _beats(rows: Any, lanes: int) -> Int64Array:

@@ -216,6 +216,13 @@ def register_writes(settings: Settings, channels: int = CHANNELS) -> list[tuple[
     return [(register.address, register.encoded(settings)) for register in concerned]
 
 
+def outside(settings: Settings) -> str:
+    """Which setting has a value that no register takes, and what is allowed; "" where all can be written."""
+    fields = (field for register in REGISTERS for field in register.fields if field.setting in settings)
+    wrong = (field for field in fields if not field.low <= settings[field.setting] <= field.high)
+    return next((f"{field.setting} lies outside of {field.low}..{field.high}" for field in wrong), "")
+
+
 def cause(address: int, data: int, channels: int = CHANNELS) -> int:
     """The bit of STATUS that a write sets: a value of `CAUSES`, or 0 where the write is taken.
 

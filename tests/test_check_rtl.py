@@ -22,7 +22,8 @@ import sim.command.app
 import sim.command.main
 import sim.command.running.check
 from rtl_models.backend import build_hardware
-from rtl_models.host import HOSTS, outside
+from rtl_models.host import HOSTS
+from rtl_models.register_map import outside
 from rtl_models.session import WentWrong
 from rtl_models.tools.waveform import read_waves
 from sim.check.external import (

@@ -226,7 +226,7 @@ def test_at_an_address_that_is_refused_nothing_is_written() -> None:
 
 @hardware
 def test_status_keeps_every_cause_until_a_one_is_written_to_its_bit() -> None:
-    causes = [(0x08, 32), (0x08, 3), (0x0A, 0), (0x48, 0)]
+    causes = [(0x08, 32), (0x08, 3), (0x0A, 0), (0x54, 0)]
     cleared = [(STATUS, 0b100), (STATUS, 0b001), (STATUS, 0xFFFF_FFFF)]
     states = during([step for write in causes + cleared for step in (write, (STATUS, 0))])
     assert [state["read_data_o"] for state in states[1::2]] == [0b001, 0b001, 0b011, 0b111, 0b011, 0b010, 0]

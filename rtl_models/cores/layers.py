@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rtl_models.cores.gemm import BYTES, CHANNEL_FIELDS, GemmCore, GemmLayer, WindowLayer
-from rtl_models.host import outside
+from rtl_models.register_map import outside
 from rtl_models.unit_values import Settings, channel_setting
 from sim.golden.fixed_point import Int64Array
 from sim.kernels.conv2d.golden import Geometry, output_shape

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from rtl_models.formal.cores.gemm import gemm_theorems
+from rtl_models.formal.cores.windows import window_theorems
 from rtl_models.formal.lemmas import lemmas
 from rtl_models.formal.operators import operator_theorems
 from rtl_models.formal.theorem import Lemma, Theorem
 from rtl_models.formal.units.configuration import configuration_theorems
 from rtl_models.formal.units.frames import frame_lemmas, frame_theorems
-from rtl_models.formal.units.gemm import gemm_theorems
 from rtl_models.formal.units.handshake import handshake_theorems
 from rtl_models.formal.units.offset_contribution import offset_contribution
 from rtl_models.formal.units.parts import part_theorems
@@ -16,7 +17,6 @@ from rtl_models.formal.units.quantize_down import quantize_down, requantize
 from rtl_models.formal.units.quantized_add import quantized_add
 from rtl_models.formal.units.streams import composition_lemma, stage_theorems, waiting_theorem
 from rtl_models.formal.units.tables import table_lemmas, table_theorems
-from rtl_models.formal.units.windows import window_theorems
 
 LANES = 4
 """The lanes of a beat for which units are proved unless others are asked for, where a lane is one round of a loop.

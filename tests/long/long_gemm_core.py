@@ -9,8 +9,8 @@ from rtl_models.cores.gemm_run import run_gemm_core
 from support.rtl_faults import planted
 
 pytestmark = pytest.mark.rtl
-SMALL = GemmCore(steps=2, channels=8)
-SCENARIOS = "corners|random_layers|reset_inside|what_does_not_fit|report"
+SMALL = GemmCore(steps=2, channels=8, image=8)
+SCENARIOS = "corners|random_layers|windows|reset_inside|what_does_not_fit|report"
 FAULTS = {
     "the highest offset is refused": ("gemm_core", "? 32'sd128 : 32'sd0", "? 32'sd127 : 32'sd0"),
     "an offset too low is accepted": ("gemm_core", "-32'sd127 : -32'sd255", "-32'sd127 : -32'sd256"),
@@ -55,6 +55,17 @@ FAULTS = {
     "the left shift of another channel": ("channel_tables", "= left_shift_q[beat_q]", "= left_shift_q['0]"),
     "left shifts are those to the right": ("channel_tables", "write && field_i == 2'd3", "write && field_i == 2'd2"),
     "reading waits for nothing": ("tile_buffer", "if (read_i) data_q", "data_q"),
+    "an image of other settings is there": ("window_stream", "fits_o && held_q == beats", "held_q == beats"),
+    "an image too large fits": ("window_stream", "words <= 32'(Image)", "words <= 32'(Image + 4)"),
+    "the last beat of an image is lost": ("window_stream", "(words + 32'd3) >> 2", "words >> 2"),
+    "windows of the layer before": ("window_stream", "(valid_q & ~ready_i)) & ~clear_i", "(valid_q & ~ready_i))"),
+    "outside there are zeros": ("window_stream", "{4{zero_i}}", "'0"),
+    "the word is the next one's": ("window_stream", "if (reads) word_q[", "word_q["),
+    "the row below the image is inside": ("window_walk", "y < 21'(image_height_i)", "y <= 21'(image_height_i)"),
+    "rows are as long as the image": ("window_walk", "out_width_i - 12'd1", "image_width_i - 12'd1"),
+    "strides are mixed up": ("window_walk", "32'(stride_y_i) * 32'(line)", "32'(stride_x_i) * 32'(line)"),
+    "windows begin in the image": ("window_walk", "+ tap_q - padding", "+ tap_q"),
+    "a window of other bytes fits": ("gemm_core", "(has_room & is_window)", "has_room"),
 }  # fmt: skip
 
 

@@ -8,10 +8,10 @@ from functools import partial
 from isa.lane import S32, U1, U8, U16, Int, Lane, constant, minimum, pick, select
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal.claims import ReadSignal, Signals, Statement, Value, all_of, claim, on
+from rtl_models.formal.cores.windows import SETTINGS as WINDOW_SETTINGS
 from rtl_models.formal.equations.written import Subject
 from rtl_models.formal.theorem import Fault, Theorem
 from rtl_models.formal.units.registers import RegisterUpdate, becomes
-from rtl_models.formal.units.windows import SETTINGS as WINDOW_SETTINGS
 
 SIZES = ((4, 4), (5, 8))
 """Rows and columns of the arrays that are proved."""

@@ -1,0 +1,1 @@
+"""Theorems about cores and what only these are made of."""
