@@ -25,6 +25,8 @@ from sim.cycles.typical import typical_arguments
 from sim.kernels import built_in_kernel
 from sim.timing.model.core_file import load_core
 from sim.toolchain.compilers import cache_directory
+from support.core128_mutants import SHARES, mutants
+from support.core128_mutants import planted as planted_mutants
 
 rtl = pytest.mark.rtl
 STOP = CODE_BASE + 64
@@ -304,3 +306,9 @@ def test_a_core_that_the_hardware_cannot_be_is_refused() -> None:
     slow = load_core("lane128").with_parameter("store_forward_vector", 9)
     with pytest.raises(NotBuildable, match="forwarding from a store"):
         Core128(core=slow).parameters(all_rows())
+
+
+def test_mutants_are_of_every_file_and_each_stands_where_its_number_is_chosen() -> None:
+    chosen = mutants(100, 1)
+    counted = {file: text.count("(fault ==") for file, text in planted_mutants(chosen).items()}
+    assert (len(set(chosen)), counted) == (100, SHARES)
