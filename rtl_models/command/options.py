@@ -76,10 +76,9 @@ def refuse_own_hardware(command: str, why: str, *given: Path | None) -> None:
         fail(f"lanewise rtl {command} does not take a module of yours: {why}; lanewise rtl test does")
 
 
-def own_words(modules: Path | None, adapter: Path | None) -> list[str]:
-    """The words of a command that name a user's hardware."""
-    given = {"--modules": modules, "--adapter": adapter}
-    return [word for option, path in given.items() if path is not None for word in (option, str(path))]
+def own_words(**given: Path | None) -> list[str]:
+    """The words of a command that name a user's files, by option."""
+    return [word for option, path in given.items() if path is not None for word in (f"--{option}", str(path))]
 
 
 def print_warnings(outcome: BenchOutcome, shown: set[str]) -> None:

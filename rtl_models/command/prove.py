@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -30,6 +32,9 @@ def prove(
     timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for one question to the solver.")] = 60,
     modules: Modules = None,
     adapter: AdapterFile = None,
+    cuts: Annotated[
+        Path | None, typer.Option(help="A TOML file with wires of your module and what each is: steps of a proof.")
+    ] = None,
 ) -> None:
     """Prove for all inputs that the lane modules compute what the isa semantics say.
 
@@ -41,7 +46,9 @@ def prove(
     if lanes not in LANE_COUNTS:
         fail(f"a beat of {lanes} lanes: give {', '.join(map(str, LANE_COUNTS))}", USAGE)
     own = chosen_hardware(modules, adapter, strict=False)
-    asked: Sequence[AnyTheorem] = _about_own(own, what, lanes) if own.before else theorems_named(what, lanes)
+    if cuts is not None and not own.before:
+        fail("--cuts names wires of a module of yours: give --modules or --adapter", USAGE)
+    asked: Sequence[AnyTheorem] = _about_own(own, what, lanes, cuts) if own.before else theorems_named(what, lanes)
     if not asked:
         fail(f"no theorem is called {what!r}; --list names them", USAGE)
     if list_only:
@@ -64,14 +71,14 @@ def prove(
     else:
         for verdict in found:
             if not verdict.holds:
-                print_text("\n".join(details(verdict, lanes, own_words(modules, adapter))))
+                print_text("\n".join(details(verdict, lanes, own_words(modules=modules, adapter=adapter, cuts=cuts))))
         print_text(summary(found, tools))
     if interrupted:
         fail(f"interrupted after {len(found)} of {counted(len(asked), 'theorem')}", INTERRUPTED)
     raise typer.Exit(0 if all(verdict.holds for verdict in found) else MISMATCH)
 
 
-def _about_own(own: OwnHardware, what: str, lanes: int) -> list[OwnTheorem]:
+def _about_own(own: OwnHardware, what: str, lanes: int, cuts: Path | None) -> list[OwnTheorem]:
     """The theorems about a user's modules; ends the command where there can be none."""
     try:
         if own.adapter is None:
@@ -84,4 +91,4 @@ def _about_own(own: OwnHardware, what: str, lanes: int) -> list[OwnTheorem]:
         fail(str(nothing), USAGE)
     except (OSError, UnicodeDecodeError) as error:
         fail(f"cannot read the modules in {own.before[0]}: {error}", USAGE)
-    return [theorem for theorem in known if is_meant(theorem.name, what)]
+    return [replace(theorem, cut_points=cuts) for theorem in known if is_meant(theorem.name, what)]

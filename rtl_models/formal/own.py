@@ -16,7 +16,7 @@ from rtl_models.adapters import Adapter
 from rtl_models.adapters.wrapper import WRAPPER, adapted_sources
 from rtl_models.formal.equations.written import Subject, SubjectSources, derive_equations
 from rtl_models.formal.operators import operator_theorems
-from rtl_models.formal.schedules.proof import proved
+from rtl_models.formal.schedules.proof import proved, proved_at_once
 from rtl_models.formal.theorem import Lanes, Theorem, decided, refuted
 from rtl_models.formal.units.offset_contribution import offset_contribution
 from rtl_models.formal.units.pipelines import OutputBits, Pipeline
@@ -54,12 +54,16 @@ class OwnVerdict:
 
 @dataclass(frozen=True)
 class OwnTheorem:
-    """A theorem about a user's module: about an operator `theorem`, else about the results of a stream."""
+    """A theorem about a user's module: about an operator `theorem`, else about the results of a stream.
+
+    `cut_points` is the file of the wires that the user names.
+    """
 
     name: str
     design: SubjectSources
     results: tuple[OutputBits, ...] = ()
     theorem: Theorem | None = None
+    cut_points: Path | None = None
 
     @property
     def subject(self) -> Subject:
@@ -69,12 +73,15 @@ class OwnTheorem:
     def verdict(self, cache: Path, seconds: float) -> OwnVerdict:
         """Ask, so many seconds for one question; `cache` keeps what yosys writes.
 
-        Raises YosysMissing, Refused, NoSuchSignal, UnreadableEquations, isa.evaluate.smt.SolverMissing, OSError.
+        Raises MalformedCuts, YosysMissing, Refused, NoSuchSignal, UnreadableEquations, OSError, and
+        isa.evaluate.smt.SolverMissing.
         """
         equations = derive_equations(self.design, cache)
         if self.theorem is None:
-            return OwnVerdict(*proved(equations, self.results, seconds))
-        finding = decided(self.theorem, equations, seconds)
+            return OwnVerdict(*proved(equations, self.results, seconds, self.cut_points))
+        finding = proved_at_once(equations, self.theorem.claim, seconds, self.cut_points) if self.cut_points else None
+        if finding is None:
+            finding = decided(self.theorem, equations, seconds)
         if finding.outcome != "proved":
             return OwnVerdict(finding, Finding("unknown", 0, reason="not asked: the theorem itself is not proved"))
         return OwnVerdict(finding, refuted(_one_higher(self.theorem), equations, seconds))

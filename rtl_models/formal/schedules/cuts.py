@@ -17,12 +17,15 @@ from random import Random
 from typing import Final
 
 from isa.evaluate.exact import Evaluation
+from isa.evaluate.smt_products import highest_corners, second_highest_product
 from isa.lane import Binary, Field, Int, Lane, Saturate, rebuilt
 from rtl_models.formal.equations.replay import Bits, applied
 from rtl_models.formal.equations.unrolling import WireBits
+from rtl_models.formal.schedules.named import NamedCut
+from rtl_models.formal.schedules.polynomial import same_number
 from rtl_models.formal.schedules.question import Answered, Due, WordQuestion
 from rtl_models.formal.schedules.symbols import Name, Node, Piece, Word, width_of
-from sim.prove.claim import ClaimInputs, Range, input_lane
+from sim.prove.claim import ClaimInputs, Range, any_of, input_lane
 
 _DRAWN: Final = 24
 """Sets of data by which numbers are told apart."""
@@ -34,37 +37,77 @@ _SHARE: Final = 0.2
 """Of the time that is left, for one place where both may meet."""
 
 
-def answered(word: Word, due: Due, ports: Mapping[str, int], seconds: float) -> Answered:
-    """By way of the places where they meet; where that does not prove it, as it is.  `ports`: bits of each input."""
+Meant = Mapping[NamedCut, Sequence[Word]]
+"""The cut points that a user names, each with the words that are seen on its wire, of beat 0."""
+
+
+def answered(word: Word, due: Due, ports: Mapping[str, int], seconds: float, named: Meant | None = None) -> Answered:
+    """By way of the places where they meet; where that does not prove it, as it is.  `ports`: bits of each input.
+
+    Each question may take so many seconds; those about the places share as many.
+    """
     deadline = time.monotonic() + seconds
+    nodes = set(_nodes_of(word))
+    used = {cut: words for cut, words in (named or {}).items() if any(nodes & {one.node for one in w} for w in words)}
+    for cut in used:
+        due = Due(due.lane, due.given, {**due.kinds, **cut.kinds})
     meeting = _Meeting(word, due, ports, deadline)
+    for cut, words in used.items():
+        if refusal := meeting.refusal(cut, words, seconds):
+            return Answered("unknown", refusal)
     lane = meeting.shortened(due.lane)
-    answer = WordQuestion(word, Due(lane, due.given, due.kinds), ports, deadline, meeting.cuts).answer()
+    deadline = time.monotonic() + seconds
+    answer = WordQuestion(word, Due(lane, meeting.given, due.kinds), ports, deadline, meeting.cuts).answer()
     if answer.outcome == "proved" or not meeting.cuts:
         return answer
     return WordQuestion(word, due, ports, deadline).answer()
 
 
 class _Meeting:
-    """`cuts` are the nodes of the module in the place of which a new number stands."""
+    """`cuts` are the nodes of the module in the place of which a new number stands; `given` is what holds of all."""
 
     def __init__(self, word: Word, due: Due, ports: Mapping[str, int], deadline: float) -> None:
         self._due, self._ports, self._deadline = due, ports, deadline
         self._nodes = [node for node in _nodes_of(word) if node.width >= _FEWEST_BITS and node.name is None]
         self._known: dict[Lane, Lane] = {}
+        self._named: list[NamedCut] = []
         self.cuts: dict[Node, Lane] = {}
+        self.given = due.given
+
+    def refusal(self, cut: NamedCut, words: Sequence[Word], seconds: float) -> str:
+        """Why a wire cannot be taken for what it is said to be; "" where it is."""
+        due = Due(cut.asked, self.given, self._due.kinds)
+        for word in words:
+            if word[0].node is None or len(word) > 1 or word[0].width < word[0].node.width:
+                return f"{cut.wire} is put together of several: name a wire that is computed"
+            question = WordQuestion(word, due, self._ports, time.monotonic() + seconds, self.cuts)
+            answer = question.answer()
+            if answer.outcome != "proved":
+                why = answer.reason or f"it is another number where {_told(answer)}"
+                return f"the cut point {cut.wire} is not proved: {why}"
+        for word in words:
+            if word[0].node is not None:
+                self.cuts[word[0].node] = cut.leaf
+        self._named.append(cut)
+        return ""
 
     def shortened(self, lane: Lane) -> Lane:
         """With new numbers in the place of what the module has too."""
         if lane not in self._known:
             made = rebuilt(lane, [self.shortened(arg) for arg in lane.args]) if lane.args else lane
-            self._known[lane] = self._met(lane, made)
+            met = self._met(lane, made)
+            if met is not made and isinstance(made, Binary):
+                self.given = self.given & _where_highest(met, made)
+            self._known[lane] = met
         return self._known[lane]
 
     def _met(self, original: Lane, lane: Lane) -> Lane:
         """A new number, if the module has it, else the same."""
         if not _is_kept(original) or original.high - original.low < 1 << _FEWEST_BITS - 1:
             return lane
+        for cut in self._named:
+            if same_number(original, cut.whole):
+                return cut.leaf
         values = [evaluation.value(original) for evaluation in self._evaluations]
         found: Lane | None = None
         for node in self._nodes:
@@ -84,7 +127,7 @@ class _Meeting:
     def _proved(self, word: Word, lane: Lane) -> bool:
         now = time.monotonic()
         until = now + _SHARE * (self._deadline - now)
-        question = WordQuestion(word, Due(lane, self._due.given, self._due.kinds), self._ports, until, self.cuts)
+        question = WordQuestion(word, Due(lane, self.given, self._due.kinds), self._ports, until, self.cuts)
         return question.answer().outcome == "proved"
 
     @cached_property
@@ -111,6 +154,11 @@ class _Meeting:
         return found
 
 
+def _told(answer: Answered) -> str:
+    numbers = [f"{port} = {value}" for data in answer.data.values() for port, value in data.items()]
+    return ", ".join(numbers) or "it does not depend on the data"
+
+
 class _Data:
     """The numbers of symbols; those that are not given are drawn."""
 
@@ -132,6 +180,18 @@ def drawn_number(rng: Random, bits: int) -> int:
 def _signal(name: str, kind: Int, data: _Data) -> int:
     signal = WireBits.named(name)
     return kind.wrapped(data.of((signal.wire, 0), 0) >> signal.lsb)
+
+
+def _where_highest(number: Lane, product: Binary) -> Lane:
+    """That a product, for which a number stands, is highest just where both factors are those of it.
+
+    Hardware asks the product or its factors where it saturates.
+    """
+    a, b = product.args
+    corners = highest_corners(a, b)
+    at_corner = any_of(a.equals(x) & b.equals(y) for x, y in corners)
+    is_highest, is_higher = number.equals(corners[0][0] * corners[0][1]), number > second_highest_product(a, b)
+    return is_highest.equals(at_corner) & is_higher.equals(at_corner)
 
 
 def _is_kept(lane: Lane) -> bool:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final, NamedTuple
 
 from isa.errors import LanewiseError
@@ -63,6 +64,7 @@ class Explored:
     """The `states` there are; by output port the `results` of the beat whose turn it was, as words of the whole port,
     each with the steps after which it is seen; the first rule that is `broken`, if one is.
 
+    `wires` has by name the words of one beat that are seen on a wire which was asked for, as if it were beat 0.
     The last of the results is `foreign` where it depends on data that are not of its beat: no further is followed.
     """
 
@@ -70,11 +72,15 @@ class Explored:
     results: dict[str, dict[Word, tuple[Step, ...]]] = field(default_factory=dict)
     broken: BrokenRule | None = None
     foreign: bool = False
+    wires: dict[str, dict[Word, None]] = field(default_factory=dict)
 
 
-def explored(module: SymbolicModule, ports: Sequence[str], most: int = MOST_STATES) -> Explored:
-    """Follow a module whose results are on these ports.  Raises NotFollowed, NoSuchSignal, UnreadableEquations."""
-    return _Exploration(module, ports, most).run()
+def explored(module: SymbolicModule, ports: Sequence[str], wires: Sequence[str] = ()) -> Explored:
+    """Follow a module whose results are on these ports, and look at some wires.
+
+    Raises NotFollowed, NoSuchSignal, UnreadableEquations.
+    """
+    return _Exploration(module, ports, wires).run()
 
 
 class _Passed(NamedTuple):
@@ -96,12 +102,12 @@ class _Way(NamedTuple):
 class _Exploration:
     """The states that are known, with the way to each, and those that are still to be followed."""
 
-    def __init__(self, module: SymbolicModule, ports: Sequence[str], most: int) -> None:
-        self._module, self._ports, self._most = module, ports, most
+    def __init__(self, module: SymbolicModule, ports: Sequence[str], wires: Sequence[str]) -> None:
+        self._module, self._ports = module, ports
         self._data = {port: bits for port, bits in module.inputs.items() if port not in _HANDSHAKE}
         self._ways: dict[StreamState, _Way] = {}
         self._next: dict[tuple[StreamState, Step], _Passed] = {}
-        self._found = Explored(results={port: {} for port in ports})
+        self._found = Explored(results={port: {} for port in ports}, wires={wire: {} for wire in wires})
 
     def run(self) -> Explored:
         """Follow every state, then ask whether each leads on."""
@@ -119,10 +125,8 @@ class _Exploration:
             for offered in (0, 1):
                 if valid_outputs[Step(offered, 0)] != valid_outputs[Step(offered, 1)]:
                     self._break("valid_o changes with ready_i, and must not wait for it", state, Step(offered, 0))
-            if len(self._ways) > self._most:
-                raise NotFollowed(
-                    f"it has more than {self._most:,} states of what is where, too many to follow all of them"
-                )
+            if len(self._ways) > MOST_STATES:
+                raise NotFollowed(f"it has more than {MOST_STATES:,} states of what is where, too many to follow all")
         self._found.states = len(self._ways)
         if self._found.broken is None and not self._found.foreign:
             self._ask_for_progress()
@@ -150,6 +154,9 @@ class _Exploration:
                 word = moment.wire(port)
                 self._found.results[port].setdefault(word, (*self._steps(state), step))
                 self._found.foreign |= any(node is not None and node.beats - {0} for node, _, _ in word)
+        for wire, words in self._found.wires.items():
+            if (seen := _of_beat_0(moment.wire(wire))) is not None:
+                words[seen] = None
         if state.waiting and not shown:
             self._break("a result that was not taken is gone: valid_o must stay", state, step)
         live = range(delivered, there)
@@ -219,10 +226,24 @@ def _is_shown(state: StreamState, passed: _Passed) -> bool:
     return bool(passed.shown) or not state.held
 
 
-def _one_older(name: Name) -> Name:
-    """The name of the same beat when the one before it has left."""
-    port, beat = name
-    return port, None if beat is None else beat - 1
+@cache
+def _older(beats: int) -> Callable[[Name], Name]:
+    """The names of beats where so many before them have left."""
+
+    def older(name: Name) -> Name:
+        port, beat = name
+        return port, None if beat is None else beat - beats
+
+    return older
+
+
+def _of_beat_0(word: Word) -> Word | None:
+    """A word of one beat as if it were beat 0; None for one of several, or of what is not known."""
+    nodes = [piece.node for piece in word if piece.node is not None]
+    beats = frozenset[int]().union(*(node.beats for node in nodes))
+    if len(beats) != 1 or any(node.unknown for node in nodes):
+        return None
+    return renamed_word(word, _older(*beats))
 
 
 def _kept(register: int, word: Word, live: range, delivered: int) -> Word:
@@ -236,6 +257,6 @@ def _kept(register: int, word: Word, live: range, delivered: int) -> Word:
             parts.append(cut(symbol((f"register {register}", None), whole), at, width))
         else:
             part = (Piece(node, low, width),)
-            parts.append(renamed_word(part, _one_older) if delivered else part)
+            parts.append(renamed_word(part, _older(1)) if delivered else part)
         at += width
     return joined(parts)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Final, NamedTuple
 
 from isa.evaluate.exact import Evaluation
+from isa.lane import Int, Read
 from rtl_models.formal.claims import Signals
 from rtl_models.formal.equations.replay import Replay, placed
 from rtl_models.formal.equations.smt2 import Equations, parsed
@@ -16,10 +18,11 @@ from rtl_models.formal.equations.unrolling import WireBits
 from rtl_models.formal.schedules.cuts import answered, drawn_number
 from rtl_models.formal.schedules.exploration import RESET_EDGES, BrokenRule, Explored, NotFollowed, Step, explored
 from rtl_models.formal.schedules.module import SymbolicModule
+from rtl_models.formal.schedules.named import read_cuts
 from rtl_models.formal.schedules.question import Answered, Due, WordQuestion
-from rtl_models.formal.schedules.symbols import Word, cut
+from rtl_models.formal.schedules.symbols import Word, cut, symbol
 from rtl_models.formal.units.pipelines import OutputBits
-from sim.prove.claim import ClaimInputs, Finding, Outcome
+from sim.prove.claim import Claim, ClaimInputs, Finding, Outcome, sides_of
 
 Data = Mapping[int, Mapping[str, int]]
 """By beat the numbers on the ports."""
@@ -33,6 +36,24 @@ class StreamFinding(NamedTuple):
     told: tuple[str, ...]
 
 
+def proved_at_once(equations: str, claim: Claim, seconds: float, cut_points: Path) -> Finding | None:
+    """As `proved`, for a combinational module; None for a claim that does not say what its outputs are."""
+    started, of, sides = time.monotonic(), parsed(equations), sides_of(claim)
+    named = read_cuts(cut_points, of.inputs)
+    moment = SymbolicModule(of).moment((), {port: symbol((port, 0), bits) for port, bits in of.inputs.items()})
+    meant = {cut: [moment.wire(cut.wire)] for cut in named}
+    kinds = {name: kind for name, kind in claim.inputs.items() if isinstance(kind, Int) and name in of.inputs}
+    for name, left in sides.left.items():
+        if not isinstance(left, Read):
+            return None
+        due = Due(sides.right[name], sides.given, kinds)
+        answer = answered(moment.wire(left.place.file), due, of.inputs, seconds, meant)
+        if answer.outcome != "proved":
+            reason = answer.reason or "it is wrong if what is cut may be anything: the cut points do not suffice"
+            return Finding("unknown", time.monotonic() - started, reason=f"{name}: {reason}")
+    return Finding("proved", time.monotonic() - started)
+
+
 @dataclass(frozen=True)
 class _Seen:
     """Some bits of a result, a word that is seen there, and the steps after which it is."""
@@ -42,15 +63,19 @@ class _Seen:
     steps: tuple[Step, ...]
 
 
-def proved(equations: str, results: Sequence[OutputBits], seconds: float) -> StreamFinding:
+def proved(
+    equations: str, results: Sequence[OutputBits], seconds: float, cut_points: Path | None = None
+) -> StreamFinding:
     """Follow the module, then ask of every word that it shows; each question may take so many seconds.
 
-    The false claim is that the numbers are one higher.  Raises NoSuchSignal, UnreadableEquations, SolverMissing.
+    `cut_points` is a file of wires that a user names.  The false claim is that the numbers are one higher.  Raises
+    MalformedCuts, NoSuchSignal, UnreadableEquations, SolverMissing.
     """
     started, of = time.monotonic(), parsed(equations)
     ports = list(dict.fromkeys(bits.port for bits in results))
+    named = read_cuts(cut_points, of.inputs) if cut_points else []
     try:
-        found = explored(SymbolicModule(of), ports)
+        found = explored(SymbolicModule(of), ports, [cut.wire for cut in named])
     except NotFollowed as reason:
         return _unknown(str(reason))
     if found.broken is not None:
@@ -58,8 +83,9 @@ def proved(equations: str, results: Sequence[OutputBits], seconds: float) -> Str
     seen = list(_seen(found, results))
     if not seen:
         return _unknown("no schedule makes it show a result")
+    meant = {cut: list(found.wires[cut.wire]) for cut in named}
     for one in seen:
-        answer = answered(one.word, _due(one.bits, 0), of.inputs, seconds)
+        answer = answered(one.word, _due(one.bits, 0), of.inputs, seconds, meant)
         if answer.outcome == "counter-example":
             return _refuted(of, one, answer, time.monotonic() - started)
         if answer.outcome == "unknown":
