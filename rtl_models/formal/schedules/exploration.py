@@ -159,8 +159,12 @@ class _Exploration:
                 words[seen] = None
         if state.waiting and not shown:
             self._break("a result that was not taken is gone: valid_o must stay", state, step)
-        live = range(delivered, there)
-        registers = tuple(_kept(k, word, live, delivered) for k, word in enumerate(moment.following()))
+        after = moment.following()
+        registers = tuple(_kept(k, word, range(delivered, there), delivered) for k, word in enumerate(after))
+        if there > delivered and not _has(after, delivered):
+            self._break("nothing is left of a beat inside: it is lost", state, step)
+        elif there > delivered and not _has(registers, 0):
+            raise NotFollowed("what is left of a beat is mixed with what a register held before it")
         following = StreamState(registers, max(0, there - delivered), bool(shown and not delivered))
         self._next[state, step] = _Passed(following, accepted, delivered, shown)
         return following, shown
@@ -224,6 +228,11 @@ def _is_drained(state: StreamState, passed: _Passed) -> bool:
 
 def _is_shown(state: StreamState, passed: _Passed) -> bool:
     return bool(passed.shown) or not state.held
+
+
+def _has(words: Registers, beat: int) -> bool:
+    """Whether something depends on the data of a beat."""
+    return any(node is not None and beat in node.beats for word in words for node, _, _ in word)
 
 
 @cache

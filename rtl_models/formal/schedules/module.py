@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, cast
 
@@ -22,21 +22,17 @@ class _Run(NamedTuple):
 
 
 class SymbolicModule:
-    """The equations of a module, asked again and again."""
+    """The equations of a module, asked again and again: each expression is read once, as a function of a moment."""
 
     def __init__(self, equations: Equations) -> None:
         self._equations = equations
-        self._runs: dict[tuple[int, int], list[_Run]] = {}
+        self._asked: dict[str, _Asked] = {}
+        self.following = [self._read(following) for following, _ in equations.registers]
 
     @property
     def inputs(self) -> Mapping[str, int]:
         """The bits of each input port."""
         return self._equations.inputs
-
-    @property
-    def outputs(self) -> Mapping[str, int]:
-        """The bits of each output port."""
-        return self._equations.outputs
 
     def unknown(self) -> Registers:
         """Registers of which nothing is known."""
@@ -45,25 +41,56 @@ class SymbolicModule:
 
     def moment(self, registers: Registers, inputs: Mapping[str, Word]) -> Moment:
         """Its wires, with these in the registers and on the input ports."""
-        return Moment(self, self._equations, registers, inputs)
+        return Moment(self, registers, inputs)
 
-    def runs(self, high: int, low: int) -> Sequence[_Run]:
+    def wire(self, name: str) -> _Asked:
+        """Raises NoSuchSignal, UnreadableEquations."""
+        return self._read(self._equations.wire(name))
+
+    def function(self, name: str) -> _Asked:
+        """One of the equations' functions of the state."""
+        if name not in self._asked:
+            self._asked[name] = self._read(self._equations.functions[name])
+        return self._asked[name]
+
+    def _read(self, expression: Expression) -> _Asked:
+        if isinstance(expression, str):
+            word = _constant(expression)
+            return lambda _: word
+        head, *args = expression
+        if isinstance(head, list):
+            high, low = int(cast(str, head[2])), int(cast(str, head[3]))
+            if args == ["state"]:
+                runs = self._runs(high, low)
+                return lambda moment: moment.state(runs)
+            whole, width = self._read(args[0]), high - low + 1
+            return lambda moment: cut(whole(moment), low, width)
+        if args == ["state"]:
+            name = plain(head)
+            return lambda moment: moment.function(name)
+        if head == "ite":
+            condition, one, other = map(self._read, args)
+            return lambda moment: _chosen(moment, condition, one, other)
+        parts = [self._read(arg) for arg in (reversed(_parts(expression)) if head == "concat" else args)]
+        if head == "concat":
+            return lambda moment: joined(part(moment) for part in parts)
+        return lambda moment: operated(head, [part(moment) for part in parts])
+
+    def _runs(self, high: int, low: int) -> list[_Run]:
         """What some bits of the state are, the lowest first."""
-        if (high, low) not in self._runs:
-            found: list[_Run] = []
-            for bit in range(low, high + 1):
-                source, place = self._sources[bit]
-                last = found[-1] if found else None
-                if last is not None and last.source == source and last.low + last.width == place:
-                    found[-1] = last._replace(width=last.width + 1)
-                else:
-                    found.append(_Run(source, place, 1))
-            self._runs[high, low] = found
-        return self._runs[high, low]
+        found: list[_Run] = []
+        for bit in range(low, high + 1):
+            source, place = self._sources[bit]
+            last = found[-1] if found else None
+            if last is not None and last.source == source and last.low + last.width == place:
+                found[-1] = last._replace(width=last.width + 1)
+            else:
+                found.append(_Run(source, place, 1))
+        return found
 
     @cached_property
     def _sources(self) -> dict[int, tuple[int | str, int]]:
-        """By bit of the state the register or the port, and which of its bits."""
+        """By bit of the state the register or the port, and which of its bits; what is neither is driven by nothing."""
         found: dict[int, tuple[int | str, int]] = {}
         for bit in range(self._equations.state_bits):
             found[bit] = f"undriven {bit}", 0
@@ -79,52 +106,50 @@ class SymbolicModule:
 class Moment:
     """The wires at one moment, each evaluated once, and only where it matters."""
 
-    def __init__(
-        self, module: SymbolicModule, equations: Equations, registers: Registers, inputs: Mapping[str, Word]
-    ) -> None:
-        self._module, self._equations, self._registers, self._inputs = module, equations, registers, inputs
+    def __init__(self, module: SymbolicModule, registers: Registers, inputs: Mapping[str, Word]) -> None:
+        self._module, self._registers, self._inputs = module, registers, inputs
         self._known: dict[str, Word] = {}
 
     def wire(self, name: str) -> Word:
         """Raises NoSuchSignal, UnreadableEquations."""
-        return self._word(self._equations.wire(name))
+        return self._module.wire(name)(self)
 
     def following(self) -> Registers:
         """What the registers become.  Raises UnreadableEquations."""
-        return tuple(self._word(following) for following, _ in self._equations.registers)
+        return tuple(following(self) for following in self._module.following)
 
-    def _word(self, expression: Expression) -> Word:
-        if isinstance(expression, str):
-            if expression in ("true", "false"):
-                return number(int(expression == "true"), 1)
-            return number(int(expression[2:], 2), len(expression) - 2)
-        head, *args = expression
-        if isinstance(head, list):
-            high, low = int(cast(str, head[2])), int(cast(str, head[3]))
-            return self._state(high, low) if args == ["state"] else cut(self._word(args[0]), low, high - low + 1)
-        if args == ["state"]:
-            name = plain(head)
-            if name not in self._known:
-                self._known[name] = self._word(self._equations.functions[name])
-            return self._known[name]
-        if head == "ite":
-            condition = self._word(args[0])
-            known = value_of(condition)
-            if known is not None:
-                return self._word(args[1] if known else args[2])
-            return chosen(condition, self._word(args[1]), self._word(args[2]))
-        if head == "concat":
-            return joined(self._word(part) for part in reversed(_parts(expression)))
-        return operated(head, [self._word(arg) for arg in args])
+    def function(self, name: str) -> Word:
+        """What one of the equations' functions of the state is."""
+        if name not in self._known:
+            self._known[name] = self._module.function(name)(self)
+        return self._known[name]
 
-    def _state(self, high: int, low: int) -> Word:
+    def state(self, runs: Sequence[_Run]) -> Word:
+        """Bits of registers and of input ports, side by side."""
         return joined(
             cut(self._registers[source] if isinstance(source, int) else self._port(source), start, width)
-            for source, start, width in self._module.runs(high, low)
+            for source, start, width in runs
         )
 
     def _port(self, name: str) -> Word:
-        return self._inputs.get(name) or symbol((name, None), self._equations.inputs.get(name, 1))
+        return self._inputs.get(name) or symbol((name, None), self._module.inputs.get(name, 1))
+
+
+_Asked = Callable[[Moment], Word]
+
+
+def _chosen(moment: Moment, condition: _Asked, one: _Asked, other: _Asked) -> Word:
+    decides = condition(moment)
+    known = value_of(decides)
+    if known is not None:
+        return (one if known else other)(moment)
+    return chosen(decides, one(moment), other(moment))
+
+
+def _constant(text: str) -> Word:
+    if text in ("true", "false"):
+        return number(int(text == "true"), 1)
+    return number(int(text[2:], 2), len(text) - 2)
 
 
 def _parts(expression: Expression) -> list[Expression]:
