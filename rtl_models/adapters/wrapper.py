@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 from rtl_models.adapters.file import Adapter
 from rtl_models.tools.sources import MODULE_ENDINGS, needed
 from rtl_models.units import CLOCKED, setting_bits, stream_ports
 
-WRAPPER: Final = "adapted_unit"
-"""The module around it: its file is `adapted_unit.sv`."""
+
+def wrapper_of(adapter: Adapter) -> str:
+    """The name of the module around it, such as "requantizer_as_quantize_down", and without its ending of its file."""
+    return f"{adapter.module}_as_{adapter.unit.name}"
 
 
 def adapted_sources(adapter: Adapter, lanes: int, folder: Path) -> dict[str, str]:
-    """The text of `WRAPPER`, for so many numbers a beat, and of all that the module needs, which lies in the folder.
+    """The text of the wrapper, for so many numbers a beat, and of all that the module needs, which lies in the folder.
 
     Raises OSError or UnicodeDecodeError for a file that cannot be read.
     """
     ending = next(ending for ending in MODULE_ENDINGS if (folder / f"{adapter.module}{ending}").is_file())
-    return {**needed([f"{adapter.module}{ending}"], [folder]), f"{WRAPPER}.sv": _wrapper(adapter, lanes)}
+    return {**needed([f"{adapter.module}{ending}"], [folder]), f"{wrapper_of(adapter)}.sv": _wrapper(adapter, lanes)}
 
 
 def _wrapper(adapter: Adapter, lanes: int) -> str:
@@ -29,4 +30,4 @@ def _wrapper(adapter: Adapter, lanes: int) -> str:
     declared = ",\n".join(f"  {direction} logic [{bits - 1}:0] {name}" for direction, name, bits in ports)
     inside = ",\n".join(f"    .{port}({wire})" for port, wire in connected.items())
     instance = f"  {adapter.module}{adapter.parameters(lanes)} u_{adapter.module} (\n{inside}\n  );"
-    return "\n".join([f"module {WRAPPER} (", declared, ");", instance, "endmodule", ""])
+    return "\n".join([f"module {wrapper_of(adapter)} (", declared, ");", instance, "endmodule", ""])

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE
-from rtl_models.command.options import NotTaken, refuse_own_hardware
+from rtl_models.command.options import AdapterFile, Modules, OwnHardware, chosen_hardware, own_words
 from rtl_models.mutation.judgement import Judgement, judge
 from rtl_models.mutation.kept import keep_or_judge, tools
+from rtl_models.mutation.own import adapted_target, own_targets
 from rtl_models.mutation.report import TIMEOUT, Asked, as_json, details, line, summary
-from rtl_models.mutation.targets import targets, targets_named
+from rtl_models.mutation.targets import Target, targets, targets_named
 from sim.terminal.output import fail, print_json, print_progress, print_text, write_file
 from sim.terminal.writable import require_writable
 from sim.toolchain.compilers import cache_directory
@@ -28,17 +30,18 @@ def mutate(
     certificates: Annotated[Path | None, typer.Option(help="Write what became of each mutant to this file.")] = None,
     timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for one question to the solver.")] = TIMEOUT,
     mutant: Annotated[int | None, typer.Option(min=1, help="Only that one of the mutants, by its number.")] = None,
-    modules: NotTaken = None,
-    adapter: NotTaken = None,
+    modules: Modules = None,
+    adapter: AdapterFile = None,
 ) -> None:
     """Plant one wrong bit at a time in the modules: benches must notice it, or proofs that it changes nothing.
 
     Exit code 1 where a mutant is neither killed nor proved to be equivalent, 2 for a name that no module has and for
-    a number that no mutant has.
+    a number that no mutant has.  With --modules or --adapter they are planted in your own hardware, which may have any
+    latency, and keeps to the rules of AXI-Stream.
     """
-    refuse_own_hardware("mutate", "its mutants are judged cycle by cycle, as the modules here go", modules, adapter)
-    asked = Asked(name, count, seed, timeout, mutant)
-    wanted = targets_named(name) or [target for target in targets() if str(target.subject) == name]
+    own = chosen_hardware(modules, adapter, strict=False)
+    asked = Asked(name, count, seed, timeout, mutant, tuple(own_words(modules=modules, adapter=adapter)))
+    wanted = _of_own(own, name) if own.before else targets_named(name) or _at_parameters(targets(), name)
     if not wanted:
         fail(f"there is no module {name!r} to mutate; try one of lanewise rtl list", USAGE)
     require_writable("--certificates", certificates)
@@ -67,3 +70,19 @@ def mutate(
     if interrupted:
         fail(f"interrupted after {len(found)} of {counted(len(wanted), 'module')}", INTERRUPTED)
     raise typer.Exit(0 if report["passed"] else MISMATCH)
+
+
+def _at_parameters(known: Sequence[Target], name: str) -> list[Target]:
+    return [target for target in known if str(target.subject) == name]
+
+
+def _of_own(own: OwnHardware, name: str) -> list[Target]:
+    """A user's modules; ends the command where they cannot be read, or an adapter is of something else."""
+    try:
+        if own.adapter is None:
+            return own_targets(own.before[0], name) or _at_parameters(own_targets(own.before[0], ""), name)
+        if name not in ("", own.adapter.unit.name):
+            fail(f"{own.adapter.file.name} is of {own.adapter.unit.name}, not of {name!r}", USAGE)
+        return [adapted_target(own.adapter, own.before[0])]
+    except (OSError, UnicodeDecodeError) as error:
+        fail(f"cannot read the modules in {own.before[0]}: {error}", USAGE)

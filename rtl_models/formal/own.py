@@ -13,7 +13,7 @@ from typing import Final
 
 from isa.errors import LanewiseError
 from rtl_models.adapters import Adapter
-from rtl_models.adapters.wrapper import WRAPPER, adapted_sources
+from rtl_models.adapters.wrapper import adapted_sources, wrapper_of
 from rtl_models.formal.equations.written import Subject, SubjectSources, derive_equations
 from rtl_models.formal.operators import operator_theorems
 from rtl_models.formal.schedules.proof import proved, proved_at_once
@@ -105,12 +105,17 @@ def adapted_theorem(adapter: Adapter, lanes: int, folder: Path) -> OwnTheorem:
     unit = adapter.unit.name
     if unit in _NOT_FOLLOWED:
         raise NothingProved(f"{adapter.module} cannot be proved to be {unit}: {_NOT_FOLLOWED[unit]}")
-    design = SubjectSources(Subject(WRAPPER, ()), adapted_sources(adapter, lanes, folder))
+    design = SubjectSources(Subject(wrapper_of(adapter), ()), adapted_sources(adapter, lanes, folder))
     name = f"{unit} by {adapter.module}, {lanes} lanes: {_UNDER_ALL}"
-    return OwnTheorem(name, design, _PIPELINES[unit](lanes, False).results)
+    return OwnTheorem(name, design, results_of(unit, lanes))
 
 
 _UNDER_ALL: Final = "every result is the one due, under all schedules"
+
+
+def results_of(unit: str, lanes: int) -> tuple[OutputBits, ...]:
+    """What a unit gives for so many numbers a beat; nothing where that is not a matter of the beat alone."""
+    return _PIPELINES[unit](lanes, False).results if unit in _PIPELINES else ()
 
 
 def own_theorems(folder: Path, lanes: int) -> list[OwnTheorem]:
@@ -141,9 +146,8 @@ def _about_operators(names: Sequence[str], folder: Path) -> Iterator[OwnTheorem]
 def _about_units(names: Sequence[str], folder: Path, lanes: int) -> Iterator[OwnTheorem]:
     for name in (unit for unit in UNITS if unit in names and unit in _PIPELINES):
         for deep in (False, True):
-            pipeline = _PIPELINES[name](lanes, deep)
             subject = Subject(name, (("Lanes", lanes), ("Deep", int(deep))))
-            yield OwnTheorem(f"{subject}: {_UNDER_ALL}", _own(subject, folder), pipeline.results)
+            yield OwnTheorem(f"{subject}: {_UNDER_ALL}", _own(subject, folder), results_of(name, lanes))
 
 
 def _own(subject: Subject, folder: Path) -> SubjectSources:

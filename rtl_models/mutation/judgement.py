@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from isa.errors import MISMATCH, LanewiseError
-from rtl_models.formal.equations.written import Subject, design_of
+from rtl_models.formal.equations.written import Subject
 from rtl_models.mutation.mutants import Mutant
 from rtl_models.mutation.netlist import Netlist, NetlistOrigin
 from rtl_models.mutation.scenarios.scenario import Scenario
@@ -31,12 +31,16 @@ class NoSuchMutant(LanewiseError):
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdicts on the mutants of a module, of which the bench runs `rows` rows; `origin` is what they are of."""
+    """The verdicts on the mutants of a module, of which the bench runs `rows` rows; `origin` is what they are of.
+
+    `sources` has by file name the texts in which they are planted, where these are a user's.
+    """
 
     subject: Subject
     rows: int
     verdicts: tuple[MutantVerdict, ...]
     origin: NetlistOrigin
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     def having(self, fate: Fate) -> list[MutantVerdict]:
         """The verdicts of one kind."""
@@ -55,9 +59,9 @@ def judge(target: Target, count: int, seed: int, seconds: float, cache: Path, nu
     SolverMissing, SimulationUnavailable, ScratchUnusable, BuildError; OSError where `cache` cannot be used.
     """
     with scratch_folder() as directory:
-        netlist = Netlist(design_of(target.subject), directory)
+        netlist = Netlist(target.design, directory)
         drawn = netlist.mutants(count, seed)
-        mutants = [mutant for mutant in drawn if number in (None, mutant.number)]
+        mutants = [mutant for mutant in drawn if number in (None, mutant.number) and target.is_planted(mutant)]
         if number is not None and not mutants:
             there = counted(len(drawn), "mutant")
             raise NoSuchMutant(f"{target.subject} has {there} here: there is no number {number}")
@@ -66,7 +70,8 @@ def judge(target: Target, count: int, seed: int, seconds: float, cache: Path, nu
         survivors = [mutant for mutant in mutants if mutant not in of_bench]
         of_proof = dict(by_proof(target, netlist, survivors, seconds))
     rows = sum(len(scenario.cycles) + len(scenario.beats) for scenario in scenarios)
-    return Judgement(target.subject, rows, tuple((of_bench | of_proof)[mutant] for mutant in mutants), netlist.origin)
+    verdicts = tuple((of_bench | of_proof)[mutant] for mutant in mutants)
+    return Judgement(target.subject, rows, verdicts, netlist.origin, target.own.design.sources if target.own else {})
 
 
 def _by_bench(

@@ -14,7 +14,6 @@ import isa
 import rtl_models
 import sim
 from isa.evaluate.smt import solver_version
-from rtl_models.formal.equations.written import design_of
 from rtl_models.mutation.judgement import Judgement, judge
 from rtl_models.mutation.mutants import Mutant
 from rtl_models.mutation.netlist import PASSES, NetlistOrigin
@@ -33,7 +32,7 @@ def keep_or_judge(target: Target, count: int, seed: int, seconds: float, directo
     What is kept belongs to the module, the tools, and all code of the three packages: stimuli, semantics, golden
     references, theorems.
     """
-    module = [str(target.subject), sorted(design_of(target.subject).sources.items())]
+    module = [str(target.subject), sorted(target.design.sources.items()), target.own is not None]
     key = json.dumps([[*tools(), PASSES], module, count, seed, _code()])
     file = directory / f"mutation-{hashlib.sha256(key.encode()).hexdigest()}.json"
     if file.is_file():
@@ -42,7 +41,8 @@ def keep_or_judge(target: Target, count: int, seed: int, seconds: float, directo
             mutant = value.pop("mutant")
             mutant["places"] = tuple(mutant["places"])
             verdicts.append(MutantVerdict(Mutant(**mutant), **value))
-        return Judgement(target.subject, found["rows"], tuple(verdicts), NetlistOrigin(*found["origin"]))
+        sources = target.own.design.sources if target.own else {}
+        return Judgement(target.subject, found["rows"], tuple(verdicts), NetlistOrigin(*found["origin"]), sources)
     judgement = judge(target, count, seed, seconds, directory)
     if judgement.passed:
         told = [asdict(verdict) for verdict in judgement.verdicts]

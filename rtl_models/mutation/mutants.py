@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _OPTION: Final = re.compile(r" -(\w+) (\S+)")
+_PLACE: Final = re.compile(r".+\.s?v:\d+")
 _WRITTEN_AT: Final = re.compile(r"\$(\w+)\$([\w.]+:\d+)\$\d+$")
 _MADE_BY_YOSYS: Final = re.compile(r"\$(\w+)\$\d+$")
 _MODES: Final = {
@@ -47,8 +48,8 @@ def mutants_in(listing: str) -> list[Mutant]:
     mutants = []
     for number, command in enumerate(commands, 1):
         found = _OPTION.findall(command)
-        options, places = dict(found), [value.partition(".sv:") for name, value in found if name == "src"]
-        lines = dict.fromkeys(f"{file}.sv:{at.partition('.')[0]}" for file, _, at in places)
+        options = dict(found)
+        lines = dict.fromkeys(place[0] for name, value in found if name == "src" if (place := _PLACE.match(value)))
         wrong = _MODES[options["mode"]].format(control=options.get("ctrlbit"))
         wire = f" ({options['wire']}[{options['wirebit']}])" if "wire" in options else ""
         cell = options["cell"]

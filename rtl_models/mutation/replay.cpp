@@ -26,7 +26,7 @@ struct Row {
 };
 
 struct Counts {
-  int32_t cycles, beats, decisions, broken_off, latency;
+  int32_t cycles, beats, decisions, broken_off, latency, reset_edges;
 };
 
 struct Scenario {
@@ -77,12 +77,12 @@ void edge(Vtop& top) {
   top.eval();
 }
 
-void reset(Vtop& top) {
+void reset(Vtop& top, int edges) {
   top.valid_i = top.ready_i = 0;
   top.rst_ni = 1;
   settle(top);
   top.rst_ni = 0;
-  for (int cycle = 0; cycle < 2; ++cycle) {
+  for (int cycle = 0; cycle < edges; ++cycle) {
     settle(top);
     edge(top);
   }
@@ -169,7 +169,7 @@ class Stream {
 };
 
 Wrong wrong_in(Vtop& top, const Scenario& scenario) {
-  reset(top);
+  reset(top, scenario.counts.reset_edges);
   const size_t agree = agreeing(top, scenario.cycles);
   if (agree < scenario.cycles.size()) return {agree, "cycle"};
   Stream stream(top, scenario);

@@ -18,13 +18,17 @@ TIMEOUT: Final = 60.0
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked for: modules by `name`, so many mutants of each, drawn by the seed; one of them, or None: all."""
+    """What was asked for: modules by `name`, so many mutants of each, drawn by the seed; one of them, or None: all.
+
+    `own` are the words that name a user's modules.
+    """
 
     name: str
     count: int
     seed: int
     timeout: float = TIMEOUT
     mutant: int | None = None
+    own: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
@@ -32,11 +36,12 @@ class Asked:
         options = {"--count": self.count, "--seed": self.seed, "--timeout": self.timeout, "--mutant": self.mutant}
         left_out = {"--timeout": TIMEOUT, "--mutant": None}
         words = [str(word) for pair in options.items() if pair not in left_out.items() for word in pair]
-        return shlex.join(["lanewise", "rtl", "mutate", *([self.name] if self.name else []), *words])
+        return shlex.join(["lanewise", "rtl", "mutate", *([self.name] if self.name else []), *self.own, *words])
 
     def alone(self, judgement: Judgement, verdict: MutantVerdict) -> str:
         """What asks for one mutant of a module."""
-        return replace(self, name=str(judgement.subject), mutant=verdict.mutant.number).command
+        name = self.name if "--adapter" in self.own else str(judgement.subject)
+        return replace(self, name=name, mutant=verdict.mutant.number).command
 
 
 def line(judgement: Judgement) -> str:
@@ -52,7 +57,8 @@ def details(judgement: Judgement, asked: Asked) -> Iterator[str]:
             yield f"  {verdict.fate}: {verdict.mutant.words}"
             for place in verdict.mutant.places:
                 file, _, number = place.partition(":")
-                yield f"      {place}: {(LANES / file).read_text().splitlines()[int(number) - 1].strip()}"
+                text = judgement.sources.get(file) or (LANES / file).read_text()
+                yield f"      {place}: {text.splitlines()[int(number) - 1].strip()}"
             if verdict.by:
                 yield f"      {verdict.by}"
             if verdict.values:

@@ -73,9 +73,10 @@ def _top(module: str, control: Sequence[str], netlist: str, highest: int, steps:
     ports = {SELECT: (SELECT, highest.bit_length() - 1, 0)}
     for bus, signals in (("inputs_i", steps.inputs), ("outputs_o", steps.outputs)):
         ports |= {port: (bus, high, low) for port, (high, low) in places(signals).items()}
-    connected = []
+    whole = set(re.findall(r"^  (?:input|output) (\w+);$", netlist, re.MULTILINE))
+    connected = [f".{port}" if port in whole else f".{port}_0({port})" for port in control]
     for port, (bus, high, low) in ports.items():  # as a whole where the netlist has it, else its bits
-        if re.search(rf"^  (?:input|output) {port};$", netlist, re.MULTILINE):
+        if port in whole:
             connected.append(f".{port}({bus}[{low}])")
         else:
             connected += [f".{port}_{bit}({bus}[{low + bit}])" for bit in range(high - low + 1)]
@@ -90,7 +91,7 @@ def _top(module: str, control: Sequence[str], netlist: str, highest: int, steps:
         ");",
         *unused,
         f"  assign outputs_o[{high}:{used}] = '0;",
-        f"  {module} u_{module} ({', '.join([*connected, *(f'.{port}' for port in control)])});",
+        f"  {module} u_{module} ({', '.join(connected)});",
         "endmodule",
         "",
     ])  # fmt: skip

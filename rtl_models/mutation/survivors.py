@@ -12,7 +12,7 @@ from rtl_models.mutation.mutants import Mutant
 from rtl_models.mutation.netlist import Netlist
 from rtl_models.mutation.register_bits import register_bits
 from rtl_models.mutation.sameness import Sameness, sameness
-from rtl_models.mutation.targets import Target
+from rtl_models.mutation.targets import OwnModule, Target
 from rtl_models.mutation.verdict import MutantVerdict
 from sim.view.sentences import counted
 
@@ -45,7 +45,23 @@ def _verdict(
         state = "any state after an edge at which no result waits" if same.edges else "any state"
         said = f"no output ever differs{spoilt}, from {state}"
         return MutantVerdict(mutant, "equivalent", said, evidence={"relation": relation})
-    return _by_theorems(target, netlist.equations_with(mutant), mutant, seconds)
+    changed = netlist.equations_with(mutant)
+    if target.own is not None and target.control:
+        return _by_schedules(target.own, changed, mutant, seconds)
+    return _by_theorems(target, changed, mutant, seconds)
+
+
+def _by_schedules(own: OwnModule, equations: str, mutant: Mutant, seconds: float) -> MutantVerdict:
+    """Of a user's stream, whatever its registers are."""
+    if own.proved is None:
+        return MutantVerdict(mutant, "undecided", "outputs may differ, and of such a module of yours nothing is proved")
+    found = own.proved(equations, seconds)
+    if found.finding.outcome == "counter-example":
+        return MutantVerdict(mutant, "killed by proof", found.told[0], found.finding.values)
+    if found.finding.outcome == "proved":
+        proved = "every result is proved to be the one due, with it in place"
+        return MutantVerdict(mutant, "equivalent", proved, evidence={"theorems": [proved]})
+    return MutantVerdict(mutant, "undecided", found.finding.reason)
 
 
 def _by_theorems(target: Target, equations: str, mutant: Mutant, seconds: float) -> MutantVerdict:

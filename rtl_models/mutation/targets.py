@@ -10,8 +10,10 @@ from functools import partial
 from rtl_models.benches.unit_bench import bench_of
 from rtl_models.cores.gemm import GemmCore
 from rtl_models.cores.names import CORE_PARTS, CORES
-from rtl_models.formal.equations.written import Subject, at_width
+from rtl_models.formal.equations.written import Subject, SubjectSources, at_width, design_of
+from rtl_models.formal.schedules.proof import StreamFinding
 from rtl_models.formal.subject import subjects
+from rtl_models.mutation.mutants import Mutant
 from rtl_models.mutation.scenarios import gemm_core, lanes, mac_array, registers
 from rtl_models.mutation.scenarios.scenario import Scenario
 from rtl_models.mutation.scenarios.units import UnitScenarios
@@ -22,17 +24,42 @@ from rtl_models.units import UNITS
 
 
 @dataclass(frozen=True)
+class OwnModule:
+    """The texts of a user's module; `proved` asks of its equations whether results are those due, for so many seconds.
+
+    None where that cannot be asked: of an operator theorems are, and of other units nothing is.  `around` is the file
+    of the module around it, if there is one.
+    """
+
+    design: SubjectSources
+    proved: Callable[[str, float], StreamFinding] | None = None
+    around: str = ""
+
+
+@dataclass(frozen=True)
 class Target:
     """A module at parameters with its bench.
 
     `control` are those ports of the clock and the handshake that it has; `scenarios` draws by a seed.  Where the
-    theorems do not `say_all` of it, a mutant with which they hold may be another module.
+    theorems do not `say_all` of it, a mutant with which they hold may be another module.  `own` is a module of a
+    user's, and what can be proved of it.
     """
 
     subject: Subject
     control: tuple[str, ...]
     scenarios: Callable[[int], list[Scenario]]
     say_all: bool = True
+    own: OwnModule | None = None
+
+    @property
+    def design(self) -> SubjectSources:
+        """The texts of the module."""
+        return design_of(self.subject) if self.own is None else self.own.design
+
+    def is_planted(self, mutant: Mutant) -> bool:
+        """Whether it is in the module, and not in what is around a user's."""
+        around = "" if self.own is None else self.own.around
+        return not (around and mutant.places) or any(not place.startswith(f"{around}:") for place in mutant.places)
 
 
 def targets() -> list[Target]:

@@ -47,13 +47,18 @@ def _part(signals: Signals, rows: slice) -> Signals:
     }
 
 
+RESET_EDGES, LONG_RESET = 2, 16
+"""For which a reset is held: of the package's modules, and of those that may need a clock for it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
     """A reset, then a cycle for each of `cycles`, then a stream of `beats`.
 
     `offers` and `takes` say cycle by cycle when the source offers a beat and when the sink is ready; within them every
     beat must come, in order and unchanged while it waits, unless `broken_off`: then the next scenario's reset meets
-    whatever is on its way.  `latency` is the cycles from each beat to its result, where they are known.
+    whatever is on its way.  `latency` is the cycles from each beat to its result, where they are known.  The reset is
+    held for `reset_edges`.
     """
 
     name: str
@@ -63,10 +68,11 @@ class Scenario:
     takes: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
     broken_off: bool = False
     latency: int | None = None
+    reset_edges: int = RESET_EDGES
 
     def image(self) -> bytes:
         """All of it as the simulator reads it: counts as 32-bit numbers, then rows, then a byte for each cycle."""
         latency = -1 if self.latency is None else self.latency
-        counts = [len(self.cycles), len(self.beats), len(self.offers), self.broken_off, latency]
+        counts = [len(self.cycles), len(self.beats), len(self.offers), self.broken_off, latency, self.reset_edges]
         both = (self.offers + 2 * self.takes.astype(np.uint8)).astype(np.uint8)
         return np.array(counts, "<i4").tobytes() + self.cycles.image() + self.beats.image() + both.tobytes()

@@ -12,7 +12,7 @@ import numpy as np
 from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.benches.driving.traffic import STALLS
 from rtl_models.benches.unit_bench import UnitBench
-from rtl_models.mutation.scenarios.scenario import Scenario, Steps
+from rtl_models.mutation.scenarios.scenario import LONG_RESET, RESET_EDGES, Scenario, Steps
 from rtl_models.mutation.scenarios.unit_rows import UnitRows
 
 _LONG_BEATS: Final = 1_000
@@ -22,9 +22,13 @@ _PATIENCE: Final = 40
 
 
 class UnitScenarios:
-    """The scenarios of a unit at parameters, drawn by a seed."""
+    """The scenarios of a unit at parameters, drawn by a seed.
 
-    def __init__(self, bench: UnitBench, lanes: int, deep: bool, seed: int) -> None:
+    Not `strict` of one that may have any latency, and resets that need a clock.
+    """
+
+    def __init__(self, bench: UnitBench, lanes: int, deep: bool, seed: int, strict: bool = True) -> None:
+        self._strict = strict
         self._bench, self._lanes, self._rng = bench, lanes, Random(seed)
         self._latency = bench.unit.latency(deep)
 
@@ -35,7 +39,7 @@ class UnitScenarios:
     def by_test(self) -> dict[str, list[Scenario]]:
         """The same by the name of the bench's test; without those of the registers, which are another module."""
         long = self._bench.long_frame(self._rng, self._lanes, _LONG_BEATS)
-        found = {"no_stalls": [self._streamed("no stalls", "never", self._rows([long]), latency=self._latency)]}
+        found = {"no_stalls": [self._streamed("no stalls", "never", self._rows([long]), exact=True)]}
         found["frames"] = [self._streamed(pattern, pattern, self._rows(self._frames())) for pattern in STALLS]
         found["one_beat_frames"] = []
         for pattern in ("sometimes", "bursts"):
@@ -77,7 +81,7 @@ class UnitScenarios:
             yield self._streamed(f"after a reset, {pattern}", pattern, self._rows([self._cut(good, 3)]))
 
     def _streamed(
-        self, name: str, pattern: str, beats: Steps, latency: int | None = None, cycles: int | None = None
+        self, name: str, pattern: str, beats: Steps, exact: bool = False, cycles: int | None = None
     ) -> Scenario:
         """Under a pattern of stalls; broken off after so many cycles, if that is said."""
         stalls, count = STALLS[pattern], len(beats) * _PATIENCE if cycles is None else cycles
@@ -91,5 +95,6 @@ class UnitScenarios:
             offers=offers,
             takes=takes,
             broken_off=cycles is not None,
-            latency=latency,
+            latency=self._latency if exact and self._strict else None,
+            reset_edges=RESET_EDGES if self._strict else LONG_RESET,
         )
