@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rtl_models.adapters import MalformedAdapter, read_adapter
+from rtl_models.tools.sources import LANES
 from rtl_models.unit_harness import harness
 from rtl_models.units import UNITS
 from support.command import lanewise
@@ -127,12 +128,11 @@ def test_a_reset_that_is_active_high_is_turned_around() -> None:
         (["rtl", "test", "--adapter", ADAPTER, "--modules", "nosuch"], "--modules: there is no folder nosuch"),
         (["rtl", "test", "--adapter", "nosuch"], "cannot read the adapter nosuch: No such file"),
         (["rtl", "exhaust", "sqadd", "--adapter", ADAPTER], "lanewise rtl exhaust does not take a module of yours: "),
-        (
-            ["rtl", "prove", "--modules", EXAMPLE],
-            "lanewise rtl prove does not take a module of yours: its theorems",
-        ),
-        (["rtl", "mutate", "--adapter", ADAPTER], "lanewise rtl mutate does not take a module of yours: its mutants"),
-        (["rtl", "synth", "--modules", EXAMPLE], "lanewise rtl synth does not take a module of yours: it knows the"),
+        (["rtl", "prove", "--modules", EXAMPLE], "has no module in the place of one here"),
+        (["rtl", "prove", "--adapter", ADAPTER, "--lanes", "5"], "a beat of 5 lanes: give 4, 8, 16"),
+        (["rtl", "mutate", "sqadd", "--adapter", ADAPTER], "adapter.toml is of quantize_down, not of 'sqadd'"),
+        (["rtl", "synth", "sqadd", "--adapter", ADAPTER], "adapter.toml is of quantize_down, not of 'sqadd'"),
+        (["rtl", "synth", "nosuch", "--modules", LANES], "has no unit or lane 'nosuch': it has add, "),
         (["rtl", "exhaust", "sqadd", "--modules", EXAMPLE], "has no module in the place of one here"),
         (["rtl", "bulk", "--all", "--adapter", ADAPTER], "give no other unit, no --all and no --profile"),
         (["rtl", "bulk", "quantized_add", "--adapter", ADAPTER], "give no other unit, no --all and no --profile"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections import Counter
 from itertools import product
 from pathlib import Path
 from typing import Final
@@ -11,12 +13,19 @@ import pytest
 
 from isa.evaluate.exact import Evaluation
 from isa.lane import U8, Int, Lane, constant
+from rtl_models.adapters import read_adapter
 from rtl_models.formal.claims import on
 from rtl_models.formal.equations.written import Subject, SubjectSources, derive_equations
 from rtl_models.formal.schedules.named import MalformedCuts, read_cuts
 from rtl_models.formal.schedules.polynomial import same_number
 from rtl_models.formal.schedules.proof import StreamFinding, proved
 from rtl_models.formal.units.pipelines import OutputBits
+from rtl_models.mutation.judgement import judge
+from rtl_models.mutation.mutants import Mutant
+from rtl_models.mutation.simulator import CLOCK, HANDSHAKE
+from rtl_models.mutation.targets import OwnModule, Target
+from rtl_models.synthesis.designs import adapted_designs, own_designs
+from rtl_models.synthesis.report import asked_for
 from rtl_models.tools.sources import LANES
 from sim.prove.claim import ClaimInputs, input_lane
 from sim.toolchain.compilers import cache_directory
@@ -98,6 +107,41 @@ def test_a_fault_in_a_stream_is_refuted_and_shown(right: str, wrong: str, words:
 def test_what_cannot_be_followed_is_unknown_and_says_why(right: str, wrong: str, words: str) -> None:
     found = of_elastic(right, wrong)
     assert (found.finding.outcome, found.finding.reason.startswith(words)) == ("unknown", True), found.finding
+
+
+def test_mutants_of_a_stream_are_judged_by_schedules_where_no_bench_kills_them() -> None:
+    design = SubjectSources(Subject("elastic", ()), {"elastic.sv": ELASTIC})
+    own = OwnModule(design, lambda equations, seconds: proved(equations, [DUE], seconds))
+    target = Target(design.subject, (*CLOCK, *HANDSHAKE), lambda _: [], own=own)
+    fates = Counter(verdict.fate for verdict in judge(target, 12, 1, 20, cache_directory()).verdicts)
+    assert (fates["killed by proof"] > 6, fates["killed by proof"] + fates["equivalent"]) == (True, 12), fates
+
+
+def test_mutants_of_an_own_operator_are_planted_in_its_text(tmp_path: Path) -> None:
+    text = (LANES / "uqadd.sv").read_text()
+    (tmp_path / "uqadd.sv").write_text(f"// mine\n{text}")
+    done = lanewise("rtl", "mutate", "--modules", tmp_path, "--count", "6", "--json")
+    (module,) = json.loads(done.stdout)["modules"]
+    lines = {int(place.partition(":")[2]) for one in module["mutants"] for place in one["places"]}
+    offset = text.count("\n", 0, text.index("  logic")) + 2
+    assert (done.exit_code, lines != set(), min(lines) >= offset) == (0, True, True)
+
+
+def test_no_mutant_is_in_what_is_around_a_module_of_an_adapter() -> None:
+    own = OwnModule(SubjectSources(Subject("a_as_b", ()), {}), None, "a_as_b.sv")
+    target = Target(Subject("a_as_b", ()), (), lambda _: [], own=own)
+    places = [("a_as_b.sv:3",), ("a.sv:3",), ("a_as_b.sv:3", "a.v:4"), ()]
+    assert [target.is_planted(Mutant(1, "", "", place)) for place in places] == [False, True, True, True]
+
+
+def test_a_users_module_is_synthesized_from_its_own_files(tmp_path: Path) -> None:
+    (tmp_path / "uqadd.sv").write_text("// mine")
+    adapter = read_adapter(ADAPTER)
+    (of_folder,) = own_designs(tmp_path, [], [4], ["shallow"])
+    (adapted,) = adapted_designs(adapter, EXAMPLE, [4])
+    assert (of_folder.sources["uqadd.sv"], of_folder.latency, adapted.latency) == ("// mine", None, None)
+    assert [*adapted.sources] == ["requantizer.sv", "skid_buffer.sv", "requantizer_as_quantize_down.sv"]
+    assert asked_for(adapted) == ["quantize_down", "--lanes", "4", "--adapter", str(ADAPTER)]
 
 
 def test_the_example_is_proved_by_its_adapter() -> None:

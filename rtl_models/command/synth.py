@@ -12,8 +12,8 @@ from typing import Annotated, TypeVar
 import typer
 
 from isa.errors import INTERRUPTED, MISSING, USAGE, pip_install
-from rtl_models.command.options import NotTaken, refuse_own_hardware
-from rtl_models.synthesis.designs import PROFILES, Design, designs
+from rtl_models.command.options import AdapterFile, Modules, OwnHardware, chosen_hardware, own_words
+from rtl_models.synthesis.designs import PROFILES, Design, Profile, adapted_designs, designs, own_designs
 from rtl_models.synthesis.figures import Figures, figures_of, tools
 from rtl_models.synthesis.plot import ENDINGS, drawn
 from rtl_models.synthesis.report import SynthesisReport, megahertz, show
@@ -34,22 +34,24 @@ def synth(
     clock: Annotated[int, typer.Option(min=1, max=1000, help="MHz that nextpnr is to reach.")] = 200,
     json_wanted: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw elements a second against cells: .png or .svg.")] = None,
-    modules: NotTaken = None,
-    adapter: NotTaken = None,
+    modules: Modules = None,
+    adapter: AdapterFile = None,
 ) -> None:
     """Synthesize, place and route the units for an ECP5: cells, multipliers, registers, highest clock.
 
     Half a minute for each design; what is finished is kept until a source or a tool changes.  Exit code 2 for a name
-    that no design has, for a module that yosys refuses, and where nextpnr can place none of the designs.
+    that no design has, for a module that yosys refuses, and where nextpnr can place none of the designs.  With
+    --modules or --adapter they are your own.
     """
-    refuse_own_hardware("synth", "it knows the ports and the files of the modules here", modules, adapter)
+    own = chosen_hardware(modules, adapter, strict=False)
     try:
         numbers, profiles = _chosen(lanes, LANE_COUNTS, "--lanes"), _chosen(profile, PROFILES, "--profile")
-        wanted = designs(what or [], numbers, profiles)
+        wanted = _of_own(own, what or [], numbers, profiles) if own.before else designs(what or [], numbers, profiles)
     except ValueError as error:
         fail(str(error), USAGE)
     _require_drawable(plot)
-    asked = [*(what or ()), "--lanes", lanes, "--profile", profile]
+    words = own_words(modules=modules, adapter=adapter)
+    asked = [*(what or ()), "--lanes", lanes, "--profile", profile, *words]
     report = _filled(SynthesisReport([], asked, tools(), clock, range(1, seeds + 1)), wanted)
     if json_wanted:
         print_json("rtl-synth", report.as_json())
@@ -62,6 +64,17 @@ def synth(
     if plot is not None:
         write_file(plot, drawn(report.figures, plot))
         print_progress(f"wrote {plot}")
+
+
+def _of_own(own: OwnHardware, what: list[str], lanes: list[int], profiles: list[Profile]) -> list[Design]:
+    """A user's modules.  Raises ValueError."""
+    if own.adapter is None:
+        return own_designs(own.before[0], what, lanes, profiles)
+    if other := [name for name in what if name != own.adapter.unit.name]:
+        raise ValueError(f"{own.adapter.file.name} is of {own.adapter.unit.name}, not of {other[0]!r}")
+    if not (found := adapted_designs(own.adapter, own.before[0], lanes)):
+        raise ValueError(f"{own.adapter.module} is built for {own.adapter.lane_counts[0]} lanes: give --lanes")
+    return found
 
 
 def _chosen(text: str, known: Sequence[T], option: str) -> list[T]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final, Literal, get_args
 
+from rtl_models.adapters import Adapter
+from rtl_models.adapters.wrapper import adapted_sources, wrapper_of
 from rtl_models.latencies import latency
 from rtl_models.operators import OPERATORS
 from rtl_models.tools.sources import sources_of
@@ -22,15 +25,27 @@ _WIDTH: Final = 32
 
 @dataclass(frozen=True)
 class Design:
-    """A module that takes `lanes` numbers a beat; `profile` is None for a lane, which has no registers of its own."""
+    """A module that takes `lanes` numbers a beat; `profile` is None for a lane, which has no registers of its own.
+
+    Files in the `folder` go before those here; with an `adapter` its module lies there and stands for the unit.
+    """
 
     name: str
     lanes: int
     profile: Profile | None
+    folder: Path | None = None
+    adapter: Adapter | None = None
+
+    @property
+    def top(self) -> str:
+        """The module that is synthesized."""
+        return wrapper_of(self.adapter) if self.adapter else self.name
 
     @property
     def parameters(self) -> Mapping[str, int]:
         """Of the module, by name."""
+        if self.adapter:
+            return {}
         if self.profile is None:
             return {"Width": _WIDTH}
         return {"Deep": int(self.profile == "deep"), **({"Lanes": self.lanes} if self.name in UNITS else {})}
@@ -42,17 +57,21 @@ class Design:
 
     @property
     def sources(self) -> Mapping[str, str]:
-        """The texts of the module and of all that it needs, by file name."""
-        return sources_of(self.name)
+        """The texts of the module and of all that it needs, by file name; of a user's may raise OSError, ValueError."""
+        if self.adapter and self.folder:
+            return adapted_sources(self.adapter, self.lanes, self.folder)
+        return sources_of(self.name, [self.folder] if self.folder else ())
 
     @property
     def latency(self) -> int | None:
-        """Register stages; None for a lane."""
-        return latency(self.name, self.profile == "deep") if self.profile else None
+        """Register stages; None for a lane, and for what is a user's: that may have any."""
+        return latency(self.name, self.profile == "deep") if self.profile and not self.folder else None
 
     @property
     def module(self) -> str:
         """Such as "quantize_down deep"."""
+        if self.adapter:
+            return f"{self.name} by {self.adapter.module}"
         return f"{self.name} {self.profile}" if self.profile else self.name
 
     @property
@@ -74,6 +93,20 @@ def designs(names: Sequence[str], lanes: Sequence[int], profiles: Sequence[Profi
         if name not in known:
             raise ValueError(f"no unit or lane is called {name!r}: there are {', '.join(known)}")
     return [design for name in dict.fromkeys(names) for design in _of(name, lanes, profiles)]
+
+
+def own_designs(folder: Path, names: Sequence[str], lanes: Sequence[int], profiles: Sequence[Profile]) -> list[Design]:
+    """Those of a user's folder, or of these names in it.  Raises ValueError where a name is none of a unit or lane."""
+    there = sorted({file.stem for file in folder.glob("*.sv")} & {*UNITS, *_PIECES, *OPERATORS})
+    if missing := [name for name in names if name not in there]:
+        raise ValueError(f"{folder} has no unit or lane {missing[0]!r}: it has {', '.join(there) or 'none'}")
+    return [replace(design, folder=folder) for name in names or there for design in _of(name, lanes, profiles)]
+
+
+def adapted_designs(adapter: Adapter, folder: Path, lanes: Sequence[int]) -> list[Design]:
+    """The module of an adapter for some numbers a beat, of those that it can be built for."""
+    counts = [count for count in lanes if count in adapter.lane_counts]
+    return [Design(adapter.unit.name, count, None, folder, adapter) for count in counts]
 
 
 def _of(name: str, lanes: Sequence[int], profiles: Sequence[Profile]) -> list[Design]:

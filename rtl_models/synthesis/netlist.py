@@ -38,12 +38,13 @@ def synthesize(design: Design, directory: Path) -> Size:
 
     Raises YosysMissing, Refused, ScratchUnusable, OSError.
     """
-    read = reading(design.sources, design.name, design.parameters, directory)
+    sources = design.sources
+    read = reading(sources, design.top, design.parameters, directory)
     # refused is what proofs refuse: synthesis takes a wire without a driver for 0
     run_script(f"{read}; rename -top {TOP}; {READ}; write_json {_PORTS}", directory)
     ports = ports_of(_written(directory / _PORTS))
-    top = registered(design.name, design.parameters, ports, design.copies)
-    read = reading({**design.sources, f"{TOP}.sv": top}, TOP, {}, directory)
+    top = registered(design.top, design.parameters, ports, design.copies)
+    read = reading({**sources, f"{TOP}.sv": top}, TOP, {}, directory)
     run_script(f"{read}; synth_ecp5 -top {TOP} -json {NETLIST}", directory)
     return size_of(_written(directory / NETLIST))
 

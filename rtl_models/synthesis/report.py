@@ -68,7 +68,13 @@ class SynthesisReport:
 
 def asked_for(design: Design) -> list[str]:
     """The words that ask for one design."""
-    return [design.name, "--lanes", str(design.lanes), *(("--profile", design.profile) if design.profile else ())]
+    own: list[str] = []
+    if design.adapter:
+        own = ["--adapter", str(design.adapter.file)]
+    elif design.folder:
+        own = ["--modules", str(design.folder)]
+    profile = ("--profile", design.profile) if design.profile else ()
+    return [design.name, "--lanes", str(design.lanes), *profile, *own]
 
 
 def show(report: SynthesisReport, console: Console) -> None:
@@ -84,11 +90,13 @@ def show(report: SynthesisReport, console: Console) -> None:
         table.add_row(one.design.module, str(latency or ""), *sizes, megahertz(one), rate)
     console.print(table)
     seeds = f"{'seeds 1 to' if len(report.seeds) > 1 else 'seed'} {report.seeds[-1]}"
+    own = any(one.design.folder for one in report.figures)
+    measured = "if it takes one" if own else "as the benches measure it"
     notes = [
         *(f"{one.design.title}: nextpnr refuses it: {one.refusal}" for one in report.figures if one.refusal),
         *(["INTERRUPTED: what was finished is kept"] if report.interrupted else []),
         f"{report.tools}; {PART}; {report.clock} MHz asked for, {seeds}",
-        "M/s: million elements a second, a beat of so many lanes in every cycle, as the benches measure it",
+        f"M/s: million elements a second, a beat of so many lanes in every cycle, {measured}",
         f"reproduce: {report.command(*report.asked)}",
     ]
     for line in notes:

@@ -25,6 +25,8 @@ RESET_EDGES: Final = 16
 """For which a reset is held."""
 MOST_STATES: Final = 4_096
 """A module with more is not followed: a pipeline of 12 stages that keeps its bubbles has as many."""
+MOST_WORDS: Final = 64
+"""On a result: a pipeline shows one, whatever the schedule."""
 _HANDSHAKE: Final = ("clk_i", "rst_ni", "valid_i", "ready_i")
 
 
@@ -65,13 +67,13 @@ class Explored:
     each with the steps after which it is seen; the first rule that is `broken`, if one is.
 
     `wires` has by name the words of one beat that are seen on a wire which was asked for, as if it were beat 0.
-    The last of the results is `foreign` where it depends on data that are not of its beat: no further is followed.
+    Where no further was followed, `unfinished` says why: then only what was seen can be asked.
     """
 
     states: int = 0
     results: dict[str, dict[Word, tuple[Step, ...]]] = field(default_factory=dict)
     broken: BrokenRule | None = None
-    foreign: bool = False
+    unfinished: str = ""
     wires: dict[str, dict[Word, None]] = field(default_factory=dict)
 
 
@@ -114,7 +116,7 @@ class _Exploration:
         start = self._after_reset()
         self._ways[start] = _Way(None, STEPS[0])
         waiting = deque([start])
-        while waiting and self._found.broken is None and not self._found.foreign:
+        while waiting and self._found.broken is None and not self._found.unfinished:
             state = waiting.popleft()
             valid_outputs = {}
             for step in STEPS:
@@ -125,10 +127,13 @@ class _Exploration:
             for offered in (0, 1):
                 if valid_outputs[Step(offered, 0)] != valid_outputs[Step(offered, 1)]:
                     self._break("valid_o changes with ready_i, and must not wait for it", state, Step(offered, 0))
-            if len(self._ways) > MOST_STATES:
-                raise NotFollowed(f"it has more than {MOST_STATES:,} states of what is where, too many to follow all")
+            if len(self._ways) > MOST_STATES or max(map(len, self._found.results.values())) > MOST_WORDS:
+                states, words = f"{MOST_STATES:,} states of what is where", f"{MOST_WORDS} different words of one beat"
+                self._found.unfinished = (
+                    f"it has more than {states}, or shows more than {words}: too many to follow all"
+                )
         self._found.states = len(self._ways)
-        if self._found.broken is None and not self._found.foreign:
+        if self._found.broken is None and not self._found.unfinished:
             self._ask_for_progress()
         return self._found
 
@@ -153,7 +158,8 @@ class _Exploration:
             for port in self._ports:
                 word = moment.wire(port)
                 self._found.results[port].setdefault(word, (*self._steps(state), step))
-                self._found.foreign |= any(node is not None and node.beats - {0} for node, _, _ in word)
+                if any(node is not None and node.beats - {0} for node, _, _ in word):
+                    self._found.unfinished = "a result depends on the data of more than its own beat"
         for wire, words in self._found.wires.items():
             if (seen := _of_beat_0(moment.wire(wire))) is not None:
                 words[seen] = None

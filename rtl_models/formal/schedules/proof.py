@@ -90,8 +90,8 @@ def proved(
             return _refuted(of, one, answer, time.monotonic() - started)
         if answer.outcome == "unknown":
             return _unknown(f"{one.bits.port} from bit {one.bits.lsb}: {answer.reason}")
-    if found.foreign:
-        return _unknown("a result depends on the data of more than its own beat: no schedule was followed beyond that")
+    if found.unfinished:
+        return _unknown(found.unfinished)
     between = time.monotonic()
     false = [_of_false_claim(one, of, seconds) for one in seen]
     outcome: Outcome = "counter-example" if all(outcome == "counter-example" for outcome in false) else "unknown"

@@ -148,6 +148,8 @@ def _bitwise(operation: str, a: Word, b: Word) -> Word:
 def _inverted(piece: Piece) -> Word:
     if piece.node is None:
         return number(~piece.low & (1 << piece.width) - 1, piece.width)
+    if piece.node.operation == "bvnot":
+        return cut(piece.node.args[0], piece.low, piece.width)
     return _node("bvnot", ((piece,),), piece.width)
 
 
