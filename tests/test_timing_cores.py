@@ -14,7 +14,8 @@ from sim.timing.model.core import Core, Use
 from sim.timing.model.core_file import CoreError, core_names, load_core
 
 NAMES = (
-    "cortex-a53", "cortex-a55", "cortex-a72", "cortex-a76", "cortex-x1", "lane128", "neoverse-n1", "neoverse-v1",
+    "apple-m1", "cortex-a510", "cortex-a53", "cortex-a55", "cortex-a72", "cortex-a73", "cortex-a76", "cortex-a78",
+    "cortex-x1", "lane128", "neoverse-n1", "neoverse-v1",
 )  # fmt: skip
 CSEL = '"scalar csel" = { latency = 1, throughput = 1, uses = "X", basis = "assumed", source = "design" }\n'
 
@@ -384,9 +385,40 @@ def test_cortex_a76_has_the_figures_of_neoverse_n1_and_says_so() -> None:
     assert figures("cortex-a76") == figures("neoverse-n1")
     assert {one.basis for one in core.classes.values()} == {"inferred", "assumed"}
     assert all(one.source.startswith("as Neoverse N1 has it") for one in core.classes.values())
-    assert [one for one in core.about.unseen if one.project == "dav1d"] == list(core.about.unseen)
+    mine = [one for one in core.about.unseen if one.project == "dav1d"]
     stated = {(one.family, one.rows, one.mean_absolute, one.mean, one.largest) for one in other.about.unseen}
-    assert {(one.family, one.rows, one.mean_absolute, one.mean, one.largest) for one in core.about.unseen} < stated
+    assert {(one.family, one.rows, one.mean_absolute, one.mean, one.largest) for one in mine} < stated
+    assert {one.project for one in core.about.unseen} == {"dav1d", "FFmpeg"}
+
+
+def test_cortex_a73_has_the_figures_of_cortex_a72_and_says_that_they_are_assumed() -> None:
+    assert figures("cortex-a73") == figures("cortex-a72")
+    assert {one.basis for one in load_core("cortex-a73").classes.values()} == {"assumed"}
+
+
+def test_cortex_a78_is_cortex_x1_with_half_of_its_vector_pipes() -> None:
+    mine, other = load_core("cortex-a78").classes, load_core("cortex-x1").classes
+    assert {name for name in mine if mine[name].latency != other[name].latency} == set()
+    assert {one.basis for one in mine.values()} == {"inferred", "assumed"}
+    assert not any(pipe in ("V2", "V3") for one in mine.values() for use in one.uses for pipe in use.pipes)
+    dearer = {mine[name].throughput / other[name].throughput for name in mine}
+    assert max(dearer) == 2
+    assert min(dearer) == 1
+    assert mine["ASIMD add/sub 128"].uses == (Use(("V0", "V1"), Fraction(1)),)
+    assert mine["ASIMD multiply 8H"].uses == (Use(("V0",), Fraction(1)),)
+
+
+def test_apple_m1_has_every_unit_of_its_source_and_no_forwarding_of_vector_accumulators() -> None:
+    core = load_core("apple-m1")
+    used = {pipe for one in core.classes.values() for use in one.uses for pipe in use.pipes}
+    assert used == set(core.pipes)
+    assert {name for name, one in core.classes.items() if one.group} == {
+        "scalar madd 32", "scalar madd 64", "scalar smull/smaddl",
+    }  # fmt: skip
+
+
+def test_cortex_a510_has_one_model_and_no_measured_figure() -> None:
+    assert {one.basis for one in load_core("cortex-a510").classes.values()} == {"model", "inferred", "assumed"}
 
 
 def test_cortex_x1_departs_from_neoverse_v1_where_its_table_does() -> None:

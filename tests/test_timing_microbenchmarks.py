@@ -30,7 +30,9 @@ from support.microbenchmarks import (
     stream_of,
 )
 
-CORES = {name: load_core(name) for name in core_names()}
+ELSEWHERE = ("apple-m1", "cortex-a73", "cortex-a76", "cortex-a78", "cortex-x1")
+"""Cores that take long, or have the figures of another core: they are in tests/long/long_timing.py."""
+CORES = {name: load_core(name) for name in core_names() if name not in ELSEWHERE}
 TOLERANCE = Fraction(1, 20)
 CHAIN_BY_NATURE = dict.fromkeys(
     ("scalar conditional compare (ccmp)", "flag manipulation (rmif, cfinv)"),
@@ -156,10 +158,15 @@ LOOPS = [
     ("cortex-a55", "add v0.4h, v8.4h, v9.4h; add v1.4h, v8.4h, v9.4h", 1),
     ("cortex-a55", "add v0.4s, v8.4s, v9.4s; add v1.4h, v8.4h, v9.4h", 2),
     ("cortex-a55", "sqxtn v0.4h, v8.4s; sqxtn2 v0.8h, v9.4s", 1),
-    # a 128-bit load of Cortex-A53 issues alone, and in the next cycle no vector operation of 128 bits does
+    # a vector load of Cortex-A53 takes half of the vector pipes with it: no operation of 128 bits is issued beside it
     ("cortex-a53", "ldr q1, [x9]; add x0, x9, x10", 2),
     ("cortex-a53", "ldr q1, [x9]; add v0.4s, v8.4s, v9.4s", 2 + 1),
-    ("cortex-a53", "ldr d1, [x9]; add v0.4s, v8.4s, v9.4s", 1),
+    ("cortex-a53", "ldr q1, [x9]; uabal v0.8h, v8.8b, v9.8b", 2 + 2),
+    ("cortex-a53", "ldr d1, [x9]; fmul v0.4s, v8.4s, v9.4s; fmul v2.4s, v8.4s, v9.4s", 1 + 2),
+    ("cortex-a53", "ldr d1, [x9]; add v0.4s, v8.4s, v9.4s", 1 + 1),
+    ("cortex-a53", "ldr d1, [x9]; add v0.8b, v8.8b, v9.8b", 1),
+    ("cortex-a53", "ldr d1, [x9]; mov v0.d[1], v8.d[0]", 1),
+    ("cortex-a53", "ldr x1, [x9]; add v0.4s, v8.4s, v9.4s", 1),
     ("cortex-a53", "ldr d1, [x9]; str d2, [x10]", 1 + 1),
     ("cortex-a53", "str q1, [x9]; add v0.4s, v8.4s, v9.4s", 1),
     ("cortex-a55", "ldr q1, [x9]; add v0.4s, v8.4s, v9.4s; add v2.4s, v8.4s, v9.4s", 2 + 2),
@@ -223,13 +230,13 @@ def passed_through_memory(store: str, load: str, size: int, core: Core) -> Fract
 @pytest.mark.parametrize("core", CORES.values(), ids=CORES)
 def test_a_stored_scalar_comes_back_in_the_stated_cycles(core: Core) -> None:
     measured = passed_through_memory("str x0, [x9]", "ldr x0, [x9]", 8, core)
-    assert not far(core.store_forward_scalar, measured)
+    assert not far(core.store_forward_scalar - core.store_data_late, measured)
 
 
 @pytest.mark.parametrize("core", CORES.values(), ids=CORES)
 def test_a_stored_vector_comes_back_in_the_stated_cycles(core: Core) -> None:
     measured = passed_through_memory("str q0, [x9]", "ldr q0, [x9]", 16, core)
-    assert not far(core.store_forward_vector, measured)
+    assert not far(core.store_forward_vector - core.store_data_late, measured)
 
 
 @pytest.mark.parametrize(

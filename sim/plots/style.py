@@ -12,14 +12,16 @@ from typing import Final, NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sim.timing.model.core_file import core_names
-
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 GREY: Final = "#999999"
 """The eight colours of Okabe and Ito (Color Universal Design, 2008), and a grey for what is not the point."""
 _SERIES: Final = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK, GREY)
 _MARKERS: Final = "os^DvphX"
+_CORES: Final = (
+    "cortex-a53", "cortex-a55", "cortex-a72", "cortex-a76", "cortex-x1", "lane128", "neoverse-n1", "neoverse-v1",
+)  # fmt: skip
+"""The cores that have a look of their own, in its order; others take what is free."""
 _SOFT: Final = "#555555"
 
 
@@ -36,8 +38,8 @@ def looks(count: int) -> list[Look]:
 
 
 def looks_of(names: Sequence[str]) -> list[Look]:
-    """One look for each of these series: a core that comes with the package has the same in every picture."""
-    own = {core: look for core, look in zip(core_names(), looks(len(core_names())), strict=True) if core in names}
+    """One look for each of these series: the cores that are looked at most have the same in every picture."""
+    own = {core: look for core, look in zip(_CORES, looks(len(_CORES)), strict=True) if core in names}
     free = cycle([look for look in looks(len(_SERIES)) if look not in own.values()] or looks(len(_SERIES)))
     return [own[name] if name in own else next(free) for name in names]
 

@@ -327,6 +327,7 @@ class OutOfOrder:
     def times(self) -> Times:
         cycle = 0
         while len(self.retired) < len(self.stream):
+            self.issue(cycle, without_pipe=True)
             self.retire(cycle)
             self.issue(cycle)
             self.dispatch(cycle)
@@ -360,11 +361,11 @@ class OutOfOrder:
 
     # issue
 
-    def issue(self, cycle: int) -> None:
-        """The oldest first: what they make in no time is there for the younger ones."""
+    def issue(self, cycle: int, without_pipe: bool = False) -> None:
+        """The oldest first: what they make in no time is there for the younger ones, and what needs no pipe is done."""
         for number, micros in enumerate(self.micros):
             for micro in (self.bases[number], *micros):
-                if micro.issued is None and self.can_start(micro, cycle):
+                if micro.issued is None and not (without_pipe and micro.pipe) and self.can_start(micro, cycle):
                     micro.issued = cycle
 
     def can_start(self, micro: Micro, cycle: int) -> bool:
@@ -387,9 +388,12 @@ class OutOfOrder:
         return [micro for micros in self.micros for micro in micros if micro.pipe == pipe]
 
     def is_there(self, micro: Micro, need: Need, cycle: int) -> bool:
+        """What needs a pipe starts a cycle after what it waits for has left one, however late it needs that."""
         writer = self.numbered(need.writer)
         at = self.bases[need.writer].issued if writer.updates(need.register) else self.issued(need.writer)
-        return at is not None and cycle >= at + micro.of.distance(need)
+        woken = micro.pipe is not None and any(m.pipe for m in self.micros[need.writer])
+        soonest = int(woken and not writer.updates(need.register))
+        return at is not None and cycle >= at + max(micro.of.distance(need), soonest)
 
     def is_stored(self, one: Numbered, cycle: int) -> bool:
         """A load starts after the stores of its bytes, not beside them."""

@@ -2,6 +2,7 @@
 
 A micro-operation is given its pipe when it is dispatched, the one that will be through with its work first.  A store is
 split: its first micro-operation needs the address only, the others the data.  An updated base register needs no pipe.
+What waits for an instruction in a pipe starts in the cycle after that at the earliest, however late it needs it.
 """
 
 from __future__ import annotations
