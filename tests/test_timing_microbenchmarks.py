@@ -165,7 +165,6 @@ LOOPS = [
     ("cortex-a53", "ldr d1, [x9]; fmul v0.4s, v8.4s, v9.4s; fmul v2.4s, v8.4s, v9.4s", 1 + 2),
     ("cortex-a53", "ldr d1, [x9]; add v0.4s, v8.4s, v9.4s", 1 + 1),
     ("cortex-a53", "ldr d1, [x9]; add v0.8b, v8.8b, v9.8b", 1),
-    ("cortex-a53", "ldr d1, [x9]; mov v0.d[1], v8.d[0]", 1),
     ("cortex-a53", "ldr x1, [x9]; add v0.4s, v8.4s, v9.4s", 1),
     ("cortex-a53", "ldr d1, [x9]; str d2, [x10]", 1 + 1),
     ("cortex-a53", "str q1, [x9]; add v0.4s, v8.4s, v9.4s", 1),
