@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from string import Formatter
 from typing import Any, NamedTuple
 
-from isa.acle.parameters import LiteralParameter, Parameter
+from isa.acle.parameters import LiteralParameter, Parameter, VectorParameter
 from isa.acle.program import OpenProgram, Program, current_program
 from isa.acle.register_text import VectorText
-from isa.acle.results import IntrinsicResult
-from isa.acle.values import VectorType
+from isa.acle.results import IntrinsicResult, VectorResult
+from isa.acle.values import VectorType, VectorValue
 from isa.instruction import Instruction, Pattern
 from isa.rows import TABLE
 from isa.table import UnknownInstruction
@@ -23,6 +24,39 @@ class CallStep(NamedTuple):
 
     pattern: Pattern
     order: tuple[int, ...]
+
+
+class _PlainCall:
+    """A call that takes vectors of some types, one of which may be `tied`, and gives one of a type, by one step."""
+
+    def __init__(self, types: tuple[VectorType, ...], tied: int | None, result: VectorType, step: CallStep) -> None:
+        self._types, self._tied, self._result = types, tied, result
+        self._pattern, self._order = step
+
+    def takes(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether these are vectors of the very types; else what is wrong is to be told, or nothing is."""
+        if len(arguments) != len(self._types):
+            return False
+        for value, wanted in zip(arguments, self._types, strict=False):
+            if type(value) is not VectorValue or value.type is not wanted:
+                return False
+        return True
+
+    def run(self, program: OpenProgram, values: tuple[VectorValue, ...]) -> VectorValue:
+        """What `Intrinsic` does in general."""
+        tied = self._tied
+        if tied is None:
+            placed = [program.vector_register(value) for value in values]
+            destination = program.registers.new_vector()
+        else:
+            placed = [
+                program.copied(value) if at == tied else program.vector_register(value)
+                for at, value in enumerate(values)
+            ]
+            destination = placed[tied]
+        registers = [destination, *placed]
+        program.run(self._pattern, tuple([registers[k] for k in self._order]))
+        return program.value(self._result, destination)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,38 +83,79 @@ class Intrinsic:
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it on these arguments, in the open `Program` or else in one of its own; returns the result."""
+        program, plain = current_program(), self._plain
+        if program is not None and plain is not None and plain.takes(arguments):
+            return plain.run(program, arguments)
         wanted = len(self.parameters)
         if len(arguments) != wanted:
             noun = "argument" if wanted == 1 else "arguments"
             raise TypeError(f"{self.name} takes {wanted} {noun}, not {len(arguments)}")
-        name, numbered = self.name, zip(self.parameters, arguments, range(1, wanted + 1), strict=True)
-        values = [parameter.checked(value, name, position) for parameter, value, position in numbered]
-        return self._run(current_program() or Program(), values)
+        name = self.name
+        values = [check(value, name, at) for value, (check, at) in zip(arguments, self._checks, strict=True)]
+        return self._run(program or Program(), values)
 
     def _run(self, program: OpenProgram, values: list[Any]) -> Any:
         steps = self._only_steps
         if steps is None:
-            steps = self.steps(tuple([p.literal(v) for p, v in zip(self.parameters, values, strict=True)]))
-        placed = [p.place(program, v) for p, v in zip(self.parameters, values, strict=True)]
-        destination = self.result.destination(program) if self._tied is None else placed[self._tied]
-        registers = [*destination]
-        for each in placed:
-            registers += each
+            literals = [0] * len(values)
+            for at, literal in self._literals:
+                literals[at] = literal(values[at])
+            key = tuple(literals)
+            steps = self._codes.get(key) or self.steps(key)
+        placed: list[int] = []
+        for place, value in zip(self._places, values, strict=True):
+            placed += place(program, value)
+        tied = self._tied
+        destination = self.result.destination(program) if tied is None else tuple(placed[tied])
+        registers = [*destination, *placed]
         for _ in self._between:
             registers.append(program.registers.new_vector())
-        for step in steps:
-            program.run(step.pattern, tuple([registers[k] for k in step.order]))
+        for pattern, order in steps:
+            program.run(pattern, tuple([registers[k] for k in order]))
         return self.result.value(program, destination)
+
+    @cached_property
+    def _plain(self) -> _PlainCall | None:
+        """The call where it takes vectors, gives one and is one instruction, as most are: without what others need."""
+        types = [each.type for each in self.parameters if type(each) is VectorParameter]
+        if len(types) < len(self.parameters) or not types or type(self.result) is not VectorResult:
+            return None
+        steps = self._only_steps
+        if steps is None or len(steps) != 1 or self._between or type(self) is not Intrinsic:
+            return None
+        tied = [each.tied for each in self.parameters]
+        return _PlainCall(tuple(types), tied.index(True) if True in tied else None, self.result.type, steps[0])
+
+    @cached_property
+    def _checks(self) -> tuple[tuple[Callable[[Any, str, int], Any], int], ...]:
+        """What checks each argument, and its position."""
+        return tuple((each.checked, at) for at, each in enumerate(self.parameters, 1))
+
+    @cached_property
+    def _places(self) -> tuple[Callable[[OpenProgram, Any], tuple[int, ...]], ...]:
+        """What places each argument."""
+        return tuple(each.place for each in self.parameters)
+
+    @cached_property
+    def _literals(self) -> tuple[tuple[int, Callable[[Any], int]], ...]:
+        """What takes the number of an argument that is put into the text of instructions, and which one it is."""
+        literal = ((at, each) for at, each in enumerate(self.parameters) if type(each).literal is not Parameter.literal)
+        return tuple((at, each.literal) for at, each in literal)
 
     @cached_property
     def _only_steps(self) -> tuple[CallStep, ...] | None:
         """The instructions where no argument puts a number into their text."""
-        without = all(type(parameter).literal is Parameter.literal for parameter in self.parameters)
-        return self.steps((0,) * len(self.parameters)) if without else None
+        return None if self._literals else self.steps((0,) * len(self.parameters))
 
     @cached_property
-    def _tied(self) -> int | None:
-        return next((k for k, p in enumerate(self.parameters) if p.tied), None)
+    def _tied(self) -> slice | None:
+        """Of the registers of all arguments those of the one that becomes the destination."""
+        start = 0
+        for parameter in self.parameters:
+            if parameter.tied:
+                return slice(start, start + parameter.width)
+            start += parameter.width
+        return None
 
     @cached_property
     def _between(self) -> tuple[str, ...]:
