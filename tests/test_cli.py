@@ -32,7 +32,7 @@ from sim.kernels.kernel import Kernel
 from sim.kernels.quantize_down import KERNEL
 from sim.toolchain.compilers import CacheUnusable, ToolchainUnavailable, ToolMissing
 
-SMALL = ("check", "quantize_down", "--vectors", "50", "--opt", "O1,O2")
+SMALL = ("check", "quantized_multiplier", "--vectors", "50", "--opt", "O1,O2")
 QUICK = ("check", "quantized_multiplier", "--vectors", "50", "--opt", "O2")
 LANEWISE = str(Path(sys.executable).with_name("lanewise"))
 
@@ -80,7 +80,8 @@ def test_json_states_compiler_and_flags() -> None:
 
 
 def test_json_counts_instructions_that_set_qc() -> None:
-    assert small_report()["qc_events"] > 0
+    report = json.loads(run("check", "quantize_down", "--vectors", "50", "--opt", "O2", "--json").stdout)
+    assert report["qc_events"] > 0
 
 
 def test_the_reproduction_line_repeats_the_report() -> None:
