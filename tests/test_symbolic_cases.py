@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from isa.evaluate.exact import Evaluation
-from isa.lane import Lane, Place, Read, constant, maximum, operands_first, select
+from isa.lane import Int, Lane, Place, Read, constant, maximum, operands_first, select
 from sim.prove.claim import ClaimInputs
 from sim.symbolic.cases import QuestionCase, cases
 from sim.symbolic.equality import Equality, decide_all
@@ -50,6 +50,14 @@ def _leaf(place: Place) -> Lane:
 
 def _is_in(lane: Lane, number: int) -> bool:
     return lane.low <= number <= lane.high
+
+
+def test_a_number_that_an_input_is_wherever_the_condition_holds_is_put_in() -> None:
+    within = Int(1, signed=False).wrap(Y.equals(2) - (Y.equals(2) & (X < 0)) * 3 - (Y.equals(2) & S) * 3)
+    (case,) = cases(of(X * Y, X * 2, within))
+    assert case.one is case.other
+    assert case.narrowed[Place("y")].value == 2
+    assert not any(part.one is part.other for part in cases(of(X * Y, X * 2, within | (Y < 1))))
 
 
 def test_a_number_that_an_input_is_not_is_not_chosen_by() -> None:

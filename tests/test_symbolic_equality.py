@@ -51,13 +51,21 @@ PROVED = {
         divided(high_product(S32.wrap(X + Y), M), 7), divided_by_magnitude(high_product(S32.wrap(Y + X), M), 7), ALWAYS
     ),
     "under a condition": Equality(minimum(maximum(X, Y), M), maximum(minimum(X, M), Y), Y < M),
-}
+    "a polynomial before a product": Equality(
+        divided(high_product(S32.wrap(X * (Y - M)), M), 7),
+        divided_by_magnitude(high_product(S32.wrap(X * Y - M * X), M), 7), ALWAYS,
+    ),
+}  # fmt: skip
 REFUTED = {
     "the form": Equality(X + Y, Y + X + 1, ALWAYS),
     "a choice and a maximum": Equality(select(X < Y + 1, X, Y), maximum(X, Y), ALWAYS),
     "a product in two steps": Equality(
         divided(high_product(S32.wrap(X + Y), M), 7, ties_up_from=-64),
         divided_by_magnitude(high_product(S32.wrap(Y + X), M), 7), ALWAYS,
+    ),
+    "a polynomial before a product": Equality(
+        divided(high_product(S32.wrap(X * (Y - M)), M), 7),
+        divided_by_magnitude(high_product(S32.wrap(X * Y - M * Y), M), 7), ALWAYS,
     ),
     "another product": Equality(high_product(X, M), high_product(X, Y), ALWAYS),
     "another half": Equality(high_product(X, M), high_product(X, M, (1 << 30) - 1), ALWAYS),

@@ -39,6 +39,15 @@ def test_what_is_multiplied_out_is_the_same_number() -> None:
             assert made.low <= number <= made.high
 
 
+def test_a_product_of_one_term_with_many_is_multiplied_out() -> None:
+    terms = [Read(Place(f"t{at}"), S32.low, S32.high) for at in range(MOST_TERMS)]
+    total, products = terms[0] + terms[1], terms[0] * A + terms[1] * A
+    for term in terms[2:]:
+        total, products = total + term, products + term * A
+    assert expanded(SIMPLIFIER, simplified(total * A)) is expanded(SIMPLIFIER, simplified(products))
+    assert expanded(SIMPLIFIER, simplified(total * B)) is not expanded(SIMPLIFIER, simplified(products))
+
+
 def test_products_of_many_terms_stay() -> None:
     terms = [Int(8, signed=False).field(lane, 8 * at) for lane, at in product((A, B, C), range(3))]
     total = terms[0] + terms[1] + terms[2] + terms[3] + terms[4] + terms[5] + terms[6] + terms[7] + terms[8]

@@ -85,6 +85,7 @@ def _under(case: QuestionCase, condition: Lane, holds: bool) -> QuestionCase:
         low, high = low + (low == number), high - (high == number)
     left = SIMPLIFIER.number(low) if low == high else SIMPLIFIER.made(Read(leaf.place, low, high))
     met = condition if holds else SIMPLIFIER.difference(SIMPLIFIER.number(1), condition)
-    (given,) = in_terms_of([SIMPLIFIER.computed("and", case.given, met)], {leaf: left})
-    one, other = in_terms_of([case.one, case.other], {leaf: left, condition: SIMPLIFIER.number(int(holds))})
-    return QuestionCase(one, other, given, {**case.narrowed, leaf.place: left})
+    (met,) = in_terms_of([met], {leaf: left})
+    known = {leaf: left, condition: SIMPLIFIER.number(int(holds))}
+    one, other, given = in_terms_of([case.one, case.other, case.given], known)
+    return QuestionCase(one, other, SIMPLIFIER.computed("and", given, met), {**case.narrowed, leaf.place: left})

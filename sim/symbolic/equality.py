@@ -188,7 +188,7 @@ def _by_cases(sides: Sides, deadline: float) -> Finding:
 def _case(sides: Sides, deadline: float) -> Finding:
     """Decided step by step, or, after a part of the time, as a whole."""
     one, other = sides.left["value"], sides.right["value"]
-    if one is other or expanded(SIMPLIFIER, one) is expanded(SIMPLIFIER, other):
+    if one is other or _is_same_multiplied_out(one, other):
         return Finding("proved", 0, reason="form")
     now = time.monotonic()
     limit = now + _SHARE * (deadline - now)
@@ -201,6 +201,11 @@ def _case(sides: Sides, deadline: float) -> Finding:
         return found or _as_it_is(sides, deadline)
     except Untranslatable as error:
         return Finding("unknown", 0, reason=str(error))
+
+
+def _is_same_multiplied_out(one: Lane, other: Lane) -> bool:
+    """Whether two numbers are one polynomial."""
+    return expanded(SIMPLIFIER, one) is expanded(SIMPLIFIER, other)
 
 
 def _unlike_operations(sides: Sides) -> str:
@@ -313,7 +318,7 @@ def _step_by_step(sides: Sides, deadline: float) -> Finding | None:
         same = by_values.get(tuple(point.value(node) for point in points))
         if same is not None and same is not made:
             limit = min(deadline, time.monotonic() + _SECONDS_FOR_A_STEP)
-            if is_step(made, same, None, limit):
+            if _is_same_multiplied_out(made, same) or is_step(made, same, None, limit):
                 made, steps = same, steps + 1
         known[node] = made
     one = known[one]

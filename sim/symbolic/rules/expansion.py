@@ -12,7 +12,7 @@ from isa.lane import Binary, Lane, operands_first
 from sim.symbolic.nodes import NOTHING, LinearSum, Simplifier
 
 MOST_TERMS: Final = 32
-"""A product of more terms stays as it is."""
+"""A product of more terms stays as it is, but for that of one term with a sum, which is no longer than the sum."""
 
 
 def expanded(s: Simplifier, lane: Lane) -> Lane:
@@ -28,7 +28,8 @@ def expanded(s: Simplifier, lane: Lane) -> Lane:
 
 
 def _product(s: Simplifier, one: LinearSum, other: LinearSum) -> Lane | None:
-    if (len(one.terms) + 1) * (len(other.terms) + 1) > MOST_TERMS:
+    is_linear = min(len(one.terms), len(other.terms)) < 2
+    if not is_linear and (len(one.terms) + 1) * (len(other.terms) + 1) > MOST_TERMS:
         return None
     total = NOTHING.plus(one, other.constant).plus(other, one.constant)
     total = total.plus(LinearSum({}, -one.constant * other.constant))
