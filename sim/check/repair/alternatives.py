@@ -19,7 +19,7 @@ from isa.rows import TABLE
 from isa.table import UnknownInstruction
 from sim.check.aim.mistakes import alike, mistakes_of
 from sim.check.repair.alternative import MISSING, NEAR, ONE_OFF, STEP, Alternative
-from sim.check.repair.steps import Step, counts_beside, keeping, missing_steps, moved_results, steps_of, with_body
+from sim.check.repair.steps import OtherStep, counts_beside, keeping, missing_steps, moved_results, steps_of, with_body
 
 _CONFUSED: Final = (
     "zip1 zip2", "uzp1 uzp2", "trn1 trn2", "smin smax", "umin umax", "sminv smaxv", "uminv umaxv", "add sub",
@@ -83,9 +83,10 @@ def alternatives_of(pc: int, instruction: Instruction) -> Iterator[Alternative]:
     yield from _with_steps(pc, ONE_OFF, instruction, moved_results(instruction))
 
 
-def _with_steps(pc: int, rank: int, instruction: Instruction, steps: Iterable[Step]) -> Iterator[Alternative]:
+def _with_steps(pc: int, rank: int, instruction: Instruction, steps: Iterable[OtherStep]) -> Iterator[Alternative]:
     for says, body, before, is_more in steps:
-        yield Alternative(pc, rank, instruction, with_body(instruction, body), says, before, is_more)
+        changed = with_body(instruction, body)
+        yield Alternative(pc, rank, instruction, changed, says, before=before, is_more=is_more)
 
 
 def _named(text: str) -> Instruction:

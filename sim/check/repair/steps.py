@@ -25,7 +25,7 @@ _BY_REGISTER: Final = re.compile(r"[su]q?r?shl|[al]s[lr]")
 _RIGHT_SHIFTS: Final = re.compile(r"s(?:q?r?shl|r?shr|q?r?shrun?2?|q?r?shrn2?|r?sra)|rshrn2?|shrn2?")
 
 
-class Step(NamedTuple):
+class OtherStep(NamedTuple):
     """A step of the arithmetic too few or too many, in words and as a body.
 
     With it the register that then holds another number before the instruction, where there is one, and whether that
@@ -63,22 +63,22 @@ def computes(instruction: Instruction) -> bool:
     return isinstance(operands[0], (Vector, Scalar, General)) and not _MOVES.fullmatch(instruction.form.mnemonic)
 
 
-def steps_of(instruction: Instruction) -> Iterator[Step]:
+def steps_of(instruction: Instruction) -> Iterator[OtherStep]:
     """A step of the arithmetic too few or too many."""
     operands = operands_of(instruction)
     form, texts = instruction.form, instruction.text.partition(" ")[2].split(", ")
     for says, at, change in _changes_before(instruction, operands):
-        yield Step(says, _on(form, at, change), _place(operands[at]), change in (_add_half, _take_half))
+        yield OtherStep(says, _on(form, at, change), _place(operands[at]), change in (_add_half, _take_half))
     name = form.mnemonic
     if name in ("sdiv", "udiv"):
         for says, rounded in (("rounded down", _down), ("rounded to nearest", _to_nearest)):
-            yield Step(says, _quotient(name, rounded), _place(operands[1]))
+            yield OtherStep(says, _quotient(name, rounded), _place(operands[1]))
     if form.shape.startswith(("[", "cond")) or not computes(instruction) or name in ("mov", "movi") or len(texts) > 4:
         return
     is_read = isinstance(operands[0], Vector) and operands[0].place in instruction.places_read
     for at, operand in enumerate(operands[: None if len(operands) <= 4 else 0]):
         if (at or is_read) and type(operand) is type(operands[0]) and operand.shape == operands[0].shape:
-            yield Step(f"{LEFT_OUT}, only {texts[at]} kept", _left_out(at))
+            yield OtherStep(f"{LEFT_OUT}, only {texts[at]} kept", _left_out(at))
 
 
 def _place(operand: Operand) -> Place | None:
@@ -120,22 +120,22 @@ def _changes_before(instruction: Instruction, operands: tuple[Operand, ...]) -> 
         yield "after a fix-up of negative numbers (toward zero)", 1, _toward_zero
 
 
-def counts_beside(instruction: Instruction) -> Iterator[Step]:
+def counts_beside(instruction: Instruction) -> Iterator[OtherStep]:
     """A shift by a register that goes one further or less far."""
     operands = operands_of(instruction)
     if _BY_REGISTER.fullmatch(instruction.form.mnemonic) and len(operands) == 3 and (count := _place(operands[2])):
-        yield Step("with 1 added to its count", _on(instruction.form, 2, _one_more), count, is_more=True)
-        yield Step("with 1 taken from its count", _on(instruction.form, 2, _one_less), count, is_more=True)
+        yield OtherStep("with 1 added to its count", _on(instruction.form, 2, _one_more), count, is_more=True)
+        yield OtherStep("with 1 taken from its count", _on(instruction.form, 2, _one_less), count, is_more=True)
 
 
-def moved_results(instruction: Instruction) -> Iterator[Step]:
+def moved_results(instruction: Instruction) -> Iterator[OtherStep]:
     """A result that is one off."""
     if computes(instruction):
         for by, says in ((1, "and 1 added"), (-1, "and 1 taken away")):
-            yield Step(says, _moved(instruction.form, by))
+            yield OtherStep(says, _moved(instruction.form, by))
 
 
-def missing_steps(instruction: Instruction) -> Iterator[Step]:
+def missing_steps(instruction: Instruction) -> Iterator[OtherStep]:
     """A step that was left out behind an instruction of integers, or in front of a store.
 
     Before a store it is another number, unless a variable is kept on the stack.
@@ -146,18 +146,18 @@ def missing_steps(instruction: Instruction) -> Iterator[Step]:
     if instruction.stores and re.fullmatch(r"stu?r[bh]?", name):
         is_kept = "[sp" in instruction.text or "[x29" in instruction.text
         for says, change in _BEHIND.items():
-            yield Step(f"after it is {says}", _on(instruction.form, 0, change), None if is_kept else target.place)
+            yield OtherStep(f"after it is {says}", _on(instruction.form, 0, change), None if is_kept else target.place)
     elif name in ("ldr", "ldur") and isinstance(target, Scalar) and target.bits >= 64:
         for bits, (says, change) in product(ELEMENTS, _BEHIND.items()):
-            yield Step(f"of {bits} bits {says}", with_results(instruction.form, change, bits))
+            yield OtherStep(f"of {bits} bits {says}", with_results(instruction.form, change, bits))
     elif not name.startswith("f"):
         for says, change in _BEHIND.items():
-            yield Step(says, with_results(instruction.form, change))
+            yield OtherStep(says, with_results(instruction.form, change))
 
 
-def keeping(form: Form, number: int) -> Step:
+def keeping(form: Form, number: int) -> OtherStep:
     """A store of a constant instead of 0."""
-    return Step(f"of {number}", _keeping(form, number), is_more=True)
+    return OtherStep(f"of {number}", _keeping(form, number), is_more=True)
 
 
 @cache
