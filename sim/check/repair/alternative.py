@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from isa.instruction import Instruction
 from isa.lane import Place
@@ -30,6 +30,7 @@ class Alternative:
     instruction: Instruction
     says: str
     before: Place | None = None
+    _: KW_ONLY
     is_more: bool = False
     calls: tuple[int, ...] = ()
     table: str = ""
