@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from isa.instruction import Instruction
 from isa.lane import Place
@@ -11,9 +12,8 @@ NEAR, STEP, ONE_OFF, MISSING, FOLLOWS = range(5)
 """How near an alternative is to what stands there; the last only follows from others that it is tried with."""
 
 
-@dataclass(frozen=True)
-class Alternative:
-    """An instruction at an address with another in its place; `rank` says how near, `says` what it is, in words.
+class Beside(NamedTuple):
+    """What else may be at fault where another instruction makes every lane right, or is at fault in its place.
 
     `before` is the register that holds another number before the instruction, which then is as it was: what made that
     number may be at fault as well.  Where that other number is the old one and a constant more, `is_more`, the constant
@@ -24,21 +24,30 @@ class Alternative:
     the instruction, if it alone takes that number.
     """
 
+    before: Place | None = None
+    is_more: bool = False
+    calls: tuple[int, ...] = ()
+    table: str = ""
+
+
+NOTHING: Final = Beside()
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """An instruction at an address with another in its place; `rank` says how near, `says` what it is, in words."""
+
     pc: int
     rank: int
     original: Instruction
     instruction: Instruction
     says: str
-    before: Place | None = None
-    _: KW_ONLY
-    is_more: bool = False
-    calls: tuple[int, ...] = ()
-    table: str = ""
+    beside: Beside = NOTHING
 
     @property
     def blamed(self) -> int:
         """The address of what is at fault: the instruction, or else the first of the calls."""
-        return self.calls[0] if self.calls else self.pc
+        return self.beside.calls[0] if self.beside.calls else self.pc
 
     def __str__(self) -> str:
         return f"{self.original.text} {self.says}"

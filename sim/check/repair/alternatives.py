@@ -18,7 +18,7 @@ from isa.operands import CONDITIONS
 from isa.rows import TABLE
 from isa.table import UnknownInstruction
 from sim.check.aim.mistakes import alike, mistakes_of
-from sim.check.repair.alternative import MISSING, NEAR, ONE_OFF, STEP, Alternative
+from sim.check.repair.alternative import MISSING, NEAR, ONE_OFF, STEP, Alternative, Beside
 from sim.check.repair.steps import OtherStep, counts_beside, keeping, missing_steps, moved_results, steps_of, with_body
 
 _CONFUSED: Final = (
@@ -65,7 +65,7 @@ def alternatives_of(pc: int, instruction: Instruction) -> Iterator[Alternative]:
     elif zero := _ZERO.fullmatch(instruction.text):
         for text in (f"mov {zero['to']}, #{_written(number)}" for number in _round("mov", "w", 0)):
             with suppress(UnknownInstruction, ValueError):
-                yield Alternative(pc, STEP, instruction, _named(text), f"as {text}", is_more=True)
+                yield Alternative(pc, STEP, instruction, _named(text), f"as {text}", Beside(is_more=True))
     if "sp" in instruction.text or "x29" in instruction.text:
         return
     seen = {instruction.text}
@@ -85,8 +85,7 @@ def alternatives_of(pc: int, instruction: Instruction) -> Iterator[Alternative]:
 
 def _with_steps(pc: int, rank: int, instruction: Instruction, steps: Iterable[OtherStep]) -> Iterator[Alternative]:
     for says, body, before, is_more in steps:
-        changed = with_body(instruction, body)
-        yield Alternative(pc, rank, instruction, changed, says, before=before, is_more=is_more)
+        yield Alternative(pc, rank, instruction, with_body(instruction, body), says, Beside(before, is_more))
 
 
 def _named(text: str) -> Instruction:

@@ -9,7 +9,7 @@ from typing import Final
 
 from isa.instruction import Instruction
 from isa.lane import Int, Lane, Place, Write, constant, load, read, select
-from sim.check.repair.alternative import Alternative
+from sim.check.repair.alternative import Alternative, Beside
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.steps import with_body
 
@@ -35,7 +35,7 @@ def called_otherwise(code: ExecutedCode, changes: Collection[Alternative]) -> It
         by_line = callers[code.start(change.pc)]
         for line, calls in by_line.items() if len(by_line) > 1 else ():
             if some := only_from(code, change, [calls]):
-                yield replace(some, says=f"{change.says} where {line} calls it", calls=calls)
+                yield replace(some, says=f"{change.says} where {line} calls it", beside=Beside(calls=calls))
 
 
 def only_from(code: ExecutedCode, change: Alternative, callers: Sequence[Calls]) -> Alternative | None:

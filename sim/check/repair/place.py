@@ -122,7 +122,7 @@ class _Lines:
         for change in repair.changes:
             if change.rank != FOLLOWS:
                 yield from self._suspects(repair, change)
-                below = [change.calls] if change.calls else []
+                below = [change.beside.calls] if change.beside.calls else []
                 yield from self._callers(repair, self._code.start(change.pc), below)
 
     def _suspects(self, repair: Repair, change: Alternative) -> Iterator[str]:
@@ -130,11 +130,11 @@ class _Lines:
 
         Where a further step was left out, it may as well have to be on the next line that takes the number.
         """
-        if change.calls:
+        if change.beside.calls:
             yield self._code.line(change.blamed)
             return
-        if change.table:
-            yield change.table
+        if change.beside.table:
+            yield change.beside.table
             if len({self._code.line(each.pc) for each in repair.changes}) > 1:
                 return
         for address in (*self._where_used(repair, change), *self._put_in_place(change)):
@@ -143,9 +143,9 @@ class _Lines:
             user = self._code.user(change.pc)
             if user is not None:
                 yield self._code.line(user)
-        if change.before is not None:
-            made = self._addends if change.is_more else self._makers
-            yield from made(change.pc, change.before)
+        if change.beside.before is not None:
+            made = self._addends if change.beside.is_more else self._makers
+            yield from made(change.pc, change.beside.before)
 
     def _makers(self, pc: int, register: Place) -> Iterator[str]:
         """The line that made what a register holds there; those of both addends, of a sum on the same line."""
@@ -201,7 +201,7 @@ class _Lines:
         those that fetch a variable from the stack, one is told only where it alone needs another number there.
         """
         pc, instruction = change.pc, change.original
-        if change.is_more and change.before is None:
+        if change.beside.is_more and change.beside.before is None:
             return [pc, *self._sums_behind(pc)]
         if instruction.places_read and instruction.form.mnemonic != "movk" and not self._code.is_literal(pc):
             return [pc]

@@ -47,7 +47,7 @@ def find_repairs(code: ExecutedCode, trials: RepairTrials, one_computes: bool = 
         for changes in candidates:
             if trials.spent > limit + WORK // 2 * bool(found):  # what else is right matters more than what is
                 break
-            lines = {code.line(change.blamed) + change.table for change in changes if change.rank != FOLLOWS}
+            lines = {code.line(change.blamed) + change.beside.table for change in changes if change.rank != FOLLOWS}
             if any(lines == repair.lines for repair in found):
                 continue
             if trials.are_right_with({change.pc: change.instruction for change in changes}):

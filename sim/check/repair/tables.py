@@ -9,7 +9,7 @@ from typing import Any
 from isa.instruction import Form
 from isa.lane import Int, Lane, Load, Write, select
 from isa.semantics.elementwise import Body, Writes
-from sim.check.repair.alternative import NEAR, Alternative
+from sim.check.repair.alternative import NEAR, Alternative, Beside
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.steps import with_body
 from sim.check.repair.trials import RepairTrials
@@ -36,7 +36,7 @@ def other_elements(code: ExecutedCode, trials: RepairTrials) -> Iterator[Sequenc
                     changed = with_body(instruction, _other(instruction.form, address, size, by))
                     words = f"with {says} what {table} has"
                     changes.append(
-                        Alternative(pc, NEAR, instruction, changed, words, table=table if some == every else "")
+                        Alternative(pc, NEAR, instruction, changed, words, Beside(table=table if some == every else ""))
                     )
                 yield changes
 
