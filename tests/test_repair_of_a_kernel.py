@@ -320,7 +320,7 @@ KERNELS = {
             int64_t half = INT64_C(1) << 33; // FAULT
             half += 1;
             output[i] = (int)((a[i] * half + half) >> 12) ^ b[i]; }""",
-        lambda i: ((wide(i, "a") * ((1 << 34) + 1) + (1 << 34) + 1 >> 12) % 2**32) ^ wide(i, "b"),
+        lambda i: ((wide(i, "a") * ((1 << 29) + 1) + (1 << 29) + 1 >> 12) % 2**32) ^ wide(i, "b"),
     ),
     "a bound of -127": Faulty(
         """for (int i = 0; i + 8 <= n; i += 8) {
