@@ -110,7 +110,10 @@ def test_a_net_is_run_under_a_convention(name: str, path: Path) -> None:
     assert {number for number in expected if not np.array_equal(made[number], expected[number])} == set()
 
 
-@pytest.mark.parametrize(("layer", "kernel"), [(CONVOLUTION, "conv2d"), (CONNECTED, "fully_connected")])
+@pytest.mark.parametrize(
+    ("layer", "kernel"),
+    [(CONVOLUTION, "conv2d"), (DEPTHWISE, "depthwise_conv2d"), (CONNECTED, "fully_connected")],
+)
 def test_a_kernel_of_the_layers_arithmetic_changes_nothing(layer: int, kernel: str, path: Path) -> None:
     found = report(path, layer, kernel, "--mode", "s8_single_rounding", "--convention", "single_rounding", exit_code=0)
     assert (found["output"]["differing"], [one["differing"] for one in found["outputs"]]) == (0, [0])
@@ -177,8 +180,8 @@ def test_a_kernel_that_reads_elsewhere_is_stopped(path: Path, tmp_path: Path) ->
         (("--kernel", "conv2d"), "--layer and --kernel go together"),
         (("--layer", "9", "--kernel", "conv2d"), "has no layer 9: its layers are 0..5"),
         (
-            ("--layer", str(DEPTHWISE), "--kernel", "conv2d"),
-            "kernels are put in the place of FULLY_CONNECTED and CONV_2D",
+            ("--layer", str(DEPTHWISE + 1), "--kernel", "conv2d"),
+            "kernels are put in the place of FULLY_CONNECTED, CONV_2D, DEPTHWISE_CONV_2D",
         ),
         (("--layer", "0", "--kernel", "conv3d"), "there is no kernel 'conv3d'"),
         (("--layer", "0", "--kernel", "fully_connected"), "the layer has no 'rows'"),

@@ -13,15 +13,15 @@ from sim.cycles.input import TimedCall, kernel_call
 from sim.kernels.fully_connected.golden import FloatChannels
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.requantize.golden import Channels
-from sim.models.kernel_in_layer import LAYER_KERNELS, geometry_of, layer_kernel
+from sim.models.kernel_in_layer import LAYER_KERNELS, geometry_of, layer_kernel, require_one_window
 from sim.models.network import Network, NetworkLayer, NotComputed
 from sim.timing.model.core import Core
 from sim.timing.native.scheduling import schedule
 
-_AT_ONCE = 4
-"""Columns that the kernels take together; what is left over they take one by one."""
-_WIDEST = 4
-"""Pixels of such a row."""
+_AT_ONCE = {"fully_connected": 4, "conv2d": 4, "depthwise_conv2d": 8}
+"""Columns that each kernel takes together; what is left over it takes one by one."""
+_WIDEST = {"conv2d": 4, "depthwise_conv2d": 12}
+"""Pixels of such a row: many, where those at its ends take less, as they have taps outside of the image."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,15 +70,16 @@ class NetworkCycles:
 def cycles_of_layers(network: Network, cores: Sequence[Core], convention: str) -> Iterator[LayerCycles]:
     """An estimate of each layer that a built-in kernel computes, in the network's order.
 
-    A kernel takes its columns four at once, and what these take grows with the rows or pixels: so calls without
-    columns, with four and with one are timed on some pixels and on twice as many, with the layer's own depth and
-    window, and what the columns cost is taken as often as the layer has them.  Caches hit always.
+    A kernel takes four or eight of its columns at once, and what these take grows with the rows or pixels: so calls
+    without columns, with so many and with one are timed on some pixels and on twice as many, with the layer's own depth
+    and window, and what the columns cost is taken as often as the layer has them.  Caches hit always.
     """
     for layer in network.layers:
         try:
             kernel, shape = _kernel_of(network, layer, convention)
             *places, columns, _ = shape
-            times = {_AT_ONCE: columns // _AT_ONCE, 1: columns % _AT_ONCE}
+            at_once = _AT_ONCE[kernel.name]
+            times = {at_once: columns // at_once, 1: columns % at_once}
             empty = kernel_call(kernel, _part(network, layer, kernel, 0, 1))
             lines = [
                 (many, _Line.of(kernel, *(_part(network, layer, kernel, count, rows) for rows in (1, 2))))
@@ -122,9 +123,13 @@ def _kernel_of(network: Network, layer: NetworkLayer, convention: str) -> tuple[
     weights, output = of_weights.shape, network.output_of(layer).shape
     if of_input.dtype not in ("int8", "uint8") or not weights or not output or 0 in (*weights, *output):
         raise NotComputed(f"it takes {of_input}")
-    if layer.operator == "CONV_2D" and (len(weights) != 4 or len(output) != 4):
+    if layer.operator != "FULLY_CONNECTED" and (len(weights) != 4 or len(output) != 4):
         raise NotComputed("its window has not two axes")
-    return layer_kernel(layer, of_input.dtype, convention), (*output[:-1], weights[0], prod(weights[1:]))
+    columns, products = weights[0], prod(weights[1:])
+    if layer.operator == "DEPTHWISE_CONV_2D":
+        require_one_window(layer, of_input.shape or (), weights)
+        columns, products = weights[3], prod(weights[1:3])
+    return layer_kernel(layer, of_input.dtype, convention), (*output[:-1], columns, products)
 
 
 def _part(network: Network, layer: NetworkLayer, kernel: Kernel, columns: int, rows: int) -> Inputs:
@@ -134,12 +139,14 @@ def _part(network: Network, layer: NetworkLayer, kernel: Kernel, columns: int, r
     is_fixed = "multipliers" in kernel.domain
     factors = Channels((1 << 30,), (-8,)) if is_fixed else FloatChannels((np.float32(2.0**-9),))
     parameters = replace(kernel.typical["parameters"], factors=factors)
-    part = {"weights": np.ones((columns, *weights[1:]), dtype), "bias": bias, "parameters": parameters}
-    if layer.operator != "CONV_2D":
+    is_depthwise = layer.operator == "DEPTHWISE_CONV_2D"
+    taps = (*weights[1:3], columns) if is_depthwise else (columns, *weights[1:])
+    part = {"weights": np.ones(taps, dtype), "bias": bias, "parameters": parameters}
+    if layer.operator == "FULLY_CONNECTED":
         return {**part, "input": np.ones((rows, prod(weights[1:])), dtype)}
     output, image_shape = network.output_of(layer).shape or (), network.tensors[layer.inputs[0]].shape or ()
     geometry = geometry_of(layer, image_shape, weights)
     height = (2 * rows - 1) * geometry.stride_y + weights[1] - geometry.top - geometry.bottom
-    width = (min(output[2], _WIDEST) - 1) * geometry.stride_x + weights[2] - geometry.left - geometry.right
-    image = np.ones((1, max(height, 1), max(width, 1), weights[3]), dtype)
+    width = (min(output[2], _WIDEST[kernel.name]) - 1) * geometry.stride_x + weights[2] - geometry.left - geometry.right
+    image = np.ones((1, max(height, 1), max(width, 1), columns if is_depthwise else weights[3]), dtype)
     return {**part, "input": image, "geometry": geometry}

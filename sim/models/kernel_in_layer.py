@@ -23,7 +23,11 @@ from sim.models.layers import Requantized, operand, scale_of
 from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NotComputed
 from sim.models.operators.sums import same_pads
 
-LAYER_KERNELS: Final = {"FULLY_CONNECTED": "fully_connected", "CONV_2D": "conv2d"}
+LAYER_KERNELS: Final = {
+    "FULLY_CONNECTED": "fully_connected",
+    "CONV_2D": "conv2d",
+    "DEPTHWISE_CONV_2D": "depthwise_conv2d",
+}
 """The built-in kernel whose arguments a layer's kernel may have."""
 _MOST_INSTRUCTIONS: Final = 1 << 32
 
@@ -158,7 +162,7 @@ def layer_values(network: Network, layer: NetworkLayer, given: Mapping[int, AnyA
     Factors are there as multipliers and left shifts (TFLite's derivation), and as float32 scales.
     """
     if layer.operator not in LAYER_KERNELS:
-        allowed = " and ".join(LAYER_KERNELS)
+        allowed = ", ".join(LAYER_KERNELS)
         raise ModelError(f"layer {layer.number} is {layer.operator}: kernels are put in the place of {allowed}")
     made = computed(network, layer, given)
     assert isinstance(made, Requantized)
@@ -167,7 +171,11 @@ def layer_values(network: Network, layer: NetworkLayer, given: Mapping[int, AnyA
     if dtype not in ("int8", "uint8") or of_weights.dtype != dtype or len(set(zeros.tolist())) > 1:
         raise ModelError(f"layer {layer.number} takes {of_input} and {of_weights}: give a layer of int8 or uint8")
     input, weights = operand(layer, 0, given), operand(layer, 1, given)
-    factors = np.broadcast_to(made.scale, len(weights))
+    is_depthwise = layer.operator == "DEPTHWISE_CONV_2D"
+    if is_depthwise:
+        require_one_window(layer, input.shape, weights.shape)
+        weights = weights[0]
+    factors = np.broadcast_to(made.scale, weights.shape[-1] if is_depthwise else len(weights))
     limits = np.iinfo(dtype)
     inputs: dict[str, Any] = {
         "weights": weights,
@@ -180,10 +188,10 @@ def layer_values(network: Network, layer: NetworkLayer, given: Mapping[int, AnyA
             maximum=int(limits.max) if made.maximum is None else made.maximum,
         ),
     }
-    if layer.operator == "CONV_2D":
-        inputs |= {"input": input, "geometry": geometry_of(layer, input.shape, weights.shape)}
-    else:
+    if layer.operator == "FULLY_CONNECTED":
         inputs["input"] = input.reshape(-1, weights.shape[1])
+    else:
+        inputs |= {"input": input, "geometry": geometry_of(layer, input.shape, of_weights.shape or ())}
     values = dict(layer_kernel(layer, dtype, "double_rounding").arguments(inputs))
     return {**values, "weights_zero": int(zeros[0]), "scales": factors.astype(np.float32)}
 
@@ -193,11 +201,18 @@ def layer_kernel(layer: NetworkLayer, dtype: str, convention: str) -> Kernel:
     return built_in_kernel(LAYER_KERNELS[layer.operator], f"{'s8' if dtype == 'int8' else 'u8'}_{convention}")
 
 
+def require_one_window(layer: NetworkLayer, image: tuple[int, ...], weights: tuple[int, ...]) -> None:
+    """Raise NotComputed for a DEPTHWISE_CONV_2D with several windows for each channel of the image."""
+    if weights[3] != image[3]:
+        what = f"{weights[3] // max(image[3], 1)} windows for each channel, which depthwise_conv2d has not"
+        raise NotComputed(f"layer {layer.number} has {what}")
+
+
 def geometry_of(layer: NetworkLayer, image: tuple[int, ...], weights: tuple[int, ...]) -> Geometry:
-    """The strides and padding of a CONV_2D whose input and weights have these shapes; raises NotComputed."""
+    """The strides and padding of a convolution whose input and weights have these shapes; raises NotComputed."""
     options = layer.options
     if any(options.get(name, 1) != 1 for name in ("DilationHFactor", "DilationWFactor")):
-        raise NotComputed(f"the window of layer {layer.number} is dilated, which conv2d is not")
+        raise NotComputed(f"the window of layer {layer.number} is dilated, which the kernels are not")
     strides = options.get("StrideH", 1), options.get("StrideW", 1)
     pads = same_pads(image[1:3], weights[1:3], strides) if options["Padding"] == "SAME" else [(0, 0), (0, 0)]
     return Geometry(*strides, *pads[0], *pads[1])
