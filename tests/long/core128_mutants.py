@@ -29,7 +29,7 @@ from sim.toolchain.compilers import cache_directory
 from support.core128_mutants import TextMutant, mutants, planted, rows_with
 
 MUTANTS: Final = 100
-WORDS: Final = (6_000, 14_000, 80_000)
+WORDS: Final = (500, 6_000, 14_000, 60_000)
 """Executed, random: of those that the first find no mutant is asked again."""
 LENGTH: Final = 50
 """Executed words of a program: one in four is stopped at its end."""
@@ -63,17 +63,21 @@ def proved(mutant: TextMutant) -> str:
 
 
 def all_runs(seed: int) -> Iterator[list[RandomRun]]:
-    """Kernels and some random words first, then more."""
-    some = []
-    for name in KERNELS:
-        kernel = built_in_kernel(name)
-        image = open_kernel(kernel, kernel.sources[0], "-O2", *kernel.flags)
-        call = core_call(image, kernel, typical_arguments(kernel, None, 1), 1)
-        some.append(RandomRun(call.program, call.due))
+    """Few random words first, which most mutants do not survive; more with kernels; then many."""
     chosen = RandomWords(seed)
     for number, words in enumerate(WORDS):
-        yield some + list(random_runs(chosen, seed + number, words, LENGTH))
-        some = []
+        runs = list(random_runs(chosen, seed + number, words, LENGTH))
+        if number == 1:
+            runs += [kernel_run(name) for name in KERNELS]
+        yield runs
+
+
+def kernel_run(name: str) -> RandomRun:
+    """A compiled kernel on its typical input set."""
+    kernel = built_in_kernel(name)
+    image = open_kernel(kernel, kernel.sources[0], "-O2", *kernel.flags)
+    call = core_call(image, kernel, typical_arguments(kernel, None, 1), 1)
+    return RandomRun(call.program, call.due)
 
 
 def main() -> int:
