@@ -251,7 +251,15 @@ def test_numbers_have_one_polynomial_just_where_they_are_equal_on_all_bits() -> 
     kind = Int(3, signed=True)
     x, y = (input_lane(name, kind) for name in "xy")
     low, high = (Int(bits, signed).field(y, lsb) for bits, signed, lsb in ((2, False, 0), (1, True, 2)))
-    numbers: list[Lane] = [x * y, y * x, x * low + (x * high << 2), x * low - (x * high << 2), x * (low + high), x + y]
+    numbers: list[Lane] = [
+        x * y,
+        y * x,
+        x * low + (x * high << 2),
+        x * low - (x * high << 2),
+        x * (low + high),
+        x + y,
+        x * Int(3, signed=False).field(y, 0),
+    ]
     values = [
         [Evaluation(ClaimInputs({"x": p, "y": q})).value(lane) for p, q in product(range(-4, 4), repeat=2)]
         for lane in numbers
