@@ -24,7 +24,7 @@ from rtl_models.formal.equations.unrolling import WireBits
 from rtl_models.formal.schedules.named import NamedCut
 from rtl_models.formal.schedules.polynomial import same_number
 from rtl_models.formal.schedules.question import Answered, Due, WordQuestion
-from rtl_models.formal.schedules.symbols import Name, Node, Piece, Word, width_of
+from rtl_models.formal.schedules.symbols import Name, Word, WordNode, WordPiece, width_of
 from sim.prove.claim import ClaimInputs, Range, any_of, input_lane
 
 _DRAWN: Final = 24
@@ -71,7 +71,7 @@ class _Meeting:
         self._nodes = [node for node in _nodes_of(word) if node.width >= _FEWEST_BITS and node.name is None]
         self._known: dict[Lane, Lane] = {}
         self._named: list[NamedCut] = []
-        self.cuts: dict[Node, Lane] = {}
+        self.cuts: dict[WordNode, Lane] = {}
         self.given = due.given
 
     def refusal(self, cut: NamedCut, words: Sequence[Word], seconds: float) -> str:
@@ -118,11 +118,11 @@ class _Meeting:
                 self.cuts[node] = found
         return found or lane
 
-    def _same(self, node: Node, lane: Lane) -> bool:
+    def _same(self, node: WordNode, lane: Lane) -> bool:
         if _is_product(lane) and node.operation == "bvmul":
             orders = (node.args, node.args[::-1])
             return any(all(map(self._proved, args, lane.args)) for args in orders)
-        return self._proved((Piece(node, 0, node.width),), lane)
+        return self._proved((WordPiece(node, 0, node.width),), lane)
 
     def _proved(self, word: Word, lane: Lane) -> bool:
         now = time.monotonic()
@@ -135,9 +135,9 @@ class _Meeting:
         return [Evaluation(ClaimInputs(signals)) for signals, _ in self._drawn]
 
     @cached_property
-    def _values(self) -> Mapping[Node, list[int]]:
+    def _values(self) -> Mapping[WordNode, list[int]]:
         """By node its numbers on the data."""
-        memories = [(data, dict[Node, int]()) for _, data in self._drawn]
+        memories = [(data, dict[WordNode, int]()) for _, data in self._drawn]
         return {node: [_value(node, data, known) for data, known in memories] for node in self._nodes}
 
     @cached_property
@@ -211,9 +211,9 @@ def _fits(lane: Lane, bits: int) -> bool:
     return lane.high - lane.low < 1 << bits or _is_product(lane)
 
 
-def _nodes_of(word: Word) -> Iterator[Node]:
+def _nodes_of(word: Word) -> Iterator[WordNode]:
     """Operands before what is made of them, each once."""
-    seen: set[Node] = set()
+    seen: set[WordNode] = set()
     waiting = [(piece.node, False) for piece in word if piece.node is not None]
     while waiting:
         node, done = waiting.pop()
@@ -225,14 +225,14 @@ def _nodes_of(word: Word) -> Iterator[Node]:
             waiting += [(node, True), *((one, False) for one in inside)]
 
 
-def _value(node: Node, data: _Data, known: dict[Node, int]) -> int:
-    for one in _nodes_of((Piece(node, 0, node.width),)):
+def _value(node: WordNode, data: _Data, known: dict[WordNode, int]) -> int:
+    for one in _nodes_of((WordPiece(node, 0, node.width),)):
         if one not in known:
             known[one] = _computed(one, data, known)
     return known[node]
 
 
-def _computed(node: Node, data: _Data, known: Mapping[Node, int]) -> int:
+def _computed(node: WordNode, data: _Data, known: Mapping[WordNode, int]) -> int:
     if node.name is not None:
         return data.of(node.name, node.width)
     args = [Bits(_number(arg, known), width_of(arg)) for arg in node.args]
@@ -241,7 +241,7 @@ def _computed(node: Node, data: _Data, known: Mapping[Node, int]) -> int:
     return applied(node.operation, args).value
 
 
-def _number(word: Word, known: Mapping[Node, int]) -> int:
+def _number(word: Word, known: Mapping[WordNode, int]) -> int:
     value, at = 0, 0
     for node, low, width in word:
         bits = low if node is None else known[node] >> low & (1 << width) - 1

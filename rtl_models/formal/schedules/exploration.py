@@ -18,8 +18,18 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from isa.errors import LanewiseError
-from rtl_models.formal.schedules.module import Moment, Registers, SymbolicModule
-from rtl_models.formal.schedules.symbols import Name, Piece, Word, cut, joined, number, renamed_word, symbol, value_of
+from rtl_models.formal.schedules.module import Registers, SymbolicModule, SymbolicMoment
+from rtl_models.formal.schedules.symbols import (
+    Name,
+    Word,
+    WordPiece,
+    cut,
+    joined,
+    number,
+    renamed_word,
+    symbol,
+    value_of,
+)
 
 RESET_EDGES: Final = 16
 """For which a reset is held."""
@@ -30,18 +40,18 @@ MOST_WORDS: Final = 64
 _HANDSHAKE: Final = ("clk_i", "rst_ni", "valid_i", "ready_i")
 
 
-class NotFollowed(LanewiseError):
+class UnfollowedStream(LanewiseError):
     """A module whose schedule is not a matter of valid and ready alone, or is too long: one sentence, why."""
 
 
-class Step(NamedTuple):
+class ScheduleStep(NamedTuple):
     """What the two sides do in a cycle."""
 
     valid: int
     ready: int
 
 
-STEPS: Final = tuple(Step(valid, ready) for valid in (0, 1) for ready in (0, 1))
+STEPS: Final = tuple(ScheduleStep(valid, ready) for valid in (0, 1) for ready in (0, 1))
 
 
 @dataclass(frozen=True)
@@ -58,7 +68,7 @@ class BrokenRule:
     """A rule of the handshake that a module breaks: after these steps, the last of which shows it."""
 
     rule: str
-    steps: tuple[Step, ...]
+    steps: tuple[ScheduleStep, ...]
 
 
 @dataclass
@@ -71,7 +81,7 @@ class Explored:
     """
 
     states: int = 0
-    results: dict[str, dict[Word, tuple[Step, ...]]] = field(default_factory=dict)
+    results: dict[str, dict[Word, tuple[ScheduleStep, ...]]] = field(default_factory=dict)
     broken: BrokenRule | None = None
     unfinished: str = ""
     wires: dict[str, dict[Word, None]] = field(default_factory=dict)
@@ -80,7 +90,7 @@ class Explored:
 def explored(module: SymbolicModule, ports: Sequence[str], wires: Sequence[str] = ()) -> Explored:
     """Follow a module whose results are on these ports, and look at some wires.
 
-    Raises NotFollowed, NoSuchSignal, UnreadableEquations.
+    Raises UnfollowedStream, NoSuchSignal, UnreadableEquations.
     """
     return _Exploration(module, ports, wires).run()
 
@@ -98,7 +108,7 @@ class _Way(NamedTuple):
     """How a state was reached first."""
 
     before: StreamState | None
-    step: Step
+    step: ScheduleStep
 
 
 class _Exploration:
@@ -108,7 +118,7 @@ class _Exploration:
         self._module, self._ports = module, ports
         self._data = {port: bits for port, bits in module.inputs.items() if port not in _HANDSHAKE}
         self._ways: dict[StreamState, _Way] = {}
-        self._next: dict[tuple[StreamState, Step], _Passed] = {}
+        self._next: dict[tuple[StreamState, ScheduleStep], _Passed] = {}
         self._found = Explored(results={port: {} for port in ports}, wires={wire: {} for wire in wires})
 
     def run(self) -> Explored:
@@ -125,8 +135,10 @@ class _Exploration:
                     self._ways[following] = _Way(state, step)
                     waiting.append(following)
             for offered in (0, 1):
-                if valid_outputs[Step(offered, 0)] != valid_outputs[Step(offered, 1)]:
-                    self._break("valid_o changes with ready_i, and must not wait for it", state, Step(offered, 0))
+                if valid_outputs[ScheduleStep(offered, 0)] != valid_outputs[ScheduleStep(offered, 1)]:
+                    self._break(
+                        "valid_o changes with ready_i, and must not wait for it", state, ScheduleStep(offered, 0)
+                    )
             if len(self._ways) > MOST_STATES or max(map(len, self._found.results.values())) > MOST_WORDS:
                 states, words = f"{MOST_STATES:,} states of what is where", f"{MOST_WORDS} different words of one beat"
                 self._found.unfinished = (
@@ -143,7 +155,7 @@ class _Exploration:
             registers = self._module.moment(registers, {"rst_ni": number(0, 1)}).following()
         return StreamState(tuple(_kept(k, word, range(0), 0) for k, word in enumerate(registers)), 0, False)
 
-    def _followed(self, state: StreamState, step: Step) -> tuple[StreamState, int]:
+    def _followed(self, state: StreamState, step: ScheduleStep) -> tuple[StreamState, int]:
         """The state an edge later, and whether a result was shown before it."""
         inputs = {"rst_ni": number(1, 1), "valid_i": number(step.valid, 1), "ready_i": number(step.ready, 1)}
         if step.valid:
@@ -170,28 +182,30 @@ class _Exploration:
         if there > delivered and not _has(after, delivered):
             self._break("nothing is left of a beat inside: it is lost", state, step)
         elif there > delivered and not _has(registers, 0):
-            raise NotFollowed("what is left of a beat is mixed with what a register held before it")
+            raise UnfollowedStream("what is left of a beat is mixed with what a register held before it")
         following = StreamState(registers, max(0, there - delivered), bool(shown and not delivered))
         self._next[state, step] = _Passed(following, accepted, delivered, shown)
         return following, shown
 
-    def _decided(self, moment: Moment, port: str, state: StreamState, step: Step) -> int:
+    def _decided(self, moment: SymbolicMoment, port: str, state: StreamState, step: ScheduleStep) -> int:
         word = moment.wire(port)
         value = value_of(word)
         if value is None:
             node = next(piece.node for piece in word if piece.node is not None)
             of = "what a register held before the reset or of a beat that has left" if node.unknown else "data"
             when = f" after {len(self._steps(state))} cycles" if self._steps(state) else ""
-            raise NotFollowed(f"{port} depends on {of}{when}: it is followed where it depends on valid and ready alone")
+            raise UnfollowedStream(
+                f"{port} depends on {of}{when}: it is followed where it depends on valid and ready alone"
+            )
         return value
 
-    def _break(self, rule: str, state: StreamState, last: Step) -> None:
+    def _break(self, rule: str, state: StreamState, last: ScheduleStep) -> None:
         if self._found.broken is None:
             self._found.broken = BrokenRule(rule, (*self._steps(state), last))
 
-    def _steps(self, state: StreamState) -> tuple[Step, ...]:
+    def _steps(self, state: StreamState) -> tuple[ScheduleStep, ...]:
         """Those that lead to a state from the reset."""
-        steps: list[Step] = []
+        steps: list[ScheduleStep] = []
         way = self._ways[state]
         while way.before is not None:
             steps.append(way.step)
@@ -201,15 +215,19 @@ class _Exploration:
     def _ask_for_progress(self) -> None:
         """From every state a beat inside is shown, leaves if results are taken, and then one offered is accepted."""
         asked = (
-            ("a beat never leaves, though results are taken", Step(0, 1), _is_drained),
-            ("a beat is never accepted, though results are taken", Step(1, 1), lambda _, passed: bool(passed.accepted)),
-            ("valid_o stays 0 until ready_i is 1, and must not wait for it", Step(0, 0), _is_shown),
+            ("a beat never leaves, though results are taken", ScheduleStep(0, 1), _is_drained),
+            (
+                "a beat is never accepted, though results are taken",
+                ScheduleStep(1, 1),
+                lambda _, passed: bool(passed.accepted),
+            ),
+            ("valid_o stays 0 until ready_i is 1, and must not wait for it", ScheduleStep(0, 0), _is_shown),
         )
         for rule, step, reached in asked:
             for state in self._stuck(step, reached):
                 self._break(rule, state, step)
 
-    def _stuck(self, step: Step, reached: Callable[[StreamState, _Passed], bool]) -> Iterator[StreamState]:
+    def _stuck(self, step: ScheduleStep, reached: Callable[[StreamState, _Passed], bool]) -> Iterator[StreamState]:
         """The states from which this step, again and again, never comes to what is waited for."""
         good: set[StreamState] = set()
         for state in self._ways:
@@ -271,7 +289,7 @@ def _kept(register: int, word: Word, live: range, delivered: int) -> Word:
             whole = sum(piece.width for piece in word)
             parts.append(cut(symbol((f"register {register}", None), whole), at, width))
         else:
-            part = (Piece(node, low, width),)
+            part = (WordPiece(node, low, width),)
             parts.append(renamed_word(part, _older(1)) if delivered else part)
         at += width
     return joined(parts)

@@ -39,9 +39,9 @@ class SymbolicModule:
         widths = (len(places) for _, places in self._equations.registers)
         return tuple(symbol((f"register {number}", None), width) for number, width in enumerate(widths))
 
-    def moment(self, registers: Registers, inputs: Mapping[str, Word]) -> Moment:
+    def moment(self, registers: Registers, inputs: Mapping[str, Word]) -> SymbolicMoment:
         """Its wires, with these in the registers and on the input ports."""
-        return Moment(self, registers, inputs)
+        return SymbolicMoment(self, registers, inputs)
 
     def wire(self, name: str) -> _Asked:
         """Raises NoSuchSignal, UnreadableEquations."""
@@ -103,7 +103,7 @@ class SymbolicModule:
         return found
 
 
-class Moment:
+class SymbolicMoment:
     """The wires at one moment, each evaluated once, and only where it matters."""
 
     def __init__(self, module: SymbolicModule, registers: Registers, inputs: Mapping[str, Word]) -> None:
@@ -135,10 +135,10 @@ class Moment:
         return self._inputs.get(name) or symbol((name, None), self._module.inputs.get(name, 1))
 
 
-_Asked = Callable[[Moment], Word]
+_Asked = Callable[[SymbolicMoment], Word]
 
 
-def _chosen(moment: Moment, condition: _Asked, one: _Asked, other: _Asked) -> Word:
+def _chosen(moment: SymbolicMoment, condition: _Asked, one: _Asked, other: _Asked) -> Word:
     decides = condition(moment)
     known = value_of(decides)
     if known is not None:

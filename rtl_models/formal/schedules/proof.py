@@ -16,7 +16,14 @@ from rtl_models.formal.equations.replay import Replay, placed
 from rtl_models.formal.equations.smt2 import Equations, parsed
 from rtl_models.formal.equations.unrolling import WireBits
 from rtl_models.formal.schedules.cuts import answered, drawn_number
-from rtl_models.formal.schedules.exploration import RESET_EDGES, BrokenRule, Explored, NotFollowed, Step, explored
+from rtl_models.formal.schedules.exploration import (
+    RESET_EDGES,
+    BrokenRule,
+    Explored,
+    ScheduleStep,
+    UnfollowedStream,
+    explored,
+)
 from rtl_models.formal.schedules.module import SymbolicModule
 from rtl_models.formal.schedules.named import read_cuts
 from rtl_models.formal.schedules.question import Answered, Due, WordQuestion
@@ -60,7 +67,7 @@ class _Seen:
 
     bits: OutputBits
     word: Word
-    steps: tuple[Step, ...]
+    steps: tuple[ScheduleStep, ...]
 
 
 def proved(
@@ -76,7 +83,7 @@ def proved(
     named = read_cuts(cut_points, of.inputs) if cut_points else []
     try:
         found = explored(SymbolicModule(of), ports, [cut.wire for cut in named])
-    except NotFollowed as reason:
+    except UnfollowedStream as reason:
         return _unknown(str(reason))
     if found.broken is not None:
         return _broken(found.broken, time.monotonic() - started)
@@ -110,7 +117,7 @@ def _extent(found: Explored) -> str:
 
 def _seen(found: Explored, results: Sequence[OutputBits]) -> Iterator[_Seen]:
     for bits in results:
-        words: dict[Word, tuple[Step, ...]] = {}
+        words: dict[Word, tuple[ScheduleStep, ...]] = {}
         for word, steps in found.results[bits.port].items():
             words.setdefault(cut(word, bits.lsb, bits.kind.bits), steps)
         yield from (_Seen(bits, word, steps) for word, steps in words.items())
@@ -134,7 +141,7 @@ def _broken(broken: BrokenRule, seconds: float) -> StreamFinding:
     )
 
 
-def _schedule(steps: Sequence[Step]) -> Iterator[str]:
+def _schedule(steps: Sequence[ScheduleStep]) -> Iterator[str]:
     yield f"after {RESET_EDGES} edges of reset, cycle by cycle:"
     yield f"  valid_i {''.join(str(step.valid) for step in steps)}"
     yield f"  ready_i {''.join(str(step.ready) for step in steps)}"
@@ -165,7 +172,7 @@ def _refuted(of: Equations, one: _Seen, answer: Answered, seconds: float) -> Str
 class _Played:
     """A schedule, evaluated as numbers; `beat` is the number of the one whose turn it is in the last step."""
 
-    def __init__(self, equations: Equations, steps: Sequence[Step], data: Data, seed: int) -> None:
+    def __init__(self, equations: Equations, steps: Sequence[ScheduleStep], data: Data, seed: int) -> None:
         self._seed = seed
         self._equations, self._last = equations, RESET_EDGES + len(steps) - 1
         self._data: dict[int, dict[str, int]] = {}
@@ -182,7 +189,7 @@ class _Played:
         """Some bits of a port in the last step."""
         return self._replay.value(WireBits(bits.port, bits.lsb, bits.kind.bits, self._last))
 
-    def _run(self, steps: Sequence[Step], data: Data) -> tuple[Replay, int]:
+    def _run(self, steps: Sequence[ScheduleStep], data: Data) -> tuple[Replay, int]:
         """With these data of beats, others drawn; and how many were delivered before the last step."""
         rng, given, accepted, delivered = Random(self._seed), dict[int, int](), 0, 0
         replay = Replay(self._equations, given)

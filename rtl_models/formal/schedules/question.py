@@ -10,11 +10,11 @@ from isa.evaluate.smt import Found, Impossible, Solver, Undecided
 from isa.evaluate.smt_terms import Term, Untranslatable
 from isa.lane import Int, Lane, Read
 from rtl_models.formal.equations.unrolling import KINDS, WireBits
-from rtl_models.formal.schedules.symbols import Name, Node, Piece, Word, width_of
+from rtl_models.formal.schedules.symbols import Name, Word, WordNode, WordPiece, width_of
 from sim.prove.claim import input_lane
 
 _WORD: Final = "the module's word"
-Cuts = Mapping[Node, Lane]
+Cuts = Mapping[WordNode, Lane]
 """Nodes in the place of which a number stands, as many bits of it as the node has."""
 
 
@@ -47,7 +47,7 @@ class WordQuestion:
     ) -> None:
         self._solver = Solver(deadline)
         self._ports, self._cuts = ports, cuts or {}
-        self._known: dict[Node, Term] = {}
+        self._known: dict[WordNode, Term] = {}
         self._symbols: dict[Name, Read] = {}
         kind = Int(width_of(word), signed=False)
         self._due, self._given = kind.wrap(due.lane), due.given
@@ -102,7 +102,7 @@ class WordQuestion:
         parts = [self._piece(piece) for piece in reversed(word)]
         return parts[0] if len(parts) == 1 else self._solver.terms.made("BV_CONCAT", *parts)
 
-    def _piece(self, piece: Piece) -> Term:
+    def _piece(self, piece: WordPiece) -> Term:
         if piece.node is None:
             manager = self._solver.terms.manager
             return manager.mk_bv_value(manager.mk_bv_sort(piece.width), piece.low)
@@ -113,7 +113,7 @@ class WordQuestion:
             return term
         return self._solver.terms.made("BV_EXTRACT", term, indices=[low + width - 1, low])
 
-    def _node(self, node: Node) -> Term:
+    def _node(self, node: WordNode) -> Term:
         if node not in self._known:
             number = self._cuts.get(node)
             self._known[node] = self._made(node) if number is None else self._number(number, node.width)
@@ -127,7 +127,7 @@ class WordQuestion:
             return self._solver.terms.made("BV_SIGN_EXTEND", term, indices=[missing])
         return self._cut(term, 0, width)
 
-    def _made(self, node: Node) -> Term:
+    def _made(self, node: WordNode) -> Term:
         """Its operation; where that gives or takes a truth value, a bit for it."""
         if node.name is not None:
             return self._symbol(node.name, node.width)

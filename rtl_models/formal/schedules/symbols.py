@@ -21,7 +21,7 @@ Name = tuple[str, int | None]
 and None."""
 
 
-class Node:
+class WordNode:
     """A symbol, or an operation of SMT-LIB on words; `beats` are those on whose data it depends.
 
     `unknown` says whether it depends on a place of which nothing is known.
@@ -37,27 +37,27 @@ class Node:
         self.unknown: bool = (name is not None and name[1] is None) or any(node.unknown for node in inside)
 
 
-class Piece(NamedTuple):
+class WordPiece(NamedTuple):
     """Bits of a node, from bit `low` on; without a node the number `low` itself."""
 
-    node: Node | None
+    node: WordNode | None
     low: int
     width: int
 
 
-Word = tuple[Piece, ...]
+Word = tuple[WordPiece, ...]
 """The lowest piece first."""
 
 
 @cache
 def symbol(name: Name, width: int) -> Word:
     """The symbol of a name."""
-    return (Piece(Node("symbol", (), width, name), 0, width),)
+    return (WordPiece(WordNode("symbol", (), width, name), 0, width),)
 
 
 def number(value: int, width: int) -> Word:
     """A number without sign."""
-    return (Piece(None, value, width),)
+    return (WordPiece(None, value, width),)
 
 
 def width_of(word: Word) -> int:
@@ -72,13 +72,13 @@ def value_of(word: Word) -> int | None:
 
 def joined(words: Iterable[Word]) -> Word:
     """Words side by side, the first in the low bits."""
-    made: list[Piece] = []
+    made: list[WordPiece] = []
     for piece in (piece for word in words for piece in word):
         last = made[-1] if made else None
         if last is not None and last.node is piece.node is None:
-            made[-1] = Piece(None, last.low | piece.low << last.width, last.width + piece.width)
+            made[-1] = WordPiece(None, last.low | piece.low << last.width, last.width + piece.width)
         elif last is not None and last.node is piece.node and last.low + last.width == piece.low:
-            made[-1] = Piece(last.node, last.low, last.width + piece.width)
+            made[-1] = WordPiece(last.node, last.low, last.width + piece.width)
         else:
             made.append(piece)
     return tuple(made)
@@ -91,7 +91,7 @@ def cut(word: Word, low: int, width: int) -> Word:
         first, end = max(low - at, 0), min(low + width - at, size)
         if first < end:
             bits = start >> first & (1 << end - first) - 1 if node is None else start + first
-            made.append(Piece(node, bits, end - first))
+            made.append(WordPiece(node, bits, end - first))
         at += size
     return tuple(made)
 
@@ -124,7 +124,7 @@ _TRUTHS: Final = ("bvslt", "bvsle", "bvsgt", "bvsge", "bvult", "bvule", "bvugt",
 
 @cache
 def _node(operation: str, words: tuple[Word, ...], width: int) -> Word:
-    return (Piece(Node(operation, words, width), 0, width),)
+    return (WordPiece(WordNode(operation, words, width), 0, width),)
 
 
 def _bitwise(operation: str, a: Word, b: Word) -> Word:
@@ -145,7 +145,7 @@ def _bitwise(operation: str, a: Word, b: Word) -> Word:
     return joined(made)
 
 
-def _inverted(piece: Piece) -> Word:
+def _inverted(piece: WordPiece) -> Word:
     if piece.node is None:
         return number(~piece.low & (1 << piece.width) - 1, piece.width)
     if piece.node.operation == "bvnot":
@@ -179,7 +179,7 @@ def _compared(operation: str, a: Word, b: Word) -> Word:
 
 
 @cache
-def renamed(node: Node, rename: Callable[[Name], Name]) -> Word:
+def renamed(node: WordNode, rename: Callable[[Name], Name]) -> Word:
     """The same with other names for its symbols; `rename` is one function, that it is known by."""
     if node.name is not None:
         return symbol(rename(node.name), node.width)
