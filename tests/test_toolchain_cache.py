@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sim.toolchain import kept
 from sim.toolchain.compilers import ToolchainError, build
 from sim.toolchain.image import SourceLine
 from support.sources import HEADER_USER, SUM, Write, code
@@ -53,6 +54,24 @@ def test_a_header_that_stays_the_same_runs_nothing(write: Write, runs: list[str]
 def test_a_changed_source_builds_again(write: Write) -> None:
     first = build(write("kernel.c", SUM))
     assert code(build(write("kernel.c", SUM.replace("+=", "-=")))) != code(first)
+
+
+def test_a_change_that_leaves_size_and_time_is_noticed(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though the digests of all files are remembered, as they are when nothing has changed for a while."""
+    monkeypatch.setattr(kept, "_SETTLED", -(1 << 62))
+    source = write("kernel.c", HEADER_USER)
+    header = write("factor.h", "#define FACTOR 3\n")
+    first, before = build(source), header.stat()
+    header.write_text("#define FACTOR 5\n")
+    os.utime(header, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert code(build(source)) != code(first)
+
+
+def test_what_has_changed_just_now_is_read_again(write: Write) -> None:
+    """The system's clock may not have moved on before another change."""
+    source = write("kernel.c", SUM)
+    build(source)
+    assert source not in kept._digests
 
 
 def test_an_edit_taken_back_runs_nothing(write: Write, runs: list[str]) -> None:

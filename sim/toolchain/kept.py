@@ -17,6 +17,11 @@ from sim.toolchain.cache import keep_within, mark_used
 _STALE = 3600
 """Seconds; no compiler runs so long."""
 
+_SETTLED = 2_000_000_000
+"""Nanoseconds after which a change is told from the one before, whatever the file system."""
+_digests: dict[Path, tuple[tuple[int, ...], str]] = {}
+"""By file, what the system says of it, and the digest."""
+
 Make = Callable[[Path], tuple[Path, list[Path] | None]]
 """In a scratch directory: what was made there, and from which files; None where not all of them are known."""
 
@@ -67,4 +72,16 @@ def _remove_stale_scratch(directory: Path) -> None:
 
 
 def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    """Of its content, which is read once while the system says that nothing has changed.
+
+    What has changed just now is read again: two changes in one tick of the system's clock look like one.
+    """
+    about = file.stat()
+    seen = about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
+    known = _digests.get(file)
+    if known is not None and known[0] == seen:
+        return known[1]
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    if time.time_ns() - max(about.st_mtime_ns, about.st_ctime_ns) > _SETTLED:
+        _digests[file] = seen, digest
+    return digest
