@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from sim.check.aim.aiming import Aimed
+from sim.check.aim.power import Power
+from sim.check.vectors import make_vectors
+from sim.kernels import quantized_multiplier
 from sim.processes import LostProcess, spread_here
 from support.command import lanewise
 
@@ -68,6 +73,22 @@ def test_an_interrupt_ends_all_processes_without_a_verdict(example: Path, tmp_pa
         False,
     ), stderr
     assert [Path(f"/proc/{number}").exists() for number in numbers] == [False, False]
+
+
+@pytest.mark.usefixtures("verdict_alone")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_build_is_compared_on_what_is_aimed_behind_the_rest(monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
+    """Of which the golden reference is made wrong here, and of nothing else."""
+    made = make_vectors(quantized_multiplier.KERNEL, 50, 1)
+    wrong = {name: lanes ^ 1 for name, lanes in made.golden[-1].items()}
+    aimed = Aimed([made.inputs[-1]], [wrong], Power())
+    monkeypatch.setattr("sim.command.running.check.aim", lambda *_: aimed)
+    words = ("quantized_multiplier", "--vectors", 50, "--opt", "O1,O2", "--jobs", jobs)
+    report = json.loads(lanewise("check", *words, "--json").stdout)
+    lanes = sum(array.size for array in wrong.values())
+    assert report["vectors_compared"] == made.count + lanes
+    found = [each["mismatch"]["lanes_different"] for each in report["implementations"]]
+    assert found == [lanes] * 5
 
 
 def ends_at_two(number: int) -> int:

@@ -11,9 +11,10 @@ from types import FrameType
 import numpy as np
 import pytest
 
-from sim.check.check import Job, check_job
+from sim.call.call import CallError, CallResult, Recorded
+from sim.check.check import Job, JobRun, check_job, finish_job
 from sim.check.vectors import Vectors, make_vectors
-from sim.kernels import Inputs, Kernel, Pointer, ScalarArgument, Signature
+from sim.kernels import Inputs, Kernel, Pointer, ScalarArgument, Signature, quantized_multiplier
 from sim.kernels.kernel import Outputs
 
 SIGNATURE = Signature(
@@ -120,3 +121,30 @@ def test_an_interrupt_on_the_way_to_a_callback_of_the_emulator_is_no_divergence(
     finally:
         sys.setprofile(None)
     assert (met, outcome.verdict, outcome.failure) == (5, "stopped", "")
+
+
+class Once:
+    """An implementation whose first call fails; `calls` counts."""
+
+    forms: frozenset[str] = frozenset()
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def call(self, arguments: Inputs, seed: int) -> CallResult:
+        self.calls += 1
+        if self.calls == 1:
+            raise CallError("no")
+        raise AssertionError("a run that was stopped goes on")
+
+    def record(self, arguments: Inputs, seed: int) -> tuple[dict[str, int], list[Recorded]]:
+        raise NotImplementedError
+
+
+def test_a_run_that_was_stopped_does_not_go_on_with_what_is_added() -> None:
+    kernel = quantized_multiplier.KERNEL
+    vectors, implementation = make_vectors(kernel, 50, 1), Once()
+    run = JobRun(kernel, Job(None, ()), vectors, implementation, None, "")
+    run.go_on(vectors, lambda _: None)
+    assert finish_job(run, vectors).failure == "input set 0: no"
+    assert implementation.calls == 1
