@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
+from sim.explanation.question import Sum
+from sim.golden import AddParameters, Quantization, add_pytorch, add_pytorch_tail
 from sim.models.compare import LayerReport, compared
 from sim.models.computed import computed
 from sim.models.forward import drawn_inputs, forward
@@ -19,7 +21,7 @@ from sim.models.onnx_file import read_onnx
 from sim.models.tflite_file import read_tflite
 from support.command import lanewise
 from support.onnx_models import OnnxWriter, paired_net, reference_net
-from support.tflite_models import quantizing_net
+from support.tflite_models import ModelWriter, quantizing_net
 
 
 def read(content: bytes, folder: Path) -> Network:
@@ -182,6 +184,31 @@ def test_one_wrong_byte_and_one_wrong_real_number_are_told(tmp_path: Path) -> No
     first, _, last = compared(network, tensors)
     assert (first.outcome, first.first, first.differing) == ("differs", (0, 2, 3, 4), 1)
     assert (last.outcome, last.first, last.differing) == ("differs", (0, 0, 0, 1), 1)
+
+
+def test_a_number_without_an_axis_is_not_computed(tmp_path: Path) -> None:
+    """What a damaged file made of QUANTIZE."""
+    made = ModelWriter()
+    x, y = made.tensor("x", "int8", (), 0.5, 3), made.tensor("y", "int8", (), 0.25, 1)
+    made.layer("QUANTIZE", (x,), (y,))
+    made.inputs, made.outputs = [x], [y]
+    path = tmp_path / "net.tflite"
+    path.write_bytes(made.content())
+    network = read_tflite(path)
+    assert list(forward(network, drawn_inputs(network, 1), "fp32")) == [x]
+
+
+def test_a_sum_of_pytorch_is_another_behind_the_last_vector_in_memory() -> None:
+    """Of 2 images of 3 channels and 5 x 3 pixels, 90 bytes: 64 in a vector, channels last."""
+    rng, shape = np.random.default_rng(1), (2, 3, 5, 3)
+    a, b = (rng.integers(0, 256, shape).astype(np.uint8) for _ in "ab")
+    by = AddParameters(Quantization(0.5, 3), Quantization(0.25, 9), Quantization(1.0, 101))
+    body, tail = (np.moveaxis(add(a, b, by), 1, -1).ravel() for add in (add_pytorch, add_pytorch_tail))
+    assert (body[64:] != tail[64:]).any()
+    made = np.moveaxis(np.concatenate([body[:64], tail[64:]]).reshape(2, 5, 3, 3), -1, 1)
+    (part,) = Sum(made, a, b, by).parts
+    gives = {one.rule.name for one in part.candidates if (one.run(part.operands) == made.ravel()).all()}
+    assert gives == {"add_pytorch_and_tail"}
 
 
 def test_real_inputs_that_nothing_quantizes_are_asked_for(tmp_path: Path) -> None:
