@@ -1,4 +1,4 @@
-"""sim.golden.pytorch against docs/spec/requantization.md section 6 and exact fractions."""
+"""sim.golden.pytorch, and XNNPACK's convert, against docs/spec/requantization.md sections 6 and 7 and exact fractions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from sim.golden import (
     bias_in_reals,
     bias_in_reals_of_products,
     bias_rounded,
+    product_of_eight_bits,
 )
+from support.exact_rounding import half_up
 
 REAL_BIASES = (bias_divided, bias_by_reciprocal, bias_in_reals, bias_in_reals_of_products)
 """Those that do not round the bias by itself."""
@@ -104,3 +106,26 @@ def test_an_addition_is_the_nearest_byte_where_no_tie_is_near(
 def test_qnnpack_refuses_scales_that_are_too_far_apart() -> None:
     with pytest.raises(ValueError, match=r"the larger scale is 256 of the output's: QNNPACK takes 2\^-10 up to 2\^8"):
         add_qnnpack(1, 1, AddParameters(Quantization(256.0), Quantization(1.0), Quantization(1.0)))
+
+
+def test_qnnpack_multiplies_by_the_reciprocal_of_the_outputs_scale_and_fbgemm_divides_by_it() -> None:
+    """3 / 30 is 0.1 in float32, and 5 * 0.1 a tie there, to even 0; 3 * float32(1 / 30) is the next one above 0.1."""
+    scales, none = LayerScales(np.float32(3), np.float32(1), np.float32(30)), np.float32(0)
+    tenth = np.float32(0.1)
+    assert np.float32(3) * (np.float32(1) / np.float32(30)) == np.nextafter(tenth, np.float32(1))
+    assert (int(bias_divided(5, none, scales, 0)), int(bias_rounded(5, none, scales, 0))) == (0, 1)
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.01, 1 / 3, 1.0, 2.7, 127.9, 2.0**-8])
+def test_eight_bits_behind_the_point_round_ties_up(factor: float) -> None:
+    """XNNPACK's convert: docs/spec/requantization.md section 7."""
+    multiplier = round(256 * factor)
+    values = np.arange(-700, 700)
+    exact = [half_up(Fraction(int(value) * multiplier, 256)) for value in values]
+    np.testing.assert_array_equal(product_of_eight_bits(values, factor), exact)
+
+
+@pytest.mark.parametrize("factor", [0.0039, 128.1])
+def test_a_factor_that_eight_bits_do_not_hold_is_refused(factor: float) -> None:
+    with pytest.raises(ValueError, match=rf"the factor is {factor}: it must lie in 2\^-8..2\^7"):
+        product_of_eight_bits(1, factor)
