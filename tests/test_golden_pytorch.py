@@ -1,4 +1,4 @@
-"""sim.golden.pytorch, and XNNPACK's convert, against docs/spec/requantization.md sections 6 and 7 and exact fractions."""
+"""sim.golden.pytorch, and XNNPACK's convert, against docs/spec/requantization.md sections 6, 7 and exact fractions."""
 
 from __future__ import annotations
 
