@@ -291,6 +291,7 @@ def test_the_command_says_how_to_get_yosys(monkeypatch: pytest.MonkeyPatch, tmp_
         raise PackageNotFoundError
 
     monkeypatch.setattr(yosys, "version", missing)
+    monkeypatch.setenv("PATH", str(tmp_path))
     result = lanewise("rtl", "prove", "uqxtn at 8 bits")
     assert (result.exit_code, result.stderr) == (
         3,
