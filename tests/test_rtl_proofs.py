@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -291,7 +292,7 @@ def test_the_command_says_how_to_get_yosys(monkeypatch: pytest.MonkeyPatch, tmp_
         raise PackageNotFoundError
 
     monkeypatch.setattr(yosys, "version", missing)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))  # without a yosys of the system
     result = lanewise("rtl", "prove", "uqxtn at 8 bits")
     assert (result.exit_code, result.stderr) == (
         3,
