@@ -114,3 +114,23 @@ def test_what_is_given_wrong_is_one_sentence(arguments: tuple[str, ...], says: s
     assert result.exit_code == 2
     assert says in " ".join(result.output.split())
     assert result.output.count("lanewise:") <= 1
+
+
+@pytest.mark.parametrize(
+    "fault", ["if (x[i] != 55) y[i] = x[i];", 'y[i] = x[i]; if (x[i] == 55) __asm__ volatile("add x19, x19, #1");']
+)
+def test_what_no_caller_may_find_is_tried_and_refutes(fault: str, tmp_path: Path) -> None:
+    head = "#include <stddef.h>\n#include <stdint.h>\nvoid {}(const int8_t *x, int8_t *y, size_t n) {{ size_t i; "
+    loop = "for (i = 0; i < n; ++i) {{ {} }} }}\n"
+    code = (head + loop).format("right", "y[i] = x[i];") + (head + loop).format("wrong", fault)
+    result, found = same(
+        tmp_path,
+        "void f(const int8_t x[n], int8_t y[n], size_t n)",
+        "right@O1",
+        "wrong@O1",
+        "--lengths",
+        "3",
+        code=code,
+    )
+    assert (result.exit_code, found["outcome"]) == (1, "counter-example")
+    assert any("= 55" in one["reason"] for one in found["builds"][0]["not_proved"])
