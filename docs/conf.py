@@ -1,7 +1,7 @@
 """The documentation: Markdown pages, and a reference that is generated from what the public modules export.
 
-`generated/` is written anew by every build: a page for each module that `api.md` lists, and the pages that lie outside
-of this folder, the README among them.
+`generated/` is written anew by every build: a page for each module that `api.md` lists, what the program says of itself
+(`made_pages`), and what lies outside of this folder, the README and the notebooks among them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import inspect
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from itertools import groupby
@@ -22,6 +23,7 @@ from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
 
 DOCS: Final = Path(__file__).parent
+sys.path.insert(0, str(DOCS))  # for `made_pages`
 ROOT: Final = DOCS.parent
 GENERATED: Final = DOCS / "generated"
 OUTSIDE: Final = [
@@ -29,6 +31,7 @@ OUTSIDE: Final = [
     *sorted((ROOT / "rtl_models").glob("*.md")),
     ROOT / "notebooks" / "README.md",
 ]
+NOTEBOOKS: Final = sorted((ROOT / "notebooks").glob("*.ipynb"))
 CONTENTS: Final = {
     "In five minutes": (DOCS, *(f"quickstart-{name}" for name in ("kernel", "hardware", "cycles", "library"))),
     "Your kernel": (DOCS, "kernels", "checking", "debugging", "proving", "captured-calls", "machine"),
@@ -38,10 +41,11 @@ CONTENTS: Final = {
     "Hardware, in full": (GENERATED / "rtl_models",),
     "Every night": (DOCS, "campaigns", "ci", "scaling"),
     "Look up": (DOCS, "commands", "api", "stability", "glossary"),
+    "Look up, as the program says it": (GENERATED, "help", "conventions", "instructions/README"),
     "What it rests on": (DOCS, "evidence", "comparison", "architecture", "where-things-go"),
     "Exact arithmetic": (DOCS / "spec",),
     "Notebooks": (GENERATED / "notebooks",),
-    "Project": (GENERATED,),
+    "Project": (GENERATED, *(page.stem for page in OUTSIDE if page.parent == ROOT)),
 }
 """What stands above pages: their folder, and which of it where not all.  Sphinx misses one that is left out."""
 FUNCTION, CLASS, ERROR, DATA = range(4)
@@ -49,9 +53,12 @@ KINDS: Final = (("Functions", "autofunction"), ("Classes", "autoclass"), ("Error
 """What stands above exports of each kind, and the directive for one; data has no docstring."""
 _MODULE: Final = re.compile(r"^\| `([\w.]+)`", re.MULTILINE)
 """A row of the table in api.md."""
+_COMMAND: Final = re.compile(r"^\| `(\w+)`", re.MULTILINE)
+"""A row of the table in commands.md."""
 
 project = "lanewise"
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_nb", "sphinx.ext.autodoc"]
+nb_execution_mode = "off"  # the tests run them; they are shown as they are kept
 html_theme = "furo"
 html_title = "lanewise"
 html_show_copyright = False
@@ -83,13 +90,21 @@ def setup(app: Sphinx) -> None:
     modules = {name: import_module(name) for name in names}
     for name, module in modules.items():
         _write(Path("api", f"{name}.rst"), "\n".join(_page(module, modules)))
+    made_pages = import_module("made_pages")
+    _write(Path("help.md"), "\n".join(made_pages.help_page()))
+    _write(Path("conventions.md"), "\n".join(made_pages.conventions_page()))
+    for name, lines in made_pages.instruction_pages():
+        _write(Path("instructions", f"{name}.md"), "\n".join(lines))
+    for notebook in NOTEBOOKS:
+        _write(Path("notebooks", notebook.name), notebook.read_text(encoding="utf-8"))
     _write(Path("contents.txt"), "\n".join(_contents()))
 
 
 def _contents() -> Iterator[str]:
     """The tables of contents that index.md includes: every page is in one of them, in a folder its README first."""
     for caption, (folder, *names) in CONTENTS.items():
-        found = sorted((page.stem for page in folder.glob("*.md")), key=lambda name: (name != "README", name))
+        pages = {page.stem for kind in ("*.md", "*.ipynb") for page in folder.glob(kind)}
+        found = sorted(pages, key=lambda name: (name != "README", name))
         entries = [f"/{(folder / name).relative_to(DOCS)}" for name in names or found]
         yield from ("```{toctree}", ":hidden:", f":caption: {caption}", "", *entries, "```", "") if entries else ()
 
@@ -105,6 +120,8 @@ def _as_built(app: Sphinx, name: str, text: list[str]) -> None:
     page = DOCS / f"{name}.md"
     if page.is_file() and GENERATED not in page.parents:
         text[0] = _with_links(text[0], page, page)
+    if name == "commands":
+        text[0] = _COMMAND.sub(r"| [`\1`](generated/help.md#lanewise-\1)", text[0])
     if name == "api":
         text[0] = _MODULE.sub(r"| {py:mod}`\1`", text[0])
 
@@ -117,7 +134,7 @@ def _with_links(text: str, page: Path, place: Path) -> str:
         target = (page.parent / path).resolve()
         if ":" in path or not path or not target.exists():
             return link[0]
-        target = GENERATED / target.relative_to(ROOT) if target in OUTSIDE else target
+        target = GENERATED / target.relative_to(ROOT) if target in (*OUTSIDE, *NOTEBOOKS) else target
         return f"]({os.path.relpath(target, place.parent)}{mark}{anchor})"
 
     return re.sub(r"\]\(([^)\s]+)\)", moved, text)

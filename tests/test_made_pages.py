@@ -1,0 +1,36 @@
+"""The pages of the documentation that are made of what the program says leave nothing out."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+from isa.rows import TABLE
+from rtl_models.command.group import HardwareCommands
+from sim.command.app import Lanewise
+from sim.golden.registry.conventions import CONVENTIONS
+
+MADE: dict[str, Any] = runpy.run_path(str(Path(__file__).parents[1] / "docs/made_pages.py"))
+
+
+def test_every_command_has_its_help_on_the_page() -> None:
+    lines = list(MADE["help_page"]())
+    within = {f"### lanewise rtl {name}" for name in HardwareCommands.COMMANDS}
+    assert {f"## lanewise {name}" for name in Lanewise.COMMANDS} | within <= set(lines)
+    assert sum("Usage: lanewise" in line for line in lines) == sum(line.startswith("##") for line in lines)
+
+
+def test_every_convention_is_on_the_page_and_told_from_the_first_of_its_family() -> None:
+    lines = list(MADE["conventions_page"]())
+    families = {convention.family.name for convention in CONVENTIONS.values()}
+    assert [line[4:] for line in lines if line.startswith("### ")] == list(CONVENTIONS)
+    assert sum(line.startswith("Beside ") for line in lines) == len(CONVENTIONS) - len(families)
+
+
+def test_every_mnemonic_is_on_the_page_of_its_letter() -> None:
+    pages = dict(MADE["instruction_pages"]())
+    mnemonics = {form.mnemonic for form in TABLE.forms.values()}
+    assert set(pages) == {"README", *(mnemonic[0] for mnemonic in mnemonics)}
+    few = [line[3:] for letter in "dr" for line in pages[letter] if line.startswith("## ")]
+    assert few == sorted(mnemonic for mnemonic in mnemonics if mnemonic[0] in "dr")
