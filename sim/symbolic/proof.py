@@ -469,7 +469,10 @@ class Prover:
         names = _in_words(pair.reference, values)
         reason = names if inputs is not None else answer.finding.reason
         if by_place:
-            outcome, reason = "unknown", f"it depends on where arrays lie: {names}"
+            where = [
+                f"{place.file} = {number:#x}" for place, number in values.items() if place.file.startswith(ADDRESS)
+            ]
+            outcome, reason = "unknown", f"it depends on where arrays lie: {', '.join([*sorted(where), names])}"
         elements = sum(len(one.elements) for one in pairs)
         return Unproved(
             element=pair.elements[0], elements=elements, outcome=outcome, reason=reason, inputs=inputs,

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
+from typing import assert_never
 
-from isa.lane import Binary, Constant, Field, Int, Lane, Read
+from isa.lane import Binary, Constant, Field, Floating, Int, Lane, Load, Pick, Read, Saturate
 from rtl_models.formal.equations.unrolling import WireBits
 
 Polynomial = Mapping[frozenset[Hashable], int]
@@ -47,8 +48,10 @@ def _polynomial(lane: Lane) -> Polynomial:
             return _product(_polynomial(a), _polynomial(b))
         case Binary("shift_left", a, Constant(count)):
             return _product(_polynomial(a), {frozenset(): 1 << count})
-        case _:
+        case Binary() | Load() | Saturate() | Pick() | Floating():
             raise NotPolynomial
+        case never:
+            assert_never(never)
 
 
 def _bit(operand: Lane, place: int) -> Hashable:

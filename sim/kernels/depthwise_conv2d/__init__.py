@@ -78,7 +78,7 @@ def _kernel(mode: str) -> Kernel:
         arguments=partial(_arguments, mode=mode),
         corners=partial(vectors.corners, mode),
         sample=partial(vectors.sample, mode=mode),
-        long_sample=partial(vectors.sample, mode=mode, widest=40),
+        long_sample=partial(vectors.sample, mode=mode, widest=64),
         program=partial(
             program.depthwise_conv2d, SCALES[mode.partition("_")[2]], LayerBytes(rule.dtype.name == "uint8")
         ),

@@ -66,9 +66,13 @@ def window_sums(input: AnyArray, weights: AnyArray, parameters: Parameters, geom
     around = [(0, 0), (geometry.top, geometry.bottom), (geometry.left, geometry.right), (0, 0)]
     image = np.pad(without_zero(input, parameters.input_zero), around)
     taps = without_zero(weights, parameters.weights_zero)
-    windows = np.lib.stride_tricks.sliding_window_view(image, taps.shape[:2], (1, 2))
-    taken = windows[:, :: geometry.stride_y, :: geometry.stride_x]
-    return np.asarray(np.einsum("nyxcij,ijc->nyxc", taken, taps))
+    rows = (image.shape[1] - taps.shape[0]) // geometry.stride_y + 1
+    columns = (image.shape[2] - taps.shape[1]) // geometry.stride_x + 1
+    sums = np.zeros((image.shape[0], rows, columns, image.shape[3]), np.int64)
+    for top, left in np.ndindex(*taps.shape[:2]):
+        under = image[:, top :: geometry.stride_y, left :: geometry.stride_x][:, :rows, :columns]
+        sums = sums + under * taps[top, left]
+    return sums
 
 
 def depthwise_conv2d(
