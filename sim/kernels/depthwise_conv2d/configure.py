@@ -1,74 +1,15 @@
-"""The operator: validate(), configure() and run() for every mode, in the form of ACL's.
+"""The operator: validate(), configure() and run() for every mode, those of conv2d on weights for each channel.
 
 Source: docs/spec/layers.md section 5.
 """
 
-from collections.abc import Iterator
-from functools import partial
-
-from sim.kernels.conv2d.golden import Geometry
+from sim.kernels.conv2d.configure import Conv2d
 from sim.kernels.depthwise_conv2d.golden import depthwise_conv2d, geometry_faults, output_shape
-from sim.kernels.fully_connected.configure import ConfiguredLayer, LayerOperator, data_type_of, output_faults
-from sim.kernels.fully_connected.golden import Parameters, mode_named, parameter_faults
-from sim.kernels.operator import (
-    Status,
-    TensorInfo,
-    format_faults,
-    require_info,
-    require_valid,
-    status_of,
-)
 
 
-def validate(
-    input: TensorInfo, weights: TensorInfo, bias: TensorInfo | None, output: TensorInfo, parameters: Parameters,
-    geometry: Geometry, mode: str = "s8_double_rounding",
-) -> Status:  # fmt: skip
-    """Whether the operator can be configured; the first fault in order.
-
-    Order: input type, weights type, shapes and geometry, parameters, bias, output type and shape. An empty output
-    passes.  `TypeError`: no TensorInfo.  `ValueError`: an unknown mode.
-    """
-    for name, info in (("input", input), ("weights", weights), ("output", output)):
-        require_info(name, info)
-    return status_of(_faults(input, weights, bias, output, parameters, geometry, mode))
-
-
-def _faults(
-    input: TensorInfo, weights: TensorInfo, bias: TensorInfo | None, output: TensorInfo, parameters: Parameters,
-    geometry: Geometry, mode: str,
-) -> Iterator[str]:  # fmt: skip
-    yield from format_faults("input", input, data_type_of(mode))
-    yield from format_faults("weights", weights, data_type_of(mode))
-    shapes = input.shape or (), weights.shape or ()
-    wrong = list(geometry_faults(*shapes, geometry))
-    yield from wrong
-    if wrong:
-        return
-    outer = output_shape(*shapes, geometry)
-    yield from parameter_faults(parameters, outer[3], mode)
-    yield from output_faults(bias, output, outer, mode)
-
-
-class DepthwiseConv2d(LayerOperator):
+class DepthwiseConv2d(Conv2d):
     """The operator: `configure` once, then `run` on arrays of the configured shapes, whole or window by window."""
 
-    validate = staticmethod(validate)
-
-    def configure(
-        self, input: TensorInfo, weights: TensorInfo, bias: TensorInfo | None, output: TensorInfo,
-        parameters: Parameters, geometry: Geometry, mode: str = "s8_double_rounding",
-    ) -> None:  # fmt: skip
-        """Check as `validate` does, give an empty output its shape and type, and remember the shapes.
-
-        `ConfigurationError` carries the status text; `TypeError` and `ValueError` as `validate`.
-        """
-        require_valid(validate(input, weights, bias, output, parameters, geometry, mode))
-        shapes = input.shape or (), weights.shape or ()
-        output.shape, output.data_type = output_shape(*shapes, geometry), data_type_of(mode)
-        self._configured = ConfiguredLayer(
-            shapes=(*shapes, output.shape),
-            bias_shape=None if bias is None else bias.shape or (),
-            golden=partial(depthwise_conv2d, parameters=parameters, geometry=geometry, mode=mode),
-            dtype=mode_named(mode).dtype,
-        )
+    _golden = staticmethod(depthwise_conv2d)
+    _geometry_faults = staticmethod(geometry_faults)
+    _output_shape = staticmethod(output_shape)
