@@ -346,6 +346,40 @@ KERNELS = {
         }""",
         lambda i: (wide(i, "a") * np.resize([3, 5, 8, 11], len(i["a"]))) ^ wide(i, "b"),
     ),
+    "a constant that vectors and single numbers have": Faulty(
+        """const int32_t factor = 100001; // FAULT
+        const int32x4_t factors = {factor, 7, factor, factor};
+        int i = 0;
+        for (; i + 4 < n; i += 4)
+            vst1q_s32(output + i, vmulq_laneq_s32(vld1q_s32(a + i), factors, 2));
+        for (; i < n; ++i)
+            output[i] = (int)((uint32_t)a[i] * factor);""",
+        lambda i: wide(i, "a") * 100002 % 2**32,
+    ),
+    "a sum that is bounded twice": Faulty(
+        """for (int i = 0; i + 8 <= n; i += 8) {
+            const int16x8_t x = vqshlq_n_s16(vld1q_s16(a + i), 7);
+            const int16x8_t y = vsubq_s16(x, vshlq_n_s16(vld1q_s16(b + i), 5)); // FAULT
+            vst1q_s32(output + i, vmovl_s16(vget_low_s16(y)));
+            vst1q_s32(output + i + 4, vmovl_s16(vget_high_s16(y)));
+        }""",
+        lambda i: ((wide(i, "a") << 7) - (wide(i, "b") << 5)).clip(-32768, 32767), SHORT,
+    ),
+    "two numbers that are bounded before they are added": Faulty(
+        """for (int i = 0; i + 8 <= n; i += 8) {
+            const int16x8_t x = vld1q_s16(a + i), y = vld1q_s16(b + i);
+            const int16x8_t sum = vmovl_s8(vqadd_s8(vqmovn_s16(x), vqmovn_s16(y))); // FAULT
+            vst1q_s32(output + i, vmovl_s16(vget_low_s16(sum)));
+            vst1q_s32(output + i + 4, vmovl_s16(vget_high_s16(sum)));
+        }""",
+        lambda i: (wide(i, "a") + wide(i, "b")).clip(-128, 127), SHORT,
+    ),
+    "a number that is to be less by 1 but never negative": Faulty(
+        EACH + """
+            const uint32_t product = a[i] * a[i]; // FAULT
+            output[i] = product ^ 3; }""",
+        lambda i: np.maximum(wide(i, "a") ** 2 - 1, 0) ^ 3, SHORT,
+    ),
 }  # fmt: skip
 
 
@@ -357,6 +391,49 @@ def test_the_line_of_a_fault_is_named(kind: str, tmp_path: Path) -> None:
     (line,) = (n for n, text in enumerate(kernel.sources[0].read_text().splitlines(), 1) if "FAULT" in text)
     assert f"kernel.c:{line}" in found.lines
     assert len(found.lines) <= 3
+
+
+BOUNDED = """        .globl kernel
+        .type  kernel, %function
+kernel: mov    w10, #-32768
+        mov    w9, #{high}  // HIGH
+1:      ldrsh  w6, [x0], #2
+        ldrsh  w7, [x1], #2
+        lsl    w6, w6, #7
+        cmp    w6, w9
+        csel   w6, w6, w9, lt
+        add    w6, w6, w7  // SUM
+        cmp    w6, w9
+        csel   w6, w6, w9, lt  // BOUND
+        cmp    w6, w10
+        {low}
+        str    w6, [x2], #4  // STORE
+        subs   w3, w3, #1
+        b.ne   1b
+        ret
+        .size  kernel, . - kernel
+"""
+
+
+@pytest.mark.parametrize(("faults", "blamed"), [
+    ({"high": "32767", "low": "nop"}, {"SUM", "BOUND", "STORE"}),
+    ({"high": "32766", "low": "csel w6, w6, w10, gt"}, {"HIGH"}),
+])  # fmt: skip
+def test_of_assembly_the_lines_that_matter_are_named(
+    faults: Mapping[str, str], blamed: set[str], tmp_path: Path
+) -> None:
+    """A bound left out goes behind what makes the number, not behind each that compares it; a constant that several
+    lines need to be another is at fault itself.
+    """
+    source = tmp_path / "kernel.s"
+    source.write_text(BOUNDED.format(**faults))
+    golden = Faulty(
+        "", lambda i: (np.minimum(wide(i, "a") << 7, 32767) + wide(i, "b")).clip(-32768, 32767), SHORT
+    )  # fmt: skip
+    kernel = replace(faulty_kernel(golden, tmp_path), sources=(source,))
+    found = find_fault(kernel, Job(source, ("-O2",)), make_vectors(kernel, 60, seed=1))
+    lines = source.read_text().splitlines()
+    assert {lines[int(line.partition(":")[2]) - 1].rpartition("// ")[2] for line in found.lines} == blamed
 
 
 def test_a_build_that_is_asked_in_the_place_of_a_plain_one_has_one_result_changed_and_no_branch(tmp_path: Path) -> None:

@@ -21,13 +21,15 @@ class Beside(NamedTuple):
 
     `calls` are the addresses of the calls of its function for which alone it is another instruction: then these are at
     fault, and not the function.  `table` is where the data were written that hold another number: they are at fault, or
-    the instruction, if it alone takes that number.
+    the instruction, if it alone takes that number.  A number that `is_repeated` is another one in several places:
+    what it is used for need not be told.
     """
 
     before: Place | None = None
     is_more: bool = False
     calls: tuple[int, ...] = ()
     table: str = ""
+    is_repeated: bool = False
 
 
 NOTHING: Final = Beside()

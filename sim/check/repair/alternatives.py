@@ -63,7 +63,7 @@ def alternatives_of(pc: int, instruction: Instruction) -> Iterator[Alternative]:
         numbers = _round("mov", "w", 0)
         yield from _with_steps(pc, STEP, instruction, (keeping(instruction.form, number) for number in numbers))
     elif zero := _ZERO.fullmatch(instruction.text):
-        for text in (f"mov {zero['to']}, #{_written(number)}" for number in _round("mov", "w", 0)):
+        for text in (f"mov {zero['to']}, #{written(number)}" for number in _round("mov", "w", 0)):
             with suppress(UnknownInstruction, ValueError):
                 yield Alternative(pc, STEP, instruction, _named(text), f"as {text}", Beside(is_more=True))
     if "sp" in instruction.text or "x29" in instruction.text:
@@ -106,11 +106,11 @@ def _near(instruction: Instruction) -> Iterator[str]:
     if index := _LANE_INDEX.fullmatch(operands):
         yield from (f"{mnemonic} {index[1]}{n}{index[3]}" for n in range(8) if n != int(index[2]))
     if number := _COMPARED.fullmatch(instruction.text):
-        yield from (number[1] + _written(int(number[2], 0) + by) for by in (1, -1))
+        yield from (number[1] + written(int(number[2], 0) + by) for by in (1, -1))
     if shifted := _SHIFTED.fullmatch(instruction.text):
         kind, by = shifted["kind"], int(shifted["by"], 0)
-        yield from (f"{shifted['before']}{other} #{_written(by)}" for other in ("lsl", "lsr", "asr") if other != kind)
-        yield from (f"{shifted['before']}{kind} #{_written(other)}" for other in (by - 1, by + 1) if other > 0)
+        yield from (f"{shifted['before']}{other} #{written(by)}" for other in ("lsl", "lsr", "asr") if other != kind)
+        yield from (f"{shifted['before']}{kind} #{written(other)}" for other in (by - 1, by + 1) if other > 0)
     last = operands.rpartition(", ")
     if last[2] in CONDITIONS:
         yield from (f"{mnemonic} {last[0]}, {other}" for other in _CONDITION.get(last[2], ()))
@@ -146,10 +146,10 @@ def _far(pc: int, instruction: Instruction) -> Iterator[str]:
         yield from (f"{other} {operands}" for other in _with_shape(instruction.form.shape, mnemonic.startswith("f")))
     if number := _NUMBER.fullmatch(instruction.text):
         yield from (
-            number["before"] + _written(other) for other in _round(number["name"], operands, int(number["number"], 0))
+            number["before"] + written(other) for other in _round(number["name"], operands, int(number["number"], 0))
         )
     if shifted := _SHIFTED.fullmatch(instruction.text):
-        yield from (f"{shifted['before']}{shifted['kind']} #{_written(other)}" for other in range(1, 32))
+        yield from (f"{shifted['before']}{shifted['kind']} #{written(other)}" for other in range(1, 32))
     if mnemonic in _PART and len(parts) == 3 and parts[2].startswith("#"):
         for bits in range(1, 32):
             yield from (f"{other} {parts[0]}, {parts[1]}, #{bits:#x}" for other in ("lsr", "asr", "lsl"))
@@ -177,6 +177,6 @@ def _round(name: str, operands: str, number: int) -> Iterator[int]:
         yield from range(32)
 
 
-def _written(number: int) -> str:
+def written(number: int) -> str:
     """As the disassembler writes an immediate."""
     return str(number) if -10 < number < 10 else f"{number:#x}"

@@ -15,7 +15,9 @@ from sim.toolchain.image import Image, ImageError, SourceLine
 _SLOT: Final = re.compile(r"(?P<verb>ld|st)u?r(?P<part>s?[bhw]?) (?P<letter>[bhsdqwx])(?P<number>\d+|zr), \[[^\]]*\]")
 _MOVE: Final = re.compile(r"f?mov (?P<to>[dwx])\d+, (?P<source>[vdwx])(?P<number>\d+)(?:\.d\[(?P<half>\d)\])?")
 
-_LITERAL: Final = re.compile(r"ldr [dq]\d+, \[x(?P<number>\d+)(?:, #\w+)?\]")
+_LITERAL: Final = re.compile(r"ldr (?P<letter>[dq])\d+, \[x(?P<number>\d+)(?:, #(?P<offset>\w+))?\]")
+_ADDRESS: Final = re.compile(r"(?:adrp?|add) x\d+, (?:x(?P<source>\d+), )?#(?P<number>\w+)")
+"""What makes an address that is known, or goes on from one."""
 
 
 class Access(NamedTuple):
@@ -180,16 +182,38 @@ class ExecutedCode:
             made = next(self.sources(made.pc, register), None)
         return made is not None and self.instructions[made.pc].form.mnemonic in ("adr", "adrp")
 
-    def user(self, pc: int) -> int | None:
-        """The first instruction of another line behind that takes what this line makes of it, by order of addresses."""
+    def literal(self, pc: int) -> bytes | None:
+        """The constant of the program that an instruction loads into a vector register, always from one address."""
+        match = _LITERAL.fullmatch(self.instructions[pc].text)
+        if match is None:
+            return None
+        at, register, address = pc, Place("x", int(match["number"])), int(match["offset"] or "0", 0)
+        while (made := next(self.sources(at, register), None)) is not None:
+            part = _ADDRESS.fullmatch(self.instructions[made.pc].text)
+            if part is None:
+                return None
+            address += int(part["number"], 0)
+            if part["source"] is None:
+                return self._data_at(address, 16 if match["letter"] == "q" else 8)
+            at, register = made.pc, Place("x", int(part["source"]))
+        return None
+
+    def _data_at(self, address: int, size: int) -> bytes | None:
+        for segment in self._image.segments:
+            if segment.address <= address <= segment.address + len(segment.data) - size:
+                return segment.data[address - segment.address :][:size]
+        return None
+
+    def users(self, pc: int) -> Iterator[int]:
+        """The instructions of other lines behind that take what this line makes of it, by order of addresses."""
         made = {pc}
         for at in (a for a in self._addresses if a > pc and self.start(a) == self.start(pc)):
             reads = self.instructions[at].places_read
             if any(source.pc in made for register in reads for source in self.sources(at, register)):
                 if self.line(at) != self.line(pc):
-                    return at
-                made.add(at)
-        return None
+                    yield at
+                else:
+                    made.add(at)
 
     @cached_property
     def variables(self) -> dict[int, dict[int, int]]:

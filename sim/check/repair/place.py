@@ -23,7 +23,7 @@ from sim.check.repair.callers import WORD_BYTES, Calls, calls_by_line, only_from
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.fault import FaultLines
 from sim.check.repair.search import Repair, find_repairs
-from sim.check.repair.steps import operands_of, with_body
+from sim.check.repair.steps import operands_of, taking, with_body
 from sim.check.repair.trials import RepairTrials
 from sim.check.repair.variables import holding
 from sim.check.report import Outcome
@@ -95,7 +95,7 @@ def fault_of_build(
         return None
     code = ExecutedCode(image, image.symbol(kernel.symbol).address, trials.instructions, trials.slots())
     repairs = find_repairs(code, trials, one_computes)
-    suspects = _Lines(code, trials)
+    suspects = _Lines(code, trials, repairs)
     lines = tuple(dict.fromkeys(line for repair in repairs for line in suspects.of(repair)))
     told = [" and ".join(map(str, repair.changes)) for repair in repairs]
     more = [f"{len(told) - TOLD} more"] if len(told) > TOLD else []
@@ -104,9 +104,13 @@ def fault_of_build(
 
 
 class _Use(NamedTuple):
-    """An instruction that keeps a constant or computes with it; of a kept one what loads it, its number if known."""
+    """An instruction that keeps a constant or computes with it, in that register; its number, if it is known.
+
+    Of a constant that is kept, what loads it.
+    """
 
     pc: int
+    register: Place
     load: int | None
     number: int | None
 
@@ -114,8 +118,10 @@ class _Use(NamedTuple):
 class _Lines:
     """The source lines that changed instructions say to be at fault."""
 
-    def __init__(self, code: ExecutedCode, trials: RepairTrials) -> None:
+    def __init__(self, code: ExecutedCode, trials: RepairTrials, repairs: Sequence[Repair]) -> None:
         self._code, self._instructions, self._trials = code, code.instructions, trials
+        changes = (change for repair in repairs for change in repair.changes)
+        self._moved = {code.line(change.pc) for change in changes if change.rank in (ONE_OFF, MISSING)}
 
     def of(self, repair: Repair) -> Iterator[str]:
         """The lines of a repair; of a function that is changed, also those that call it, where they may be at fault."""
@@ -128,7 +134,8 @@ class _Lines:
     def _suspects(self, repair: Repair, change: Alternative) -> Iterator[str]:
         """The lines of a change, and where a number is changed before the instruction, the line that made it.
 
-        Where a further step was left out, it may as well have to be on the next line that takes the number.
+        Where a further step was left out, it may as well have to be on the next line that takes the number, or before
+        it: where a line that takes it can be repaired so too, both are told anyway.
         """
         if change.beside.calls:
             yield self._code.line(change.blamed)
@@ -140,9 +147,8 @@ class _Lines:
         for address in (*self._where_used(repair, change), *self._put_in_place(change)):
             yield self._code.line(address)
         if change.rank in (ONE_OFF, MISSING):
-            user = self._code.user(change.pc)
-            if user is not None:
-                yield self._code.line(user)
+            users = [self._code.line(user) for user in self._code.users(change.pc)]
+            yield from users[:1] if self._moved.isdisjoint(users) else ()
         if change.beside.before is not None:
             made = self._addends if change.beside.is_more else self._makers
             yield from made(change.pc, change.beside.before)
@@ -185,7 +191,7 @@ class _Lines:
 
     def _is_right_from(self, repair: Repair, changed: int, callers: Sequence[Calls]) -> bool:
         """Whether every lane is right if only these calls find the repair; as if so where that cannot be tried."""
-        replaced = {change.pc: change.instruction for change in repair.changes}
+        replaced = _replaced(repair)
         for change in repair.changes:
             if self._code.start(change.pc) == changed:
                 some = only_from(self._code, change, callers)
@@ -198,17 +204,23 @@ class _Lines:
         """The instruction itself; of a constant also those that keep it or compute with it.
 
         They are told alone where functions open: a compiler makes a constant before, and once for several lines.  Of
-        those that fetch a variable from the stack, one is told only where it alone needs another number there.
+        those of which the number is known, one is told only where its line alone needs another one.
         """
         pc, instruction = change.pc, change.original
+        if change.beside.is_repeated:
+            return [pc]
         if change.beside.is_more and change.beside.before is None:
             return [pc, *self._sums_behind(pc)]
         if instruction.places_read and instruction.form.mnemonic != "movk" and not self._code.is_literal(pc):
             return [pc]
         users = list(self._users(pc))
-        need = {self._code.line(use.pc) for use in users if use.number is not None and self._needs(repair, use)}
+        known = [use for use in users if use.number is not None]
+        lines = {self._code.line(use.pc) for use in known}
+        need = {line for line in lines if self._needs(repair, line, known)}
         told = [use.pc for use in users if use.number is None or not need or need == {self._code.line(use.pc)}]
-        return told if told and self._code.opens(pc) else [pc, *told]
+        if self._code.opens(pc):
+            return told or [use.pc for use in users] or [pc]
+        return [pc, *told]
 
     def _put_in_place(self, change: Alternative) -> Iterator[int]:
         """The stores of variables that nothing loads, of a number that the instruction has: a compiler put it there."""
@@ -227,16 +239,18 @@ class _Lines:
                 if number is not None and number % 2**32 in among:
                     yield store
 
-    def _needs(self, repair: Repair, use: _Use) -> bool:
-        """Whether lanes are wrong where what is repaired is not seen by a line that fetches a variable."""
-        assert use.load is not None
-        assert use.number is not None
-        held = {
-            load: with_body(self._instructions[load], holding(self._instructions[load].form, use.number))
-            for load in self._code.accesses_of(use.load)[1] if self._code.line(load) == self._code.line(use.pc)
-        }  # fmt: skip
-        changes = {change.pc: change.instruction for change in repair.changes}
-        return not self._trials.are_right_with({**changes, **held})
+    def _needs(self, repair: Repair, line: str, uses: Sequence[_Use]) -> bool:
+        """Whether lanes are wrong where a line finds the number that there was before the repair."""
+        held: dict[int, Instruction] = {}
+        for use in (use for use in uses if self._code.line(use.pc) == line):
+            assert use.number is not None
+            if use.load is None:
+                held[use.pc] = taking(self._instructions[use.pc], use.register, use.number)
+            else:
+                loads = [load for load in self._code.accesses_of(use.load)[1] if self._code.line(load) == line]
+                for load, form in ((load, self._instructions[load].form) for load in loads):
+                    held[load] = with_body(self._instructions[load], holding(form, use.number))
+        return not self._trials.are_right_with({**_replaced(repair), **held})
 
     def _users(self, pc: int, load: int | None = None, number: int | None = None) -> Iterator[_Use]:
         """The instructions that keep a constant and compute with it: it may be made and fetched far from its line."""
@@ -247,10 +261,11 @@ class _Lines:
                     if instruction.form.mnemonic in _CARRIERS:
                         yield from self._users(at, load, number)
                     elif load is None and access is not None and not access.is_load:
-                        yield _Use(at, None, None)
+                        yield _Use(at, made, None, None)
                         yield from self._fetched(at, self._trials.held(at, made))
                     else:
-                        yield _Use(at, load, number)
+                        is_known = load is None and made.file == "x"
+                        yield _Use(at, made, load, self._trials.held(at, made) if is_known else number)
                 if made in instruction.places_written:
                     break
 
@@ -280,6 +295,10 @@ class _Lines:
                     if made in instruction.places_written:
                         break
         return [*found]
+
+
+def _replaced(repair: Repair) -> dict[int, Instruction]:
+    return {change.pc: change.instruction for change in repair.changes}
 
 
 def _addends_of(instruction: Instruction) -> Sequence[Place]:

@@ -13,6 +13,7 @@ from sim.check.repair.alternative import FOLLOWS, MISSING, NEAR, ONE_OFF, STEP, 
 from sim.check.repair.alternatives import alternatives_of
 from sim.check.repair.callers import called_otherwise
 from sim.check.repair.code import ExecutedCode
+from sim.check.repair.numbers import other_numbers
 from sim.check.repair.steps import LEFT_OUT, SPOILT, with_body, with_results
 from sim.check.repair.tables import other_elements
 from sim.check.repair.trials import RepairTrials
@@ -48,7 +49,7 @@ def find_repairs(code: ExecutedCode, trials: RepairTrials, one_computes: bool = 
             if trials.spent > limit + WORK // 2 * bool(found):  # what else is right matters more than what is
                 break
             lines = {code.line(change.blamed) + change.beside.table for change in changes if change.rank != FOLLOWS}
-            if any(lines == repair.lines for repair in found):
+            if any(repair.lines <= lines for repair in found):
                 continue
             if trials.are_right_with({change.pc: change.instruction for change in changes}):
                 found.append(Repair(changes, lines))
@@ -75,10 +76,14 @@ def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequ
     alone += [change for pc in places for change in other_values(code, pc)]
     in_turn = _in_turn(alone)
     yield (*([change] for change in alone if change.rank == NEAR), *other_elements(code, trials))
+    yield other_numbers(code, trials)
+    steps = [[change] for change in in_turn if change.rank == STEP]
     yield (
+        *(one for one in steps if _is_a_step(*one)),
         *(changes for pc in places for changes in wider(code, pc)),
         *wider_variables(code),
-        *([change] for change in in_turn if change.rank == STEP),
+        *(one for one in steps if not _is_a_step(*one)),
+        *(changes for pc in places for changes in wider(code, pc, bounded=True)),
     )
     yield ([change] for change in called_otherwise(code, [each for each in in_turn if each.rank in (NEAR, STEP)]))
     by_line: dict[str, list[Alternative]] = {}
@@ -91,20 +96,27 @@ def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequ
     with_others = [change for pc in places for change in left_out_variables(code, pc, trials.reached)]
     yield ([change] for change in _in_turn(with_others, further))
     yield _pairs(by_line)
+    yield _moved(code, alone, with_others)
 
 
 def _in_turn(*kinds: Iterable[Alternative]) -> list[Alternative]:
-    """Of each kind the first of each address, then the second, and so on; any instruction with the same operands last.
+    """The steps of the arithmetic, then what is any other instruction: of each address the first, then the second.
 
     So where the work ends early, it was on the likeliest of all.
     """
     places: list[tuple[bool, int, Alternative]] = []
     for changes in kinds:
-        of_address = Counter[int]()
+        of_address = Counter[tuple[int, int, bool]]()
         for change in changes:
-            of_address[change.pc] += 1
-            places.append((change.instruction.text != change.original.text, of_address[change.pc], change))
+            like = (change.pc, change.rank, _is_a_step(change))
+            of_address[like] += 1
+            places.append((not _is_a_step(change), of_address[like], change))
     return [change for *_, change in sorted(places, key=itemgetter(0, 1))]
+
+
+def _is_a_step(change: Alternative) -> bool:
+    """Whether a change is one of the arithmetic, and not just any other instruction."""
+    return change.instruction.text == change.original.text
 
 
 def _matters(code: ExecutedCode, trials: RepairTrials, pc: int) -> bool:
@@ -148,6 +160,17 @@ def _pairs(by_line: Mapping[str, Sequence[Alternative]]) -> Iterator[Sequence[Al
     }
     for lines in (near, by_line):
         yield from (two for some in lines.values() for two in combinations(some, 2) if _are_apart(two))
+
+
+def _moved(
+    code: ExecutedCode, alone: Iterable[Alternative], with_others: Sequence[Alternative]
+) -> Iterator[Sequence[Alternative]]:
+    """A step left out, and a variable more in another place of its line: it was added before a shift, not behind."""
+    by_line: dict[str, list[Alternative]] = {}
+    for change in with_others:
+        by_line.setdefault(code.line(change.pc), []).append(change)
+    for one in (change for change in alone if change.says.startswith(LEFT_OUT)):
+        yield from ((one, other) for other in by_line.get(code.line(one.pc), ()) if other.pc != one.pc)
 
 
 def _are_apart(changes: Sequence[Alternative]) -> bool:

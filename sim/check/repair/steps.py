@@ -146,7 +146,8 @@ def missing_steps(instruction: Instruction) -> Iterator[OtherStep]:
     if instruction.stores and re.fullmatch(r"stu?r[bh]?", name):
         is_kept = "[sp" in instruction.text or "[x29" in instruction.text
         for says, change in _BEHIND.items():
-            yield OtherStep(f"after it is {says}", _on(instruction.form, 0, change), None if is_kept else target.place)
+            stored = _on(instruction.form, 0, _of_signed(change))
+            yield OtherStep(f"after it is {says}", stored, None if is_kept else target.place)
     elif name in ("ldr", "ldur") and isinstance(target, Scalar) and target.bits >= 64:
         for bits, (says, change) in product(ELEMENTS, _BEHIND.items()):
             yield OtherStep(f"of {bits} bits {says}", with_results(instruction.form, change, bits))
@@ -167,6 +168,19 @@ def _keeping(form: Form, number: int) -> Body:
         return (Write(write.place, write.bits, [Int(write.bits, False).wrap(number)]),)
 
     return body
+
+
+def taking(instruction: Instruction, register: Place, number: int) -> Instruction:
+    """The instruction as it is where a general register that it reads holds that number."""
+    for at, operand in enumerate(operands_of(instruction)):
+        if isinstance(operand, General) and operand.place == register:
+            instruction = with_body(instruction, _on(instruction.form, at, _always(number)))
+    return instruction
+
+
+@cache
+def _always(number: int) -> Change:
+    return lambda lane, element, by: element.wrap(number)
 
 
 @cache
@@ -262,6 +276,17 @@ def _counts(operands: Any, count: int, bits: int) -> list[Lane]:
     return [constant(1)] * count
 
 
+@cache
+def _of_signed(change: Change) -> Change:
+    """The change of what a lane is as a signed number."""
+
+    def changed(lane: Lane, element: Int, by: Lane) -> Lane:
+        signed = Int(element.bits, True)
+        return element.wrap(change(signed.wrap(lane), signed, by))
+
+    return changed
+
+
 def _half(by: Lane) -> Lane:
     return (constant(1) << by) >> 1
 
@@ -316,6 +341,7 @@ _BEHIND: Final[dict[str, Change]] = {
     "halved": lambda lane, element, by: lane >> 1,
     "halved and rounded": lambda lane, element, by: (lane + 1) >> 1,
     "less by 1 where it is negative": lambda lane, element, by: maximum(lane - (lane < 0), element.low),
+    "less by 1 where it is above 0": lambda lane, element, by: lane - (constant(0) < lane),
     "0 instead": lambda lane, element, by: constant(0),
     "not below 0": lambda lane, element, by: maximum(lane, 0),
     "not above 0": lambda lane, element, by: minimum(lane, 0),

@@ -6,7 +6,7 @@ computes with it takes it from there: a sum that wraps, or that is bounded, befo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from typing import Any, Final, NamedTuple
@@ -23,22 +23,40 @@ BELOW: Final = 0x6000
 """Bytes from the stack pointer down to where whole numbers are kept: no frame of a kernel and of what it calls is so
 large, and the stack has twice as many."""
 
+DEEPEST: Final = 3
+"""Instructions behind each other that are gone back to what was cut first."""
+_BOUNDS: Final = (True, False)
+"""Whether an element has a sign that a number is bounded to."""
 
-def wider(code: ExecutedCode, pc: int) -> Iterator[Sequence[Alternative]]:
-    """Changes after which an instruction computes with a number that was not cut, for each number that it takes."""
-    for at, made, lsb in _cut_sources(code, pc):
-        for makers, signed in product(dict.fromkeys(((made,), (*_makers(code, made), made))), (False, True)):
-            whole: dict[int, dict[int, Taken]] = {maker: {} for maker in makers}
-            for maker in makers:
-                for operand, source, shift in _cut_sources(code, maker):
-                    if source in whole:
-                        whole[maker][operand] = (source, shift)
-            changes = [
-                Alternative(m, STEP, code.instructions[m], _evaluated(code, m, whole[m], True, signed), "not cut")
-                for m in makers
-            ]
-            reader = _evaluated(code, pc, {at: (made, lsb)}, False, False)
-            yield [*changes, Alternative(pc, STEP, code.instructions[pc], reader, "of what was not cut")]
+
+def wider(code: ExecutedCode, pc: int, bounded: bool = False) -> Iterator[Sequence[Alternative]]:
+    """Changes after which an instruction computes with numbers that were not cut: each that it takes, then all.
+
+    If `bounded` is set, and does not cut its own result either, but bounds it.
+    """
+    cut = list(_cut_sources(code, pc))
+    ways = [([one], chain) for one in cut for chain in _chains(code, one[1])]
+    ways += [(cut, tuple(made for _, made, _ in cut))] if len(cut) > 1 else []
+    for (some, makers), signed in product(ways, (False, True)):
+        whole: dict[int, dict[int, Taken]] = {maker: {} for maker in makers}
+        for maker in makers:
+            for operand, source, shift in _cut_sources(code, maker):
+                if source in whole:
+                    whole[maker][operand] = (source, shift)
+        changes = [
+            Alternative(m, STEP, code.instructions[m], _evaluated(code, m, whole[m], True, signed), "not cut")
+            for m in whole
+        ]
+        taken = {at: (made, lsb) for at, made, lsb in some}
+        for bounds in _BOUNDS if bounded else (None,):
+            reader = _evaluated(code, pc, taken, False, bounds is True, bounds)
+            says = f"of what was not cut{'' if bounds is None else ', bounded'}"
+            yield [*changes, Alternative(pc, STEP, code.instructions[pc], reader, says)]
+
+
+def _chains(code: ExecutedCode, made: int) -> Iterable[tuple[int, ...]]:
+    """The instruction that made a cut number, alone and with those before it that did so to what it took."""
+    return dict.fromkeys((*_makers(code, made, depth), made) for depth in range(DEEPEST + 1))
 
 
 def wider_variables(code: ExecutedCode) -> Iterator[Sequence[Alternative]]:
@@ -91,8 +109,8 @@ def _cut_sources(code: ExecutedCode, pc: int) -> Iterator[tuple[int, int, int]]:
                 yield at, chain[-1].pc, chain[-1].lsb
 
 
-def _makers(code: ExecutedCode, pc: int, depth: int = 3) -> tuple[int, ...]:
-    """The instructions whose cut numbers that one took, and so on back, the earliest first."""
+def _makers(code: ExecutedCode, pc: int, depth: int) -> tuple[int, ...]:
+    """The instructions whose cut numbers that one took, and so on back for so many, the earliest first."""
     found: dict[int, None] = {}
     for _, made, _ in _cut_sources(code, pc) if depth else ():
         found |= dict.fromkeys((*_makers(code, made, depth - 1), made))
@@ -116,10 +134,12 @@ def _whole(lane: Lane) -> Lane:
     return lane
 
 
-def _evaluated(code: ExecutedCode, pc: int, taken: Mapping[int, Taken], keeps: bool, signed: bool) -> Instruction:
+def _evaluated(
+    code: ExecutedCode, pc: int, taken: Mapping[int, Taken], keeps: bool, signed: bool, bounds: bool | None = None
+) -> Instruction:
     instruction = code.instructions[pc]
     key = tuple((at, _Kept.of(code, made), lsb) for at, (made, lsb) in taken.items())
-    return with_body(instruction, _body(instruction.form, key, _offset(pc) if keeps else -1, signed))
+    return with_body(instruction, _body(instruction.form, key, _offset(pc) if keeps else -1, signed, bounds))
 
 
 class _Kept(NamedTuple):
@@ -145,8 +165,11 @@ def _kept_at(offset: int) -> Lane:
 
 
 @cache
-def _body(form: Form, taken: tuple[tuple[int, _Kept, int], ...], keeps: int, signed: bool) -> Body:
-    """Takes operands from where they are kept whole, by number; keeps its own there, where `keeps` is an offset."""
+def _body(form: Form, taken: tuple[tuple[int, _Kept, int], ...], keeps: int, signed: bool, bounds: bool | None) -> Body:
+    """Takes operands from where they are kept whole, by number; keeps its own there, where `keeps` is an offset.
+
+    A result is bounded to an element that has a sign, or has none, where `bounds` is one of `_BOUNDS`.
+    """
 
     def body(*operands: Any) -> Writes:
         longer = any(isinstance(operand, General) for operand in operands)
@@ -159,6 +182,10 @@ def _body(form: Form, taken: tuple[tuple[int, _Kept, int], ...], keeps: int, sig
             extended: Writes = operands[0].write(changed[1].value)
             return extended
         writes: Writes = form.body(*changed)
+        if bounds is not None:
+            element = Int(writes[0].bits, bounds)
+            bounded = [element.saturate(_whole(lane)) for lane in writes[0].lanes]
+            return (writes[0]._replace(lanes=[Int(element.bits, False).wrap(lane) for lane in bounded]),)
         if keeps < 0:
             return writes
         lanes, bits = writes[0].lanes, 64 if longer else 2 * writes[0].bits
