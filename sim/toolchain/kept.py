@@ -16,6 +16,9 @@ from sim.toolchain.cache import keep_within, mark_used
 
 _STALE = 3600
 """Seconds; no compiler runs so long."""
+_looked_at: dict[Path, float] = {}
+"""By folder, when this process looked for what killed ones left there, in seconds: with thousands of files it takes a
+while."""
 
 _SETTLED = 2_000_000_000
 """Nanoseconds after which a change is told from the one before, whatever the file system."""
@@ -64,7 +67,10 @@ def write_whole(file: Path, content: bytes) -> None:
 
 
 def _remove_stale_scratch(directory: Path) -> None:
-    """Remove what processes that were killed have left behind: scratch that is old."""
+    """Remove what processes that were killed have left behind: scratch that is old.  Looked for once in `_STALE`."""
+    if time.monotonic() - _looked_at.get(directory, -_STALE) < _STALE:
+        return
+    _looked_at[directory] = time.monotonic()
     for left in directory.glob(f"{tempfile.gettempprefix()}*"):
         with contextlib.suppress(OSError):  # another process may be faster
             if time.time() - left.stat().st_mtime > _STALE:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from ctypes import CDLL, c_char_p, c_void_p
 from dataclasses import dataclass
 from functools import cache
+from os import SEEK_END
 from pathlib import Path
 
 from isa.evaluate import c
@@ -83,16 +84,31 @@ class _Shelf:
         self.steps: dict[PatternName, StepFunction] = {}
         self._about = about
         self._list = cache / f"steps/{hashlib.sha256(about.encode()).hexdigest()}.txt"
+        self._read = 0
+        self._listed: dict[str, list[PatternName]] = {}
+        """By key, the patterns of the libraries that were listed as far as the list was read, and are not loaded."""
 
     def take_kept(self, wanted: set[PatternName]) -> None:
         """Load libraries that have some of these patterns."""
-        with suppress(OSError):
-            for line in self._list.read_text().splitlines():
-                with suppress(ValueError, TypeError, _NotKept):
+        self._read_on()
+        for key, names in [*self._listed.items()]:
+            if not wanted.isdisjoint(names) and not self.steps.keys() >= wanted.intersection(names):
+                del self._listed[key]  # where it is gone, who makes it again lists it again
+                with suppress(_NotKept):
+                    self._add(names, compile_for_host(key, _not_kept))
+
+    def _read_on(self) -> None:
+        """Read what was listed since the list was read: it has thousands of lines, and every process adds to it."""
+        with suppress(OSError), self._list.open("rb") as file:
+            if file.seek(0, SEEK_END) < self._read:  # it was removed, and begun again
+                self._read = 0
+            file.seek(self._read)
+            lines = file.read()
+            self._read += len(lines)
+            for line in lines.splitlines():
+                with suppress(ValueError, TypeError):
                     key, *listed = json.loads(line)
-                    names = [(form, operands) for form, operands in listed]
-                    if not wanted.isdisjoint(names) and not self.steps.keys() >= wanted.intersection(names):
-                        self._add(names, compile_for_host(key, _not_kept))
+                    self._listed[str(key)] = [(form, operands) for form, operands in listed]
 
     def make(self, instructions: Sequence[Instruction]) -> None:
         """Compile a library of patterns, and list it."""
