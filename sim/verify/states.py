@@ -9,7 +9,8 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable
-from struct import unpack
+from functools import cache, cached_property
+from struct import Struct, unpack
 
 import numpy as np
 
@@ -27,8 +28,9 @@ FPSR_BITS = QC | EXCEPTIONS
 """The other bits of FPSR are RES0 in AArch64 (Arm ARM C5.2.10)."""
 FPCR_BITS = MODES
 """No integer instruction may heed them (Arm ARM C5.2.8)."""
-_PREPARED = 256
+_PREPARED = Struct("16s" * 256)
 """Vector registers prepared for each kind of lanes; a state draws from them."""
+Registers = tuple[bytes, ...]
 
 
 def corners(bits: int) -> list[int]:
@@ -55,53 +57,57 @@ def floats(bits: int) -> list[int]:
 
 
 class States:
-    """The states of one form by number.  `data` is what memory holds at `DATA`."""
+    """The states of one form by number.  What they draw from is made when it is first drawn from."""
 
     def __init__(self, form: str, seed: int) -> None:
         self.rng = random.Random(f"{seed} {form}")
         self.reaches_memory = "[x" in form
+        self._name = f"{seed} {form}"
         self._is_floating = re.match("b?f|[su]cvtf", form) is not None
         self._compares_memory = form.startswith("cas")
         self._aligned = _ALIGNED.match(form) is not None
         self._stores_exclusively = re.match("stl?x", form) is not None
-        self.data = self.rng.randbytes(DATA_SIZE) if self.reaches_memory else b""
-        self._values, self._extremes = dict[int, list[bytes]](), dict[int, list[bytes]]()
-        self._counts = dict[int, bytes]()
+        self._values, self._counts = dict[int, Registers](), dict[int, bytes]()
         self._cursors = dict.fromkeys(LANE_BITS, 0)
-        rng = self.rng
-        for bits in LANE_BITS:
+
+    @cached_property
+    def data(self) -> bytes:
+        """What memory holds at `DATA`; nothing where the form does not reach it."""
+        return random.Random(f"{self._name} data").randbytes(DATA_SIZE) if self.reaches_memory else b""
+
+    def _values_of(self, bits: int) -> Registers:
+        """Registers with corners, ties and other numbers in lanes of so many bits."""
+        if bits not in self._values:
+            rng = random.Random(f"{self._name} values {bits}")
             ties = [(2 * rng.randrange(-4, 4) + 1) << rng.randrange(bits) for _ in range(16)]
             anything = [rng.getrandbits(bits) for _ in range(12)]
             if self._is_floating:
                 pool = floats(bits) + corners(bits) + anything
             else:
                 pool = corners(bits) + ties + rng.sample(shift_counts(bits), 6) + anything
-            self._values[bits] = self._registers(bits, pool)
-        for bits in LANE_BITS:
-            least = 1 << bits - 1
-            self._extremes[bits] = self._registers(bits, [least, least, least - 1, -1, 0, 1])
-        for bits in LANE_BITS:
-            # Every shift count twice, every third one with random bits above its low byte, which alone matters.  They
-            # are an odd number, so a scalar, which takes one of the lanes of a register, meets them all too.
-            counts = shift_counts(bits)
+            self._values[bits] = _registers(rng, bits, pool)
+        return self._values[bits]
+
+    def _counts_of(self, bits: int) -> bytes:
+        """Every shift count twice, every third one with random bits above its low byte, which alone matters.
+
+        They are an odd number, so a scalar, which takes one of the lanes of a register, meets them all too.
+        """
+        if bits not in self._counts:
+            rng, counts = random.Random(f"{self._name} counts {bits}"), shift_counts(bits)
             rng.shuffle(counts)
             lanes = (n if k % 3 else n % 256 | rng.getrandbits(bits) << 8 for k, n in enumerate(counts))
             self._counts[bits] = _lanes(bits, lanes) * 2
-
-    def _registers(self, bits: int, values: list[int]) -> list[bytes]:
-        lanes = np.frombuffer(_lanes(bits, values), f"V{bits // 8}")
-        numbers = np.frombuffer(self.rng.randbytes(_PREPARED * 128 // bits * 4), np.uint32)
-        drawn = lanes[numbers % len(lanes)].tobytes()
-        return [drawn[at : at + 16] for at in range(0, len(drawn), 16)]
+        return self._counts[bits]
 
     def fill(self, registers: RegisterStorage, number: int, word: int) -> None:
         """The state `number` for a machine word, whose fields Rn and Rm name a base and a count or an index."""
         bits, kind = LANE_BITS[number % 4], number // 4 % 6
         # Of six groups of four states one has only least values, two have extremes, three the whole pool.
         if kind == 0:
-            prepared = [_lanes(bits, [1 << bits - 1] * (128 // bits))]
+            prepared = (_lanes(bits, [1 << bits - 1] * (128 // bits)),)
         else:
-            prepared = self._extremes[bits] if kind < 3 else self._values[bits]
+            prepared = _extremes(bits) if kind < 3 else self._values_of(bits)
         rng, vectors = self.rng, registers.vectors
         vectors[:] = b"".join(rng.choices(prepared, k=32))
         registers.general[:] = unpack("<32Q", b"".join(rng.choices(prepared, k=16)))
@@ -109,11 +115,11 @@ class States:
         if kind > 2:  # some registers with lanes of any width, random bits in one
             for _ in range(6):
                 at = 16 * rng.randrange(32)
-                vectors[at : at + 16] = rng.choice(self._values[rng.choice(LANE_BITS)])
+                vectors[at : at + 16] = rng.choice(self._values_of(rng.choice(LANE_BITS)))
             at = 16 * rng.randrange(32)
             vectors[at : at + 16] = rng.randbytes(16)
         if kind > 3:  # the next shift counts in Vm
-            counts, at, m = self._counts[bits], self._cursors[bits], word >> 16 & 31
+            counts, at, m = self._counts_of(bits), self._cursors[bits], word >> 16 & 31
             vectors[16 * m : 16 * m + 16] = counts[at : at + 16]
             self._cursors[bits] = (at + 16) % (len(counts) // 2)
         if self.reaches_memory:
@@ -142,6 +148,20 @@ class States:
         if self._compares_memory and number % 2 and 0 <= offset <= DATA_SIZE - 8:
             registers.general[index] = int.from_bytes(self.data[offset : offset + 8], "little")
         registers.general[base] = pointer
+
+
+@cache
+def _extremes(bits: int) -> Registers:
+    """Registers with least and greatest numbers in their lanes, for all forms: there are few."""
+    least = 1 << bits - 1
+    return _registers(random.Random(f"extremes {bits}"), bits, [least, least, least - 1, -1, 0, 1])
+
+
+def _registers(rng: random.Random, bits: int, values: list[int]) -> Registers:
+    """Registers with some of these numbers in their lanes."""
+    lanes = np.frombuffer(_lanes(bits, values), f"V{bits // 8}")
+    numbers = np.frombuffer(rng.randbytes(_PREPARED.size * 8 // bits * 4), np.uint32)
+    return _PREPARED.unpack(lanes[numbers % len(lanes)].tobytes())
 
 
 def _lanes(bits: int, values: Iterable[int]) -> bytes:
