@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,7 @@ def _header() -> str:
     return "".join((include / f"arm_{name}.h").read_text() for name in ("neon", "fp16", "acle"))
 
 
+@cache
 def _declared() -> dict[str, list[str]]:
     """Result and argument types by name; "" where a macro does not say."""
     text, found = _header(), {}
@@ -135,13 +137,12 @@ def _declared() -> dict[str, list[str]]:
     return found
 
 
-DECLARED = _declared()
 SIGNED_IN_CLANG = {f"vqshlu{letter}_n_s{bits}" for letter, bits in (("b", 8), ("h", 16), ("s", 32), ("d", 64))}
 """ACLE gives them an unsigned result (it is one), clang's header a signed one of the same bits."""
 
 
 def test_every_intrinsic_is_declared_in_clangs_headers() -> None:
-    assert set(intrinsic_names()) - set(DECLARED) == set()
+    assert set(intrinsic_names()) - set(_declared()) == set()
 
 
 def test_every_prototype_is_that_of_clangs_headers() -> None:
@@ -151,7 +152,7 @@ def test_every_prototype_is_that_of_clangs_headers() -> None:
 def _agrees(name: str) -> bool:
     found = intrinsic(name)
     types = [found.result.c_type, *(parameter.c_type for parameter in found.parameters)]
-    expected = DECLARED[name]
+    expected = _declared()[name]
     return len(types) == len(expected) and all(
         wanted == got or (not wanted and (got == "const int" or got.endswith("*") or name.startswith("vcreate_")))
         for wanted, got in zip(expected, types, strict=True)

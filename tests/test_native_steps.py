@@ -82,6 +82,24 @@ def test_what_is_listed_and_gone_is_made_again(process: Process, monkeypatch: py
     assert Process(monkeypatch).compiled_for(ADD) == [ADD]
 
 
+def test_a_list_that_was_begun_again_is_read_from_its_start(
+    process: Process, monkeypatch: pytest.MonkeyPatch, cache: Path
+) -> None:
+    process.compiled_for(NOP, ADD)
+    process.compiled_for(ORR)
+    (listed,) = cache.glob("steps/*.txt")
+    listed.unlink()
+    assert Process(monkeypatch).compiled_for(MUL) == [MUL]
+    assert process.compiled_for(MUL) == []
+
+
+def test_what_another_process_lists_meanwhile_is_found(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    process.compiled_for(NOP)
+    process.compiled_for(ADD)
+    assert Process(monkeypatch).compiled_for(ORR, MUL) == [ORR, MUL]
+    assert process.compiled_for(MUL, ORR) == []
+
+
 def test_what_is_kept_elsewhere_is_made_again(
     process: Process, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from rtl_models.formal.cores.gemm import gemm_theorems
 from rtl_models.formal.cores.windows import window_theorems
 from rtl_models.formal.lemmas import lemmas
@@ -46,17 +48,18 @@ def theorems(lanes: int = LANES) -> list[Theorem | Lemma]:
     return [*lemmas(), *composed, *module_theorems(lanes)]
 
 
-def module_theorems(lanes: int = LANES) -> list[Theorem]:
+@cache
+def module_theorems(lanes: int = LANES) -> tuple[Theorem, ...]:
     """Those about modules."""
     found = [*operator_theorems(), *part_theorems()]
     for pipeline in pipelines(lanes):
         found += [*stage_theorems(pipeline), waiting_theorem(pipeline)]
         found += handshake_theorems(pipeline.subject, pipeline.handshake, pipeline.latency)
-    return [
+    return (
         *found,
         *frame_theorems(),
         *table_theorems(lanes),
         *configuration_theorems(),
         *gemm_theorems(),
         *window_theorems(),
-    ]
+    )

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -74,8 +75,12 @@ def load_core(name_or_path: str) -> Core:
         raise CoreError(f"{path.name if known else path}: {error}") from None
 
 
+@lru_cache(maxsize=64)
 def parse_core(text: str) -> Core:
-    """The core that the text of a core file describes.  Raises ValueError, its text one sentence."""
+    """The core that the text of a core file describes, the same for the same text.
+
+    Raises ValueError, its text one sentence.
+    """
     file = entries.table(tomllib.loads(text, parse_float=cycles_of), _KEYS, "the file", _MORE_KEYS)
     sources = _Sources(file["sources"])
     pipes = entries.names(file["pipes"], "pipes")
