@@ -24,6 +24,7 @@ from isa.acle.calls import Intrinsic, Reinterpretation
 from isa.acle.elements import ELEMENTS, FloatNumber
 from isa.acle.families import RULES
 from isa.acle.parameters import VectorParameter
+from isa.acle.part import part
 from isa.acle.program import Program, ProgramMemory
 from isa.acle.results import VectorResult
 from isa.acle.rules import Base, Rule, marks, parameters_of, result_of
@@ -108,6 +109,7 @@ __all__ = [
     "intrinsic",
     "intrinsic_names",
     "intrinsics_matching",
+    "part",
     "poly8x8_t",
     "poly8x16_t",
     "poly16x4_t",

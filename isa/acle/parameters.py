@@ -14,11 +14,6 @@ from isa.acle.values import ElementPointer, StructureType, StructureValue, Vecto
 from isa.instruction import Pattern
 from isa.rows import TABLE
 
-# 256 = 16 vectors of 16 bytes.  LDR and STR reach further (4095 vectors, Arm ARM C7.2), but each offset is a pattern,
-# of which code is generated: so those of one intrinsic stay at most 16 (32 at 64 bits), however long the array is.
-_REACH = 256
-"""Bytes that one address register serves by offsets; a pointer that moves on gets the next register."""
-
 
 class Parameter(ABC):
     """What one argument may be.  Where `tied`, the argument's registers become the destination."""
@@ -112,7 +107,7 @@ class StructureParameter(Parameter):
     def place(self, program: Recorder, value: StructureValue) -> tuple[int, ...]:
         """The registers that hold the vectors, or copies of them where those do not follow each other."""
         held = tuple(program.vector_register(vector) for vector in value.val)
-        if not self.tied and held == tuple(range(held[0], held[0] + len(held))):
+        if not self.tied and program.follow(held):
             return held
         return tuple(program.copied(vector) for vector in value.val)
 
@@ -274,13 +269,19 @@ class AddressParameter(Parameter):
 
     def literal(self, value: ElementPointer) -> int:
         """The offset in bytes from the address register, 0 where the instruction cannot have it."""
-        offset = (value.address - value.origin) % _REACH
-        return 0 if not self.size or offset % self.size else offset
+        return value.offset(self.size)
 
     def place(self, program: Recorder, value: ElementPointer) -> tuple[int, ...]:
         """The general register that holds the address less the offset."""
-        return (program.address_register(value.address - self.literal(value)),)
+        return (program.address_register(value, self.size),)
 
     def text(self, register: int, literal: int) -> str:
         """`[x3, #16]`; without the offset where it is 0."""
         return f"[x{register}, #{literal}]" if literal else f"[x{register}]"
+
+
+@cache
+def with_offset(pattern: Pattern, offset: int) -> Pattern:
+    """The access of a pattern without an offset, so many bytes further."""
+    text = pattern.operand_text.replace("_", "0")
+    return TABLE.instruction(pattern.form.mnemonic, text.replace("[x0]", f"[x0, #{offset}]")).pattern

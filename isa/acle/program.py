@@ -9,11 +9,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextvars import ContextVar, Token
-from typing import Protocol, Self, cast
+from typing import Any, Protocol, Self, cast
 
 from isa.acle.allocation import Allocation, allocate
 from isa.acle.liveness import Lives, lives
-from isa.acle.values import VectorType, VectorValue
+from isa.acle.values import ElementPointer, VectorType, VectorValue
 from isa.evaluate.exact import QC, Occurrence
 from isa.evaluate.python import bind
 from isa.instruction import Instruction, Pattern
@@ -78,10 +78,12 @@ class OpenProgram(ABC):
         """How many of the executed instructions saturated, in one lane or more."""
         self._adopted: dict[VectorValue, int] = {}
         self._addresses: dict[int, int] = {}
+        self._outer: OpenProgram | None = None
+        """The program, if any, that is open where this one may be entered."""
         self._token: Token[OpenProgram | None] | None = None
 
     def __enter__(self) -> Self:
-        if _current.get() is not None:
+        if _current.get() is not self._outer:
             raise RuntimeError("programs do not nest: leave the `with Program()` that is open before entering another")
         self._token = _current.set(self)
         return self
@@ -132,12 +134,21 @@ class OpenProgram(ABC):
         self.run(_COPY, (copy, source))
         return copy
 
+    def perform(self, part: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Call what is a `part` of programs (see `isa.acle.part`); a program may repeat what it did before."""
+        return part(*arguments)
+
     def vector(self, register: int) -> int:
         """The 128 bits that a vector register holds."""
         return self.registers.vector(register)
 
-    def address_register(self, address: int) -> int:
-        """The general register that holds an address: one for each address."""
+    def follow(self, registers: tuple[int, ...]) -> bool:
+        """Whether vector registers follow each other."""
+        return registers == tuple(range(registers[0], registers[0] + len(registers)))
+
+    def address_register(self, pointer: ElementPointer, size: int) -> int:
+        """The general register that holds a pointer's address, less its offset: one for each address."""
+        address = pointer.address - pointer.offset(size)
         if address not in self._addresses:
             self._addresses[address] = self.registers.new_general(address)
         return self._addresses[address]

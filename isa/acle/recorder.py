@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from isa.acle.values import VectorType, VectorValue
+from isa.acle.values import ElementPointer, VectorType, VectorValue
 from isa.instruction import Pattern
 from isa.lane import Place
 
@@ -41,8 +41,11 @@ class Recorder(Protocol):
     def copied(self, value: VectorValue) -> int:
         """The number of a fresh register with a copy of a value."""
 
-    def address_register(self, address: int) -> int:
-        """The number of the general register that holds an address."""
+    def follow(self, registers: tuple[int, ...]) -> bool:
+        """Whether the registers follow each other."""
+
+    def address_register(self, pointer: ElementPointer, size: int) -> int:
+        """The number of the general register that holds a pointer's address, less `ElementPointer.offset(size)`."""
 
     def value(self, vector_type: VectorType, register: int) -> VectorValue:
         """What a vector register holds, as a value."""

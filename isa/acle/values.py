@@ -11,6 +11,11 @@ from typing import Any, Protocol
 
 from isa.acle.elements import DTYPES, ELEMENTS, ElementType, Kind
 
+# 256 = 16 vectors of 16 bytes.  LDR and STR reach further (4095 vectors, Arm ARM C7.2), but each offset is a pattern,
+# of which code is generated: so those of one intrinsic stay at most 16 (32 at 64 bits), however long the array is.
+_REACH = 256
+"""Bytes that one address register serves by offsets; a pointer that moves on gets the next register."""
+
 
 class _OfElements:
     """What types made of one kind of element share."""
@@ -245,6 +250,14 @@ class ElementPointer:
 
     def __add__(self, elements: int) -> ElementPointer:
         return ElementPointer(self.address + self.element_size * elements, self.dtype, self.origin)
+
+    def offset(self, size: int, further: int = 0) -> int:
+        """What an access so many bytes further has as its offset from the address register.
+
+        That is a multiple of `size`; 0 where it would be none, or where the access takes none (`size` is 0).
+        """
+        offset = (self.address - self.origin + further) % _REACH
+        return 0 if not size or offset % size else offset
 
 
 SCALAR_TYPES = tuple(ScalarType(element) for element in ELEMENTS.values() if element.bits < 128)

@@ -7,9 +7,9 @@ from sim.kernels.fully_connected.program import (
     LayerBytes,
     Scale,
     accumulators,
-    add_products,
     bounded,
     constant_terms,
+    with_products,
 )
 
 
@@ -39,6 +39,6 @@ def conv2d(
                 pixel = padding
                 if 0 <= row < height and 0 <= place < width:
                     pixel = input + ((n * height + row) * width + place) * channels
-                add_products(sums, data, pixel, [column + tap * channels for column in own], channels)
+                sums = with_products(sums, data, pixel, [column + tap * channels for column in own], channels)
             scaled = scale(accumulators(sums, terms, zeros[1]), factors, j, count)
             data.store(output + (number * columns + j), bounded(scaled, levels), count)

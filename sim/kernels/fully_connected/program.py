@@ -12,6 +12,7 @@ from typing import Final
 from isa.intrinsics import (
     ElementPointer,
     VectorValue,
+    part,
     vaddq_s32,
     vcombine_s16,
     vcvtnq_s32_f32,
@@ -119,18 +120,20 @@ def load_numbers(numbers: ElementPointer, count: int) -> VectorValue:
     return loaded
 
 
-def add_products(
+@part
+def with_products(
     sums: list[VectorValue], data: LayerBytes, bytes_: ElementPointer, weights: list[ElementPointer], length: int
-) -> None:
-    """To each sum the products of `length` bytes with a column's weights, to the last the bytes, in four parts each."""
+) -> list[VectorValue]:
+    """Each sum with the products of `length` bytes with a column's weights, the last with the bytes; four parts each."""
+    *products, of_bytes = sums
     ones = vdupq_n_s8(1)
     end = length - length % STEP
     for k in (*range(0, end, STEP), *range(end, length)):
         load = data.load if k < end else data.load_one
-        part = load(bytes_ + k)
-        for i, column in enumerate(weights):
-            sums[i] = vdotq_s32(sums[i], load(column + k), part)
-        sums[-1] = vdotq_s32(sums[-1], part, ones)
+        row = load(bytes_ + k)
+        products = [vdotq_s32(total, load(column + k), row) for total, column in zip(products, weights, strict=True)]
+        of_bytes = vdotq_s32(of_bytes, row, ones)
+    return [*products, of_bytes]
 
 
 def totals(sums: list[VectorValue]) -> VectorValue:
@@ -146,9 +149,7 @@ def constant_terms(
     """What sums of `length` products are added to, of the zero points of input and weights."""
     of_weights = []
     for column in weights:
-        only = [vdupq_n_s32(0)]
-        add_products(only, data, column, [], length)
-        of_weights += only
+        of_weights += with_products([vdupq_n_s32(0)], data, column, [], length)
     biases = vdupq_n_s32(0) if bias is None else load_numbers(bias, len(weights))
     both = (length * zeros[0] * zeros[1] + 2**31) % 2**32 - 2**31
     terms: VectorValue = vaddq_s32(vmlsq_n_s32(biases, totals(of_weights), zeros[0]), vdupq_n_s32(both))
@@ -187,6 +188,6 @@ def fully_connected(
         terms = constant_terms(None if bias is None else bias + j, data, own, depth, zeros)
         for r in range(rows):
             sums = [vdupq_n_s32(0) for _ in range(count + 1)]
-            add_products(sums, data, input + r * depth, own, depth)
+            sums = with_products(sums, data, input + r * depth, own, depth)
             scaled = scale(accumulators(sums, terms, zeros[1]), factors, j, count)
             data.store(output + (r * columns + j), bounded(scaled, levels), count)

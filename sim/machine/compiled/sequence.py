@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from ctypes import CDLL, addressof, c_char, c_char_p, c_int64, c_void_p, create_string_buffer
 from functools import cache
 from pathlib import Path
 from struct import calcsize, pack, unpack_from
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
+from isa.acle.part import GENERAL, RecordedPart, Steps, TakenArguments, Unrecordable, record, taken
 from isa.acle.program import OpenProgram, VirtualRegisters
 from isa.errors import LanewiseError
 from isa.evaluate import c
@@ -30,6 +34,8 @@ PATIENCE: Final = 20_000
 """Instructions that are interpreted before the patterns met so far are compiled; each further time twice as many."""
 _MOST_NOTED = 1 << 18
 """Numbers of instructions and registers that are noted before they run in any case."""
+_MOST_PARTS = 1 << 12
+"""Parts of programs that are kept recorded at once."""
 _FIXED = "uint8_t v[32][16];\n  uint64_t x[32]; /* x0 to x30, then sp */"
 _OPEN = "uint8_t (*v)[16];\n  uint64_t *x; /* as many as the program has */"
 _STATE = "<QQQQ16s3I4x"
@@ -149,6 +155,28 @@ class Settled(NamedTuple):
     patterns: list[Pattern]
 
 
+class _PartCode(NamedTuple):
+    """A part as numbers of code, each to be added to one of some bases: 0, where its fresh vector registers and its
+    general registers begin, then the registers of the vectors that it takes.
+    """
+
+    words: NDArray[np.uint32]
+    bases: NDArray[np.intp]
+
+
+def _part_code(part: RecordedPart, steps: Steps, numbers: dict[Pattern, int]) -> _PartCode:
+    words = list[tuple[int, int]]()
+    for pattern, registers in steps.instructions:
+        words.append((numbers[pattern], 0))
+        for register in registers:
+            if register >= GENERAL:
+                words.append((register - GENERAL, 2))
+            else:
+                words.append((register - part.taken, 1) if register >= part.taken else (0, 3 + register))
+    table = np.array(words, np.int64).reshape(-1, 2)
+    return _PartCode(table[:, 0].astype(np.uint32), table[:, 1].astype(np.intp))
+
+
 class SequenceEngine:
     """What programs of one memory share: the patterns that are compiled, by their numbers, and those that were met."""
 
@@ -162,6 +190,8 @@ class SequenceEngine:
         self._native = NativeMemory(memory)
         self._sites, self._version = create_string_buffer(0), 0
         self._met: set[Pattern] = set()
+        self._parts: dict[Hashable, RecordedPart | None] = {}
+        self._codes: dict[Steps, _PartCode] = {}
         self._patience = self._left = PATIENCE if patience is None else patience
 
     def interpreted(self, pattern: Pattern) -> bool:
@@ -183,7 +213,31 @@ class SequenceEngine:
         self.patterns, self.library = patterns, _load(path)
         self.numbers = {patterns[number]: number for number in self.library.in_c}
         self._version = 0
+        self._codes.clear()
         return True
+
+    def part(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], given: TakenArguments, program: OpenProgram
+    ) -> RecordedPart | None:
+        """What a part does with arguments of this kind; None where it has to be called."""
+        key = function, given.key
+        if key not in self._parts:
+            if len(self._parts) == _MOST_PARTS:
+                self._parts.clear()
+                self._codes.clear()
+            try:
+                self._parts[key] = record(function, arguments, program)
+            except Unrecordable:
+                self._parts[key] = None
+        return self._parts[key]
+
+    def code(self, part: RecordedPart, steps: Steps) -> _PartCode | None:
+        """A part as what is noted of its instructions; None while the library lacks one of them."""
+        if steps not in self._codes:
+            if any(pattern not in self.numbers for pattern, _ in steps.instructions):
+                return None
+            self._codes[steps] = _part_code(part, steps, self.numbers)
+        return self._codes[steps]
 
     def run(self, registers: OpenRegisters, code: array[int], at: int) -> Settled:
         """Execute what is noted in `code` from number `at` on, as far as C has it."""
@@ -219,6 +273,8 @@ class CompiledProgram(OpenProgram):
         self._engine = engine
         self._numbers = engine.numbers
         self._noted: list[int] = []
+        self._code = array("I")
+        """What is noted already before that."""
         self._open = cast(OpenRegisters, self.registers)
 
     def __exit__(self, *exception: object) -> None:
@@ -242,6 +298,41 @@ class CompiledProgram(OpenProgram):
         if len(noted) > _MOST_NOTED:
             self.settle()
 
+    def perform(self, part: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Do what a part does: what was recorded of it, if that is all that it does."""
+        try:
+            given = taken(arguments)
+            recorded = self._engine.part(part, arguments, given, self)
+        except Exception:  # noqa: BLE001  # what it raises it raises again below, behind what it does until then
+            recorded = None
+        return part(*arguments) if recorded is None else self._repeat(recorded, given)
+
+    def _repeat(self, part: RecordedPart, given: TakenArguments) -> Any:
+        registers, steps = self._open, part.steps(given.pointers)
+        vectors = [self.vector_register(value) for value in given.vectors]
+        bases = [0, registers.count, len(registers.words), *vectors]
+        registers.count += part.fresh
+        registers.inputs += [(number - part.taken + bases[1], bits) for number, bits in part.constants]
+        addresses = [*(pointer.address for pointer in given.pointers), 0]
+        registers.words.extend([(addresses[at] + further) % 2**64 for at, further in steps.general])
+
+        def placed(register: int) -> int:
+            if register >= GENERAL:
+                return bases[2] + register - GENERAL
+            return bases[3 + register] if register < part.taken else bases[1] + register - part.taken
+
+        code = self._engine.code(part, steps)
+        if code is None:
+            for pattern, numbers in steps.instructions:
+                self.run(pattern, tuple(map(placed, numbers)))
+        else:
+            self._code.extend(self._noted)
+            self._noted = []
+            self._code.frombytes((code.words + np.array(bases, np.uint32)[code.bases]).tobytes())
+            if len(self._code) > _MOST_NOTED:
+                self.settle()
+        return part.results(given.pointers, lambda kind, register: self.value(kind, placed(register)))
+
     def _interpret(self, pattern: Pattern, registers: tuple[int, ...]) -> None:
         memory, instruction = self._engine.memory, Instruction(pattern, registers)
         self.execute(bind(instruction, self.registers, memory.load, memory.store, 4 * self.instructions))
@@ -250,10 +341,11 @@ class CompiledProgram(OpenProgram):
 
     def settle(self) -> None:
         """Run all that is noted.  Raises MemoryFault."""
-        registers, code, at = self._open, array("I", self._noted), 0
+        registers, code, at = self._open, self._code, 0
+        code.extend(self._noted)
         if len(registers.vectors) != 16 * registers.count:
             registers.place()
-        self._noted = []
+        self._noted, self._code = [], array("I")
         while at < len(code):
             ran = self._engine.run(registers, code, at)
             at += ran.done
