@@ -6,15 +6,15 @@ others.  What asks for a lane, an address or a register is noticed while it is r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import cached_property, wraps
 from numbers import Integral, Number
 from typing import Any, NamedTuple, NoReturn, ParamSpec, TypeVar, cast
 
 from isa.acle.parameters import with_offset
 from isa.acle.program import OpenProgram, VirtualRegisters, current_program
-from isa.acle.values import ElementPointer, StructureValue, VectorType, VectorValue
+from isa.acle.values import REACH, ElementPointer, StructureValue, VectorType, VectorValue
 from isa.instruction import Pattern
 from isa.lane import Place
 
@@ -62,8 +62,9 @@ def taken(arguments: tuple[Any, ...]) -> TakenArguments:
     vectors, pointers = list[VectorValue](), list[ElementPointer]()
     key = _key(arguments, vectors, pointers)
     # One object twice is not the same as two: a part may ask which it has.
-    if len({*map(id, vectors), *map(id, pointers)}) < len(vectors) + len(pointers):
-        raise Unrecordable
+    same = [id(each) for each in (*vectors, *pointers)]
+    if len(set(same)) < len(same):
+        key = key, tuple(map(same.index, same))
     return TakenArguments(key, vectors, pointers)
 
 
@@ -112,20 +113,21 @@ class Address(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The instructions of a part for some offsets: patterns and registers, and what its general registers hold.
+    """What a part is for some offsets: the patterns of its instructions, and what its general registers hold.
 
-    Vector registers are first those of the vectors taken, then fresh ones.  General registers, from `GENERAL` on, hold
-    a number, or bytes from a pointer of that place on; the place is -1 for numbers.
+    That is a number, or bytes from the pointer of that place on; the place is -1 for numbers.
     """
 
-    instructions: tuple[tuple[Pattern, tuple[int, ...]], ...]
+    patterns: tuple[Pattern, ...]
     general: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedPart:
-    """What a part does.  `constants` are vector registers that hold these bits from the beginning; `fresh` is how many
-    vector registers there are besides those of the vectors taken.
+    """What a part does.
+
+    Vector registers are those of the vectors taken, then fresh ones, of which `constants` hold these bits from the
+    beginning.  General registers begin at `GENERAL`.
     """
 
     instructions: tuple[tuple[Pattern, tuple[int, ...]], ...]
@@ -138,28 +140,45 @@ class RecordedPart:
 
     def steps(self, pointers: list[ElementPointer]) -> Steps:
         """The instructions where these pointers were taken: their offsets decide which loads have offsets."""
-        offsets = tuple(
-            pointers[each.pointer].offset(each.size, each.further) if type(each) is Address and each.size else 0
-            for each in self.general
-        )
+        offsets = tuple([pointers[each.pointer].offset(each.size, each.further) for _, each in self._sized])
         if offsets not in self._steps:
             self._steps[offsets] = self._with_offsets(offsets)
         return self._steps[offsets]
 
-    def _with_offsets(self, offsets: tuple[int, ...]) -> Steps:
-        instructions = []
-        for pattern, registers in self.instructions:
-            offset = sum(offsets[register - GENERAL] for register in registers if register >= GENERAL)
-            instructions.append((with_offset(pattern, offset) if offset else pattern, registers))
-        general = tuple(
-            (each.pointer, each.further - offset) if type(each) is Address else (-1, each)
-            for each, offset in zip(self.general, offsets, strict=True)
-        )
-        return Steps(tuple(instructions), general)
+    @property
+    def patterns(self) -> Iterator[Pattern]:
+        """The patterns that its instructions have for any offsets, some more than once."""
+        yield from (pattern for pattern, _ in self.instructions)
+        for at, register in self._displaced:
+            size = dict(self._sized)[register].size
+            yield from (with_offset(self.instructions[at][0], offset) for offset in range(size, REACH, size))
 
-    def results(
-        self, pointers: list[ElementPointer], value: Callable[[VectorType, int], VectorValue]
-    ) -> Any:
+    @cached_property
+    def _sized(self) -> list[tuple[int, Address]]:
+        """The general registers from which accesses have offsets."""
+        numbered = enumerate(self.general, GENERAL)
+        return [(register, held) for register, held in numbered if isinstance(held, Address) and held.size]
+
+    @cached_property
+    def _displaced(self) -> list[tuple[int, int]]:
+        """The instructions that have such an offset, by their numbers, and from which register."""
+        sized = {register for register, _ in self._sized}
+        numbered = enumerate(self.instructions)
+        return [(at, register) for at, (_, registers) in numbered for register in registers if register in sized]
+
+    def _with_offsets(self, offsets: tuple[int, ...]) -> Steps:
+        patterns = [pattern for pattern, _ in self.instructions]
+        general = [(held.pointer, held.further) if isinstance(held, Address) else (-1, held) for held in self.general]
+        by_register = dict[int, int]()
+        for (register, held), offset in zip(self._sized, offsets, strict=True):
+            general[register - GENERAL] = held.pointer, held.further - offset
+            by_register[register] = offset
+        for at, register in self._displaced:
+            if by_register[register]:
+                patterns[at] = with_offset(patterns[at], by_register[register])
+        return Steps(tuple(patterns), tuple(general))
+
+    def results(self, pointers: list[ElementPointer], value: Callable[[VectorType, int], VectorValue]) -> Any:
         """What it returns where these pointers were taken; `value` gives what a register of the part holds."""
 
         def leaf(found: Any) -> Any:
@@ -205,13 +224,19 @@ class _PartPointer(ElementPointer):
     further: int
 
     @property
-    def address(self) -> int:  # type: ignore[override]  # what reads it is to be refused
+    def address(self) -> int:
         """Refused."""
         self.recording.refuse()
 
     @property
-    def origin(self) -> int:  # type: ignore[override]
+    def origin(self) -> int:
         """Refused."""
+        self.recording.refuse()
+
+    def __eq__(self, other: object) -> bool:
+        self.recording.refuse()
+
+    def __hash__(self) -> int:
         self.recording.refuse()
 
     def __add__(self, elements: int) -> ElementPointer:
@@ -264,16 +289,18 @@ class _Recording(OpenProgram):
         self.vectors = self.pointers = 0
         self.refused = False
         self._registers_of: dict[Address, int] = {}
+        self._given: dict[int, Any] = {}
 
     def unknown_of(self, argument: Any) -> Any:
-        """What the part gets for an argument: vectors and pointers become unknown."""
+        """What the part gets for an argument: vectors and pointers become unknown, one that comes twice the same."""
+        unknown = argument
         if type(argument) is VectorValue:
             self.vectors += 1
-            return VectorValue(argument.type, None, self.registers.new_vector(), self)
-        if type(argument) is ElementPointer:
+            unknown = VectorValue(argument.type, None, self.registers.new_vector(), self)
+        elif type(argument) is ElementPointer:
             self.pointers += 1
-            return _PartPointer(self, self.pointers - 1, argument.dtype)
-        return argument
+            unknown = _PartPointer(self, self.pointers - 1, argument.dtype)
+        return self._given.setdefault(id(argument), unknown)
 
     def refuse(self) -> NoReturn:
         """Give the recording up.  Raises Unrecordable; where the part catches that, it is refused all the same."""

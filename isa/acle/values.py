@@ -13,7 +13,7 @@ from isa.acle.elements import DTYPES, ELEMENTS, ElementType, Kind
 
 # 256 = 16 vectors of 16 bytes.  LDR and STR reach further (4095 vectors, Arm ARM C7.2), but each offset is a pattern,
 # of which code is generated: so those of one intrinsic stay at most 16 (32 at 64 bits), however long the array is.
-_REACH = 256
+REACH = 256
 """Bytes that one address register serves by offsets; a pointer that moves on gets the next register."""
 
 
@@ -256,7 +256,7 @@ class ElementPointer:
 
         That is a multiple of `size`; 0 where it would be none, or where the access takes none (`size` is 0).
         """
-        offset = (self.address - self.origin + further) % _REACH
+        offset = (self.address - self.origin + further) % REACH
         return 0 if not size or offset % size else offset
 
 

@@ -7,8 +7,9 @@ from sim.kernels.fully_connected.program import (
     LayerBytes,
     Scale,
     accumulators,
-    bounded,
     constant_terms,
+    factors_from,
+    store_scaled,
     with_products,
 )
 
@@ -40,5 +41,5 @@ def conv2d(
                 if 0 <= row < height and 0 <= place < width:
                     pixel = input + ((n * height + row) * width + place) * channels
                 sums = with_products(sums, data, pixel, [column + tap * channels for column in own], channels)
-            scaled = scale(accumulators(sums, terms, zeros[1]), factors, j, count)
-            data.store(output + (number * columns + j), bounded(scaled, levels), count)
+            at, totalled = output + (number * columns + j), accumulators(sums, terms, zeros[1])
+            store_scaled(scale, data, at, totalled, factors_from(factors, j), levels, count)

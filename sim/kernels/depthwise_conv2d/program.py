@@ -5,6 +5,7 @@ from __future__ import annotations
 from isa.intrinsics import (
     ElementPointer,
     VectorValue,
+    part,
     vdupq_n_s16,
     vdupq_n_s32,
     vget_high_s16,
@@ -19,7 +20,7 @@ from isa.intrinsics import (
     vreinterpretq_s16_u16,
     vsubq_s16,
 )
-from sim.kernels.fully_connected.program import LayerBytes, Scale, bounded, load_numbers
+from sim.kernels.fully_connected.program import LayerBytes, Scale, factors_from, load_numbers, store_scaled
 
 
 def bytes_at(is_signed: bool, at: ElementPointer, zero: int, count: int) -> VectorValue:
@@ -32,6 +33,18 @@ def bytes_at(is_signed: bool, at: ElementPointer, zero: int, count: int) -> Vect
     return without
 
 
+@part
+def with_taps(
+    sums: list[VectorValue], is_signed: bool, taps: list[tuple[ElementPointer, ElementPointer]], zeros: tuple[int, int]
+) -> list[VectorValue]:
+    """Two sums of four channels, or one of one, with the products of bytes of the image and weights, tap by tap."""
+    count, halves = (8, (vget_low_s16, vget_high_s16)) if len(sums) == 2 else (1, (vget_low_s16,))
+    for pixel, weight in taps:
+        bytes_, own = (bytes_at(is_signed, at, zero, count) for at, zero in zip((pixel, weight), zeros, strict=True))
+        sums = [vmlal_s16(total, half(bytes_), half(own)) for total, half in zip(sums, halves, strict=True)]
+    return sums
+
+
 def depthwise_conv2d(
     scale: Scale, data: LayerBytes, *, input: ElementPointer, weights: ElementPointer, bias: ElementPointer | None,
     output: ElementPointer, batches: int, height: int, width: int, channels: int, kernel_height: int,
@@ -42,24 +55,21 @@ def depthwise_conv2d(
 
     Raises TypeError for pointers of other dtypes, and what the memory raises for an access that it does not allow.
     """
-    is_signed, levels = not data.is_flipped, (output_zero, lower, upper)
+    is_signed, zeros, levels = not data.is_flipped, (input_zero, weights_zero), (output_zero, lower, upper)
     taps = [(ky, kx) for ky in range(kernel_height) for kx in range(kernel_width)]
     places = [(n, y, x) for n in range(batches) for y in range(out_height) for x in range(out_width)]
     end = channels - channels % 8
     for c in (*range(0, end, 8), *range(end, channels)):
-        count, parts = (8, (0, 4)) if c < end else (1, (0,))
-        each = min(count, 4)
+        each, starts = (4, (0, 4)) if c < end else (1, (0,))
         for number, (n, y, x) in enumerate(places):
-            sums = [vdupq_n_s32(0) if bias is None else load_numbers(bias + (c + part), each) for part in parts]
+            sums = [vdupq_n_s32(0) if bias is None else load_numbers(bias + (c + start), each) for start in starts]
+            inside = []
             for tap, (ky, kx) in enumerate(taps):
                 row, place = y * stride_y + ky - top, x * stride_x + kx - left
                 if not (0 <= row < height and 0 <= place < width):
                     continue
                 pixel = input + (((n * height + row) * width + place) * channels + c)
-                bytes_ = bytes_at(is_signed, pixel, input_zero, count)
-                own = bytes_at(is_signed, weights + (tap * channels + c), weights_zero, count)
-                halves = (vget_low_s16, vget_high_s16)[: len(sums)]
-                sums = [vmlal_s16(total, half(bytes_), half(own)) for total, half in zip(sums, halves, strict=True)]
-            for part, total in zip(parts, sums, strict=True):
-                scaled = scale(total, factors, c + part, each)
-                data.store(output + (number * channels + c + part), bounded(scaled, levels), each)
+                inside.append((pixel, weights + (tap * channels + c)))
+            for start, total in zip(starts, with_taps(sums, is_signed, inside, zeros), strict=True):
+                at = output + (number * channels + c + start)
+                store_scaled(scale, data, at, total, factors_from(factors, c + start), levels, each)

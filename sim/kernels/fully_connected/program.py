@@ -48,8 +48,8 @@ from sim.kernels.requantize import program as rules
 STEP: Final = 16
 Factors = Mapping[str, ElementPointer]
 """int32 multipliers and left shifts, or float32 scales, of the columns, by the names of kernel.c."""
-Scale = Callable[[VectorValue, Factors, int, int], VectorValue]
-"""int32x4 sums, the factors, the first column and how many columns, 4 or 1, to int32x4."""
+Scale = Callable[[VectorValue, Factors, int], VectorValue]
+"""int32x4 sums, the factors from their first column on, and how many columns, 4 or 1, to int32x4."""
 
 
 @dataclass(frozen=True)
@@ -92,16 +92,16 @@ class LayerBytes:
 def by_rule(rule: rules.Rule) -> Scale:
     """The scaling by a rule of requantize."""
 
-    def scaled(sums: VectorValue, factors: Factors, j: int, count: int) -> VectorValue:
-        multipliers, left_shifts = (load_numbers(factors[name] + j, count) for name in ("multipliers", "left_shifts"))
+    def scaled(sums: VectorValue, factors: Factors, count: int) -> VectorValue:
+        multipliers, left_shifts = (load_numbers(factors[name], count) for name in ("multipliers", "left_shifts"))
         return rule(sums, multipliers, left_shifts)
 
     return scaled
 
 
-def by_float(sums: VectorValue, factors: Factors, j: int, count: int) -> VectorValue:
+def by_float(sums: VectorValue, factors: Factors, count: int) -> VectorValue:
     """The scaling by float32, rounded once more to int32, ties to even."""
-    scales = vld1q_f32(factors["scales"] + j) if count == 4 else vld1q_dup_f32(factors["scales"] + j)
+    scales = vld1q_f32(factors["scales"]) if count == 4 else vld1q_dup_f32(factors["scales"])
     rounded: VectorValue = vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(sums), scales))
     return rounded
 
@@ -163,12 +163,20 @@ def accumulators(sums: list[VectorValue], terms: VectorValue, weights_zero: int)
     return value
 
 
-def bounded(scaled: VectorValue, levels: tuple[int, int, int]) -> VectorValue:
-    """int32x4 with the output's zero point, within its bounds: these three are `levels`."""
+@part
+def store_scaled(
+    scale: Scale, data: LayerBytes, output: ElementPointer, sums: VectorValue, factors: Factors,
+    levels: tuple[int, int, int], count: int,
+) -> None:  # fmt: skip
+    """int32x4 sums, scaled, with the output's zero point and within its bounds: these three are `levels`."""
     output_zero, lower, upper = levels
-    placed = vqaddq_s32(scaled, vdupq_n_s32(output_zero))
-    within: VectorValue = vmaxq_s32(vminq_s32(placed, vdupq_n_s32(upper)), vdupq_n_s32(lower))
-    return within
+    placed = vqaddq_s32(scale(sums, factors, count), vdupq_n_s32(output_zero))
+    data.store(output, vmaxq_s32(vminq_s32(placed, vdupq_n_s32(upper)), vdupq_n_s32(lower)), count)
+
+
+def factors_from(factors: Factors, column: int) -> Factors:
+    """The factors from a column on."""
+    return {name: pointer + column for name, pointer in factors.items()}
 
 
 def fully_connected(
@@ -189,5 +197,5 @@ def fully_connected(
         for r in range(rows):
             sums = [vdupq_n_s32(0) for _ in range(count + 1)]
             sums = with_products(sums, data, input + r * depth, own, depth)
-            scaled = scale(accumulators(sums, terms, zeros[1]), factors, j, count)
-            data.store(output + (r * columns + j), bounded(scaled, levels), count)
+            at, totalled = output + (r * columns + j), accumulators(sums, terms, zeros[1])
+            store_scaled(scale, data, at, totalled, factors_from(factors, j), levels, count)

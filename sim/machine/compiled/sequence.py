@@ -155,26 +155,35 @@ class Settled(NamedTuple):
     patterns: list[Pattern]
 
 
-class _PartCode(NamedTuple):
-    """A part as numbers of code, each to be added to one of some bases: 0, where its fresh vector registers and its
-    general registers begin, then the registers of the vectors that it takes.
+class _PartLayout:
+    """A part as numbers of code: `heads` are where those of functions are to be.
+
+    To each number the one of some bases is added: 0, where its fresh vector registers and its general registers begin,
+    then the registers of the vectors that it takes.
     """
 
-    words: NDArray[np.uint32]
-    bases: NDArray[np.intp]
+    def __init__(self, part: RecordedPart) -> None:
+        heads, words = list[int](), list[tuple[int, int]]()
+        for _, registers in part.instructions:
+            heads.append(len(words))
+            words.append((0, 0))
+            for register in registers:
+                if register >= GENERAL:
+                    words.append((register - GENERAL, 2))
+                else:
+                    words.append((register - part.taken, 1) if register >= part.taken else (0, 3 + register))
+        table = np.array(words, np.uint32).reshape(-1, 2)
+        self.heads, self.words, self.bases = np.array(heads, np.intp), table[:, 0], table[:, 1].astype(np.intp)
 
+    def code(self, numbers: Sequence[int]) -> NDArray[np.uint32]:
+        """The numbers, with those of functions."""
+        words = self.words.copy()
+        words[self.heads] = numbers
+        return words
 
-def _part_code(part: RecordedPart, steps: Steps, numbers: dict[Pattern, int]) -> _PartCode:
-    words = list[tuple[int, int]]()
-    for pattern, registers in steps.instructions:
-        words.append((numbers[pattern], 0))
-        for register in registers:
-            if register >= GENERAL:
-                words.append((register - GENERAL, 2))
-            else:
-                words.append((register - part.taken, 1) if register >= part.taken else (0, 3 + register))
-    table = np.array(words, np.int64).reshape(-1, 2)
-    return _PartCode(table[:, 0].astype(np.uint32), table[:, 1].astype(np.intp))
+    def placed(self, code: NDArray[np.uint32], bases: Sequence[int]) -> bytes:
+        """The numbers with these bases."""
+        return (code + np.array(bases, np.uint32)[self.bases]).tobytes()
 
 
 class SequenceEngine:
@@ -191,7 +200,8 @@ class SequenceEngine:
         self._sites, self._version = create_string_buffer(0), 0
         self._met: set[Pattern] = set()
         self._parts: dict[Hashable, RecordedPart | None] = {}
-        self._codes: dict[Steps, _PartCode] = {}
+        self._layouts: dict[RecordedPart, _PartLayout] = {}
+        self._codes: dict[Steps, NDArray[np.uint32]] = {}
         self._patience = self._left = PATIENCE if patience is None else patience
 
     def interpreted(self, pattern: Pattern) -> bool:
@@ -223,21 +233,26 @@ class SequenceEngine:
         key = function, given.key
         if key not in self._parts:
             if len(self._parts) == _MOST_PARTS:
-                self._parts.clear()
-                self._codes.clear()
+                for kept in (self._parts, self._layouts, self._codes):
+                    kept.clear()
             try:
-                self._parts[key] = record(function, arguments, program)
+                self._parts[key] = recorded = record(function, arguments, program)
+                self._met.update(recorded.patterns)
             except Unrecordable:
                 self._parts[key] = None
         return self._parts[key]
 
-    def code(self, part: RecordedPart, steps: Steps) -> _PartCode | None:
+    def code(self, part: RecordedPart, steps: Steps, bases: Sequence[int]) -> bytes | None:
         """A part as what is noted of its instructions; None while the library lacks one of them."""
+        if part not in self._layouts:
+            self._layouts[part] = _PartLayout(part)
+        layout = self._layouts[part]
         if steps not in self._codes:
-            if any(pattern not in self.numbers for pattern, _ in steps.instructions):
+            try:
+                self._codes[steps] = layout.code([self.numbers[pattern] for pattern in steps.patterns])
+            except KeyError:
                 return None
-            self._codes[steps] = _part_code(part, steps, self.numbers)
-        return self._codes[steps]
+        return layout.placed(self._codes[steps], bases)
 
     def run(self, registers: OpenRegisters, code: array[int], at: int) -> Settled:
         """Execute what is noted in `code` from number `at` on, as far as C has it."""
@@ -283,6 +298,12 @@ class CompiledProgram(OpenProgram):
         if exception[1] is None or isinstance(exception[1], Exception):
             self.settle()
 
+    @property
+    def saturated(self) -> bool:
+        """As that of any program, of what is noted too."""
+        self.settle()
+        return super().saturated
+
     def run(self, pattern: Pattern, registers: tuple[int, ...]) -> None:
         """Note one instruction, or execute it where C does not have it."""
         number = self._numbers.get(pattern)
@@ -321,14 +342,14 @@ class CompiledProgram(OpenProgram):
                 return bases[2] + register - GENERAL
             return bases[3 + register] if register < part.taken else bases[1] + register - part.taken
 
-        code = self._engine.code(part, steps)
+        code = self._engine.code(part, steps, bases)
         if code is None:
-            for pattern, numbers in steps.instructions:
+            for pattern, (_, numbers) in zip(steps.patterns, part.instructions, strict=True):
                 self.run(pattern, tuple(map(placed, numbers)))
         else:
             self._code.extend(self._noted)
             self._noted = []
-            self._code.frombytes((code.words + np.array(bases, np.uint32)[code.bases]).tobytes())
+            self._code.frombytes(code)
             if len(self._code) > _MOST_NOTED:
                 self.settle()
         return part.results(given.pointers, lambda kind, register: self.value(kind, placed(register)))
