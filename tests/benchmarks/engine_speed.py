@@ -1,6 +1,7 @@
 """How fast the compiled engine runs kernels beside bare Unicorn, and how soon it begins: medians, ratios of one run.
 
-Unicorn has no hook here: nothing is counted, noted or compared.  Processor time is measured.
+Unicorn has no hook here: nothing is counted, noted or compared.  Processor time is measured.  At last what the programs
+of layers gain by their parts, which are recorded once and repeated.
 
 make bench
 """
@@ -18,17 +19,21 @@ import unicorn
 from benchmarks.interrupt import LOOP, map_loop, seconds_to_end
 from benchmarks.machine_speed import prepared
 
+from isa.acle.program import OpenProgram
 from sim import Emulator, Machine
+from sim.call.call import ProgramKernel
 from sim.call.caller import RETURN_ADDRESS, Call, Caller
 from sim.call.guards.undefined_bytes import SeededBytes
-from sim.check.vectors import make_vectors
+from sim.check.vectors import call_seed, make_vectors
 from sim.kernels import Inputs
 from sim.kernels.kernel import Kernel, built_in_kernel
+from sim.machine.compiled.sequence import CompiledProgram
 from sim.toolchain.compilers import build
 from sim.toolchain.image import Image
 
 RUNS, ENOUGH = 5, 200_000
 QUANTIZE_DOWN = built_in_kernel("quantize_down")
+LAYERS, LANES = ("conv2d", "depthwise_conv2d", "fully_connected"), 20_000
 NAMES = ("quantize_down", "quantized_multiplier", "requantize", "quantized_add", "offset_contribution", "transpose1xw")
 
 
@@ -125,6 +130,21 @@ def end() -> float:
     return seconds_to_end(machine.run)
 
 
+def on_program(kernel: Kernel) -> tuple[int, float, float]:
+    """Instructions of a kernel's program on all vectors of a check, and its seconds: parts repeated, parts called."""
+    vectors, program = make_vectors(kernel, LANES, 1), ProgramKernel(kernel)
+
+    def run() -> int:
+        calls = enumerate(vectors.inputs)
+        return sum(
+            program.call(kernel.arguments(one), call_seed(vectors, number)).instructions for number, one in calls
+        )
+
+    repeated = seconds(run, 1)
+    with patch.object(CompiledProgram, "perform", OpenProgram.perform):
+        return run(), repeated, seconds(run, 1)
+
+
 def main() -> None:
     print(f"{'instructions per second':48}{'compiled':>16}{'bare Unicorn':>16}{'ratio':>8}")
     for source, level in ((QUANTIZE_DOWN.sources[0], "O2"), (QUANTIZE_DOWN.sources[1], "O0")):
@@ -143,6 +163,9 @@ def main() -> None:
                 print(line(f"call of {count:,}, {name} {source.name} -{level}", count, mine, bare))
     for level, found in ratios.items():
         print(f"median of the calls at -{level}: {median(found):.2f}")
+    print(f"{'instructions of programs per second':48}{'repeated':>16}{'called':>16}{'ratio':>8}")
+    for name in LAYERS:
+        print(line(f"{name}, {LANES:,} random lanes", *on_program(built_in_kernel(name))))
 
 
 if __name__ == "__main__":

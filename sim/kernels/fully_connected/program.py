@@ -124,7 +124,7 @@ def load_numbers(numbers: ElementPointer, count: int) -> VectorValue:
 def with_products(
     sums: list[VectorValue], data: LayerBytes, bytes_: ElementPointer, weights: list[ElementPointer], length: int
 ) -> list[VectorValue]:
-    """Each sum with the products of `length` bytes with a column's weights, the last with the bytes; four parts each."""
+    """Each sum with products of `length` bytes with a column's weights, the last with the bytes; four parts each."""
     *products, of_bytes = sums
     ones = vdupq_n_s8(1)
     end = length - length % STEP

@@ -324,7 +324,7 @@ class CompiledProgram(OpenProgram):
         try:
             given = taken(arguments)
             recorded = self._engine.part(part, arguments, given, self)
-        except Exception:  # noqa: BLE001  # what it raises it raises again below, behind what it does until then
+        except Exception:  # what it raises it raises again below, behind what it does until then
             recorded = None
         return part(*arguments) if recorded is None else self._repeat(recorded, given)
 
