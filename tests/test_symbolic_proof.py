@@ -16,11 +16,12 @@ from sim.check.check import Job
 from sim.kernels.inputs import numbers_of
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.names import kernel_names
-from sim.symbolic import proof
 from sim.symbolic.kernel_proof import KernelProof
 from sim.symbolic.numbers.elementwise import settled
 from sim.symbolic.numbers.tracing import Untraceable
-from sim.symbolic.proof import Prover, WronglyTraced
+from sim.symbolic.proof import Prover
+from sim.symbolic.proving.rehearsal import WronglyTraced
+from sim.symbolic.proving.substitution import Substitution
 from sim.symbolic.reference import traced_reference
 from sim.symbolic.shapes import NoShape, shapes_of
 from sim.toolchain.objects import open_image
@@ -90,8 +91,8 @@ def test_a_fault_in_the_reference_that_one_number_meets_is_refuted() -> None:
 
 
 def test_a_fault_in_what_simplifies_is_met_before_anything_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = proof.Prover._with
-    monkeypatch.setattr(proof.Prover, "_with", lambda self, lane, by: settled(right(self, lane, by) + 1))
+    right = Substitution.of
+    monkeypatch.setattr(Substitution, "of", lambda self, lane, by: settled(right(self, lane, by) + 1))
     with pytest.raises(WronglyTraced, match=r"ways hold|is not what it is when it is run"):
         proved(QUANTIZE)
 
@@ -146,9 +147,11 @@ def test_every_reference_is_traced_or_it_is_said_why_not(name: str) -> None:
                 traced_reference(kernel, example, KNOWN)
 
 
-def test_a_length_that_a_kernel_cannot_have_is_named() -> None:
-    with pytest.raises(NoShape, match="no input set of length 7"):
+def test_a_length_that_a_kernel_cannot_have_is_named_with_those_that_there_are() -> None:
+    with pytest.raises(NoShape, match=r"no input set of length 7: give some of 0,16\.\.17,21,32\.\.33,37,"):
         shapes_of(built_in_kernel("transpose1xw"), [7])
+    with pytest.raises(NoShape, match=r"no input set of length 1: give some of 0,16,32,48 by --lengths$"):
+        shapes_of(built_in_kernel("matrix_product"), [1, 16])
 
 
 def test_numbers_that_stay_as_they_are_in_the_example_are_told() -> None:

@@ -11,45 +11,33 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
-from itertools import product
 from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
 
-from isa.errors import MISSING, LanewiseError
-from isa.evaluate.exact import Evaluation
-from isa.lane import Constant, Floating, Lane, Place, Read, constant, operands_first, walk
+from isa.errors import LanewiseError
+from isa.lane import Floating, Lane, Place, constant, walk
 from sim.call.call import CompiledKernel, Implementation, ProgramKernel
-from sim.kernels.input_tree import Where
 from sim.kernels.inputs import edited
 from sim.kernels.kernel import Inputs, Kernel
-from sim.prove.claim import Outcome, any_of
-from sim.symbolic.call import ADDRESS, PLACED, UNDEFINED, Path, SymbolicCall, SymbolicProgramCall, input_leaf
+from sim.prove.claim import any_of
+from sim.symbolic.call import PLACED, Path, SymbolicCall, SymbolicProgramCall, input_leaf
 from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
 from sim.symbolic.kernel_proof import BuildProof, KernelProof, OutputElement, Shape, Unproved
 from sim.symbolic.loops.proof import any_length_questions
 from sim.symbolic.numbers.elementwise import less, negated, settled
 from sim.symbolic.numbers.floats import format_of, is_floating
-from sim.symbolic.numbers.known_names import UNINITIALISED
 from sim.symbolic.numbers.tracing import Untraceable
-from sim.symbolic.reference import ReferenceCase, TracedReference, name_of, traced_reference
+from sim.symbolic.proving.by_value import ValueByValue
+from sim.symbolic.proving.counter_examples import in_words, unproved
+from sim.symbolic.proving.rehearsal import is_undefined, rehearse
+from sim.symbolic.proving.substitution import Substitution, argument_lanes
+from sim.symbolic.proving.trial import wrong_call
+from sim.symbolic.reference import ReferenceCase, TracedReference, traced_reference
 from sim.symbolic.rules.floating import but_for_nans
 from sim.symbolic.simplify import SIMPLIFIER
-from sim.symbolic.trial import NumbersOfInputs, wrong_call
 from sim.toolchain.image import Image
-
-MOST_VALUES = 64
-"""A number of so few values is taken value by value."""
-MOST_QUESTIONS = 1024
-"""So many questions at most come of one by that, but where it was asked for."""
-_MOST_SAID = 12
-
-
-class WronglyTraced(LanewiseError):
-    """Lanes that are not what is computed: a fault of lanewise, for which nothing may be said to be proved."""
-
-    exit_code = MISSING
 
 
 @dataclass
@@ -65,9 +53,9 @@ class Prover:
     """Proves builds of one kernel in shapes.
 
     `builds` are linked code by the name of the build, and None for the program of intrinsics.  `each` gives the values
-    of numbers that are taken one by one; numbers of a domain of up to `MOST_VALUES` are without being named.  `known`
-    names numbers that stay as they are in the example.  One question may take `seconds`; `jobs` are asked at once;
-    `kept_in` keeps answers.  With `same` builds are compared with the first of them, on the inputs that the reference
+    of numbers that are taken one by one; numbers of few values are without being named.  `known` names
+    numbers that stay as they are in the example.  One question may take `seconds`; `jobs` are asked at once; `kept_in`
+    keeps answers.  With `same` builds are compared with the first of them, on the inputs that the reference
     takes; with `any_length` they are proved for all lengths besides, where that can be done.  `symbols` are the
     functions of builds that have another than the kernel's.
     """
@@ -82,14 +70,15 @@ class Prover:
         self._kernels = {name: replace(kernel, symbol=symbol) for name, symbol in (symbols or {}).items()}
         self._first: dict[tuple[int, int], Mapping[str, list[Lane]]] = {}
         self._beside, self._tried_kernel = "the reference", kernel
-        self._each, self._known, self._any_length = each, known, any_length
+        self._known, self._any_length = known, any_length
         self._seconds, self._jobs, self._kept_in, self._advance = seconds, jobs, kept_in, advance
-        self._substituted: dict[object, dict[Lane, Lane]] = {}
+        self._substitution = Substitution()
+        self._by_value = ValueByValue(each, self._substitution)
         self._pairs: dict[tuple[Lane, Lane, Lane], _Pair] = {}
         self._suspected: dict[tuple[str, int], dict[str, Equality]] = {}
         self._given_of: dict[tuple[Lane, Lane], Lane] = {}
         if each:
-            shapes = [shape._replace(example=edited(shape.example, self._asked_about)) for shape in shapes]
+            shapes = [shape._replace(example=edited(shape.example, self._by_value.asked_about)) for shape in shapes]
         self.proof = KernelProof(shapes=shapes, builds=[BuildProof(build=name) for name in builds], same=same)
 
     def run(self) -> KernelProof:
@@ -122,8 +111,8 @@ class Prover:
             self.proof.known |= traced.known
             found.append((number, traced))
             self.proof.refused_inputs |= traced.refused > 0
-            few = {name: self._values(lane) for name, lane in _scalars(traced).items() if self._values(lane)}
-            self.proof.each = {**self.proof.each, **few}
+            self._by_value.meet(traced)
+            self.proof.each = self._by_value.each
         return found
 
     def _reference(self, shape: Shape) -> TracedReference:
@@ -135,21 +124,6 @@ class Prover:
                 raise
             self.proof.reference_not_asked = str(error)
             return traced_reference(self._kernel, shape.example, self._known, with_outputs=False)
-
-    def _chosen(self, name: str) -> Sequence[int] | None:
-        return self._each.get(name, self._each.get(name.rpartition(".")[2]))
-
-    def _asked_about(self, where: Where, number: Any) -> Any:
-        """A number of an example, or one of those that are asked about in its place."""
-        values = self._chosen(name_of(where))
-        return number if not values or number in values else type(number)(values[0])
-
-    def _values(self, lane: Read) -> Sequence[int]:
-        """The values of a number that is taken value by value; none of one that is not."""
-        chosen = self._chosen(lane.place.file.removeprefix("in."))
-        if chosen is not None:
-            return [value for value in chosen if lane.low <= value <= lane.high]
-        return range(lane.low, lane.high + 1) if lane.high - lane.low < MOST_VALUES else ()
 
     def _collect(
         self, build: BuildProof, image: Image | None, references: Sequence[tuple[int, TracedReference]]
@@ -173,7 +147,7 @@ class Prover:
             except LanewiseError as error:
                 build.refused.append(f"{shape.name}: {error}")
             else:
-                self._rehearse(build, numbers, reference, paths)
+                rehearse(self._kernel, build, numbers, reference, paths, self._substitution)
             for path in paths:
                 build.instructions += path.instructions
                 for at, names in path.branches.items():
@@ -195,9 +169,9 @@ class Prover:
     def _stopped(self, reference: TracedReference, conditions: Sequence[Lane]) -> Iterator[Equality]:
         """That no input goes where a build was not followed, which some input does."""
         for case in reference.cases if conditions else ():
-            by, given = self._leaves(reference, case), case.given
+            by, given = argument_lanes(self._kernel, reference, case), case.given
             for condition in conditions:
-                given = SIMPLIFIER.computed("and", given, self._with(SIMPLIFIER.simplified(condition), by))
+                given = SIMPLIFIER.computed("and", given, self._substitution.of(SIMPLIFIER.simplified(condition), by))
             yield Equality(SIMPLIFIER.number(1), SIMPLIFIER.number(0), given)
 
     def _try(
@@ -207,7 +181,7 @@ class Prover:
         """Run a build that is not followed, or does what no caller may find: inputs that show it refute it."""
         if wrong := wrong_call(self._tried_kernel, called, reference, suspected, self._beside):
             element = OutputElement(build.build, shape, wrong.output, wrong.number)
-            reason = f"{_in_words(reference, wrong.values) or 'the example'}: {wrong.reason}"
+            reason = f"{in_words(reference, wrong.values) or 'the example'}: {wrong.reason}"
             build.failures.append(
                 Unproved(
                     element=element, elements=1, outcome="counter-example", reason=reason, inputs=wrong.inputs,
@@ -217,7 +191,7 @@ class Prover:
 
     def _taken(self, reference: TracedReference) -> Lane:
         """1 where the single numbers of the call are those of an input that is asked about and the reference takes."""
-        scalars = _scalars(reference)
+        scalars = reference.scalars
         asked_about = [
             negated(less(scalars[name], constant(min(values)))) & less(scalars[name], constant(max(values) + 1))
             for name, values in self.proof.each.items()
@@ -230,44 +204,11 @@ class Prover:
             cases.append(reduce(lambda a, b: settled(a & b), [*asked_about, *same], case.given))
         return SIMPLIFIER.simplified(any_of(cases))
 
-    def _rehearse(
-        self, build: BuildProof, called: Implementation, reference: TracedReference, paths: Sequence[Path]
-    ) -> None:
-        """Compare lanes with numbers: those of the example, of the machine's call and of the reference's.
-
-        A fault in what traces or simplifies is met here, before anything is said to be proved.
-        """
-        addresses = {place: at for path in paths for place, at in path.addresses.items()}
-        evaluation = Evaluation(NumbersOfInputs({**addresses, **reference.values()}))
-        cases = [case for case in reference.cases if evaluation.value(case.given)]
-        if len(cases) != 1:
-            raise WronglyTraced(f"{len(cases)} cases of the reference hold for one input set")
-        wanted = self._kernel.expected(reference.example)
-        arguments = self._kernel.arguments(reference.example)
-        made, elsewhere = (next(iter(called.call(arguments, seed).outputs.values())) for seed in (PLACED, PLACED + 1))
-        if any(made[name].tobytes() != elsewhere[name].tobytes() for name in made):
-            build.faults.append(
-                "what it leaves is another where arrays lie elsewhere, or bytes that nobody defines differ"
-            )
-        by = self._leaves(reference, cases[0])
-        taken = [path for path in paths if evaluation.value(self._with(path.condition, by))]
-        if len(taken) != 1:
-            raise WronglyTraced(f"{build.build}: {len(taken)} ways hold for one input set")
-        for what, lanes, numbers in (
-            ("the reference", cases[0].outputs, wanted),
-            (build.build, {n: [self._with(lane, by) for lane in of] for n, of in taken[0].outputs.items()}, made),
-        ):
-            for name, elements in lanes.items():
-                if build.faults or any(_is_undefined(lane) for lane in elements):
-                    continue
-                if not _are_numbers([evaluation.value(lane) for lane in elements], numbers[name]):
-                    raise WronglyTraced(f"{what}: traced, {name} is not what it is when it is run")
-
     def _pair(
         self, build: BuildProof, shape: int, reference: TracedReference, which: int, case: ReferenceCase, path: Path
     ) -> None:  # fmt: skip
-        by = self._leaves(reference, case)
-        condition = self._with(path.condition, by)
+        by, put = argument_lanes(self._kernel, reference, case), self._substitution.of
+        condition = put(path.condition, by)
         given = self._given_of.get((case.given, condition))
         if given is None:
             given = case.given & condition
@@ -276,14 +217,14 @@ class Prover:
                     given = given & negated(less(lane, constant(leaf.low))) & less(lane, constant(leaf.high + 1))
                     self.proof.refused_inputs = True
             given = self._given_of[case.given, condition] = SIMPLIFIER.simplified(settled(given))
-        lost = [Equality(self._with(now, by), self._with(was, by), given) for was, now in path.lost]
+        lost = [Equality(put(now, by), put(was, by), given) for was, now in path.lost]
         suspected = self._suspected.setdefault((build.build, shape), {})
         for question in lost:
             if question.one is not question.other:
                 suspected.setdefault("a register", question)
         outputs = case.outputs
         if self._same and build is self.proof.builds[0]:
-            self._first[shape, which] = {n: [self._with(x, by) for x in of] for n, of in path.outputs.items()}
+            self._first[shape, which] = {n: [put(x, by) for x in of] for n, of in path.outputs.items()}
             return
         if self._same:
             if (shape, which) not in self._first:
@@ -301,8 +242,8 @@ class Prover:
         for name, lanes in outputs.items():
             dtype = types.get(name, np.dtype(self._kernel.signature.returns or "i8"))
             for index, (lane, wanted) in enumerate(zip(path.outputs[name], lanes, strict=True)):
-                made = self._with(lane, by)
-                if _is_undefined(made):  # a fault says so
+                made = put(lane, by)
+                if is_undefined(made):  # a fault says so
                     suspected.setdefault("undefined bytes", Equality(made, wanted, given))
                     build.elements += 1
                     continue
@@ -316,25 +257,6 @@ class Prover:
                 pair.elements.append(OutputElement(build.build, shape, name, index))
                 build.elements += 1
 
-    def _leaves(self, reference: TracedReference, case: ReferenceCase) -> dict[Lane, Lane]:
-        """What stands for each number of the arguments: the lane that the reference's inputs make it."""
-        by: dict[Lane, Lane] = {}
-        for name in reference.unknown_arguments:
-            for index, lane in enumerate(case.arguments[name]):
-                leaf = SIMPLIFIER.simplified(input_leaf(self._kernel, name, index))
-                if leaf is not lane:
-                    by[leaf] = lane
-        return by
-
-    def _with(self, lane: Lane, by: Mapping[Lane, Lane]) -> Lane:
-        """The lane with its leaves replaced, in its one form."""
-        if not by:
-            return lane
-        known = self._substituted.setdefault(tuple(by.items()), dict(by))
-        for node in operands_first([lane], known):
-            known[node] = SIMPLIFIER.again(node, [known[arg] for arg in node.args])
-        return known[lane]
-
     def _decide(self) -> None:
         """Ask what the form does not decide, once for each question that is another."""
         builds = {build.build: build for build in self.proof.builds}
@@ -347,11 +269,11 @@ class Prover:
                 continue
             alike.setdefault(self._kind(pair.question), []).append(pair)
         questions: dict[tuple[Hashable, int], Equality] = {}
-        constants: dict[tuple[Hashable, int], dict[Lane, Lane]] = {}
+        chosen: dict[tuple[Hashable, int], dict[Place, int]] = {}
         waiting: dict[Hashable, int] = {}
         for key, pairs in alike.items():
-            for number, (question, by) in enumerate(self._expanded(pairs[0].question)):
-                questions[key, number], constants[key, number] = question, by
+            for number, (question, values) in enumerate(self._by_value.questions(pairs[0].question)):
+                questions[key, number], chosen[key, number] = question, values
             waiting[key] = number + 1
         self.proof.questions = len(questions)
         failed: dict[Hashable, Unproved] = {}
@@ -368,7 +290,8 @@ class Prover:
             if answer.finding.outcome != "proved":
                 known = failed.get(key)
                 if known is None or known.outcome == "unknown" != answer.finding.outcome:
-                    failed[key] = self._failure(alike[key], answer, constants[name])
+                    elements = [element for pair in alike[key] for element in pair.elements]
+                    failed[key] = unproved(elements, alike[key][0].reference, answer, chosen[name])
             elif waiting[key] == 0 and key not in failed:
                 for pair in alike[key]:
                     for element in pair.elements:
@@ -412,7 +335,7 @@ class Prover:
         questions = {
             (kind, number): part
             for kind, (question, _) in of_builds.items()
-            for number, (part, _) in enumerate(self._expanded(question))
+            for number, (part, _) in enumerate(self._by_value.questions(question))
         }
         waiting = dict.fromkeys(questions)
 
@@ -435,49 +358,11 @@ class Prover:
     def _count(self, how: str) -> None:
         self.proof.ways[how] = self.proof.ways.get(how, 0) + 1
 
-    def _is_each(self, lane: Read) -> bool:
-        return lane.place.file.removeprefix("in.") in self.proof.each
-
     def _kind(self, question: Equality) -> Hashable:
         """What a question is but for the names of its inputs, and which of these are taken value by value."""
         found = asked(question)
-        return found.key, tuple((k, lane.place.file) for k, lane in enumerate(found.inputs) if self._is_each(lane))
-
-    def _expanded(self, question: Equality) -> Iterator[tuple[Equality, dict[Lane, Lane]]]:
-        """The question with each of the values of the numbers that are taken value by value."""
-        leaves, ways = list[Read](), 1
-        for leaf in (n for n in operands_first(question) if isinstance(n, Read) and self._is_each(n)):
-            name = leaf.place.file.removeprefix("in.")
-            ways *= len(self.proof.each[name])
-            if ways <= MOST_QUESTIONS or name in self._each or name.rpartition(".")[2] in self._each:
-                leaves.append(leaf)
-            else:  # for the solver as it is
-                ways //= len(self.proof.each[name])
-        for values in product(*(self.proof.each[leaf.place.file.removeprefix("in.")] for leaf in leaves)):
-            by: dict[Lane, Lane] = {leaf: SIMPLIFIER.number(value) for leaf, value in zip(leaves, values, strict=True)}
-            yield Equality(*(self._with(lane, by) for lane in question)), by
-
-    def _failure(self, pairs: Sequence[_Pair], answer: Answer, constants: Mapping[Lane, Lane]) -> Unproved:
-        pair = pairs[0]
-        values = dict(answer.values)
-        values |= {
-            leaf.place: n.low for leaf, n in constants.items() if isinstance(leaf, Read) and isinstance(n, Constant)
-        }
-        outcome: Outcome = answer.finding.outcome
-        by_place = outcome == "counter-example" and any(place.file.startswith(ADDRESS) for place in answer.values)
-        inputs = pair.reference.input_set(values) if outcome == "counter-example" and not by_place else None
-        names = _in_words(pair.reference, values)
-        reason = names if inputs is not None else answer.finding.reason
-        if by_place:
-            where = [
-                f"{place.file} = {number:#x}" for place, number in values.items() if place.file.startswith(ADDRESS)
-            ]
-            outcome, reason = "unknown", f"it depends on where arrays lie: {', '.join([*sorted(where), names])}"
-        elements = sum(len(one.elements) for one in pairs)
-        return Unproved(
-            element=pair.elements[0], elements=elements, outcome=outcome, reason=reason, inputs=inputs,
-            seconds=answer.finding.seconds,
-        )  # fmt: skip
+        by_value = ((k, lane.place.file) for k, lane in enumerate(found.inputs) if self._by_value.takes(lane))
+        return found.key, tuple(by_value)
 
 
 def _of_children() -> float:
@@ -492,44 +377,6 @@ def _of_build(failure: Unproved, elements: Sequence[OutputElement], is_its_own: 
     return replace(failure, element=first, elements=len(elements))
 
 
-def _are_numbers(lanes: Sequence[int], numbers: np.ndarray[Any, Any]) -> bool:
-    """Whether lanes are the numbers of an array; which NaN one is does not count."""
-    if numbers.dtype.kind != "f":
-        return list(lanes) == [int(number) for number in numbers.flat]
-    bits = np.array(lanes, f"u{numbers.dtype.itemsize}")
-    made, flat = bits.view(numbers.dtype), numbers.ravel()
-    return bool(np.all((bits == flat.view(bits.dtype)) | (np.isnan(made) & np.isnan(flat))))
-
-
-def _is_undefined(lane: Lane) -> bool:
-    undefined = (UNDEFINED, UNINITIALISED)
-    return any(isinstance(node, Read) and node.place.file.startswith(undefined) for node in operands_first([lane]))
-
-
-def _scalars(traced: TracedReference) -> dict[str, Read]:
-    """The unknown numbers that are no elements of arrays, by name."""
-    found = {}
-    for where, lane in traced.inputs.items():
-        if lane.place.file == f"in.{name_of(where)}":
-            found[name_of(where)] = lane
-    return found
-
-
 def _outputs_of(kernel: Kernel, called: Implementation, inputs: Inputs) -> Mapping[str, Any]:
     """What a build that others are compared with leaves, as a golden reference would return it."""
     return next(iter(called.call(kernel.arguments(inputs), PLACED).outputs.values()))
-
-
-def _in_words(reference: TracedReference, values: Mapping[Place, int]) -> str:
-    """Numbers of inputs by their names, those that are not 0 of more than a dozen, and how many more there are."""
-    single = {lane.place for lane in _scalars(reference).values()}
-    inputs = {lane.place for lane in reference.inputs.values()}
-    said = sorted(place for place in values if place in inputs)
-    if len(said) > _MOST_SAID:
-        said = [place for place in said if values[place]][:_MOST_SAID] or said[:_MOST_SAID]
-    words = [
-        f"{place.file.removeprefix('in.')}{'' if place in single else f'[{place.index}]'} = {values[place]}"
-        for place in said
-    ]
-    rest = [values[place] for place in values if place in inputs and place not in said]
-    return ", ".join(words) + (f" and {len(rest)} {'more' if any(rest) else 'that are 0'}" if rest else "")

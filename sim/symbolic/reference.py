@@ -71,6 +71,12 @@ class TracedReference:
     refused: int
     unknown_arguments: frozenset[str]
 
+    @property
+    def scalars(self) -> dict[str, Read]:
+        """The unknown numbers that are no elements of arrays, by name."""
+        named = ((name_of(where), lane) for where, lane in self.inputs.items())
+        return {name: lane for name, lane in named if lane.place.file == f"in.{name}"}
+
     def values(self) -> dict[Place, int]:
         """The numbers of the example by the inputs that stand for them."""
         found = numbers_of(self.example)

@@ -23,7 +23,7 @@ _SEED: Final = 1
 
 
 class NoShape(LanewiseError):
-    """A length in which a kernel has no input set; the message names it."""
+    """A length in which a kernel has no input set; the message names it, and those that there are."""
 
 
 def shapes_of(kernel: Kernel, lengths: Collection[int]) -> list[Shape]:
@@ -31,7 +31,8 @@ def shapes_of(kernel: Kernel, lengths: Collection[int]) -> list[Shape]:
 
     The length of an input set is that of its arrays' rows; with a `sample` of the kernel's own, the last extent of its
     outputs, or of its inputs where it gives one number.  Where there are several lengths, or numbers of rows, they are
-    alike in one shape and unlike in another.  Raises NoShape for one that the kernel cannot have.
+    alike in one shape and unlike in another.  Raises NoShape for one that the kernel cannot have, with
+    those that it has.
     """
     found: dict[object, Shape] = {}
     candidates = list(_candidates(kernel, lengths))
@@ -50,7 +51,8 @@ def shapes_of(kernel: Kernel, lengths: Collection[int]) -> list[Shape]:
                         _add(found, length, shorter)
                         break
     if missing := set(lengths) - {shape.length for shape in found.values()}:
-        raise NoShape(f"{kernel.title} has no input set of length {min(missing)}: give others by --lengths")
+        given = _in_runs({shape.length for shape in found.values()}.union(length for length, _ in candidates))
+        raise NoShape(f"{kernel.title} has no input set of length {min(missing)}: give some of {given} by --lengths")
     return sorted(found.values(), key=lambda shape: shape.length)
 
 
@@ -74,6 +76,17 @@ def _candidates(kernel: Kernel, lengths: Collection[int]) -> Iterator[tuple[int,
     rng = np.random.default_rng(_SEED)
     for example in (*kernel.corners(), *(kernel.sample(rng) for _ in range(_DRAWN))):
         yield _length(kernel, example), example
+
+
+def _in_runs(lengths: Collection[int]) -> str:
+    """Lengths as --lengths takes them, such as 0..17,64."""
+    runs: list[list[int]] = []
+    for length in sorted(lengths):
+        if runs and runs[-1][-1] == length - 1:
+            runs[-1] = [runs[-1][0], length]
+        else:
+            runs.append([length])
+    return ",".join("..".join(map(str, run)) for run in runs)
 
 
 def _length(kernel: Kernel, example: Inputs) -> int:

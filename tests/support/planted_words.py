@@ -20,7 +20,8 @@ from sim.call.kernel_image import open_kernel
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel
 from sim.symbolic import machine
 from sim.symbolic.kernel_proof import Shape
-from sim.symbolic.proof import Prover, WronglyTraced
+from sim.symbolic.proof import Prover
+from sim.symbolic.proving.rehearsal import WronglyTraced
 from sim.symbolic.reference import TracedReference, traced_reference
 from sim.symbolic.shapes import shapes_of
 from sim.toolchain.image import Image

@@ -1,0 +1,1 @@
+"""What proofs of builds are made of, step by step."""
