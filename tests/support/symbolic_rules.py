@@ -67,7 +67,16 @@ PRODUCTS = tuple(
     for one, other, third in itertools.permutations((X, Y, Z))
 )
 COMPARED = tuple(_single("compare", *operands, to=U4) for operands in itertools.permutations((X, Y, Z), 2))
+
+
+def cut_quotient(a: Lane | int, divisor: int) -> Lane:
+    """a / divisor in single precision, of integers, rounded and then cut to an integer."""
+    one, other = (FloatOperation("from_integer", Int(32, signed=True), F32)(n, fpcr=0) for n in (a, divisor))
+    return FloatOperation("to_integer", F32, Int(32, signed=True), "zero")(_single("divide", one, other), fpcr=0)
+
+
 FLOATING: tuple[Lane, ...] = (
+    *(cut_quotient(A, divisor) for divisor in (3, -2, 1)),
     FloatOperation("convert", F32, F64)(FROM_C, fpcr=0),
     *PRODUCTS,
     *(_single("add", FROM_C, X), _single("add", X, FROM_C), _single("multiply", 0xBF800000, X)),

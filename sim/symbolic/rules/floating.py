@@ -75,6 +75,41 @@ def integer_made_longer(s: Simplifier, node: Floating) -> Lane | None:
 
 
 @rule("floating")
+def quotient_of_integers(s: Simplifier, node: Floating) -> Lane | None:
+    """A quotient of integers a and d, rounded and cut to an integer, is their quotient where |a| + |d| <= 2^p.
+
+    p is how many bits a significand has.  Rounded to nearest, a / d reaches the next whole number n only where it lies
+    less than n 2^-p below; but n - |a / d| >= 1 / |d|, and n |d| <= |a| + |d|.  So cutting gives what was below n.
+    """
+    match node:
+        case Floating(
+            FloatOperation("to_integer", of, to, "zero", 0),
+            (
+                Floating(
+                    FloatOperation("divide", rounding="fpcr"),
+                    (Floating(FloatOperation("from_integer", fraction_bits=0), (a,)), by),
+                    Constant(0),
+                ),
+            ),
+        ) if isinstance(of, Float) and isinstance(to, Int):
+            divisor = _integer(by, of)
+            if not divisor or max(-a.low, a.high) + abs(divisor) > 1 << (of.fraction_bits + 1):
+                return None
+            quotient = s.computed("divide", a, divisor)
+            return quotient if to.holds(quotient) else None
+    return None
+
+
+def _integer(number: Lane, format: Float) -> int | None:
+    """The integer that a known floating-point number is; None for another, and for one that is not known."""
+    if number.value is None:
+        return None
+    whole = compute(FloatOperation("to_integer", format, Int(32, True), "zero"), (number.value,), 0)[0]
+    back = compute(FloatOperation("from_integer", Int(32, True), format), (whole,), 0)[0]
+    return whole if back == number.value else None
+
+
+@rule("floating")
 def operands_in_order(s: Simplifier, node: Floating) -> Lane | None:
     """Terms and factors in order, where one of them is no NaN."""
     swapped = _in_order(s, node, nans_count=True)
