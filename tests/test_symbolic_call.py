@@ -74,12 +74,31 @@ def test_a_kernel_leaves_on_symbols_what_it_leaves_on_numbers(source: str, level
 
 
 def test_an_address_that_depends_on_data_is_refused_with_its_line() -> None:
-    _, call = kernel_of(
-        "void tried(const int *x, int *out) {\n out[0] = x[x[1] & 3];\n out[1] = out[2] = out[3] = 0; }"
-    )
-    with pytest.raises(NotFollowed, match="the address that it reads depends on data") as caught:
+    _, call = kernel_of("void tried(const int *x, int *out) {\n out[0] = x[x[1]];\n out[1] = out[2] = out[3] = 0; }")
+    with pytest.raises(NotFollowed, match=r"the address that it reads depends on data$") as caught:
         call.traced({"x": np.zeros(4, np.int32)}, {"x"})
     assert caught.value.line.endswith(":2")
+
+
+def test_a_load_of_one_of_a_table_is_what_the_index_chooses() -> None:
+    _, call = kernel_of(
+        "static const short table[8] = {7, -3, 11, 2, 5, -1, 0, 4};\nvoid tried(const int *x, int *out) {"
+        " out[0] = x[x[1] & 3]; out[1] = table[x[2] & 7]; out[2] = table[(x[3] & 1) + 6]; out[3] = x[x[0] & 3]; }"
+    )
+    way = one_way(call.traced({"x": np.zeros(4, np.int32)}, {"x"}))
+    rng, table = np.random.default_rng(3), (7, -3, 11, 2, 5, -1, 0, 4)
+    for _ in range(40):
+        x = rng.integers(-(2**31), 2**31, 4).astype(np.int32)
+        evaluation = Evaluation(Values({"x": x}))
+        made = [evaluation.value(lane) for lane in way.outputs["out"]]
+        assert made == [x[x[1] & 3], table[x[2] & 7], table[(x[3] & 1) + 6], x[x[0] & 3]]
+    assert {name for names in way.branches.values() for name in names} == {"in.x"}
+
+
+def test_a_table_of_which_some_may_not_be_read_is_refused() -> None:
+    _, call = kernel_of("void tried(const int *x, int *out) { out[0] = out[1] = out[2] = out[3] = x[x[1] & 7]; }")
+    with pytest.raises(NotFollowed, match=r"the address that it reads depends on data, and .*past the end of 'x'"):
+        call.traced({"x": np.zeros(4, np.int32)}, {"x"})
 
 
 def test_a_loop_that_data_ends_is_refused() -> None:

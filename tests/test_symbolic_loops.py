@@ -57,6 +57,11 @@ RIGHT_EACH = {
         for (size_t i = 0; i < length; ++i) if (x[i] & 4) out[i] = x[i] ^ 85; else out[i] = x[i] ^ 85; }""",
 }
 WRONG_EACH = {
+    "a table": (
+        "{ static const uint8_t t[4] = {1, 0, 3, 2};"
+        " for (size_t i = 0; i < length; ++i) out[i] = ((x[i] & 252) ^ 84) | t[x[i] & 3]; }",
+        "the address that it reads depends on data",
+    ),
     "the 1000th iteration": (
         "{ for (size_t i = 0; i < length; ++i) out[i] = x[i] ^ (i == 999 ? 84 : 85); }",
         "counter",

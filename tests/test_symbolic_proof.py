@@ -148,9 +148,9 @@ def test_every_reference_is_traced_or_it_is_said_why_not(name: str) -> None:
 
 
 def test_a_length_that_a_kernel_cannot_have_is_named_with_those_that_there_are() -> None:
-    with pytest.raises(NoShape, match=r"no input set of length 7: give some of 0,16\.\.17,21,32\.\.33,37,"):
+    with pytest.raises(NoShape, match=r"no input set of length 7: give some of 0, 16\.\.17, 21, 32\.\.33, 37, "):
         shapes_of(built_in_kernel("transpose1xw"), [7])
-    with pytest.raises(NoShape, match=r"no input set of length 1: give some of 0,16,32,48 by --lengths$"):
+    with pytest.raises(NoShape, match=r"no input set of length 1: give some of 0, 16, 32, 48 by --lengths$"):
         shapes_of(built_in_kernel("matrix_product"), [1, 16])
 
 

@@ -25,7 +25,7 @@ KERNEL = Kernel(
 OUTSIDE = "if (x == 70001) out[n + 4096] = 7; out[i] = x & 3;"
 UNDEFINED = "int32_t t; if (x != 4001) t = x & 3; out[i] = t;"
 SMALL = 'uint64_t r; __asm__ volatile("mov %0, x17" : "=r"(r)); if (r < 5) x++; out[i] = x & 3;'
-TABLE = "static const int32_t table[4] = {0, 1, 2, 3}; out[i] = table[x & 3];"
+TABLE = "int32_t table[4] = {0}; table[x & 3] = x & 3; out[i] = table[x & 3];"
 
 
 def source_of(statement: str, folder: Path) -> Path:
@@ -80,6 +80,20 @@ def test_a_register_that_nobody_defines_is_tried_until_it_is_small_and_its_seed_
     assert results[failure.call_seed] != wanted
 
 
+LOOKED_UP = "static const int32_t table[4] = {0, 1, 2, 3}; out[i] = table[x & 3];"
+
+
+def test_a_table_by_an_index_that_is_data_is_proved_and_the_input_named(tmp_path: Path) -> None:
+    build = proved(source_of(LOOKED_UP, tmp_path))
+    assert (build.outcome, build.depends_on) == ("proved", ["a"])
+
+
+def test_a_wrong_entry_of_a_table_is_refuted_by_an_index_of_it(tmp_path: Path) -> None:
+    failure = refuting(proved(source_of(LOOKED_UP.replace("2, 3}", "3, 3}"), tmp_path)))
+    assert failure.inputs is not None
+    assert failure.inputs["a"][failure.element.number] & 3 == 2
+
+
 def test_what_is_right_and_cannot_be_followed_stays_unknown(tmp_path: Path) -> None:
     build = proved(source_of(TABLE, tmp_path))
     assert (build.outcome, build.failures) == ("unknown", [])
@@ -87,7 +101,7 @@ def test_what_is_right_and_cannot_be_followed_stays_unknown(tmp_path: Path) -> N
 
 
 def test_what_is_wrong_and_cannot_be_followed_is_refuted_by_an_element(tmp_path: Path) -> None:
-    failure = refuting(proved(source_of(TABLE.replace("2, 3}", "3, 3}"), tmp_path)))
+    failure = refuting(proved(source_of(TABLE.replace("= x & 3;", "= (x & 3) == 2 ? 3 : x & 3;"), tmp_path)))
     assert failure.inputs is not None
     number = failure.element.number
     assert (failure.element.output, failure.inputs["a"][number] & 3) == ("out", 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -16,6 +16,17 @@ class Shape(NamedTuple):
     name: str
     length: int
     example: Inputs
+
+
+def in_runs(numbers: Collection[int]) -> str:
+    """Numbers as "0..5, 7"."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(f"{low}..{high}" if low != high else str(low) for low, high in runs)
 
 
 class OutputElement(NamedTuple):
@@ -65,9 +76,9 @@ class BuildProof:
 
     @property
     def depends_on(self) -> list[str] | None:
-        """The inputs on which control flow may depend, none for code that goes the same way for all.
+        """The inputs on which control flow or an address may depend, none for code that does the same for all.
 
-        None where it was not followed to its end.  Addresses depend on no input then: code in which they do is refused.
+        None where it was not followed to its end.
         """
         return None if self.refused or not self.elements else sorted(set().union(*self.branches.values()))
 

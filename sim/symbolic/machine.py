@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import gcd
 from types import MappingProxyType
 from typing import NamedTuple, assert_never
 
@@ -28,6 +29,7 @@ from isa.lane import (
     Read,
     Saturate,
     Write,
+    pick,
     read,
     walk,
 )
@@ -35,7 +37,7 @@ from sim.machine.alignment import must_be_aligned, require_aligned
 from sim.machine.errors import ExecutionError
 from sim.symbolic.bitwise import on_longer_lanes
 from sim.symbolic.flow import EXIT, Flow
-from sim.symbolic.nodes import Simplifier
+from sim.symbolic.nodes import LinearSum, Simplifier
 from sim.symbolic.pieces import BitPiece, Pieces, cut, in_bytes, joined, merged, number
 
 PC, SP, FPSR = Place("pc"), Place("sp"), Place("fpsr")
@@ -44,6 +46,8 @@ RAISED = "raised"
 """The register file of leaves for the exceptions that floating point on symbols raised: which is not told."""
 MOST_FORKS = 32
 """Branches on data inside of each other."""
+MOST_LOOKED_UP = 256
+"""Addresses of which a load reads one by an index that depends on data: what an index of a byte can choose."""
 MOST_INSTRUCTIONS = 1_000_000
 """Instructions that a run follows where nobody says how many."""
 
@@ -94,7 +98,8 @@ class SymbolicState:
 
 
 class SymbolicMachine:
-    """Executes machine code on states; `executed` counts instructions, `branches` has those on data and what of it.
+    """Executes machine code on states; `executed` counts instructions, `branches` has those that go
+    where data says, or read what it chooses, and which data.
 
     `instruction_at` decodes; `first` gives the byte that memory holds before anything is written, and raises where none
     may be read; `breach` says what is wrong with an access (address, size, whether it writes, sp), "" for nothing;
@@ -136,15 +141,19 @@ class SymbolicMachine:
             pc = state.pc
             ways = self.step(state)
             if isinstance(ways, Ways):
-                names = {node.place.file for node in walk([ways.condition]) if isinstance(node, Read)}
-                at = f"{self._instruction_at(pc).text} ({self.line_of(pc)})"
-                self.branches[at] = self.branches.get(at, frozenset()) | names
+                self._depends(pc, ways.condition)
                 state = self._follow_both(pc, state, ways, until, depth)
             else:
                 state.pc = ways
             if state.returns and state.pc == state.returns[-1] and len(state.returns) > level:
                 state.returns = state.returns[:-1]
         return state
+
+    def _depends(self, pc: int, lane: Lane) -> None:
+        """Note the inputs on which it depends where an instruction goes, or what it reads."""
+        names = {node.place.file for node in walk([lane]) if isinstance(node, Read)}
+        at = f"{self._instruction_at(pc).text} ({self.line_of(pc)})"
+        self.branches[at] = self.branches.get(at, frozenset()) | names
 
     def _follow_both(self, pc: int, state: SymbolicState, ways: Ways, until: int, depth: int) -> SymbolicState:
         """Both ways of a branch, to where they come together."""
@@ -252,6 +261,30 @@ class SymbolicMachine:
     def load(self, state: SymbolicState, address: Lane, size: int) -> Pieces:
         """What bytes of memory hold, at an address that `access` gave."""
         return self.in_memory(state, address.low, size)
+
+    def looked_up(self, work: InstructionStep, state: SymbolicState, address: Lane, size: int, aligned: bool) -> Pieces:
+        """What a load reads, at one address or at one of a table by an index that depends on data.
+
+        All of the table must be readable, whether each index is met or not.
+        """
+        parts = self.s.sum_of(address)
+        here = [term for term, times in parts.terms.items() if self.places.get(term, (0, 0))[0] == times][:1]
+        index = {term: times for term, times in parts.terms.items() if term not in here}
+        step = gcd(*index.values())
+        number_of = self.s.total(LinearSum({term: times // step for term, times in index.items()}, 0))
+        if not index or aligned or number_of.high - number_of.low >= MOST_LOOKED_UP:
+            return self.load(state, self.access(work, state, address, size, False, aligned), size)
+        base, entries = parts.constant + sum(self.places[term][1] for term in here), list[Lane]()
+        for entry in range(number_of.low, number_of.high + 1):
+            at = base + step * entry
+            try:
+                self.check(work, state, at, size, False, aligned)
+            except NotFollowed as error:
+                raise self.refused(state, f"the address that it reads depends on data, and {error.reason}") from None
+            entries.append(number(self.s, self.in_memory(state, at, size), Int(8 * size, signed=False)))
+        self._depends(state.pc, number_of)
+        chosen = pick(self.s.computed("subtract", number_of, number_of.low), entries[:-1], entries[-1])
+        return (BitPiece(self.s.made(chosen), 0, 8 * size),)
 
     def in_memory(self, state: SymbolicState, address: int, size: int) -> Pieces:
         """What bytes from an address on are."""
@@ -386,8 +419,8 @@ class InstructionStep:
         if isinstance(lane, Read):
             return self._machine.held(self._state, lane.place)
         if lane not in self._loaded:
-            address = self.address(lane.address, lane.size, writes=False)
-            self._loaded[lane] = self._machine.load(self._state, address, lane.size)
+            address = self.value(lane.address)
+            self._loaded[lane] = self._machine.looked_up(self, self._state, address, lane.size, self._aligned)
         return self._loaded[lane]
 
     def value(self, lane: Lane) -> Lane:

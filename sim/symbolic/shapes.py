@@ -14,7 +14,7 @@ from isa.errors import LanewiseError
 from sim.kernels.domain import at_random, has_several_sizes, input_set, row_lengths
 from sim.kernels.inputs import cut, numbers_of
 from sim.kernels.kernel import Inputs, Kernel, KernelError
-from sim.symbolic.kernel_proof import Shape
+from sim.symbolic.kernel_proof import Shape, in_runs
 
 _DRAWN: Final = 200
 _ROWS: Final = 2
@@ -51,7 +51,7 @@ def shapes_of(kernel: Kernel, lengths: Collection[int]) -> list[Shape]:
                         _add(found, length, shorter)
                         break
     if missing := set(lengths) - {shape.length for shape in found.values()}:
-        given = _in_runs({shape.length for shape in found.values()}.union(length for length, _ in candidates))
+        given = in_runs({shape.length for shape in found.values()}.union(length for length, _ in candidates))
         raise NoShape(f"{kernel.title} has no input set of length {min(missing)}: give some of {given} by --lengths")
     return sorted(found.values(), key=lambda shape: shape.length)
 
@@ -76,17 +76,6 @@ def _candidates(kernel: Kernel, lengths: Collection[int]) -> Iterator[tuple[int,
     rng = np.random.default_rng(_SEED)
     for example in (*kernel.corners(), *(kernel.sample(rng) for _ in range(_DRAWN))):
         yield _length(kernel, example), example
-
-
-def _in_runs(lengths: Collection[int]) -> str:
-    """Lengths as --lengths takes them, such as 0..17,64."""
-    runs: list[list[int]] = []
-    for length in sorted(lengths):
-        if runs and runs[-1][-1] == length - 1:
-            runs[-1] = [runs[-1][0], length]
-        else:
-            runs.append([length])
-    return ",".join("..".join(map(str, run)) for run in runs)
 
 
 def _length(kernel: Kernel, example: Inputs) -> int:

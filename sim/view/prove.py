@@ -12,7 +12,7 @@ from rich.table import Table
 from sim.kernels.kernel import Kernel
 from sim.prove.claim import Claim, Finding, Range
 from sim.prove.report import ProofReport, computations
-from sim.symbolic.kernel_proof import BuildProof, KernelProof
+from sim.symbolic.kernel_proof import BuildProof, KernelProof, in_runs
 
 _COLOURS = {"proved": "green", "counter-example": "red", "unknown": "yellow"}
 _MOST_SHOWN = 3
@@ -95,12 +95,12 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
     table.add_column("verdict")
     if proof.longest is not None:
         table.add_column("lengths", overflow="fold")
-    table.add_column("control flow depends on", overflow="fold")
+    table.add_column("flow and addresses depend on", overflow="fold")
     for build in proof.compared:
         colour, names = _COLOURS[build.outcome], build.depends_on
         depends = "not known" if names is None else ", ".join(names) or "no data"
         counted = f"{build.proved:,} of {build.elements:,}"
-        spoken_of = [] if proof.longest is None else ["all" if build.any_length == "" else f"only {_ranges(lengths)}"]
+        spoken_of = [] if proof.longest is None else ["all" if build.any_length == "" else f"only {in_runs(lengths)}"]
         table.add_row(escape(build.build), counted, f"[{colour}]{build.outcome}", *spoken_of, escape(depends))
     console.print(table)
     for build in proof.compared:
@@ -109,12 +109,12 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
     other = (
         f"that {proof.builds[0].build} gives the same" if proof.same else "that it is what the golden reference gives"
     )
-    spoken = [f"asked of {kernel.title}: {other}, in {len(proof.shapes)} shapes of the lengths {_ranges(lengths)}"]
+    spoken = [f"asked of {kernel.title}: {other}, in {len(proof.shapes)} shapes of the lengths {in_runs(lengths)}"]
     if proof.longest is not None and any(build.any_length == "" for build in proof.compared):
         loops = sum(build.loops for build in proof.compared if build.any_length == "")
         spoken.append(f"for all lengths, those of up to {proof.longest:,}, by induction over {loops} loops")
     if proof.each:
-        spoken.append("each value of " + ", ".join(f"{name} {_ranges(of)}" for name, of in sorted(proof.each.items())))
+        spoken.append("each value of " + ", ".join(f"{name} {in_runs(of)}" for name, of in sorted(proof.each.items())))
     if proof.known:
         spoken.append("only as they are in the examples: " + ", ".join(sorted(proof.known)))
     if proof.refused_inputs:
@@ -148,14 +148,3 @@ def _not_proved(proof: KernelProof, build: BuildProof) -> list[str]:
     found = refuted + found
     more = len(found) - _MOST_SHOWN
     return [*found[:_MOST_SHOWN], f"and {more} more"] if more > 0 else found
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Numbers as "0..5, 7"."""
-    parts: list[list[int]] = []
-    for number in sorted(numbers):
-        if parts and parts[-1][1] == number - 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return ", ".join(f"{low}..{high}" if low != high else str(low) for low, high in parts)

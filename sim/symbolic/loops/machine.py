@@ -98,6 +98,10 @@ class AnyLengthMachine(SymbolicMachine):
                 raise self.refused(state, f"at some length it may access what lies behind {array.name!r}")
         return address
 
+    def looked_up(self, work: InstructionStep, state: SymbolicState, address: Lane, size: int, aligned: bool) -> Pieces:
+        """What a load reads: no table, whose index may be that of an element."""
+        return self.load(state, self.access(work, state, address, size, False, aligned), size)
+
     def load(self, state: SymbolicState, address: Lane, size: int) -> Pieces:
         """Elements of an array, or what other memory holds."""
         found = self._in_array(address)
