@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 
 import sim.command.app
 import sim.kernels.quantize_down
+from sim.symbolic.proof import Prover
 
 SOURCE = Path(sim.kernels.quantize_down.__file__).parent / "kernel.c"
 QUICK = ("quantize_down", "--lengths", "1", "--each", "shift=3", "--jobs", "1")
@@ -92,7 +93,9 @@ def test_other_operations_of_floating_point_are_unknown_and_named() -> None:
         (("quantize_down", "--same", "O2", "nothing.c"), "there is no file nothing.c"),
         (("quantize_down", "--same", "O2", "O2"), "twice"),
         (("sqadd", "--each", "x=1"), "--each is about kernels"),
-        (("transpose1xw", "--lengths", "7"), "no input set of length 7"),
+        (("transpose1xw", "--lengths", "7"), "no input set of length 7: give some of 0, 16..17, 21"),
+        (("no_such_kernel",), "no kernel and no claim is called 'no_such_kernel'; `lanewise kernels` names"),
+        (("no_such_file.py",), "cannot read no_such_file.py: No such file or directory; give the path"),
     ],
 )
 def test_what_is_given_wrong_is_one_sentence(arguments: tuple[str, ...], says: str) -> None:
@@ -100,3 +103,13 @@ def test_what_is_given_wrong_is_one_sentence(arguments: tuple[str, ...], says: s
     assert result.exit_code == 2
     assert says in " ".join(result.output.split())
     assert "Traceback" not in result.output
+
+
+def test_an_interrupt_is_told_and_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Prover, "_collect", interrupted)
+    result = run(*QUICK)
+    assert (result.exit_code, "interrupted: what is shown" in result.stdout) == (130, True)
+    assert "  proved  " not in result.stdout

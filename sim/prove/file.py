@@ -18,7 +18,7 @@ def claims_in(file: Path) -> list[Claim]:
     try:
         names_of_file: dict[str, object] = runpy.run_path(str(file), run_name="claims")
     except OSError as error:
-        if error.filename == str(file):
+        if error.filename is not None and Path(error.filename).absolute() == file.absolute():
             raise BrokenClaim(f"cannot read {file}: {error.strerror}; give the path of a Python file") from error
         raise BrokenClaim(f"{file}{fault_in(file, error)}") from error
     except (Exception, SystemExit) as error:  # whatever a user's file fails with

@@ -94,7 +94,8 @@ class Prover:
         except KeyboardInterrupt:
             self.proof.interrupted = True
             return self.proof
-        self.proof.trace_seconds = time.process_time() - started
+        finally:
+            self.proof.trace_seconds = time.process_time() - started
         self._decide()
         if self._any_length and not self.proof.interrupted:
             self._decide_for_any_length()

@@ -103,6 +103,8 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
         spoken_of = [] if proof.longest is None else ["all" if build.any_length == "" else f"only {in_runs(lengths)}"]
         table.add_row(escape(build.build), counted, f"[{colour}]{build.outcome}", *spoken_of, escape(depends))
     console.print(table)
+    if proof.interrupted:
+        console.print("interrupted: what is shown is what was proved until then")
     for build in proof.compared:
         for sentence in _not_proved(proof, build):
             console.print(f"{escape(build.build)}: {escape(sentence)}", highlight=False, soft_wrap=True)

@@ -145,7 +145,11 @@ def prove(
     if not claims and "(" in what:
         fail("a prototype has no golden reference: --same A B names two builds that it is to be proved of", USAGE)
     if not claims:
-        fail(f"no claim is called {what!r}; `lanewise prove --list` names them, a file of claims ends in .py", USAGE)
+        fail(
+            f"no kernel and no claim is called {what!r}; `lanewise kernels` names the ones, "
+            "`lanewise prove --list` the others, and a file of yours ends in .py",
+            USAGE,
+        )
     if list_only:
         if as_json:
             print_json("prove-list", [{"claim": c.name, "relation": c.relation, "covers": c.covers} for c in claims])
