@@ -291,8 +291,8 @@ class Prover:
             if answer.finding.outcome != "proved":
                 known = failed.get(key)
                 if known is None or known.outcome == "unknown" != answer.finding.outcome:
-                    elements = [element for pair in alike[key] for element in pair.elements]
-                    failed[key] = unproved(elements, alike[key][0].reference, answer, chosen[name])
+                    elements, first = [e for pair in alike[key] for e in pair.elements], alike[key][0]
+                    failed[key] = unproved(elements, first.reference, first.question, answer, chosen[name])
             elif waiting[key] == 0 and key not in failed:
                 for pair in alike[key]:
                     for element in pair.elements:

@@ -95,7 +95,7 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
     table.add_column("verdict")
     if proof.longest is not None:
         table.add_column("lengths", overflow="fold")
-    table.add_column("flow and addresses depend on", overflow="fold")
+    table.add_column("flow depends on", overflow="fold")
     for build in proof.compared:
         colour, names = _COLOURS[build.outcome], build.depends_on
         depends = "not known" if names is None else ", ".join(names) or "no data"

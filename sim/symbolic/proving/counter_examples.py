@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from isa.lane import Place
+from isa.lane import Constant, Place, Read, walk
 from sim.symbolic.call import ADDRESS
-from sim.symbolic.equality import Answer
+from sim.symbolic.equality import Answer, Equality
 from sim.symbolic.kernel_proof import OutputElement, Unproved
 from sim.symbolic.reference import TracedReference
+from sim.symbolic.simplify import SIMPLIFIER, in_terms_of
 
 _MOST_SAID: Final = 12
 
 
 def unproved(
-    elements: Sequence[OutputElement], reference: TracedReference, answer: Answer, numbers: Mapping[Place, int]
-) -> Unproved:
-    """What came of a question that these elements ask, in which the inputs `numbers` were already put in.
+    elements: Sequence[OutputElement], reference: TracedReference, question: Equality, answer: Answer,
+    numbers: Mapping[Place, int],
+) -> Unproved:  # fmt: skip
+    """What came of a question that these elements ask, for one with the inputs `numbers` put in.
 
     Inputs that tell two lanes apart only where arrays lie in certain places are no input set: then nothing is known.
     """
@@ -26,7 +28,7 @@ def unproved(
     if outcome == "counter-example":
         addresses = {place.file: at for place, at in answer.values.items() if place.file.startswith(ADDRESS)}
         words = in_words(reference, values)
-        if addresses:
+        if addresses and not _is_wrong_anywhere(question, values):
             where = sorted(f"{name} = {at:#x}" for name, at in addresses.items())
             outcome, reason = "unknown", f"it depends on where arrays lie: {', '.join([*where, words])}"
         else:
@@ -35,6 +37,15 @@ def unproved(
         element=elements[0], elements=len(elements), outcome=outcome, reason=reason, inputs=inputs,
         seconds=answer.finding.seconds,
     )  # fmt: skip
+
+
+def _is_wrong_anywhere(question: Equality, values: Mapping[Place, int]) -> bool:
+    """Whether these inputs tell the sides apart wherever arrays lie: with them no address is left in the question."""
+    leaves = [node for node in walk(question) if isinstance(node, Read) and not node.place.file.startswith(ADDRESS)]
+    by = {leaf: SIMPLIFIER.number(values[leaf.place]) for leaf in leaves}
+    one, other, given = in_terms_of(question, by)
+    known = isinstance(one, Constant) and isinstance(other, Constant) and isinstance(given, Constant)
+    return known and one.low != other.low and given.low == 1
 
 
 def in_words(reference: TracedReference, values: Mapping[Place, int]) -> str:
