@@ -10,6 +10,8 @@ import pytest
 from rtl_models.formal.theorems import theorems
 from sim.kernels.kernel import built_in_kernel
 from sim.symbolic.proof import Prover
+from sim.symbolic.shapes import shapes_of
+from sim.toolchain.compilers import build as compiled
 from support.chain import EvidenceRow, evidence_rows, hardware_questions, outcomes
 from support.planted_words import SUBJECTS, Subject, prepared
 
@@ -53,6 +55,18 @@ def test_a_small_proof_of_compiled_code_is_one_still(subject: Subject) -> None:
         kernel, {"build": image}, shapes, each=each, known=frozenset(), seconds=60, jobs=1, kept_in=None
     )  # fmt: skip
     assert prover.run().outcome == "proved"
+
+
+@pytest.mark.parametrize("build", ["tflite.c", "program"])
+def test_a_small_proof_of_the_integer_add_is_one_still(build: str) -> None:
+    kernel = built_in_kernel("quantized_add", "tflite")
+    (source,) = (one for one in kernel.sources if one.name == "tflite.c")
+    image = compiled(source, "-O2") if build == "tflite.c" else None
+    proof = Prover(
+        kernel, {build: image}, shapes_of(kernel, [1]), each={}, known=frozenset({"shift", "left_shift"}),
+        seconds=60, jobs=1, kept_in=None,
+    ).run()  # fmt: skip
+    assert (proof.outcome, proof.builds[0].proved) == ("proved", 1)
 
 
 def test_the_golden_of_quantize_down_is_what_its_hardware_is_proved_to_be() -> None:
