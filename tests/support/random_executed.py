@@ -39,7 +39,7 @@ def random_core(random: Random, order: Literal["in", "out"]) -> Core:
     choices: dict[str, list[Any]] = {
         **fewest, **forward, "reorder_buffer": [0, 1, 4, 16], "retire_width": [0, 1, 2], "address_delay": [0, 1, 2],
         "shifted_delay": [0, 1, 2], "store_data_late": [0, 1], "writeback": [1] if order == "in" else [1, 2],
-        "structure_writeback_slots": [0, 1],
+        "structure_writeback_slots": [0, 1], "in_turn": [0, 1],
         "unaligned_bytes": [0, 8, 16], "unaligned_cycles": [1, 2], "taken_branch_interval": [Fraction(0), Fraction(3)],
     }  # fmt: skip
     classes = {name: random_class(random, name) for name in CLASSES}

@@ -99,5 +99,6 @@ def _parameters(whole: bool) -> st.SearchStrategy[dict[str, Any]]:
         "retire_width": st.sampled_from([0, 1, 3]),
         "queues": st.sampled_from([{}, {"A": 2, "M": 1}]),
         "mispredict": st.integers(0, 5),
+        "in_turn": st.integers(0, 1),
         "taken_branch_interval": st.sampled_from([Fraction(0), Fraction(1), Fraction(3)]),
     })  # fmt: skip

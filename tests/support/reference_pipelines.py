@@ -427,7 +427,12 @@ class OutOfOrder:
         entries = max(1, one.timing.slots // len(one.uses))
         found: list[Micro] = []
         for (pipes, cycles, _), (needs, loads) in zip(one.uses, needs_of_micros(one), strict=True):
-            pipe = min(pipes, key=lambda name: self.work(name, cycle, found))
+            if self.core.in_turn:
+                entered = [use for number in range(one.number) for use in self.numbered(number).uses]
+                alike = [use for use in (*entered, *one.uses[: len(found)]) if use[0] == pipes]
+                pipe = pipes[len(alike) % len(pipes)]
+            else:
+                pipe = min(pipes, key=lambda name: self.work(name, cycle, found))
             found.append(Micro(one, needs, loads, pipe, cycles, entries))
         return found
 

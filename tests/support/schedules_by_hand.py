@@ -39,6 +39,7 @@ def core(order: Literal["in", "out"]) -> Core:
         shifted_delay=0,
         writeback=1,
         structure_writeback_slots=0,
+        in_turn=0,
         store_data_late=0,
         store_forward_scalar=Fraction(0),
         store_forward_vector=Fraction(0),

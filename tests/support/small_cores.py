@@ -47,7 +47,7 @@ def small_core(
         retire_width=0, queues={}, address_delay=0, shifted_delay=0, writeback=1, structure_writeback_slots=0,
         store_data_late=0,
         store_forward_scalar=Fraction(0), store_forward_vector=Fraction(0), unaligned_bytes=0, unaligned_cycles=0,
-        mispredict=0,
+        mispredict=0, in_turn=0,
         taken_branch_interval=Fraction(0), levels=(), about=About((), {}, (), ()),
     )  # fmt: skip
     return replace(core, **parameters)

@@ -23,6 +23,7 @@ WHOLE = (
     "unaligned_bytes",
     "unaligned_cycles",
     "mispredict",
+    "in_turn",
 )
 """The parameters that are whole numbers."""
 FRACTIONAL = ("store_forward_scalar", "store_forward_vector", "taken_branch_interval")
@@ -138,7 +139,8 @@ class Core:
     operand sooner than 1 + `address_delay` after issue; a shifted or extended register operand is read `shifted_delay`
     early; store data is needed `store_data_late` after issue.  `store_forward_*` counts from the issue of a store to
     the issue of a consumer of a load of the same bytes.  A vector load of at least `unaligned_bytes`, not aligned to
-    them, keeps its load pipe `unaligned_cycles` longer.
+    them, keeps its load pipe `unaligned_cycles` longer.  Out of order, a micro-operation that several pipes can do goes
+    to the one with the least work before it, or with `in_turn` (1) to these pipes in turn, whatever waits there.
     """
 
     name: str
@@ -160,6 +162,7 @@ class Core:
     unaligned_bytes: int
     unaligned_cycles: int
     mispredict: int
+    in_turn: int
     taken_branch_interval: Fraction
     levels: tuple[CacheLevel, ...]
     about: About
@@ -216,6 +219,8 @@ def parameter_of(name: str, value: object) -> int | Fraction:
     number = whole_of(value) if name in WHOLE else cycles_of(value)
     if name == "width" and number < 1:
         raise ValueError("the width must be at least 1")
+    if name == "in_turn" and number > 1:
+        raise ValueError(f"in_turn is 0 or 1, not {number}")
     return number
 
 

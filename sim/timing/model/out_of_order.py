@@ -1,7 +1,7 @@
 """An out-of-order pipeline, cycle by cycle: retire, issue the oldest ready micro-operation of each pipe, dispatch.
 
-A micro-operation is given its pipe when it is dispatched, the one that will be through with its work first.  A store is
-split: its first micro-operation needs the address only, the others the data.  An updated base register needs no pipe.
+A micro-operation is given its pipe when it is dispatched, the one that will be through with its work first, or the next
+in turn, as the core has it.  A store is split: its first micro-operation needs the address only, the others the data.  An updated base register needs no pipe.
 What waits for an instruction in a pipe starts in the cycle after that at the earliest, however late it needs it.
 """
 
@@ -49,6 +49,7 @@ class OutOfOrder:
         self._bases: dict[int, Value] = {}
         self._moved: deque[FlightPart] = deque()
         self._cadence = Cadence()
+        self._turns: defaultdict[tuple[str, ...], int] = defaultdict(int)
         self._mispredicted: Value | None = None
         self._taken = Interval(core.taken_branch_interval)
         self._last_taken = -1
@@ -126,10 +127,11 @@ class OutOfOrder:
                   for cycle, parts in sorted(self._calendar.items())),
             tuple(max(free - self._cycle, 0) for free in self._free.values()),
             tuple(sorted(map(origin.value, issued))), self._taken.state(self._cycle), self._cadence.state(),
+            tuple(sorted(self._turns.items())),
         )  # fmt: skip
 
     def _pipes(self, operation: Operation) -> list[str]:
-        """The pipe of each micro-operation: of its alternatives the one with the least work before it.
+        """The pipe of each micro-operation: of its alternatives the one with the least work before it, or the next.
 
         Whether its queue has room or not.  Work are the cycles that a pipe needs for what waits in its queue, for what
         is in it, and for what goes before in the same instruction.
@@ -137,7 +139,11 @@ class OutOfOrder:
         queued, free, now = self._queued_cycles, self._free, self._cycle
         pipes: list[str] = []
         own: dict[str, int] = {}
-        for use in operation.uses:
+        for number, use in enumerate(operation.uses):
+            if self.core.in_turn:
+                before = [other.pipes for other in operation.uses[:number]].count(use.pipes)
+                pipes.append(use.pipes[(self._turns[use.pipes] + before) % len(use.pipes)])
+                continue
             chosen, least = use.pipes[0], inf
             for pipe in use.pipes if len(use.pipes) > 1 else ():
                 work = queued[pipe] + max(free[pipe] - now, 0) + own.get(pipe, 0)
@@ -176,6 +182,8 @@ class OutOfOrder:
         for pipe, use in waiting:
             self._queued[pipe] += operation.entries
             self._queued_cycles[pipe] += use.cycles
+            if self.core.in_turn:
+                self._turns[use.pipes] = (self._turns[use.pipes] + 1) % len(use.pipes)
         if mispredicted and self.core.mispredict:
             self._mispredicted = Value(flight.number, None)
             flight.values.append(self._mispredicted)

@@ -281,7 +281,7 @@ static void next_cycle(Schedule *S, Flights *F) {
   }
 }
 
-/* The pipe of each micro-operation: of its alternatives the one with the least work before it. */
+/* The pipe of each micro-operation: of its alternatives the one with the least work before it, or the next in turn. */
 static void assign_pipes(const Schedule *S, Flights *F, int64_t number, const Operation *operation) {
   uint8_t *pipes = F->assigned + S->first_use[number];
   for (int32_t i = 0; i < operation->uses; i++) {
@@ -289,6 +289,12 @@ static void assign_pipes(const Schedule *S, Flights *F, int64_t number, const Op
     const uint8_t *choices = S->pipe + use->first_pipe;
     int64_t least = INT64_MAX;
     pipes[i] = choices[0];
+    if (S->in_turn) {
+      int64_t turn = S->turn[use->key];
+      for (int32_t j = 0; j < i; j++) turn += S->use[operation->first_use + j].key == use->key;
+      pipes[i] = choices[turn % use->pipes];
+      continue;
+    }
     for (int32_t k = 0; use->pipes > 1 && k < use->pipes; k++) {
       const int pipe = choices[k];
       int64_t work = F->queued_cycles[pipe] + (S->free[pipe] > F->cycle ? S->free[pipe] - F->cycle : 0);
@@ -336,6 +342,7 @@ static void dispatch(Schedule *S, Flights *F, int64_t number, const Operation *o
     const Use *use = &S->use[operation->first_use + i];
     F->queued[pipes[i]] += operation->entries;
     F->queued_cycles[pipes[i]] += use->cycles + (longer ? use->longer : 0);
+    if (S->in_turn) S->turn[use->key] = (S->turn[use->key] + 1) % use->pipes;
   }
   const Result *base = 0, *results = S->result + operation->first_result;
   for (int32_t i = 0; i < operation->results && !base; i++) base = results[i].moves_base ? &results[i] : 0;

@@ -47,7 +47,8 @@ typedef struct {
   const int32_t *distance; /* by row of a source and column of a result */
   int64_t columns, pipes, names; /* registers are names 1 to `names`, pipes those after them */
   const int64_t *queue; /* entries of each pipe's queue */
-  int64_t in_order, width, reorder_buffer, retire_width, mispredict, unaligned, interval, forward_scalar, forward_vector;
+  int64_t *turn; /* of those that can go to the same pipes: to which one the next goes */
+  int64_t in_turn, in_order, width, reorder_buffer, retire_width, mispredict, unaligned, interval, forward_scalar, forward_vector;
 
   int64_t *entered, *available, *issued, *ready, *retired;
   uint8_t *entry_kind, *operand_kind, *issue_kind;

@@ -53,13 +53,13 @@ class CoreTables:
         structure.names, structure.in_order = self.registers, core.order == "in"
         structure.width, structure.reorder_buffer = core.width, core.reorder_buffer
         structure.retire_width, structure.mispredict = core.retire_width, core.mispredict
-        structure.unaligned = core.unaligned_bytes
+        structure.unaligned, structure.in_turn = core.unaligned_bytes, core.in_turn
         structure.interval = int(core.taken_branch_interval * unit)
         structure.forward_scalar = int(core.store_forward_scalar * unit)
         structure.forward_vector = int(core.store_forward_vector * unit)
         structure.point(
             operations=self.rows, source=self.sources, result=self.results, use=self.uses, pipe=self.pipes,
-            distance=self.distances, queue=np.array(queue, np.int64),
+            distance=self.distances, queue=np.array(queue, np.int64), turn=np.zeros(self.averages, np.int64),
             owed=np.full(self.averages, unit // 2, np.int64), free=np.zeros(len(core.pipes), np.int64),
             holder=np.full(len(core.pipes), -1, np.int64),
         )  # fmt: skip
