@@ -259,6 +259,7 @@ BAD_FILES = [
     ("width = { value = 1,", "width = { value = 0,", "width: the width must be at least 1"),
     ("width = { value = 1,", "width = { value = 1.5,", "width: 3/2 is not a whole number"),
     ("width = { value = 1,", "width = {", "width: value is missing"),
+    ("in_turn = { value = 0,", "in_turn = { value = 2,", "in_turn: 2 is not 0 or 1"),
     ("writeback = { value = 1,", "written = { value = 1,", "parameters: writeback is missing"),
     ('[sources]\n', '[sources]\nother = "x"\n', "nothing comes from the source 'other': leave it out"),
     ("[about]", "[queues]\nY = { entries = 1, source = 'design' }\n[about]", "queues: there is no pipe 'Y'; "),

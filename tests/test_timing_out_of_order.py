@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from hypothesis import given
@@ -31,6 +32,14 @@ def test_the_oldest_ready_instruction_gets_the_pipe() -> None:
 def test_results_of_two_slots_dispatch_three_in_two_cycles() -> None:
     core = small_core("out", 3, {ADD: {"slots": 2}})
     assert schedule(stream_of(*APART[:6]), core).entered == [0, 0, 1, 2, 2, 3]
+
+
+def test_a_micro_operation_goes_where_least_waits_or_to_its_pipes_in_turn() -> None:
+    core = small_core("out", 4, {MULTIPLY: {"uses": "A*4"}, ADD: {"uses": "A|B"}, ACCUMULATE: {"uses": "A|B + A|B"}})
+    stream = stream_of("mul v1.4s, v0.4s, v0.4s", *APART[:2], "mla v9.4s, v0.4s, v0.4s", *APART[2:4])
+    used = {rule: schedule(stream, replace(core, in_turn=rule)).pipes[1:] for rule in (0, 1)}
+    taken = {rule: ["".join(sorted(pipe for pipe, *_ in pipes)) for pipes in of] for rule, of in used.items()}
+    assert taken == {0: ["B", "B", "BB", "A", "B"], 1: ["A", "B", "AB", "A", "B"]}
 
 
 def test_a_full_queue_stops_dispatch() -> None:

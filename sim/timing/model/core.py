@@ -220,7 +220,7 @@ def parameter_of(name: str, value: object) -> int | Fraction:
     if name == "width" and number < 1:
         raise ValueError("the width must be at least 1")
     if name == "in_turn" and number > 1:
-        raise ValueError(f"in_turn is 0 or 1, not {number}")
+        raise ValueError(f"{number} is not 0 or 1")
     return number
 
 
