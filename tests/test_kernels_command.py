@@ -147,6 +147,7 @@ GENERATORS = {
     "activation_table": "sim.kernels.activation_table.configure",
     "depthwise_conv2d": "sim.kernels.depthwise_conv2d.configure",
     "arithmetic_addition": "sim.kernels.arithmetic_addition.configure",
+    "fused_output_stage": "sim.kernels.fused_output_stage.configure",
     "interleave4x4": "sim.kernels.interleave4x4.configure",
     "pool": "sim.kernels.pool.configure",
     "matrix_product": "sim.kernels.matrix_product.configure",

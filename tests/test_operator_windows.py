@@ -21,8 +21,8 @@ from sim.kernels.quantize_down.golden import Parameters
 from sim.kernels.transpose1xw.configure import Transpose1xW
 
 ACL = {
-    "arithmetic_addition", "interleave4x4", "matrix_product", "matrix_reduction", "offset_contribution",
-    "quantize_down", "transpose1xw",
+    "arithmetic_addition", "fused_output_stage", "interleave4x4", "matrix_product", "matrix_reduction",
+    "offset_contribution", "quantize_down", "transpose1xw",
 }  # fmt: skip
 CL, CL_WINDOW, NEON, NEON_20_11 = "acl_19_08_cl", "acl_19_08_cl_window", "acl_19_08_neon", "acl_20_11_neon"
 

@@ -11,6 +11,7 @@ from sim.kernels.depthwise_conv2d.configure import DepthwiseConv2d
 from sim.kernels.fully_connected.configure import FullyConnected
 from sim.kernels.fully_connected.golden import FloatChannels
 from sim.kernels.fully_connected.golden import Parameters as LayerParameters
+from sim.kernels.fused_output_stage.configure import FusedOutputStage
 from sim.kernels.interleave4x4.configure import Interleave4x4
 from sim.kernels.matrix_product.configure import MatrixProduct
 from sim.kernels.matrix_product.golden import panels_of
@@ -39,6 +40,7 @@ __all__ = [
     "FloatChannels",
     "FloatScale",
     "FullyConnected",
+    "FusedOutputStage",
     "Geometry",
     "InputTensor",
     "IntegerScale",

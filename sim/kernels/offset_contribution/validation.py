@@ -46,16 +46,40 @@ def _faults(
         return
     yield from format_faults("mm", mm, "S32")
     if bias is not None:
-        yield from format_faults("bias", bias, "S32")
-        if len(bias.dimensions) > 1:
-            yield f"bias has rank {len(bias.dimensions)}, shape {bias.shape}: it must have rank 1"
-        yield from _length_faults("bias", bias, mm)
+        yield from bias_faults(mm, bias)
+    yield from column_sum_faults(mm, column_sums, a_offset)
     needed = column_sums if a_offset else None
-    if needed is not None:
-        yield from format_faults("column_sums", needed, "S32")
-        yield from _length_faults("column_sums", needed, mm)
-    elif a_offset:
+    yield from row_sum_faults(mm, needed, row_sums, b_offset, ("mm", mm))
+    for name, info, right, bottom in paddings(mm, needed, bias, mode):
+        yield from padding_faults(name, info, right, bottom)
+
+
+def bias_faults(mm: TensorInfo, bias: TensorInfo) -> Iterator[str]:
+    """What is wrong with a bias: format, rank, length."""
+    yield from format_faults("bias", bias, "S32")
+    if len(bias.dimensions) > 1:
+        yield f"bias has rank {len(bias.dimensions)}, shape {bias.shape}: it must have rank 1"
+    yield from _length_faults("bias", bias, mm)
+
+
+def column_sum_faults(mm: TensorInfo, column_sums: TensorInfo | None, a_offset: int) -> Iterator[str]:
+    """What is wrong with the column sums that an offset of A needs."""
+    if a_offset and column_sums is None:
         yield "column_sums is null: it is needed where a_offset is not 0"
+    elif a_offset and column_sums is not None:
+        yield from format_faults("column_sums", column_sums, "S32")
+        yield from _length_faults("column_sums", column_sums, mm)
+
+
+def row_sum_faults(
+    mm: TensorInfo, column_sums: TensorInfo | None, row_sums: TensorInfo | None, b_offset: int,
+    batched: tuple[str, TensorInfo],
+) -> Iterator[str]:  # fmt: skip
+    """What is wrong with the row sums that an offset of B needs, and with batches.
+
+    Those of the row sums are compared with the tensor that is `batched`, by its name, unless it has rank 1; those of
+    the column sums, None where they are not needed, with the ones of the row sums.
+    """
     if b_offset and row_sums is None:
         yield "row_sums is null: it is needed where b_offset is not 0"
     elif b_offset and row_sums is not None:
@@ -64,14 +88,13 @@ def _faults(
         rows = mm.dimension(1) * (mm.dimension(2) if is_3d else 1)
         if row_sums.dimension(0) != rows:
             yield f"row_sums: shape {row_sums.shape}, whose last axis must be the rows of mm, {rows}"
-        batches, of_mm = prod(row_sums.dimensions[1:]), prod(mm.dimensions[3 if is_3d else 2 :])
-        if len(mm.dimensions) > 1 and batches != of_mm:
-            yield f"row_sums has {batches} batches: mm has {of_mm}"
-        of_columns = 1 if needed is None else prod(needed.dimensions[1:])
-        if len(mm.dimensions) > 1 and of_columns not in (1, batches):
+        name, info = batched
+        batches, wanted = prod(row_sums.dimensions[1:]), prod(info.dimensions[3 if is_3d else 2 :])
+        if len(info.dimensions) > 1 and batches != wanted:
+            yield f"row_sums has {batches} batches: {name} has {wanted}"
+        of_columns = 1 if column_sums is None else prod(column_sums.dimensions[1:])
+        if len(info.dimensions) > 1 and of_columns not in (1, batches):
             yield f"column_sums has {of_columns} batches: it must have 1, or those of row_sums, {batches}"
-    for name, info, right, bottom in paddings(mm, needed, bias, mode):
-        yield from padding_faults(name, info, right, bottom)
 
 
 def _length_faults(name: str, info: TensorInfo, mm: TensorInfo) -> Iterator[str]:

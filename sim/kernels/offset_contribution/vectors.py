@@ -68,9 +68,9 @@ def _input_set(rng: np.random.Generator, shape: Shape, is_3d: bool, parameters: 
     depth = max(planes, 1) if shows_depth else 1
     batches = outer * planes // depth
     column_batches = max(batches, 1) if rng.random() < 0.8 else 1
-    column_sums = _numbers(rng, (column_batches, stride)) if parameters.a_offset or needless else None
-    row_sums = _numbers(rng, (batches, depth * rows)) if parameters.b_offset or needless else None
-    bias = _numbers(rng, (stride,)) if has_bias and rng.random() < 0.25 else None
+    column_sums = numbers(rng, (column_batches, stride)) if parameters.a_offset or needless else None
+    row_sums = numbers(rng, (batches, depth * rows)) if parameters.b_offset or needless else None
+    bias = numbers(rng, (stride,)) if has_bias and rng.random() < 0.25 else None
     padded = (*lead, stride)
     terms = steps(np.zeros(padded, np.int32), column_sums, row_sums, bias, parameters, mode)
     launched = {}
@@ -79,7 +79,7 @@ def _input_set(rng: np.random.Generator, shape: Shape, is_3d: bool, parameters: 
         terms = in_boxes(terms, iter(launched.values()), mode)
     directed = rng.random(padded) < 0.6  # so that the sum is a number around the ends of int32, or 0
     sums = rng.choice(np.array((INT32_MIN, INT32_MAX, 0)), padded) + rng.integers(-2, 3, padded)
-    mm = np.where(directed, wrap_int32(sums - terms["result"]), _numbers(rng, padded)).astype(np.int32)
+    mm = np.where(directed, wrap_int32(sums - terms["result"]), numbers(rng, padded)).astype(np.int32)
     return {"mm": mm, "column_sums": column_sums, "row_sums": row_sums, "bias": bias, "columns": columns,
             "parameters": parameters} | launched  # fmt: skip
 
@@ -90,7 +90,7 @@ def _span(rng: np.random.Generator, size: int) -> tuple[int, int]:
     return (0, size) if rng.random() < 0.2 else (first, end)
 
 
-def _numbers(rng: np.random.Generator, shape: Shape) -> Int32Array:
+def numbers(rng: np.random.Generator, shape: Shape) -> Int32Array:
     """Extremes, sums as small as those of short rows of bytes, and any number."""
     pools = (
         rng.choice(np.array(EXTREMES), shape),
