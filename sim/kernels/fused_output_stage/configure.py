@@ -5,8 +5,7 @@ Source: docs/spec/neighbours.md sections 4, 5 and 25.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -75,7 +74,8 @@ def _faults(
         yield from output_shape_faults(mm, output)
 
 
-class _Configured(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class _Configured:
     mm: TensorInfo
     column_sums: TensorInfo | None
     row_sums: TensorInfo | None
@@ -112,7 +112,10 @@ class FusedOutputStage(AclKernel):
                 raise ConfigurationError(f"{name} has shape {info.shape}: sums are modelled up to rank 2")
         auto_init_if_empty(output, mm, "QASYMM8")
         columns, rows, biases = (None if info is None else replace(info) for info in (column_sums, row_sums, bias))
-        self._configured = _Configured(replace(mm), columns, rows, biases, replace(output), offsets, stage, mode)
+        self._configured = _Configured(
+            mm=replace(mm), column_sums=columns, row_sums=rows, bias=biases, output=replace(output), offsets=offsets,
+            stage=stage, mode=mode,
+        )  # fmt: skip
 
     def name(self) -> str:
         """Upstream's name of the kernel.  `ConfigurationError`: not configured."""
