@@ -15,7 +15,7 @@ from sim.kernels.signature import Argument, FunctionArgument, Pointer, Struct
 
 Described = dict[str, Any]
 """Texts, numbers, lists and further such dicts: what JSON holds."""
-_WITHOUT_OPERATOR: Final = frozenset({("quantized_add", "tflite"), ("quantized_add", "tflite_s16")})
+_WITHOUT_OPERATOR: Final = frozenset(("quantized_add", mode) for mode in ("tflite", "tflite_s16", "tflite_s16_pot"))
 """Kernels and modes that no operator stands for."""
 
 

@@ -1,7 +1,8 @@
-"""ADD of int16 tensors of any scales, in LiteRT and TensorFlow Lite Micro: mode tflite_s16 of quantized_add."""
+"""ADD of int16 tensors in LiteRT and TensorFlow Lite Micro: modes tflite_s16 and tflite_s16_pot of quantized_add."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from sim.kernels import built_in_kernel
+from sim.kernels.quantized_add.golden_tflite_pot import derived_of_powers
 from sim.kernels.quantized_add.golden_tflite_s16 import derived_of_16
 from sim.models.runtimes.litert import litert_tensors
 from sim.models.runtimes.tflite_micro import tflite_micro_tensors
@@ -23,20 +25,57 @@ SCALES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("runtime", ["litert", "litert-no-delegate", "litert-reference", "tflite-micro"])
+SHIFTS = [(0, 0), (0, 1), (1, 0), (0, 2), (3, 0), (0, 7), (12, 0), (0, 15), (15, 0), (0, 16), (20, 0), (0, 31)]
+"""By how many powers of two the scale of each operand lies below that of the output."""
+LITERT = ("litert", "litert-no-delegate", "litert-reference")
+Pair = list[np.ndarray]
+
+
+def added_by(runtime: str, path: Path, scales: Sequence[float], given: Pair, is_pot: bool) -> np.ndarray:
+    """What a runtime makes of one ADD of these scales, with or without the mark that they may be powers of two."""
+    run = tflite_micro_tensors if runtime == "tflite-micro" else partial(litert_tensors, runtime=runtime)
+    made = ModelWriter()
+    a, b, y = (made.tensor(name, "int16", given[0].shape, scale) for name, scale in zip("aby", scales, strict=True))
+    made.layer("ADD", (a, b), (y,), "AddOptions", PotScaleInt16=int(is_pot))
+    made.inputs, made.outputs = [a, b], [y]
+    path.write_bytes(made.content())
+    return run(path, read_tflite(path), dict(zip((a, b), given, strict=True)))[y]
+
+
+@pytest.mark.parametrize("runtime", [*LITERT, "tflite-micro"])
 def test_every_sum_of_a_runtime_is_ours(runtime: str, tmp_path: Path) -> None:
     kernel, rng = built_in_kernel("quantized_add", "tflite_s16"), np.random.default_rng(9)
-    run = tflite_micro_tensors if runtime == "tflite-micro" else partial(litert_tensors, runtime=runtime)
     for number, scales in enumerate(SCALES):
-        made = ModelWriter()
-        a, b, y = (made.tensor(name, "int16", (1, SIZE), scale) for name, scale in zip("aby", scales, strict=True))
-        made.layer("ADD", (a, b), (y,), "AddOptions", PotScaleInt16=0)
-        made.inputs, made.outputs = [a, b], [y]
-        path = tmp_path / f"{number}.tflite"
-        path.write_bytes(made.content())
         size = (64, 1000, 32768)[number % 3]
         given = [rng.integers(-size, size, (1, SIZE)).astype(np.int16) for _ in range(2)]
-        theirs = run(path, read_tflite(path), dict(zip((a, b), given, strict=True)))[y]
+        theirs = added_by(runtime, tmp_path / f"{number}.tflite", scales, given, is_pot=False)
         single = (float(np.float32(scale)) for scale in scales)
         inputs = {"a": given[0][0], "b": given[1][0], "parameters": derived_of_16(*single)}
         np.testing.assert_array_equal(theirs[0], kernel.golden(inputs)["output"], f"scales {scales}")
+
+
+@pytest.mark.parametrize("runtime", LITERT)
+def test_sums_of_powers_of_two_are_ours(runtime: str, tmp_path: Path) -> None:
+    """From shifts by 16 on what is shifted is 1 or -1."""
+    kernel, rng = built_in_kernel("quantized_add", "tflite_s16_pot"), np.random.default_rng(8)
+    for number, (of_a, of_b) in enumerate(SHIFTS):
+        scales = (2.0 ** (-9 - of_a), 2.0 ** (-9 - of_b), 2.0**-9)
+        size = (64, 20_000, 32768)[number % 3]
+        given = [rng.integers(-size, size, (1, SIZE)).astype(np.int16) for _ in range(2)]
+        theirs = added_by(runtime, tmp_path / f"{number}.tflite", scales, given, is_pot=True)
+        inputs = {"a": given[0][0], "b": given[1][0], "parameters": derived_of_powers(*scales)}
+        np.testing.assert_array_equal(theirs[0], kernel.golden(inputs)["output"], f"shifts {of_a} and {of_b}")
+
+
+@pytest.mark.parametrize(
+    ("runtime", "scales"), [(runtime, SCALES[2]) for runtime in LITERT] + [("tflite-micro", (0.5, 0.25, 0.5))]
+)
+def test_what_is_not_added_by_shifts_although_it_is_marked(
+    runtime: str, scales: tuple[float, float, float], tmp_path: Path
+) -> None:
+    """LiteRT where a scale is no power of two, TensorFlow Lite Micro always."""
+    kernel, rng = built_in_kernel("quantized_add", "tflite_s16"), np.random.default_rng(7)
+    given = [rng.integers(-5000, 5000, (1, SIZE)).astype(np.int16) for _ in range(2)]
+    theirs = added_by(runtime, tmp_path / "net.tflite", scales, given, is_pot=True)
+    inputs = {"a": given[0][0], "b": given[1][0], "parameters": derived_of_16(*scales)}
+    np.testing.assert_array_equal(theirs[0], kernel.golden(inputs)["output"])

@@ -3,8 +3,9 @@
 The modes of uint8 + uint8 -> uint8 are named by the backend (see `golden.FOLDED`) and take ad, bd and t as arguments;
 `page` is what the public page says for the same types.  The other modes are named by their types, such as
 `f32_u8_to_u8`; they take the quantization itself, and whether ReLU is asked for.  Apart from them stand `tflite`, the
-integer add of TFLite and CMSIS-NN, which takes multipliers and shifts, and `tflite_s16`, TFLite's of 16 bits.
-Sources: docs/spec/quantized_add.md; docs/spec/neighbours.md section 13; what Init accepts is in
+integer add of TFLite and CMSIS-NN, which takes multipliers and shifts, and TFLite's of 16 bits, `tflite_s16` of any
+scales and `tflite_s16_pot` of powers of two.
+Sources: docs/spec/quantized_add.md; docs/spec/neighbours.md sections 13 and 24; what Init accepts is in
 `sim.kernels.quantized_add.configure`.
 """
 
@@ -21,11 +22,13 @@ from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.quantized_add import (
     conventions,
     golden,
+    golden_tflite_pot,
     golden_tflite_s16,
     program,
     program_tflite,
     vectors,
     vectors_tflite,
+    vectors_tflite_pot,
     vectors_tflite_s16,
 )
 from sim.kernels.signature import Pointer, ScalarArgument, Signature
@@ -103,6 +106,15 @@ _TFLITE_S16_SIGNATURE = Signature(
     )
 )
 
+_TFLITE_S16_POT_SIGNATURE = Signature(
+    (
+        *_TFLITE_S16_SIGNATURE.arguments[:4],
+        ScalarArgument("a_shift", "int32"),
+        ScalarArgument("b_shift", "int32"),
+        *_TFLITE_S16_SIGNATURE.arguments[-2:],
+    )
+)
+
 
 def _folded_arguments(inputs: Inputs) -> Inputs:
     folded = inputs["folded"]
@@ -153,6 +165,19 @@ def _tflite_s16_arguments(inputs: Inputs) -> Inputs:
         "left_shift": by.left_shift,
         "multiplier": by.total.multiplier,
         "shift": by.total.shift,
+        "lower": by.lower,
+        "upper": by.upper,
+    }
+
+
+def _tflite_s16_pot_arguments(inputs: Inputs) -> Inputs:
+    by = inputs["parameters"]
+    return {
+        "a": inputs["a"],
+        "b": inputs["b"],
+        "length": len(inputs["a"]),
+        "a_shift": by.a_shift,
+        "b_shift": by.b_shift,
         "lower": by.lower,
         "upper": by.upper,
     }
@@ -280,5 +305,22 @@ _TFLITE_S16 = Kernel(
         "left_shift": Domain(0, golden_tflite_s16.LEFT_SHIFT),
     },
 )
-MODES = {kernel.mode: kernel for kernel in (*_FOLDED, _PAGE, *_TYPED, _TFLITE, _TFLITE_S16)}
+_TFLITE_S16_POT = Kernel(
+    name="quantized_add",
+    symbol="quantized_add_tflite_s16_pot",
+    sources=_TFLITE.sources,
+    signature=_TFLITE_S16_POT_SIGNATURE,
+    golden=partial(conventions.output_of, steps=golden_tflite_pot.steps),
+    steps=golden_tflite_pot.steps,
+    arguments=_tflite_s16_pot_arguments,
+    corners=vectors_tflite_pot.corners,
+    sample=vectors_tflite_pot.sample,
+    long_sample=partial(vectors_tflite_pot.sample, longest=LONGEST),
+    program=program_tflite.add_row_by_powers_of_two,
+    conventions=golden_tflite_pot.OTHERS,
+    mode="tflite_s16_pot",
+    summary="TFLite's add of int16 tensors whose scales are powers of two: one operand is shifted, ties away",
+    domain=dict.fromkeys(("a_shift", "b_shift"), Domain(golden_tflite_pot.SHIFTS[0], 0)),
+)
+MODES = {kernel.mode: kernel for kernel in (*_FOLDED, _PAGE, *_TYPED, _TFLITE, _TFLITE_S16, _TFLITE_S16_POT)}
 KERNEL = MODES["neon_ties_away"]

@@ -92,3 +92,31 @@ def add_row_of_16_bits(
             neon.vst1q_s16(output + i, bounded)
         else:
             neon.vst1q_lane_s16(output + i, bounded, 0)
+
+
+def add_row_by_powers_of_two(
+    a: ElementPointer, b: ElementPointer, output: ElementPointer, length: int, a_shift: int, b_shift: int,
+    lower: int, upper: int,
+) -> None:  # fmt: skip
+    """int16[length], inside of a `Program`; arguments as in tflite.c."""
+    kept, moved, shift = (b, a, a_shift) if a_shift else (a, b, b_shift)
+    shifts, one = neon.vdupq_n_s16(shift), neon.vdupq_n_s16(1)
+    lowest, highest = neon.vdupq_n_s16(lower), neon.vdupq_n_s16(upper)
+
+    def divide(values: VectorValue) -> VectorValue:
+        if shift < -15:
+            sign: VectorValue = neon.vorrq_s16(neon.vshrq_n_s16(values, 15), one)
+            return sign
+        fix = neon.vshrq_n_s16(neon.vandq_s16(values, shifts), 15)
+        quotient: VectorValue = neon.vrshlq_s16(neon.vqaddq_s16(values, fix), shifts)
+        return quotient
+
+    end = length - length % 8
+    for i in (*range(0, end, 8), *range(end, length)):
+        load = neon.vld1q_s16 if i < end else neon.vld1q_dup_s16
+        sums = neon.vqaddq_s16(load(kept + i), divide(load(moved + i)))
+        bounded = neon.vminq_s16(neon.vmaxq_s16(sums, lowest), highest)
+        if i < end:
+            neon.vst1q_s16(output + i, bounded)
+        else:
+            neon.vst1q_lane_s16(output + i, bounded, 0)

@@ -115,3 +115,39 @@ void quantized_add_tflite_s16(const int16_t *a, const int16_t *b, int16_t *outpu
         vst1q_lane_s16(output + i, vminq_s16(vmaxq_s16(sums, lowest), highest), 0);
     }
 }
+
+/* int16 + int16 -> int16, as TFLite adds tensors of 16 bits whose scales are powers of two: one operand is shifted to the
+ * right, ties away from zero, and the sum saturates.
+ *
+ * a_shift and b_shift are -31..0; where that of a is 0, b is shifted, else a. By more than 15 upstream's mask of 16 bits has
+ * all bits, and what is shifted becomes 1, or -1 where it is negative.
+ */
+static inline int16x8_t divide_by_power_of_two(int16x8_t value, int16x8_t shift)
+{
+    const int16x8_t fix = vshrq_n_s16(vandq_s16(value, shift), 15);
+    return vrshlq_s16(vqaddq_s16(value, fix), shift);
+}
+
+static inline int16x8_t divide_of_16(int16x8_t value, int32_t shift)
+{
+    if (shift < -15)
+        return vorrq_s16(vshrq_n_s16(value, 15), vdupq_n_s16(1));
+    return divide_by_power_of_two(value, vdupq_n_s16((int16_t)shift));
+}
+
+void quantized_add_tflite_s16_pot(const int16_t *a, const int16_t *b, int16_t *output, size_t length, int32_t a_shift,
+                                  int32_t b_shift, int16_t lower, int16_t upper)
+{
+    const int16_t *kept = a_shift ? b : a, *moved = a_shift ? a : b;
+    const int32_t shift = a_shift ? a_shift : b_shift;
+    const int16x8_t lowest = vdupq_n_s16(lower), highest = vdupq_n_s16(upper);
+    size_t i = 0;
+    for (; i + 8 <= length; i += 8) {
+        const int16x8_t sums = vqaddq_s16(vld1q_s16(kept + i), divide_of_16(vld1q_s16(moved + i), shift));
+        vst1q_s16(output + i, vminq_s16(vmaxq_s16(sums, lowest), highest));
+    }
+    for (; i < length; ++i) {
+        const int16x8_t sums = vqaddq_s16(vld1q_dup_s16(kept + i), divide_of_16(vld1q_dup_s16(moved + i), shift));
+        vst1q_lane_s16(output + i, vminq_s16(vmaxq_s16(sums, lowest), highest), 0);
+    }
+}

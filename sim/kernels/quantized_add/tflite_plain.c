@@ -48,3 +48,21 @@ void quantized_add_tflite_s16(const int16_t *restrict a, const int16_t *restrict
         output[i] = (int16_t)(whole < lower ? lower : whole > upper ? upper : whole);
     }
 }
+
+static inline int32_t bound_of_16(int32_t value, int32_t lower, int32_t upper)
+{
+    const int32_t raised = value < lower ? lower : value;
+    return raised > upper ? upper : raised;
+}
+
+void quantized_add_tflite_s16_pot(const int16_t *restrict a, const int16_t *restrict b, int16_t *restrict output,
+                                  size_t length, int32_t a_shift, int32_t b_shift, int16_t lower, int16_t upper)
+{
+    const int16_t *kept = a_shift ? b : a, *moved = a_shift ? a : b;
+    const int32_t right = -(a_shift ? a_shift : b_shift);
+    for (size_t i = 0; i < length; ++i) {
+        const int32_t sign = moved[i] < 0 ? -1 : 1;
+        const int32_t divided = right > 15 ? sign : divide_by_power_of_two(moved[i], right);
+        output[i] = (int16_t)bound_of_16(bound_of_16(kept[i] + divided, INT16_MIN, INT16_MAX), lower, upper);
+    }
+}

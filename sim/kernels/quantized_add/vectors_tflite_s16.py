@@ -49,10 +49,10 @@ def corners() -> Iterator[Inputs]:
 def sample(rng: np.random.Generator, longest: int = 64) -> Inputs:
     """A random row of at most so many pairs; half of the parameters as TFLite makes them of scales."""
     length = int(rng.integers(0, longest + 1))
-    return {"a": _numbers(rng, length), "b": _numbers(rng, length), "parameters": _parameters(rng)}
+    return {"a": numbers(rng, length), "b": numbers(rng, length), "parameters": _parameters(rng)}
 
 
-def _numbers(rng: np.random.Generator, length: int) -> Int16Array:
+def numbers(rng: np.random.Generator, length: int) -> Int16Array:
     """Any, small ones, and the extremes."""
     size = rng.choice([8, 300, HIGHEST])
     plain = rng.integers(-size - 1, size, length, np.int16, endpoint=True)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.golden.fixed_point import wrap_int32
+from sim.kernels.quantized_add.golden_tflite_pot import log2_of
 from sim.models.layers import (
     Added,
     Computed,
@@ -99,9 +100,10 @@ def _patches(x: npt.NDArray[np.int64], size: Sequence[int], options: Mapping[str
 
 
 def _addition(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
-    if network.output_of(layer).dtype == "int16" and layer.options.get("PotScaleInt16", True):
-        raise NotComputed("an addition of 16 bits whose scales are powers of two is not computed")
     made = added(network, layer, given)
+    by_powers = all(log2_of(float(scale.scales[0])) is not None for scale in made.scales)
+    if network.output_of(layer).dtype == "int16" and layer.options.get("PotScaleInt16", True) and by_powers:
+        raise NotComputed("an addition of 16 bits whose scales are powers of two is not computed")
     minimum, maximum = _bounds(network, layer)
     return replace(made, minimum=minimum, maximum=maximum)
 
