@@ -4,6 +4,10 @@ Written from the arithmetic alone, in numpy: it knows no instruction, so it can 
 the conventions by name, each with its formula, its users and its rows in the table of known differences.
 """
 
+from sim.golden.activation_bounds import (
+    activation_bounds_acl_19_08,
+    activation_bounds_tflite,
+)
 from sim.golden.addition import (
     AddParameters,
     Quantization,
@@ -150,6 +154,8 @@ __all__ = [
     "LayerScales",
     "Operand",
     "Quantization",
+    "activation_bounds_acl_19_08",
+    "activation_bounds_tflite",
     "add_avx2",
     "add_base",
     "add_base_x86",
