@@ -15,7 +15,7 @@ from rtl_models.cores.layers import LAYER_STEPS, LAYERS, LayerOnCore, layer_on_c
 from rtl_models.cores.layers import MODES as LAYER_MODES
 from rtl_models.cores.layers_run import LayersRun
 from rtl_models.frames_run import FramesRun
-from rtl_models.host import HOSTS, Host
+from rtl_models.host import HOSTS, Host, host_of, hosted_modes
 from rtl_models.register_map import outside
 from rtl_models.session import WentWrong
 from rtl_models.tools.build_cache import BuildError
@@ -46,8 +46,9 @@ def build_hardware(kernel: Kernel, options: Mapping[str, str] | None = None) -> 
         if kernel.name in LAYERS:
             core = GemmCore(columns=lanes, deep=profile == "deep", steps=LAYER_STEPS)
             return LayerHardware(kernel, core, LayersRun(core, before))
-        unit = Built(UNITS[kernel.name], lanes, profile, strict=not before)
-        return Hardware(kernel, HOSTS[kernel.name], unit, FramesRun(unit, before))
+        host = host_of(kernel.name, kernel.mode)
+        unit = Built(UNITS[host.unit], lanes, profile, strict=not before)
+        return Hardware(kernel, host, unit, FramesRun(unit, before))
     except (BuildError, NothingReplaced) as error:
         raise NotMadeFor(str(error)) from error
     except SimulationUnavailable as missing:
@@ -145,7 +146,7 @@ class LayerHardware:
 
 def _require_made_for(kernel: Kernel) -> None:
     """Raises NotMadeFor, also for a user's kernel: its inputs may have any form."""
-    modes = {name: host.modes for name, host in HOSTS.items()} | dict.fromkeys(LAYERS, LAYER_MODES)
+    modes = {name: hosted_modes(name) for name in HOSTS} | dict.fromkeys(LAYERS, LAYER_MODES)
     own = modes.get(kernel.name, ()) if _is_built_in(kernel) else ()
     if kernel.mode not in own:
         known = "; ".join(f"{name} ({', '.join(found)})" for name, found in modes.items())

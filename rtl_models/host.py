@@ -18,6 +18,7 @@ from rtl_models.session import WentWrong
 from rtl_models.unit_values import Results
 from sim.golden.fixed_point import Int64Array
 from sim.kernels.kernel import Inputs, Kernel, Outputs
+from sim.kernels.offset_contribution import golden as offsets
 
 Arguments = Mapping[str, Any]
 """Those of the kernel's signature."""
@@ -26,15 +27,18 @@ FILLER: Final = 0x5A5A5A5A
 MEMORY: Final = 0x40000000
 """Where the outputs of transpose1xw lie, plane behind plane."""
 CHUNK: Final = 16
+_CL: Final = "acl_19_08_cl"
+_NEON: Final = "acl_19_08_neon"
 
 
 @dataclass(frozen=True)
 class Host:
-    """The host of a kernel: in these modes the unit of the same name computes the same.
+    """The host of a kernel: in these modes the unit computes the same.
 
     `frames` takes the kernel, an input set and the lanes; `outputs` an input set's arguments and its frames' results.
     """
 
+    unit: str
     modes: tuple[str, ...]
     frames: Callable[[Kernel, Inputs, int], list[UnitFrame]]
     outputs: Callable[[Arguments, Sequence[Results]], Outputs]
@@ -70,22 +74,33 @@ def _bytes(arguments: Arguments, results: Sequence[Results], of: str = "accumula
 
 
 def _touched(given: Arguments) -> int:
-    """The columns that the kernel computes: whole vectors, the last of them into the padding."""
-    return -(-int(given["columns"]) // 4) * 4
+    """The columns that the kernel computes: whole steps, the last of them into the padding."""
+    step = offsets.MODES[_NEON if _is_neon(given) else _CL].columns_per_step
+    return -(-int(given["columns"]) // step) * step
+
+
+def _is_neon(given: Arguments) -> bool:
+    """Whether they are those of the NEON kernel, which alone has no bias."""
+    return "bias" not in given
 
 
 def _offset_contribution(kernel: Kernel, inputs: Inputs, lanes: int) -> list[UnitFrame]:
+    """The faults of the NEON kernel are in the sums that it takes: the host chooses the same ones."""
     given = kernel.arguments(inputs)
     end = _touched(given)
     mm = given["mm"][..., :end]
     k, a_offset, b_offset = (int(given[name]) for name in ("k", "a_offset", "b_offset"))
     constant = (k * a_offset * b_offset + (1 << 31)) % (1 << 32) - (1 << 31)
-    rows = np.zeros(mm.shape[:-1]) if given["row_sums"] is None else given["row_sums"]
+    columns, rows = given["column_sums"], given["row_sums"]
+    rows = np.zeros(mm.shape[:-1]) if rows is None else rows
+    if _is_neon(given):
+        columns = None if columns is None else columns[:1]
+        rows = np.broadcast_to(rows if a_offset else rows[:1], mm.shape[:-1])
     operands = {
         "product_i": _beats(mm, lanes),
-        "column_sums_i": _beats(_of_batches(given["column_sums"], mm.shape), lanes),
+        "column_sums_i": _beats(_of_batches(columns, mm.shape), lanes),
         "row_sum_i": np.repeat(rows.astype(np.int64).reshape(-1, 1), -(-end // lanes), axis=0),
-        "bias_i": _beats(_of_batches(given["bias"], mm.shape), lanes),
+        "bias_i": _beats(_of_batches(given.get("bias"), mm.shape), lanes),
     }
     frame = UnitFrame({"a_offset": a_offset, "b_offset": b_offset, "constant": constant}, operands)
     return [frame] if frame.beats else []
@@ -155,12 +170,21 @@ def _quantized_add(kernel: Kernel, inputs: Inputs, lanes: int) -> list[UnitFrame
     return [frame] if frame.beats else []
 
 
-HOSTS: Final[Mapping[str, Host]] = {
-    "quantize_down": Host(
-        ("acl_19_08", "acl_20_02_left_shift", "acl_20_05_bounds", "acl_19_08_lanes_and_tail"), _quantize_down, _bytes
-    ),
-    "offset_contribution": Host(("acl_19_08_cl",), _offset_contribution, _products),
-    "transpose1xw": Host(("acl_19_08", "acl_20_11"), _transpose1xw, _chunks),
-    "quantized_add": Host(("tflite",), _quantized_add, partial(_bytes, of="a")),
+_DOWN: Final = ("acl_19_08", "acl_20_02_left_shift", "acl_20_05_bounds", "acl_19_08_lanes_and_tail")
+HOSTS: Final[Mapping[str, tuple[Host, ...]]] = {
+    "quantize_down": (Host("quantize_down", _DOWN, _quantize_down, _bytes),),
+    "offset_contribution": (Host("offset_contribution", (_CL, _NEON), _offset_contribution, _products),),
+    "transpose1xw": (Host("transpose1xw", ("acl_19_08", "acl_20_11"), _transpose1xw, _chunks),),
+    "quantized_add": (Host("quantized_add", ("tflite",), _quantized_add, partial(_bytes, of="a")),),
 }
-"""By kernel."""
+"""By kernel; each mode has at most one."""
+
+
+def hosted_modes(kernel: str) -> tuple[str, ...]:
+    """The modes in which there is a unit for a kernel."""
+    return tuple(mode for host in HOSTS[kernel] for mode in host.modes)
+
+
+def host_of(kernel: str, mode: str) -> Host:
+    """That of a mode which is among `hosted_modes`."""
+    return next(host for host in HOSTS[kernel] if mode in host.modes)
