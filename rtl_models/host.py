@@ -17,6 +17,7 @@ from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.session import WentWrong
 from rtl_models.unit_values import Results
 from sim.golden.fixed_point import Int64Array
+from sim.golden.gemm_lowp import BLOCK_ROWS
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.offset_contribution import golden as offsets
 
@@ -44,11 +45,11 @@ class Host:
     outputs: Callable[[Arguments, Sequence[Results]], Outputs]
 
 
-def _beats(rows: Any, lanes: int) -> Int64Array:
+def _beats(rows: Any, lanes: int, filler: int = FILLER) -> Int64Array:
     """The last axis in beats, each row beginning a new one: [beats, lanes]."""
     missing = -rows.shape[-1] % lanes
     padding = [(0, 0)] * (rows.ndim - 1) + [(0, missing)]
-    return np.pad(rows.astype(np.int64), padding, constant_values=FILLER).reshape(-1, lanes)
+    return np.pad(rows.astype(np.int64), padding, constant_values=filler).reshape(-1, lanes)
 
 
 def _rows(results: Sequence[Results], shape: tuple[int, ...]) -> Int64Array:
@@ -170,12 +171,115 @@ def _quantized_add(kernel: Kernel, inputs: Inputs, lanes: int) -> list[UnitFrame
     return [frame] if frame.beats else []
 
 
+def _quantized_multiplier(kernel: Kernel, inputs: Inputs, lanes: int) -> list[UnitFrame]:
+    """One factor for all values, given as a left shift, or as one to the right."""
+    given = kernel.arguments(inputs)
+    left = int(given["left_shift"]) if "left_shift" in given else -int(given["right_shift"])
+    values = _beats(given["values"], lanes)
+    factors = {"multiplier_i": int(given["multiplier"]), "left_shift_i": max(left, 0), "shift_i": max(-left, 0)}
+    operands = {name: np.full_like(values, number) for name, number in factors.items()}
+    return [UnitFrame({"rounding": 0}, {"value_i": values, **operands})] if values.size else []
+
+
+def _requantize(kernel: Kernel, inputs: Inputs, lanes: int) -> list[UnitFrame]:
+    """A factor for each column, in the beats of every row."""
+    given = kernel.arguments(inputs)
+    values = given["values"]
+    lefts = given["left_shifts"].astype(np.int64)
+    factors = {"multiplier": given["multipliers"], "left_shift": np.maximum(lefts, 0), "shift": np.maximum(-lefts, 0)}
+    # not every number is a factor: those behind the end of a row are 0
+    operands = {
+        f"{name}_i": _beats(np.broadcast_to(row, values.shape), lanes, filler=0) for name, row in factors.items()
+    }
+    frame = UnitFrame({"rounding": _ROUNDINGS[kernel.mode]}, {"value_i": _beats(values, lanes), **operands})
+    return [frame] if frame.beats else []
+
+
+def _numbers(arguments: Arguments, results: Sequence[Results], into: str) -> Outputs:
+    """The int32 output of a kernel that scales its values."""
+    shape = arguments["values"].shape
+    return {into: (_rows(results, shape) if results else np.zeros(shape)).astype(np.int32)}
+
+
+def _integer_scale(kernel: Kernel, inputs: Inputs, lanes: int) -> list[UnitFrame]:
+    given = kernel.arguments(inputs)
+    values, bias = given["values"], given["bias"]
+    settings = {"shift": int(given["right_shift"]), "rounding": _ROUNDINGS[kernel.mode], "signed": 0}
+    settings |= {name: int(given[name]) for name in ("multiplier", "offset")}
+    settings |= {"minimum": int(given["lower"]), "maximum": int(given["upper"])}
+    biases = np.zeros_like(values) if bias is None else bias
+    frame = UnitFrame(settings, {"accumulator_i": _beats(values, lanes), "bias_i": _beats(biases, lanes)})
+    return [frame] if frame.beats else []
+
+
+_ROUNDINGS: Final = {
+    "tflite_double_rounding": 0, "tflite_neon_helper": 1, "tflite_single_rounding": 2, "ruy": 2,
+    "gemmlowp_integer_scale": 0, "acl_integer_scale": 2,
+}  # fmt: skip
+"""The setting of the unit for a mode of `requantize`."""
+
+
+def _interleave4x4(kernel: Kernel, inputs: Inputs, lanes: int) -> list[UnitFrame]:
+    """The rows of a group side by side, in as many beats as a row takes; what fills up the last is dropped."""
+    rows = kernel.arguments(inputs)["input"]
+    groups = (
+        np.ascontiguousarray(rows)
+        .view(np.uint8)
+        .reshape(len(rows) // BLOCK_ROWS, BLOCK_ROWS, rows.shape[1] * rows.itemsize)
+    )
+    padded = np.pad(groups, ((0, 0), (0, 0), (0, -groups.shape[2] % lanes)), constant_values=FILLER & 0xFF)
+    beats = padded.reshape(len(groups), BLOCK_ROWS, padded.shape[2] // lanes, lanes).swapaxes(1, 2)
+    if not beats.size:
+        return []
+    words = np.ascontiguousarray(beats).reshape(-1, BLOCK_ROWS * lanes).view("<u4").astype(np.int64)
+    return [UnitFrame({"element": rows.itemsize}, {"data_i": words})]
+
+
+def _interleaved(arguments: Arguments, results: Sequence[Results]) -> Outputs:
+    rows = arguments["input"]
+    output = np.zeros((len(rows) // BLOCK_ROWS, BLOCK_ROWS * rows.shape[1]), rows.dtype)
+    for result in results:
+        octets = result["data_o"].astype("<u4").view(np.uint8).reshape(len(output), -1)
+        output[...] = np.ascontiguousarray(octets[:, : output.shape[1] * output.itemsize]).view(output.dtype)
+    return {"output": output}
+
+
 _DOWN: Final = ("acl_19_08", "acl_20_02_left_shift", "acl_20_05_bounds", "acl_19_08_lanes_and_tail")
 HOSTS: Final[Mapping[str, tuple[Host, ...]]] = {
     "quantize_down": (Host("quantize_down", _DOWN, _quantize_down, _bytes),),
     "offset_contribution": (Host("offset_contribution", (_CL, _NEON), _offset_contribution, _products),),
     "transpose1xw": (Host("transpose1xw", ("acl_19_08", "acl_20_11"), _transpose1xw, _chunks),),
     "quantized_add": (Host("quantized_add", ("tflite",), _quantized_add, partial(_bytes, of="a")),),
+    "quantized_multiplier": (
+        Host(
+            "quantized_multiplier",
+            ("armnn_24_08", "acl_19_08", "acl_20_02", "tflite"),
+            _quantized_multiplier,
+            partial(_numbers, into="products"),
+        ),
+    ),
+    "requantize": (
+        Host(
+            "quantized_multiplier",
+            ("tflite_double_rounding", "tflite_single_rounding", "tflite_neon_helper", "ruy"),
+            _requantize,
+            partial(_numbers, into="output"),
+        ),
+        Host(
+            "integer_scale",
+            ("acl_integer_scale", "gemmlowp_integer_scale"),
+            _integer_scale,
+            partial(_bytes, of="values"),
+        ),
+    ),
+    "interleave4x4": (
+        Host(
+            "interleave4x4",
+            ("acl_19_08_8bit", "acl_19_08_16bit", "acl_19_08_32bit"),
+            _interleave4x4,
+            _interleaved,
+        ),
+    ),
 }
 """By kernel; each mode has at most one."""
 

@@ -12,7 +12,18 @@ from typing import Final
 
 import numpy as np
 
-from sim.golden.fixed_point import Int32Array, Int64Array, as_int32, clamp, shift_left_wrap, wrap_int32
+from sim.golden import gemm_lowp
+from sim.golden.fixed_point import (
+    Int32Array,
+    Int64Array,
+    as_int32,
+    clamp,
+    divide_by_power_of_two_ties_away,
+    divide_by_power_of_two_ties_up,
+    shift_left_wrap,
+    shift_right_floor,
+    wrap_int32,
+)
 from sim.golden.scaling import double_rounding, double_rounding_ties_up, single_rounding
 from sim.kernels.offset_contribution import golden as offsets
 from sim.kernels.quantize_down import golden as down
@@ -72,15 +83,44 @@ def requantize(settings: Settings, operands: Operands, lanes: int) -> Results:
 
     With one rounding multipliers must not be negative.
     """
-    biased = wrap_int32(operands["accumulator_i"] + operands["bias_i"])
-    multipliers, lefts, rights = (operands[f"{name}_i"] for name in ("multiplier", "left_shift", "shift"))
-    if settings["rounding"] == ONE_ROUNDING:
-        scaled = single_rounding(biased, multipliers, lefts - rights)
-    else:
-        rule = double_rounding_ties_up if settings["rounding"] else double_rounding
-        scaled = rule(shift_left_wrap(biased, lefts), multipliers, -rights)
+    scaled = _scaled(wrap_int32(operands["accumulator_i"] + operands["bias_i"]), operands, settings["rounding"])
     low, high = (int(_read(settings[bound], settings)) for bound in ("minimum", "maximum"))
     return {"result_o": np.clip(scaled.astype(np.int64) + settings["offset"], low, high) & 0xFF}
+
+
+def quantized_multiplier(settings: Settings, operands: Operands, lanes: int) -> Results:
+    """Setting rounding; multiplier_i, left_shift_i and shift_i are of each lane.
+
+    With one rounding multipliers must not be negative, and left_shift_i at most 30.
+    """
+    scaled = _scaled(as_int32(operands["value_i"]), operands, settings["rounding"])
+    return {"result_o": scaled.astype(np.int64)}
+
+
+def _scaled(values: Int32Array, operands: Operands, rounding: int) -> Int32Array:
+    multipliers, lefts, rights = (operands[f"{name}_i"] for name in ("multiplier", "left_shift", "shift"))
+    if rounding == ONE_ROUNDING:
+        return single_rounding(values, multipliers, lefts - rights)
+    rule = double_rounding_ties_up if rounding else double_rounding
+    return rule(shift_left_wrap(values, lefts), multipliers, -rights)
+
+
+def integer_scale(settings: Settings, operands: Operands, lanes: int) -> Results:
+    """Settings multiplier, shift, offset, rounding, minimum, maximum, signed."""
+    placed = wrap_int32(operands["accumulator_i"] + operands["bias_i"] + settings["offset"])
+    multiplied = wrap_int32(placed.astype(np.int64) * settings["multiplier"])
+    return {"result_o": _bounded(_DIVISIONS[settings["rounding"]](multiplied, settings["shift"]), settings)}
+
+
+_DIVISIONS: Final = (divide_by_power_of_two_ties_away, divide_by_power_of_two_ties_up, shift_right_floor)
+"""Of `integer_scale` by its setting `rounding`."""
+
+
+def interleave4x4(settings: Settings, operands: Operands, lanes: int) -> Results:
+    """Setting element.  A beat has the next bytes of each of four rows, as many as there are lanes."""
+    octets = operands["data_i"].astype("<u4").view(np.uint8).reshape(-1, gemm_lowp.BLOCK_ROWS, lanes)
+    columns = np.ascontiguousarray(gemm_lowp.interleave4x4(octets.view(f"<u{settings['element']}")))
+    return {"data_o": columns.view("<u4").reshape(-1, lanes).astype(np.int64)}
 
 
 def offset_contribution(settings: Settings, operands: Operands, lanes: int) -> Results:

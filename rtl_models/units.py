@@ -74,6 +74,9 @@ HANDSHAKE: Final[tuple[DirectedPort, ...]] = (
     ("input ", "valid_i", 1), ("output", "ready_o", 1), ("output", "valid_o", 1), ("input ", "ready_i", 1),
 )  # fmt: skip
 _BYTES: Final = (UnitPort("result_o", 8, False),)
+_FACTORS: Final = (
+    UnitPort("multiplier_i", 32, True), UnitPort("left_shift_i", 5, False), UnitPort("shift_i", 5, False),
+)  # fmt: skip
 _ALL: Final = (
     Unit(
         "quantize_down",
@@ -123,6 +126,34 @@ _ALL: Final = (
             "multiplier", "shift", "offset", "minimum", "maximum",
         ),
         unit_values.quantized_add,
+    ),
+    Unit(
+        "requantize",
+        (UnitPort("accumulator_i", 32, True), UnitPort("bias_i", 32, True), *_FACTORS),
+        _BYTES,
+        ("rounding", "offset", "minimum", "maximum", "signed"),
+        unit_values.requantize,
+    ),
+    Unit(
+        "quantized_multiplier",
+        (UnitPort("value_i", 32, True), *_FACTORS),
+        (UnitPort("result_o", 32, True),),
+        ("rounding",),
+        unit_values.quantized_multiplier,
+    ),
+    Unit(
+        "integer_scale",
+        (UnitPort("accumulator_i", 32, True), UnitPort("bias_i", 32, True)),
+        _BYTES,
+        ("multiplier", "shift", "offset", "rounding", "minimum", "maximum", "signed"),
+        unit_values.integer_scale,
+    ),
+    Unit(
+        "interleave4x4",
+        (UnitPort("data_i", 32, False),),
+        (UnitPort("data_o", 32, False),),
+        ("element",),
+        unit_values.interleave4x4,
     ),
 )  # fmt: skip
 UNITS: Final = {unit.name: unit for unit in _ALL}

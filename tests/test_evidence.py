@@ -26,7 +26,14 @@ SMALL = [subject for subject in SUBJECTS if (subject.kernel, subject.source) in 
 
 
 def test_each_kernel_has_each_link_once() -> None:
-    kernels = ["offset_contribution", "quantize_down", "quantized_add", "transpose1xw"]
+    kernels = [
+        "interleave4x4",
+        "offset_contribution",
+        "quantize_down",
+        "quantized_add",
+        "quantized_multiplier",
+        "transpose1xw",
+    ]
     assert sorted((row.kernel, row.link) for row in ROWS) == [(kernel, link) for kernel in kernels for link in LINKS]
     assert {row.kind for row in ROWS} == {"proof", "test"}
 

@@ -200,6 +200,14 @@ def test_the_first_port_and_the_first_number_are_in_the_low_bits_of_a_word() -> 
     assert operand_image(ADD, [beat]) == bytes([255, 7, 6, 5, 4, 3, 2, 1])
 
 
+def test_numbers_of_five_bits_lie_side_by_side_in_the_bytes_of_their_port() -> None:
+    plain = {name: np.zeros((1, 4), np.int64) for name in ("value_i", "multiplier_i", "shift_i")}
+    beat = UnitFrame({}, plain | {"left_shift_i": np.array([[1, 2, 3, 31]])})
+    packed = sum(number << 5 * lane for lane, number in enumerate((1, 2, 3, 31)))
+    image = operand_image(UNITS["quantized_multiplier"], [beat])
+    assert image == bytes(3) + packed.to_bytes(3, "big") + bytes(32)
+
+
 def test_results_are_read_from_words_with_each_port_at_a_whole_byte(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("01010000001080000000000000030000000200000001\n")
     given = {port: numbers.tolist() for port, numbers in results_in(tmp_path / "results", TRANSPOSE, 4).items()}
@@ -241,7 +249,9 @@ def test_parts_have_every_frame_once() -> None:
     assert [frame for part in parts(made, 100) for frame in part] == made
 
 
-@pytest.mark.parametrize("name", ["quantize_down", "quantize_down_channels", "quantized_add"])
+@pytest.mark.parametrize(
+    "name", ["quantize_down", "quantize_down_channels", "quantized_add", "requantize", "integer_scale"]
+)
 def test_frames_reach_every_byte(name: str) -> None:
     """Results that are all at a bound would show little."""
     unit = UNITS[name]

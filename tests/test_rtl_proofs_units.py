@@ -46,7 +46,7 @@ from rtl_models.formal.units.walk import BeatPlace
 from rtl_models.register_map import CHANNELS, MOST_CHANNELS, REGISTERS, TABLES, cause
 from rtl_models.register_map import Register as Word
 from rtl_models.tools.sources import LANES
-from rtl_models.unit_values import ONE_ROUNDING, UNDEFINED, requantize
+from rtl_models.unit_values import ONE_ROUNDING, UNDEFINED
 from rtl_models.units import UNITS
 from sim.prove.claim import ClaimInputs, input_lane, sides_of, tells_apart
 from sim.toolchain.compilers import cache_directory
@@ -55,7 +55,7 @@ pytestmark = pytest.mark.rtl
 SECONDS = 600.0
 SLOW = {
     "gemm_core", "mac_array", "quantized_add", "quantize_down_channels", "transpose1xw", "offset_contribution",
-    "window_stream",
+    "window_stream", "quantized_multiplier", "integer_scale",
 }  # fmt: skip
 """What `lanewise rtl prove` proves, as it does the wider parts: made of parts proved here, or of many lanes alike."""
 
@@ -211,6 +211,9 @@ DEPENDING_ON_LANES = {
     "the step of a beat of four chunks": (
         Subject("frame_walk", (("BeatBytes", 64),)), "frame_walk.sv",
         "<< $clog2(BeatBytes / 16)", "<< (BeatBytes == 64 ? 1 : $clog2(BeatBytes / 16))",
+    ),
+    "the columns of elements of four bytes": (
+        Subject("interleave4x4", (("Lanes", 16), ("Deep", 0))), "interleave4x4.sv", "4 * (k / 16)", "2 * (k / 16)",
     ),
     "the next channels": (
         Subject("channel_tables", (("Lanes", 16), ("Channels", 32), ("LeftShifts", 1))), "channel_tables.sv",
@@ -439,21 +442,11 @@ def test_what_a_unit_is_proved_to_be_is_what_the_golden_says(pipeline: Pipeline)
 def golden(pipeline: Pipeline, values: Mapping[str, int]) -> list[int]:
     """The results of one beat by the golden, as unsigned numbers where the model has them so."""
     lanes = dict(pipeline.subject.parameters)["Lanes"]
-    if pipeline.subject.module == "requantize":
-        return golden_of_a_layer(values, lanes)
     unit = UNITS[pipeline.subject.module]
     operands = {p.name: column(values, p.name, p.count(lanes), p.bits, p.signed) for p in unit.operands}
     settings = {name: setting(values, f"{name}_i") for name in unit.settings}
-    result = unit.expected(settings, operands, lanes)["result_o"][0]
-    return [int(number) % (1 << pipeline.results[0].kind.bits) for number in result]
-
-
-def golden_of_a_layer(values: Mapping[str, int], lanes: int) -> list[int]:
-    """Of `requantize`, which is no unit."""
-    names = {"accumulator_i": 32, "bias_i": 32, "multiplier_i": 32, "left_shift_i": 5, "shift_i": 5}
-    operands = {name: column(values, name, lanes, bits, bits == 32) for name, bits in names.items()}
-    settings = {name: setting(values, f"{name}_i") for name in ("rounding", "offset", "minimum", "maximum", "signed")}
-    return [int(number) for number in requantize(settings, operands, lanes)["result_o"][0]]
+    result = unit.expected(settings, operands, lanes)[unit.results[0].name][0]
+    return [pipeline.results[0].kind.wrapped(int(number)) for number in result]
 
 
 def is_known(values: Mapping[str, int]) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rtl_models import benches
-from rtl_models.benches import transpose1xw_bench
+from rtl_models.benches.units import transpose1xw_bench
 from rtl_models.command.junit import PROPERTIES
 from rtl_models.mutation.scenarios.units import UnitScenarios
 from rtl_models.tools.environment import SimulatorName
@@ -27,6 +27,10 @@ PROFILE_OF = {
     "offset_contribution": "deep",
     "transpose1xw": "deep",
     "quantized_add": "shallow",
+    "requantize": "deep",
+    "quantized_multiplier": "shallow",
+    "integer_scale": "deep",
+    "interleave4x4": "shallow",
 }
 SHORT = r"one_beat_frames/pattern=sometimes|reset_inside/pattern=sometimes|report"
 

@@ -57,6 +57,22 @@ IN_OTHER_UNITS: Final[Mapping[str, tuple[Fault, str]]] = {
         ("place_byte", "+ offset_i;", "+ {23'b0, offset_i[8:0]};"),
         "one_beat_frames/pattern=sometimes",
     ),
+    "requantize": (
+        ("requantize", "rounding[1] ? biased[", "rounding[0] ? biased["),
+        "frames/pattern=sometimes",
+    ),
+    "quantized_multiplier": (
+        ("scale_rounded", "(|right) & ~rounding[0]", "(|right)"),
+        "frames/pattern=sometimes",
+    ),
+    "integer_scale": (
+        ("shift_rounded", "shifted[0] & ~down", "shifted[0]"),
+        "frames/pattern=sometimes",
+    ),
+    "interleave4x4": (
+        ("interleave4x4", "2 * (k / 8) + k % 2", "2 * (k / 8)"),
+        "one_beat_frames/pattern=sometimes",
+    ),
 }
 """By unit a fault, a stall that a register ignores among them, and a scenario that meets it."""
 NOT_SHRUNK: Final[Mapping[str, tuple[Built, Fault, str]]] = {

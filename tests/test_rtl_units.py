@@ -38,6 +38,10 @@ def _down(accumulators: list[int], **changed: int) -> list[int]:
         ("offset_contribution", 2, 4),
         ("transpose1xw", 1, 2),
         ("quantized_add", 7, 16),
+        ("requantize", 4, 10),
+        ("quantized_multiplier", 3, 7),
+        ("integer_scale", 4, 7),
+        ("interleave4x4", 1, 2),
     ],
 )
 def test_the_latencies_are_the_documented_ones(unit: str, shallow: int, deep: int) -> None:
@@ -210,6 +214,68 @@ def test_an_operand_of_quantized_add_with_its_offset_wraps() -> None:
 
 def test_the_offset_of_quantized_add_wraps() -> None:
     assert _added(2, 2, offset=INT32_MAX) == 0
+
+
+def _multiplied(value: int, rounding: int, multiplier: int, left: int, right: int) -> int:
+    operands = {"value": [[value]], "multiplier": [[multiplier]], "left_shift": [[left]], "shift": [[right]]}
+    return _result("quantized_multiplier", {"rounding": rounding}, 1, **operands)[0][0]
+
+
+@pytest.mark.parametrize(("rounding", "results"), [(0, [1, -1]), (1, [1, 0]), (2, [0, 0])])
+def test_quantized_multiplier_rounds_as_the_setting_says(rounding: int, results: list[int]) -> None:
+    """A quarter of 1, and of -2: 0.25, which two roundings make 1, and -0.5."""
+    assert [_multiplied(value, rounding, HALF, 0, 1) for value in (1, -2)] == results
+
+
+def test_the_left_shift_of_quantized_multiplier_wraps_before_two_roundings_and_not_before_one() -> None:
+    assert [_multiplied(1 << 30, rounding, HALF, 1, 0) for rounding in (0, 2)] == [-(1 << 30), 1 << 30]
+    assert _multiplied(3, 0, INT32_MIN, 31, 0) == INT32_MAX
+
+
+def test_requantize_adds_a_bias_that_wraps_and_an_offset_that_saturates() -> None:
+    settings = {"rounding": 0, "offset": INT32_MAX, "minimum": 0, "maximum": 255, "signed": 0}
+    operands = {"multiplier": [[HALF] * 2], "left_shift": [[0, 0]], "shift": [[0, 0]]}
+    biased: dict[str, Rows] = {"accumulator": [[INT32_MAX, 10]], "bias": [[1, 0]]}
+    assert _result("requantize", settings, 2, **biased, **operands) == [[255, 255]]
+    assert _result("requantize", settings | {"offset": 0}, 2, **biased, **operands) == [[0, 5]]
+
+
+SCALE = {"multiplier": 3, "shift": 1, "offset": 0, "minimum": 0, "maximum": 255, "signed": 0}
+
+
+def _integer_scaled(accumulator: int, rounding: int, bias: int = 0, **changed: int) -> int:
+    settings = SCALE | {"rounding": rounding} | changed
+    return _result("integer_scale", settings, 1, accumulator=[[accumulator]], bias=[[bias]])[0][0]
+
+
+@pytest.mark.parametrize(("rounding", "results"), [(0, [8, 256 - 8]), (1, [8, 256 - 7]), (2, [7, 256 - 8])])
+def test_integer_scale_divides_with_ties_away_with_ties_up_or_down(rounding: int, results: list[int]) -> None:
+    signed = {"signed": 1, "minimum": 0x80, "maximum": 0x7F}
+    assert [_integer_scaled(value, rounding, **signed) for value in (5, -5)] == results
+
+
+def test_the_sum_and_the_product_of_integer_scale_wrap() -> None:
+    assert _integer_scaled(INT32_MAX, 2, offset=1, multiplier=1) == 0
+    assert _integer_scaled(INT32_MAX, 2, bias=2, multiplier=-1, shift=30) == 1
+    assert _integer_scaled(1 << 30, 2, multiplier=5, shift=24) == 64
+
+
+def test_interleave4x4_takes_the_rows_column_by_column() -> None:
+    data = [[0x03020100, 0x13121110, 0x23222120, 0x33323130]]
+    wanted = {
+        1: [[0x30201000, 0x31211101, 0x32221202, 0x33231303]],
+        2: [[0x11100100, 0x31302120, 0x13120302, 0x33322322]],
+        4: data,
+    }
+    for element, words in wanted.items():
+        given = UNITS["interleave4x4"].expected({"element": element}, {"data_i": np.array(data, np.int64)}, 4)
+        assert given["data_o"].tolist() == words
+
+
+def test_a_beat_of_interleave4x4_has_as_many_bytes_of_a_row_as_there_are_lanes() -> None:
+    data = np.arange(32, dtype=np.uint8).view("<u4").astype(np.int64)[None]
+    given = UNITS["interleave4x4"].expected({"element": 1}, {"data_i": data}, 8)["data_o"]
+    assert given.astype("<u4").view(np.uint8)[0, :8].tolist() == [0, 8, 16, 24, 1, 9, 17, 25]
 
 
 def _parameters(generator: np.random.Generator) -> AddParameters:

@@ -36,6 +36,6 @@ class UnitBench:
 
 def bench_of(name: str, channels: int = CHANNELS) -> UnitBench:
     """That of the unit of this name; the tables of one that has some are of so many channels."""
-    module = import_module(f"rtl_models.benches.{name}_bench")
+    module = import_module(f"rtl_models.benches.units.{name}_bench")
     bench: UnitBench = module.bench_at(channels) if UNITS[name].tables else module.BENCH
     return bench

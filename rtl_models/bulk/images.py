@@ -63,7 +63,8 @@ def operand_image(unit: Unit, part: Sequence[UnitFrame]) -> bytes:
     for port in unit.operands:
         numbers = np.concatenate([frame.operands[port.name] for frame in part])
         octets = np.ascontiguousarray(numbers, "<i8").view(np.uint8).reshape(*numbers.shape, 8)
-        groups.append(octets[:, :, : port.bits // 8].reshape(len(numbers), -1))
+        bits = np.unpackbits(octets, axis=2, count=port.bits, bitorder="little").reshape(len(numbers), -1)
+        groups.append(np.packbits(bits, axis=1, bitorder="little"))
     return np.hstack(groups)[:, ::-1].tobytes()
 
 

@@ -11,7 +11,7 @@ from isa.lane import S32
 from rtl_models.benches.coverage.stimulus import edges
 from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.register_map import CHANNELS
-from rtl_models.unit_values import channel_setting
+from rtl_models.unit_values import ONE_ROUNDING, channel_setting
 from rtl_models.units import Unit
 from sim.golden.fixed_point import Int64Array
 
@@ -149,10 +149,59 @@ def _zero_points(rng: Random) -> dict[str, int]:
     return dict(zip(("a_offset", "b_offset"), offsets.tolist(), strict=True))
 
 
+def _requantize(rng: Random, lanes: int, beats: int) -> UnitFrame:
+    """Factors of each number of a beat."""
+    rounding, output = int(rng.integers(3)), _output(rng)
+    factors = _factor_operands(rng, rounding, beats, lanes)
+    right = factors["shift_i"] - factors["left_shift_i"]
+    total = _rescaled_ones(rng, (beats, lanes), factors["multiplier_i"], right, output)
+    biases = int32_numbers(rng, *total.shape) * rng.integers(0, 2, (len(total), 1))  # none in half of the beats
+    operands = {"accumulator_i": _wrapped(total - biases), "bias_i": biases}
+    return UnitFrame({"rounding": rounding, **output}, operands | factors)
+
+
+def _quantized_multiplier(rng: Random, lanes: int, beats: int) -> UnitFrame:
+    rounding = int(rng.integers(3))
+    factors = _factor_operands(rng, rounding, beats, lanes)
+    right, near_zero = factors["shift_i"] - factors["left_shift_i"], {"signed": 1, "offset": 0}
+    values = _rescaled_ones(rng, (beats, lanes), factors["multiplier_i"], right, near_zero)
+    return UnitFrame({"rounding": rounding}, {"value_i": values, **factors})
+
+
+def _factor_operands(rng: Random, rounding: int, beats: int, lanes: int) -> dict[str, Int64Array]:
+    """Those that the rounding takes; half of them without a left shift."""
+    multiplier, right = _factors(rng, beats, lanes)
+    once = rounding == ONE_ROUNDING
+    left = rng.integers(0, 31 if once else 32, (beats, lanes)) * rng.integers(0, 2, (beats, lanes))
+    multiplier = np.minimum(np.abs(multiplier), S32.high) if once else multiplier
+    return {"multiplier_i": multiplier, "left_shift_i": left, "shift_i": right}
+
+
+def _integer_scale(rng: Random, lanes: int, beats: int) -> UnitFrame:
+    """Sums that come near to a byte, and any."""
+    shift, output = int(rng.integers(32)), _output(rng)
+    multiplier = int(int32_numbers(rng)) if rng.random() < 1 / 4 else int(rng.integers(1, 200))
+    numbers = rng.integers(-8, 264, (beats, lanes)) - 128 * output["signed"]
+    aimed = (numbers << shift) // (multiplier or 1) + rng.integers(-2, 3, numbers.shape)
+    total = np.where(rng.random(numbers.shape) < 3 / 4, aimed, int32_numbers(rng, *numbers.shape))
+    biases = int32_numbers(rng, *numbers.shape) * rng.integers(0, 2, (beats, 1))
+    operands = {"accumulator_i": _wrapped(total - biases - output["offset"]), "bias_i": biases}
+    settings = {"multiplier": multiplier, "shift": shift, "rounding": int(rng.integers(3))}
+    return UnitFrame(settings | output, operands)
+
+
+def _interleave4x4(rng: Random, lanes: int, beats: int) -> UnitFrame:
+    return UnitFrame({"element": _one_of(rng, (1, 2, 4))}, {"data_i": rng.integers(0, 1 << 32, (beats, lanes))})
+
+
 _MAKERS: Final[Mapping[str, Callable[[Random, int, int], UnitFrame]]] = {
     "quantize_down": _quantize_down,
     "quantize_down_channels": _quantize_down_channels,
     "offset_contribution": _offset_contribution,
     "transpose1xw": _transpose1xw,
     "quantized_add": _quantized_add,
+    "requantize": _requantize,
+    "quantized_multiplier": _quantized_multiplier,
+    "integer_scale": _integer_scale,
+    "interleave4x4": _interleave4x4,
 }

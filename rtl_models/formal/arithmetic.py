@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isa.lane import S8, S16, S32, S64, U8, U16, U32, Int, Lane, constant, lift, maximum, minimum, select
+from isa.lane import S8, S16, S32, S64, U1, U8, U16, U32, Int, Lane, constant, lift, maximum, minimum, select
 from isa.semantics import arithmetic, multiply, shift
 
 U5 = Int(5, signed=False)
@@ -104,6 +104,29 @@ def divided(a: Lane, count: Lane) -> Lane:
     """A division by a power of two with ties away: SRSHL(SQADD(a, (a AND -count) >> 31), -count)."""
     fix_up = shift.shift_right(S32, a & -count, constant(31))
     return shift.rounding_shift_by_register(S32, arithmetic.saturating_add(S32, a, fix_up), -count)
+
+
+def shift_rounded(value: Lane, count: Lane, rounding: Lane) -> Lane:
+    """A division by a power of two: with ties away, with ties up, or rounded down."""
+    up = shift.rounding_shift_by_register(S32, value, -count)
+    return select(rounding >> 1, value >> count, select(rounding & 1, up, divided(value, count)))
+
+
+def shift_rounded_in_steps(value: Lane, count: Lane, rounding: Lane) -> Lane:
+    """The same as the deep stages do it."""
+    fixed = S32.wrap(fixed_where_nearest(value, count, rounding))
+    return rounded_halves(S33.wrap(halves_kept(fixed, count, U1.wrap(rounding >> 1))))
+
+
+def fixed_where_nearest(value: Lane, count: Lane, rounding: Lane) -> Lane:
+    """As `fixed_up`, where ties go away from zero."""
+    return saturated_sum(value, select((value < 0) & (count > 0) & rounding.equals(0), -1, 0))
+
+
+def halves_kept(fixed: Lane, count: Lane, down: Lane) -> Lane:
+    """As `in_halves`, without the half where it is not to be rounded."""
+    halves = in_halves(fixed, count)
+    return S33.wrap(halves - (halves & down))
 
 
 def scaled_in_steps(whole: Lane, high: Lane, left: Lane, right: Lane, rounding: Lane) -> Lane:

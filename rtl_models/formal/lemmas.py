@@ -58,10 +58,14 @@ def lemmas() -> list[Lemma]:
         _lemma("rounded product", _FACTORS, a.rounded_product, a.sqrdmulh, a.product),
         _lemma("division in steps", {"a": S32, "n": a.U5}, a.divided_in_steps, a.divided,
             lambda x, n: a.rounded_halves(a.in_halves(x, n))),
+        _lemma("division with a rounding in steps", {"a": S32, "n": a.U5, "rounding": a.U2},
+            a.shift_rounded_in_steps, a.shift_rounded,
+            lambda x, n, rounding: a.shift_rounded_in_steps(x, n, rounding & 1)),
         _lemma("scaling in steps",
-            {"whole": S64, "high": S32, "left": Range(0, 30), "right": a.U5, "rounding": Range(0, 2)},
+            {"whole": S64, "high": S32, "left": a.U5, "right": a.U5, "rounding": Range(0, 2)},
             a.scaled_in_steps, a.scaled,
-            lambda whole, high, left, right, rounding: a.scaled_in_steps(whole, high, left, right, rounding & 2)),
+            lambda whole, high, left, right, rounding: a.scaled_in_steps(whole, high, left, right, rounding & 2),
+            given=lambda whole, high, left, right, rounding: (left < 31) | (rounding >> 1).equals(0)),
     ]  # fmt: skip
 
 
@@ -69,5 +73,10 @@ def _product(x: Lane, height: Lane) -> Lane:
     return U32.wrap(x * height)
 
 
-def _lemma(name: str, inputs: Mapping[str, Int | Range], left: _Side, right: _Side, wrong: _Side) -> Lemma:
-    return Lemma(Claim(f"lemma: {name}", dict(inputs), left, right), Claim(name, dict(inputs), wrong, right))
+def _lemma(
+    name: str, inputs: Mapping[str, Int | Range], left: _Side, right: _Side, wrong: _Side, given: _Side | None = None
+) -> Lemma:
+    return Lemma(
+        Claim(f"lemma: {name}", dict(inputs), left, right, given=given),
+        Claim(name, dict(inputs), wrong, right, given=given),
+    )

@@ -15,13 +15,16 @@ from isa.errors import LanewiseError
 from rtl_models.adapters import Adapter
 from rtl_models.adapters.wrapper import adapted_sources, wrapper_of
 from rtl_models.formal.equations.written import Subject, SubjectSources, derive_equations
+from rtl_models.formal.models.integer_scale import integer_scale
+from rtl_models.formal.models.interleave4x4 import interleave4x4
+from rtl_models.formal.models.offset_contribution import offset_contribution
+from rtl_models.formal.models.quantize_down import quantize_down
+from rtl_models.formal.models.quantized_add import quantized_add
+from rtl_models.formal.models.requantize import quantized_multiplier, requantize
 from rtl_models.formal.operators import operator_theorems
 from rtl_models.formal.schedules.proof import proved, proved_at_once
 from rtl_models.formal.theorem import Lanes, Theorem, decided, refuted
-from rtl_models.formal.units.offset_contribution import offset_contribution
 from rtl_models.formal.units.pipelines import OutputBits, Pipeline
-from rtl_models.formal.units.quantize_down import quantize_down
-from rtl_models.formal.units.quantized_add import quantized_add
 from rtl_models.operators import OPERATORS
 from rtl_models.tools.sources import MODULE_ENDINGS, sources_of
 from rtl_models.units import UNITS
@@ -31,6 +34,10 @@ _PIPELINES: Final[Mapping[str, Callable[[int, bool], Pipeline]]] = {
     "quantize_down": quantize_down,
     "offset_contribution": offset_contribution,
     "quantized_add": quantized_add,
+    "requantize": requantize,
+    "quantized_multiplier": quantized_multiplier,
+    "integer_scale": integer_scale,
+    "interleave4x4": interleave4x4,
 }
 _NOT_FOLLOWED: Final = {
     "quantize_down_channels": "what it gives depends on tables that are written between beats, not on its beat alone",

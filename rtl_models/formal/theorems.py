@@ -7,28 +7,33 @@ from functools import cache
 from rtl_models.formal.cores.gemm import gemm_theorems
 from rtl_models.formal.cores.windows import window_theorems
 from rtl_models.formal.lemmas import lemmas
+from rtl_models.formal.models.integer_scale import integer_scale
+from rtl_models.formal.models.interleave4x4 import interleave4x4
+from rtl_models.formal.models.offset_contribution import offset_contribution
+from rtl_models.formal.models.quantize_down import quantize_down
+from rtl_models.formal.models.quantized_add import quantized_add
+from rtl_models.formal.models.requantize import quantized_multiplier, requantize
 from rtl_models.formal.operators import operator_theorems
 from rtl_models.formal.theorem import Lemma, Theorem
 from rtl_models.formal.units.configuration import configuration_theorems
 from rtl_models.formal.units.frames import frame_lemmas, frame_theorems
 from rtl_models.formal.units.handshake import handshake_theorems
-from rtl_models.formal.units.offset_contribution import offset_contribution
 from rtl_models.formal.units.parts import part_theorems
 from rtl_models.formal.units.pipelines import Pipeline
-from rtl_models.formal.units.quantize_down import quantize_down, requantize
-from rtl_models.formal.units.quantized_add import quantized_add
 from rtl_models.formal.units.streams import composition_lemma, stage_theorems, waiting_theorem
 from rtl_models.formal.units.tables import table_lemmas, table_theorems
+from rtl_models.units import LANE_COUNTS
 
 LANES = 4
 """The lanes of a beat for which units are proved unless others are asked for, where a lane is one round of a loop.
 
-What else depends on the number is proved for every number: `transpose1xw`, `frame_walk` and `channel_tables`.
+What else depends on the number is proved for every number: `interleave4x4`, `transpose1xw`, `frame_walk` and
+`channel_tables`.
 """
 
 
 def pipelines(lanes: int = LANES) -> list[Pipeline]:
-    """The units that are stages of arithmetic and the end of `gemm_core`, shallow and deep."""
+    """The units that are stages of arithmetic, shallow and deep."""
     return [
         pipeline
         for deep in (False, True)
@@ -38,6 +43,9 @@ def pipelines(lanes: int = LANES) -> list[Pipeline]:
             offset_contribution(lanes, deep),
             quantized_add(lanes, deep),
             requantize(lanes, deep),
+            quantized_multiplier(lanes, deep),
+            integer_scale(lanes, deep),
+            *(interleave4x4(count, deep) for count in LANE_COUNTS),
         )
     ]
 

@@ -16,10 +16,14 @@ package lanewise_pkg;
   localparam int RescaleDeep         = MultiplyHighDeep + 3;  // fixed up | shifted | rounded
   localparam int ScaleRoundedShallow = 2;  // product | rounded
   localparam int ScaleRoundedDeep    = MultiplyHighDeep + 3;  // number | shifted | rounded
+  localparam int MultiplyLowShallow  = 1;  // product
+  localparam int MultiplyLowDeep     = 2;  // tiles | sum
+  localparam int ShiftRoundedShallow = 1;  // shifted, rounded
+  localparam int ShiftRoundedDeep    = 3;  // fixed up | shifted | rounded
   localparam int OutputStagesShallow = 1;  // offset, clamped
   localparam int OutputStagesDeep    = 2;  // offset | clamped
 
-  // Units, and what only cores are made of.
+  // Units.
   localparam int QuantizeDownShallow         = 1 + RescaleShallow + OutputStagesShallow;
   localparam int QuantizeDownDeep            = 1 + RescaleDeep + OutputStagesDeep;
   localparam int QuantizeDownChannelsShallow = QuantizeDownShallow;
@@ -32,6 +36,12 @@ package lanewise_pkg;
   localparam int QuantizedAddDeep            = 1 + RescaleDeep + 1 + RescaleDeep + OutputStagesDeep;
   localparam int RequantizeShallow           = 1 + ScaleRoundedShallow + OutputStagesShallow;
   localparam int RequantizeDeep              = 2 + ScaleRoundedDeep + OutputStagesDeep;
+  localparam int QuantizedMultiplierShallow  = 1 + ScaleRoundedShallow;
+  localparam int QuantizedMultiplierDeep     = 1 + ScaleRoundedDeep;
+  localparam int IntegerScaleShallow         = 1 + MultiplyLowShallow + ShiftRoundedShallow + 1;
+  localparam int IntegerScaleDeep            = 1 + MultiplyLowDeep + ShiftRoundedDeep + 1;
+  localparam int Interleave4x4Shallow        = 1;
+  localparam int Interleave4x4Deep           = 2;
 
   // Configuration registers: byte addresses.
   localparam logic [15:0] AddressStatus      = 16'h0000;

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from isa.lane import Int, Lane, constant, operands_first
-from rtl_models.formal.units.quantize_down import quantize_down
+from rtl_models.formal.models.quantize_down import quantize_down
 from sim.kernels.kernel import built_in_kernel
 from sim.symbolic.equality import Answer, Equality, decide_all
 from sim.symbolic.loops.reference import any_length_reference

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.lane import S32, U8, U64, Int, Lane, Place, constant, maximum, minimum, read, select
+from isa.lane import S32, U8, Int, Lane, Place, constant, maximum, minimum, read, select
 from isa.semantics.multiply import rounding_doubling_multiply_high
 from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.expected import Column, Expressions
@@ -55,7 +55,7 @@ class CoveredNumber:
         source = read(Place("v", register))
         if self.low < 0:
             return S32.field(source, 0)
-        return U64.field(source, 0) & self.high if self.high < U8.high else U8.field(source, 0)
+        return Int(self.high.bit_length(), signed=False).field(source, 0)
 
 
 Columns = Mapping[str, Column]
@@ -137,9 +137,9 @@ def of_rescale(
     """
     exact, high = value * multiplier, rounding_doubling_multiply_high(S32, value, multiplier)
     given, saturates = divided(high, shift), value.equals(S32.low) & multiplier.equals(S32.low)
-    product_ties = _ties(exact, constant(31)) & _differ(result, given, divided(high - 1, shift))
+    product_ties = ties(exact, constant(31)) & _differ(result, given, divided(high - 1, shift))
     toward_zero = given + select(high < 0, 1, -1)
-    division_ties = _ties(high, shift) & _differ(result, given, toward_zero)
+    division_ties = ties(high, shift) & _differ(result, given, toward_zero)
     wrapped = {f"{name}: product saturates": saturates & _differ(result, given, divided(constant(S32.low), shift))}
     return {
         **(wrapped if value.low == S32.low else {}),
@@ -154,7 +154,7 @@ def _differ(result: Callable[[Lane], Lane], value: Lane, other: Lane) -> Lane:
     return constant(1) - result(value).equals(result(other))
 
 
-def _ties(value: Lane, count: Lane) -> Lane:
+def ties(value: Lane, count: Lane) -> Lane:
     """1 where a division by 2^count leaves a half."""
     divisor = constant(1) << count
     return (value & divisor - 1).equals(divisor >> 1) & (count > 0)

@@ -66,6 +66,14 @@ def _division_ties(multiplier: int, shift: int, rng: Random) -> list[int]:
     return list(nearest) if multiplier and shift else []
 
 
+def once_rounded_ties(multiplier: int, places: int, rng: Random) -> list[int]:
+    """Odd numbers of both signs times a power of two, whose products are odd times 2^places, where there are any."""
+    trailing = next(k for k in count() if multiplier >> k & 1) if multiplier else 0
+    left = places - trailing
+    odd = (1, 3, rng.getrandbits(max(0, 30 - left)) | 1) if 0 <= left < 29 else ()
+    return [sign * number << left for number in odd for sign in (1, -1)]
+
+
 def beside_product_ties(multiplier: int, rng: Random) -> list[int]:
     """Values of int32 whose products with an odd multiplier are 2^30 + d modulo 2^31: d = 0, +-1, and of every size."""
     inverse = pow(multiplier, -1, 1 << 31)

@@ -73,7 +73,7 @@ def counting(unit: Unit, frame: UnitFrame) -> UnitFrame:
     operands = {}
     for port in unit.operands:
         shape = frame.operands[port.name].shape
-        numbers = 1 + np.arange(np.prod(shape), dtype=np.int64) % _COUNTED
+        numbers = 1 + np.arange(np.prod(shape), dtype=np.int64) % min(_COUNTED, Int(port.bits, port.signed).high)
         operands[port.name] = (-numbers if port.signed else numbers).reshape(shape)
     return UnitFrame(settings, operands)
 

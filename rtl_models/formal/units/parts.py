@@ -18,6 +18,7 @@ from rtl_models.formal.units.pieces import (
     output_stages,
     rescale,
     scale_rounded,
+    shift_rounded,
 )
 from rtl_models.formal.units.registers import PipelinePiece, becomes, delay_line
 
@@ -141,6 +142,8 @@ def _pipelined(deep: bool) -> Iterator[Theorem]:
     shifts, rounding = (on("left_i", a.U5), on("right_i", a.U5)), on("rounding_i", a.U2)
     scaled = scale_rounded("", deep, (value, multiplier), shifts, rounding)
     yield _staged(Subject("scale_rounded", deepness), scaled, S32)
+    divided = shift_rounded("", deep, value, count, rounding)
+    yield _staged(Subject("shift_rounded", deepness), divided, S32)
     low = multiply_low("", deep, on("a_i", U32), on("b_i", U32))
     yield _staged(Subject("multiply_low", (("Width", 32), *deepness)), low, U32)
 

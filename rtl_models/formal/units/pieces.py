@@ -26,6 +26,8 @@ _WHOLE = Fault("scale_rounded.sv", "whole_q     <= product_q", "whole_q <= ~prod
 _TIES = Fault("scale_rounded.sv", "(|right) & ~rounding[0]", "(|right)")
 _PLACES = Fault("scale_rounded.sv", "(rounding[1] ? {1'b0, left} : 6'd0)", "{1'b0, left}")
 _ARITHMETIC = Fault("scale_rounded.sv", "$signed(number) >>> places", "number >> places")
+_NEAREST = Fault("shift_rounded.sv", "~(|rounding_i)", "~rounding_i[0]")
+_DOWN = Fault("shift_rounded.sv", "shifted[0] & ~down", "shifted[0]")
 _EXACT = Fault("bounded_sum.sv", ".b_i        (offset_i)", ".b_i        (~offset_i)")
 _BOUNDED = Fault("clamp_to_byte.sv", "$signed(value_i) < minimum", "value_i < minimum")
 
@@ -176,6 +178,42 @@ def _scaled_in_steps(name: str, factors: tuple[Value, Value], line: PipelinePiec
     )
     stages = (*tiles, total, whole, high, number, places, halves, result)
     return PipelinePiece((*line.registers, *stages), (result.value,))
+
+
+def shift_rounded(name: str, deep: bool, value: Value, count: Value, rounding: Value) -> PipelinePiece:
+    """`shift_rounded.sv`: a division with a rounding of three, 1 stage or 3."""
+    operands = (value, count, rounding)
+    if not deep:
+        result = RegisterUpdate(
+            wire=f"{name}result_q",
+            kind=S32,
+            following=lambda r: a.shift_rounded(*(v(r) for v in operands)),
+            fault=_NEAREST,
+        )
+        return PipelinePiece((result,), (result.value,))
+    within = f"{name}gen_deep."
+    fixed = RegisterUpdate(
+        wire=f"{within}fixed_q",
+        kind=S32,
+        following=lambda r: a.fixed_where_nearest(*(v(r) for v in operands)),
+        fault=_NEAREST,
+    )
+    by = RegisterUpdate(wire=f"{within}shift_q", kind=a.U5, following=count, fault=_NEAREST)
+    down = RegisterUpdate(wire=f"{within}down_q", kind=U1, following=lambda r: rounding(r) >> 1, fault=_NEAREST)
+    halves = RegisterUpdate(
+        wire=f"{within}halves_q",
+        kind=a.S33,
+        following=lambda r: a.halves_kept(fixed.value(r), by.value(r), down.value(r)),
+        fault=_DOWN,
+    )
+    rounded = RegisterUpdate(
+        wire=f"{name}result_q",
+        kind=S32,
+        following=lambda r: a.rounded_halves(halves.value(r)),
+        fault=_ROUNDED,
+        shown=Rewritten("division with a rounding in steps", a.shift_rounded_in_steps, a.shift_rounded, operands),
+    )
+    return PipelinePiece((fixed, by, down, halves, rounded), (rounded.value,))
 
 
 def bounded_sum(name: str, deep: bool, value: Value, settings: tuple[Value, ...]) -> PipelinePiece:

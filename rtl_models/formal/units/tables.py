@@ -9,10 +9,10 @@ from isa.lane import S32, U1, U32, Int, Lane, constant, pick, select
 from rtl_models.formal.arithmetic import U5
 from rtl_models.formal.claims import ReadSignal, Signals, Statement, Value, claim, on
 from rtl_models.formal.equations.written import Subject
+from rtl_models.formal.models.quantize_down import parts
 from rtl_models.formal.theorem import Fault, Lemma, Theorem
 from rtl_models.formal.units.handshake import handshake_theorems
 from rtl_models.formal.units.pipelines import Pipeline, subject
-from rtl_models.formal.units.quantize_down import parts
 from rtl_models.formal.units.registers import RegisterUpdate, becomes
 from rtl_models.formal.units.streams import composition_lemma, stage_theorems, waiting_theorem
 from rtl_models.units import LANE_COUNTS

@@ -26,8 +26,8 @@ from rtl_models.benches.coverage.unit_stimulus import (
     wrapped,
 )
 from rtl_models.benches.driving.frame import UnitFrame
-from rtl_models.benches.quantize_down_bench import NUMBERS, events
 from rtl_models.benches.unit_bench import UnitBench
+from rtl_models.benches.units.quantize_down_bench import NUMBERS, events
 from rtl_models.register_map import CHANNELS
 from rtl_models.unit_values import channel_setting
 from rtl_models.units import UNITS

@@ -1,0 +1,1 @@
+"""The benches of the streaming units, one module each."""

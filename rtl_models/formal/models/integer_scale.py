@@ -1,0 +1,71 @@
+"""The model of `integer_scale.sv`."""
+
+from __future__ import annotations
+
+from isa.lane import S32, U1, U8, U32, Lane
+from rtl_models.formal import arithmetic as a
+from rtl_models.formal.claims import ReadSignal, Value, all_of, on
+from rtl_models.formal.theorem import Fault
+from rtl_models.formal.units.pieces import multiply_low, shift_rounded
+from rtl_models.formal.units.pipelines import OutputBits, Pipeline, depth_of, in_order, subject
+from rtl_models.formal.units.registers import PipelinePiece, RegisterUpdate, all_registers, delay_line
+
+_FILE = "integer_scale.sv"
+_PLACED = Fault(_FILE, "+ offset_i;", "- offset_i;")
+_KEPT = Fault(_FILE, "multiplier_q <= multiplier_i;", "multiplier_q <= ~multiplier_i;")
+_BOUNDED = Fault("clamp_to_byte.sv", "$signed(value_i) < minimum", "value_i < minimum")
+_ROUNDING, _SIGNED = on("rounding_i", a.U2), on("signed_i", U1)
+_LOW, _HIGH = on("minimum_i", U8), on("maximum_i", U8)
+
+
+def integer_scale(lanes: int, deep: bool) -> Pipeline:
+    """The unit."""
+    multiplier = RegisterUpdate(wire="multiplier_q", kind=U32, following=on("multiplier_i", U32), fault=_KEPT)
+    shifts = [(a.U5, on("shift_i", a.U5)), (a.U2, _ROUNDING)]
+    line = delay_line("u_shift_configuration.", shifts, 1 + depth_of("MultiplyLow", deep))
+    before = 1 + depth_of("MultiplyLow", deep) + depth_of("ShiftRounded", deep)
+    bounds = delay_line("u_output_configuration.", [(U8, _LOW), (U8, _HIGH), (U1, _SIGNED)], before)
+    each = [_lane(lane, deep, multiplier.value, line, bounds) for lane in range(lanes)]
+    results = tuple(
+        OutputBits("result_o", U8, 8 * lane, piece.results[0], _meaning(lane), _legal)
+        for lane, piece in enumerate(each)
+    )
+    registers = (multiplier, *all_registers([line, bounds, *each]))
+    return Pipeline(subject("integer_scale", lanes, deep), registers, results)
+
+
+def _lane(lane: int, deep: bool, multiplier: Value, line: PipelinePiece, bounds: PipelinePiece) -> PipelinePiece:
+    name = f"gen_lane[{lane}]"
+    placed = RegisterUpdate(wire=f"{name}.placed_q", kind=U32, following=_placed(lane), fault=_PLACED)
+    product = multiply_low(f"{name}.u_multiply_low.", deep, placed.value, multiplier)
+    (low,) = product.results
+    scaled = shift_rounded(f"{name}.u_shift_rounded.", deep, lambda r: S32.wrap(low(r)), *line.results)
+    (value,) = scaled.results
+    result = RegisterUpdate(
+        wire=f"{name}.result_q",
+        kind=U8,
+        following=lambda r: a.bounded(value(r), *(bound(r) for bound in bounds.results)),
+        fault=_BOUNDED,
+    )
+    return PipelinePiece((placed, *product.registers, *scaled.registers, result), (result.value,))
+
+
+def _placed(lane: int) -> Value:
+    accumulator, bias = (on(port, U32, 32 * lane) for port in ("accumulator_i", "bias_i"))
+    offset = on("offset_i", U32)
+    return lambda r: U32.wrap(accumulator(r) + bias(r) + offset(r))
+
+
+def _meaning(lane: int) -> Value:
+    placed = _placed(lane)
+
+    def meaning(read: ReadSignal) -> Lane:
+        product = S32.wrap(a.product_low(placed(read), read("multiplier_i", U32)))
+        scaled = a.shift_rounded(product, read("shift_i", a.U5), _ROUNDING(read))
+        return a.clamped_byte(scaled, _LOW(read), _HIGH(read), _SIGNED(read))
+
+    return meaning
+
+
+def _legal(read: ReadSignal) -> Lane:
+    return all_of([_ROUNDING(read) < 3, in_order(_LOW, _HIGH, _SIGNED)(read)])
