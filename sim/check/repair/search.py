@@ -72,20 +72,21 @@ def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequ
     Left out is what cannot change the wrong lanes of the shortest failing call, and what passes on its line's own.
     """
     places = [pc for pc in sorted(trials.reached) if not code.only_passes_on(pc) and _matters(code, trials, pc)]
-    alone = [change for pc in places for change in alternatives_of(pc, code.instructions[pc])]
-    alone += [change for pc in places for change in other_values(code, pc)]
-    in_turn = _in_turn(alone)
+    others = [change for pc in places for change in alternatives_of(pc, code.instructions[pc])]
+    values = [change for pc in places for change in other_values(code, pc)]
+    steps, rest = [change for change in others if _is_a_step(change)], [each for each in others if not _is_a_step(each)]
+    alone = others + values
     yield (*([change] for change in alone if change.rank == NEAR), *other_elements(code, trials))
     yield other_numbers(code, trials)
-    steps = [[change] for change in in_turn if change.rank == STEP]
     yield (
-        *(one for one in steps if _is_a_step(*one)),
+        *([change] for change in _in_turn(steps) if change.rank == STEP),
         *(changes for pc in places for changes in wider(code, pc)),
         *wider_variables(code),
-        *(one for one in steps if not _is_a_step(*one)),
+        *([change] for change in _in_turn(values + rest) if change.rank == STEP),
         *(changes for pc in places for changes in wider(code, pc, bounded=True)),
     )
-    yield ([change] for change in called_otherwise(code, [each for each in in_turn if each.rank in (NEAR, STEP)]))
+    near = [change for change in _in_turn(alone) if change.rank in (NEAR, STEP)]
+    yield ([change] for change in called_otherwise(code, near))
     by_line: dict[str, list[Alternative]] = {}
     for change in alone:
         if change.rank in (NEAR, STEP):
