@@ -374,6 +374,18 @@ KERNELS = {
         }""",
         lambda i: (wide(i, "a") + wide(i, "b")).clip(-128, 127), SHORT,
     ),
+    "a sum that is rounded before and after": Faulty(
+        EACH + """
+            const int x = ((a[i] + 4) >> 3) * 5 + ((b[i] + 4) >> 3) * 3;
+            output[i] = (((a[i] + 4) >> 3) * 5 + ((b[i] + 4) >> 3) * 3 + 8) >> 4; // FAULT
+            output[i] ^= x; }""",
+        lambda i: (wide(i, "a") * 5 + wide(i, "b") * 3 + 64 >> 7)
+        ^ ((wide(i, "a") + 4 >> 3) * 5 + (wide(i, "b") + 4 >> 3) * 3),
+    ),
+    "means of two that are added to their mean": Faulty(
+        EACH + "output[i] = (((a[i] + b[i] + 1) >> 1) + ((a[i] - b[i] + 1) >> 1) + 1) >> 1; }  // FAULT",
+        lambda i: 2 * wide(i, "a") + 2 >> 2,
+    ),
     "a number that is to be less by 1 but never negative": Faulty(
         EACH + """
             const uint32_t product = a[i] * a[i]; // FAULT

@@ -14,6 +14,7 @@ from sim.check.repair.alternatives import alternatives_of
 from sim.check.repair.callers import called_otherwise
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.numbers import other_numbers
+from sim.check.repair.rounded_once import rounded_once
 from sim.check.repair.steps import LEFT_OUT, SPOILT, with_body, with_results
 from sim.check.repair.tables import other_elements
 from sim.check.repair.trials import RepairTrials
@@ -91,7 +92,7 @@ def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequ
     for change in alone:
         if change.rank in (NEAR, STEP):
             by_line.setdefault(code.line(change.pc), []).append(change)
-    yield _alike(by_line)
+    yield (*rounded_once(code, places), *_alike(by_line))
     yield _left_out(by_line)
     further = [change for change in alone if change.rank in (ONE_OFF, MISSING)]
     with_others = [change for pc in places for change in left_out_variables(code, pc, trials.reached)]
