@@ -19,7 +19,7 @@ from support.small_cores import ADD, SCALAR, small_core, stream_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "cycles-error.md"
 CHAIN = "loop:\n    add v0.4s, v0.4s, v1.4s\n    subs x0, x0, #1\n    b.ne loop\n"
-TABLE_LINE = re.compile(r"\| (?:Cortex|Neoverse)[^\n]+")
+TABLE_LINE = re.compile(r"^\| (?:Cortex|Neoverse)[^\n]+", re.MULTILINE)
 
 
 def family(
@@ -57,7 +57,7 @@ def stated(core: str, project: str, kernels: str, rows: int) -> Unseen:
 
 def test_the_core_files_have_the_families_of_the_page() -> None:
     lines = list(rows_of_the_page())
-    assert len(lines) == 13 + 39
+    assert len(lines) == 13 + 42
     for core, project, kernels, rows, before, after, mean, largest in lines:
         one = stated(core, project, kernels, rows)
         if "before" in project:  # only the run before rules were changed was blind; no mean was kept of it
@@ -68,7 +68,8 @@ def test_the_core_files_have_the_families_of_the_page() -> None:
     named = [one for name, one in unseen if (name, one.project) != ("cortex-a76", "dav1d")]  # which Neoverse N1 has too
     others = [one for one in named if one.project == "five projects"]
     assert sum(one.rows for one in others) == 242
-    assert sum(one.rows for one in named if one.project == "FFmpeg") == 616
+    of_ffmpeg = [one.rows for one in named if one.project == "FFmpeg"]
+    assert sum(of_ffmpeg) == 616 - 94 - 45 + 26  # without the halves in sight, with the last ones
     assert len(named) == len(lines) + len(others)
 
 

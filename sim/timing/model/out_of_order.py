@@ -1,8 +1,9 @@
 """An out-of-order pipeline, cycle by cycle: retire, issue the oldest ready micro-operation of each pipe, dispatch.
 
 A micro-operation is given its pipe when it is dispatched, the one that will be through with its work first, or the next
-in turn, as the core has it.  A store is split: its first micro-operation needs the address only, the others the data.  An updated base register needs no pipe.
-What waits for an instruction in a pipe starts in the cycle after that at the earliest, however late it needs it.
+in turn, as the core has it.  A store is split: its first micro-operation needs the address only, the others the data.
+An updated base register needs no pipe.  What waits for an instruction in a pipe starts in the cycle after that at the
+earliest, however late it needs it.
 """
 
 from __future__ import annotations

@@ -94,7 +94,8 @@ class ScheduleC(Arrays):
     _fields_ = _words(
         "count unit operation instruction taken mispredicted first_load first_store load store load_size store_size",
         "first_writer writer delay first_use operations source result use pipe distance columns pipes names queue",
-        "turn in_turn in_order width reorder_buffer retire_width mispredict unaligned interval forward_scalar forward_vector",
+        "turn in_turn in_order width reorder_buffer retire_width mispredict unaligned interval forward_scalar",
+        "forward_vector",
         "entered available issued ready retired entry_kind operand_kind issue_kind entry_cause operand_cause",
         "issue_cause entry_what operand_what issue_what busy_pipe busy_from busy_to owed free holder made_at made_by",
         "made_as next now used_slots redirect redirected_by last_taken taken_next taken_exact pair_count pair_room",
