@@ -24,14 +24,20 @@ from sim.explanation.survey import survey
 from sim.explanation.trace import trace
 from sim.models.causes import Cause, causes_of
 from sim.models.computed import computed
-from sim.models.layers import Added, Computed, FromReals, Pooled, Requantized, ToReals
+from sim.models.layers import Activated, Added, Computed, FromReals, Pooled, Requantized, ToReals
 from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NotComputed
 from sim.models.questions import is_one_of, question_of
 from sim.models.rules.average import EXACT
 from sim.models.rules.dequantizing import WAYS
 
 LayerOutcome = Literal["equal", "departs", "differs", "skipped"]
-_KINDS: Final = {Requantized: "scaling", Added: "addition", Pooled: "pooling", FromReals: "quantization"}
+_KINDS: Final = {
+    Requantized: "scaling",
+    Added: "addition",
+    Pooled: "pooling",
+    FromReals: "quantization",
+    Activated: "activation",
+}
 _OWN_KERNELS: Final = {
     **dict.fromkeys(("MUL", "Mul", "QLinearMul"), "product"),
     **dict.fromkeys(("GlobalAveragePool", "QLinearGlobalAveragePool"), "average"),

@@ -11,10 +11,12 @@ import numpy.typing as npt
 from sim.golden.derivation import derive_tflite
 from sim.golden.integer_addition import LEFT_SHIFTS, add_rescaled, rescaling_of
 from sim.golden.scaling import double_rounding, double_rounding_ties_up, scale_float_ties_even, single_rounding
+from sim.kernels.activation_table.golden import Parameters, activation_table
 from sim.kernels.pool.golden import ties_away
 from sim.models.computed import computed
-from sim.models.layers import Added, Computed, FromReals, Pooled, Requantized, ToReals
+from sim.models.layers import Activated, Added, Computed, FromReals, Pooled, Requantized, ToReals
 from sim.models.network import AnyArray, ModelError, Network, NotComputed, TensorScale, require_size
+from sim.models.rules.activating import mode_of
 
 Scaled = npt.NDArray[np.int32]
 _FIXED: Final[Mapping[str, Callable[[Any, int, int], Scaled]]] = {
@@ -31,7 +33,7 @@ def forward(network: Network, given: Mapping[int, AnyArray], convention: str, fi
 
     What a layer takes is what the layers before it made.  A layer that cannot be computed makes nothing, and what needs
     its output neither.  Additions are TFLite's integer addition in every convention,
-    and averages round ties away from zero.
+    averages round ties away from zero, and logistic and tanh are tables that are made in float32.
     """
     tensors = network.constants | dict(given)
     behind = network.layers[first:]
@@ -88,6 +90,8 @@ def output_under(convention: str, made: Computed, dtype: str) -> AnyArray:
             return _quantized(made, convention, dtype)
         case ToReals():
             return made.exact
+        case Activated():
+            return _activated(made, dtype)
         case np.ndarray():
             return made
         case _:
@@ -141,6 +145,13 @@ def _quantized(made: FromReals, convention: str, dtype: str) -> AnyArray:
     rounded = np.rint(quotient) if convention == "fp32" else away
     placed: AnyArray = np.clip(rounded + made.scale.zero_point, limits.min, limits.max).astype(dtype)
     return placed
+
+
+def _activated(made: Activated, dtype: str) -> AnyArray:
+    if made.numbers.dtype != dtype:
+        raise NotComputed(f"{made.function} of {made.numbers.dtype} becomes {dtype}")
+    parameters = Parameters(made.scale.scales[0], made.scale.zero_point)
+    return activation_table(made.numbers, parameters, mode_of(made.function, made.numbers.dtype))
 
 
 def _average(made: Pooled) -> npt.NDArray[np.int64]:

@@ -98,11 +98,20 @@ class ToReals:
         return dequantized(self.numbers, self.scale.scales[0], self.scale.zero_point)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Activated:
+    """Bytes that a function (logistic or tanh) makes bytes of the same dtype, with the scale that they have."""
+
+    numbers: AnyArray
+    function: str
+    scale: TensorScale
+
+
 _AT_ONCE: Final = 4
 """Arrays of 64 bits that a conversion takes, each of its size."""
 Inputs = Mapping[int, AnyArray]
 """Numbers by tensor, those that the file holds among them."""
-Computed = Requantized | Added | Pooled | FromReals | ToReals | AnyArray
+Computed = Requantized | Added | Pooled | FromReals | ToReals | Activated | AnyArray
 """An array where numbers are only moved."""
 
 

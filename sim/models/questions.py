@@ -15,9 +15,11 @@ from sim.explanation.limits import Range, limits_of
 from sim.explanation.question import OutputStage, Question, QuestionError, QuestionPart, Requantization, Sum, combined
 from sim.explanation.rule import Candidate, Operands
 from sim.golden.addition import AddParameters, Quantization
+from sim.kernels.activation_table.golden import Parameters
 from sim.kernels.pool.golden import Sums
-from sim.models.layers import Added, FromReals, Pooled, Requantized
+from sim.models.layers import Activated, Added, FromReals, Pooled, Requantized
 from sim.models.network import AnyArray
+from sim.models.rules.activating import activating_rules
 from sim.models.rules.average import WAYS, Rounded
 from sim.models.rules.quantizing import quantizing_rules
 from sim.models.rules.real_bias import RealBias, real_bias_rules
@@ -40,13 +42,17 @@ def is_one_of(names: Sequence[str], convention: str) -> bool:
     return any(" of ".join(parts[:end]) in names for end in range(len(parts), 0, -1))
 
 
-def question_of(made: Requantized | Added | Pooled | FromReals, output: AnyArray) -> Question:
+def question_of(made: Requantized | Added | Pooled | FromReals | Activated, output: AnyArray) -> Question:
     """Raises QuestionError for an output or parameters that nothing can be said of."""
     output = asked.checked_output(output)
     if isinstance(made, FromReals):
         if output.dtype.itemsize > 1:
             raise QuestionError(f"real numbers become {output.dtype}: those that become int8 or uint8 are computed")
         return OfRealNumbers(output, made)
+    if isinstance(made, Activated):
+        if made.numbers.dtype != output.dtype:
+            raise QuestionError(f"{made.function} of {made.numbers.dtype} becomes {output.dtype}")
+        return OfActivation(output, made)
     bounds = asked.checked_bounds(made.minimum, made.maximum)
     if isinstance(made, Pooled):
         return Average(output, made.sums, made.counts, bounds)
@@ -127,6 +133,42 @@ class OfRealNumbers:
             element=element,
             inputs=lambda at: {},
             search=lambda: lambda one, other: Apart((), "the numbers of this tensor"),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class OfActivation:
+    """Somebody's bytes, and those that a function made them of."""
+
+    output: AnyArray
+    made: Activated
+
+    @property
+    def parts(self) -> Sequence[QuestionPart]:
+        return (self._part,)
+
+    @cached_property
+    def _part(self) -> QuestionPart:
+        limits, refused = limits_of(self.output.dtype, None)
+        numbers, scale = self.made.numbers, self.made.scale
+        rules = activating_rules(self.made.function, numbers.dtype, Parameters(scale.scales[0], scale.zero_point))
+        given = numbers.astype(np.int64).ravel()
+
+        def element(at: int) -> Mapping[str, int]:
+            return {"byte": int(given[at])}
+
+        def apart(one: Candidate, other: Candidate) -> Apart:
+            every = np.iinfo(numbers.dtype)
+            tried = {"byte": np.arange(every.min, every.max + 1)}
+            return Apart(differing_inputs(one.run(tried), other.run(tried), tried), "all bytes")
+
+        return QuestionPart(
+            operands={"byte": given},
+            candidates=combined(rules, limits[:1]),
+            refused=refused,
+            element=element,
+            inputs=element,
+            search=lambda: apart,
         )
 
 

@@ -33,7 +33,7 @@ class ModelReport:
 
     @cached_property
     def common(self) -> Mapping[str, tuple[str, ...]]:
-        """By kind of layer (scaling, product, addition, pooling), those that every layer of the kind shares."""
+        """By kind of layer (scaling, product, addition, pooling, ...), those that every layer of the kind shares."""
         found: dict[str, list[dict[str, None]]] = {}
         for layer in self.compared:
             if layer.outcome == "equal" and layer.kind and layer.conventions[0] != EXACT:

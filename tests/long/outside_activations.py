@@ -11,6 +11,8 @@ import pytest
 
 from sim.kernels.activation_table.golden import MODES, Parameters, activation_table
 from sim.kernels.activation_table.vectors import TELLING
+from sim.models.compare import compared
+from sim.models.rules.activating import IN_FIXED_POINT, IN_FLOAT
 from sim.models.runtimes.litert import litert_tensors
 from sim.models.runtimes.tflite_micro import tflite_micro_tensors
 from sim.models.tflite_file import read_tflite
@@ -75,3 +77,18 @@ def test_the_default_kernels_of_litert_part_from_ours_next_to_ties_only(mode: st
         np.testing.assert_array_equal(made, ours)
     apart = [(made != ours).sum() for made, ours in tables(mode, "litert", list(map(np.float32, TELLING)), tmp_path)]
     assert sum(apart) <= 2
+
+
+@pytest.mark.parametrize(
+    ("runtime", "name"),
+    [("litert-no-delegate", IN_FLOAT), ("litert-reference", IN_FLOAT), ("tflite-micro", IN_FIXED_POINT)],
+)
+@pytest.mark.parametrize("function", ["logistic", "tanh"])
+def test_layers_of_a_network_are_named(function: str, runtime: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.tflite"
+    for scale in map(np.float32, TELLING):
+        made = theirs(f"{function}_s8", Parameters(scale), runtime, path)
+        network = read_tflite(path)
+        every = np.arange(256, dtype=np.uint8).view(np.int8).reshape(1, 256)
+        (report,) = compared(network, {network.inputs[0]: every, network.outputs[0]: made.reshape(1, 256)})
+        assert (report.outcome, name in report.conventions) == ("equal", True)

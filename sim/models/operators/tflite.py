@@ -15,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.golden.fixed_point import wrap_int32
+from sim.kernels.activation_table.golden import FUNCTIONS, Parameters, mode_named
 from sim.kernels.quantized_add.golden_tflite_pot import log2_of
 from sim.models.layers import (
+    Activated,
     Added,
     Computed,
     FromReals,
@@ -34,6 +36,7 @@ from sim.models.layers import (
 from sim.models.network import Network, NetworkLayer, NotComputed
 from sim.models.operators.activation import activation_bounds
 from sim.models.operators.sums import convolved, convolved_by_channel, matrix_product, patches_of, same_pads
+from sim.models.rules.activating import mode_of
 
 
 def _requantized(
@@ -158,6 +161,20 @@ def _quantization(network: Network, layer: NetworkLayer, given: Inputs) -> Requa
     )  # fmt: skip
 
 
+def _activated(network: Network, layer: NetworkLayer, given: Inputs) -> Activated:
+    """LOGISTIC and TANH of bytes, whose output has the scale that TFLite prescribes: `kernels/activations.cc`."""
+    x, scale, to = operand(layer, 0, given), scale_of(network.tensors[layer.inputs[0]]), network.output_of(layer)
+    if x.dtype not in (np.int8, np.uint8):
+        raise NotComputed(f"{layer.operator} of {x.dtype} is not computed")
+    function = layer.operator.lower()
+    mode = mode_named(mode_of(function, x.dtype))
+    of_output, prescribed = scale_of(to), np.float32(2.0 ** -FUNCTIONS[function].units)
+    if (of_output.scales[0], of_output.zero_point) != (prescribed, mode.output_zero):
+        raise NotComputed(f"its output has not the scale {prescribed:g} and zero point {mode.output_zero}")
+    Parameters(scale.scales[0], scale.zero_point)  # refuses scales that no table is made of
+    return Activated(numbers=x, function=function, scale=scale)
+
+
 def _bounds(network: Network, layer: NetworkLayer) -> tuple[int | None, int | None]:
     output = network.output_of(layer)
     return activation_bounds(layer.options.get("FusedActivationFunction", "NONE"), scale_of(output), output.dtype)
@@ -173,6 +190,8 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     "AVERAGE_POOL_2D": _average,
     "QUANTIZE": _quantization,
     "DEQUANTIZE": to_reals,
+    "LOGISTIC": _activated,
+    "TANH": _activated,
 }
 MOVES: Final = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
 """Layers that only give numbers another shape, of any type."""

@@ -1,0 +1,61 @@
+"""Functions of bytes as rules: logistic and tanh by a table made in float32, and in gemmlowp's fixed point.
+
+Source: docs/spec/neighbours.md section 23.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import exp, tanh
+from typing import Any, Final
+
+import numpy as np
+
+from sim.explanation.rule import Integers, Operands, RuleStep, only
+from sim.kernels.activation_table.golden import FUNCTIONS, MODES, Parameters, activation_table, mode_named
+
+IN_FLOAT: Final = "activation_in_float32"
+IN_FIXED_POINT: Final = "activation_in_fixed_point"
+_REAL: Final = {"logistic": lambda x: 1 / (1 + exp(-x)), "tanh": tanh}
+_NEAR: Final = Fraction(1, 1 << 12)
+
+
+def mode_of(function: str, dtype: np.dtype[Any]) -> str:
+    """The mode of activation_table that has the function in float32."""
+    return f"{function}_{'s8' if dtype == np.int8 else 'u8'}"
+
+
+@dataclass(frozen=True)
+class Activating:
+    """One mode of activation_table on bytes of one scale."""
+
+    mode: str
+    parameters: Parameters
+    rises: bool = False
+
+    @property
+    def name(self) -> str:
+        return IN_FIXED_POINT if mode_named(self.mode).is_fixed else IN_FLOAT
+
+    @property
+    def note(self) -> str:
+        return mode_named(self.mode).source
+
+    def run(self, operands: Operands) -> Integers:
+        bytes_given = operands["byte"].astype(mode_named(self.mode).dtype)
+        return activation_table(bytes_given, self.parameters, self.mode).astype(np.int64)
+
+    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
+        rule = mode_named(self.mode)
+        x = float(self.parameters.scale) * (element["byte"] - self.parameters.zero)
+        exact = Fraction(_REAL[rule.function](x)) * 2 ** FUNCTIONS[rule.function].units + rule.output_zero
+        event = "nearly a tie" if abs(exact % 1 - Fraction(1, 2)) < _NEAR else ""
+        return [RuleStep(f"{rule.function} of {x:.9g}", int(self.run(only(element, ("byte",)))[0]), exact, event)]
+
+
+def activating_rules(function: str, dtype: np.dtype[Any], parameters: Parameters) -> Iterator[Activating]:
+    """In float32, and in fixed point where that is defined for the dtype."""
+    mode = mode_of(function, dtype)
+    yield from (Activating(name, parameters) for name in (mode, f"{mode}_fixed_point") if name in MODES)
