@@ -4,10 +4,6 @@ Written from the arithmetic alone, in numpy: it knows no instruction, so it can 
 the conventions by name, each with its formula, its users and its rows in the table of known differences.
 """
 
-from sim.golden.activation_bounds import (
-    activation_bounds_acl_19_08,
-    activation_bounds_tflite,
-)
 from sim.golden.addition import (
     AddParameters,
     Quantization,
@@ -24,6 +20,8 @@ from sim.golden.addition import (
     add_xnnpack,
 )
 from sim.golden.bounds import (
+    activation_bounds_acl_19_08,
+    activation_bounds_tflite,
     bounded_then_low_byte,
     bounded_unless_equal,
     bounded_unless_whole_range,

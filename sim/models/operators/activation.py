@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.golden.activation_bounds import REALS, activation_bounds_tflite
+from sim.golden.bounds import REALS, activation_bounds_tflite
 from sim.models.network import NotComputed, TensorScale
 
 
