@@ -51,6 +51,28 @@ def test_each_channel_is_a_convolution_of_its_own(mode: str) -> None:
             assert made[..., c].tolist() == alone[..., 0].tolist()
 
 
+@pytest.mark.parametrize("mode", ["s8_double_rounding", "s8_fp32", "u8_double_rounding"])
+def test_several_windows_of_a_channel_are_convolutions_of_that_channel(mode: str) -> None:
+    """Of a depth multiplier of 3, those of a channel come out behind each other."""
+    dtype, rng = MODES[mode].dtype, np.random.default_rng(6)
+    image, taps = (np.frombuffer(rng.bytes(size), dtype) for size in (2 * 5 * 6 * 4, 3 * 2 * 12))
+    image, taps, bias = image.reshape(2, 5, 6, 4), taps.reshape(3, 2, 12), rng.integers(-900, 900, 12).astype(np.int32)
+    parameters = next(iter(built_in_kernel(NAME, mode).corners()))["parameters"]
+    by = parameters_of(parameters, 0)
+    geometry = Geometry(1, 2, 1, 1, 0, 1)
+    made = depthwise_conv2d(image, taps, bias, by, geometry, mode)
+    for j in range(12):
+        of_one = image[..., j // 3 : j // 3 + 1], taps[None, :, :, j : j + 1], bias[j : j + 1]
+        assert made[..., j].tolist() == conv2d(*of_one, by, geometry, mode)[..., 0].tolist()
+
+
+def test_the_operator_has_several_windows_of_a_channel() -> None:
+    operator, output = DepthwiseConv2d(), TensorInfo()
+    infos = TensorInfo((1, 3, 3, 2), "QASYMM8_SIGNED"), TensorInfo((3, 3, 4), "QASYMM8_SIGNED")
+    operator.configure(*infos, None, output, BY, Geometry())
+    assert output.shape == (1, 1, 1, 4)
+
+
 def test_every_example_runs() -> None:
     result = doctest.testmod(golden)
     assert (result.failed, result.attempted) == (0, 4)
@@ -64,7 +86,8 @@ BY = Parameters(factors=Channels((2**30,), (0,)), minimum=-128, maximum=127)
     ("weights", "geometry", "error", "sentence"),
     [
         (BYTES, Geometry(), ValueError, "weights has shape .* give 3 axes"),
-        (TAPS[..., :1], Geometry(), ValueError, "give .*kernel height, kernel width, channels"),
+        (TAPS[..., :1], Geometry(), ValueError, r"give .*kernel height, kernel width, m \* channels"),
+        (TAPS[..., :0], Geometry(), ValueError, r"give .*kernel height, kernel width, m \* channels"),
         (TAPS.astype(np.uint8), Geometry(), TypeError, "not a numpy array of int8"),
         (TAPS[:0], Geometry(), ValueError, "it must be 1 or more each way"),
         (np.zeros((4, 1, 2), np.int8), Geometry(), ValueError, "is smaller"),

@@ -1,9 +1,10 @@
 """Golden reference of depthwise_conv2d: windows of each channel of an image of bytes, scaled to bytes.
 
-    products = sum over ky, kx of (input[n, row, place, c] - input zero) * (weights[ky, kx, c] - weights zero)
+    products = sum over ky, kx of (input[n, row, place, j / m] - input zero) * (weights[ky, kx, j] - weights zero)
     with row = y * stride y + ky - top, place = x * stride x + kx - left; what lies outside of the image adds 0
 
-What is behind the sums, modes and factors are those of fully_connected, of which columns are the channels.
+Every channel of the image has m windows, m being TFLite's depth multiplier; the compiled kernel has one.  What is
+behind the sums, modes and factors are those of fully_connected, of which columns are the channels of the output.
 Source: docs/spec/layers.md section 5.
 """
 
@@ -30,17 +31,17 @@ BARE: Final = Geometry()
 
 
 def output_shape(input: tuple[int, ...], weights: tuple[int, ...], geometry: Geometry) -> tuple[int, ...]:
-    """[batches, out height, out width, channels], of the shapes of images and weights."""
-    return convolution.output_shape(input, (input[3], *weights), geometry)
+    """[batches, out height, out width, m * channels], of the shapes of images and weights."""
+    return convolution.output_shape(input, (weights[2], *weights), geometry)
 
 
 def geometry_faults(input: tuple[int, ...], weights: tuple[int, ...], geometry: Geometry) -> Iterator[str]:
     """A sentence for each fault: ranks and channels, the window, strides, padding, whether a window fits."""
-    if len(input) != 4 or len(weights) != 3 or input[3] != weights[2]:
-        what = "give [batches, height, width, channels] and [kernel height, kernel width, channels]"
+    if len(input) != 4 or len(weights) != 3 or weights[2] % max(input[3], 1) or bool(weights[2]) != bool(input[3]):
+        what = "give [batches, height, width, channels] and [kernel height, kernel width, m * channels]"
         yield f"input has shape {input}, weights {weights}: {what}"
         return
-    yield from convolution.geometry_faults(input, (input[3], *weights), geometry)
+    yield from convolution.geometry_faults(input, (weights[2], *weights[:2], input[3]), geometry)
 
 
 def steps(
@@ -49,8 +50,9 @@ def steps(
 ) -> Steps:  # fmt: skip
     """Every intermediate value, keyed by step, in order of execution, in the shape of the output.
 
-    `input` is [batches, height, width, channels] and `weights` [kernel height, kernel width, channels] of the mode's
-    type, `bias` int32[channels] or None.  Steps: products, those of `output_steps`.  `TypeError`: another dtype.
+    `input` is [batches, height, width, channels] and `weights` [kernel height, kernel width, m * channels] of the
+    mode's type, those of a channel's windows behind each other, `bias` int32[m * channels] or None.  Steps: products,
+    those of `output_steps`.  `TypeError`: another dtype.
     `ValueError`: what `geometry_faults` and `parameter_faults` name, or an unknown mode.
     """
     require_bytes("input", input, 4, mode)
@@ -66,6 +68,8 @@ def window_sums(input: AnyArray, weights: AnyArray, parameters: Parameters, geom
     around = [(0, 0), (geometry.top, geometry.bottom), (geometry.left, geometry.right), (0, 0)]
     image = np.pad(without_zero(input, parameters.input_zero), around)
     taps = without_zero(weights, parameters.weights_zero)
+    if taps.shape[2] > image.shape[3]:
+        image = np.repeat(image, taps.shape[2] // image.shape[3], axis=3)
     rows = (image.shape[1] - taps.shape[0]) // geometry.stride_y + 1
     columns = (image.shape[2] - taps.shape[1]) // geometry.stride_x + 1
     sums = np.zeros((image.shape[0], rows, columns, image.shape[3]), np.int64)
@@ -79,7 +83,7 @@ def depthwise_conv2d(
     input: AnyArray, weights: AnyArray, bias: Int32Array | None, parameters: Parameters,
     geometry: Geometry = BARE, mode: str = "s8_double_rounding",
 ) -> AnyArray:  # fmt: skip
-    """The bytes [batches, out height, out width, channels], the last of `steps`, whose contract and errors it shares.
+    """The bytes [batches, out height, out width, m * channels]: the last of `steps`, with its contract and errors.
 
     >>> from sim.kernels.requantize.golden import Channels
     >>> by = Parameters(factors=Channels((2**30,), (1,)), input_zero=1, minimum=-128, maximum=127)

@@ -13,7 +13,7 @@ from sim.kernels.operator import OperatorInterface, TensorInfo
 class DepthwiseConv2dInterface(OperatorInterface):
     """See `sim.kernels.operator.OperatorInterface`."""
 
-    models = "TFLite, DEPTHWISE_CONV_2D of depth multiplier 1, by the conventions of CONV_2D"
+    models = "TFLite, DEPTHWISE_CONV_2D, by the conventions of CONV_2D; as a kernel of depth multiplier 1"
     spec = "docs/spec/layers.md"
     operator = DepthwiseConv2d
 
@@ -30,7 +30,7 @@ class DepthwiseConv2dInterface(OperatorInterface):
             {"input": replace(given["input"], data_type="F32")},
             {"input": replace(given["input"], channels=2)},
             {"weights": replace(given["weights"], data_type="S32")},
-            {"weights": replace(given["weights"], shape=(3, 3, 4))},
+            {"weights": replace(given["weights"], shape=(3, 3, 3))},
             {"weights": replace(given["weights"], shape=(0, 3, 2))},
             {"geometry": Geometry(0, 1, 1, 1, 1, 1)},
             {"geometry": Geometry(1, 1, 1, 1, -1, 1)},
