@@ -62,15 +62,15 @@ module bulk_traffic #(
   logic        sends, offers, takes, accepted, taken, last, moved, complete, over;
 
   bulk_stalls u_offers (
-    .clk_i,
+    .clk_i    (clk_i),
     .restart_i(start_i),
-    .seed_i,
+    .seed_i   (seed_i),
     .pattern_i(offers_i),
     .go_o     (offers)
   );
 
   bulk_stalls u_takes (
-    .clk_i,
+    .clk_i    (clk_i),
     .restart_i(start_i),
     .seed_i   (~seed_i),
     .pattern_i(takes_i),

@@ -50,12 +50,12 @@ module offset_contribution #(
   valid_pipeline #(
     .Depth(Latency)
   ) u_valid_pipeline (
-    .clk_i,
-    .rst_ni,
-    .valid_i,
-    .ready_o,
-    .valid_o,
-    .ready_i,
+    .clk_i   (clk_i),
+    .rst_ni  (rst_ni),
+    .valid_i (valid_i),
+    .ready_o (ready_o),
+    .valid_o (valid_o),
+    .ready_i (ready_i),
     .enable_o(enable)
   );
 
@@ -66,7 +66,7 @@ module offset_contribution #(
     .Width(32),
     .Deep (Deep)
   ) u_row_term (
-    .clk_i,
+    .clk_i   (clk_i),
     .enable_i(enable),
     .a_i     (row_sum_i),
     .b_i     (b_offset_i),
@@ -87,7 +87,7 @@ module offset_contribution #(
       .Width(32),
       .Deep (Deep)
     ) u_column_term (
-      .clk_i,
+      .clk_i   (clk_i),
       .enable_i(enable),
       .a_i     (column_sums_i[32*lane +: 32]),
       .b_i     (a_offset_i),

@@ -43,7 +43,7 @@ module rounding_divide_by_pot #(
   sqadd #(
     .Width(Width)
   ) u_sqadd (
-    .a_i,
+    .a_i        (a_i),
     .b_i        (fix_up),
     .result_o   (fixed),
     .saturated_o(saturated_o)

@@ -57,12 +57,12 @@ module transpose1xw #(
   valid_pipeline #(
     .Depth(Latency)
   ) u_valid_pipeline (
-    .clk_i,
-    .rst_ni,
-    .valid_i,
-    .ready_o,
-    .valid_o,
-    .ready_i,
+    .clk_i   (clk_i),
+    .rst_ni  (rst_ni),
+    .valid_i (valid_i),
+    .ready_o (ready_o),
+    .valid_o (valid_o),
+    .ready_i (ready_i),
     .enable_o(enable)
   );
 
@@ -73,19 +73,19 @@ module transpose1xw #(
   frame_walk #(
     .BeatBytes(4 * Lanes)
   ) u_frame_walk (
-    .clk_i,
-    .rst_ni,
-    .accepted_i (valid_i & enable),
-    .destination_i,
-    .width_i,
-    .height_i,
-    .element_i,
-    .zero_tail_i,
-    .address_o  (address_walked),
-    .bytes_o    (bytes_walked),
-    .step_o     (step_walked),
-    .zero_tail_o(zero_tail_walked),
-    .last_o     (last_walked)
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .accepted_i   (valid_i & enable),
+    .destination_i(destination_i),
+    .width_i      (width_i),
+    .height_i     (height_i),
+    .element_i    (element_i),
+    .zero_tail_i  (zero_tail_i),
+    .address_o    (address_walked),
+    .bytes_o      (bytes_walked),
+    .step_o       (step_walked),
+    .zero_tail_o  (zero_tail_walked),
+    .last_o       (last_walked)
   );
 
   // The beat and its place, before the stage of the outputs.
@@ -99,7 +99,7 @@ module transpose1xw #(
       .Width(32 * Lanes + 64 + CountBits + 2),
       .Depth(1)
     ) u_placed (
-      .clk_i,
+      .clk_i   (clk_i),
       .enable_i(enable),
       .data_i  ({data_i, address_walked, step_walked, bytes_walked, zero_tail_walked, last_walked}),
       .data_o  ({data, address, step, bytes, zero_tail, last})
