@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from isa.evaluate.exact import Evaluation
+from isa.floating import Rounding
 from isa.lane import Binary, Floating, FloatOperation, Lane, Pick, Place, Read, walk
 from sim.prove.claim import ClaimInputs
 from sim.symbolic import nodes
@@ -49,6 +50,12 @@ def test_a_quotient_in_single_precision_that_is_cut_is_that_of_integers_next_to_
 def test_a_quotient_of_larger_integers_stays_one_of_floating_point(divisor: int) -> None:
     most = QUOTIENT_LIMIT - divisor + 1
     quotient = Simplifier().simplified(cut_quotient(Read(Place("n"), -most, 0), divisor))
+    assert any(isinstance(node, Floating) for node in walk([quotient]))
+
+
+@pytest.mark.parametrize(("rounding", "fpcr"), [("even", 0), ("away", 0), ("up", 0), ("down", 0), ("zero", 1 << 22)])
+def test_a_quotient_that_is_rounded_otherwise_stays_one_of_floating_point(rounding: Rounding, fpcr: int) -> None:
+    quotient = Simplifier().simplified(cut_quotient(Read(Place("n"), -9, 9), 2, rounding, fpcr))
     assert any(isinstance(node, Floating) for node in walk([quotient]))
 
 

@@ -15,7 +15,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from isa.evaluate.exact import Evaluation
-from isa.floating import F32, F64, Float, Operation
+from isa.floating import F32, F64, Float, Operation, Rounding
 from isa.lane import (
     Binary,
     Constant,
@@ -69,10 +69,11 @@ PRODUCTS = tuple(
 COMPARED = tuple(_single("compare", *operands, to=U4) for operands in itertools.permutations((X, Y, Z), 2))
 
 
-def cut_quotient(a: Lane | int, divisor: int) -> Lane:
-    """a / divisor in single precision, of integers, rounded and then cut to an integer."""
+def cut_quotient(a: Lane | int, divisor: int, rounding: Rounding = "zero", fpcr: int = 0) -> Lane:
+    """a / divisor in single precision, of integers, rounded by `fpcr` and then to an integer, by default cut."""
     one, other = (FloatOperation("from_integer", Int(32, signed=True), F32)(n, fpcr=0) for n in (a, divisor))
-    return FloatOperation("to_integer", F32, Int(32, signed=True), "zero")(_single("divide", one, other), fpcr=0)
+    quotient = FloatOperation("divide", F32, F32)(one, other, fpcr=fpcr)
+    return FloatOperation("to_integer", F32, Int(32, signed=True), rounding)(quotient, fpcr=0)
 
 
 FLOATING: tuple[Lane, ...] = (
