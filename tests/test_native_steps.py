@@ -13,8 +13,8 @@ from sim.machine import host_compiler
 from sim.machine.executable import executable
 from sim.toolchain.compilers import engine_library
 
-NOP, ADD, ORR, MUL = 0xD503201F, 0x91000483, 0xAA0403FE, 0x9B027C20
-INSTRUCTIONS = {word: executable(word.to_bytes(4, "little"), 0x10000) for word in (NOP, ADD, ORR, MUL)}
+NOP, ADD, ORR, MUL, SUB = 0xD503201F, 0x91000483, 0xAA0403FE, 0x9B027C20, 0xCB030041
+INSTRUCTIONS = {word: executable(word.to_bytes(4, "little"), 0x10000) for word in (NOP, ADD, ORR, MUL, SUB)}
 
 
 class Process:
@@ -85,11 +85,11 @@ def test_what_is_listed_and_gone_is_made_again(process: Process, monkeypatch: py
 def test_a_list_that_was_begun_again_is_read_from_its_start(
     process: Process, monkeypatch: pytest.MonkeyPatch, cache: Path
 ) -> None:
-    process.compiled_for(NOP, ADD)
-    process.compiled_for(ORR)
+    process.compiled_for(NOP, ADD, ORR)
+    process.compiled_for(SUB)
     (listed,) = cache.glob("steps/*.txt")
     listed.unlink()
-    assert Process(monkeypatch).compiled_for(MUL) == [MUL]
+    assert Process(monkeypatch).compiled_for(MUL, NOP) == [NOP, MUL]
     assert process.compiled_for(MUL) == []
 
 
