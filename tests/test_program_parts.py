@@ -282,8 +282,8 @@ def by_identity(one: VectorValue, other: VectorValue) -> Any:
 
 
 @part
-def by_following_registers(one: VectorValue, other: VectorValue) -> None:
-    vst2q_s32(ROW, int32x4x2_t(one, other))
+def by_following_registers(at: ElementPointer, one: VectorValue, other: VectorValue) -> None:
+    vst2q_s32(at, int32x4x2_t(one, other))
 
 
 @part
@@ -305,9 +305,9 @@ def changed_of(number: int) -> list[VectorValue]:
 
 def following(number: int) -> None:
     one, other = vld1q_s32(ROW), vld1q_s32(ROW + 4)
-    by_following_registers(one, other)  # one is in the register before that of the other
-    by_following_registers(other, one)
-    by_following_registers(vld1q_s32(ROW + number), vdupq_n_s32(number))
+    by_following_registers(ROW, one, other)  # one is in the register before that of the other
+    by_following_registers(ROW + 8, other, one)
+    by_following_registers(ROW + 16, vld1q_s32(ROW + number), vdupq_n_s32(number))
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def _mapped(tree: Any, leaf: Callable[[Any], Any]) -> Any:
     return leaf(tree)
 
 
-class Address(NamedTuple):
+class PartAddress(NamedTuple):
     """What a general register of a part holds: bytes from a pointer on, less the offset of accesses of `size`."""
 
     pointer: int
@@ -112,7 +112,7 @@ class Address(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class PartSteps:
     """What a part is for some offsets: the patterns of its instructions, and what its general registers hold.
 
     That is a number, or bytes from the pointer of that place on; the place is -1 for numbers.
@@ -122,7 +122,7 @@ class Steps:
     general: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RecordedPart:
     """What a part does.
 
@@ -131,14 +131,14 @@ class RecordedPart:
     """
 
     instructions: tuple[tuple[Pattern, tuple[int, ...]], ...]
-    general: tuple[int | Address, ...]
+    general: tuple[int | PartAddress, ...]
     constants: tuple[tuple[int, int], ...]
     taken: int
     fresh: int
     result: Any
-    _steps: dict[tuple[int, ...], Steps] = field(default_factory=dict)
+    _steps: dict[tuple[int, ...], PartSteps] = field(default_factory=dict)
 
-    def steps(self, pointers: list[ElementPointer]) -> Steps:
+    def steps(self, pointers: list[ElementPointer]) -> PartSteps:
         """The instructions where these pointers were taken: their offsets decide which loads have offsets."""
         offsets = tuple([pointers[each.pointer].offset(each.size, each.further) for _, each in self._sized])
         if offsets not in self._steps:
@@ -154,10 +154,10 @@ class RecordedPart:
             yield from (with_offset(self.instructions[at][0], offset) for offset in range(size, REACH, size))
 
     @cached_property
-    def _sized(self) -> list[tuple[int, Address]]:
+    def _sized(self) -> list[tuple[int, PartAddress]]:
         """The general registers from which accesses have offsets."""
         numbered = enumerate(self.general, GENERAL)
-        return [(register, held) for register, held in numbered if isinstance(held, Address) and held.size]
+        return [(register, held) for register, held in numbered if isinstance(held, PartAddress) and held.size]
 
     @cached_property
     def _displaced(self) -> list[tuple[int, int]]:
@@ -166,9 +166,11 @@ class RecordedPart:
         numbered = enumerate(self.instructions)
         return [(at, register) for at, (_, registers) in numbered for register in registers if register in sized]
 
-    def _with_offsets(self, offsets: tuple[int, ...]) -> Steps:
+    def _with_offsets(self, offsets: tuple[int, ...]) -> PartSteps:
         patterns = [pattern for pattern, _ in self.instructions]
-        general = [(held.pointer, held.further) if isinstance(held, Address) else (-1, held) for held in self.general]
+        general = [
+            (held.pointer, held.further) if isinstance(held, PartAddress) else (-1, held) for held in self.general
+        ]
         by_register = dict[int, int]()
         for (register, held), offset in zip(self._sized, offsets, strict=True):
             general[register - GENERAL] = held.pointer, held.further - offset
@@ -176,7 +178,7 @@ class RecordedPart:
         for at, register in self._displaced:
             if by_register[register]:
                 patterns[at] = with_offset(patterns[at], by_register[register])
-        return Steps(tuple(patterns), tuple(general))
+        return PartSteps(tuple(patterns), tuple(general))
 
     def results(self, pointers: list[ElementPointer], value: Callable[[VectorType, int], VectorValue]) -> Any:
         """What it returns where these pointers were taken; `value` gives what a register of the part holds."""
@@ -207,9 +209,13 @@ def record(function: Callable[..., Any], arguments: tuple[Any, ...], inside: Ope
         raise Unrecordable
     registers = recording.unknown
     return RecordedPart(
-        tuple(recording.instructions), tuple(registers.held), tuple(registers.constants), recording.vectors,
-        registers.count - recording.vectors, result,
-    )  # fmt: skip
+        instructions=tuple(recording.instructions),
+        general=tuple(registers.held),
+        constants=tuple(registers.constants),
+        taken=recording.vectors,
+        fresh=registers.count - recording.vectors,
+        result=result,
+    )
 
 
 class _PartPointer(ElementPointer):
@@ -254,7 +260,7 @@ class _UnknownRegisters(VirtualRegisters):
         super().__init__()
         self.count = 0
         self.constants: list[tuple[int, int]] = []
-        self.held: list[int | Address] = []
+        self.held: list[int | PartAddress] = []
         self._refuse = refuse
 
     def new_vector(self, bits: int = 0) -> int:
@@ -288,7 +294,7 @@ class _Recording(OpenProgram):
         self.instructions: list[tuple[Pattern, tuple[int, ...]]] = []
         self.vectors = self.pointers = 0
         self.refused = False
-        self._registers_of: dict[Address, int] = {}
+        self._registers_of: dict[PartAddress, int] = {}
         self._given: dict[int, Any] = {}
 
     def unknown_of(self, argument: Any) -> Any:
@@ -332,7 +338,7 @@ class _Recording(OpenProgram):
         """The general register that holds where an access begins, less its offset."""
         if not isinstance(pointer, _PartPointer) or pointer.recording is not self:
             self.refuse()
-        address = Address(pointer.number, pointer.further, size)
+        address = PartAddress(pointer.number, pointer.further, size)
         if address not in self._registers_of:
             self.unknown.held.append(address)
             self._registers_of[address] = GENERAL + len(self.unknown.held) - 1

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.acle.part import GENERAL, RecordedPart, Steps, TakenArguments, Unrecordable, record, taken
+from isa.acle.part import GENERAL, PartSteps, RecordedPart, TakenArguments, Unrecordable, record, taken
 from isa.acle.program import OpenProgram, VirtualRegisters
 from isa.errors import LanewiseError
 from isa.evaluate import c
@@ -201,7 +201,7 @@ class SequenceEngine:
         self._met: set[Pattern] = set()
         self._parts: dict[Hashable, RecordedPart | None] = {}
         self._layouts: dict[RecordedPart, _PartLayout] = {}
-        self._codes: dict[Steps, NDArray[np.uint32]] = {}
+        self._codes: dict[PartSteps, NDArray[np.uint32]] = {}
         self._patience = self._left = PATIENCE if patience is None else patience
 
     def interpreted(self, pattern: Pattern) -> bool:
@@ -242,7 +242,7 @@ class SequenceEngine:
                 self._parts[key] = None
         return self._parts[key]
 
-    def code(self, part: RecordedPart, steps: Steps, bases: Sequence[int]) -> bytes | None:
+    def code(self, part: RecordedPart, steps: PartSteps, bases: Sequence[int]) -> bytes | None:
         """A part as what is noted of its instructions; None while the library lacks one of them."""
         if part not in self._layouts:
             self._layouts[part] = _PartLayout(part)
