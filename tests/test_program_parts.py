@@ -434,3 +434,20 @@ def test_a_kernels_program_gives_the_same_by_its_parts(
         called = results(name, mode)
     monkeypatch.setattr(sequence, "PATIENCE", 200)
     assert results(name, mode) == called
+
+
+def test_a_part_has_other_numbers_after_more_is_compiled() -> None:
+    memory = filled_memory()
+    engine = SequenceEngine(compile_for_host, memory, patience=1)
+    for call in (lambda: summed(ROW, [TOP], 1), lambda: vaddq_s32(TOP, TOP)):  # ADD comes before all of the first
+        count = len(engine.numbers)
+        while len(engine.numbers) <= count:
+            with CompiledProgram(engine):
+                call()
+        with CompiledProgram(engine):
+            summed(ROW, [TOP], 1)
+    memory.write(BASE, filled_memory().read(BASE, SIZE))
+    with CompiledProgram(engine):
+        returned = plain(summed(ROW, [TOP], 1))
+    with Program(filled_memory()):
+        assert plain(summed(ROW, [TOP], 1)) == returned
