@@ -1,6 +1,6 @@
 """Random processor states for one instruction form: corner values and ties in every lane, else random bytes.
 
-They come from a generator seeded with the seed of the run and the form's name, so a form meets the same states alone
+They come from generators seeded with the seed of the run and the form's name, so a form meets the same states alone
 and among others.
 """
 
@@ -105,7 +105,7 @@ class States:
         bits, kind = LANE_BITS[number % 4], number // 4 % 6
         # Of six groups of four states one has only least values, two have extremes, three the whole pool.
         if kind == 0:
-            prepared = (_lanes(bits, [1 << bits - 1] * (128 // bits)),)
+            prepared: Registers = (_lanes(bits, [1 << bits - 1] * (128 // bits)),)
         else:
             prepared = _extremes(bits) if kind < 3 else self._values_of(bits)
         rng, vectors = self.rng, registers.vectors
