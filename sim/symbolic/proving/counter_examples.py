@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from isa.lane import Constant, Place, Read, walk
+from isa.lane import Constant, Lane, Place, Read, walk
 from sim.symbolic.call import ADDRESS
 from sim.symbolic.equality import Answer, Equality
 from sim.symbolic.kernel_proof import OutputElement, Unproved
@@ -42,7 +42,7 @@ def unproved(
 def _is_wrong_anywhere(question: Equality, values: Mapping[Place, int]) -> bool:
     """Whether these inputs tell the sides apart wherever arrays lie: with them no address is left in the question."""
     leaves = [node for node in walk(question) if isinstance(node, Read) and not node.place.file.startswith(ADDRESS)]
-    by = {leaf: SIMPLIFIER.number(values[leaf.place]) for leaf in leaves}
+    by: dict[Lane, Lane] = {leaf: SIMPLIFIER.number(values[leaf.place]) for leaf in leaves}
     one, other, given = in_terms_of(question, by)
     known = isinstance(one, Constant) and isinstance(other, Constant) and isinstance(given, Constant)
     return known and one.low != other.low and given.low == 1
