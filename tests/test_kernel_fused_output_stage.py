@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -285,6 +286,13 @@ def test_batches_are_compared_with_the_output_so_that_an_empty_one_hides_them() 
     rows = replace(ROWS, shape=(2, 3))
     told = [validate(MM, None, rows, None, output, 0, 1).description for output in (OUTPUT, TensorInfo())]
     assert told == ["row_sums has 2 batches: output has 1", ""]
+
+
+@pytest.mark.parametrize("missing", ["mm", "output"])
+def test_mm_and_output_are_asserted_to_be_there(missing: str) -> None:
+    given: dict[str, Any] = {"mm": MM, "output": OUTPUT, missing: None}
+    with pytest.raises(TypeError, match=f"{missing} is None: give a TensorInfo"):
+        validate(**given, column_sums=None, row_sums=None, bias=None, a_offset=0, b_offset=0)
 
 
 def test_the_assembly_path_skips_the_range_checks() -> None:
