@@ -37,6 +37,12 @@ def test_a_manifest_has_every_file_once_and_packages_before_what_uses_them(manif
     assert (listed[0], sorted(listed)) == ("lanes/lanewise_pkg.sv", sorted(there))
 
 
+def test_every_port_is_connected_by_its_name_and_what_it_is_connected_to() -> None:
+    texts = {file: file.read_text() for file in FOLDER.rglob("*.sv")}
+    short = [str(file) for file, text in texts.items() if re.search(r"^ +\.\w+,? *(//.*)?$|\.\*", text, re.MULTILINE)]
+    assert (short, len(texts) > 80) == ([], True)
+
+
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_assertions_fit_a_unit_without_a_warning(unit: str, tmp_path: Path) -> None:
     files = [LANES / "lanewise_pkg.sv", UNITS[unit].source, CHECKER, bind_file(unit)]
