@@ -8,11 +8,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from rtl_models.benches import quantize_down_bench, transpose1xw_bench
 from rtl_models.benches.coverage.unit import UnitCoverage
 from rtl_models.benches.coverage.unit_coverpoints import classes
 from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.benches.driving.written import chosen_in_turn, coverpoints_of_writes
+from rtl_models.benches.units import quantize_down_bench, transpose1xw_bench
 from rtl_models.units import UNITS
 
 HALF = {"multiplier": 1 << 30, "shift": 0, "offset": 0, "minimum": 0, "maximum": 255, "signed": 0}
