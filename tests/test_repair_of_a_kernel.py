@@ -374,6 +374,15 @@ KERNELS = {
         }""",
         lambda i: (wide(i, "a") + wide(i, "b")).clip(-128, 127), SHORT,
     ),
+    "an offset that is added before the shift": Faulty(
+        """const int offset = n * 900 + 7;
+        for (int i = 0; i + 4 <= n; i += 4) {
+            int32x4_t x = vld1q_s32(a + i);
+            x = vrshrq_n_s32(vaddq_s32(vmulq_n_s32(x, 5), vdupq_n_s32(offset)), 6); // FAULT
+            vst1q_s32(output + i, veorq_s32(x, vld1q_s32(b + i)));
+        }""",
+        lambda i: (wide(i, "a") * 5 + 32 >> 6) + i["n"] * 900 + 7 ^ wide(i, "b"),
+    ),
     "a sum that is rounded before and after": Faulty(
         EACH + """
             const int x = ((a[i] + 4) >> 3) * 5 + ((b[i] + 4) >> 3) * 3;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ WORK: Final = 8_000_000
 ALL_WORK: Final = 30_000_000
 """And that for repairs of all sizes."""
 MOST_LEFT_OUT: Final = 4
+_SUM: Final = re.compile("add|sub")
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,9 @@ def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequ
     yield _left_out(by_line)
     further = [change for change in alone if change.rank in (ONE_OFF, MISSING)]
     with_others = [change for pc in places for change in left_out_variables(code, pc, trials.reached)]
+    yield _added_behind(code, alone, with_others)
     yield ([change] for change in _in_turn(with_others, further))
     yield _pairs(by_line)
-    yield _moved(code, alone, with_others)
 
 
 def _in_turn(*kinds: Iterable[Alternative]) -> list[Alternative]:
@@ -164,15 +166,17 @@ def _pairs(by_line: Mapping[str, Sequence[Alternative]]) -> Iterator[Sequence[Al
         yield from (two for some in lines.values() for two in combinations(some, 2) if _are_apart(two))
 
 
-def _moved(
-    code: ExecutedCode, alone: Iterable[Alternative], with_others: Sequence[Alternative]
+def _added_behind(
+    code: ExecutedCode, alone: Iterable[Alternative], with_others: Iterable[Alternative]
 ) -> Iterator[Sequence[Alternative]]:
-    """A step left out, and a variable more in another place of its line: it was added before a shift, not behind."""
+    """A sum left out, and a variable added or taken away behind it on its line: not before the shift, but after."""
     by_line: dict[str, list[Alternative]] = {}
     for change in with_others:
-        by_line.setdefault(code.line(change.pc), []).append(change)
-    for one in (change for change in alone if change.says.startswith(LEFT_OUT)):
-        yield from ((one, other) for other in by_line.get(code.line(one.pc), ()) if other.pc != one.pc)
+        if change.says.startswith(("plus", "minus")):
+            by_line.setdefault(code.line(change.pc), []).append(change)
+    for one in alone:
+        if one.says.startswith(LEFT_OUT) and _SUM.search(one.original.form.mnemonic):
+            yield from ((one, other) for other in by_line.get(code.line(one.pc), ()) if other.pc > one.pc)
 
 
 def _are_apart(changes: Sequence[Alternative]) -> bool:
