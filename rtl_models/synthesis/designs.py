@@ -18,6 +18,8 @@ Profile = Literal["shallow", "deep"]
 PROFILES: Final[tuple[Profile, ...]] = get_args(Profile)
 _PIECES: Final = ("rescale",)
 """Modules that are pipelined and one lane wide: as many copies stand side by side as there are numbers in a beat."""
+_NARROW: Final = ("requantize", "quantized_multiplier", "integer_scale", "interleave4x4")
+"""Units of which the whole table has four lanes alone: it takes minutes more for each of the others."""
 _SHOWN: Final = ("sqadd", "sqrdmulh", "sqrshl", "sdot4")
 """The lanes of the whole table: of a register, four numbers of 32 bits."""
 _WIDTH: Final = 32
@@ -81,13 +83,14 @@ class Design:
 
 
 def designs(names: Sequence[str], lanes: Sequence[int], profiles: Sequence[Profile]) -> list[Design]:
-    """Those of the names; without names all units, then the pieces and some lanes with 4 numbers a beat.
+    """Those of the names; without names all units, last what has 4 numbers a beat alone, with pieces and some lanes.
 
     Raises ValueError for a name that none has.
     """
     if not names:
-        several = [design for name in UNITS for design in _of(name, lanes, profiles)]
-        return several + [design for name in (*_PIECES, *_SHOWN) for design in _of(name, lanes[:1], profiles)]
+        several = [design for name in UNITS if name not in _NARROW for design in _of(name, lanes, profiles)]
+        once = (*_NARROW, *_PIECES, *_SHOWN)
+        return several + [design for name in once for design in _of(name, lanes[:1], profiles)]
     known = (*UNITS, *_PIECES, *OPERATORS)
     for name in names:
         if name not in known:
