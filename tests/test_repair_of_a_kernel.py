@@ -374,6 +374,22 @@ KERNELS = {
         }""",
         lambda i: (wide(i, "a") + wide(i, "b")).clip(-128, 127), SHORT,
     ),
+    "one element of a constant that is added before a shift": Faulty(
+        """const int32x4_t half = {64, 64, 63, 64}; // FAULT
+        for (int i = 0; i + 4 <= n; i += 4) {
+            const int32x4_t x = vmulq_n_s32(vld1q_s32(a + i), 8);
+            vst1q_s32(output + i, vshrq_n_s32(vaddq_s32(x, half), 7));
+        }""",
+        lambda i: wide(i, "a") * 8 + 64 >> 7,
+    ),
+    "a constant of all lanes, of two sums on one line": Faulty(
+        """for (int i = 0; i + 4 <= n; i += 4) {
+            const int32x4_t x = vld1q_s32(a + i), y = vld1q_s32(b + i);
+            const int32x4_t sum = ((x + 15) >> 2) + ((y + 15) >> 2); // FAULT
+            vst1q_s32(output + i, sum ^ 9);
+        }""",
+        lambda i: (wide(i, "a") + 16 >> 2) + (wide(i, "b") + 16 >> 2) ^ 9,
+    ),
     "an offset that is added before the shift": Faulty(
         """const int offset = n * 900 + 7;
         for (int i = 0; i + 4 <= n; i += 4) {

@@ -208,7 +208,7 @@ class _Lines:
         """
         pc, instruction = change.pc, change.original
         if change.beside.is_repeated:
-            return [pc]
+            return [use.pc for use in self._users(pc) if not self._keeps(use.pc)] if self._code.opens(pc) else [pc]
         if change.beside.is_more and change.beside.before is None:
             return [pc, *self._sums_behind(pc)]
         if instruction.places_read and instruction.form.mnemonic != "movk" and not self._code.is_literal(pc):
@@ -221,6 +221,10 @@ class _Lines:
         if self._code.opens(pc):
             return told or [use.pc for use in users] or [pc]
         return [pc, *told]
+
+    def _keeps(self, pc: int) -> bool:
+        access = self._code.accesses.get(pc)
+        return access is not None and not access.is_load
 
     def _put_in_place(self, change: Alternative) -> Iterator[int]:
         """The stores of variables that nothing loads, of a number that the instruction has: a compiler put it there."""

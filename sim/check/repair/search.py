@@ -16,7 +16,7 @@ from sim.check.repair.callers import called_otherwise
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.numbers import other_numbers
 from sim.check.repair.rounded_once import rounded_once
-from sim.check.repair.steps import LEFT_OUT, SPOILT, with_body, with_results
+from sim.check.repair.steps import ELEMENTS, LEFT_OUT, SPOILT, with_body, with_results
 from sim.check.repair.tables import other_elements
 from sim.check.repair.trials import RepairTrials
 from sim.check.repair.variables import left_out_variables, other_values
@@ -128,7 +128,12 @@ def _matters(code: ExecutedCode, trials: RepairTrials, pc: int) -> bool:
     instruction = code.instructions[pc]
     if instruction.is_branch or instruction.stores or "sp" in instruction.text:
         return True
-    spoilt = [with_body(instruction, with_results(instruction.form, change)) for change in SPOILT]
+    is_load = instruction.form.mnemonic in ("ldr", "ldur") and instruction.places_written[0].file == "v"
+    spoilt = [
+        with_body(instruction, with_results(instruction.form, change, bits))
+        for bits in ((0, ELEMENTS[0]) if is_load else (0,))  # of a register that is loaded each element, too
+        for change in SPOILT
+    ]
     return any(trials.matters({pc: each}) for each in spoilt)
 
 
