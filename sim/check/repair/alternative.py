@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -22,7 +23,7 @@ class Beside(NamedTuple):
     `calls` are the addresses of the calls of its function for which alone it is another instruction: then these are at
     fault, and not the function.  `table` is where the data were written that hold another number: they are at fault, or
     the instruction, if it alone takes that number.  A number that `is_repeated` is another one in several places:
-    what it is used for need not be told.
+    what it is used for is told only where it is made as its function opens.
     """
 
     before: Place | None = None
@@ -53,3 +54,8 @@ class Alternative:
 
     def __str__(self) -> str:
         return f"{self.original.text} {self.says}"
+
+
+def replaced(changes: Iterable[Alternative]) -> dict[int, Instruction]:
+    """By address the instructions that stand there instead."""
+    return {change.pc: change.instruction for change in changes}

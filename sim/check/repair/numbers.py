@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Final
@@ -12,7 +12,7 @@ from isa.instruction import Instruction
 from isa.lane import S32, select
 from isa.rows import TABLE
 from isa.table import UnknownInstruction
-from sim.check.repair.alternative import NEAR, Alternative, Beside
+from sim.check.repair.alternative import NEAR, Alternative, Beside, replaced
 from sim.check.repair.alternatives import written
 from sim.check.repair.callers import WORD_BYTES
 from sim.check.repair.code import ExecutedCode
@@ -40,7 +40,7 @@ def other_numbers(code: ExecutedCode, trials: RepairTrials) -> Iterator[Sequence
         at = places[number]
         for by in (1, -1):
             changes = [change for pc in at if (change := _moved(code, pc, at[pc], by)) is not None]
-            if trials.are_right_with(_replaced(changes)):
+            if trials.are_right_with(replaced(changes)):
                 yield [*_needed(code, trials, changes)]
 
 
@@ -79,13 +79,9 @@ def _needed(code: ExecutedCode, trials: RepairTrials, changes: Sequence[Alternat
     """The changes without those of lines that are right without them."""
     for line in {code.line(change.pc): None for change in changes}:
         fewer = [change for change in changes if code.line(change.pc) != line]
-        if trials.are_right_with(_replaced(fewer)):
+        if trials.are_right_with(replaced(fewer)):
             changes = fewer
     return changes
-
-
-def _replaced(changes: Sequence[Alternative]) -> Mapping[int, Instruction]:
-    return {change.pc: change.instruction for change in changes}
 
 
 def _elements(data: bytes, bits: int) -> list[int]:

@@ -18,7 +18,7 @@ from isa.lane import Place
 from isa.operands import General
 from sim.call.kernel_image import open_kernel
 from sim.check.check import Job
-from sim.check.repair.alternative import FOLLOWS, MISSING, ONE_OFF, Alternative
+from sim.check.repair.alternative import FOLLOWS, MISSING, ONE_OFF, Alternative, replaced
 from sim.check.repair.callers import WORD_BYTES, Calls, calls_by_line, only_from
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.fault import FaultLines
@@ -191,14 +191,14 @@ class _Lines:
 
     def _is_right_from(self, repair: Repair, changed: int, callers: Sequence[Calls]) -> bool:
         """Whether every lane is right if only these calls find the repair; as if so where that cannot be tried."""
-        replaced = _replaced(repair)
+        instead = replaced(repair.changes)
         for change in repair.changes:
             if self._code.start(change.pc) == changed:
                 some = only_from(self._code, change, callers)
                 if some is None:
                     return True
-                replaced[change.pc] = some.instruction
-        return self._trials.are_right_with(replaced)
+                instead[change.pc] = some.instruction
+        return self._trials.are_right_with(instead)
 
     def _where_used(self, repair: Repair, change: Alternative) -> list[int]:
         """The instruction itself; of a constant also those that keep it or compute with it.
@@ -208,7 +208,8 @@ class _Lines:
         """
         pc, instruction = change.pc, change.original
         if change.beside.is_repeated:
-            return [use.pc for use in self._users(pc) if not self._keeps(use.pc)] if self._code.opens(pc) else [pc]
+            stores = {at for at, access in self._code.accesses.items() if not access.is_load}
+            return [use.pc for use in self._users(pc) if use.pc not in stores] if self._code.opens(pc) else [pc]
         if change.beside.is_more and change.beside.before is None:
             return [pc, *self._sums_behind(pc)]
         if instruction.places_read and instruction.form.mnemonic != "movk" and not self._code.is_literal(pc):
@@ -221,10 +222,6 @@ class _Lines:
         if self._code.opens(pc):
             return told or [use.pc for use in users] or [pc]
         return [pc, *told]
-
-    def _keeps(self, pc: int) -> bool:
-        access = self._code.accesses.get(pc)
-        return access is not None and not access.is_load
 
     def _put_in_place(self, change: Alternative) -> Iterator[int]:
         """The stores of variables that nothing loads, of a number that the instruction has: a compiler put it there."""
@@ -254,7 +251,7 @@ class _Lines:
                 loads = [load for load in self._code.accesses_of(use.load)[1] if self._code.line(load) == line]
                 for load, form in ((load, self._instructions[load].form) for load in loads):
                     held[load] = with_body(self._instructions[load], holding(form, use.number))
-        return not self._trials.are_right_with({**_replaced(repair), **held})
+        return not self._trials.are_right_with({**replaced(repair.changes), **held})
 
     def _users(self, pc: int, load: int | None = None, number: int | None = None) -> Iterator[_Use]:
         """The instructions that keep a constant and compute with it: it may be made and fetched far from its line."""
@@ -299,10 +296,6 @@ class _Lines:
                     if made in instruction.places_written:
                         break
         return [*found]
-
-
-def _replaced(repair: Repair) -> dict[int, Instruction]:
-    return {change.pc: change.instruction for change in repair.changes}
 
 
 def _addends_of(instruction: Instruction) -> Sequence[Place]:

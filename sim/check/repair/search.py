@@ -10,7 +10,7 @@ from itertools import combinations
 from operator import itemgetter
 from typing import Final
 
-from sim.check.repair.alternative import FOLLOWS, MISSING, NEAR, ONE_OFF, STEP, Alternative
+from sim.check.repair.alternative import FOLLOWS, MISSING, NEAR, ONE_OFF, STEP, Alternative, replaced
 from sim.check.repair.alternatives import alternatives_of
 from sim.check.repair.callers import called_otherwise
 from sim.check.repair.code import ExecutedCode
@@ -54,7 +54,7 @@ def find_repairs(code: ExecutedCode, trials: RepairTrials, one_computes: bool = 
             lines = {code.line(change.blamed) + change.beside.table for change in changes if change.rank != FOLLOWS}
             if any(repair.lines <= lines for repair in found):
                 continue
-            if trials.are_right_with({change.pc: change.instruction for change in changes}):
+            if trials.are_right_with(replaced(changes)):
                 found.append(Repair(changes, lines))
         if found:
             return found
