@@ -6,6 +6,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from sim.check.aim.candidates import candidates
 from sim.check.aim.ladder import Ladder, halfway
 from sim.check.aim.mistakes import Mistake, mistakes_of, places_of, unlike
 from sim.check.aim.power import OperandsMet, Power, TriedMistake
-from sim.check.aim.variables import variables_of
+from sim.check.aim.variables import same_in_all, variables_of
 from sim.check.check import check_job, jobs_of
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
@@ -304,10 +305,11 @@ def stepping(folder: Path, domain: Mapping[str, Domain], wrong_from: int = -(1 <
         return {"out": ((inputs["x"] > edge) | at_edge).astype(np.int32)}
 
     def sample(rng: np.random.Generator) -> dict[str, Any]:
+        count = int(rng.integers(1, 20))
         return {
-            "x": 2 * rng.integers(-5000, 5000, 9, dtype=np.int32),
+            "x": 2 * rng.integers(-5000, 5000, count, dtype=np.int32),
             "edge": 2 * int(rng.integers(-50, 50)) + 1,
-            "n": 9,
+            "n": count,
         }
 
     name, signature = parse_prototype("void step(const int32_t x[n], int32_t edge, int32_t out[n], size_t n)")
@@ -380,7 +382,7 @@ def test_a_number_by_value_that_arguments_are_made_with_is_aimed_at_without_a_do
 
     def sample(rng: np.random.Generator) -> dict[str, Any]:
         return {
-            "x": 2 * rng.integers(-50, 50, 9, dtype=np.int32),
+            "x": 2 * rng.integers(-50, 50, int(rng.integers(1, 20)), dtype=np.int32),
             "parameters": {"edge": 2 * int(rng.integers(-9, 3)) + 1},
         }
 
@@ -389,6 +391,49 @@ def test_a_number_by_value_that_arguments_are_made_with_is_aimed_at_without_a_do
     assert power.beyond.startswith("edge -17..")
     (doubt,) = power.doubts
     assert doubt.startswith("step.c -O2 differs on inputs made of the kernel's own by changes of edge, of which no")
+
+
+NUMBERS = np.array([-9, 0, 7, 30], np.int32)
+ALWAYS = "so what others would show is not known"
+
+
+@pytest.mark.parametrize(
+    ("varied", "domain", "told"),
+    [
+        ((), {}, "edge = 3, n = 4 and the same x"),
+        (("edge",), {}, "n = 4 and the same x"),
+        (("x",), {}, "edge = 3 and n = 4"),
+        (("x", "edge"), {}, "n = 4"),
+        (("x", "edge"), {"n": Domain(4, 4)}, ""),
+        (("x", "edge"), {"n": Domain(4, 5)}, "n = 4"),
+        (("x", "edge", "n"), {}, ""),
+    ],
+)
+def test_what_all_own_input_sets_have_alike_is_a_doubt(
+    tmp_path: Path, varied: tuple[str, ...], domain: dict[str, Domain], told: str
+) -> None:
+    def sample(rng: np.random.Generator) -> dict[str, Any]:
+        x = rng.permutation(NUMBERS) if "x" in varied else NUMBERS
+        x = x[: rng.integers(1, 5)] if "n" in varied else x
+        return {"x": x, "edge": int(rng.integers(-50, 50)) if "edge" in varied else 3, "n": len(x)}
+
+    def as_compiled(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        return {"out": (inputs["x"] > inputs["edge"]).astype(np.int32)}
+
+    _, power = aimed(replace(stepping(tmp_path, domain, sample=sample), golden=as_compiled))
+    assert [doubt.partition(f", {ALWAYS}")[0] for doubt in power.doubts] == [f"every input set has {told}"] * bool(told)
+    assert all(ALWAYS in doubt for doubt in power.weaknesses[: len(power.doubts)])
+
+
+def test_a_table_that_never_varies_beside_other_arrays_is_no_doubt() -> None:
+    kernel = kernel_of(
+        "void f(const uint8_t x[n], const uint8_t table[m], uint8_t out[n], size_t n, size_t m)",
+        lambda inputs: {"out": inputs["table"][inputs["x"]]},
+    )
+    table = np.arange(9, dtype=np.uint8)
+    cases = [{"x": np.array(x, np.uint8), "table": table, "n": len(x), "m": 9} for x in ([1], [2, 3])]
+    assert same_in_all(kernel, cases) == ["m = 9"]
+    assert same_in_all(kernel, cases[:1]) == ["n = 1", "m = 9", "the same x", "the same table"]
 
 
 def test_fields_of_structures_are_aimed_at() -> None:

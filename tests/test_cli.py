@@ -20,12 +20,14 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+import sim.check.repair.place
 import sim.command.app
 import sim.command.options
 import sim.command.running.check
 from sim.check import vectors
 from sim.check.aim.aiming import aim
 from sim.check.check import begin_job
+from sim.check.repair.fault import FaultLines
 from sim.command.app import foreign_commands
 from sim.kernels import quantized_multiplier
 from sim.kernels.kernel import Kernel
@@ -225,6 +227,28 @@ def test_an_interrupt_keeps_what_was_compared_and_exits_with_130(monkeypatch: py
     report = json.loads(result.stdout)
     assert (result.exit_code, report["interrupted"], len(report["implementations"])) == (130, True, 1)
     assert report["lanes_compared"] > 0
+
+
+@pytest.mark.parametrize("work", ["with_faults", "shrink"])
+def test_an_interrupt_while_a_mismatch_is_explained_is_no_verdict(monkeypatch: pytest.MonkeyPatch, work: str) -> None:
+    """What failed is told, but the check did not come to its end."""
+
+    def interrupted(*_: Any, **options: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sim.check.repair.place, "find_fault", interrupted if work == "with_faults" else no_lines)
+    monkeypatch.setattr(sim.command.running.check, "shrink", interrupted)
+    wrong = replace(quantized_multiplier.KERNEL, golden=off_by_one)
+    monkeypatch.setattr(sim.command.options, "built_in_kernel", lambda name, mode: wrong)
+    result = run(*QUICK)
+    last = next(line for line in result.stdout.splitlines() if "until then" in line)
+    assert (result.exit_code, last) == (130, "INTERRUPTED: until then 3 of 3 implementations failed")
+    assert "FAILED kernel.c -O2" in result.stdout
+    assert ("not shrunk, as it was interrupted: input set 0" in result.stdout) == (work == "shrink")
+
+
+def no_lines(*_: Any) -> FaultLines:
+    return FaultLines()
 
 
 @pytest.mark.parametrize("error", [CacheUnusable("the disk is full"), MemoryError(), OSError(28, "No space left")])

@@ -27,6 +27,7 @@ from sim.kernels.signature import ArrayTooLarge, extents
 from sim.terminal.output import PlainConsole, progress_bar
 from sim.toolchain import compilers
 from sim.toolchain.compilers import ToolchainUnavailable, build
+from sim.toolchain.shell import typed
 from sim.view.junit import render_junit
 from sim.view.report import show_report
 from sim.view.sentences import visible
@@ -92,6 +93,16 @@ def test_a_name_that_is_no_text_is_in_reports() -> None:
     assert r"name\udcff.c" in shown(outcome(f"{NO_TEXT}.c", ""))
 
 
+@pytest.mark.parametrize(
+    "name", [NO_TEXT, f"it's \\ {NO_TEXT}", "a\x1b[31m", "\u202eab", "two\nlines", "plain", "$a b"]
+)
+def test_a_command_can_be_pasted_whatever_a_name_holds(name: str) -> None:
+    shown = typed(["printf", "%s", name])
+    assert visible(shown) == shown
+    pasted = subprocess.run(["bash", "-c", shown], capture_output=True, check=True)
+    assert pasted.stdout == os.fsencode(name)
+
+
 def test_a_name_that_is_no_text_is_in_junit() -> None:
     report = Report(kernel=NO_TEXT, compiler="", seed=1, outcomes=[outcome(f"\x1b{NO_TEXT}.c", "")], reproduce="")
     cases = ElementTree.fromstring(render_junit(report)).iter("testcase")
@@ -139,6 +150,14 @@ def test_a_compiler_that_does_not_end_is_stopped(write: Write, cache: Path, monk
     monkeypatch.setattr(compilers, "clang_command", lambda *_: [sys.executable, "-c", "while True: pass", "clang"])
     with pytest.raises(ToolchainUnavailable, match=r"does not end: it was stopped after 0\.5 s"):
         build(write("add.c", ADD))
+
+
+@pytest.mark.parametrize("columns", ["1", "7"])
+def test_on_a_narrow_terminal_words_stay_whole(columns: str) -> None:
+    words = ("kernels", "show", "quantize_down")
+    shown = started(*words, env={**os.environ, "COLUMNS": columns}).stdout
+    assert "quantize_down" in shown
+    assert shown == started(*words, env={**os.environ, "COLUMNS": "20"}).stdout
 
 
 def test_a_terminal_that_does_not_know_its_width_is_written_to() -> None:

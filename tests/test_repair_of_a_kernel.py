@@ -578,3 +578,53 @@ def test_a_long_failing_call_is_cut_to_what_fails(tmp_path: Path) -> None:
     trials.matters({})  # runs the shortest failing call twice
     assert len(trials.failing) == 2
     assert trials.spent - before < 2000
+
+
+WITH_MACROS = """#include <stdint.h>
+#define OTHER 4
+#define HALF(by) \\
+    (1 << ((by) - 2))
+#define ROUNDED(x, by) (((x) + HALF(by)) >> (by))
+void kernel(const int16_t *a, const int16_t *b, int32_t *output, int32_t n) {
+    for (int i = 0; i < n; ++i) {
+        const int sum = a[i] + b[i];
+        output[i] = ROUNDED(sum, 4) ^ 1;
+    }
+}
+"""
+
+
+def test_the_macros_that_a_line_at_fault_uses_are_told_with_their_lines(tmp_path: Path) -> None:
+    """What they come to stands on the line of their use, also where their own is wrong."""
+    faulty = Faulty("", lambda i: (wide(i, "a") + wide(i, "b") + 8 >> 4) ^ 1, SHORT)
+    kernel = faulty_kernel(faulty, tmp_path)
+    kernel.sources[0].write_text(WITH_MACROS)
+    found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
+    assert found.lines == ("kernel.c:9",)
+    assert found.macros == ("ROUNDED of kernel.c:5", "HALF of kernel.c:3")
+    told = "fault at kernel.c:9 (or in what it uses: ROUNDED of kernel.c:5, HALF of kernel.c:3): every lane is right"
+    assert told in str(found)
+
+
+TABLE = (7, 9, 11, 14, 18, 23, 29, 37)
+WITH_A_TABLE = """#include <stdint.h>
+static const int32_t scales[8] = {
+    7, 9, 11,
+    14, 18,
+    FIFTH, 29, 37,
+};
+void kernel(const int16_t *a, const int16_t *b, int32_t *output, int32_t n) {
+    for (int i = 0; i < n; ++i)
+        output[i] = a[i] * scales[b[i] & 7];
+}
+"""
+
+
+@pytest.mark.parametrize(("wrong", "by"), [(22, "1 added to"), (24, "1 taken from")])
+def test_of_a_table_the_element_is_told(wrong: int, by: str, tmp_path: Path) -> None:
+    faulty = Faulty("", lambda i: wide(i, "a") * np.array(TABLE)[wide(i, "b") & 7], SHORT)
+    kernel = faulty_kernel(faulty, tmp_path)
+    kernel.sources[0].write_text(WITH_A_TABLE.replace("FIFTH", str(wrong)))
+    found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
+    assert "kernel.c:2" in found.lines
+    assert any(f"with {by} element 5 of kernel.c:2" in repair for repair in found.repairs)

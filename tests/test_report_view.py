@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -90,6 +91,28 @@ def shown(made: Report, width: int = 80) -> list[str]:
 def words_of(name: str, lines: list[str]) -> list[str]:
     """The words of the first line that begins with the name, without it."""
     return next(line.strip().removeprefix(name).split() for line in lines if line.strip().startswith(name))
+
+
+UNTIL_THEN = "what was compared until then agrees"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "changes", "says"),
+    [
+        ([AGREES], {"stopped": True}, f"INTERRUPTED: {UNTIL_THEN}"),
+        ([AGREES, DIFFERS], {"stopped": True}, "INTERRUPTED: until then 1 of 2 implementations failed"),
+        ([DIFFERS], {"stopped": True}, "INTERRUPTED: until then 1 of 1 implementation failed"),
+        ([], {"stopped": True}, "INTERRUPTED: until then nothing was compared"),
+        ([AGREES], {"hindrance": "no disk"}, f"STOPPED: no disk; {UNTIL_THEN}"),
+        ([AGREES, DIFFERS], {"hindrance": "no disk"}, "STOPPED: no disk; until then 1 of 2 implementations failed"),
+        ([AGREES, DIFFERS], {}, "FAILED: 1 of 2 implementations"),
+    ],
+)
+def test_what_did_not_come_to_its_end_is_no_verdict(
+    outcomes: list[Outcome], changes: dict[str, Any], says: str
+) -> None:
+    made = replace(report(*outcomes), **changes)
+    assert (says in shown(made), made.passed) == (True, False)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import NamedTuple
 
 from sim.campaign.case import JobCase
 from sim.campaign.result import FAILURES, JobResult
+from sim.toolchain.shell import typed
 
 Row = tuple[JobCase, bytes, JobResult]
 """A case, the hash of its job, and what came of it."""
@@ -170,4 +170,4 @@ def command_of(case: JobCase) -> str:
             words += [f"--{name}", str(value)]
     for name, number in more.get("grid", {}).items():
         words += ["--hold", f"{name}={number}"]
-    return shlex.join(words)
+    return typed(words)

@@ -14,6 +14,9 @@ from isa.errors import MISSING
 from sim.terminal.interrupt import came_of_an_interrupt, end_at_once
 from sim.terminal.watched import run_watched
 
+NARROWEST = 20
+"""Columns that reports need to be read; a narrower terminal breaks their lines itself."""
+
 
 def main() -> None:
     """Run the command, watched by this process."""
@@ -25,8 +28,11 @@ def run() -> None:
     """Run the command in this process.  Ends by SystemExit, also where lanewise itself is at fault."""
     gc.set_threshold(10_000, 10, 10)  # most of what is made goes without the collector: an eighth of a check
     os.environ["PYTHONSAFEPATH"] = "1"  # of what this starts: a folder `sim` or `random.py` here is not ours
-    if os.environ.get("COLUMNS") == "0":  # as some terminals say that they do not know
+    columns = os.environ.get("COLUMNS", "")
+    if columns == "0":  # as some terminals say that they do not know
         del os.environ["COLUMNS"]
+    elif columns.isdecimal() and int(columns) < NARROWEST:
+        os.environ["COLUMNS"] = str(NARROWEST)
     from sim.command.app import app
 
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from sim.shrink.failing import Shrunk
 from sim.shrink.literal import is_literal, literal
 from sim.shrink.trial import MISMATCH, Failure
 from sim.toolchain.levels import LEVELS
+from sim.toolchain.shell import typed
 from sim.view.lanes import lane_table
 
 _IMPORT = "from sim.pytest_plugin import assert_kernel_equal"
@@ -61,7 +61,7 @@ class Request:
         others = [("--source", job.source.name)] if job.source != self.kernel.sources[0] else []
         options = [("--mode", mode)] if mode else []
         options += [*level, ("--seed", str(self.seed)), ("--vectors", str(self.vectors)), *others]
-        return shlex.join(["lanewise", "debug", name, "--failing", *(word for option in options for word in option)])
+        return typed(["lanewise", "debug", name, "--failing", *(word for option in options for word in option)])
 
 
 def nothing_compared(request: Request, lines: Sequence[str]) -> str:

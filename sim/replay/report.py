@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -10,6 +9,7 @@ from dataclasses import asdict, dataclass
 from sim.call.native.share import NativeShare
 from sim.replay.engines import Engine
 from sim.replay.run import Kind, Replayed
+from sim.toolchain.shell import typed
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class ReplayReport:
     def reproduce(self) -> str:
         """The command that runs the first failing call alone, or all of them."""
         command = ["lanewise", "replay", self.file, "--engine", self.engine, "--limit", str(self.limit)]
-        return shlex.join(command + [part for r in self.failures[:1] for part in ("--line", str(r.line))])
+        return typed(command + [part for r in self.failures[:1] for part in ("--line", str(r.line))])
 
     @property
     def debug(self) -> str:
         """The command that opens the first failing call that can be run, "" where there is none."""
         names = [result.name for result in self.failures if result.kind not in ("unreadable", "crash") and result.name]
-        return shlex.join(["lanewise", "debug", self.file, "--call", names[0]]) if names else ""
+        return typed(["lanewise", "debug", self.file, "--call", names[0]]) if names else ""
 
     @property
     def kinds(self) -> Counter[Kind]:

@@ -20,6 +20,7 @@ from isa.refusals import TRAP_REASONS
 from isa.text.statements import Statement
 from sim.call.definitions import EMULATOR_FAULTS
 from sim.verify.verification import Verification, reproduce_command
+from sim.view.sentences import counted
 
 _LONGEST = 1000
 """Characters of a statement that are shown."""
@@ -116,10 +117,13 @@ def show_verification(report: Verification, console: Console) -> None:
         console.print("[red]DIFFERENCE[/red]", escape(result.difference), highlight=False, soft_wrap=True)
         again = reproduce_command(result.form, report.seed, report.vectors)
         console.print(f"  reproduce: {escape(again)}", highlight=False, soft_wrap=True)
-    if report.differences:
+    if report.interrupted:
+        verdict = (
+            f"[yellow]INTERRUPTED[/yellow]: until then {len(report.differences)} of "
+            f"{counted(len(report.results), 'form')} differ"
+        )
+    elif report.differences:
         verdict = f"[red]FAILED[/red]: {len(report.differences)} of {len(report.results)} forms differ"
-    elif report.interrupted:
-        verdict = f"[yellow]INTERRUPTED[/yellow]: the {len(report.results)} forms compared until then agree"
     elif report.vectors_compared == 0:
         verdict = "[red]FAILED[/red]: nothing was compared"
     elif report.uncompared:

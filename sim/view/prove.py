@@ -13,6 +13,7 @@ from sim.kernels.kernel import Kernel
 from sim.prove.claim import Claim, Finding, Range
 from sim.prove.report import ProofReport, computations
 from sim.symbolic.kernel_proof import BuildProof, KernelProof, in_runs
+from sim.view.sentences import counted
 
 _COLOURS = {"proved": "green", "counter-example": "red", "unknown": "yellow"}
 _MOST_SHOWN = 3
@@ -67,10 +68,13 @@ def show_proofs(report: ProofReport, console: Console) -> None:
         ("solver", f"{report.solver}, at most {report.timeout:g} s for a claim"),
     ):
         console.print(f"[bold]{name:25}[/bold] {escape(value)}", highlight=False, soft_wrap=True)
-    if report.refuted:
+    if report.interrupted:
+        verdict = (
+            f"[yellow]INTERRUPTED[/yellow]: until then {len(report.refuted)} of "
+            f"{counted(len(report.findings), 'claim')} were refuted or unknown"
+        )
+    elif report.refuted:
         verdict = f"[red]FAILED[/red]: {len(report.refuted)} of {report.claims} claims are refuted or unknown"
-    elif report.interrupted:
-        verdict = f"[yellow]INTERRUPTED[/yellow]: the {len(report.findings)} claims decided until then are as claimed"
     else:
         verdict = f"[green]PASSED[/green]: {report.claims} claim{'s' * (report.claims > 1)} decided as claimed"
     console.print(verdict, highlight=False)

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sim.replay.report import ReplayReport
+from sim.view.sentences import counted
 
 _SHOWN = 10
 """Failing calls that are shown; the JSON form has all."""
@@ -44,10 +45,13 @@ def show_replay(report: ReplayReport, console: Console) -> None:
         forms = escape(", ".join(sorted(report.unverified)))
         totals.add_row("unverified by emulation", f"{report.unverified.total():,} instructions: {forms}")
     console.print(totals)
-    if report.failures:
+    if report.interrupted:
+        verdict = (
+            f"[yellow]INTERRUPTED[/yellow]: until then {len(report.failures):,} of "
+            f"{counted(len(report.results), 'call')} failed"
+        )
+    elif report.failures:
         verdict = f"[red]FAILED[/red]: {len(report.failures):,} of {len(report.results):,} calls"
-    elif report.interrupted:
-        verdict = f"[yellow]INTERRUPTED[/yellow]: the {len(report.results):,} calls until then passed"
     elif not report.results:
         verdict = "[red]FAILED[/red]: the file has no calls"
     else:

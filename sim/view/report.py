@@ -11,6 +11,7 @@ from rich.table import Table
 
 from sim.check.aim.power import NOT_FOUND, OperandsMet, Power
 from sim.check.report import Outcome, Report
+from sim.view.sentences import counted
 
 _COLUMNS = ("lanes", "instructions", "forms", "QC events", "code", "golden?")
 _DROPPED_FIRST = ("code", "forms", "instructions", "QC events", "lanes")
@@ -37,12 +38,12 @@ def show_report(report: Report, console: Console) -> None:
         console.print(f"note: {escape(note)}\n", highlight=False, soft_wrap=True)
     console.print(_totals(report))
     count = len(report.outcomes)
-    if report.failures:
-        verdict = f"[red]FAILED[/red]: {len(report.failures)} of {count} implementations"
-    elif report.hindrance:
-        verdict = f"[yellow]STOPPED[/yellow]: {escape(report.hindrance)}; what was compared until then agrees"
+    if report.hindrance:
+        verdict = f"[yellow]STOPPED[/yellow]: {escape(report.hindrance)}; {_until_then(report)}"
     elif report.interrupted:
-        verdict = "[yellow]INTERRUPTED[/yellow]: what was compared until then agrees"
+        verdict = f"[yellow]INTERRUPTED[/yellow]: {_until_then(report)}"
+    elif report.failures:
+        verdict = f"[red]FAILED[/red]: {len(report.failures)} of {count} implementations"
     elif report.lanes_compared == 0:
         verdict = "[red]FAILED[/red]: nothing was compared"
     else:
@@ -54,6 +55,13 @@ def show_report(report: Report, console: Console) -> None:
     console.print(f"reproduce: {escape(report.reproduce)}", highlight=False, soft_wrap=True)
     if report.debug:
         console.print(f"debug: {escape(report.debug)}", highlight=False, soft_wrap=True)
+
+
+def _until_then(report: Report) -> str:
+    """What a check that did not come to its end has found."""
+    if report.failures:
+        return f"until then {len(report.failures)} of {counted(len(report.outcomes), 'implementation')} failed"
+    return "what was compared until then agrees" if report.lanes_compared else "until then nothing was compared"
 
 
 def _show_failures(report: Report, console: Console) -> None:

@@ -25,7 +25,7 @@ from sim.check.aim.mistakes import Mistake, differing, mistakes_of, places_of, u
 from sim.check.aim.power import OperandsMet, Power, TriedMistake
 from sim.check.aim.ranges import Ranges
 from sim.check.aim.rivals import rivals_of
-from sim.check.aim.variables import shown_domains
+from sim.check.aim.variables import same_in_all, shown_domains
 from sim.check.check import Job
 from sim.check.compare import arguments_at, as_value
 from sim.check.vectors import Vectors
@@ -76,8 +76,9 @@ def aim(kernel: Kernel, jobs: Iterable[Job], vectors: Vectors) -> Aimed:
 
     Of each source one build is run, that at -O2 where there is one.  A kernel with a `sample` or `arguments` of its own
     is aimed at by changes of its short vectors: those that keep to declared domains are added to the check, the others
-    only tell, and where a build differs on one, that is a doubt.  Raises KernelError where the golden reference fails,
-    ToolchainUnavailable.
+    only tell, and where a build differs on one, that is a doubt; so is what all of its input sets have alike.
+
+    Raises KernelError where the golden reference fails, ToolchainUnavailable.
     """
     short = slice(vectors.long_from)
     given = [CandidateSet(*case) for case in zip(vectors.inputs[short], vectors.golden[short], strict=True)]
@@ -98,6 +99,7 @@ def aim(kernel: Kernel, jobs: Iterable[Job], vectors: Vectors) -> Aimed:
     others = [one for n, one in enumerate(tried) if n >= len(own) and n not in kept and not one.undeclared]
     rivals, telling = rivals_of(kernel, [*given, *chosen], others, vectors.seed)
     chosen += telling
+    doubts += [] if kernel.is_drawn else _unvaried(kernel, [*vectors.inputs, *(one.inputs for one in chosen)])
     power = Power(
         lanes_aimed=sum(candidate.lanes for candidate in tried[len(own) :]),
         mistakes=mistakes,
@@ -114,6 +116,15 @@ def _beyond(kernel: Kernel, vectors: Vectors, tried: Sequence[CandidateSet]) -> 
     changed = dict.fromkeys(name for candidate in tried for name in candidate.undeclared)
     shown = shown_domains(kernel, map(kernel.arguments, vectors.inputs))
     return ", ".join(f"{name} {shown[name].low}..{shown[name].high}" for name in changed if name in shown)
+
+
+def _unvaried(kernel: Kernel, cases: Sequence[Inputs]) -> list[str]:
+    """What the kernel's own input sets leave untried, as a sentence."""
+    same = same_in_all(kernel, cases)
+    *most, last = same or [""]
+    told = f"{', '.join(most)} and {last}" if most else last
+    advice = "let `corners` and `sample` vary it, or declare for a number the domain that has no other"
+    return [f"every input set has {told}, so what others would show is not known: {advice}"] if same else []
 
 
 def _builds(kernel: Kernel, jobs: Iterable[Job]) -> list[tuple[str, Image]]:

@@ -119,7 +119,8 @@ class Power:
 
     `beyond` says within which numbers inputs were made of arguments that have no declared domain, "" for none.  Such
     inputs are not part of a check: whether they are inputs of the kernel is not known.  `doubts` says where a build
-    differs on them.  `rivals` are the arithmetics that the golden reference may be mixed up with.
+    differs on them, and what never varied.  `rivals` are the arithmetics that the golden reference may be mixed up
+    with.
     """
 
     lanes_aimed: int = 0

@@ -6,7 +6,7 @@ whether others between these are inputs of the kernel as well, only its author k
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -71,6 +71,38 @@ def shown_domains(kernel: Kernel, cases: Iterable[Inputs]) -> Domains:
             low, high = seen.get(_name(where), (numbers[0].item(), numbers[0].item()))
             seen[_name(where)] = min(low, numbers.min().item()), max(high, numbers.max().item())
     return {name: Domain(low, high) for name, (low, high) in seen.items()}
+
+
+def same_in_all(kernel: Kernel, cases: Sequence[Inputs]) -> list[str]:
+    """The arguments that are the same in all input sets, in words: numbers that may be others, and arrays.
+
+    A number that its declared domain holds there is left out, and so are arrays of which another one varies: one that
+    never does may be a table.
+    """
+    if not cases:
+        return []
+    first, *others = (leaves(kernel.arguments(inputs)) for inputs in cases)
+    same = dict(first)
+    for other in others:
+        for where in [where for where in same if where not in other or not _is_same(same[where], other[where])]:
+            del same[where]
+    numbers = [
+        f"{_name(where)} = {leaf}"
+        for where, leaf in same.items()
+        if not isinstance(leaf, np.ndarray) and not _is_held(kernel.domain.get(_name(where)), leaf)
+    ]
+    arrays = [where for where, leaf in first.items() if isinstance(leaf, np.ndarray)]
+    return numbers + [f"the same {_name(where)}" for where in arrays if all(each in same for each in arrays)]
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    first, second = np.asarray(one), np.asarray(other)
+    return first.shape == second.shape and first.tobytes() == second.tobytes()
+
+
+def _is_held(domain: Domain | None, number: Any) -> bool:
+    """Whether a domain has this number only."""
+    return domain is not None and set(domain.bounds(np.asarray(number).dtype)) == {number}
 
 
 def undeclared_changes(kernel: Kernel, before: Inputs, after: Inputs) -> list[str] | None:

@@ -68,13 +68,15 @@ class ExecutedCode:
     def _starts(self) -> list[int]:
         return sorted(symbol.address for symbol in self._image.symbols.values())
 
-    def data_line(self, address: int) -> str:
-        """The source line that the program's data at an address were written on, or else what they are called."""
+    def data_at(self, address: int) -> tuple[str, int]:
+        """The source line on which the program's data at an address begin, or else what they are called, and how many
+        bytes lie before it; "" where there are none.
+        """
         for symbol in self._image.symbols.values():
             if symbol.address <= address < symbol.address + symbol.size:
                 line = self._data_lines.get(symbol.address)
-                return str(line) if line is not None else f"the data of {symbol.name}"
-        return ""
+                return str(line) if line is not None else f"the data of {symbol.name}", address - symbol.address
+        return "", 0
 
     @cached_property
     def _data_lines(self) -> dict[int, SourceLine]:

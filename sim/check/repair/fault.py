@@ -12,13 +12,15 @@ class FaultLines:
     It cannot be told either where there are `repairs` on more lines than a person looks through.
     `repairs` says after which changes of the code every lane was right, each as "INSTRUCTION as INSTRUCTION" or in
     words, none where only the lines are known; `instruction` is the first one that was changed; `build` are the flags
-    of the build on which they were tried.
+    of the build on which they were tried.  `macros` are those of the same file that the lines use, with their own
+    lines: what they come to stands on the line of their use, wherever it is wrong.
     """
 
     lines: tuple[str, ...] = ()
     instruction: str = ""
     repairs: tuple[str, ...] = ()
     build: str = ""
+    macros: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if not self.lines and not self.repairs:
@@ -27,5 +29,6 @@ class FaultLines:
             place = "which of many lines is at fault is not known"
         else:
             place = f"fault at {self.lines[0]}" if len(self.lines) == 1 else f"fault among {', '.join(self.lines)}"
+            place += f" (or in what it uses: {', '.join(self.macros)})" if self.macros else ""
         built = f", compiled at {self.build}" if self.build else ""
         return f"{place}: every lane is right with {'; or with '.join(self.repairs)}{built}" if self.repairs else place

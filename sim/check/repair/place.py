@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -22,6 +23,7 @@ from sim.check.repair.alternative import FOLLOWS, MISSING, ONE_OFF, Alternative,
 from sim.check.repair.callers import WORD_BYTES, Calls, calls_by_line, only_from
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.fault import FaultLines
+from sim.check.repair.macros import macros_used
 from sim.check.repair.search import Repair, find_repairs
 from sim.check.repair.steps import operands_of, taking, with_body
 from sim.check.repair.trials import RepairTrials
@@ -50,18 +52,19 @@ TOLD: Final = 3
 def with_faults(kernel: Kernel, jobs: Sequence[Job], vectors: Vectors, outcomes: Sequence[Outcome]) -> list[Outcome]:
     """The outcomes, those of builds that mismatch with the lines at fault, which are looked for once in each source.
 
-    An interrupt leaves them as they are.
+    An interrupt ends it, and is told in the outcome whose fault was looked for.
     """
     found: dict[Path, FaultLines] = {}
     told = list(outcomes)
-    try:
-        for number, (job, outcome) in enumerate(zip(jobs, outcomes, strict=False)):
-            if job.source is not None and outcome.mismatch is not None:
-                if job.source not in found:
+    for number, (job, outcome) in enumerate(zip(jobs, outcomes, strict=False)):
+        if job.source is not None and outcome.mismatch is not None:
+            if job.source not in found:
+                try:
                     found[job.source] = find_fault(kernel, job, vectors)
-                told[number] = outcome.blaming(found[job.source])
-    except KeyboardInterrupt:
-        return told
+                except KeyboardInterrupt:
+                    told[number] = replace(outcome, interrupted=True)
+                    break
+            told[number] = outcome.blaming(found[job.source])
     return told
 
 
@@ -78,7 +81,8 @@ def find_fault(kernel: Kernel, job: Job, vectors: Vectors) -> FaultLines:
         build = next((flag for flag in flags if flag.startswith("-O")), "")
         fault = fault_of_build(image, kernel, vectors, build, one_computes=unmended)
         if fault is not None and fault.repairs:
-            return fault
+            used = (macro for line in fault.lines for macro in macros_used(line, job.source))
+            return replace(fault, macros=tuple(dict.fromkeys(used)) if is_source(job.source) else ())
         unmended = fault is not None
     return FaultLines()
 

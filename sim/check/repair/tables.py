@@ -23,10 +23,11 @@ def other_elements(code: ExecutedCode, trials: RepairTrials) -> Iterator[Sequenc
     """
     places: dict[tuple[int, int], dict[str, list[int]]] = {}
     for pc, address, size in sorted(trials.data_read):
-        if code.instructions[pc].places_written[0].file == "x" and code.data_line(address):
+        if code.instructions[pc].places_written[0].file == "x" and code.data_at(address)[0]:
             places.setdefault((address, size), {}).setdefault(code.line(pc), []).append(pc)
     for (address, size), by_line in places.items():
-        table = code.data_line(address)
+        table, before = code.data_at(address)
+        element = f"element {before // size} of {table}" if before % size == 0 else f"byte {before} of {table}"
         for by, says in ((1, "1 added to"), (-1, "1 taken from")):
             every = [pc for some in by_line.values() for pc in some]
             for some in [*by_line.values(), every] if len(by_line) > 1 else [every]:
@@ -34,7 +35,7 @@ def other_elements(code: ExecutedCode, trials: RepairTrials) -> Iterator[Sequenc
                 for pc in some:
                     instruction = code.instructions[pc]
                     changed = with_body(instruction, _other(instruction.form, address, size, by))
-                    words = f"with {says} what {table} has"
+                    words = f"with {says} {element}"
                     changes.append(
                         Alternative(pc, NEAR, instruction, changed, words, Beside(table=table if some == every else ""))
                     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -49,6 +48,7 @@ from sim.terminal.writable import require_writable
 from sim.toolchain.compilers import compiler_version, fixed_flags, is_source
 from sim.toolchain.function_types import require_fit
 from sim.toolchain.levels import LEVELS
+from sim.toolchain.shell import typed
 from sim.view.junit import render_junit
 from sim.view.report import show_report
 
@@ -135,7 +135,7 @@ def check(
     files = [word for folder in include or [] for word in ("--include", str(folder))]
     files += [word for file in beside or [] for word in ("--with", str(file))]
     words += files
-    reproduce = shlex.join([*words, "--rtl"] if rtl else words)
+    reproduce = typed([*words, "--rtl"] if rtl else words)
     for job in jobs[:1]:
         if job.source is not None:  # what cannot be built or called is a fault of what was given, no result
             require_fit(open_kernel(chosen, job.source, *job.flags), chosen.symbol, chosen.signature)
@@ -153,7 +153,7 @@ def check(
     if coverage and not hindrance:
         report = _with_operand_classes(report, chosen, jobs, made)
     if report.failures and not report.interrupted and not hindrance:
-        report = replace(report, shrunk=_shrunk(report, chosen, jobs, made, limit, hardware))
+        report = _shrunk(report, chosen, jobs, made, limit, hardware)
         if object_file is None and symbol is None and not constructors:
             same = {"mode": mode, "seed": seed, "vectors": made.random_lanes, "march": march, "cflags": cflags or None}
             again = [word for name, value in same.items() if value is not None for word in (f"--{name}", str(value))]
@@ -348,7 +348,7 @@ def _debugging(report: Report, name: str, kernel: Kernel, options: Sequence[str]
             words = ["lanewise", "debug", name, "--failing", *(["--opt", level] if level else []), *options]
             if outcome.mismatch is not None and outcome.mismatch.fault is not None:
                 words += [word for line in outcome.mismatch.fault.lines for word in ("--fault", line)]
-            return shlex.join([*words, *(["--source", source.name] if source != kernel.sources[0] else [])])
+            return typed([*words, *(["--source", source.name] if source != kernel.sources[0] else [])])
     return ""
 
 
@@ -372,18 +372,19 @@ def _shrunk(
     vectors: Vectors,
     limit: int,
     hardware: Sequence[ExternalBackend],
-) -> str:
-    """The first failing input set made small; an interrupt leaves it as it is."""
+) -> Report:
+    """With the first failing input set made small; an interrupt leaves it as it is."""
     number = next(i for i, outcome in enumerate(report.outcomes) if outcome.failure)
     outcome = report.outcomes[number]
     if outcome.failed_set is None:
-        return ""
+        return report
     try:
         for backend in hardware:
             if backend.name == outcome.implementation:
                 small = shrink_external_backend(kernel, backend, vectors, outcome.failed_set)
-                return f"{small.told(outcome)}\n  {backend.show(small.inputs)}".rstrip()
+                return replace(report, shrunk=f"{small.told(outcome)}\n  {backend.show(small.inputs)}".rstrip())
         made = shrink(kernel, jobs[number], vectors, outcome.failed_set, report.engine, max_instructions=limit)
-        return made.told(outcome)
+        return replace(report, shrunk=made.told(outcome))
     except KeyboardInterrupt:
-        return f"not shrunk, as it was interrupted: input set {outcome.failed_set}"
+        left = f"not shrunk, as it was interrupted: input set {outcome.failed_set}"
+        return replace(report, shrunk=left, stopped=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,6 +13,7 @@ from sim.debug.request import DebugRequest, find_call
 from sim.debug.session import Session
 from sim.terminal.output import fail, print_text, write_file
 from sim.terminal.writable import require_writable
+from sim.toolchain.shell import typed
 
 
 def serve_gdb(
@@ -59,7 +59,7 @@ def serve_gdb(
             write_file(program, session.call.image.file)
             words.append(str(program))
         words += ["-x", str(GDB_COMMANDS), "-ex", f"target remote {LOOPBACK}:{server.port}"]
-        print_text(f"{session.call.title}\n{shlex.join(words)}")
+        print_text(f"{session.call.title}\n{typed(words)}")
         try:
             server.serve(once)
         except KeyboardInterrupt:

@@ -39,6 +39,7 @@ from sim.terminal.output import fail, print_json, print_progress, print_shown, p
 from sim.toolchain.compilers import CacheUnusable, cache_directory, compiler_version, fixed_flags, is_source
 from sim.toolchain.function_types import require_fit
 from sim.toolchain.levels import LEVELS
+from sim.toolchain.shell import typed
 from sim.view.find import show_found
 from sim.view.prove import show_claims, show_kernel_proof, show_proofs
 from sim.view.report import show_report
@@ -120,7 +121,7 @@ def prove(
             )  # fmt: skip
             _find(search, builds, wanted, as_json)
             return
-        told = shlex.join(words)
+        told = typed(words)
         _prove_kernel(kernel, builds, *asked, timeout, jobs, no_cache, same is not None, is_prototype, all_lengths,
                       as_json, told)  # fmt: skip
         return
@@ -355,7 +356,7 @@ def _run_again(kernel: Kernel, job: Job, found: FoundInput) -> str:
     level, *flags = job.flags or ("-O2",)
     words = ["lanewise", "run", str(job.source), kernel.symbol, *texts, "--opt", level.removeprefix("-")]
     words += ["--cflags", shlex.join(flags)] if flags else []
-    return shlex.join([*words, *(word for path in kernel.with_sources for word in ("--with", str(path)))])
+    return typed([*words, *(word for path in kernel.with_sources for word in ("--with", str(path)))])
 
 
 def _checked(kernel: Kernel, jobs: Mapping[str, Job], proof: KernelProof, reproduce: str) -> Report | None:

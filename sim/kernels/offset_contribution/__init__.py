@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from sim.golden.fixed_point import wrap_int32
-from sim.kernels.domain import LONGEST
+from sim.kernels.domain import LONGEST, Domain
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.offset_contribution import golden, program, vectors
 from sim.kernels.signature import Pointer, ScalarArgument, Signature
@@ -123,7 +123,7 @@ def _arguments(inputs: Inputs, kernel: str) -> Inputs:
         return arguments | batches | {"bias": inputs["bias"]} | box
     depth = golden.depth_of(mm.shape, rows)
     planes = dict(zip(("outer", "planes", "rows", "stride"), lanes, strict=True))
-    return arguments | planes | {"depth": depth, "column_z_stride": 0}  # column sums of rank 2 have no Z stride
+    return arguments | planes | {"depth": depth, "column_z_stride": 0}
 
 
 _FUNCTIONS: dict[str, tuple[str, Signature, Callable[..., None]]] = {
@@ -152,6 +152,7 @@ def _kernel(mode: str) -> Kernel:
         program=row,
         conventions=others | {"offsets_subtracted": partial(_offsets_subtracted, kernel=mode)},
         mode=mode,
+        domain={"column_z_stride": Domain(0, 0)} if mode == NEON else {},  # that of column sums of rank 2
         summary=golden.MODES[mode].source,
     )
 
