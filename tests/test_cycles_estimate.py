@@ -6,6 +6,7 @@ Expected figures can be counted by hand: on neoverse-n1 SDOT is forwarded to its
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,20 @@ def test_the_command_shows_the_unit_the_clock_and_the_residual(loop: Path, tmp_p
     assert shown["estimate"]["rows"][0]["residual"] == pytest.approx(-0.5, abs=0.01)
     assert shown["estimate"]["rows"][0]["unit"] == "product"
     assert [one["before"] for one in shown["differences"]] == [shown["results"][0]["cycles"]]
+
+
+@pytest.mark.parametrize(("measured", "says", "sign"), [(8000, "too short", "-"), (2000, "too long", "+")])
+def test_the_command_says_to_which_side_an_estimate_is_off(
+    loop: Path, tmp_path: Path, measured: int, says: str, sign: str
+) -> None:
+    table = tmp_path / "measured.csv"
+    table.write_text(f"timed,core,cycles\nloop,neoverse-n1,{measured}\n")
+    options = ("--march", "armv8.2-a+dotprod", "--core", "neoverse-n1", "--count", COUNT, "--measured", table)
+    shown = " ".join(lanewise("cycles", loop, *options).stdout.split())
+    (reasons,) = re.findall(
+        rf"estimated less measured \({says}\), by the reasons of the estimate: (.*?\d)(?: |$)", shown
+    )
+    assert set(re.findall(r" ([+-])\d", reasons)) == {sign}
 
 
 def test_a_missing_table_of_measured_cycles_is_a_sentence(loop: Path, tmp_path: Path) -> None:

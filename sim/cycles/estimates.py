@@ -124,9 +124,9 @@ class CyclesEstimate:
 
     @property
     def residual_by_reason(self) -> dict[str, float]:
-        """The cycles that the estimates have too many, by the reasons of the estimated cycles, shared out as these are.
+        """Estimated less measured cycles, by the reasons of the estimated ones, shared out as these are.
 
-        Of the rows that were measured.  It says where to look first: which reason comes with the error, not that it
+        Of the rows that were measured: above 0 where the estimates are too long.  It says where to look first: which reason comes with the error, not that it
         causes it.
         """
         found: dict[str, float] = {}

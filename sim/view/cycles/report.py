@@ -147,7 +147,8 @@ def show_estimate(found: CyclesEstimate, console: Console) -> None:
     reasons = found.residual_by_reason
     if reasons:
         said = ", ".join(f"{reason} {cycles:+,.0f}" for reason, cycles in list(reasons.items())[:4])
-        console.print(f"cycles too many, shared out by the reasons of the estimate: {said}", highlight=False)
+        words = "too long" if sum(reasons.values()) > 0 else "too short"
+        console.print(f"estimated less measured ({words}), by the reasons of the estimate: {said}", highlight=False)
 
 
 def show_advice(result: TimedResult, tried: Sequence[Advice], console: Console) -> None:
