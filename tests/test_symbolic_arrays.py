@@ -261,7 +261,7 @@ def first(a: Any) -> Any:
 REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "index of a list": (first, "would have to become one"),
     "range": (lambda a: list(range(a[0])), "would have to become one"),
-    "an exponential": (lambda a: np.exp(a), "np.exp is not among what can be traced"),
+    "an exponential": (lambda a: np.exp(a), "np.exp in float64 is not among what can be traced"),
     "a cast to half precision": (lambda a: a.astype(np.float16), "float16 is not among what can be traced"),
     "a cast from float": (lambda a: (a / 2).astype(np.int32), "not defined for NaN and large numbers"),
     "an array that C makes": (lambda a: np.frombuffer(a), "would have to become one|bytes-like"),

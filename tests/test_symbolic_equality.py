@@ -13,7 +13,8 @@ from isa.evaluate.exact import Evaluation
 from isa.lane import S32, Lane, Place, Read, constant, maximum, minimum, select
 from sim.prove.claim import ClaimInputs, Finding
 from sim.prove.run import in_processes
-from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all, is_step
+from sim.symbolic import equality
+from sim.symbolic.equality import ALL_TRIED, NO_INPUT, Answer, Equality, asked, decide_all, is_step
 from sim.symbolic.simplify import simplified
 
 X, Y, M = (Read(Place(name), S32.low, S32.high) for name in ("x", "y", "m"))
@@ -104,6 +105,50 @@ def test_a_condition_that_no_input_fulfils_is_told() -> None:
     small = Read(Place("small"), 0, 7)
     answer = decided({"none": Equality(X, Y, (small * small).equals(3))})["none"]
     assert (answer.finding.outcome, answer.how) == ("proved", NO_INPUT)
+
+
+BYTE, OTHER = Read(Place("byte"), -128, 127), Read(Place("other"), 0, 255)
+SUM = (BYTE + OTHER).equals(382)
+"""Of 65536 pairs of bytes that is so of the last alone: 127 and 255."""
+TRIED = {
+    "the first": (BYTE.equals(-128) & OTHER.equals(0), ALWAYS, (-128, 0)),
+    "the last": (SUM, ALWAYS, (127, 255)),
+    "one in the middle": (BYTE.equals(-77) & OTHER.equals(201), ALWAYS, (-77, 201)),
+}
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_two_bytes_of_which_one_pair_differs_are_all_tried(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(equality, "_TRIED", 0)  # by chance
+    condition, given, pair = TRIED[name]
+    answer = decided({"": Equality(BYTE + condition, BYTE, given)})[""]
+    assert answer.finding.outcome == "counter-example"
+    assert (answer.values[BYTE.place], answer.values[OTHER.place]) == pair
+
+
+def test_two_bytes_whose_one_pair_that_differs_is_not_given_are_all_tried_and_equal() -> None:
+    answer = decided({"": Equality(SUM + (BYTE ^ 5), BYTE ^ 5, SUM.equals(0))})[""]
+    assert (answer.finding.outcome, answer.how) == ("proved", ALL_TRIED)
+
+
+def test_of_two_bytes_and_a_bit_not_all_are_tried() -> None:
+    bit = Read(Place("bit"), 0, 1)
+    of_two, of_three = (
+        Equality(maximum(BYTE, OTHER) + minimum(BYTE, OTHER) + more, BYTE + OTHER + more, ALWAYS)
+        for more in (constant(1), bit)
+    )
+    assert [decided({"": question})[""].how == ALL_TRIED for question in (of_two, of_three)] == [True, False]
+
+
+def test_a_condition_that_none_of_a_few_inputs_fulfils_is_told() -> None:
+    answer = decided({"": Equality(BYTE, BYTE + 1, (BYTE * BYTE).equals(3))})[""]
+    assert (answer.finding.outcome, answer.how) == ("proved", NO_INPUT)
+
+
+def test_inputs_that_could_not_all_be_tried_in_time_have_proved_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(equality, "_SHARE", 0.0)
+    assert decided({"": Equality(SUM + (BYTE ^ 5), BYTE ^ 5, SUM.equals(0))})[""].how != ALL_TRIED
+    assert decided({"": Equality(BYTE + SUM, BYTE, ALWAYS)})[""].finding.outcome != "proved"
 
 
 def test_questions_of_other_names_are_one() -> None:

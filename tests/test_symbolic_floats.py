@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from isa.evaluate.exact import Evaluation
-from isa.lane import Place, Read
+from isa.lane import Int, Place, Read
 from sim.kernels.kernel import built_in_kernel
 from sim.prove.claim import ClaimInputs
 from sim.symbolic.kernel_proof import KernelProof
 from sim.symbolic.numbers.arrays import SymbolicArray
-from sim.symbolic.numbers.floats import BY_FORMULA, FLOATING, bits_of
+from sim.symbolic.numbers.floats import BY_FORMULA, FLOATING, bits_of, format_of, operation
 from sim.symbolic.numbers.known_names import lanes_passed_on
 from sim.symbolic.numbers.tracing import Untraceable
+from sim.symbolic.numbers.value_by_value import value_by_value
 from sim.symbolic.proof import Prover
 from sim.symbolic.shapes import shapes_of
 from sim.toolchain.objects import open_image
@@ -139,6 +140,64 @@ def test_what_numpy_does_otherwise_is_refused(name: str) -> None:
     unknown = Unknown().array(numbers("f4", 1))
     with lanes_passed_on({}), pytest.raises(Untraceable, match=r"test_symbolic_floats\.py:\d+: "):
         REFUSED[name](unknown)
+
+
+BYTES: dict[str, Callable[..., Any]] = {
+    "exponential": lambda a: np.exp(a.astype(np.float64) / 50),
+    "exponential in float32": lambda a: np.exp(a.astype(np.float32) / np.float32(50)),
+    "of two": lambda a: np.copysign(np.float32(0.5), a.astype(np.float32) - np.float32(3)),
+    "a condition": lambda a: np.signbit(a.astype(np.float32)),
+    "cut": lambda a: (a.astype(np.float64) * -0.75).astype(np.int32),
+    "cut to bytes": lambda a: (a.astype(np.float32) / np.float32(1.3)).astype(np.int8),
+    "one after the other": lambda a: (np.tanh(a.astype(np.float64) / 64).astype(np.float32) * 127).astype(np.int64),
+    "beside known numbers": lambda a: np.tanh(np.concatenate([a.astype(np.int32), np.full(3, 1, np.int32)]) / 9),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BYTES)
+def test_what_a_byte_decides_is_numpys_for_each(name: str) -> None:
+    assert agrees(BYTES[name], np.arange(-128, 128).astype(np.int8))
+
+
+OF_MORE: dict[str, Callable[..., Any]] = {
+    "two bytes": lambda a: np.exp(a[:1].astype(np.float64) + a[1:2]),
+    "16 bits": lambda a: np.exp(a.view(np.int16).astype(np.float64)),
+    "not a number": lambda a: np.signbit(a.astype(np.float64) / 0.0),
+    "made to be none": lambda a: np.log(a.astype(np.float64)),
+    "cut to what lacks it": lambda a: (a.astype(np.float64) * 1.5).astype(np.int8),
+    "infinity cut": lambda a: (a.astype(np.float64) * 1e307 * 1e307).astype(np.int64),
+    "cut to a condition": lambda a: (a.astype(np.float64) / 2).astype(np.bool_),
+    "two results": lambda a: np.modf(a.astype(np.float64)),
+}
+
+
+@pytest.mark.parametrize("name", OF_MORE)
+def test_what_a_byte_does_not_decide_is_refused(name: str) -> None:
+    unknown = Unknown().array(np.array([-3, 0, 7, 120], np.int8))
+    with np.errstate(all="ignore"), lanes_passed_on({}), pytest.raises(Untraceable, match=r"test_symbolic_floats\.py:"):
+        OF_MORE[name](unknown)
+
+
+def test_a_function_that_makes_another_number_alone_than_in_an_array_is_refused() -> None:
+    class Uneven:
+        __name__ = "uneven"
+
+        def __call__(self, numbers: Any) -> Any:
+            return np.exp(numbers) + (len(numbers) > 1)
+
+    byte, double = Read(Place("byte"), 0, 255), np.dtype("f8")
+    lane = operation("from_integer", Int(8, signed=False), format_of(double))(byte)
+    uneven: Any = Uneven()
+    with pytest.raises(Untraceable, match=r"np\.uneven in float64 is one number in an array and another alone"):
+        value_by_value(uneven, [lane], [double, double])
+
+
+def test_the_input_of_many_values_is_what_would_have_to_be_known() -> None:
+    byte, word = Read(Place("byte"), 0, 255), Read(Place("word"), 0, 2**16 - 1)
+    lane = operation("from_integer", Int(32, signed=False), format_of(np.dtype("f8")))(byte + word)
+    with pytest.raises(Untraceable) as refused:
+        value_by_value(np.exp, [lane], [np.dtype("f8")] * 2)
+    assert refused.value.needs == {word.place}
 
 
 def proved(mode: str, function: str | None = None, source: int = 0) -> KernelProof:

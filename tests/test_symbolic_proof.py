@@ -119,14 +119,10 @@ def test_a_reference_that_takes_no_input_proves_nothing() -> None:
 KNOWN = ("left_shifts", "minimum", "maximum")
 """Numbers whose conditions go many ways, which takes its time;"""
 KNOWN_OF = {"activation_table": ("parameters",)}
-"""of a kernel alone those by which it makes others in fixed point, which takes a minute."""
+"""of a kernel alone those by which it makes its table, of which in fixed point much is made without them."""
 
 
 UNTRACED = {
-    ("activation_table", "logistic_s8"): r"activation_table/golden.py:\d+: np.exp is not among what can be traced",
-    ("activation_table", "logistic_u8"): r"activation_table/golden.py:\d+: np.exp is not among what can be traced",
-    ("activation_table", "tanh_s8"): r"activation_table/golden.py:\d+: np.tanh is not among what can be traced",
-    ("activation_table", "tanh_u8"): r"activation_table/golden.py:\d+: np.tanh is not among what can be traced",
     ("arithmetic_addition", "fused"): r"byte_rounding.py:\d+: np.sign in float64 is not among what can be traced",
     ("arithmetic_addition", "qsymm16"): r"golden.py:\d+: np.sign in float64 is not among what can be traced",
     ("conv2d", "fp32"): r"sim/kernels/fully_connected/__init__.py:\d+: the result is float32, which is moved",
@@ -148,6 +144,39 @@ def test_every_reference_is_traced_or_it_is_said_why_not(name: str) -> None:
         else:
             with pytest.raises(Untraceable, match=reason):
                 traced_reference(kernel, example, known)
+
+
+def table_proof(mode: str, golden: Any = None) -> KernelProof:
+    kernel = built_in_kernel("activation_table", mode)
+    builds = {"kernel.c": open_image(kernel.sources[0], kernel.symbol, "-O2")}
+    return Prover(
+        kernel if golden is None else replace(kernel, golden=golden), builds, shapes_of(kernel, [1, 17]), each={},
+        known=frozenset({"parameters"}), seconds=20, jobs=1, kept_in=None,
+    ).run()  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", import_module("sim.kernels.activation_table").MODES)
+def test_a_table_that_numpy_makes_is_looked_up_by_every_byte(mode: str) -> None:
+    assert table_proof(mode).outcome == "proved"
+
+
+@pytest.mark.parametrize("mode", ["logistic_s8", "tanh_u8", "tanh_s8_fixed_point"])
+def test_a_table_of_which_one_entry_is_another_is_refuted_by_its_byte(mode: str) -> None:
+    golden = built_in_kernel("activation_table", mode).golden
+
+    def another(inputs: Any) -> dict[str, Any]:
+        output = golden(inputs)["output"]
+        return {"output": np.where(inputs["input"] == 93, output ^ 1, output)}
+
+    found = table_proof(mode, another)
+    assert found.outcome == "counter-example"
+    assert all(93 in failure.inputs["input"] for failure in found.builds[0].failures if failure.inputs is not None)
+
+
+def test_what_makes_a_table_stays_as_it_is_in_the_example_without_being_named() -> None:
+    kernel = built_in_kernel("activation_table")
+    traced = traced_reference(kernel, shapes_of(kernel, [1])[0].example)
+    assert traced.known == {"parameters.scale", "parameters.zero"}
 
 
 def test_a_length_that_a_kernel_cannot_have_is_named_with_those_that_there_are() -> None:

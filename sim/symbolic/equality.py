@@ -3,7 +3,7 @@
 The same question is asked once, whatever its inputs are called.  Sides that compute alike are compared step by step,
 and what they have in common, a product first of all, is taken for any number of its range: what is equal for all of
 those is equal.  Where that does not suffice, the question is asked as it is.  A counter-example is believed when both
-sides, evaluated exactly, differ on it.
+sides, evaluated exactly, differ on it.  A question of few inputs, a byte or two, is not asked: all of them are tried.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial, reduce
 from hashlib import sha256
-from math import inf, nan
+from itertools import product
+from math import inf, nan, prod
 from operator import or_
 from pathlib import Path
 from random import Random
@@ -41,12 +42,18 @@ _TRIED: Final = 96
 """Random inputs on which the sides are compared before the solver is asked."""
 _TRIED_ALONE: Final = 1000
 """So many of floating point, of which the solver finds none."""
+_MOST_INPUTS: Final = 1 << 16
+"""So many inputs at most are all tried,"""
+_MOST_EVALUATED: Final = 1 << 22
+"""and so many nodes at most are evaluated for that: seconds."""
 _SHARE: Final = 0.5
-"""Of the time limit, what the question with products taken for numbers may take."""
+"""Of the time limit, what trying all inputs, or the question with products taken for numbers, may take."""
 _SECONDS_FOR_A_STEP: Final = 6.0
 _POINTS: Final = 12
 NO_INPUT: Final = "no input fulfils the condition"
 """How a question is decided that speaks of no input."""
+ALL_TRIED: Final = "all inputs"
+"""How one is decided by evaluating both sides on each input."""
 
 
 class Equality(NamedTuple):
@@ -150,7 +157,12 @@ def _deciders() -> bytes:
 def settled_sides(sides: Sides, seconds: float) -> Finding:
     """Decide for all inputs within so many seconds, in this process."""
     started = time.monotonic()
-    finding = _by_trying(sides, started + seconds) or _by_cases(sides, started + seconds)
+    deadline = started + seconds
+    finding = (
+        _by_trying(sides, deadline)
+        or _by_trying_all(sides, started + _SHARE * seconds, deadline)
+        or _by_cases(sides, deadline)
+    )
     return replace(finding, seconds=time.monotonic() - started)
 
 
@@ -248,6 +260,28 @@ def _by_trying(sides: Sides, deadline: float) -> Finding | None:
         if tells_apart(sides, values):
             return Finding("counter-example", 0, _small(sides, values, deadline))
     return None
+
+
+def _by_trying_all(sides: Sides, limit: float, deadline: float) -> Finding | None:
+    """Decided by exact evaluation on every input there is; None where these are many, or the limit is over.
+
+    Every combination of the numbers in the ranges of all inputs that occur is one.
+    """
+    one, other, given = sides.left["value"], sides.right["value"], sides.given
+    count = prod(lane.high - lane.low + 1 for lane in sides.inputs)
+    if count > _MOST_INPUTS or count * sum(1 for _ in walk([one, other, given])) > _MOST_EVALUATED:
+        return None
+    how = NO_INPUT
+    for numbers in product(*(range(lane.low, lane.high + 1) for lane in sides.inputs)):
+        if time.monotonic() > limit:
+            return None
+        values = {lane.place.file: number for lane, number in zip(sides.inputs, numbers, strict=True)}
+        evaluation = Evaluation(ClaimInputs(values))
+        if evaluation.value(given):
+            if evaluation.value(one) != evaluation.value(other):
+                return Finding("counter-example", 0, _small(sides, values, deadline))
+            how = ALL_TRIED
+    return Finding("proved", 0, reason=how)
 
 
 def _small(sides: Sides, values: Mapping[str, int], deadline: float) -> Mapping[str, int]:

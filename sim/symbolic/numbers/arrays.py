@@ -40,6 +40,7 @@ from sim.symbolic.numbers.integers import (
     is_symbolic,
 )
 from sim.symbolic.numbers.tracing import decided, refuse
+from sim.symbolic.numbers.value_by_value import cut_value_by_value, value_by_value
 
 Elements = npt.NDArray[np.object_]
 _LONGEST_TABLE = 1 << 16
@@ -309,9 +310,7 @@ class SymbolicArray(UnknownNumbers):
 
 def _converted(lane: Lane, of: DType, to: DType) -> Lane:
     found = converted(lane, of, to)
-    if found is None:
-        refuse(f"{of} as {to} is not defined for NaN and large numbers: only sim.golden.floating_point is traced")
-    return found
+    return cut_value_by_value(lane, of, to) if found is None else found
 
 
 def _bits_of(wide: DType, narrow: DType) -> range:
@@ -413,7 +412,7 @@ def applied(
         refuse(f"np.{ufunc.__name__} with {', '.join(options)} is not among what can be traced")
     if ufunc is np.matmul:
         return FUNCTIONS[np.matmul](*inputs)
-    if ufunc not in ELEMENTWISE and ufunc not in FLOATING:
+    if ufunc.nout != 1 or ufunc.signature is not None:
         refuse(f"np.{ufunc.__name__} is not among what can be traced")
     target = out[0] if isinstance(out, tuple) else out
     if target is not None and type(target) is not SymbolicArray:
@@ -437,8 +436,8 @@ def applied(
             operands.append(boxed(lane if exact else fitting(lane, kind)))
     result, floating = loop[-1], is_floating(loop[0])
     if ufunc not in (FLOATING if floating else ELEMENTWISE):
-        refuse(f"np.{ufunc.__name__} in {loop[0]} is not among what can be traced")
-    if floating:
+        elements = each(lambda *lanes: value_by_value(ufunc, lanes, loop), *operands)
+    elif floating:
         format, function = format_of(loop[0]), FLOATING[ufunc]
         elements = each(lambda *lanes: function(format, *lanes), *operands)
     else:
