@@ -7,8 +7,7 @@ together, and what they leave differently is chosen by the condition; a way that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
 from math import gcd
 from types import MappingProxyType
 from typing import NamedTuple, assert_never
@@ -38,7 +37,8 @@ from sim.machine.errors import ExecutionError
 from sim.symbolic.bitwise import on_longer_lanes
 from sim.symbolic.flow import EXIT, Flow
 from sim.symbolic.nodes import LinearSum, Simplifier
-from sim.symbolic.pieces import BitPiece, Pieces, cut, in_bytes, joined, merged, number
+from sim.symbolic.pieces import BitPiece, Pieces, cut, in_bytes, joined, number
+from sim.symbolic.state import SymbolicState, merged_states
 
 PC, SP, FPSR = Place("pc"), Place("sp"), Place("fpsr")
 QC_BIT = 27
@@ -52,6 +52,9 @@ MOST_INSTRUCTIONS = 1_000_000
 """Instructions that a run follows where nobody says how many."""
 
 
+Observe = Callable[[SymbolicState, Callable[[Lane], Lane]], None]
+
+
 class NotFollowed(LanewiseError):
     """Code that cannot be followed for all inputs: the instruction, its address, its source line where known, why."""
 
@@ -62,39 +65,12 @@ class NotFollowed(LanewiseError):
         self.pc, self.text, self.reason, self.line = pc, text, reason, line
 
 
-Observe = Callable[["SymbolicState", Callable[[Lane], Lane]], None]
-
-
 class Ways(NamedTuple):
     """Where a branch goes: to one address where a condition on data is 1, else to another."""
 
     condition: Lane
     taken: int
     not_taken: int
-
-
-@dataclass
-class SymbolicState:
-    """What a machine holds.
-
-    `registers` are in pieces; `memory` has what was written, by byte.  `returns` are the addresses that the functions
-    return to which are under way.  `saturated` has the conditions under each of which QC is set.  `assumed` are those
-    under which all this holds.
-    """
-
-    pc: int
-    registers: dict[Place, Pieces]
-    memory: dict[int, BitPiece] = field(default_factory=dict)
-    returns: tuple[int, ...] = ()
-    saturated: tuple[Lane, ...] = ()
-    assumed: tuple[Lane, ...] = ()
-
-    def copy(self, pc: int, condition: Lane) -> SymbolicState:
-        """The same at another address, under one condition more."""
-        return replace(
-            self, pc=pc, registers=dict(self.registers), memory=dict(self.memory), saturated=(),
-            assumed=(*self.assumed, condition),
-        )  # fmt: skip
 
 
 class SymbolicMachine:
@@ -182,35 +158,7 @@ class SymbolicMachine:
             end.assumed, end.saturated = state.assumed, (*state.saturated, *end.saturated)
             return end
         (condition, yes), (_, no) = ends
-        return self._merged(condition, state, yes, no)
-
-    def _merged(self, condition: Lane, before: SymbolicState, yes: SymbolicState, no: SymbolicState) -> SymbolicState:
-        s, registers, memory = self.s, dict(yes.registers), dict(yes.memory)
-        for place, pieces in no.registers.items():
-            registers[place] = merged(s, condition, yes.registers[place], pieces)
-        unlike = list[tuple[int, BitPiece, BitPiece]]()
-        for address in sorted(yes.memory.keys() | no.memory.keys()):
-            one, other = (state.memory.get(address) or self._first(address) for state in (yes, no))
-            if unlike and (one == other or address != unlike[-1][0] + 1):
-                memory.update(self._merged_bytes(condition, unlike))
-                unlike = []
-            if one != other:
-                unlike.append((address, one, other))
-        memory.update(self._merged_bytes(condition, unlike))
-        nothing = s.number(0)
-        saturated = [s.select(condition, one, nothing) for one in yes.saturated]
-        saturated += [s.select(condition, nothing, one) for one in no.saturated]
-        kept = dict.fromkeys(one for one in (*before.saturated, *saturated) if one is not nothing)
-        return SymbolicState(yes.pc, registers, memory, before.returns, tuple(kept), before.assumed)
-
-    def _merged_bytes(
-        self, condition: Lane, unlike: Sequence[tuple[int, BitPiece, BitPiece]]
-    ) -> Iterator[tuple[int, BitPiece]]:
-        """One or the other of adjacent bytes; those of one number stay together."""
-        if unlike:
-            addresses, ones, others = zip(*unlike, strict=True)
-            pieces = merged(self.s, condition, joined(ones), joined(others))
-            yield from zip(addresses, in_bytes(self.s, pieces), strict=True)
+        return merged_states(self.s, self._first, condition, state, yes, no)
 
     def step(self, state: SymbolicState) -> int | Ways:
         """Execute one instruction; where it goes on is returned, and the program counter left."""
@@ -343,39 +291,6 @@ class SymbolicMachine:
     def refused(self, state: SymbolicState, reason: str) -> NotFollowed:
         """The error for the instruction that a state is at."""
         return self._refused(state.pc, reason)
-
-
-class Goal(NamedTuple):
-    """That of what the instruction at an address reads some of these conditions holds, each of one lane, 0 or 1."""
-
-    pc: int
-    lanes: tuple[Lane, ...]
-
-
-class Sighting(NamedTuple):
-    """A condition of a goal on one state, and those under which the code comes to it."""
-
-    condition: Lane
-    assumed: tuple[Lane, ...]
-
-
-class Lookout:
-    """Notes what the conditions of goals are on the states of a machine; `seen` has those that may hold."""
-
-    def __init__(self, goals: Iterable[Goal]) -> None:
-        self._at: dict[int, list[Goal]] = {}
-        self.seen: dict[Goal, dict[Sighting, None]] = {}
-        for goal in goals:
-            self._at.setdefault(goal.pc, []).append(goal)
-            self.seen[goal] = {}
-
-    def look(self, state: SymbolicState, value: Callable[[Lane], Lane]) -> None:
-        """Note those of the instruction that a state is at; `value` gives what an expression is there."""
-        for goal in self._at.get(state.pc, ()):
-            for lane in goal.lanes:
-                condition = value(lane)
-                if condition.high:
-                    self.seen[goal][Sighting(condition, state.assumed)] = None
 
 
 class InstructionStep:

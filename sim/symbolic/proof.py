@@ -22,13 +22,14 @@ from sim.call.call import CompiledKernel, Implementation, ProgramKernel
 from sim.kernels.inputs import edited
 from sim.kernels.kernel import Inputs, Kernel
 from sim.prove.claim import any_of
-from sim.symbolic.call import PLACED, Path, SymbolicCall, SymbolicProgramCall, input_leaf
+from sim.symbolic.call import PLACED, Path, SymbolicCall, input_leaf
 from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
 from sim.symbolic.kernel_proof import BuildProof, KernelProof, OutputElement, Shape, Unproved
 from sim.symbolic.loops.proof import any_length_questions
 from sim.symbolic.numbers.elementwise import less, negated, settled
 from sim.symbolic.numbers.floats import format_of, is_floating
 from sim.symbolic.numbers.tracing import Untraceable
+from sim.symbolic.program_call import SymbolicProgramCall
 from sim.symbolic.proving.by_value import ValueByValue
 from sim.symbolic.proving.counter_examples import in_words, unproved
 from sim.symbolic.proving.rehearsal import is_undefined, rehearse

@@ -39,7 +39,7 @@ from sim.machine.errors import ExecutionError
 from sim.prove.claim import any_of
 from sim.symbolic.equality import Answer, Equality, decide_all
 from sim.symbolic.kernel_proof import Shape
-from sim.symbolic.machine import Goal
+from sim.symbolic.lookout import Goal
 from sim.symbolic.reference import TracedReference, traced_reference
 from sim.symbolic.simplify import SIMPLIFIER
 from sim.toolchain.image import Image

@@ -21,8 +21,8 @@ from isa.lane import Lane, Place, Read, operands_first
 from sim.kernels.kernel import Inputs, Kernel
 from sim.symbolic.call import INPUT, SymbolicCall, input_leaf
 from sim.symbolic.equality import Equality, asked
+from sim.symbolic.lookout import Goal, Lookout, Sighting
 from sim.symbolic.loops.proof import never_at_any_length
-from sim.symbolic.machine import Goal, Lookout, Sighting
 from sim.symbolic.reference import TracedReference, traced_reference
 from sim.symbolic.simplify import SIMPLIFIER, in_terms_of
 from sim.symbolic.unknowns import cut_out
