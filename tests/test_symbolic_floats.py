@@ -178,17 +178,24 @@ def test_what_a_byte_does_not_decide_is_refused(name: str) -> None:
         OF_MORE[name](unknown)
 
 
-def test_a_function_that_makes_another_number_alone_than_in_an_array_is_refused() -> None:
+UNEVEN: dict[str, Callable[[Any], bool]] = {
+    "alone": lambda numbers: len(numbers) == 1,
+    "apart": lambda numbers: numbers.strides[0] > numbers.itemsize,
+}
+
+
+@pytest.mark.parametrize("name", UNEVEN)
+def test_a_function_that_makes_another_number_by_how_it_lies_is_refused(name: str) -> None:
     class Uneven:
         __name__ = "uneven"
 
         def __call__(self, numbers: Any) -> Any:
-            return np.exp(numbers) + (len(numbers) > 1)
+            return np.exp(numbers) + UNEVEN[name](numbers)
 
     byte, double = Read(Place("byte"), 0, 255), np.dtype("f8")
     lane = operation("from_integer", Int(8, signed=False), format_of(double))(byte)
     uneven: Any = Uneven()
-    with pytest.raises(Untraceable, match=r"np\.uneven in float64 is one number in an array and another alone"):
+    with pytest.raises(Untraceable, match=r"np\.uneven in float64 is one number in an array and another in one"):
         value_by_value(uneven, [lane], [double, double])
 
 

@@ -27,7 +27,7 @@ def value_by_value(ufunc: np.ufunc, operands: Sequence[Lane], loop: Sequence[DTy
     """What a function of numpy's makes of operands, in the dtypes of its loop, the last of which is the result's.
 
     Raises Untraceable where they depend on more than one input of `MOST_VALUES` values, where some value or result is
-    NaN, of which there are many, and where numpy makes different numbers of one, by where in an array it stands.
+    NaN, of which there are many, and where numpy makes different numbers of one, by how it lies in an array.
     """
     return _by_values(f"np.{ufunc.__name__} in {loop[0]}", ufunc, operands, loop)
 
@@ -57,9 +57,10 @@ def _by_values(what: str, function: Callable[..., Any], operands: Sequence[Lane]
     made = function(*given)
     if made.dtype.kind == "f" and np.isnan(made).any():
         refuse(f"{what} makes NaN, of which there are many")
-    alone = [function(*(numbers[k : k + 1] for numbers in given)) for k in range(len(values))]
-    if made.tobytes() != b"".join(one.tobytes() for one in alone):
-        refuse(f"{what} is one number in an array and another alone")
+    alone = b"".join(function(*(numbers[k : k + 1] for numbers in given)).tobytes() for k in range(len(values)))
+    apart = function(*(numbers.repeat(2)[::2] for numbers in given))
+    if not made.tobytes() == apart.tobytes() == alone:
+        refuse(f"{what} is one number in an array and another in one that lies otherwise, or alone")
     entries = list(map(constant, made.view(f"u{made.itemsize}").tolist() if made.dtype.kind == "f" else made.tolist()))
     for node in inputs:  # one, or none
         return pick(node - node.low, entries[:-1], entries[-1])
