@@ -60,6 +60,8 @@ def pytest_configure() -> None:
             where = f"resolves to {found}" if found else "is not installed"
             advice = f"install this checkout: {sys.executable} -m pip install -e {ROOT}"
             pytest.exit(f"the package {package} {where}, these tests are about {ROOT}; {advice}", returncode=3)
+    if "PYTEST_XDIST_WORKER" in os.environ:  # the others have the other processors, and copies of this one are dear
+        import_module("sim.processes").processors = lambda: 1  # type: ignore[attr-defined]
 
 
 def pytest_collection_finish() -> None:
