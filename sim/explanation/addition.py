@@ -1,11 +1,12 @@
 """Quantized addition as rules: the conventions of sim.golden.addition with their parameters.
 
-Source: docs/spec/known_differences.md rows 10, 10b, 10c, 10d, 10e, 10f, 11 and 27.
+Sources: docs/spec/known_differences.md rows 10, 10b, 10c, 10d, 10e, 10f, 11 and 27; docs/spec/neighbours.md section 24.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -22,6 +23,7 @@ from sim.golden.derivation import Derived, derive_tflite, derive_tflite_single_r
 from sim.golden.integer_addition import LEFT_SHIFTS, AddRescaling, Rescale, add_rescaled, rescaling_of
 from sim.golden.pytorch.addition import add_pytorch, add_pytorch_tail, add_qnnpack
 from sim.golden.scaling import double_rounding, single_rounding
+from sim.kernels.quantized_add.golden_tflite_pot import ParametersOfPowers, derived_of_powers, steps
 
 AddConvention = Callable[[Any, Any, AddParameters], npt.NDArray[np.uint8]]
 _EVERYWHERE: Final[tuple[AddConvention, ...]] = (
@@ -47,6 +49,7 @@ _INTEGER: Final[Mapping[AddConvention, tuple[Rescale, Callable[[float], Derived]
     addition.add_tflite_single_rounding: (single_rounding, derive_tflite_single_rounding),
 }
 ADDITION_AND_TAIL: Final = "add_pytorch_and_tail"
+ADDITION_OF_POWERS: Final = "add_tflite_pot"
 _IN_BOTH: Final = "PyTorch's quantized::add on x86-64: whole vectors of 64 bytes, and what lies behind them"
 _NEAR: Final = Fraction(1, 1 << 16)
 
@@ -143,14 +146,52 @@ class IntegerAddition:
         return [RuleStep("sum", result, exact, _event(exact))]
 
 
+@dataclass(frozen=True, kw_only=True)
+class AdditionOfPowers:
+    """TFLite's add of 16 bits whose scales are powers of two: one operand is shifted."""
+
+    parameters: AddParameters
+    shifts: ParametersOfPowers
+    rises: bool = False
+
+    @property
+    def name(self) -> str:
+        return ADDITION_OF_POWERS
+
+    @property
+    def note(self) -> str:
+        return "LiteRT, of scales that are powers of two, where the layer is marked pot_scale_int16"
+
+    def run(self, operands: Operands) -> Integers:
+        a, b = (operands[name].astype(np.int16) for name in ("a", "b"))
+        total = steps({"a": a, "b": b, "parameters": self.shifts})["sum"].astype(np.int64)
+        return np.maximum(total, 0) if self.parameters.relu else total
+
+    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
+        given = {name: np.array([element[name]], np.int16) for name in ("a", "b")}
+        made = steps({**given, "parameters": self.shifts})
+        moved, by = ("a", self.shifts.a_shift) if self.shifts.a_shift else ("b", self.shifts.b_shift)
+        shifted = Fraction(element[moved], 2**-by)
+        exact, total = exact_sum(element["a"], element["b"], self.parameters), int(made["sum"][0])
+        return [
+            RuleStep(f"{moved} by 2^{by}", int(made["shift"][0]), shifted, "tie" if is_tie(shifted) else ""),
+            RuleStep("sum", total, exact, "" if -(1 << 15) <= exact < 1 << 15 else f"saturates at {total}"),
+        ]
+
+
 def addition_rules(parameters: AddParameters, dtype: np.dtype[Any]) -> Iterator[CandidateRule]:
     """Those that are defined for int8 too, and for uint8 the others: no move can keep a folded constant, and PyTorch's
     activations are uint8.
 
-    Of 16 bits there is only the integer add.
+    Of 16 bits there is only the integer add, and that by shifts where zero points are 0 and scales powers of two.
     """
     if dtype.itemsize == 2:
         yield from (IntegerAddition.of(convention, parameters, 16) for convention in _INTEGER)
+        given = (parameters.a, parameters.b, parameters.output)
+        if not any(one.zero_point for one in given):
+            a, b, output = (float(one.scale) for one in given)
+            with suppress(ValueError):  # scales that are no such powers, or that TFLite refuses
+                yield AdditionOfPowers(parameters=parameters, shifts=derived_of_powers(a, b, output))
         return
     lowest = int(np.iinfo(dtype).min)
     for convention in _EVERYWHERE + (() if lowest else _FOLDED):

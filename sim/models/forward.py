@@ -13,6 +13,7 @@ from sim.golden.integer_addition import LEFT_SHIFTS, add_rescaled, rescaling_of
 from sim.golden.scaling import double_rounding, double_rounding_ties_up, scale_float_ties_even, single_rounding
 from sim.kernels.activation_table.golden import Parameters, activation_table
 from sim.kernels.pool.golden import ties_away
+from sim.kernels.quantized_add.golden_tflite_pot import derived_of_powers, steps
 from sim.models.computed import computed
 from sim.models.layers import Activated, Added, Computed, FromReals, Pooled, Requantized, ToReals
 from sim.models.network import AnyArray, ModelError, Network, NotComputed, TensorScale, require_size
@@ -32,7 +33,7 @@ def forward(network: Network, given: Mapping[int, AnyArray], convention: str, fi
     """The tensors that the layers from `first` on make of the given ones, by number, with these.
 
     What a layer takes is what the layers before it made.  A layer that cannot be computed makes nothing, and what needs
-    its output neither.  Additions are TFLite's integer addition in every convention,
+    its output neither.  Additions are TFLite's integer addition in every convention, by shifts where the file says so,
     averages round ties away from zero, and logistic and tanh are tables that are made in float32.
     """
     tensors = network.constants | dict(given)
@@ -128,6 +129,12 @@ def _sum(made: Added, dtype: str) -> npt.NDArray[np.int64]:
         raise NotComputed(f"an addition to {dtype} is not computed")
     a, b, output = made.scales
     scales = (float(a.scales[0]), float(b.scales[0]), float(output.scales[0]))
+    if made.by_powers:
+        try:
+            by = derived_of_powers(*scales)
+        except ValueError as error:
+            raise NotComputed(str(error)) from None
+        return steps({"a": made.a, "b": made.b, "parameters": by})["sum"].astype(np.int64)
     left, right = (array.astype(np.int64) - scale.zero_point for array, scale in ((made.a, a), (made.b, b)))
     try:
         rescaling = rescaling_of(scales, LEFT_SHIFTS[bits], derive_tflite)

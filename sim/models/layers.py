@@ -44,13 +44,17 @@ class Requantized:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Added:
-    """The two operands of an addition, with the scales of both and of the output, and the bounds of an activation."""
+    """The two operands of an addition, with the scales of both and of the output, and the bounds of an activation.
+
+    `by_powers` says that the file has it done by shifts, of scales that are powers of two.
+    """
 
     a: AnyArray
     b: AnyArray
     scales: tuple[TensorScale, TensorScale, TensorScale]
     minimum: int | None = None
     maximum: int | None = None
+    by_powers: bool = False
 
     @property
     def numbers(self) -> AnyArray:

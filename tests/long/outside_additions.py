@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from sim.kernels import built_in_kernel
-from sim.kernels.quantized_add.golden_tflite_pot import derived_of_powers
+from sim.kernels.quantized_add.golden_tflite_pot import derived_of_powers, log2_of
 from sim.kernels.quantized_add.golden_tflite_s16 import derived_of_16
+from sim.models.compare import compared
 from sim.models.runtimes.litert import litert_tensors
 from sim.models.runtimes.tflite_micro import tflite_micro_tensors
 from sim.models.tflite_file import read_tflite
@@ -32,14 +33,22 @@ Pair = list[np.ndarray]
 
 
 def added_by(runtime: str, path: Path, scales: Sequence[float], given: Pair, is_pot: bool) -> np.ndarray:
-    """What a runtime makes of one ADD of these scales, with or without the mark that they may be powers of two."""
+    """What a runtime makes of one ADD of these scales, with or without the mark that they may be powers of two.
+
+    `lanewise model` names it as what it is: by shifts where LiteRT does it so, else as the general sum.
+    """
     run = tflite_micro_tensors if runtime == "tflite-micro" else partial(litert_tensors, runtime=runtime)
     made = ModelWriter()
     a, b, y = (made.tensor(name, "int16", given[0].shape, scale) for name, scale in zip("aby", scales, strict=True))
     made.layer("ADD", (a, b), (y,), "AddOptions", PotScaleInt16=int(is_pot))
     made.inputs, made.outputs = [a, b], [y]
     path.write_bytes(made.content())
-    return run(path, read_tflite(path), dict(zip((a, b), given, strict=True)))[y]
+    network = read_tflite(path)
+    tensors = run(path, network, dict(zip((a, b), given, strict=True)))
+    by_shifts = is_pot and runtime != "tflite-micro" and all(log2_of(scale) is not None for scale in scales)
+    (layer,) = compared(network, tensors)
+    assert ("add_tflite_pot" if by_shifts else "add_tflite") in layer.conventions, (scales, layer.conventions)
+    return tensors[y]
 
 
 @pytest.mark.parametrize("runtime", [*LITERT, "tflite-micro"])

@@ -103,12 +103,12 @@ def _patches(x: npt.NDArray[np.int64], size: Sequence[int], options: Mapping[str
 
 
 def _addition(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
+    """`by_powers` as `kernels/add.cc` has it: of 16 bits, marked, and all scales powers of two."""
     made = added(network, layer, given)
-    by_powers = all(log2_of(float(scale.scales[0])) is not None for scale in made.scales)
-    if network.output_of(layer).dtype == "int16" and layer.options.get("PotScaleInt16", True) and by_powers:
-        raise NotComputed("an addition of 16 bits whose scales are powers of two is not computed")
+    is_marked = network.output_of(layer).dtype == "int16" and layer.options.get("PotScaleInt16", True)
+    by_powers = is_marked and all(log2_of(float(scale.scales[0])) is not None for scale in made.scales)
     minimum, maximum = _bounds(network, layer)
-    return replace(made, minimum=minimum, maximum=maximum)
+    return replace(made, minimum=minimum, maximum=maximum, by_powers=by_powers)
 
 
 def _product(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
