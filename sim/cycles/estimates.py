@@ -126,8 +126,8 @@ class CyclesEstimate:
     def residual_by_reason(self) -> dict[str, float]:
         """Estimated less measured cycles, by the reasons of the estimated ones, shared out as these are.
 
-        Of the rows that were measured: above 0 where the estimates are too long.  It says where to look first: which reason comes with the error, not that it
-        causes it.
+        Of the rows that were measured: above 0 where the estimates are too long.  It says where to look first: which
+        reason comes with the error, not that it causes it.
         """
         found: dict[str, float] = {}
         for row in self.rows:
