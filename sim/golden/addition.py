@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from sim.golden.declaration import convention
 from sim.golden.derivation import Derived, derive_tflite, derive_tflite_single_rounding
-from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, clamp, wrap_int32
+from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, Int64Array, clamp, wrap_int32
 from sim.golden.floating_point import (
     Float32Array,
     away_by_half,
@@ -29,12 +29,13 @@ from sim.golden.floating_point import (
     to_int32_ties_even_indefinite,
     to_int32_truncated,
 )
-from sim.golden.integer_addition import LEFT_SHIFTS, Rescale, add_rescaled, rescaling_of, xnnpack_multipliers
+from sim.golden.integer_addition import LEFT_SHIFTS, Rescale, add_rescaled, multipliers_of_bits, rescaling_of
 from sim.golden.scaling import double_rounding, single_rounding
 
 Uint8Array = npt.NDArray[np.uint8]
 Bytes = npt.NDArray[np.integer[Any]] | int
 LEFT_SHIFT: Final = LEFT_SHIFTS[8]
+_XNNPACK_BITS: Final = 21  # of the larger multiplier
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ def fold(parameters: AddParameters) -> Folded:
     np.float32(6.0)
     """
     with np.errstate(all="ignore"):
-        a_factor, b_factor = _factors(parameters)
+        a_factor, b_factor = factors_of(parameters)
         zeros = a_factor * parameters.a.zero + b_factor * parameters.b.zero
         return Folded(a_factor, b_factor, parameters.output.zero - zeros)
 
@@ -197,12 +198,13 @@ def fold_contracted(parameters: AddParameters) -> Folded:
     with the compilers' default (docs/spec/known_differences.md row 10f).
     """
     with np.errstate(all="ignore"):
-        a_factor, b_factor = _factors(parameters)
+        a_factor, b_factor = factors_of(parameters)
         zeros = fused_multiply_add(a_factor, parameters.a.zero, b_factor * parameters.b.zero)
         return Folded(a_factor, b_factor, np.float32(parameters.output.zero - zeros))
 
 
-def _factors(parameters: AddParameters) -> tuple[np.float32, np.float32]:
+def factors_of(parameters: AddParameters) -> tuple[np.float32, np.float32]:
+    """The scales of both operands over the output's, rounded to float32."""
     scale = np.float32(parameters.output.scale)
     return np.float32(parameters.a.scale) / scale, np.float32(parameters.b.scale) / scale
 
@@ -429,14 +431,8 @@ def add_xnnpack(a: Bytes, b: Bytes, parameters: AddParameters) -> Uint8Array:
     >>> add_tflite(0, 0, scales), add_xnnpack(0, 0, scales)
     (array(8, dtype=uint8), array(9, dtype=uint8))
     """
-    for name, quantization in (("a", parameters.a), ("b", parameters.b), ("output", parameters.output)):
-        require_integer_add(name, quantization)
-    require_identity_or_relu(parameters.activation, "XNNPACK's add")
-    first, second, shift = xnnpack_multipliers(*_factors(parameters))
-    left, right = (
-        byte_operand(values, "values").astype(np.int64) - q.zero_point
-        for values, q in ((a, parameters.a), (b, parameters.b))
-    )
+    left, right = integer_operands(a, b, parameters, "XNNPACK's add")
+    first, second, shift = multipliers_of_bits(_XNNPACK_BITS, *factors_of(parameters), "XNNPACK")
     zero = parameters.output.zero_point
     placed = (left * first + right * second + (1 << (shift - 1)) >> shift) + zero
     return np.asarray(np.clip(placed, zero if parameters.relu else 0, 255)).astype(np.uint8)
@@ -445,25 +441,27 @@ def add_xnnpack(a: Bytes, b: Bytes, parameters: AddParameters) -> Uint8Array:
 def _add_in_integers(
     a: Bytes, b: Bytes, parameters: AddParameters, rescale: Rescale, derive: Callable[[float], Derived]
 ) -> Uint8Array:
-    for name, quantization in (("a", parameters.a), ("b", parameters.b), ("output", parameters.output)):
-        require_integer_add(name, quantization)
-    require_identity_or_relu(parameters.activation, "the integer add")
+    left, right = integer_operands(a, b, parameters, "the integer add")
     by_a, by_b, by_output = (float(q.scale) for q in (parameters.a, parameters.b, parameters.output))
-    left, right = (
-        byte_operand(values, "values").astype(np.int64) - q.zero_point
-        for values, q in ((a, parameters.a), (b, parameters.b))
-    )
     total = add_rescaled(left, right, rescaling_of((by_a, by_b, by_output), LEFT_SHIFT, derive), LEFT_SHIFT, rescale)
     zero = parameters.output.zero_point
     return clamp(wrap_int32(total.astype(np.int64) + zero), zero if parameters.relu else 0, 255).astype(np.uint8)
 
 
-def require_integer_add(name: str, quantization: Quantization) -> None:
-    """Raise `ValueError` for what integer additions do not take: a scale that is not above 0, another zero point."""
-    if not (np.isfinite(quantization.scale) and quantization.scale > 0):
-        raise ValueError(f"the scale of {name} is {quantization.scale}: the integer add takes finite ones above 0")
-    if not 0 <= quantization.zero_point <= 255:
-        raise ValueError(f"the zero point of {name} is {quantization.zero_point}: it must lie in 0..255")
+def integer_operands(a: Bytes, b: Bytes, parameters: AddParameters, adder: str) -> tuple[Int64Array, Int64Array]:
+    """Both operands less their zero points.
+
+    `ValueError` for what integer additions do not take: a scale that is not above 0 and finite, a zero point outside
+    0..255, an activation that `adder` does not apply.
+    """
+    for name, quantization in (("a", parameters.a), ("b", parameters.b), ("output", parameters.output)):
+        if not (np.isfinite(quantization.scale) and quantization.scale > 0):
+            raise ValueError(f"the scale of {name} is {quantization.scale}: the integer add takes finite ones above 0")
+        if not 0 <= quantization.zero_point <= 255:
+            raise ValueError(f"the zero point of {name} is {quantization.zero_point}: it must lie in 0..255")
+    require_identity_or_relu(parameters.activation, adder)
+    left, right = (byte_operand(values, "values").astype(np.int64) for values in (a, b))
+    return np.asarray(left - parameters.a.zero_point), np.asarray(right - parameters.b.zero_point)
 
 
 def require_identity_or_relu(activation: Activation, adder: str) -> None:

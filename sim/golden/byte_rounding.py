@@ -21,6 +21,7 @@ from sim.golden.floating_point import (
     Float32s,
     Float64Array,
     fused_multiply_add,
+    require_float32,
     to_int32_ties_even,
     to_int32_truncated,
 )
@@ -236,9 +237,7 @@ def _saturated(integers: Int32Array) -> Uint8Array:
 
 
 def _float32(values: Any) -> Float32Array:
-    if getattr(values, "dtype", None) != np.float32:
-        given = getattr(values, "dtype", type(values).__name__)
-        raise TypeError(f"values are {given}: give float32, nothing is cast silently")
+    require_float32(values, "values")
     return np.asarray(values)
 
 

@@ -33,7 +33,7 @@ def fused_multiply_add(a: Float32s, b: Float32s, c: Float32s) -> Float32Array:
     (2.9802322387695312e-08, 0.0)
     """
     for name, operand in (("a", a), ("b", b), ("c", c)):
-        _require_float32(operand, name)
+        require_float32(operand, name)
     with np.errstate(all="ignore"):
         product = np.asarray(a, np.float64) * np.asarray(b, np.float64)
         return np.asarray(_sum_rounded_to_odd(product, np.asarray(c, np.float64))).astype(np.float32)
@@ -97,13 +97,13 @@ def away_by_half(values: Float32s) -> Float32Array:
     >>> away_by_half(np.array([0.49999997, -0.25, 0], np.float32))
     array([ 1.  , -0.75, -0.5 ], dtype=float32)
     """
-    _require_float32(values, "values")
+    require_float32(values, "values")
     return np.asarray(np.where(values > 0, values + HALF, values - HALF), np.float32)
 
 
 def _wide(values: Float32s) -> Float64Array:
     """As float64, which holds every float32 and every int32."""
-    _require_float32(values, "values")
+    require_float32(values, "values")
     return np.asarray(values, np.float64)
 
 
@@ -113,7 +113,8 @@ def _saturated(integral: Float64Array) -> Int32Array:
     )
 
 
-def _require_float32(values: Any, name: str) -> None:
+def require_float32(values: Any, name: str) -> None:
+    """`TypeError`, which names the operand, for anything but a float32 array or number."""
     if getattr(values, "dtype", None) != np.float32:
         given = getattr(values, "dtype", type(values).__name__)
         raise TypeError(f"{name} is {given}: give float32, nothing is cast silently")

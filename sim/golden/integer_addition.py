@@ -1,4 +1,4 @@
-"""The integer add of TFLite and CMSIS-NN by its parts: the three rescalings and the sum; the multipliers of XNNPACK's.
+"""The integer add of TFLite and CMSIS-NN by its parts: the three rescalings and the sum; multipliers of other systems'.
 
     u = (a - za) << shift, v likewise;  M(M(u, first) + M(v, second), third), before the zero point and the bounds
 
@@ -18,7 +18,6 @@ from sim.golden.fixed_point import Int32Array, shift_left_wrap, wrap_int32
 
 LEFT_SHIFTS: Final = {8: 20, 16: 15}
 """Of both operands, by the bits that they have: upstream's constants."""
-_MULTIPLIER_BITS: Final = 21  # of XNNPACK's larger multiplier
 Rescale = Callable[[Int32Array, int, int], Int32Array]
 
 
@@ -58,17 +57,17 @@ def add_rescaled(
     return rescale(wrap_int32(left.astype(np.int64) + right), *rescaling.total)
 
 
-def xnnpack_multipliers(first: np.float32, second: np.float32) -> tuple[int, int, int]:
-    """XNNPACK's multipliers of both operands and its right shift, of their scales over the output's.
+def multipliers_of_bits(bits: int, first: np.float32, second: np.float32, system: str) -> tuple[int, int, int]:
+    """The multipliers of both operands and the right shift, of their scales over the output's.
 
-    The larger factor gets 21 bits: shift = 20 - its exponent.  `ValueError` where that one is not 2^-10 up to 2^8, as
-    upstream asserts.  Source: `src/microparams-init.c` of google/XNNPACK, xnn_init_qs8_add_minmax.
+    The larger factor gets so many bits.  `ValueError`, which names the system, where that one is not 2^-10 up to 2^8,
+    as upstream asserts.  Source: `src/microparams-init.c` of google/XNNPACK, xnn_init_qs8_add_minmax.
 
-    >>> xnnpack_multipliers(np.float32(0.5), np.float32(0.25))
+    >>> multipliers_of_bits(21, np.float32(0.5), np.float32(0.25), "XNNPACK")
     (1048576, 524288, 21)
     """
     larger = float(max(first, second))
     if not 2.0**-10 <= larger < 2.0**8:
-        raise ValueError(f"the larger scale is {larger:g} of the output's: XNNPACK takes 2^-10 up to 2^8")
-    shift = _MULTIPLIER_BITS - 1 - (frexp(larger)[1] - 1)
+        raise ValueError(f"the larger scale is {larger:g} of the output's: {system} takes 2^-10 up to 2^8")
+    shift = bits - frexp(larger)[1]
     return round(ldexp(float(first), shift)), round(ldexp(float(second), shift)), shift

@@ -4,7 +4,6 @@ The contract of every `add_*` is that of `sim.golden.addition`; the activation i
 Source: docs/spec/requantization.md section 6.
 """
 
-from math import frexp, ldexp
 from typing import Any, Final
 
 import numpy as np
@@ -17,12 +16,14 @@ from sim.golden.addition import (
     Uint8Array,
     byte_operand,
     dequantize,
+    factors_of,
+    integer_operands,
     require_identity_or_relu,
-    require_integer_add,
 )
 from sim.golden.declaration import convention
 from sim.golden.fixed_point import divide_by_power_of_two_ties_away, wrap_int32
 from sim.golden.floating_point import Float32Array, fused_multiply_add, to_int32_ties_even
+from sim.golden.integer_addition import multipliers_of_bits
 
 _BITS_OF_A_MULTIPLIER: Final = 22
 
@@ -82,19 +83,9 @@ def add_qnnpack(a: Bytes, b: Bytes, parameters: AddParameters) -> Uint8Array:
     >>> add_qnnpack(0, 0, scales), add_qnnpack(4, 0, scales)
     (array(8, dtype=uint8), array(11, dtype=uint8))
     """
-    for name, quantization in (("a", parameters.a), ("b", parameters.b), ("output", parameters.output)):
-        require_integer_add(name, quantization)
-    of_a, of_b, of_sum = (np.float32(one.scale) for one in (parameters.a, parameters.b, parameters.output))
-    first, second = float(of_a / of_sum), float(of_b / of_sum)
-    larger = max(first, second)
-    if not 2.0**-10 <= larger < 2.0**8:
-        raise ValueError(f"the larger scale is {larger:g} of the output's: QNNPACK takes 2^-10 up to 2^8")
-    shift = _BITS_OF_A_MULTIPLIER - frexp(larger)[1]
-    left, right = (
-        byte_operand(values, "values").astype(np.int64) - one.zero_point
-        for values, one in ((a, parameters.a), (b, parameters.b))
-    )
-    total = wrap_int32(left * round(ldexp(first, shift)) + right * round(ldexp(second, shift)))
+    left, right = integer_operands(a, b, parameters, "PyTorch's add")
+    first, second, shift = multipliers_of_bits(_BITS_OF_A_MULTIPLIER, *factors_of(parameters), "QNNPACK")
+    total = wrap_int32(left * first + right * second)
     placed = divide_by_power_of_two_ties_away(total, shift).astype(np.int64) + parameters.output.zero_point
     return _bounded(placed, parameters)
 

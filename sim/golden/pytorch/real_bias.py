@@ -16,9 +16,7 @@ import numpy.typing as npt
 
 from sim.golden.declaration import convention
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, Integers, as_int32, int32_operand, wrap_int32
-from sim.golden.floating_point import Float32Array, fused_multiply_add
-
-Float32s = Float32Array | np.float32
+from sim.golden.floating_point import Float32Array, Float32s, fused_multiply_add, require_float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +153,5 @@ def _floats(values: Integers) -> Float32Array:
 
 
 def _real(bias: Any) -> Float32Array:
-    if getattr(bias, "dtype", None) != np.float32:
-        given = getattr(bias, "dtype", type(bias).__name__)
-        raise TypeError(f"bias is {given}: give float32, nothing is cast silently")
+    require_float32(bias, "bias")
     return np.asarray(bias)
