@@ -73,6 +73,8 @@ def test_an_entry_of_the_compilation_database_says_how(folder: Path, form: str) 
         ("none.json", 2, "cannot read none.json"),
         ("broken.json", 2, "broken.json is no JSON"),
         ("odd.json", 2, "is no list of entries"),
+        ("nul.json", 2, "is no list of entries"),
+        ("half.json", 2, "is no list of entries"),
         ("others.json", 2, "has no entry for scaled.c; it has some for other.c"),
         ("away.json", 3, "there is no folder"),
     ],
@@ -81,6 +83,8 @@ def test_what_cannot_be_compiled_is_one_sentence(folder: Path, command: str, cod
     entry = {"directory": ".", "file": "other.c", "command": "false"}
     (folder / "broken.json").write_text("[")
     (folder / "odd.json").write_text('[{"directory": ".", "file": "scaled.c"}]')
+    (folder / "nul.json").write_text(json.dumps([{**entry, "file": "scaled.c", "arguments": ["cc", "a\0"]}]))
+    (folder / "half.json").write_text(json.dumps([{**entry, "file": "\ud800"}]))
     (folder / "others.json").write_text(json.dumps([entry]))
     (folder / "away.json").write_text(json.dumps([{**entry, "directory": "away", "file": "../scaled.c"}]))
     found, said = run("--compile", command)

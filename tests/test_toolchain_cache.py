@@ -124,7 +124,9 @@ def test_a_header_saved_while_compiling_is_not_trusted(write: Write, runs: list[
     assert runs == ["clang", "ld.lld"] * 2
 
 
-@pytest.mark.parametrize("damage", ["", "{", "{}", "[]", "7", '{"kernel.c": 0}', "\udc80"])
+@pytest.mark.parametrize(
+    "damage", ["", "{", "{}", "[]", "7", '{"kernel.c": 0}', '{"./k.elf": "0"}', "[" * 9999, "\udc80"]
+)
 def test_a_damaged_cache_entry_is_built_again(write: Write, cache: Path, damage: str) -> None:
     source = write("kernel.c", SUM)
     first = build(source)

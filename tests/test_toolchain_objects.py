@@ -245,6 +245,8 @@ def test_a_file_of_no_kind_is_refused(tmp_path: Path, content: bytes) -> None:
         ("absent.o", "cannot read .*absent.o: No such file"),
         ("absent.a(k.o)", "cannot read .*absent.a: No such file"),
         ("/dev/zero", "cannot read /dev/zero: it is no regular file"),
+        ("k" * 300, "cannot read .*k: File name too long"),
+        (f"{'k' * 300}.a(k.o)", "cannot read .*k.a: File name too long"),
         ("k.c(k.o)", "k.c is no static library, so it has no member 'k.o'"),
     ],
 )
@@ -348,6 +350,14 @@ def test_a_thin_archive_takes_its_members_from_where_they_lie(tmp_path: Path) ->
     objects[1].unlink()
     with pytest.raises(ImageError, match=r"thin.a is a thin archive, and its member .*o.c.o cannot be read: No such"):
         open_image(library, "kernel")
+
+
+def test_a_thin_archive_that_names_what_no_file_can_be_called_is_refused(tmp_path: Path) -> None:
+    rows = [(b"//", 302, b"k" * 300 + b"/\n"), (b"/0", 9, b"")]
+    members = [b"%-48s%-10d`\n%s" % row for row in rows]
+    (tmp_path / "thin.a").write_bytes(b"!<thin>\n" + b"".join(members))
+    with pytest.raises(ImageError, match=r"its member .*k cannot be read: File name too long"):
+        open_image(tmp_path / "thin.a", "kernel")
 
 
 def test_a_variable_that_the_compiler_computes_needs_no_constructor(write: Write) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from errno import EINVAL
 from pathlib import Path
 
 from sim.toolchain.image import ImageError
@@ -68,13 +69,18 @@ def whole(path: object, data: bytes) -> bytes:
     return b"".join(parts)
 
 
+def read_regular(file: Path) -> bytes:
+    """The content of a file.  Raises OSError, also for a device, which may never end."""
+    if file.exists() and not file.is_file():
+        raise OSError(EINVAL, "it is no regular file")
+    return file.read_bytes()
+
+
 def _outside(archive: object, name: str) -> Member:
     """A member of a thin archive."""
     file = Path(str(archive)).parent / name
-    if file.exists() and not file.is_file():  # a device may never end
-        raise ImageError(f"{archive} is a thin archive that names {file}, which is no regular file")
     try:
-        return Member(file.name, file.read_bytes())
+        return Member(file.name, read_regular(file))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ImageError(

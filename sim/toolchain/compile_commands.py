@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 import shlex
 import shutil
 from pathlib import Path
@@ -78,9 +79,17 @@ def _entry(database: Path, source: Path) -> CompileCommand:
 
 
 def _is_entry(entry: object) -> bool:
-    if not isinstance(entry, dict) or not all(isinstance(entry.get(key), str) for key in ("directory", "file")):
+    if not isinstance(entry, dict) or not all(_is_word(entry.get(key)) for key in ("directory", "file")):
         return False
     words = entry.get("arguments")
     if words:
-        return isinstance(words, list) and all(isinstance(word, str) for word in words)
-    return isinstance(entry.get("command"), str)
+        return isinstance(words, list) and all(map(_is_word, words))
+    return _is_word(entry.get("command"))
+
+
+def _is_word(value: object) -> bool:
+    """Whether it is a text that the system takes: no NUL, and no half of a character, both of which JSON can say."""
+    try:
+        return isinstance(value, str) and b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:
+        return False

@@ -37,7 +37,9 @@ def kept_or_made(cache: Path, name: str, suffix: str, make: Make) -> Path:
     """
     entry = cache / f"{name}.json"
     # An entry that is not there, or damaged, whatever JSON made of it, is made anew.
-    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, StopIteration):
+    with contextlib.suppress(
+        OSError, ValueError, TypeError, LookupError, AttributeError, StopIteration, RecursionError
+    ):
         digests: dict[str, str] = json.loads(entry.read_bytes())
         kept = Path(next(iter(digests)))
         named = kept == entry.with_name(digests[str(kept)] + suffix)

@@ -1,5 +1,6 @@
 """Any file that holds a compiled function, or can be compiled to one, opened as an image."""
 
+import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -50,7 +51,7 @@ def open_image(
     """
     member = _MEMBER.fullmatch(str(path))
     with_it = {f"{number}-{other.name}": _beside(other, flags) for number, other in enumerate(beside)}
-    if member and not path.exists():
+    if member and not os.path.exists(path):
         image = _from_member(Path(member["library"]), member["member"], base, with_it)
     elif (content := _content(path)).startswith(_ELF):
         require_aarch64(path, content)
@@ -137,12 +138,10 @@ def _at_address(image: Image, symbol: str) -> Symbol:
 
 
 def _content(path: Path) -> bytes:
-    advice = "give a source, an object, a library or a linked program"
-    if path.exists() and not path.is_file():  # a device may never end
-        raise ImageError(f"cannot read {path}: it is no regular file; {advice}")
     try:
-        return path.read_bytes()
+        return archive.read_regular(path)
     except OSError as error:
+        advice = "give a source, an object, a library or a linked program"
         raise ImageError(f"cannot read {path}: {error.strerror}; {advice}") from error
 
 
