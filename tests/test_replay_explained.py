@@ -15,6 +15,7 @@ from sim.call.captured import CapturedCall, CaptureError, Expected, read_lines
 from sim.call.captured_arguments import inputs_of, outputs_of, recorded_memory
 from sim.command import app as cli
 from sim.kernels import parse_prototype
+from sim.kernels.signature import Pointer, ScalarArgument, Signature, Struct
 
 ROUNDED, DOWN = "vqrshrn_n_s16(vmull_s8(a, b), 7)", "vqshrn_n_s16(vmull_s8(a, b), 7)"
 
@@ -85,6 +86,22 @@ def test_arguments_are_read_from_registers_stack_and_memory() -> None:
     found = inputs_of(call(registers=registers), signature)
     assert [found[f"a{n}"] for n in range(7)] == list(range(7))
     assert (found["x"].tolist(), found["scale"], found["n"]) == ([3, 4, 5], 1.5, 3)
+
+
+def test_structures_may_have_an_extent_that_comes_after_them() -> None:
+    point = Struct("p", (("x", "uint8"), ("y", "uint8")), by_pointer=True, shape=("n",), direction="in")
+    signature = Signature((point, ScalarArgument("n", "int32")))
+    found = inputs_of(call(registers={"x0": 4098, "x1": 3}), signature)
+    assert {name: values.tolist() for name, values in found["p"].items()} == {"x": [2, 4, 6], "y": [3, 5, 7]}
+
+
+@pytest.mark.parametrize("by_structures", [False, True])
+def test_a_call_with_a_negative_extent_is_none_of_the_signature(by_structures: bool) -> None:
+    point = Struct("x", (("a", "uint8"),), by_pointer=True, shape=("n",), direction="in")
+    array = Pointer("x", "uint8", ("n",))
+    signature = Signature((point if by_structures else array, ScalarArgument("n", "int32")))
+    with pytest.raises(CaptureError, match=r"none of that signature: 'x' cannot have the shape \[-1\]"):
+        inputs_of(call(registers={"x0": 4096, "x1": 2**32 - 1}), signature)
 
 
 def test_what_was_not_recorded_of_an_output_is_told() -> None:

@@ -14,8 +14,8 @@ from sim.call.captured import CapturedCall, CaptureError, Expected
 from sim.kernels.c_types import read_fields
 from sim.kernels.kernel import Inputs, Outputs
 from sim.kernels.signature import (
-    ArrayTooLarge,
     FunctionArgument,
+    InMemory,
     Passed,
     Pointer,
     Signature,
@@ -57,7 +57,6 @@ def inputs_of(call: CapturedCall, signature: Signature) -> Inputs:
         if isinstance(argument, FunctionArgument) or (isinstance(argument, Struct) and argument.pointers):
             raise CaptureError(f"the argument {argument.name!r} of a captured call cannot be told: it holds addresses")
         if isinstance(argument, Struct) and argument.by_pointer:
-            found[argument.name] = _structures(call, argument, passed[argument.name], found, before)
             continue
         data = _passed(call, passed[argument.name], argument.type.itemsize, before)
         if isinstance(argument, Struct):
@@ -67,6 +66,8 @@ def inputs_of(call: CapturedCall, signature: Signature) -> Inputs:
         else:
             values = np.frombuffer(data, argument.type.base)
             found[argument.name] = values if argument.type.shape else values[0].item()
+    for struct in signature.blocks:
+        found[struct.name] = _structures(call, struct, passed[struct.name], found, before)
     for pointer in filter(is_given, signature.pointers):
         placed = _placed(call, pointer, passed[pointer.name], found)
         found[pointer.name] = None if placed is None else _array(placed, before)
@@ -78,7 +79,7 @@ def _structures(call: CapturedCall, struct: Struct, passed: Passed, arguments: I
     address = int.from_bytes(_passed(call, passed, 8, before), "little")
     if not address and struct.nullable:
         return None
-    outer = extents(struct, arguments)
+    outer, _ = _laid_out(struct, arguments)
     whole = bytearray(before(address, prod(outer) * struct.type.itemsize))
     return nested(read_fields(struct, whole, outer))
 
@@ -97,10 +98,18 @@ def _placed(call: CapturedCall, pointer: Pointer, passed: Passed, arguments: Inp
     address = int.from_bytes(_passed(call, passed, 8, recorded_memory(call, is_after=False)), "little")
     if not address and pointer.nullable:
         return None
+    return PlacedArray(pointer, address, *_laid_out(pointer, arguments))
+
+
+def _laid_out(pointer: InMemory, arguments: Inputs) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The extents of an array, and its strides in elements.  Raises CaptureError for what no array has."""
     try:
-        return PlacedArray(pointer, address, extents(pointer, arguments), steps_in_elements(pointer, arguments))
-    except (ArrayTooLarge, ValueError) as error:
+        shape, steps = extents(pointer, arguments), steps_in_elements(pointer, arguments)
+    except ValueError as error:
         raise CaptureError(f"the call is none of that signature: {error}") from None
+    if min(shape, default=0) < 0:
+        raise CaptureError(f"the call is none of that signature: {pointer.name!r} cannot have the shape {list(shape)}")
+    return shape, steps
 
 
 def _array(placed: PlacedArray, read: Read) -> np.ndarray[Any, Any]:
