@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sim.call.call import CallResult
+from sim.check.compare import Comparison
+from sim.check.vectors import Vectors
 from sim.explanation.of_kernel.changes import changes_that_explain
 from sim.explanation.of_kernel.kernel import explain_kernel
 from sim.explanation.of_kernel.recognition import recognised
 from sim.golden import product_xnnpack
-from sim.kernels import parse_prototype
+from sim.kernels import Tolerance, parse_prototype
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.quantize_down.golden import Parameters
 
@@ -54,6 +57,34 @@ def test_nearest_conventions_are_counted_where_none_gives_all(kernel: Kernel) ->
     assert told[1] == "page gives 1 lanes otherwise"
 
 
+def test_what_the_tolerance_allows_is_no_wrong_lane() -> None:
+    name, signature = parse_prototype("void f(const float x[n], float y[n], size_t n)")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(), signature=signature, golden=lambda inputs: {"y": inputs["x"]},
+        conventions={"doubled": lambda inputs: {"y": 2 * inputs["x"]}}, tolerance=Tolerance(absolute=0.5),
+    )  # fmt: skip
+    given = {"x": np.arange(4, dtype=np.float32), "n": 4}
+    told = explain_kernel(kernel, [given], [{"y": np.array([0.5, 1.5, 9, 3], np.float32)}])
+    assert told[1] == "the golden reference gives 1 lanes otherwise"
+    assert told[3].startswith("input set 0, y[2]: ")
+
+
+def test_outputs_may_be_lists_and_a_convention_may_have_more_of_them() -> None:
+    name, signature = parse_prototype("void f(const int64_t x[n], int64_t y[n], size_t n)")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(), signature=signature,
+        golden=lambda inputs: {"y": inputs["x"].tolist()},
+        conventions={"negated": lambda inputs: {"y": (-inputs["x"]).tolist(), "steps": 3}},
+    )  # fmt: skip
+    given = {"x": np.array([1, 2]), "n": 2}
+    told = explain_kernel(kernel, [given], [{"y": np.array([1, -2])}])
+    assert told[-1] == "  it is -2; 2 by the golden reference; -2 by negated"
+    agreeing = Comparison(
+        kernel, Vectors([given], [kernel.expected(given)], 1), [CallResult({"machine": {"y": -given["x"]}}, 0, 0)]
+    ).agreeing_conventions()
+    assert agreeing == ("negated",)
+
+
 def test_convention_that_refuses_an_input_set_is_told(kernel: Kernel) -> None:
     def refuse(inputs: Any) -> Any:
         raise ValueError("not here")
@@ -85,21 +116,12 @@ def test_nothing_is_said_of_no_results(kernel: Kernel) -> None:
 
 def test_a_change_for_which_the_golden_reference_fails_explains_nothing() -> None:
     def golden(inputs: Any) -> Any:
-        return {"output": np.array([math.floor(Fraction(int(x), inputs["parts"])) for x in inputs["x"]])}
+        return {"output": np.array([math.floor(Fraction(int(x), inputs["parts"])) for x in inputs["x"]], np.int32)}
 
     name, signature = parse_prototype("void shared(const int32_t x[n], int32_t parts, int32_t output[n], size_t n)")
-    kernel = Kernel(
-        name=name,
-        symbol=name,
-        sources=(),
-        signature=signature,
-        golden=lambda inputs: {
-            "output": np.array([math.floor(Fraction(int(x), inputs["parts"])) for x in inputs["x"]])
-        },
-        domain={},
-    )
+    kernel = Kernel(name=name, symbol=name, sources=(), signature=signature, golden=golden)
     given = {"x": np.array([7, 9], np.int32), "parts": 2, "n": 2}
-    assert changes_that_explain(kernel, [given], [{"output": np.array([100, -100])}]) == []
+    assert changes_that_explain(kernel, [given], [{"output": np.array([100, -100], np.int32)}]) == []
 
 
 def test_a_float_factor_for_each_channel_is_recognised() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,11 @@ from isa.lane import Int, Lane
 from isa.rows import TABLE
 from isa.semantics.elementwise import SIGNED, each
 from sim.check.check import Job
-from sim.kernels import Domain, Inputs, Kernel, parse_prototype, quantize_down
+from sim.kernels import Domain, Inputs, Kernel, Outputs, Tolerance, parse_prototype, quantize_down
 from sim.kernels.inputs import choices, cut, numbers_of, sizes_of
 from sim.kernels.kernel_file import load_kernel
 from sim.kernels.quantize_down.golden import Parameters
+from sim.shrink.external import shrink_external_backend
 from sim.shrink.failing import Shrunk, shrink
 from sim.shrink.literal import as_bytes, from_bytes, is_literal, literal
 from sim.shrink.trial import Trial, alone
@@ -206,6 +207,46 @@ def test_inputs_stay_such_that_the_program_of_intrinsics_agrees(tmp_path: Path) 
     assert shrunk(kernel, QUANTIZED).inputs["parameters"].offset == 10
 
 
+def tenths(folder: Path, condition: str) -> Kernel:
+    """Tenths in float32, which are one ulp off here and there, as is allowed; 0 where the condition holds."""
+    (folder / "tenths.c").write_text(
+        "void tenths(const float *x, float *y, int n) {\n"
+        f"  for (int i = 0; i < n; i++) y[i] = {condition} ? 0.0f : x[i] * 0.1f;\n}}\n"
+    )
+    name, signature = parse_prototype("void tenths(const float x[n], float y[n], int n)")
+    return Kernel(
+        name=name, symbol=name, sources=(folder / "tenths.c",), signature=signature, tolerance=Tolerance(ulps=1),
+        golden=lambda inputs: {"y": (inputs["x"].astype(np.float64) / 10).astype(np.float32)},
+    )  # fmt: skip
+
+
+def row_of_tenths() -> dict[str, Any]:
+    x = np.linspace(-90, 90, 23).astype(np.float32)
+    x[20] = 200
+    return {"x": x, "n": 23}
+
+
+def test_lanes_within_the_tolerance_do_not_fail(tmp_path: Path) -> None:
+    found = shrunk(tenths(tmp_path, "x[i] > 100.0f"), row_of_tenths())
+    assert literal(found.inputs) == literal({"x": np.array([101], np.float32), "n": 1})
+
+
+def test_of_a_backend_neither(tmp_path: Path) -> None:
+    kernel = tenths(tmp_path, "0")
+
+    class Tenths:
+        name, made_as = "tenths", "by hand"
+
+        def run(self, inputs: Sequence[Inputs]) -> list[Outputs]:
+            return [{"y": np.where(each["x"] > 100, 0, each["x"] * np.float32(0.1))} for each in inputs]
+
+        def show(self, inputs: Inputs) -> str:
+            return ""
+
+    found = shrink_external_backend(kernel, Tenths(), alone(kernel, row_of_tenths(), seed=1), 0)
+    assert (found.inputs["n"], found.inputs["x"][0] > 100) == (1, True)
+
+
 def test_scalars_stay_in_their_domain(planted: Callable[[str, str], Kernel]) -> None:
     kernel = planted("i < length; ++i", "i + 1 < length; ++i")
     even = replace(kernel, domain={**kernel.domain, "length": Domain(3, 40)})
@@ -336,6 +377,13 @@ def test_the_lane_table_shows_wrong_lanes_with_their_neighbours() -> None:
         "  8  80       8        8         8",
         "2 of 9 lanes are wrong",
     ]
+
+
+def test_the_lane_table_leaves_out_what_the_tolerance_allows() -> None:
+    golden = np.array([1, 2, 3], np.float32)
+    got = np.array([1.5, 2, 9], np.float32)
+    table = lane_table({}, {"out": golden}, {"machine": {"out": got}}, Tolerance(absolute=0.5))
+    assert table.splitlines()[-1] == "1 of 3 lanes is wrong"
 
 
 def test_the_lane_table_has_at_most_twenty_lanes() -> None:

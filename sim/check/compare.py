@@ -6,15 +6,15 @@ NaN: which NaN is not compared, zeros of different sign differ.  A kernel may gi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from sim.call.call import CallResult
 from sim.check.vectors import Vectors
-from sim.kernels.kernel import Inputs, Kernel, Outputs
-from sim.kernels.tolerance import agreement
+from sim.kernels.kernel import Inputs, Kernel
+from sim.kernels.tolerance import agreement, all_agree
 
 Place = tuple[int, ...]
 Value = int | str
@@ -112,20 +112,15 @@ class Comparison:
         return arguments_at(arguments, lane.place, self._shape(lane))
 
     def agreeing_conventions(self) -> tuple[str, ...]:
-        """The kernel's other conventions that give every output there is."""
-        return tuple(name for name, golden in self._kernel.conventions.items() if self._agrees(golden))
+        """The kernel's other conventions that give every output there is.  Raises KernelError for one that fails."""
+        return tuple(name for name in self._kernel.conventions if self._agrees(name))
 
     def _shape(self, lane: WrongLane) -> Place:
         return self._vectors.golden[lane.number][lane.output].shape
 
-    def _agrees(self, golden: Callable[[Inputs], Outputs]) -> bool:
-        for inputs, result in zip(self._vectors.inputs, self._results, strict=False):
-            try:
-                expected = golden(inputs)
-            except ValueError:
+    def _agrees(self, convention: str) -> bool:
+        for inputs, golden, result in zip(self._vectors.inputs, self._vectors.golden, self._results, strict=False):
+            made, tolerance = self._kernel.by_convention(convention, inputs, golden), self._kernel.tolerance
+            if made is None or not all(all_agree(outputs, made, tolerance) for outputs in result.outputs.values()):
                 return False
-            for outputs in result.outputs.values():
-                for name, array in expected.items():
-                    if outputs[name].shape != array.shape or not agreement(outputs[name], array).all():
-                        return False
         return True

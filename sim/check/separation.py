@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.check.vectors import Vectors
-from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
+from sim.kernels.kernel import Kernel, Outputs
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def separation_of(kernel: Kernel, vectors: Vectors) -> Separation:
     results = {own: _results(vectors, vectors.golden)}
     for name in kernel.conventions:
         cases = zip(vectors.inputs, vectors.golden, strict=True)
-        results[name] = _results(vectors, [outputs_by(kernel, name, inputs, golden) for inputs, golden in cases])
+        results[name] = _results(vectors, [kernel.by_convention(name, inputs, golden) for inputs, golden in cases])
     pairs = []
     for one, other in combinations(results, 2):
         differing = _differing(results[one], results[other])
@@ -74,27 +74,6 @@ def separation_of(kernel: Kernel, vectors: Vectors) -> Separation:
         pairs.append(Pair(one, other, int(differing.sum()), int(refused.sum())))
     apart = [_differing(results[own], results[name]) for name in kernel.conventions]
     return Separation(own, pairs, int(np.logical_or.reduce(apart).sum()) if apart else 0)
-
-
-def outputs_by(kernel: Kernel, name: str, inputs: Inputs, golden: Outputs) -> Outputs | None:
-    """The outputs of one of the kernel's conventions, None for an input set that it refuses.  Raises KernelError."""
-    try:
-        given = kernel.conventions[name](inputs)
-        outputs = {output: np.asarray(given[output]) for output in golden}
-    except ValueError:
-        return None
-    except (Exception, SystemExit) as error:  # the user's own code raises anything
-        what = f"{type(error).__name__}: {error}".split("\n")[0]
-        raise KernelError(f"the convention {name!r} of {kernel.name} fails: {what}") from error
-    for output, array in outputs.items():
-        if (array.dtype, array.shape) != (golden[output].dtype, golden[output].shape):
-            kinds = f"{_kind(array)} as {output!r}: the golden reference returns {_kind(golden[output])}"
-            raise KernelError(f"the convention {name!r} of {kernel.name} returns {kinds}")
-    return outputs
-
-
-def _kind(array: np.ndarray) -> str:
-    return f"{array.dtype}{list(array.shape)}"
 
 
 def _results(vectors: Vectors, outputs: Sequence[Outputs | None]) -> _Results:

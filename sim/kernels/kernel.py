@@ -187,8 +187,27 @@ class Kernel:
                 raise KernelError(f"the golden reference of {self.name} does not return {name!r}: {must}")
             array = outputs[name] = np.asarray(given[name])
             if array.dtype != np.dtype(dtype) or array.shape != shape:
-                made = f"{array.dtype}{list(array.shape)}"
-                raise KernelError(f"the golden reference of {self.name} returns {made} as {name!r}: {must}")
+                raise KernelError(f"the golden reference of {self.name} returns {_kind(array)} as {name!r}: {must}")
+        return outputs
+
+    def by_convention(self, name: str, inputs: Inputs, golden: Outputs) -> dict[str, np.ndarray[Any, Any]] | None:
+        """The outputs of one of the conventions, those that `golden` has; None for an input set that it refuses.
+
+        Raises KernelError where it fails in another way than by ValueError, and for another dtype or shape.
+        """
+        try:
+            given = self.conventions[name](inputs)
+            outputs = {output: np.asarray(given[output]) for output in golden}
+        except ValueError:
+            return None
+        except (Exception, SystemExit) as error:  # the user's own code raises anything
+            what = f"{type(error).__name__}: {error}".split("\n")[0]
+            raise KernelError(f"the convention {name!r} of {self.name} fails: {what}") from error
+        for output, array in outputs.items():
+            own = golden[output]
+            if (array.dtype, array.shape) != (own.dtype, own.shape):
+                kinds = f"{_kind(array)} as {output!r}: the golden reference returns {_kind(own)}"
+                raise KernelError(f"the convention {name!r} of {self.name} returns {kinds}")
         return outputs
 
     @property
@@ -222,6 +241,10 @@ class Kernel:
     def title(self) -> str:
         """Such as "quantize_down" and "quantize_down, mode page"."""
         return f"{self.name}, mode {self.mode}" if self.mode else self.name
+
+
+def _kind(array: np.ndarray) -> str:
+    return f"{array.dtype}{list(array.shape)}"
 
 
 def kernel_modes(name: str) -> tuple[str, ...]:

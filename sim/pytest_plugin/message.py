@@ -81,7 +81,8 @@ def failed(
     parts.append(failing[0].title)
     if failure is not None and failure.kind == MISMATCH and failure.result is not None:
         arguments = request.kernel.arguments(vectors.inputs[failure.number])
-        parts.append(lane_table(arguments, vectors.golden[failure.number], failure.result.outputs))
+        golden, tolerance = vectors.golden[failure.number], request.kernel.tolerance
+        parts.append(lane_table(arguments, golden, failure.result.outputs, tolerance))
     parts.append(failing[0].failure)
     parts += [shrunk.told(failing[0])] if shrunk is not None else []
     return "\n".join([*parts, *_repeat(request, lines), *([f"debug: {debug}"] if debug else [])])

@@ -15,7 +15,7 @@ from sim.check.vectors import Vectors
 from sim.kernels.input_tree import Where
 from sim.kernels.inputs import choices, cut, edited, is_valid, sizes_of
 from sim.kernels.kernel import Inputs, Kernel, Outputs
-from sim.kernels.tolerance import agreement
+from sim.kernels.tolerance import all_agree
 from sim.shrink.failing import Shrunk, sizes_told
 
 _Change = Callable[[Inputs], Inputs]
@@ -88,7 +88,10 @@ class _Search:
             results = iter(self._backend.run(asked))
         except BackendFault:
             results = iter(())
-        return [due is not None and _wrong(next(results, Outside("no result")), due) for due in golden]
+        return [due is not None and self._is_wrong(next(results, Outside("no result")), due) for due in golden]
+
+    def _is_wrong(self, result: Outputs | Outside, golden: Outputs) -> bool:
+        return not isinstance(result, Outside) and not all_agree(result, golden, self._kernel.tolerance)
 
     def _golden(self, inputs: Inputs | None) -> Outputs | None:
         try:
@@ -107,7 +110,3 @@ def _made(inputs: Inputs, change: _Change) -> Inputs | None:
         return change(inputs)
     except (TypeError, ValueError, OverflowError):
         return None
-
-
-def _wrong(result: Outputs | Outside, golden: Outputs) -> bool:
-    return not isinstance(result, Outside) and not all(agreement(result[name], golden[name]).all() for name in golden)

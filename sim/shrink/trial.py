@@ -13,7 +13,7 @@ from sim.call.kernel_image import open_kernel
 from sim.check.check import Job
 from sim.check.vectors import Vectors, call_seed
 from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
-from sim.kernels.tolerance import agreement
+from sim.kernels.tolerance import Tolerance, all_agree
 from sim.machine.errors import ExecutionError
 
 MISMATCH: Final = "mismatch"
@@ -80,18 +80,18 @@ class Trial:
             if isinstance(error, GuardError):
                 return Failure(error.finding.kind, number, place=_place(error.finding))
             return Failure(type(error).__name__, number)
-        return _failure(result, vectors.golden[number], number)
+        return _failure(result, vectors.golden[number], number, self._kernel.tolerance)
 
 
-def _failure(result: CallResult, golden: Outputs, number: int) -> Failure | None:
+def _failure(result: CallResult, golden: Outputs, number: int, tolerance: Tolerance | None) -> Failure | None:
     """What is wrong with a call that came back."""
     if result.divergence is not None:
         return Failure(DIVERGENCE, number, result)
     harmful = [f for f in result.findings if not f.harmless and (not f.output or f.output in golden)]
     if harmful:
         return Failure(harmful[0].kind, number, result, _place(harmful[0]))
-    lanes = (agreement(outputs[name], golden[name]) for outputs in result.outputs.values() for name in golden)
-    return None if all(right.all() for right in lanes) else Failure(MISMATCH, number, result)
+    is_right = all(all_agree(outputs, golden, tolerance) for outputs in result.outputs.values())
+    return None if is_right else Failure(MISMATCH, number, result)
 
 
 def _place(finding: GuardFinding) -> tuple[str, int | None]:

@@ -9,12 +9,14 @@ from typing import Final
 import numpy as np
 
 from sim.kernels.kernel import Inputs, Outputs
-from sim.kernels.tolerance import agreement
+from sim.kernels.tolerance import Tolerance, agreement
 
 MOST_ROWS: Final = 20
 
 
-def lane_table(arguments: Inputs, golden: Outputs, outputs: Mapping[str, Outputs]) -> str:
+def lane_table(
+    arguments: Inputs, golden: Outputs, outputs: Mapping[str, Outputs], tolerance: Tolerance | None = None
+) -> str:
     """The first output that is wrong: per lane its inputs, the golden number, what each engine got, the difference.
 
     `outputs` are those of one call by engine.  Wrong lanes are marked with <; those before and after stand beside them,
@@ -22,7 +24,7 @@ def lane_table(arguments: Inputs, golden: Outputs, outputs: Mapping[str, Outputs
     """
     for name, expected in golden.items():
         got = {engine: arrays[name] for engine, arrays in outputs.items()}
-        wrong = ~np.logical_and.reduce([agreement(array, expected) for array in got.values()])
+        wrong = ~np.logical_and.reduce([agreement(array, expected, tolerance) for array in got.values()])
         if wrong.any():
             break
     else:
@@ -43,12 +45,13 @@ def lane_table(arguments: Inputs, golden: Outputs, outputs: Mapping[str, Outputs
         verdict = ["", ""]
         if wrong[place]:
             marked += 1
-            lane = next(array[place] for array in got.values() if not agreement(array[place], expected[place]))
+            own = expected[place]
+            lane = next(array[place] for array in got.values() if not agreement(array[place], own, tolerance))
             if lane.dtype.kind == "f":
                 with np.errstate(all="ignore"):
-                    verdict = [f"{float(lane) - float(expected[place]):+g}", "<"]
+                    verdict = [f"{float(lane) - float(own):+g}", "<"]
             else:
-                verdict = [f"{int(lane) - int(expected[place]):+d}", "<"]
+                verdict = [f"{int(lane) - int(own):+d}", "<"]
         values = [array[place] for array in chain(inputs.values(), (expected,), got.values())]
         rows.append([",".join(map(str, place)) or "-", *map(str, values), *verdict])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

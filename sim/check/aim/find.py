@@ -32,7 +32,6 @@ from sim.check.aim.directions import Direction
 from sim.check.aim.power import NOT_FOUND
 from sim.check.aim.solving import FollowedShape, differences, followed
 from sim.check.operand_classes import OperandClass
-from sim.check.separation import outputs_by
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.tolerance import agreement, all_agree
 from sim.machine.errors import ExecutionError
@@ -297,7 +296,7 @@ def _what_there_is(image: Image, code: Mapping[int, Instruction], wanted: AtLine
 def _is_unlike(kernel: Kernel, wanted: Unlike, inputs: Inputs) -> bool:
     """Whether the two give different numbers on inputs that both are defined on."""
     golden = kernel.expected(inputs)
-    made = outputs_by(kernel, wanted.rival, inputs, golden)
+    made = kernel.by_convention(wanted.rival, inputs, golden)
     if made is None:
         return False
     apart = {name: ~agreement(made[name], array, kernel.tolerance).ravel() for name, array in golden.items()}

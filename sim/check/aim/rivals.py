@@ -22,7 +22,6 @@ from sim.check.aim.candidates import DRAWN, CandidateSet, candidate_of
 from sim.check.aim.power import Rival, Rivals
 from sim.check.aim.solving import parting
 from sim.check.aim.variables import Variable, undeclared_changes, variables_of
-from sim.check.separation import outputs_by
 from sim.explanation.of_kernel.requantization import (
     KernelLanes,
     Roles,
@@ -158,7 +157,7 @@ def _golden_by(kernel: Kernel, output: Pointer, roles: Roles, name: str) -> Gold
 
 def _parts(kernel: Kernel, name: str, one: CandidateSet) -> bool:
     """Whether a convention of the kernel is defined on an input set and gives something else."""
-    made = outputs_by(kernel, name, one.inputs, one.golden)
+    made = kernel.by_convention(name, one.inputs, one.golden)
     return made is not None and not all_agree(made, one.golden)
 
 

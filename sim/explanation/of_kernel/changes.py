@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from sim.kernels.kernel import Inputs, Kernel, Outputs
-from sim.kernels.signature import Pointer
-from sim.kernels.tolerance import agreement
+from sim.kernels.tolerance import all_agree
 
 Change = tuple[str, Callable[[Inputs], Outputs]]
 
@@ -24,19 +23,18 @@ def changes_that_explain(kernel: Kernel, inputs: Sequence[Inputs], results: Sequ
     `results` are the outputs for the first of `inputs`; at least one differs from the golden reference.
     """
     cases = list(zip(inputs, results, strict=False))
-    wrong = [at for at, (case, outputs) in enumerate(cases) if not _agree(kernel.golden(case), outputs)]
+    wrong = [at for at, (case, outputs) in enumerate(cases) if not _agree(kernel, kernel.expected(case), outputs)]
     # an input set that is wrong dismisses nearly every change at once
     order = [cases[at] for at in (*wrong, *sorted(set(range(len(cases))) - set(wrong)))]
     return [
         f"with {change}, the golden reference gives all lanes as yours"
         for change, golden in _changes(kernel, inputs[0])
-        if all(_gives(golden, case, outputs) for case, outputs in order)
+        if all(_gives(kernel, golden, case, outputs) for case, outputs in order)
     ]
 
 
 def _changes(kernel: Kernel, first: Inputs) -> Iterator[Change]:
     extents = {extent for pointer in kernel.signature.pointers for extent in (*pointer.shape, *pointer.strides)}
-    outputs = [pointer for pointer in kernel.signature.outputs if isinstance(pointer, Pointer)]
     for name, value in first.items():
         if name in extents or isinstance(value, bool) or not isinstance(value, int | float | np.ndarray | np.generic):
             continue
@@ -52,7 +50,7 @@ def _changes(kernel: Kernel, first: Inputs) -> Iterator[Change]:
                 yield f"{name} one {side}", _with(kernel, name, _moved(by))
         if array.ndim == 2:
             yield f"{name} read as its transpose", _with(kernel, name, lambda given: given.reshape(given.shape[::-1]).T)
-    if any(len(pointer.shape) == 2 for pointer in outputs):
+    if any(len(pointer.shape) == 2 for pointer in kernel.signature.outputs):
         yield (
             "its outputs stored as their transposes",
             lambda inputs: {name: array.T.reshape(array.shape) for name, array in kernel.golden(inputs).items()},
@@ -81,12 +79,15 @@ def _towards(end: float) -> Callable[[Any], Any]:
     return moved
 
 
-def _gives(golden: Callable[[Inputs], Outputs], case: Inputs, outputs: Outputs) -> bool:
+def _gives(kernel: Kernel, golden: Callable[[Inputs], Outputs], case: Inputs, outputs: Outputs) -> bool:
     try:
-        return _agree(golden(case), outputs)
+        return _agree(kernel, golden(case), outputs)
     except Exception:  # the user's own code raises anything for numbers that it was not made for
         return False
 
 
-def _agree(golden: Outputs, outputs: Outputs) -> bool:
-    return all(bool(agreement(outputs[name], array).all()) for name, array in golden.items())
+def _agree(kernel: Kernel, golden: Outputs, outputs: Outputs) -> bool:
+    """Whether every lane agrees; a tolerance is one of numbers of the output's dtype."""
+    every = {name: np.asarray(array) for name, array in golden.items()}
+    tolerance = kernel.tolerance if all(array.dtype == outputs[name].dtype for name, array in every.items()) else None
+    return all_agree(outputs, every, tolerance)

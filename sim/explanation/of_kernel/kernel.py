@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,10 +26,13 @@ Of one lane alone much does, by chance.
 
 @dataclass(frozen=True)
 class _Count:
-    """How many output lanes a convention gives otherwise; None where it refuses an input set."""
+    """How many output lanes a convention gives otherwise; None where it refuses an input set.
+
+    `made` are its outputs for the input sets that it takes.
+    """
 
     name: str
-    golden: Callable[[Inputs], Outputs]
+    made: Sequence[Outputs]
     differing: int | None
 
 
@@ -37,15 +40,19 @@ def explain_kernel(kernel: Kernel, inputs: Sequence[Inputs], results: Sequence[O
     """Say what the results of an implementation come from: conventions, the places of wrong lanes, what was left out.
 
     The kernel's own conventions are counted, and one element is traced; a requantization is recognised without being
-    told of.  `results` are the outputs for the first of `inputs`.  Sentences; none where there are no results.
+    told of.  `results` are the outputs for the first of `inputs`.  Sentences; none where there are no results.  Raises
+    KernelError where the golden reference or a convention fails.
     """
-    if not sum(array.size for outputs in results for array in outputs.values()):
+    lanes = sum(array.size for outputs in results for array in outputs.values())
+    if not lanes:
         return []
-    told = _by_conventions(kernel, inputs, results) if kernel.conventions else []
+    cases = inputs[: len(results)]
+    golden = [kernel.expected(case) for case in cases]
+    told = _by_conventions(kernel, cases, golden, results, lanes) if kernel.conventions else []
     masks: dict[str, list[npt.NDArray[np.bool_]]] = {}
     numbers = set[object]()
-    for case, outputs in zip(inputs, results, strict=False):
-        for name, array in kernel.golden(case).items():
+    for expected, outputs in zip(golden, results, strict=True):
+        for name, array in expected.items():
             numbers.update(np.unique(array)[:_FEWEST].tolist())
             masks.setdefault(name, []).append(~agreement(outputs[name], array, kernel.tolerance))
     if not any(mask.any() for some in masks.values() for mask in some):
@@ -57,21 +64,14 @@ def explain_kernel(kernel: Kernel, inputs: Sequence[Inputs], results: Sequence[O
     return [*told, *recognised(kernel, inputs, results), *changes, *places]
 
 
-def _by_conventions(kernel: Kernel, inputs: Sequence[Inputs], results: Sequence[Outputs]) -> list[str]:
+def _by_conventions(
+    kernel: Kernel, inputs: Sequence[Inputs], golden: Sequence[Outputs], results: Sequence[Outputs], lanes: int
+) -> list[str]:
     """Which of the kernel's conventions give the results, or come near, and one element of them."""
-    lanes = sum(array.size for outputs in results for array in outputs.values())
-    counts = []
-    for name, golden in {GOLDEN: kernel.golden, **kernel.conventions}.items():
-        differing: int | None
-        try:
-            differing = sum(
-                int((~agreement(outputs[output], array)).sum())
-                for case, outputs in zip(inputs, results, strict=False)
-                for output, array in golden(case).items()
-            )
-        except ValueError:
-            differing = None
-        counts.append(_Count(name, golden, differing))
+    counts = [_counted(kernel, GOLDEN, golden, results)]
+    for name in kernel.conventions:
+        every = (kernel.by_convention(name, case, own) for case, own in zip(inputs, golden, strict=True))
+        counts.append(_counted(kernel, name, [made for made in every if made is not None], results))
     agreeing = [count.name for count in counts if count.differing == 0]
     if agreeing:
         titles = [name if name == GOLDEN else f"the convention {name}" for name in agreeing]
@@ -87,13 +87,24 @@ def _by_conventions(kernel: Kernel, inputs: Sequence[Inputs], results: Sequence[
     return [*told, *_traced(kernel, counts, inputs, results)]
 
 
+def _counted(kernel: Kernel, name: str, made: Sequence[Outputs], results: Sequence[Outputs]) -> _Count:
+    if len(made) < len(results):
+        return _Count(name, made, None)
+    wrong = sum(
+        int((~agreement(outputs[output], array, kernel.tolerance)).sum())
+        for outputs, own in zip(results, made, strict=True)
+        for output, array in own.items()
+    )
+    return _Count(name, made, wrong)
+
+
 def _traced(
     kernel: Kernel, counts: Sequence[_Count], inputs: Sequence[Inputs], results: Sequence[Outputs]
 ) -> Iterator[str]:
-    """The first lane that differs from the golden reference, through its steps, and what the conventions give."""
-    for number, (case, outputs) in enumerate(zip(inputs, results, strict=False)):
-        for name, expected in kernel.golden(case).items():
-            wrong = np.argwhere(~agreement(outputs[name], expected))
+    """The first wrong lane, through the golden steps, and what the conventions give."""
+    for number, (case, expected, outputs) in enumerate(zip(inputs, counts[0].made, results, strict=True)):
+        for name, array in expected.items():
+            wrong = np.argwhere(~agreement(outputs[name], array, kernel.tolerance))
             if wrong.size:
                 place = tuple(int(at) for at in wrong[0])
                 made = [(step, array) for step, array in kernel.steps(case).items() if array.ndim == len(place)]
@@ -102,7 +113,7 @@ def _traced(
                 found: dict[str, list[str]] = {}
                 for count in counts:
                     if count.differing is not None:
-                        found.setdefault(str(count.golden(case)[name][place]), []).append(count.name)
+                        found.setdefault(str(count.made[number][name][place]), []).append(count.name)
                 given = "; ".join(f"{value} by {', '.join(names)}" for value, names in found.items())
                 yield f"  it is {outputs[name][place]}; {given}"
                 return
