@@ -7,16 +7,20 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 
-from sim.timing.analysis.attribution import charges, life
+from sim.timing.analysis.attribution import Charge, charge_of, charged, life
 from sim.timing.analysis.reasons import Activity, ReasonGroup
 from sim.timing.analysis.top_down import pipe_uses, top_down
 from sim.timing.model.core import Core
 from sim.timing.model.pipeline import schedule
-from sim.timing.model.schedule import StallKind
+from sim.timing.model.schedule import Schedule, StallKind
 from support.random_schedules import Case, Order, cases
 from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
 
 SUM = ("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v1.4s")
+
+
+def charges(found: Schedule) -> list[Charge]:
+    return [charge_of(edge) for edge in charged(found)]
 
 
 def sentences(core: Core, *texts: str) -> list[str]:
@@ -112,13 +116,13 @@ def test_a_loaded_operand_is_load_to_use() -> None:
 
 def test_an_address_that_a_load_moves_on_is_not_load_to_use() -> None:
     found = schedule(stream_of("ldr q1, [x0], #16", "ldr q2, [x0]", loads={0: 64, 1: 80}), small_core(writeback=3))
-    assert next(charges(found)).reason(found).group is ReasonGroup.RESULT
+    assert charges(found)[0].reason(found).group is ReasonGroup.RESULT
 
 
 def test_an_address_that_is_loaded_is_load_to_use() -> None:
     core = small_core(classes={"load scalar 64 imm": {"latency": 4}})
     found = schedule(stream_of("ldr x0, [x0]", "ldr x0, [x0]", loads={0: 64, 1: 80}), core)
-    assert next(charges(found)).reason(found).group is ReasonGroup.LOAD
+    assert charges(found)[0].reason(found).group is ReasonGroup.LOAD
 
 
 def test_a_full_cycle_is_issue_in_order_and_dispatch_out_of_order() -> None:
@@ -143,7 +147,7 @@ def test_a_full_reorder_buffer_is_a_reason_of_its_own() -> None:
 def test_an_instruction_without_an_address_is_named_by_its_text() -> None:
     stream = [one._replace(pc=None, next_pc=None) for one in stream_of(*SUM)]
     found = schedule(stream, small_core(classes={MULTIPLY: {"latency": 4}}))
-    assert next(charges(found)).reason(found).sentence() == "waits for v1 from mul v1.4s, v0.4s, v0.4s"
+    assert charges(found)[0].reason(found).sentence() == "waits for v1 from mul v1.4s, v0.4s, v0.4s"
 
 
 def test_executions_of_one_instruction_share_an_account() -> None:
@@ -170,4 +174,4 @@ def test_no_pipe_is_busy_for_longer_than_the_schedule(case: Case) -> None:
 
 @pytest.mark.parametrize("order", ["in", "out"])
 def test_an_empty_stream_charges_nothing(order: Order) -> None:
-    assert list(charges(schedule([], small_core(order)))) == []
+    assert charges(schedule([], small_core(order))) == []

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from isa.lane import Place
 from sim.cycles.executed import recorded_stream
 from sim.machine.errors import MemoryFault
 from sim.machine.machine import Machine
-from sim.timing.model.stream import run_stream
+from sim.timing.model.stream import Executed, executed
 from sim.toolchain.compilers import build_text
 
 CODE = """
@@ -45,11 +47,15 @@ def machine(last: int) -> Machine:
     return made
 
 
+def stepped(made: Machine) -> Iterator[Executed]:
+    while made.pc != RETURN:
+        yield executed(made.step())
+
+
 def test_a_long_call_is_recorded_as_it_is_stepped() -> None:
     recorded = recorded_stream(machine(DATA), RETURN, 10**6)
     assert list(recorded) == [
-        (one.pc, recorded[number].instruction, *one[2:])
-        for number, one in enumerate(run_stream(machine(DATA), RETURN, 10**6))
+        (one.pc, recorded[number].instruction, *one[2:]) for number, one in enumerate(stepped(machine(DATA)))
     ]
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from sim.cycles.executed import recorded_stream
 from sim.machine.machine import Machine
 from sim.timing.loops.found_loops import FoundLoop, Steady, find_loops, hottest, steady
-from sim.timing.model.stream import Executed, run_stream
+from sim.timing.model.stream import Executed
 from sim.toolchain.compilers import build_text
 
 CODE, DATA, END = 0x11000, 0x200000, 0xDEAD0000
@@ -20,7 +21,7 @@ def run(text: str) -> list[Executed]:
     machine.memory.write(CODE, next(s.data for s in image.segments if s.address == CODE))
     machine.memory.map(DATA, 4096, "rw")
     machine.x[0], machine.x[30], machine.sp, machine.pc = DATA, END, DATA + 4096, CODE
-    return run_stream(machine, END, 10_000)
+    return list(recorded_stream(machine, END, 10_000))
 
 
 def one_loop(text: str) -> FoundLoop:

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from isa.rows import TABLE
+from sim.cycles.executed import recorded_stream
 from sim.machine.errors import MemoryFault
 from sim.machine.machine import Machine
 from sim.timing.loops.loop import Loop
-from sim.timing.model.stream import Executed, executed, run_stream
+from sim.timing.model.stream import Executed, executed
 from sim.toolchain.compilers import build_text
 
 CODE, DATA, END = 0x11000, 0x200000, 0xDEAD0000
@@ -71,18 +72,18 @@ def test_a_branch_is_taken_when_it_leaves_the_straight_line(text: str, taken: bo
 
 def test_a_stream_holds_every_instruction_to_the_end() -> None:
     machine = ready("mov x1, #2\n1: subs x1, x1, #1\nb.ne 1b\nret")
-    stream = run_stream(machine, END, 100)
+    stream = recorded_stream(machine, END, 100)
     assert [one.pc for one in stream] == [CODE, CODE + 4, CODE + 8, CODE + 4, CODE + 8, CODE + 12]
 
 
 def test_a_stream_stops_at_the_limit() -> None:
     machine = ready("b .\n")
-    assert (len(run_stream(machine, END, 7)), machine.pc) == (7, CODE)
+    assert (len(recorded_stream(machine, END, 7)), machine.pc) == (7, CODE)
 
 
 def test_a_stream_raises_what_the_machine_raises() -> None:
     with pytest.raises(MemoryFault, match="0x201000"):
-        run_stream(ready("ldr q0, [x0, #4096]\nret"), END, 9)
+        recorded_stream(ready("ldr q0, [x0, #4096]\nret"), END, 9)
 
 
 def access(text: str, *, loads: tuple[tuple[int, int], ...] = (), stores: tuple[tuple[int, int], ...] = ()) -> Executed:

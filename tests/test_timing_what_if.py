@@ -8,7 +8,7 @@ import pytest
 
 from sim.timing.loops.loop import Loop
 from sim.timing.loops.variants import interleaved, unrolled
-from sim.timing.loops.what_if import another, cycles_of, further_pipe, latency, parameter, sensitivity, uses, what_if
+from sim.timing.loops.what_if import Change, cycles_of, further_pipe, latency, parameter, sensitivity, what_if
 from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
 
 CHAIN = stream_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v1.4s")
@@ -36,7 +36,7 @@ def test_several_changes_are_made_together() -> None:
 
 
 def test_another_core_takes_its_own_cycles() -> None:
-    assert what_if(CHAIN, small_core(classes=SLOW), [another(small_core())]).after == 2
+    assert what_if(CHAIN, small_core(classes=SLOW), [Change("small", lambda _: small_core())]).after == 2
 
 
 def test_no_change_gains_nothing() -> None:
@@ -45,7 +45,7 @@ def test_no_change_gains_nothing() -> None:
 
 def test_other_pipes_may_cost() -> None:
     apart = stream_of("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s")
-    assert what_if(apart, small_core(), [uses(ADD, "M*5")]).gain == -5
+    assert what_if(apart, small_core(), [Change("pipes", lambda core: core.with_uses(ADD, "M*5"))]).gain == -5
 
 
 def test_a_further_pipe_doubles_what_one_pipe_limits() -> None:

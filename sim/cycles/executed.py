@@ -27,8 +27,7 @@ from sim.kernels.kernel import Inputs, Kernel
 from sim.machine.errors import MemoryFault
 from sim.machine.machine import Machine
 from sim.timing.model.stream import Executed, executed
-from sim.timing.native.array_stream import ArrayAccesses, ArrayStream, array_stream, joined
-from sim.timing.native.scheduling import starts
+from sim.timing.native.array_stream import ArrayAccesses, ArrayStream, array_stream, joined, starts
 from sim.toolchain.image import Image
 
 _AT_ONCE: Final = 1 << 16
@@ -36,9 +35,10 @@ _AT_ONCE: Final = 1 << 16
 
 
 def recorded_stream(machine: Machine, until: int, limit: int) -> ArrayStream:
-    """Execute as `sim.timing.model.stream.run_stream` does, in native code where that is worth it.
+    """Execute until the program counter is `until` or `limit` instructions are done, in native code where that is worth
+    it.
 
-    Raises as `Machine.step`.
+    Where it was the limit, `machine.pc` is not `until`.  Raises as `Machine.step`.
     """
     recorder, parts, left = MachineRecorder(machine, PATIENCE), list[ArrayStream](), limit
     while machine.pc != until and left > 0:

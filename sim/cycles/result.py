@@ -13,7 +13,7 @@ from sim.cycles.llvm_mca import Estimate, LlvmMca, LlvmMcaError, LlvmMcaMissing
 from sim.timing.analysis.bounds import Bounds, bounds_of_loop
 from sim.timing.analysis.error_range import ErrorRange, bases, error_as_json, error_range
 from sim.timing.analysis.reasons import Lines, no_lines
-from sim.timing.analysis.report import CyclesReport, Json
+from sim.timing.analysis.report import CyclesReport, Json, exact
 from sim.timing.analysis.reporting import report
 from sim.timing.loops.bare_loop import ASSUMED
 from sim.timing.loops.found_loops import find_loops, hottest, steady
@@ -87,8 +87,8 @@ class LoopResult:
             "instructions_executed": self.count * self.instructions,
             "cycles": self.timing.cycles,
             "elements": self.elements,
-            **_number("cycles_per_element", self.cycles_per_element),
-            **_number("cycles_per_iteration", self.cycles_per_iteration),
+            **exact("cycles_per_element", self.cycles_per_element),
+            **exact("cycles_per_iteration", self.cycles_per_iteration),
         }
 
     def as_json(self) -> Json:
@@ -98,7 +98,7 @@ class LoopResult:
             "iterations_per_body": self.copies,
             "instructions_per_iteration": float(Fraction(self.instructions, self.copies)),
             "cycles": self.timing.cycles,
-            **_number("cycles_per_iteration", self.cycles_per_iteration),
+            **exact("cycles_per_iteration", self.cycles_per_iteration),
             "steady_after_iterations": self.timing.warm_up * self.copies,
             "steady_period": self.timing.period * self.copies,
             "binding_bound": self.bounds.binding.name,
@@ -288,7 +288,3 @@ def _reported(timed: TimedLoop, timing: LoopTiming) -> int:
     """Iterations that show the steady state, if they are not too many."""
     wanted = max(_FEW, timing.warm_up + _PERIODS * timing.period)
     return max(1, min(timed.count, wanted, MOST_SCHEDULED // len(timed.loop.body)))
-
-
-def _number(key: str, value: Fraction | None) -> Json:
-    return {key: None, f"{key}_exact": None} if value is None else {key: float(value), f"{key}_exact": str(value)}

@@ -7,7 +7,6 @@ executes, whatever held it up.  There the cycles are charged along the critical 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -72,17 +71,11 @@ def life(schedule: Schedule, number: int) -> list[LifeSegment]:
     return [part for part in parts if part.cycles > 0]
 
 
-def charges(schedule: Schedule) -> Iterator[Charge]:
-    """Every cycle of a schedule, in order, each charged once: the segments follow each other from 0 to its end.
-
-    A charge has at least one cycle.
-    """
-    path = charged(schedule)
-    return (charge_of(edge) for edge in path)
-
-
 def charged(schedule: Schedule) -> CriticalPath:
-    """The same as edges of a path: `target` is the instruction that is charged, `source` what it waits for, or -1."""
+    """Every cycle of a schedule, in order, each charged once: the edges of a path follow each other from 0 to its end.
+
+    An edge has at least one cycle; `target` is the instruction that is charged, `source` what it waits for, or -1.
+    """
     if schedule.core.order != "in":
         return critical_path(schedule)
     arrays = arrays_of(schedule)

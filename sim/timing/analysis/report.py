@@ -74,8 +74,8 @@ class CyclesReport:
     """One call, or one sequence, on one core.
 
     `cycles` is that of the whole; `elements` None where nobody said how many there are.  `hottest` is the loop in which
-    most is executed.  `stalls` are cycles by reason
-    and sum up to `cycles`, as do those of `instructions`.  `mispredicted` are the branches that were, with how often.
+    most is executed.  `stalls` are cycles by reason and sum up to `cycles`, as do those of `instructions`.
+    `mispredicted` are the branches that were, with how often.
     `core_error` is how far this core's figures were from measured kernels, in one sentence.
     """
 
@@ -115,7 +115,7 @@ class CyclesReport:
             pipes.append({"pipe": row.pipe, "busy": row.busy, "share": float(row.share), "users": users})
         repeated: Json | None = None
         if again := self.repeated:
-            repeated = {"steps": [*again.steps], "repetitions": again.repetitions, **_number("cycles", again.cycles)}
+            repeated = {"steps": [*again.steps], "repetitions": again.repetitions, **exact("cycles", again.cycles)}
         return {
             "name": self.name,
             "core": self.core,
@@ -124,8 +124,8 @@ class CyclesReport:
             "instructions_executed": self.executed,
             "cycles": self.cycles,
             "elements": self.elements,
-            **_number("cycles_per_element", self.cycles_per_element),
-            **_number("cycles_per_iteration", self.cycles_per_iteration),
+            **exact("cycles_per_element", self.cycles_per_element),
+            **exact("cycles_per_iteration", self.cycles_per_iteration),
             **_bounds(self.bounds),
             "above_binding_bound": float(self.bounds.excess(self.cycles)),
             "hottest_loop": self.hottest.head if self.hottest else None,
@@ -140,12 +140,13 @@ class CyclesReport:
         }
 
 
-def _number(key: str, value: Fraction | None) -> Json:
+def exact(key: str, value: Fraction | None) -> Json:
+    """A number for machines, with its exact text beside it."""
     return {key: None, f"{key}_exact": None} if value is None else {key: float(value), f"{key}_exact": str(value)}
 
 
 def _bounds(bounds: Bounds) -> Json:
-    rows = [{"name": bound.name, **_number("cycles", bound.cycles), "reason": bound.sentence} for bound in bounds.all]
+    rows = [{"name": bound.name, **exact("cycles", bound.cycles), "reason": bound.sentence} for bound in bounds.all]
     return {"bounds": rows, "binding_bound": bounds.binding.name}
 
 
@@ -158,7 +159,7 @@ def _loop(loop: LoopReport) -> Json:
         "entries": loop.entries,
         "iterations": loop.iterations,
         "instructions_per_iteration": float(loop.instructions),
-        **_number("cycles_per_iteration", loop.cycles_per_iteration),
+        **exact("cycles_per_iteration", loop.cycles_per_iteration),
         "steady_state": loop.steady,
         "share": float(loop.share),
         **(_bounds(loop.bounds) if loop.bounds else {"bounds": [], "binding_bound": None}),

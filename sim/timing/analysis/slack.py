@@ -62,7 +62,7 @@ def slacks(schedule: Schedule) -> list[Slack]:
 def result_slacks(schedule: Schedule) -> Array:
     """By how many cycles the results of each instruction alone could be later; of a schedule that C made, by C."""
     if isinstance(schedule, NativeSchedule):
-        return find_slack(schedule, _DISPATCH_TO_ISSUE).result
+        return find_slack(schedule, _DISPATCH_TO_ISSUE)
     return np.array([slack.result for slack in slacks(schedule)], np.int64)
 
 

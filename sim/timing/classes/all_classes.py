@@ -5,26 +5,23 @@ from __future__ import annotations
 from functools import cache
 
 from isa.instruction import Form, Pattern
-from sim.timing.classes import floating as class_rows_floating
-from sim.timing.classes import integer as class_rows_integer
-from sim.timing.classes import memory as class_rows_memory
-from sim.timing.classes import scalar as class_rows_scalar
+from sim.timing.classes import floating, integer, memory, scalar
 from sim.timing.classes.row import ClassRow
 
 ROWS: tuple[ClassRow, ...] = (
-    *class_rows_scalar.ARITHMETIC,
-    *class_rows_scalar.CONTROL,
-    *class_rows_memory.SCALAR,
-    *class_rows_memory.VECTOR,
-    *class_rows_memory.STRUCTURES,
-    *class_rows_integer.ARITHMETIC,
-    *class_rows_integer.CRYPTOGRAPHY,
-    *class_rows_integer.MULTIPLIES,
-    *class_rows_integer.SHIFTS,
-    *class_rows_integer.MOVES,
-    *class_rows_floating.ARITHMETIC,
-    *class_rows_floating.CONVERSIONS,
-    *class_rows_floating.MOVES,
+    *scalar.ARITHMETIC,
+    *scalar.CONTROL,
+    *memory.SCALAR,
+    *memory.VECTOR,
+    *memory.STRUCTURES,
+    *integer.ARITHMETIC,
+    *integer.CRYPTOGRAPHY,
+    *integer.MULTIPLIES,
+    *integer.SHIFTS,
+    *integer.MOVES,
+    *floating.ARITHMETIC,
+    *floating.CONVERSIONS,
+    *floating.MOVES,
 )
 """The class table.  Of the rows that take a form, the first whose clause is met counts."""
 CLASSES: tuple[str, ...] = tuple(dict.fromkeys(row.name for row in ROWS))

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.timing.model.predictor import CALLS
 from sim.timing.model.stream import Executed
 from sim.timing.native.array_stream import ArrayStream, array_stream
 
-_CALLS = ("bl", "blr")
 _RETURNS = ("ret", "retaa", "retab")
 
 
@@ -51,7 +51,7 @@ def _taken_once(stream: ArrayStream) -> Iterator[Executed]:
 def _leads_back(one: Executed) -> bool:
     if not one.taken or one.pc is None or one.next_pc is None or one.next_pc > one.pc:
         return False
-    return one.instruction.form.mnemonic not in (*_CALLS, *_RETURNS)
+    return one.instruction.form.mnemonic not in (*CALLS, *_RETURNS)
 
 
 @dataclass
@@ -119,7 +119,7 @@ class LoopWalk:
             if one.next_pc is None or not (one.taken or one.pc in ends):
                 continue
             mnemonic = one.instruction.form.mnemonic
-            if mnemonic in _CALLS:
+            if mnemonic in CALLS:
                 for run in here.runs.values():
                     if run.left is None:
                         self.calls[run.head].add(one.next_pc)

@@ -30,19 +30,9 @@ def latency(name: str, cycles: int | str | Fraction) -> Change:
     return Change(f"latency of {name} {cycles}", lambda core: core.with_latency(name, cycles))
 
 
-def uses(name: str, text: str) -> Change:
-    """Other pipes for one instruction class, written as in a core file."""
-    return Change(f"{name} on {text or 'no pipe'}", lambda core: core.with_uses(name, text))
-
-
 def parameter(name: str, value: int | str | Fraction) -> Change:
     """Another parameter, `width` for example."""
     return Change(f"{name} {value}", lambda core: core.with_parameter(name, value))
-
-
-def another(core: Core) -> Change:
-    """Another core altogether."""
-    return Change(core.name, lambda _: core)
 
 
 def further_pipe(pipe: str) -> Change:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from isa.instruction import Instruction
-from sim.machine.machine import Machine
 from sim.machine.trace import Step
 
 Accesses = tuple[tuple[int, int], ...]
@@ -35,14 +34,3 @@ def executed(step: Step) -> Executed:
     stores = tuple((address, len(new)) for address, _, new in step.memory) if step.memory else ()
     taken = step.next_pc != (step.pc + 4) % 2**64
     return Executed(step.pc, step.instruction, loads, stores, taken, step.next_pc)
-
-
-def run_stream(machine: Machine, until: int, limit: int) -> list[Executed]:
-    """Execute until the program counter is `until` or `limit` instructions are done, as `Machine.run` does.
-
-    Where it was the limit, `machine.pc` is not `until`.  Raises as `Machine.step`.
-    """
-    stream: list[Executed] = []
-    while machine.pc != until and len(stream) < limit:
-        stream.append(executed(machine.step()))
-    return stream

@@ -96,6 +96,13 @@ class ArrayStream(Sequence[Executed]):
         return np.array([pc or 0 for pc, _ in self.sites], np.uint64)
 
 
+def starts(counts: Array) -> Array:
+    """Where each of several groups begins that lie one after the other, and where the last one ends (int64)."""
+    found = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=found[1:])
+    return found
+
+
 def array_stream(stream: Sequence[Executed]) -> ArrayStream:
     """The same stream as arrays."""
     if isinstance(stream, ArrayStream):
@@ -118,7 +125,7 @@ def array_stream(stream: Sequence[Executed]) -> ArrayStream:
 
 
 def _accesses(accesses: Sequence[Accesses]) -> ArrayAccesses:
-    first = np.concatenate([[0], np.cumsum(np.array([len(each) for each in accesses], np.int64))])
+    first = starts(np.array([len(each) for each in accesses], np.int64))
     pairs = list(chain.from_iterable(accesses))
     addresses, sizes = ([pair[at] for pair in pairs] for at in (0, 1))
     return ArrayAccesses(first, np.array(addresses, np.uint64), np.array(sizes, np.uint32))

@@ -10,6 +10,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, overload
 import numpy as np
 
 from sim.timing.model.schedule import Schedule, Stall, StallKind
+from sim.timing.native.array_stream import starts
 
 Array = np.ndarray[Any, Any]
 KINDS: Final = tuple(StallKind)
@@ -133,7 +134,7 @@ def arrays_of(schedule: Schedule) -> ScheduleArrays:
         entry=stalls[0],
         operand=stalls[1],
         issue=stalls[2],
-        first_use=np.concatenate([[0], np.cumsum(np.array([len(each) for each in schedule.pipes], np.int64))]),
+        first_use=starts(np.array([len(each) for each in schedule.pipes], np.int64)),
         busy_pipe=np.array([numbered[pipe] for pipe, _, _ in busy], np.uint8),
         busy_from=np.array([start for _, start, _ in busy], np.int64),
         busy_to=np.array([end for _, _, end in busy], np.int64),

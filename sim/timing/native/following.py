@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from sim.timing.model.core import Core
 from sim.timing.model.schedule import Stage
-from sim.timing.native.array_stream import ArrayStream
+from sim.timing.native.array_stream import ArrayStream, starts
 from sim.timing.native.library import SLICE, STEP, ChainC, PathC, ScheduleC, SlackC, call, in_slices
-from sim.timing.native.scheduling import NativeSchedule, Writers, point_to, starts, structure_of, writers_of
+from sim.timing.native.scheduling import NativeSchedule, Writers, point_to, structure_of, writers_of
 from sim.timing.native.tables import CoreTables, core_tables
 
 Array = np.ndarray[Any, Any]
@@ -73,16 +73,8 @@ def _done(schedule: NativeSchedule) -> Array:
     return found
 
 
-class SlackArrays(NamedTuple):
-    """By how many cycles each instruction could enter later, issue later, and its results alone be later (int64)."""
-
-    entry: Array
-    issue: Array
-    result: Array
-
-
-def find_slack(schedule: NativeSchedule, dispatch_to_issue: int) -> SlackArrays:
-    """`sim.timing.analysis.slack.slacks`, all of them."""
+def find_slack(schedule: NativeSchedule, dispatch_to_issue: int) -> Array:
+    """`sim.timing.analysis.slack.slacks`: by how many cycles the results of each instruction could be later (int64)."""
     stream, arrays, core = _stream(schedule), schedule.arrays, schedule.core
     count, at_once = len(stream), core.order == "in"
     times = [arrays.entered, arrays.available, arrays.issued, arrays.ready, arrays.retired]
@@ -105,8 +97,7 @@ def find_slack(schedule: NativeSchedule, dispatch_to_issue: int) -> SlackArrays:
         slack.point(crowding=_filling(structure, core.reorder_buffer))
     while slack.next:
         call("find_slack", slack, SLICE)
-    issue = left[:, Stage.ENTERED if at_once else Stage.ISSUED]
-    return SlackArrays(left[:, Stage.ENTERED], issue, left[:, Stage.READY])
+    return left[:, Stage.READY]
 
 
 def _filling(structure: ScheduleC, room: int) -> Array:

@@ -92,7 +92,7 @@ class ScheduleC(Arrays):
     """`Schedule` of stream.c, field for field."""
 
     _fields_ = _words(
-        "count unit operation instruction taken mispredicted first_load first_store load store load_size store_size",
+        "count unit operation taken mispredicted first_load first_store load store load_size store_size",
         "first_writer writer delay first_use operations source result use pipe distance columns pipes names queue",
         "turn in_turn in_order width reorder_buffer retire_width mispredict unaligned interval forward_scalar",
         "forward_vector",

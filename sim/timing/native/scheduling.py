@@ -22,7 +22,7 @@ from sim.timing.model.predictor import CALLS, INDIRECT, TRAINING, goes_back, has
 from sim.timing.model.predictor import mispredictions as mispredictions_in_python
 from sim.timing.model.schedule import Schedule, StallKind
 from sim.timing.model.stream import Executed
-from sim.timing.native.array_stream import ArrayStream, array_stream
+from sim.timing.native.array_stream import ArrayStream, array_stream, starts
 from sim.timing.native.arrays import KINDS, ArrayView, ScheduleArrays, StallArrays, numbers
 from sim.timing.native.library import SLICE, BranchWay, PredictorC, ScheduleC, StoresC, call, in_slices, why_not
 from sim.timing.native.tables import CoreTables, NotNative, core_tables
@@ -30,7 +30,6 @@ from sim.timing.native.tables import CoreTables, NotNative, core_tables
 Array = np.ndarray[Any, Any]
 NATIVE_FROM: Final = 1000
 """Instructions: what is shorter takes Python less time than a compiler, which is needed once."""
-_STEPS: Final = SLICE
 _DONE, _GO_ON = 0, 2
 
 
@@ -106,7 +105,7 @@ def native_schedule(
         if at_once:
             in_slices("in_order", structure, count)
         else:
-            while (state := call("out_of_order", structure, _STEPS)) == _GO_ON:
+            while (state := call("out_of_order", structure, SLICE)) == _GO_ON:
                 pass
             if state != _DONE:
                 raise MemoryError("no memory for out_of_order")
@@ -135,7 +134,7 @@ def structure_of(stream: ArrayStream, tables: CoreTables, writers: Writers) -> S
     tables.fill(structure)
     instructions = stream.instruction_of_site[stream.site]
     structure.point(
-        operation=instructions, instruction=instructions, taken=stream.taken.view(np.uint8),
+        operation=instructions, taken=stream.taken.view(np.uint8),
         first_load=stream.loads.first, load=stream.loads.addresses, load_size=stream.loads.sizes,
         first_store=stream.stores.first, store=stream.stores.addresses, store_size=stream.stores.sizes,
         first_writer=writers.first, writer=writers.numbers, first_use=starts(tables.rows["uses"][instructions]),
@@ -151,13 +150,6 @@ def point_to(structure: ScheduleC, arrays: ScheduleArrays) -> None:
         retired=arrays.retired, busy_pipe=arrays.busy_pipe, busy_from=arrays.busy_from, busy_to=arrays.busy_to,
         **{f"{name}_{key}": array for name, of in stalls.items() for key, array in of._asdict().items()},
     )  # fmt: skip
-
-
-def starts(counts: Array) -> Array:
-    """Where each of several groups begins that lie one after the other, and where the last one ends."""
-    found = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=found[1:])
-    return found
 
 
 def _no_stalls(count: int) -> StallArrays:

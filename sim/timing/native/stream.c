@@ -29,7 +29,7 @@ typedef struct { uint64_t pair; int64_t owed; } Pair;
 
 typedef struct {
   int64_t count, unit;
-  const int32_t *operation, *instruction;
+  const int32_t *operation;
   const uint8_t *taken, *mispredicted;
   const int64_t *first_load, *first_store;
   const uint64_t *load, *store;
@@ -110,7 +110,7 @@ static int64_t whole_of_pair(Schedule *S, int64_t store, int64_t load, int64_t p
     S->pair = pair;
     S->pair_room = room;
   }
-  const uint64_t key = ((uint64_t)(S->instruction[store] + 1) << 32) | (uint64_t)(S->instruction[load] + 1);
+  const uint64_t key = ((uint64_t)(S->operation[store] + 1) << 32) | (uint64_t)(S->operation[load] + 1);
   uint64_t at = mixed(key) & (uint64_t)(S->pair_room - 1);
   while (S->pair[at].pair && S->pair[at].pair != key) at = (at + 1) & (uint64_t)(S->pair_room - 1);
   if (!S->pair[at].pair) {

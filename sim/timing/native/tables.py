@@ -48,7 +48,7 @@ class CoreTables:
     def fill(self, structure: ScheduleC) -> None:
         """What C needs of the core."""
         core, unit = self.core, self.unit
-        queue = [core.queues.get(pipe, _UNLIMITED) for pipe in core.pipes]
+        queue, names = [core.queues.get(pipe, _UNLIMITED) for pipe in core.pipes], self.registers + 1
         structure.unit, structure.columns, structure.pipes = unit, self.distances.shape[1], len(core.pipes)
         structure.names, structure.in_order = self.registers, core.order == "in"
         structure.width, structure.reorder_buffer = core.width, core.reorder_buffer
@@ -61,16 +61,9 @@ class CoreTables:
             operations=self.rows, source=self.sources, result=self.results, use=self.uses, pipe=self.pipes,
             distance=self.distances, queue=np.array(queue, np.int64), turn=np.zeros(self.averages, np.int64),
             owed=np.full(self.averages, unit // 2, np.int64), free=np.zeros(len(core.pipes), np.int64),
-            holder=np.full(len(core.pipes), -1, np.int64),
+            holder=np.full(len(core.pipes), -1, np.int64), made_at=np.zeros(names, np.int64),
+            made_by=np.full(names, -1, np.int32), made_as=np.zeros(names, np.int32),  # no register is written yet
         )  # fmt: skip
-        self.forget(structure)
-
-    def forget(self, structure: ScheduleC) -> None:
-        """No register was written yet."""
-        count = self.registers + 1
-        structure.point(
-            made_at=np.zeros(count, np.int64), made_by=np.full(count, -1, np.int32), made_as=np.zeros(count, np.int32)
-        )
 
 
 def core_tables(stream: ArrayStream, core: Core) -> CoreTables:
