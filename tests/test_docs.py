@@ -114,22 +114,26 @@ SHOWN_REPORT = [
 """All of it is compared in `tests/long/long_docs.py`."""
 
 
+@pytest.fixture(scope="module")
+def smaller_report(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What a check of one level on few vectors prints."""
+    return printed_by_check(tmp_path_factory.mktemp("smaller"), "--opt", "O2", "--vectors", "50")
+
+
 def names(report: list[str]) -> list[str]:
     """The names of a report's figures, in its order."""
     return [found[1] for line in report if (found := re.match(r"([a-z][a-z ]+?)  +\S", line))]
 
 
-def test_a_smaller_check_reports_the_figures_of_the_page_in_its_order(tmp_path: Path) -> None:
-    printed = printed_by_check(tmp_path, "--opt", "O2", "--vectors", "50")
-    assert names(printed) == names(SHOWN_REPORT)
-    assert {line for line in printed if line.startswith(("mode", "compiler", "common flags"))} <= set(SHOWN_REPORT)
+def test_a_smaller_check_reports_the_figures_of_the_page_in_its_order(smaller_report: list[str]) -> None:
+    assert names(smaller_report) == names(SHOWN_REPORT)
+    assert {line for line in smaller_report if line.startswith(("mode", "compiler", "common flags"))} <= set(SHOWN_REPORT)
 
 
-def test_a_smaller_check_builds_the_code_of_the_readme(tmp_path: Path) -> None:
-    printed = printed_by_check(tmp_path, "--opt", "O2", "--vectors", "50")
+def test_a_smaller_check_builds_the_code_of_the_readme(smaller_report: list[str]) -> None:
     codes = [
         re.findall(r"^ (\S+ -O2) .* ([0-9a-f]{8}) ", "\n".join(report), re.MULTILINE)
-        for report in (printed, SHOWN_REPORT)
+        for report in (smaller_report, SHOWN_REPORT)
     ]
     assert (len(codes[0]), codes[0]) == (2, codes[1])
 

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from subprocess import PIPE, Popen
 
@@ -72,8 +73,8 @@ Failing = Callable[[Unit, int, Path], BenchOutcome]
 
 @pytest.fixture(scope="module")
 def failing() -> Failing:
-    """What is said of a unit with a wrong module, by seed."""
-    return lambda unit, seed, wrong: run_volume(Volume(Built(unit), FEW, seed), before=[wrong])
+    """What is said of a unit with a wrong module, by seed; several tests ask the same."""
+    return cache(lambda unit, seed, wrong: run_volume(Volume(Built(unit), FEW, seed), before=[wrong]))
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Literal
 from rtl_models.formal.equations.smt2 import NoSuchSignal
 from rtl_models.formal.equations.written import Subject
 from rtl_models.formal.theorem import Theorem, refuted
-from rtl_models.formal.theorems import module_theorems
+from rtl_models.formal.theorems import LANES, module_theorems
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Decision:
 @cache
 def _by_subject() -> Mapping[Subject, list[Theorem]]:
     grouped: dict[Subject, list[Theorem]] = {}
-    for theorem in module_theorems():
+    for theorem in module_theorems(LANES):  # as `theorems` asks: no second time
         grouped.setdefault(theorem.subject, []).append(theorem)
     return grouped
 
