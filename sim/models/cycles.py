@@ -13,8 +13,8 @@ from sim.cycles.input import TimedCall, kernel_call
 from sim.kernels.fully_connected.golden import FloatChannels
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.requantize.golden import Channels
-from sim.models.kernel_in_layer import LAYER_KERNELS, geometry_of, layer_kernel, require_one_window
-from sim.models.network import Network, NetworkLayer, NotComputed
+from sim.models.kernel_form import LAYERS, KernelForm, form_of
+from sim.models.network import AnyArray, Network, NetworkLayer, NetworkTensor, NotComputed, require_size
 from sim.timing.model.core import Core
 from sim.timing.native.scheduling import schedule
 
@@ -76,13 +76,13 @@ def cycles_of_layers(network: Network, cores: Sequence[Core], convention: str) -
     """
     for layer in network.layers:
         try:
-            kernel, shape = _kernel_of(network, layer, convention)
-            *places, columns, _ = shape
+            form = _form_of(network, layer)
+            kernel, places = form.built_in(form.dtype, convention), form.output_shape[:-1]
             at_once = _AT_ONCE[kernel.name]
-            times = {at_once: columns // at_once, 1: columns % at_once}
-            empty = kernel_call(kernel, _part(network, layer, kernel, 0, 1))
+            times = {at_once: form.columns // at_once, 1: form.columns % at_once}
+            empty = kernel_call(kernel, _part(form, kernel, 0, 1))
             lines = [
-                (many, _Line.of(kernel, *(_part(network, layer, kernel, count, rows) for rows in (1, 2))))
+                (many, _Line.of(kernel, *(_part(form, kernel, count, rows) for rows in (1, 2))))
                 for count, many in times.items()
                 if many
             ]
@@ -94,7 +94,9 @@ def cycles_of_layers(network: Network, cores: Sequence[Core], convention: str) -
             alone = schedule(empty.stream, core).cycles
             total = alone + sum(many * (line.cycles(core, prod(places)) - alone) for many, line in lines)
             found.append((core.name, round(total)))
-        yield LayerCycles(layer=layer, kernel=kernel.name, work=prod(shape), cycles=tuple(found))
+        yield LayerCycles(
+            layer=layer, kernel=kernel.name, work=prod(form.output_shape) * form.products, cycles=tuple(found)
+        )
 
 
 @dataclass(frozen=True)
@@ -115,38 +117,42 @@ class _Line:
         return few + (more - few) / (self.places[1] - self.places[0]) * (places - self.places[0])
 
 
-def _kernel_of(network: Network, layer: NetworkLayer, convention: str) -> tuple[Kernel, tuple[int, ...]]:
-    """And the sizes of the layer: rows or pixels each way, columns, products of a sum.  Raises NotComputed."""
-    if layer.operator not in LAYER_KERNELS:
+def _form_of(network: Network, layer: NetworkLayer) -> KernelForm:
+    """The layer's form, of zeros.  Raises NotComputed for one that no kernel computes, or whose sizes are not known."""
+    if layer.operator not in LAYERS:
         raise NotComputed("no kernel computes it")
-    of_input, of_weights = (network.tensors[number] for number in layer.inputs[:2])
-    weights, output = of_weights.shape, network.output_of(layer).shape
-    if of_input.dtype not in ("int8", "uint8") or not weights or not output or 0 in (*weights, *output):
-        raise NotComputed(f"it takes {of_input}")
-    if layer.operator != "FULLY_CONNECTED" and (len(weights) != 4 or len(output) != 4):
-        raise NotComputed("its window has not two axes")
-    columns, products = weights[0], prod(weights[1:])
-    if layer.operator == "DEPTHWISE_CONV_2D":
-        require_one_window(layer, of_input.shape or (), weights)
-        columns, products = weights[3], prod(weights[1:3])
-    return layer_kernel(layer, of_input.dtype, convention), (*output[:-1], columns, products)
+    form = form_of(layer, {number: _zeros(network.tensors[number]) for number in layer.inputs[:2]})
+    if 0 in (*form.output_shape, form.products):
+        raise NotComputed("it makes nothing")
+    return form
 
 
-def _part(network: Network, layer: NetworkLayer, kernel: Kernel, columns: int, rows: int) -> Inputs:
+def _zeros(tensor: NetworkTensor) -> AnyArray:
+    """Numbers that take no memory, in the shape of a tensor."""
+    if tensor.dtype not in ("int8", "uint8"):
+        raise NotComputed(f"it takes {tensor}")
+    if tensor.shape is None:
+        raise NotComputed(f"the file does not state the sizes of {tensor.name}")
+    require_size(tensor.shape)
+    return np.broadcast_to(np.zeros((), tensor.dtype), tensor.shape)
+
+
+def _part(form: KernelForm, kernel: Kernel, columns: int, rows: int) -> Inputs:
     """Inputs of the layer's depth and window: so many columns and rows, twice as many rows of an image."""
-    weights = network.tensors[layer.inputs[1]].shape or ()
     bias, dtype = np.zeros(columns, np.int32), kernel.typical["input"].dtype
     is_fixed = "multipliers" in kernel.domain
     factors = Channels((1 << 30,), (-8,)) if is_fixed else FloatChannels((np.float32(2.0**-9),))
     parameters = replace(kernel.typical["parameters"], factors=factors)
-    is_depthwise = layer.operator == "DEPTHWISE_CONV_2D"
-    taps = (*weights[1:3], columns) if is_depthwise else (columns, *weights[1:])
+    is_depthwise = form.kernel == "depthwise_conv2d"
+    taps = (*form.weights.shape[:2], columns) if is_depthwise else (columns, *form.weights.shape[1:])
     part = {"weights": np.ones(taps, dtype), "bias": bias, "parameters": parameters}
-    if layer.operator == "FULLY_CONNECTED":
-        return {**part, "input": np.ones((rows, prod(weights[1:])), dtype)}
-    output, image_shape = network.output_of(layer).shape or (), network.tensors[layer.inputs[0]].shape or ()
-    geometry = geometry_of(layer, image_shape, weights)
-    height = (2 * rows - 1) * geometry.stride_y + weights[1] - geometry.top - geometry.bottom
-    width = (min(output[2], _WIDEST[kernel.name]) - 1) * geometry.stride_x + weights[2] - geometry.left - geometry.right
-    image = np.ones((1, max(height, 1), max(width, 1), columns if is_depthwise else weights[3]), dtype)
-    return {**part, "input": image, "geometry": geometry}
+    if form.geometry is None:
+        return {**part, "input": np.ones((rows, form.products), dtype)}
+    by, window = form.geometry, form.weights.shape[:2] if is_depthwise else form.weights.shape[1:3]
+    height = (2 * rows - 1) * by.stride_y + window[0] - by.top - by.bottom
+    width = (min(form.output_shape[2], _WIDEST[kernel.name]) - 1) * by.stride_x + window[1] - by.left - by.right
+    channels = columns if is_depthwise else form.input.shape[3]
+    size = (1, max(height, 1), max(width, 1), channels)
+    require_size(size)
+    image = np.ones(size, dtype)
+    return {**part, "input": image, "geometry": by}

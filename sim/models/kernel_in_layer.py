@@ -11,25 +11,21 @@ import numpy as np
 
 from sim.call.call import CallError, CompiledKernel
 from sim.call.kernel_image import open_kernel
-from sim.kernels.conv2d.golden import Geometry
+from sim.golden.fixed_point import wrap_int32
 from sim.kernels.fully_connected import derived_channels
 from sim.kernels.fully_connected.golden import Parameters
-from sim.kernels.kernel import Kernel, built_in_kernel
+from sim.kernels.kernel import Kernel
 from sim.kernels.signature import Pointer
 from sim.machine.errors import ExecutionError
 from sim.models.computed import computed
 from sim.models.forward import forward
-from sim.models.layers import Requantized, operand, scale_of
-from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NotComputed
-from sim.models.operators.sums import same_pads
+from sim.models.kernel_form import KernelForm, form_of
+from sim.models.layers import Requantized, scale_of
+from sim.models.network import AnyArray, ModelError, Network, NetworkLayer
 
-LAYER_KERNELS: Final = {
-    "FULLY_CONNECTED": "fully_connected",
-    "CONV_2D": "conv2d",
-    "DEPTHWISE_CONV_2D": "depthwise_conv2d",
-}
-"""The built-in kernel whose arguments a layer's kernel may have."""
 _MOST_INSTRUCTIONS: Final = 1 << 32
+_MOVED: Final = 128
+"""Of uint8 to int8: bytes and zero points."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -111,7 +107,14 @@ def kernel_in_layer(
     reference = given.get(layer.outputs[0]) if layer.outputs else None
     if reference is None:
         raise ModelError(f"the output of layer {layer.number} is not among the tensors of {against}")
-    arguments = arguments_of(kernel, layer_values(network, layer, given))
+    form = form_of(layer, given)
+    is_mixed = form.input.dtype != form.weights.dtype
+    moved = _MOVED if is_mixed and _dtype_of_input(kernel) == "int8" else 0
+    arguments = arguments_of(kernel, layer_values(form, network, layer, given, moved))
+    zero = scale_of(network.tensors[layer.inputs[1]]).zero_point
+    if zero and "weights_zero" not in arguments:
+        what = f"{kernel.title} takes no weights_zero"
+        raise ModelError(f"the weights of layer {layer.number} have zero point {zero}: {what}")
     image = open_kernel(kernel, kernel.sources[0], *kernel.flags, *flags)
     run = KernelInLayer(network=network, layer=layer, kernel=kernel.title, against=against, convention=convention)
     try:
@@ -122,10 +125,12 @@ def kernel_in_layer(
     if done.divergence is not None or harmful:
         return replace(run, instructions=done.instructions, failure=str(done.divergence or harmful[0]))
     (made,) = done.outputs["machine"].values()
+    if moved and made.dtype == np.int8:
+        made = (made.astype(np.int16) + moved).astype(np.uint8)
     if made.size != reference.size or made.dtype != reference.dtype:
         has = f"{reference.dtype}[{','.join(map(str, reference.shape))}]"
         raise ModelError(f"{kernel.title} gives {made.dtype} of {made.size:,} elements: the layer's output is {has}")
-    put = made.reshape(reference.shape)
+    put = form.as_the_layer_has_it(made, reference.shape)
     change = change_of(network.output_of(layer).name, put, reference)
     ours = theirs = forward(network, {**given, layer.outputs[0]: reference}, convention, layer.number + 1)
     if change.differing:
@@ -156,66 +161,52 @@ def change_of(name: str, ours: AnyArray, theirs: AnyArray) -> TensorChange:
     )  # fmt: skip
 
 
-def layer_values(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArray]) -> dict[str, Any]:
+def layer_values(
+    form: KernelForm, network: Network, layer: NetworkLayer, given: Mapping[int, AnyArray], moved: int = 0
+) -> dict[str, Any]:
     """All that a layer's kernel may take, by the names of the built-in kernel's arguments; raises ModelError.
 
-    Factors are there as multipliers and left shifts (TFLite's derivation), and as float32 scales.
+    Factors are there as multipliers and left shifts (TFLite's derivation), and as float32 scales.  Bytes of the input
+    and the output, their zero points and bounds are `moved` lower.
     """
-    if layer.operator not in LAYER_KERNELS:
-        allowed = ", ".join(LAYER_KERNELS)
-        raise ModelError(f"layer {layer.number} is {layer.operator}: kernels are put in the place of {allowed}")
     made = computed(network, layer, given)
     assert isinstance(made, Requantized)
-    of_input, of_weights = (network.tensors[number] for number in layer.inputs[:2])
-    dtype, zeros = of_input.dtype, scale_of(of_weights).zero_points
-    if dtype not in ("int8", "uint8") or of_weights.dtype != dtype or len(set(zeros.tolist())) > 1:
-        raise ModelError(f"layer {layer.number} takes {of_input} and {of_weights}: give a layer of int8 or uint8")
-    input, weights = operand(layer, 0, given), operand(layer, 1, given)
-    is_depthwise = layer.operator == "DEPTHWISE_CONV_2D"
-    if is_depthwise:
-        require_one_window(layer, input.shape, weights.shape)
-        weights = weights[0]
-    factors = np.broadcast_to(made.scale, weights.shape[-1] if is_depthwise else len(weights))
-    limits = np.iinfo(dtype)
+    of_input, of_weights = (scale_of(network.tensors[number]) for number in layer.inputs[:2])
+    if len(set(of_weights.zero_points.tolist())) > 1:
+        raise ModelError(f"the weights of layer {layer.number} have several zero points: the kernels take one")
+    limits, dtype = np.iinfo(form.input.dtype), "int8" if moved else str(form.input.dtype)
+    factors = np.broadcast_to(made.scale, form.columns)
     inputs: dict[str, Any] = {
-        "weights": weights,
-        "bias": given.get(layer.inputs[2]) if len(layer.inputs) > 2 else None,
+        "input": form.input if not moved else (form.input.astype(np.int16) - moved).astype(dtype),
+        "weights": form.weights,
+        "bias": _bias(layer, made, given, form.columns),
         "parameters": Parameters(
             factors=derived_channels(factors),
-            input_zero=scale_of(of_input).zero_point,
-            output_zero=made.zero_point,
-            minimum=int(limits.min) if made.minimum is None else made.minimum,
-            maximum=int(limits.max) if made.maximum is None else made.maximum,
+            input_zero=of_input.zero_point - moved,
+            output_zero=made.zero_point - moved,
+            minimum=int(limits.min if made.minimum is None else made.minimum) - moved,
+            maximum=int(limits.max if made.maximum is None else made.maximum) - moved,
         ),
     }
-    if layer.operator == "FULLY_CONNECTED":
-        inputs["input"] = input.reshape(-1, weights.shape[1])
-    else:
-        inputs |= {"input": input, "geometry": geometry_of(layer, input.shape, of_weights.shape or ())}
-    values = dict(layer_kernel(layer, dtype, "double_rounding").arguments(inputs))
-    return {**values, "weights_zero": int(zeros[0]), "scales": factors.astype(np.float32)}
+    if form.geometry is not None:
+        inputs["geometry"] = form.geometry
+    values = dict(form.built_in(dtype, "double_rounding").arguments(inputs))
+    return {**values, "weights_zero": of_weights.zero_point, "scales": factors.astype(np.float32)}
 
 
-def layer_kernel(layer: NetworkLayer, dtype: str, convention: str) -> Kernel:
-    """The built-in kernel that computes a layer of int8 or uint8, in the mode of a convention."""
-    return built_in_kernel(LAYER_KERNELS[layer.operator], f"{'s8' if dtype == 'int8' else 'u8'}_{convention}")
+def _bias(layer: NetworkLayer, made: Requantized, given: Mapping[int, AnyArray], columns: int) -> AnyArray | None:
+    """In units of the sums, where a layer has one."""
+    if len(layer.inputs) < 3 or layer.inputs[2] not in given:
+        return None
+    if made.real is None:
+        return given[layer.inputs[2]]
+    return wrap_int32(np.broadcast_to(made.real.whole, columns)).astype(np.int32)
 
 
-def require_one_window(layer: NetworkLayer, image: tuple[int, ...], weights: tuple[int, ...]) -> None:
-    """Raise NotComputed for a DEPTHWISE_CONV_2D with several windows for each channel of the image."""
-    if weights[3] != image[3]:
-        what = f"{weights[3] // max(image[3], 1)} windows for each channel, which depthwise_conv2d has not"
-        raise NotComputed(f"layer {layer.number} has {what}")
-
-
-def geometry_of(layer: NetworkLayer, image: tuple[int, ...], weights: tuple[int, ...]) -> Geometry:
-    """The strides and padding of a convolution whose input and weights have these shapes; raises NotComputed."""
-    options = layer.options
-    if any(options.get(name, 1) != 1 for name in ("DilationHFactor", "DilationWFactor")):
-        raise NotComputed(f"the window of layer {layer.number} is dilated, which the kernels are not")
-    strides = options.get("StrideH", 1), options.get("StrideW", 1)
-    pads = same_pads(image[1:3], weights[1:3], strides) if options["Padding"] == "SAME" else [(0, 0), (0, 0)]
-    return Geometry(*strides, *pads[0], *pads[1])
+def _dtype_of_input(kernel: Kernel) -> str:
+    """Of what it calls its input; "" where it has none."""
+    pointers = (one for one in kernel.signature.arguments if isinstance(one, Pointer) and one.name == "input")
+    return next((one.dtype for one in pointers), "")
 
 
 def arguments_of(kernel: Kernel, values: Mapping[str, Any]) -> dict[str, Any]:

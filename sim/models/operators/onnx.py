@@ -8,7 +8,7 @@ images are [N, C, H, W].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -35,7 +35,7 @@ from sim.models.layers import (
 )
 from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed
 from sim.models.operators.activation import activation_bounds
-from sim.models.operators.sums import convolved, matrix_product, patches_of, same_pads
+from sim.models.operators.sums import WindowSteps, convolved, matrix_product, patches_of, same_pads
 from sim.models.rules.real_bias import RealBias
 
 _LARGEST_BIAS: Final = 1 << 31
@@ -136,20 +136,24 @@ def _quantization(network: Network, layer: NetworkLayer, given: Inputs) -> FromR
     return (quantized if is_real else _requantization)(network, layer, given)
 
 
-def _patches(x: npt.NDArray[np.int64], size: tuple[int, ...], options: Mapping[str, Any]) -> npt.NDArray[np.int64]:
+def _patches(x: npt.NDArray[np.int64], size: Sequence[int], options: Mapping[str, Any]) -> npt.NDArray[np.int64]:
+    return patches_of(x.transpose(0, 2, 3, 1), size, window_of(x.shape[2:], size, options))
+
+
+def window_of(lengths: Sequence[int], size: Sequence[int], options: Mapping[str, Any]) -> WindowSteps:
+    """How a window of that size goes over an image of those lengths; raises NotComputed."""
     padding, strides, dilations, pads = (options.get(name, default) for name, default in _LIMITS.items())
-    image = x.transpose(0, 2, 3, 1)
     widths = [(of - 1) * dilation + 1 for of, dilation in zip(size, dilations, strict=True)]
     if padding == "NOTSET":
         around = [(int(pads[0]), int(pads[2])), (int(pads[1]), int(pads[3]))]
     elif padding in ("SAME_UPPER", "SAME_LOWER"):
-        around = same_pads(image.shape[1:3], widths, strides)
+        around = same_pads(lengths, widths, strides)
         around = [pair[::-1] for pair in around] if padding == "SAME_LOWER" else around
     elif padding == "VALID":
         around = [(0, 0), (0, 0)]
     else:
         raise NotComputed(f"its padding is {padding}")
-    return patches_of(image, size, strides, dilations, around)
+    return WindowSteps(strides, dilations, around)
 
 
 def _product(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:

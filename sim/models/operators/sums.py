@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,16 @@ from sim.models.network import NotComputed, require_size
 Int64Array = npt.NDArray[np.int64]
 Pads = Sequence[tuple[int, int]]
 """Before and after, of each axis of an image."""
+
+
+class WindowSteps(NamedTuple):
+    """How a window goes over an image: each has a number, of the pads a pair, for rows and for places in a row."""
+
+    strides: Sequence[int]
+    dilations: Sequence[int]
+    pads: Pads
+
+
 _EXACT_IN_FLOAT64: Final = 1 << 53
 _WIDEST: Final = 1 << 14
 """No window of a layer is so wide; a damaged file's would take all memory."""
@@ -41,10 +51,9 @@ def convolved_by_channel(patches: Int64Array, weights: Int64Array) -> Int64Array
     return sums.reshape(*patches.shape[:3], -1)
 
 
-def patches_of(
-    x: Int64Array, size: Sequence[int], strides: Sequence[int], dilations: Sequence[int], pads: Pads
-) -> Int64Array:
+def patches_of(x: Int64Array, size: Sequence[int], window: WindowSteps) -> Int64Array:
     """[N, H', W', C, kh, kw] of an input [N, H, W, C], with zeros around it; raises NotComputed."""
+    strides, dilations, pads = window
     if x.ndim != 4 or min(*strides, *dilations) < 1:
         raise NotComputed("its strides or dilations are below 1, or its input has not four axes")
     widths = [(of - 1) * dilation + 1 for of, dilation in zip(size, dilations, strict=True)]

@@ -35,7 +35,14 @@ from sim.models.layers import (
 )
 from sim.models.network import Network, NetworkLayer, NotComputed
 from sim.models.operators.activation import activation_bounds
-from sim.models.operators.sums import convolved, convolved_by_channel, matrix_product, patches_of, same_pads
+from sim.models.operators.sums import (
+    WindowSteps,
+    convolved,
+    convolved_by_channel,
+    matrix_product,
+    patches_of,
+    same_pads,
+)
 from sim.models.rules.activating import mode_of
 
 
@@ -92,14 +99,19 @@ def _products_of_scales(network: Network, layer: NetworkLayer) -> npt.NDArray[np
 
 
 def _patches(x: npt.NDArray[np.int64], size: Sequence[int], options: Mapping[str, Any]) -> npt.NDArray[np.int64]:
+    return patches_of(x, size, window_of(x.shape[1:3], size, options))
+
+
+def window_of(lengths: Sequence[int], size: Sequence[int], options: Mapping[str, Any]) -> WindowSteps:
+    """How a window of that size goes over an image of those lengths; raises NotComputed."""
     dilations = [options.get(name, 1) for name in ("DilationHFactor", "DilationWFactor")]
     strides = [options.get(name, 1) for name in ("StrideH", "StrideW")]
     padding = options.get("Padding")
     if padding not in ("SAME", "VALID"):
         raise NotComputed("its padding is neither SAME nor VALID")
     widths = [(of - 1) * dilation + 1 for of, dilation in zip(size, dilations, strict=True)]
-    pads = same_pads(x.shape[1:3], widths, strides) if padding == "SAME" else [(0, 0), (0, 0)]
-    return patches_of(x, size, strides, dilations, pads)
+    pads = same_pads(lengths, widths, strides) if padding == "SAME" else [(0, 0), (0, 0)]
+    return WindowSteps(strides, dilations, pads)
 
 
 def _addition(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
