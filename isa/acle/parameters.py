@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from isa.acle.elements import ElementType
-from isa.acle.recorder import Recorder
+from isa.acle.program import OpenProgram
 from isa.acle.register_text import GeneralText, ListText, ScalarText, VectorText
 from isa.acle.values import ElementPointer, StructureType, StructureValue, VectorType, VectorValue
 from isa.instruction import Pattern
@@ -44,7 +44,7 @@ class Parameter(ABC):
         return 0
 
     @abstractmethod
-    def place(self, program: Recorder, value: Any) -> tuple[int, ...]:
+    def place(self, program: OpenProgram, value: Any) -> tuple[int, ...]:
         """The numbers of the registers that hold an argument in a program."""
 
     @abstractmethod
@@ -71,7 +71,7 @@ class VectorParameter(Parameter):
             raise TypeError(f"{intrinsic} takes {self.type} as argument {position}, not {given}")
         return value
 
-    def place(self, program: Recorder, value: VectorValue) -> tuple[int, ...]:
+    def place(self, program: OpenProgram, value: VectorValue) -> tuple[int, ...]:
         """The register that holds the value; where tied, one with a copy of it."""
         return (program.copied(value) if self.tied else program.vector_register(value),)
 
@@ -104,7 +104,7 @@ class StructureParameter(Parameter):
             raise TypeError(f"{intrinsic} takes {self.type} as argument {position}, not {given}")
         return value
 
-    def place(self, program: Recorder, value: StructureValue) -> tuple[int, ...]:
+    def place(self, program: OpenProgram, value: StructureValue) -> tuple[int, ...]:
         """The registers that hold the vectors, or copies of them where those do not follow each other."""
         held = tuple(program.vector_register(vector) for vector in value.val)
         if not self.tied and program.follow(held):
@@ -131,12 +131,12 @@ class NumberParameter(Parameter):
         """The bits that stand for the number.  Raises TypeError for no number, ValueError for one out of range."""
         return self.element.bits_of(value, f"argument {position} of {intrinsic}")
 
-    def _general(self, program: Recorder, bits: int) -> int:
+    def _general(self, program: OpenProgram, bits: int) -> int:
         """A fresh general register with an integer in two's complement, at least 32 bits wide."""
         number: int = self.element.number(bits)
         return program.registers.new_general(number % (1 << max(self.element.bits, 32)))
 
-    def _vector(self, program: Recorder, bits: int, filled: Pattern | None) -> int:
+    def _vector(self, program: OpenProgram, bits: int, filled: Pattern | None) -> int:
         """A fresh vector register: a float comes in through it, an integer from a general register by `filled`."""
         if filled is None:
             return program.registers.new_vector(bits)
@@ -149,7 +149,7 @@ class NumberParameter(Parameter):
 class ScalarParameter(NumberParameter):
     """A number, in a general register."""
 
-    def place(self, program: Recorder, value: int) -> tuple[int, ...]:
+    def place(self, program: OpenProgram, value: int) -> tuple[int, ...]:
         """The general register that holds the number."""
         return (self._general(program, value),)
 
@@ -164,7 +164,7 @@ class VectorScalarParameter(NumberParameter):
 
     tied: bool = False
 
-    def place(self, program: Recorder, value: int) -> tuple[int, ...]:
+    def place(self, program: OpenProgram, value: int) -> tuple[int, ...]:
         """The vector register that holds the number; an integer gets there by an FMOV that is recorded too."""
         moved = None if self.element.is_float else _moved(self.element.bits == 64)
         return (self._vector(program, value, moved),)
@@ -185,7 +185,7 @@ class BroadcastParameter(NumberParameter):
 
     type: VectorType
 
-    def place(self, program: Recorder, value: int) -> tuple[int, ...]:
+    def place(self, program: OpenProgram, value: int) -> tuple[int, ...]:
         """The vector register that holds the number; an integer gets there by a DUP that is recorded too."""
         filled = None if self.element.is_float else _broadcast(self.type)
         return (self._vector(program, value, filled),)
@@ -238,7 +238,7 @@ class LiteralParameter(Parameter):
         """`low`."""
         return self.low
 
-    def place(self, program: Recorder, value: int) -> tuple[int, ...]:
+    def place(self, program: OpenProgram, value: int) -> tuple[int, ...]:
         """No register."""
         return ()
 
@@ -260,7 +260,7 @@ class AddressParameter(Parameter):
         return f"{self.dtype}_t *"
 
     def checked(self, value: Any, intrinsic: str, position: int) -> ElementPointer:
-        """The pointer.  Raises TypeError for anything but a `ElementPointer` to this dtype."""
+        """The pointer.  Raises TypeError for anything but an `ElementPointer` to this dtype."""
         if not isinstance(value, ElementPointer):
             raise TypeError(f"{intrinsic} takes an ElementPointer as argument {position}, not {type(value).__name__}")
         if value.dtype != self.dtype:
@@ -271,7 +271,7 @@ class AddressParameter(Parameter):
         """The offset in bytes from the address register, 0 where the instruction cannot have it."""
         return value.offset(self.size)
 
-    def place(self, program: Recorder, value: ElementPointer) -> tuple[int, ...]:
+    def place(self, program: OpenProgram, value: ElementPointer) -> tuple[int, ...]:
         """The general register that holds the address less the offset."""
         return (program.address_register(value, self.size),)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from isa.acle.elements import ElementType
-from isa.acle.recorder import Recorder
+from isa.acle.program import OpenProgram
 from isa.acle.register_text import GeneralText, ListText, ScalarText, VectorText
 from isa.acle.values import StructureType, StructureValue, VectorType, VectorValue
 from isa.lane import Place
@@ -27,11 +27,11 @@ class IntrinsicResult(ABC):
         return 1
 
     @abstractmethod
-    def destination(self, program: Recorder) -> tuple[int, ...]:
+    def destination(self, program: OpenProgram) -> tuple[int, ...]:
         """Fresh registers for it."""
 
     @abstractmethod
-    def value(self, program: Recorder, registers: tuple[int, ...]) -> Any:
+    def value(self, program: OpenProgram, registers: tuple[int, ...]) -> Any:
         """What the destination holds."""
 
     @abstractmethod
@@ -50,11 +50,11 @@ class VectorResult(IntrinsicResult):
         """`int32x4_t`."""
         return str(self.type)
 
-    def destination(self, program: Recorder) -> tuple[int, ...]:
+    def destination(self, program: OpenProgram) -> tuple[int, ...]:
         """A fresh vector register."""
         return (program.registers.new_vector(),)
 
-    def value(self, program: Recorder, registers: tuple[int, ...]) -> VectorValue:
+    def value(self, program: OpenProgram, registers: tuple[int, ...]) -> VectorValue:
         """The low 64 or all 128 bits of the register."""
         return program.value(self.type, registers[0])
 
@@ -79,11 +79,11 @@ class StructureResult(IntrinsicResult):
         """One register for each vector."""
         return self.type.count
 
-    def destination(self, program: Recorder) -> tuple[int, ...]:
+    def destination(self, program: OpenProgram) -> tuple[int, ...]:
         """Fresh vector registers that follow each other."""
         return tuple(program.registers.new_vector() for _ in range(self.type.count))
 
-    def value(self, program: Recorder, registers: tuple[int, ...]) -> StructureValue:
+    def value(self, program: OpenProgram, registers: tuple[int, ...]) -> StructureValue:
         """The vectors in the registers."""
         return StructureValue(self.type, tuple(program.value(self.type.vector, register) for register in registers))
 
@@ -107,11 +107,11 @@ class NumberResult(IntrinsicResult):
 class GeneralResult(NumberResult):
     """A number, from a general register."""
 
-    def destination(self, program: Recorder) -> tuple[int, ...]:
+    def destination(self, program: OpenProgram) -> tuple[int, ...]:
         """A fresh general register."""
         return (program.registers.new_general(),)
 
-    def value(self, program: Recorder, registers: tuple[int, ...]) -> Any:
+    def value(self, program: OpenProgram, registers: tuple[int, ...]) -> Any:
         """The low bits of the register as a number of the element type."""
         return self.element.number(program.registers.read(Place("x", registers[0])))
 
@@ -123,11 +123,11 @@ class GeneralResult(NumberResult):
 class ElementResult(NumberResult):
     """A number, from the lowest element of a vector register."""
 
-    def destination(self, program: Recorder) -> tuple[int, ...]:
+    def destination(self, program: OpenProgram) -> tuple[int, ...]:
         """A fresh vector register."""
         return (program.registers.new_vector(),)
 
-    def value(self, program: Recorder, registers: tuple[int, ...]) -> Any:
+    def value(self, program: OpenProgram, registers: tuple[int, ...]) -> Any:
         """The lowest element of the register."""
         return self.element.number(program.registers.vector(registers[0]))
 
@@ -150,11 +150,11 @@ class NoResult(IntrinsicResult):
         """No register."""
         return 0
 
-    def destination(self, program: Recorder) -> tuple[int, ...]:
+    def destination(self, program: OpenProgram) -> tuple[int, ...]:
         """No register."""
         return ()
 
-    def value(self, program: Recorder, registers: tuple[int, ...]) -> None:
+    def value(self, program: OpenProgram, registers: tuple[int, ...]) -> None:
         """None."""
 
     def text(self) -> str:

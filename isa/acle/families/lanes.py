@@ -11,30 +11,17 @@ _PAIRED = "{t.dd}, {1.first.dd}, {1.second.dd}"
 _PAIRED_2 = "{t.dd}, {2.first.dd}, {2.second.dd}"
 
 
-def _halves(number: int) -> Iterator[Rule]:
+def _of_halves(number: int) -> Iterator[Rule]:
     """VTBL and VTBX of a table of `number` 64-bit vectors, where instructions take 128-bit ones.
 
-    A lookup past a table gives 0: so does one in the zero upper half of its last register.
+    A lookup past a table gives 0: so does one in the zero upper half of its last register.  VTBX keeps these lanes:
+    masked where half of the last register is not its.
     """
-    for kinds, index in (("su", "T"), ("p", "TU")):
-        table = "T" if number == 1 else f"T*{number}"
-        yield Rule(
-            f"tbl{number}",
-            _TABLES[number][0],
-            f"T = {table}, {index}",
-            _TABLES[number][1],
-            form="d",
-            kinds=kinds,
-            widths=(8,),
-        )
-
-
-def _extensions(number: int) -> Iterator[Rule]:
-    """VTBX keeps the lanes of which the index is past the table: masked where half of the last register is not its."""
-    for kinds, index in (("su", "T"), ("p", "TU")):
-        table = "T" if number == 1 else f"T*{number}"
-        mnemonic, text = _EXTENSIONS[number]
-        yield Rule(f"tbx{number}", mnemonic, f"T = +T, {table}, {index}", text, form="d", kinds=kinds, widths=(8,))
+    table = "T" if number == 1 else f"T*{number}"
+    for op, old, (mnemonic, text) in (("tbl", "", _TABLES[number]), ("tbx", "+T, ", _EXTENSIONS[number])):
+        for kinds, index in (("su", "T"), ("p", "TU")):
+            signature = f"T = {old}{table}, {index}"
+            yield Rule(f"{op}{number}", mnemonic, signature, text, form="d", kinds=kinds, widths=(8,))
 
 
 _TABLES = {
@@ -99,5 +86,5 @@ RULES = (
     Rule("qtbx1", "tbx", "T = +T, TQ, TU", "{0}, {{{2.v}}}, {3}", kinds=INTEGERS),
     *(Rule(f"qtbl{n}", "tbl", f"T = TQ*{n}, TU", kinds=INTEGERS) for n in (2, 3, 4)),
     *(Rule(f"qtbx{n}", "tbx", f"T = +T, TQ*{n}, TU", "{0}, {2}, {3}", kinds=INTEGERS) for n in (2, 3, 4)),
-    *(rule for n in (1, 2, 3, 4) for rule in (*_halves(n), *_extensions(n))),
+    *(rule for n in (1, 2, 3, 4) for rule in _of_halves(n)),
 )  # fmt: skip
