@@ -1,1 +1,1 @@
-"""Evaluators of the same expressions: plain integers (the arbiter), generated Python."""
+"""Readers of the same expressions: plain integers (the arbiter), generated Python, numpy, C, terms of a solver."""

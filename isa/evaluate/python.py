@@ -70,7 +70,7 @@ def _on_host(writes: Writes) -> tuple[list[str], dict[str, object]]:
     except NotOnHost:
         return [], {}
     commits = [f"   {line}" for line in (*function.commits, "return")]
-    lines = [*source.lines, f"if {' and '.join(source.guards)}:", *(commits)]
+    lines = [*source.lines, f"if {' and '.join(source.guards)}:", *commits]
     return [f"if {APPLIES}:", " try:", *(f"  {line}" for line in lines), f" except {FAILS}: pass"], source.constants
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias, TypeGuard, assert_never
 
 from isa.evaluate.exact import Evaluation
 from isa.evaluate.source import is_bytes
-from isa.lane import Binary, Constant, Field, Floating, Int, Lane, Load, Pick, Place, Read, Saturate, head
+from isa.lane import Binary, Constant, Field, Floating, Int, Lane, Load, Operator, Pick, Place, Read, Saturate, head
 
 _TYPES = tuple((f"{letter}{bits // 8}", Int(bits, letter == "i")) for bits in (8, 16, 32, 64) for letter in "ui")
 _CARRIERS = tuple((name, kind.low, kind.high) for name, kind in _TYPES)
@@ -24,6 +24,17 @@ VIEWED = (8, 16, 32, 64)
 def carrier(low: int, high: int) -> str | None:
     """The smallest numpy integer type that holds the range (`u1` to `i8`: letter and bytes), None where none does."""
     return next((name for name, least, most in _CARRIERS if least <= low and high <= most), None)
+
+
+def needs_low_bits_only(operator: Operator) -> bool:
+    """Whether the low bits of the result need no more than as many low bits of the operands."""
+    match operator:
+        case "add" | "subtract" | "multiply" | "and" | "or" | "xor" | "shift_left":
+            return True
+        case "divide" | "shift_right" | "minimum" | "maximum" | "less" | "equal":
+            return False
+        case _:
+            assert_never(operator)
 
 
 def is_view(lane: Lane) -> TypeGuard[Field]:

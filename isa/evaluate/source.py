@@ -34,14 +34,15 @@ from isa.lane import (
 
 STRUCT_LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
 """The `struct` letter of a signed element of so many bits; the upper case one is unsigned."""
-_FLAG_FILES = {"nzcv": "F[0]", "fpsr": "F[1]", "fpcr": "F[2]", "monitor": "F[3]", "tpidr": "F[4]"}
+FLAG_TEXTS = {"nzcv": "F[0]", "fpsr": "F[1]", "fpcr": "F[2]", "monitor": "F[3]", "tpidr": "F[4]"}
+"""The text of the registers that lie in `F`."""
 
 
 def register_text(place: Place) -> str:
     """The Python text of a register that is not a vector register."""
     if place.file == "x":
         return f"X[r{place.index.number}]" if isinstance(place.index, Slot) else f"X[{place.index}]"
-    return {"sp": "X[31]", "pc": "pc", "zr": "_"}.get(place.file) or _FLAG_FILES[place.file]
+    return {"sp": "X[31]", "pc": "pc", "zr": "_"}.get(place.file) or FLAG_TEXTS[place.file]
 
 
 def offset_text(place: Place, byte: int = 0) -> str:

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from isa.evaluate.batch.arithmetic import Array
 from isa.evaluate.floating import compute
-from isa.evaluate.floating.formats import AHP, DN, FZ, FZ16, IXC
+from isa.evaluate.floating.formats import IXC, MODES
 from isa.evaluate.rolling import carrier
 from isa.floating import F16, F32, F64, Float, FloatOperation
 from isa.lane import Int
 
-_MODES = AHP | DN | FZ | FZ16 | 3 << 22
 _TYPES = {F16: "f2", F32: "f4", F64: "f8"}
 Reals = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -33,7 +32,7 @@ def computed(operation: FloatOperation, operands: tuple[Array, ...], fpcr: Array
     to = Int(operation.to.bits, False) if isinstance(operation.to, Float) else operation.to
     result = np.zeros(operands[0].shape, carrier(to.low, to.high))
     left = np.ones(result.shape, bool)
-    usual = (fpsr & IXC != 0) & (fpcr & _MODES == 0)
+    usual = (fpsr & IXC != 0) & (fpcr & MODES == 0)
     if usual.any():
         on_host = _on_host(operation, operands)
         if on_host is not None:

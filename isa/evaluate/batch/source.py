@@ -13,7 +13,8 @@ from typing import assert_never
 
 from isa.evaluate.batch import arithmetic
 from isa.evaluate.batch.floating import computed
-from isa.evaluate.rolling import VIEWED, Rolled, Values, View, carrier
+from isa.evaluate.rolling import VIEWED, Rolled, Values, View, carrier, needs_low_bits_only
+from isa.evaluate.source import FLAG_TEXTS
 from isa.lane import (
     Binary,
     Constant,
@@ -30,7 +31,6 @@ from isa.lane import (
     Slot,
 )
 
-_FLAGS = {"nzcv": "F[0]", "fpsr": "F[1]", "fpcr": "F[2]", "monitor": "F[3]", "tpidr": "F[4]"}
 _MASK = (1 << 64) - 1
 
 
@@ -67,23 +67,12 @@ def _template(operator: Operator) -> str:
             assert_never(operator)
 
 
-def _needs_low_bits_only(operator: Operator) -> bool:
-    """Whether the low 64 bits of the result need no more than the low 64 bits of the operands."""
-    match operator:
-        case "add" | "subtract" | "multiply" | "and" | "or" | "xor" | "shift_left":
-            return True
-        case "divide" | "shift_right" | "minimum" | "maximum" | "less" | "equal":
-            return False
-        case _:
-            assert_never(operator)
-
-
 def register_text(place: Place) -> str:
     """The Python text of a register."""
     number = f"r{place.index.number}" if isinstance(place.index, Slot) else str(place.index)
     if place.file in ("v", "x"):
         return f"{place.file.upper()}[{number}]"
-    return {"sp": "X[31]", "pc": "S.pc"}.get(place.file) or _FLAGS[place.file]
+    return {"sp": "X[31]", "pc": "S.pc"}.get(place.file) or FLAG_TEXTS[place.file]
 
 
 def _number(value: int) -> str:
@@ -207,7 +196,7 @@ class Source:
     def _is_ring(self, node: Rolled) -> bool:
         if node.carrier is not None or isinstance(node.node, Values):
             return True
-        is_low = isinstance(node.node, Binary) and _needs_low_bits_only(node.node.operator)
+        is_low = isinstance(node.node, Binary) and needs_low_bits_only(node.node.operator)
         return is_low and all(self._is_ring(arg) for arg in node.args)
 
     def _ring(self, node: Rolled, width: int) -> str:
@@ -222,9 +211,8 @@ class Source:
 
     def _saturate(self, node: Rolled, element: Int) -> str:
         value = self.value(node.args[0])
-        text, note = self.name(f"saturated({value}, {element.low}, {element.high}, {node.carrier!r})"), ""
-        note = self.name(f"{text}[1]")
-        self.notes.append(note)
+        text = self.name(f"saturated({value}, {element.low}, {element.high}, {node.carrier!r})")
+        self.notes.append(self.name(f"{text}[1]"))
         return f"{text}[0]"
 
     def _pick(self, node: Rolled) -> str:

@@ -25,7 +25,7 @@ from isa.evaluate.rolling import Rolled, Roller
 from isa.lane import Int, Lane, Memory, Place, Read, Write
 from isa.semantics.elementwise import Writes
 
-__all__ = ["PRELUDE", "NotInC", "expression", "instruction"]
+__all__ = ["PRELUDE", "NotInC", "accesses", "expression", "instruction"]
 
 PRELUDE = (
     """\
@@ -81,6 +81,11 @@ def instruction(function_name: str, writes: Writes, register_count: int, title: 
     function = _Function(writes, "aligned_bytes" if aligned else "bytes")
     lines = [f"/* {title} */", f"static int {function_name}(State *S, Memory *M{parameters}) {{"]
     return "\n".join([*lines, *(f"  {line}" for line in (*function.lines, "return 0;")), "}", ""])
+
+
+def accesses(text: str) -> int:
+    """How many accesses to memory the text of an `instruction` has, each with a number of its own below that."""
+    return text.count("load_") + text.count("store_")
 
 
 def expression(function_name: str, lane: Lane, operands: Sequence[Int]) -> str:

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import assert_never
 
 from isa.evaluate.c.types import SIZES, NotInC, cast, literal, name, smallest, type_of, unsigned, unsigned_literal
-from isa.evaluate.rolling import Rolled, Values, View
+from isa.evaluate.rolling import Rolled, Values, View, needs_low_bits_only
 from isa.lane import (
     Binary,
     Constant,
@@ -35,37 +35,23 @@ from isa.lane import (
 )
 
 
-def index_text(place: Place) -> str:
-    """The number of a register: `r0` for an open one."""
-    return f"r{place.index.number}" if isinstance(place.index, Slot) else str(place.index)
-
-
 def register_text(place: Place) -> str:
     """Where `State` has a register: vector registers and the monitor as 16 bytes."""
     if place.file in ("v", "x"):
-        return f"S->{place.file}[{index_text(place)}]"
+        number = f"r{place.index.number}" if isinstance(place.index, Slot) else str(place.index)
+        return f"S->{place.file}[{number}]"
     return "S->x[31]" if place.file == "sp" else f"S->{place.file}"
 
 
-def needs_low_bits_only(operator: Operator) -> bool:
-    """Whether the low bits of the result need no more than as many low bits of the operands."""
-    match operator:
-        case "add" | "subtract" | "multiply" | "and" | "or" | "xor" | "shift_left":
-            return True
-        case "divide" | "shift_right" | "minimum" | "maximum" | "less" | "equal":
-            return False
-        case _:
-            assert_never(operator)
-
-
-def _is_modular(node: Rolled, bits: int) -> bool:
+def is_modular(node: Rolled, bits: int) -> bool:
     """Whether a node does not fit a type of so many bits, but its low bits can be computed in it, unsigned."""
     kind = smallest(node.low, node.high)
     wider = kind is None or kind.bits > bits
     return wider and isinstance(node.node, Binary) and needs_low_bits_only(node.node.operator)
 
 
-def _kind(node: Rolled) -> Int:
+def kind_of(node: Rolled) -> Int:
+    """The smallest type that holds the range of a node.  Raises NotInC."""
     return type_of(node.low, node.high)
 
 
@@ -144,12 +130,12 @@ class Source:
             case Values(numbers):
                 return f"{self._constants(numbers)}[i]"
             case View(numbers, element):
-                return cast(self.view(node.args[0], numbers, element), element, _kind(node))
-        return self.known(node) or self.named(node, node, name(_kind(node)), self._compute(node))
+                return cast(self.view(node.args[0], numbers, element), element, kind_of(node))
+        return self.known(node) or self.named(node, node, name(kind_of(node)), self._compute(node))
 
     def operand(self, node: Rolled, kind: Int) -> str:
         """A node as a number of a type that holds it."""
-        return self.value(node) if node.number is not None else cast(self.value(node), _kind(node), kind)
+        return self.value(node) if node.number is not None else cast(self.value(node), kind_of(node), kind)
 
     def low_bits(self, node: Rolled, bits: int) -> str:
         """The lowest bits of a node, as an unsigned number."""
@@ -163,22 +149,22 @@ class Source:
 
     def _as_unsigned(self, node: Rolled, bits: int) -> str:
         """A node modulo a power of two that has at least so many bits."""
-        kind = _kind(node)
+        kind = kind_of(node)
         return cast(self.value(node), kind, unsigned(max(kind.bits, type_of(0, (1 << bits) - 1).bits)))
 
     def _wrapped(self, node: Rolled, bits: int) -> tuple[str, Int]:
         """A number that has at least as many low bits in common with a node, and its type."""
         ring = max(bits, 32)
-        if _is_modular(node, ring):
+        if is_modular(node, ring):
             return self._ring(node, ring), unsigned(ring)
-        return self.value(node), _kind(node)
+        return self.value(node), kind_of(node)
 
     def _ring(self, node: Rolled, bits: int) -> str:
         """A node modulo a power of two."""
         if node.number is not None:
             return unsigned_literal(node.number & (1 << bits) - 1, bits)
-        if not _is_modular(node, bits):
-            return cast(self.value(node), _kind(node), unsigned(bits))
+        if not is_modular(node, bits):
+            return cast(self.value(node), kind_of(node), unsigned(bits))
         key = (node, bits)
         known = self.known(key)
         if known is not None:
@@ -238,7 +224,7 @@ class Source:
         assert isinstance(node.node, Load)
         key = ("bytes", node)
         if key not in self._names:
-            at, size = cast(self.value(node.args[0]), _kind(node.args[0]), unsigned(64)), node.node.size
+            at, size = cast(self.value(node.args[0]), kind_of(node.args[0]), unsigned(64)), node.node.size
             self._names[key] = loaded = self.new("m")
             allowed = f"load_{self._accessed}(M, {self.next_access()}, {at}, {loaded}, {size})"
             self.lines += [f"uint8_t {loaded}[{size}];", f"if (!{allowed}) return 1;"]
@@ -264,7 +250,7 @@ class Source:
     def _field(self, source: Rolled, lsb: int, element: Int) -> str:
         if element.bits in SIZES and lsb == 0:
             return cast(*self._wrapped(source, element.bits), element)
-        kind = _kind(source)
+        kind = kind_of(source)
         shifted = f"({_shifted_right(self.value(source), kind, lsb)})" if lsb else self.value(source)
         if element.bits in SIZES:
             return f"({name(element)}){shifted}"
@@ -282,14 +268,14 @@ class Source:
             text = f"{value} < {literal(element.low)} ? {literal(element.low)} : {text}"
         if operand.high > element.high:
             text = f"{value} > {literal(element.high)} ? {literal(element.high)} : {text}"
-        clamped = self.named(("clamped", node), operand, name(_kind(operand)), text)
+        clamped = self.named(("clamped", node), operand, name(kind_of(operand)), text)
         self.saturates = True
         self.append(operand, f"saturated |= {clamped} != {value};")
-        return cast(clamped, _kind(operand), _kind(node))
+        return cast(clamped, kind_of(operand), kind_of(node))
 
     def _pick(self, node: Rolled) -> str:
         index, *items, otherwise = node.args
-        kind, at = _kind(node), self.value(index)
+        kind, at = kind_of(node), self.value(index)
         if len(items) == 1 and index.low >= 0 and index.high <= 1:
             return f"{at} ? {self.operand(otherwise, kind)} : {self.operand(items[0], kind)}"
         choices, width = self.new("c"), max(item.width for item in items)
@@ -307,14 +293,14 @@ class Source:
         a, b = node.args
         match operator:
             case "add" | "subtract" | "multiply" | "and" | "or" | "xor":
-                return self._infix(operator, a, b, _common(a, b, node))
+                return self._infix(operator, a, b, common_kind(a, b, node))
             case "less" | "equal":
-                return self._infix(operator, a, b, _common(a, b))
+                return self._infix(operator, a, b, common_kind(a, b))
             case "minimum" | "maximum":
-                kind = _common(a, b, node)
+                kind = common_kind(a, b, node)
                 return f"{self._infix(operator, a, b, kind)} ? {self.operand(a, kind)} : {self.operand(b, kind)}"
             case "shift_left":
-                kind = _common(a, node)
+                kind = common_kind(a, node)
                 return f"({name(kind)})({self._ring(a, max(kind.bits, 32))} << {self.value(b)})"
             case "shift_right":
                 return self._shift_right(a, b)
@@ -338,12 +324,12 @@ class Source:
     def _divide(self, node: Rolled, a: Rolled, b: Rolled) -> str:
         """The quotient of the magnitudes, with its sign; 0 where the divisor is 0."""
         if a.low >= 0 and b.low >= 0:
-            kind = _common(a, b)
+            kind = common_kind(a, b)
             return f"{self.value(b)} == 0 ? 0 : {self._infix('divide', a, b, kind)}"
         width = max(32, type_of(0, max(abs(n) for lane in (a, b) for n in (lane.low, lane.high))).bits)
         x, y = (self._magnitude(each, node, unsigned(width)) for each in (a, b))
         text = self.named(("quotient", node), node, name(unsigned(width)), f"{y} == 0 ? 0 : {x} / {y}")
-        quotient = f"({name(_kind(node))}){text}"
+        quotient = f"({name(kind_of(node))}){text}"
         return f"({self.value(a)} < 0) != ({self.value(b)} < 0) ? -{quotient} : {quotient}"
 
     def _magnitude(self, node: Rolled, of: Rolled, kind: Int) -> str:
@@ -357,8 +343,8 @@ def _shifted_right(text: str, kind: Int, count: int) -> str:
     return f"{text} >> {min(count, kind.bits - 1)}"
 
 
-def _common(*nodes: Rolled) -> Int:
-    """The smallest type that holds the ranges of all nodes."""
+def common_kind(*nodes: Rolled) -> Int:
+    """The smallest type that holds the ranges of all nodes.  Raises NotInC."""
     return type_of(min(node.low for node in nodes), max(node.high for node in nodes))
 
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import assert_never
 
-from isa.evaluate.c.source import Source, needs_low_bits_only, sign
+from isa.evaluate.c.source import Source, common_kind, is_modular, kind_of, sign
 from isa.evaluate.c.types import NotInC, literal, name, smallest, type_of, unsigned
-from isa.evaluate.rolling import Rolled, Values, View
+from isa.evaluate.rolling import Rolled, Values, View, needs_low_bits_only
 from isa.lane import Binary, Constant, Field, Floating, Int, Load, Operator, Pick, Read, Saturate
 
 ELEMENTS = (8, 16, 32, 64)
@@ -80,7 +80,7 @@ def _has_operation(node: Rolled) -> bool:
         case View(_, element):
             return element.bits in ELEMENTS
         case Field(_, lsb, element):
-            modular = lsb == 0 and element.bits in ELEMENTS and _is_modular(node.args[0], element.bits)
+            modular = lsb == 0 and element.bits in ELEMENTS and is_modular(node.args[0], element.bits)
             return modular or (_fits(node.args[0]) and element.bits <= ELEMENTS[-1])
         case Saturate():
             return _fits(node.args[0])
@@ -104,16 +104,16 @@ class LaneVectors:
 
     def low_bits(self, node: Rolled, bits: int) -> str:
         """The name of a vector of unsigned elements: the lowest bits, 8 to 64 of them, of a node that `is_vector`."""
-        if _is_modular(node, bits):
+        if is_modular(node, bits):
             return self._ring(node, bits)
         return self._named(
-            unsigned(bits), node.width, _converted(self._value(node), _kind(node), unsigned(bits), node.width)
+            unsigned(bits), node.width, _converted(self._value(node), kind_of(node), unsigned(bits), node.width)
         )
 
     def _value(self, node: Rolled) -> str:
         """The name of a vector of the smallest type that holds the range of a node."""
         if node not in self._names:
-            self._names[node] = self._named(_kind(node), node.width, self._compute(node))
+            self._names[node] = self._named(kind_of(node), node.width, self._compute(node))
         return self._names[node]
 
     def _named(self, kind: Int, width: int, text: str) -> str:
@@ -127,10 +127,10 @@ class LaneVectors:
         """A node as a vector of a type that holds it."""
         if node.width == 1:
             return _same_in_all(self._source.value(node), kind, width)
-        return _converted(self._value(node), _kind(node), kind, width)
+        return _converted(self._value(node), kind_of(node), kind, width)
 
     def _compute(self, node: Rolled) -> str:
-        kind, width = _kind(node), node.width
+        kind, width = kind_of(node), node.width
         match node.node:
             case Values(numbers):
                 return f"{{{', '.join(map(literal, numbers))}}}"
@@ -181,9 +181,9 @@ class LaneVectors:
 
     def _field(self, source: Rolled, lsb: int, element: Int) -> str:
         width, sized = source.width, element.bits in ELEMENTS
-        if lsb == 0 and sized and _is_modular(source, element.bits):
+        if lsb == 0 and sized and is_modular(source, element.bits):
             return _converted(self._ring(source, element.bits), unsigned(element.bits), element, width)
-        kind = _kind(source)
+        kind = kind_of(source)
         if lsb == 0 and sized:
             return _converted(self._value(source), kind, element, width)
         wide = Int(max(kind.bits, type_of(0, (1 << element.bits) - 1).bits), kind.signed)
@@ -201,7 +201,7 @@ class LaneVectors:
 
     def _saturate(self, node: Rolled, element: Int) -> str:
         operand, width = node.args[0], node.width
-        kind, value = _kind(operand), self._operand(operand, _kind(operand), width)
+        kind, value = kind_of(operand), self._operand(operand, kind_of(operand), width)
         clamped = value
         if operand.low < element.low:
             edge = _same_in_all(literal(element.low), kind, width)
@@ -211,32 +211,32 @@ class LaneVectors:
             clamped = self._named(kind, width, self._choice(f"{clamped} > {edge}", edge, clamped, kind, width))
         self._source.saturates = True
         self._source.lines.append(f"saturated |= ANY({clamped} != {value});")
-        return _converted(clamped, kind, _kind(node), width)
+        return _converted(clamped, kind, kind_of(node), width)
 
     def _binary(self, node: Rolled, operator: Operator) -> str:
         a, b = node.args
         width = node.width
         match operator:
             case "add" | "subtract" | "multiply" | "and" | "or" | "xor":
-                kind = _common(a, b, node)
+                kind = common_kind(a, b, node)
                 text = f"{self._operand(a, kind, width)} {sign(operator)} {self._operand(b, kind, width)}"
-                return _converted(f"({text})", kind, _kind(node), width)
+                return _converted(f"({text})", kind, kind_of(node), width)
             case "less" | "equal":
-                kind = _common(a, b)
+                kind = common_kind(a, b)
                 text = f"{self._operand(a, kind, width)} {sign(operator)} {self._operand(b, kind, width)}"
                 truth = Int(kind.bits, True)
-                return _converted(f"(-(({_type(truth, width)})({text})))", truth, _kind(node), width)
+                return _converted(f"(-(({_type(truth, width)})({text})))", truth, kind_of(node), width)
             case "minimum" | "maximum":
-                kind = _common(a, b, node)
+                kind = common_kind(a, b, node)
                 x, y = (self._named(kind, width, self._operand(each, kind, width)) for each in (a, b))
                 chosen = self._named(kind, width, self._choice(f"{x} {sign(operator)} {y}", x, y, kind, width))
-                return _converted(chosen, kind, _kind(node), width)
+                return _converted(chosen, kind, kind_of(node), width)
             case "shift_left":
-                kind = _common(a, node)
+                kind = common_kind(a, node)
                 bits = unsigned(kind.bits)
                 x = _converted(self._operand(a, kind, width), kind, bits, width)
                 shifted = f"({x} << {self._operand(b, bits, width)})"
-                return _converted(_converted(shifted, bits, kind, width), kind, _kind(node), width)
+                return _converted(_converted(shifted, bits, kind, width), kind, kind_of(node), width)
             case "shift_right":
                 return self._shift_right(node, a, b)
             case "divide":
@@ -246,25 +246,25 @@ class LaneVectors:
 
     def _shift_right(self, node: Rolled, a: Rolled, b: Rolled) -> str:
         """Counts past the width of the type leave the sign."""
-        kind, width = _kind(a), node.width
+        kind, width = kind_of(a), node.width
         x = self._operand(a, kind, width)
         if b.number is not None:
-            return _converted(f"({_shifted_right(x, kind, b.number, width)})", kind, _kind(node), width)
+            return _converted(f"({_shifted_right(x, kind, b.number, width)})", kind, kind_of(node), width)
         if b.high < kind.bits:
-            return _converted(f"({x} >> {self._operand(b, kind, width)})", kind, _kind(node), width)
-        counts = _common(b)
+            return _converted(f"({x} >> {self._operand(b, kind, width)})", kind, kind_of(node), width)
+        counts = common_kind(b)
         count, last = self._operand(b, counts, width), _same_in_all(str(kind.bits - 1), counts, width)
         inside = self._named(Int(counts.bits, True), width, f"{count} <= {last}")
         within = self._named(counts, width, self._choice(inside, count, last, counts, width))
         shifted = f"({x} >> {_converted(within, counts, kind, width)})"
         if not kind.signed:
             shifted = f"({shifted} & {_converted(inside, Int(counts.bits, True), kind, width)})"
-        return _converted(shifted, kind, _kind(node), width)
+        return _converted(shifted, kind, kind_of(node), width)
 
     def _ring(self, node: Rolled, bits: int) -> str:
         """A node modulo a power of two, as a vector of unsigned elements."""
         kind, width = unsigned(bits), node.width
-        if node.width == 1 or not _is_modular(node, bits):
+        if node.width == 1 or not is_modular(node, bits):
             raise AssertionError(node)
         key = (node, bits)
         if key not in self._names:
@@ -282,7 +282,7 @@ class LaneVectors:
         """Modulo a power of two: counts past the width of the type leave nothing."""
         if b.high < kind.bits:
             return f"{x} << {self._operand(b, kind, width)}"
-        counts = _common(b)
+        counts = common_kind(b)
         count, last = self._operand(b, counts, width), _same_in_all(str(kind.bits - 1), counts, width)
         inside = self._named(Int(counts.bits, True), width, f"{count} <= {last}")
         within = self._named(counts, width, self._choice(inside, count, last, counts, width))
@@ -291,27 +291,11 @@ class LaneVectors:
 
     def _ring_operand(self, node: Rolled, bits: int, width: int) -> str:
         kind = unsigned(bits)
-        if node.width > 1 and _is_modular(node, bits):
+        if node.width > 1 and is_modular(node, bits):
             return self._ring(node, bits)
         if node.width > 1:
-            return _converted(self._value(node), _kind(node), kind, width)
+            return _converted(self._value(node), kind_of(node), kind, width)
         return _same_in_all(self._source.low_bits(node, bits), kind, width)
-
-
-def _kind(node: Rolled) -> Int:
-    return type_of(node.low, node.high)
-
-
-def _common(*nodes: Rolled) -> Int:
-    """The smallest type that holds the ranges of all nodes."""
-    return type_of(min(node.low for node in nodes), max(node.high for node in nodes))
-
-
-def _is_modular(node: Rolled, bits: int) -> bool:
-    """Whether the low bits of a node can be computed in an unsigned type that does not hold the node."""
-    kind = smallest(node.low, node.high)
-    wider = kind is None or kind.bits > bits
-    return node.width > 1 and wider and isinstance(node.node, Binary) and needs_low_bits_only(node.node.operator)
 
 
 def _type(kind: Int, width: int) -> str:

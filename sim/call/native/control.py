@@ -17,7 +17,7 @@ State = c_uint8 * calcsize(STATE)
 
 
 class Stop(IntEnum):
-    """Stop the driver stopped."""
+    """Why the driver stopped."""
 
     GOES_ON = 0
     BUDGET = 1

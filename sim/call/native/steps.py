@@ -43,7 +43,7 @@ class StepFunction:
 
 
 def left_to_python(instruction: Instruction) -> str:
-    """Stop an instruction has no step, whatever C has; "" where it may have one."""
+    """Why an instruction has no step, whatever C has; "" where it may have one."""
     if cannot_verify(instruction.form):
         return UNVERIFIED
     if must_be_aligned(instruction) or any(place.file == "monitor" for place in instruction.places_written):
@@ -164,7 +164,7 @@ def steps_text(instructions: Sequence[Instruction]) -> str:
         head = f"static int step{number}(State *S, Memory *M, const uint8_t *r)"
         functions += [text, f"{head} {{ (void)r; return {made}(S, M{registers}); }}", ""]
         names.append(f"step{number}")
-        described.append(text.count("load_") + text.count("store_"))
+        described.append(c.accesses(text))
     ends = [
         f"const char *const description = {json.dumps(json.dumps(described))};",
         f"const Step steps[] = {{{', '.join(names)}}};",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import addressof, c_char, create_string_buffer
+from ctypes import addressof, create_string_buffer
 from struct import pack
 
 from sim.machine.memory import Memory, Region
@@ -27,7 +27,7 @@ class NativeMemory:
             return
         self._known = regions
         rows = [
-            pack("<5Q", region.start, region.end - region.start, _host(region), *_allows(region)) for region in regions
+            pack("<5Q", region.start, region.end - region.start, region.host, *_allows(region)) for region in regions
         ]
         self._table = create_string_buffer(b"".join(rows))
         self._head = create_string_buffer(pack("<3Q", len(regions), addressof(self._table), 0))
@@ -36,11 +36,6 @@ class NativeMemory:
     def sites(self, count: int) -> bytes:
         """So many accesses that know no region yet."""
         return pack(SITE, 0, 0, 0, addressof(self._head)) * count
-
-
-def _host(region: Region) -> int:
-    """Where on this computer the bytes of a region begin."""
-    return addressof(c_char.from_buffer(region.buffer))
 
 
 def _allows(region: Region) -> tuple[bool, bool]:

@@ -84,7 +84,7 @@ def sequence_text(patterns: Sequence[Pattern]) -> str:
         in_c.append(number)
         registers = "".join(f", r[{slot + 1}]" for slot in range(count))
         cases.append(f"    case {number}: if (!f{number}(S, M + {sites}{registers})) next += {count + 1}; break;")
-        sites += text.count("load_") + text.count("store_")
+        sites += c.accesses(text)
     described = json.dumps(json.dumps({"in_c": in_c, "sites": sites}))
     prelude = c.PRELUDE.replace(_FIXED, _OPEN)
     run = _RUN % {"qc": QC, "cases": "\n".join(cases)}

@@ -205,8 +205,7 @@ class _Unit:
                 self._functions[pattern] = str(reason)
             else:
                 self._texts.append(text)
-                accesses = text.count("load_") + text.count("store_")
-                self._functions[pattern] = _Function(made, accesses, "return 2;" in text)
+                self._functions[pattern] = _Function(made, c.accesses(text), "return 2;" in text)
         return self._functions[pattern]
 
     def _cut(self, leaders: frozenset[int]) -> Iterator[list[int]]:
