@@ -13,6 +13,7 @@ from isa.decode import decode
 from isa.encodings import plain_words
 from isa.errors import LanewiseError
 from isa.instruction import Form, Instruction
+from isa.parse import REGISTER
 from isa.rows import TABLE
 from isa.table import UnknownInstruction
 from isa.text.statements import Statement, statements
@@ -61,12 +62,19 @@ def forms_called(name: str) -> list[Form]:
 
 
 def instruction_of(text: str) -> Instruction | None:
-    """The instruction with this assembly text, such as `sqadd v0.4s, v1.4s, v2.4s`; None where the table has none."""
+    """The instruction with this assembly text, such as `sqadd v0.4s, v1.4s, v2.4s`; None where the table has none.
+
+    Registers are there, but whether an immediate can be encoded is not asked, only that it has a meaning.
+    """
     mnemonic, _, operands = " ".join(text.lower().split()).partition(" ")
     try:
-        return TABLE.instruction(mnemonic, re.sub(r"\s*,\s*", ", ", operands))
-    except (UnknownInstruction, ValueError):
+        if any(int(number) > (30 if letter in "xw" else 31) for letter, number in REGISTER.findall(operands)):
+            return None
+        found = TABLE.instruction(mnemonic, re.sub(r"\s*,\s*", ", ", operands))
+        found.pattern.writes(found.registers)
+    except (UnknownInstruction, ValueError, KeyError):
         return None
+    return found
 
 
 def _advice(name: str, forms: Iterable[Form], of: str = "") -> str:
@@ -104,7 +112,7 @@ def example(form: Form) -> Instruction | None:
 
 
 def alike(forms: Sequence[Form]) -> Iterator[AlikeForms]:
-    """The forms grouped by what they do; a group shows its form of `.4s`, else its last one.
+    """The forms grouped by what they do; a group shows its form of `.4s`, which readers know best, else its last one.
 
     A form of which no word is recorded is left out.
     """
@@ -114,13 +122,8 @@ def alike(forms: Sequence[Form]) -> Iterator[AlikeForms]:
         if instruction is not None:
             groups.setdefault(_kind(statements(instruction)), []).append((form, instruction))
     for members in groups.values():
-        shown = next((member for member in members if form_is_common(member[0])), members[-1])[1]
+        shown = next((each for form, each in members if form.shape.startswith(".4s")), members[-1][1])
         yield AlikeForms(shown, statements(shown), tuple(form for form, _ in members))
-
-
-def form_is_common(form: Form) -> bool:
-    """Whether its destination is `.4s`, the arrangement that readers know best."""
-    return form.shape.startswith(".4s")
 
 
 def _kind(lines: Iterable[Statement]) -> str:

@@ -30,6 +30,7 @@ from isa.operands import (
 )
 
 REGISTER = re.compile(r"\b([vqdshbxw])(\d+)\b")
+_BLANK = re.compile(r"\b([vqdshbxw])_")
 _VECTOR = re.compile(r"v_\.(\d+)([bhsdq])")
 _NUMBER = r"0x[0-9a-f]+|\d+"
 _ELEMENT = re.compile(rf"v_\.(\d*)([bhsd])\[({_NUMBER})\]")
@@ -59,11 +60,13 @@ def blank_registers(text: str) -> tuple[str, tuple[int, ...]]:
 def fill_registers(text: str, numbers: Sequence[int]) -> str:
     """The reverse of `blank_registers`."""
     order = iter(numbers)
-    return re.sub(r"\b([vqdshbxw])_", lambda match: f"{match[1]}{next(order)}", text)
+    return _BLANK.sub(lambda match: f"{match[1]}{next(order)}", text)
 
 
 def parse(text: str, registers: Sequence[Index]) -> tuple[Operand, ...]:
     """The operands of a pattern, with `registers` for its blanks in order.  Raises ParseError."""
+    if len(_BLANK.findall(text)) > len(registers):
+        raise ParseError("a register has no number")
     numbers = iter(registers)
     operands: list[Operand] = []
     for part in _split(text):

@@ -125,6 +125,10 @@ def test_the_text_reads_as_the_operation_of_arms_manual(text: str, expected: lis
     assert lines(text) == expected
 
 
+def test_a_move_to_itself_is_shown_where_it_clears_the_upper_half() -> None:
+    assert (lines("mov w0, w0"), lines("mov v0.s[1], v0.s[1]")) == (["w0 = w0"], [])
+
+
 def test_what_is_used_twice_has_a_name() -> None:
     total = S8.field(V1, 0) + S8.field(V2, 8)
     written = expression(S8.saturate(total) * total)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from isa.instruction import Instruction
-from isa.lane import Field, Int, Lane, Memory, Place, Read, Write
+from isa.instruction import Instruction, is_kept
+from isa.lane import Memory, Place, Write
 from isa.operands import ELEMENT_LETTERS
 from isa.text.expressions import expression, memory, place_name
 from isa.text.holes import filled, index, steps_of
@@ -34,8 +34,8 @@ def statements(instruction: Instruction) -> tuple[Statement, ...]:
 
 def _of_write(write: Write) -> Iterator[Statement]:
     lines = []  # for each lane the assignment and its definitions, a line each
-    for destination, lane in zip(_destinations(write), write.lanes, strict=True):
-        if not _keeps(destination, lane):
+    for number, (destination, lane) in enumerate(zip(_destinations(write), write.lanes, strict=True)):
+        if not _keeps(write, number):
             value = expression(lane)
             definitions = (f"{name} = {text}" for name, text in value.definitions)
             lines.append("\n".join([f"{destination} = {value.text}", *definitions]))
@@ -61,12 +61,9 @@ def _destinations(write: Write) -> list[str]:
     return [place_name(place, bits)]
 
 
-def _keeps(destination: str, lane: Lane) -> bool:
-    """Whether the lane is what the destination holds already."""
-    if not isinstance(lane, Field) or not isinstance(lane.operand, Read):
-        return False
-    unsigned = Int(lane.element.bits, False).field(lane.operand, lane.lsb)
-    return expression(unsigned).text == destination
+def _keeps(write: Write, number: int) -> bool:
+    """Whether the lane is what the destination holds already.  A write of w0 changes the rest of x0 all the same."""
+    return is_kept(write, number) and isinstance(write.place, Place) and write.place.file != "x"
 
 
 def _groups(lines: Sequence[str]) -> list[Sequence[str]]:
