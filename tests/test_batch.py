@@ -48,6 +48,12 @@ def test_loops_of_different_lengths_do_what_machines_do(assemble: Assemble) -> N
     assert together.run(until=CODE + 20) == ""
 
 
+def test_the_address_to_stop_at_has_64_bits_as_that_of_machines(assemble: Assemble) -> None:
+    together = counts_down(assemble)
+    together.start(CODE)
+    assert together.run(until=CODE + 20 - 2**64) == ""
+
+
 def test_members_that_parted_run_together_again(assemble: Assemble) -> None:
     together = counts_down(assemble)
     together.start(CODE)
