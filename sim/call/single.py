@@ -83,7 +83,7 @@ def read_arguments(signature: Signature, texts: Sequence[str]) -> tuple[Signatur
                 count = argument.lanes * argument.count
                 lanes = _array(argument.dtype, text) if text[:1] in "[@" else _numbers(argument.dtype, text, count)
                 value = np.reshape(lanes, argument.type.shape)
-        except (ValueError, TypeError, OverflowError) as error:
+        except (ValueError, TypeError, ArithmeticError) as error:
             raise ArgumentError(f"{text!r} is no value of the argument {argument.name!r}: {error}") from None
         values[argument.name] = value
         shaped.append(argument)
@@ -170,12 +170,11 @@ def _json(text: str) -> Any:
 
 
 def _of_json(dtype: str, value: Any) -> np.ndarray[Any, Any]:
-    """The array of that dtype that JSON lists, or a number, are.  Raises ValueError, TypeError, OverflowError."""
-    if np.dtype(dtype).kind != "f":
-        numbers = np.array(value, object)
-        if not all(type(number) in (int, bool) for number in numbers.ravel()):
-            raise ValueError(f"it must be integers for {dtype}, in lists of one length")
-    return np.array(value, dtype)
+    """The array of that dtype that JSON lists, or a number, are.  Raises ValueError, TypeError, ArithmeticError."""
+    kinds, noun = ((int, bool, float), "numbers") if np.dtype(dtype).kind == "f" else ((int, bool), "integers")
+    if not all(type(number) in kinds for number in np.array(value, object).ravel()):
+        raise ValueError(f"it must be {noun} for {dtype}, in lists of one length")
+    return _in_range(value, dtype)
 
 
 def _array(dtype: str, text: str) -> np.ndarray[Any, Any]:
@@ -203,7 +202,13 @@ def _numbers(dtype: str, text: str, count: int | None = None) -> np.ndarray[Any,
     if count is not None and len(parts) != count:
         raise ValueError(f"give {count} numbers, with commas")
     is_float = np.dtype(dtype).kind == "f"
-    return np.array([float(part) if is_float else int(part, 0) for part in parts], dtype)
+    return _in_range([float(part) if is_float else int(part, 0) for part in parts], dtype)
+
+
+def _in_range(numbers: Any, dtype: str) -> np.ndarray[Any, Any]:
+    """The array of these numbers.  Raises OverflowError, FloatingPointError for one that no finite number is near."""
+    with np.errstate(over="raise"):
+        return np.array(numbers, dtype)
 
 
 def _fields(struct: Struct, text: str) -> dict[str, Any]:
