@@ -227,3 +227,18 @@ def test_a_fault_that_no_small_change_repairs_is_said_to_be_unknown(text: str, t
     found = mismatch_of(text, prototype, lambda inputs: {"line": inputs["a"] * 7 + 1}, tmp_path, "O2", **domain)
     assert found.fault is not None
     assert (found.fault.lines, "is not known" in str(found)) == ((), True)
+
+
+def test_an_input_that_other_sets_lack_is_changed_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text("int f(int x, int by) { return x + by + (x == 5); }")
+    name, signature = parse_prototype("int f(int x, int by)")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(tmp_path / "f.c",), signature=signature,
+        arguments=lambda inputs: {"x": inputs["x"], "by": inputs.get("by", 0)},
+        golden=lambda inputs: {"returned": np.asarray(inputs["x"] + inputs.get("by", 0), np.int32)},
+        steps=lambda inputs: {"sum": np.asarray(inputs["x"] + inputs.get("by", 0), np.int32)},
+    )  # fmt: skip
+    inputs = [{"x": 2}, {"x": 5, "by": 7}]
+    vectors = Vectors(inputs, [kernel.expected(one) for one in inputs], seed=1)
+    mismatch = check_job(kernel, Job(kernel.sources[0], ("-O1",)), vectors).mismatch
+    assert mismatch is not None and (mismatch.got, mismatch.parted_at) == (13, "sum")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from sim.machine.machine import Machine
 from sim.machine.registers import RegisterStorage
 from sim.machine.trace import Step
 from sim.toolchain.image import Image
+
+PER_CALL: Final = 300
+"""What it costs to begin a call that is ready, in instructions."""
 
 
 @dataclass(frozen=True)

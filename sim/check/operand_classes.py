@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, Literal, assert_never
@@ -53,11 +53,11 @@ def collect_operand_classes(image: Image, kernel: Kernel, vectors: Vectors) -> d
 class OperandCoverage:
     """Which classes of operands the lanes of each arithmetic vector instruction have met.
 
-    `met` has, by address and class, the lanes as bits; `seen` counts the executions that were looked at, the first
-    `EXECUTIONS` with different operands; `instructions` are their instructions.
+    `met` has addresses with classes; `seen` has the executions that were looked at, the first `EXECUTIONS` with
+    different operands; `instructions` are their instructions.
     """
 
-    met: dict[tuple[int, OperandClass], int] = field(default_factory=lambda: defaultdict(int))
+    met: set[tuple[int, OperandClass]] = field(default_factory=set)
     seen: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     instructions: dict[int, Instruction] = field(default_factory=dict)
 
@@ -73,14 +73,13 @@ class OperandCoverage:
         self.instructions[pc] = instruction
         evaluation = Evaluation(occurrence)
         for write in writes:
-            for number, lane in enumerate(write.lanes):
-                for found in classes_met(lane, evaluation):
-                    self.met[pc, found] |= 1 << number
+            for lane in write.lanes:
+                self.met |= {(pc, name) for name, met in class_conditions(lane).items() if evaluation.value(met)}
 
     def classes(self, image: Image) -> dict[str, bool]:
         """Every class that an instruction's expression has, and whether some lane met it."""
         return {
-            f"{image.place_of(pc)} {instruction.text} at {pc:#x}: {name}": bool(self.met[pc, name])
+            f"{image.place_of(pc)} {instruction.text} at {pc:#x}: {name}": (pc, name) in self.met
             for pc, instruction in sorted(self.instructions.items())
             for name in sorted(
                 {c for w in vector_arithmetic(instruction) for e in w.lanes for c in class_conditions(e)}
@@ -144,11 +143,6 @@ def class_conditions(lane: Lane) -> Mapping[OperandClass, Lane]:
             case _:
                 assert_never(node)
     return {name: any_of(conditions) for name, conditions in found.items()}
-
-
-def classes_met(lane: Lane, evaluation: Evaluation) -> Iterator[OperandClass]:
-    """The classes that a lane meets in one execution."""
-    return (name for name, condition in class_conditions(lane).items() if evaluation.value(condition))
 
 
 def _is_operand(node: Field) -> bool:

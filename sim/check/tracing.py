@@ -113,7 +113,7 @@ class LaneTracer:
             if isinstance(own, np.ndarray):
                 other = np.flip(own)
             elif name not in extents:
-                other = next((o[name] for o in self._vectors.inputs if repr(o[name]) != repr(own)), own)
+                other = next((o[name] for o in self._vectors.inputs if repr(o.get(name, own)) != repr(own)), own)
             else:
                 continue
             try:

@@ -17,7 +17,7 @@ import numpy as np
 from isa.evaluate.exact import Occurrence
 from isa.lane import Place
 from sim.call.kernel_image import open_kernel
-from sim.call.prepared import PreparedCall, Repeater
+from sim.call.prepared import PER_CALL, PreparedCall, Repeater
 from sim.check.aim.candidates import CandidateSet, candidate_of, candidates, changed_candidates
 from sim.check.aim.classes import ClassesMet
 from sim.check.aim.demand import FOLLOWED, has_one_shape, never, sought
@@ -46,8 +46,6 @@ WORK, EACH = 2_000_000, 60_000
 """Instructions that they may take all together, a second or two, and each of them."""
 LOOKED_AT, IN_VAIN = 80_000, 12_000
 """Instructions among which classes of operands are looked for, and those since the last that was met."""
-PER_CALL: Final = 300
-"""What making a call ready costs, in instructions."""
 LOOKED_THROUGH, EXAMPLES = 200, 3
 """Candidates of which examples are taken for what is asked of the solver, and how many examples."""
 FAILING: Final = 4

@@ -52,7 +52,7 @@ class CandidateSet(NamedTuple):
     @property
     def elements(self) -> int:
         """The elements of all its arrays."""
-        return _elements(self.inputs) + self.lanes
+        return elements_of(self.inputs) + self.lanes
 
 
 def candidates(kernel: Kernel, seed: int) -> Iterator[CandidateSet]:
@@ -136,5 +136,6 @@ def _drawn(
     yield from islice(filter(kernel.accepts, drawn), 1)
 
 
-def _elements(inputs: Inputs) -> int:
+def elements_of(inputs: Inputs) -> int:
+    """The elements of all arrays of an input set."""
     return sum(value.size for value in inputs.values() if isinstance(value, np.ndarray))

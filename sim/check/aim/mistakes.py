@@ -163,7 +163,7 @@ def _texts(mnemonic: str, operands: str) -> Iterator[tuple[str, str, str]]:
     if immediate and (_SHIFTS.fullmatch(mnemonic) or _is_number(mnemonic, operands)):
         for changed in (int(immediate[2], 0) + 1, int(immediate[2], 0) - 1):
             kind = "shift" if _SHIFTS.fullmatch(mnemonic) else "constant"
-            yield kind, mnemonic, immediate[1] + (str(changed) if -10 < changed < 10 else f"{changed:#x}")
+            yield kind, mnemonic, immediate[1] + written(changed)
     index = re.fullmatch(r"(v.*, v\d+\.[bhs]\[)(\d)(\])", operands)
     if index and mnemonic not in ("mov", "dup", "ins", "umov", "smov"):
         yield "lane", mnemonic, f"{index[1]}{int(index[2]) ^ 1}{index[3]}"
@@ -176,6 +176,11 @@ def _texts(mnemonic: str, operands: str) -> Iterator[tuple[str, str, str]]:
         yield from (("bound", "mov", f"{parts[0]}, {source}") for source in parts[1:3])
         if parts[3] in _CONDITIONS:
             yield "sign", mnemonic, ", ".join((*parts[:3], _CONDITIONS[parts[3]]))
+
+
+def written(number: int) -> str:
+    """As the disassembler writes an immediate."""
+    return str(number) if -10 < number < 10 else f"{number:#x}"
 
 
 def _is_number(mnemonic: str, operands: str) -> bool:

@@ -20,7 +20,6 @@ SEVERAL: Final = 3
 NOT_FOUND: Final = "not found within the budget"
 IN_WORDS: Final = {
     "tie": "a tie", "saturated low": "the lower bound", "saturated high": "the upper bound", "wrapped": "a wrap",
-    "min": "the least number", "max": "the largest number", "zero": "a zero",
     "taken": "the branch taken", "not taken": "the branch not taken",
     "true": "a true condition", "false": "a false condition",
     "shifted left": "a shift to the left", "shifted right": "a shift to the right",

@@ -89,15 +89,15 @@ def rivals_of(
             if number >= len(whole) - len(tried):
                 added.append(whole[number])
     same = list(recognised.same)
-    while len(same) > 1 and (parting := _parting_set(kernel, recognised.roles, same, checked, rng)) is not None:
-        of_one = KernelLanes(kernel, output, [parting.inputs])
-        wanted = of_one.joined([parting.golden[output.name]])
+    while len(same) > 1 and (telling := _parting_set(kernel, recognised.roles, same, checked, rng)) is not None:
+        of_one = KernelLanes(kernel, output, [telling.inputs])
+        wanted = of_one.joined([telling.golden[output.name]])
         apart = [name for name in same if not of_one.give(recognised.roles, name, wanted)]
         if not apart:
             break
         same = [name for name in same if name not in apart]
         rivals += [Rival(name, False, True) for name in apart]
-        added.append(parting)
+        added.append(telling)
     for name in same[1:]:
         solved, same_with = _by_solver(kernel, _golden_by(kernel, output, recognised.roles, name), shapes)
         is_apart = any(
@@ -232,10 +232,10 @@ def _parting_set(
         for name in same:
             with suppress(ValueError):  # one that refuses these
                 made.append(requantized(replace(roles, lower="", upper=""), name, output.dtype, of))
-        parting = np.any([one != made[0] for one in made], axis=0) if len(made) > 1 else np.zeros(0, bool)
-        if parting.any():
+        differ = np.any([one != made[0] for one in made], axis=0) if len(made) > 1 else np.zeros(0, bool)
+        if differ.any():
             inputs: Inputs = base
-            for name, number in {**numbers, roles.value: values[parting]}.items():
+            for name, number in {**numbers, roles.value: values[differ]}.items():
                 shape = free[name].of(base).shape
                 inputs = free[name].put(inputs, np.resize(np.asarray(number, free[name].dtype), shape))
             if not kernel.accepts(inputs):

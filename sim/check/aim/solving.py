@@ -8,7 +8,7 @@ the kernel refuses are not known here, nor what floating point and undefined byt
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
@@ -69,22 +69,9 @@ class FollowedShape:
 
     def seek(self, goal: Goal, rounds: int) -> Sought:
         """Ask for inputs that meet a goal, in so many rounds of the solver."""
-        spent, left_open = 0, bool(self.open)
         conditions = self.conditions(goal)
-        left_open |= len(conditions) < len(self.met[goal])
-        for condition in conditions:
-            solver = Solver(time.monotonic() + SECONDS, rounds - spent)
-            try:
-                answer = solver.check(*cut_out([condition]))
-            except Untranslatable:
-                left_open = True
-                continue
-            spent += solver.searched
-            if isinstance(answer, Found):
-                values = {**self.arguments.values(), **answer.values}
-                return Sought(self.arguments.input_set(values), False, spent)
-            left_open |= not isinstance(answer, Impossible)
-        return Sought(None, not left_open, spent)
+        is_open = bool(self.open) or len(conditions) < len(self.met[goal])
+        return _sought(self.arguments, [cut_out([condition]) for condition in conditions], rounds, is_open)
 
 
 def differences(mine: TracedReference, other: TracedReference) -> Iterator[tuple[str, int, Equality]]:
@@ -103,21 +90,32 @@ def parting(mine: TracedReference, rival: Kernel, rounds: int) -> Sought:
     """
     other = traced_reference(rival, mine.example)
     questions = [question for _, _, question in differences(mine, other) if question.given.high]
-    spent, left_open = 0, bool(mine.known | other.known) or not questions
     alike = {asked(question).key: question for question in questions if question.one is not question.other}
-    for question in alike.values():
+    is_open = bool(mine.known | other.known) or not questions
+    return _sought(mine, map(_unlike, alike.values()), rounds, is_open)
+
+
+def _sought(arguments: TracedReference, questions: Iterable[Sequence[Lane]], rounds: int, is_open: bool) -> Sought:
+    """Ask for inputs on which all lanes of some question are 1; with `is_open` it stays open whether there are any."""
+    spent = 0
+    for question in questions:
         solver = Solver(time.monotonic() + SECONDS, rounds - spent)
         try:
-            one, two, given = cut_out(question)
-            answer = solver.check(given, one.equals(two).equals(0))
+            answer = solver.check(*question)
         except Untranslatable:
-            left_open = True
+            is_open = True
             continue
         spent += solver.searched
         if isinstance(answer, Found):
-            return Sought(mine.input_set({**mine.values(), **answer.values}), False, spent)
-        left_open |= not isinstance(answer, Impossible)
-    return Sought(None, not left_open, spent)
+            return Sought(arguments.input_set({**arguments.values(), **answer.values}), False, spent)
+        is_open |= not isinstance(answer, Impossible)
+    return Sought(None, not is_open, spent)
+
+
+def _unlike(question: Equality) -> tuple[Lane, Lane]:
+    """What is given, and that the two are not equal."""
+    one, other, given = cut_out(question)
+    return given, one.equals(other).equals(0)
 
 
 def followed(
@@ -156,10 +154,7 @@ def never_met(
 
 def _is_equal(question: Equality, rounds: int) -> bool:
     try:
-        one, other, given = cut_out(question)
-        return isinstance(
-            Solver(time.monotonic() + SECONDS, rounds).check(given, one.equals(other).equals(0)), Impossible
-        )
+        return isinstance(Solver(time.monotonic() + SECONDS, rounds).check(*_unlike(question)), Impossible)
     except Untranslatable:
         return False
 

@@ -17,7 +17,7 @@ from isa.instruction import Instruction
 from isa.operands import CONDITIONS
 from isa.rows import TABLE
 from isa.table import UnknownInstruction
-from sim.check.aim.mistakes import alike, mistakes_of
+from sim.check.aim.mistakes import alike, mistakes_of, written
 from sim.check.repair.alternative import MISSING, NEAR, ONE_OFF, STEP, Alternative, Beside
 from sim.check.repair.steps import OtherStep, counts_beside, keeping, missing_steps, moved_results, steps_of, with_body
 
@@ -175,8 +175,3 @@ def _round(name: str, operands: str, number: int) -> Iterator[int]:
             yield from (1 << bits, (1 << bits) - 1, -1 << bits, number + (1 << bits), number - (1 << bits))
     elif "sh" in name or name in ("asr", "lsr", "lsl", "ext", "ssra", "usra"):
         yield from range(32)
-
-
-def written(number: int) -> str:
-    """As the disassembler writes an immediate."""
-    return str(number) if -10 < number < 10 else f"{number:#x}"

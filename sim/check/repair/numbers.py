@@ -12,8 +12,8 @@ from isa.instruction import Instruction
 from isa.lane import S32, select
 from isa.rows import TABLE
 from isa.table import UnknownInstruction
+from sim.check.aim.mistakes import written
 from sim.check.repair.alternative import NEAR, Alternative, Beside, replaced
-from sim.check.repair.alternatives import written
 from sim.check.repair.callers import WORD_BYTES
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.steps import Change, with_body, with_results

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from isa.rows import TABLE
+from sim.check.aim.mistakes import written
 from sim.check.repair.alternative import STEP, Alternative
-from sim.check.repair.alternatives import written
 from sim.check.repair.code import ExecutedCode
 
 _SHIFT: Final = re.compile(r"(?P<verb>asr|lsr) (?P<to>[wx]\d+), (?P<of>[wx]\d+), #(?P<by>\w+)")

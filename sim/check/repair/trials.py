@@ -13,8 +13,8 @@ import numpy as np
 from isa.instruction import Instruction
 from isa.lane import Place
 from sim.call.call import MAX_INSTRUCTIONS
-from sim.call.prepared import PreparedCall, Repeater
-from sim.check.aim.candidates import candidates
+from sim.call.prepared import PER_CALL, PreparedCall, Repeater
+from sim.check.aim.candidates import candidates, elements_of
 from sim.check.vectors import Vectors
 from sim.kernels.input_tree import Where
 from sim.kernels.inputs import Samples, cut, edited, fitted, is_valid, numbers_of, sizes_of
@@ -51,8 +51,6 @@ OBSERVED: Final = 100_000
 """Instructions after which the slots of the stack are known."""
 PER_CHANGE: Final = 1_000
 """What making a changed instruction ready costs, in instructions."""
-PER_CALL: Final = 300
-"""What making a call ready costs, in instructions."""
 
 
 class _Further(NamedTuple):
@@ -75,7 +73,7 @@ class RepairTrials:
         self._calls: dict[int, PreparedCall] = {}
         self.spent = 0
         failing, right = list[int](), list[int]()
-        for number in sorted(range(len(vectors.inputs)), key=lambda number: _elements(vectors.inputs[number])):
+        for number in sorted(range(len(vectors.inputs)), key=lambda number: elements_of(vectors.inputs[number])):
             (right if self._is_right(number, MAX_INSTRUCTIONS) else failing).append(number)
             if self.spent > FIRST_RUN and failing:
                 break
@@ -291,7 +289,3 @@ def _another(inputs: Inputs, drawn: Inputs, place: Where, rng: np.random.Generat
         if [part for part in where if isinstance(part, str)] == fields
     ]
     return found[int(rng.integers(len(found)))]
-
-
-def _elements(inputs: Inputs) -> int:
-    return sum(value.size for value in inputs.values() if isinstance(value, np.ndarray))
