@@ -640,6 +640,8 @@ BYTE = np.array([3], np.int8)
         (BYTE, ONE | {"multiplier": 2**31}, "the multiplier spans 2147483648..2147483648"),
         (BYTE, ONE | {"multiplier": 0.5}, "the multiplier is 0.5: give integers"),
         (BYTE, ONE | {"shift": 300}, "the shift spans 300..300: it must lie in -255..255"),
+        (BYTE, ONE | {"shift": 2**64 - 1}, f"the shift spans {2**64 - 1}..{2**64 - 1}: it must lie in -255..255"),
+        (BYTE, ONE | {"multiplier": 2**64 - 1}, f"the multiplier spans {2**64 - 1}.."),
         (BYTE, ONE | {"shift": None}, "the shift is missing"),
         (BYTE, ONE | {"scale": 0.5}, "give either multiplier and shift, or scale"),
         (BYTE, ONE | {"zero_point": 2**31}, "the zero_point is 2147483648: it must lie in int32"),

@@ -109,7 +109,7 @@ def test_outputs_of_no_known_convention(
     others: tuple[str, ...], ending: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kernel = kernel_of(CONSTANT, by_constants)
-    found = RecognisedGolden("out", cast(Any, "x"), ("a",), others)
+    found = RecognisedGolden(cast(Any, "x"), ("a",), others)
     monkeypatch.setattr(recognition, "requantization_of", lambda *_: found)
     monkeypatch.setattr(KernelLanes, "give", lambda *_: False)
     inputs = [{"x": np.array([1000], np.int32), "n": 1}]

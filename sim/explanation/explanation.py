@@ -266,10 +266,10 @@ def as_well(near: Near) -> str:
     return f" (as do {listed(near.names[1:])})" if len(near.names) > 1 else ""
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], joint: str = ", ") -> str:
     """The first names, and how many more there are."""
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"{', '.join(names[:_LISTED])}{more}"
+    return f"{joint.join(names[:_LISTED])}{more}"
 
 
 def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

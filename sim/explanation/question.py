@@ -297,12 +297,11 @@ def checked_multiplier(multiplier: Any, shift: Any, channels: int) -> Multiplier
     if multiplier is None or shift is None:
         missing = "shift" if shift is None else "multiplier"
         raise QuestionError(f"the {missing} is missing: give multiplier and shift, or scale")
-    numbers = _per_channel("multiplier", multiplier, channels, "iu").astype(np.int64)
+    numbers, shifts = (_per_channel(*given, channels, "iu") for given in (("multiplier", multiplier), ("shift", shift)))
     _require_int32("the multiplier", numbers)
-    shifts = _per_channel("shift", shift, channels, "iu").astype(np.int64)
-    if abs(shifts).max() > _MOST_SHIFT:
+    if shifts.min() < -_MOST_SHIFT or shifts.max() > _MOST_SHIFT:
         raise QuestionError(f"the shift spans {shifts.min()}..{shifts.max()}: it must lie in -255..255")
-    return Multiplier(*np.broadcast_arrays(numbers, -shifts))
+    return Multiplier(*np.broadcast_arrays(numbers.astype(np.int64), -shifts.astype(np.int64)))
 
 
 def checked_scale(scale: Any, channels: int) -> RealFactor:

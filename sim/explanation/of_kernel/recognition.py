@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from sim.explanation.explanation import listed
 from sim.explanation.of_kernel.requantization import (
     Int64Array,
     KernelLanes,
@@ -17,7 +18,7 @@ from sim.explanation.of_kernel.requantization import (
 from sim.golden.registry.conventions import CONVENTIONS
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 
-_LISTED: Final = 3
+_OR: Final = " or "
 _FEWEST: Final = 3
 """Wrong lanes from which on a convention that gives just these is named."""
 
@@ -41,24 +42,21 @@ def recognised(kernel: Kernel, inputs: Sequence[Inputs], results: Sequence[Outpu
 
 
 def _told(elements: KernelLanes, found: RecognisedGolden, yours: Int64Array, wrong: Int64Array) -> list[str]:
-    told = [f"the golden reference is {listed(found.same)} of {found.roles}"]
+    told = [f"the golden reference is {listed(found.same, _OR)} of {found.roles}"]
     given = [name for name in found.others if elements.give(found.roles, name, yours)]
     if given:
-        rest = f", which these vectors do not tell from {listed(given[1:])}" if given[1:] else ""
+        rest = f", which these vectors do not tell from {listed(given[1:], _OR)}" if given[1:] else ""
         users = CONVENTIONS[given[0]].users
         return [*told, f"your outputs are {given[0]} on all {yours.size:,} lanes{rest}; used by {users}"]
     part = [name for name in found.others if elements.give(found.roles, name, yours, wrong)]
     if part and wrong.size >= _FEWEST:
         users = CONVENTIONS[part[0]].users
-        return [*told, f"your {wrong.size:,} wrong lanes are {listed(part)}, the others are right; used by {users}"]
+        return [
+            *told,
+            f"your {wrong.size:,} wrong lanes are {listed(part, _OR)}, the others are right; used by {users}",
+        ]
     if len(found.others) > 1:
         told.append(f"your outputs are none of the other {len(found.others)} conventions that take these numbers")
     elif found.others:
         told.append(f"your outputs are not {found.others[0]}, the only other convention that takes these numbers")
     return told
-
-
-def listed(names: Sequence[str]) -> str:
-    """Some names, and how many more there are."""
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"{' or '.join(names[:_LISTED])}{more}"

@@ -89,7 +89,6 @@ class RecognisedGolden:
     All of them take the numbers that `roles` names.
     """
 
-    output: str
     roles: Roles
     same: tuple[str, ...]
     others: tuple[str, ...]
@@ -125,7 +124,7 @@ def requantization_of(
         same = tuple(name for name in able if elements.give(roles, name, golden))
         if same:
             others = tuple(name for name in names if name not in same)
-            return RecognisedGolden(elements.output.name, roles, same, others)
+            return RecognisedGolden(roles, same, others)
     return None
 
 
