@@ -109,16 +109,16 @@ class ValueBench:
         code = image.symbol("loop").address
         self._end = _CODE + image.symbol("end").address - code
         self._emulator = Emulator(hooked=False)
-        largest = max(chunk.rows * chunk.count for chunk in space.chunks[:1]) // len(space.inner.lsbs)
         memory, rows = self._emulator.memory, space.chunks[0].rows
+        count = space.chunks[0].count // len(space.inner.lsbs)
         self._regions = {
             address: memory.map(address, -(-size // PAGE) * PAGE, "rx" if address == _CODE else "rw")
             for address, size in (
                 (_CODE, PAGE),
                 (_OUTER, rows * _BYTES),
-                (_INNER, space.chunks[0].count // len(space.inner.lsbs) * _BYTES),
-                (_RESULTS, largest * _BYTES),
-                (_STATUS, largest * 4),
+                (_INNER, count * _BYTES),
+                (_RESULTS, rows * count * _BYTES),
+                (_STATUS, rows * count * 4),
             )
         }
         memory.write(_CODE, image.code_of("loop")[: self._end + 4 - _CODE])
