@@ -15,7 +15,7 @@ from sim.kernels import Kernel, built_in_kernel, kernel_modes
 from sim.kernels.conv2d.golden import Geometry
 from sim.kernels.operator import ConfigurationError, TensorInfo
 from sim.kernels.pool import golden
-from sim.kernels.pool.configure import Pool2d, PoolWindow
+from sim.kernels.pool.configure import Pool2d, PoolWindow, validate
 from sim.kernels.pool.golden import MODES, MOST, pool
 from support.exact_rounding import half_away
 from support.planted_source import wrong_lanes
@@ -126,6 +126,29 @@ def test_an_image_is_pooled_window_by_window(mode: str) -> None:
         taken = [int(image[n, r, k, c]) for r in range(max(y - 1, 0), min(y + 2, 5)) for k in range(2 * x, 2 * x + 2)]
         wanted = half_away(Fraction(sum(taken), len(taken))) if MODES[mode].is_average else max(taken)
         assert output[n, y, x, c] == wanted
+
+
+@pytest.mark.parametrize(
+    ("size", "window", "status"),
+    [
+        ((256, 256), (256, 256), ""),
+        ((256, 257), (256, 257), "a window has 65792 pixels of the image: give 65536 at most"),
+        ((256, 256), (257, 257), ""),
+        ((4, 4), (1, 1), "a window lies outside of the image: it has no pixels, and so no average"),
+    ],
+)
+def test_what_is_validated_can_run(size: tuple[int, int], window: tuple[int, int], status: str) -> None:
+    """Windows are as large as the pixels of the image that they have: padding counts for nothing."""
+    image, output = TensorInfo((1, *size, 1), "QASYMM8"), TensorInfo()
+    beyond = int(window != size)
+    made = PoolWindow(*window, Geometry(1, 1, beyond, 0, beyond, 0), 0, 255)
+    validated = validate(image, output, made, "average_u8")
+    assert validated.description == status
+    if validated:
+        operator, average = Pool2d(), np.zeros((1, 1, 1, 1), np.uint8)
+        operator.configure(image, output, made, "average_u8")
+        operator.run(np.full((1, *size, 1), 255, np.uint8), average)
+        assert average.item() == 255
 
 
 def test_nothing_runs_before_it_is_configured() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from enum import Enum
 from math import prod
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from isa.errors import LanewiseError
 AnyArray = npt.NDArray[Any]
 Shape = tuple[int, ...]
 Window = tuple[slice, ...]
+_Made = TypeVar("_Made")
 
 HIGHEST_RANK: Final = 6  # an ACL tensor has at most six dimensions
 ELEMENT_SIZES: Final = {
@@ -211,6 +212,13 @@ def require_valid(status: Status) -> None:
     """Raise `ConfigurationError` with the status text, unless all is well."""
     if not status:
         raise ConfigurationError(status.description)
+
+
+def require_configured(configured: _Made | None) -> _Made:
+    """What configure() has left.  `ConfigurationError`: nothing."""
+    if configured is None:
+        raise ConfigurationError("the operator is not configured: call configure() before run()")
+    return configured
 
 
 def auto_init_if_empty(output: TensorInfo, input: TensorInfo, data_type: str) -> None:

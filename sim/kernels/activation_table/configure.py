@@ -17,7 +17,6 @@ from sim.kernels.activation_table.golden import (
     mode_named,
 )
 from sim.kernels.operator import (
-    ConfigurationError,
     Shape,
     Status,
     TensorInfo,
@@ -26,6 +25,7 @@ from sim.kernels.operator import (
     output_shape_faults,
     region_of,
     require_array,
+    require_configured,
     require_info,
     require_valid,
     status_of,
@@ -97,9 +97,7 @@ class ActivationTable:
         Both have the configured shape; `window` holds one slice for each axis, step 1, None is the whole.
         `ConfigurationError`: not configured. `ValueError`: shape or window. `TypeError`: dtype.
         """
-        if self._configured is None:
-            raise ConfigurationError("the operator is not configured: call configure() before run()")
-        made = self._configured
+        made = require_configured(self._configured)
         for name, array in (("input", input), ("output", output)):
             require_array(name, array, made.shape, mode_named(made.mode).dtype)
         region = region_of(window, made.shape)

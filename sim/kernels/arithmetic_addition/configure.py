@@ -20,6 +20,7 @@ from sim.kernels.operator import (
     maximum_window,
     region_of,
     require_array,
+    require_configured,
     require_info,
     require_valid,
     status_of,
@@ -97,7 +98,7 @@ class ArithmeticAddition(AclFunction):
 
     def window(self) -> Window:
         """The whole output in steps of one: a tail covers what is no whole step.  `ConfigurationError`."""
-        return maximum_window(self._made().shape)
+        return maximum_window(require_configured(self._configured).shape)
 
     def run(self, a: AnyArray, b: AnyArray, output: AnyArray, window: Window | None = None) -> None:
         """Compute `output`, in place, inside `window`, leaving the rest of it untouched.
@@ -106,7 +107,7 @@ class ArithmeticAddition(AclFunction):
         tensor. As in the kernel, blocks start at its first column, which quantized modes show.
         `ConfigurationError`: not configured. `ValueError`: shape or window. `TypeError`: dtype.
         """
-        made = self._made()
+        made = require_configured(self._configured)
         dtype = MODES[made.mode].dtype
         require_array("a", a, made.shape, dtype)
         require_array("b", b, made.shape, dtype)
@@ -114,8 +115,3 @@ class ArithmeticAddition(AclFunction):
         region = region_of(window, made.shape)
         view = output.reshape(made.shape)  # only axes of size 1 come or go, so this never copies
         view[region] = arithmetic_addition(a[region], b[region], made.quantized, made.mode)
-
-    def _made(self) -> _Configured:
-        if self._configured is None:
-            raise ConfigurationError("the operator is not configured: call configure() before run()")
-        return self._configured

@@ -14,7 +14,6 @@ import numpy as np
 from sim.golden.fixed_point import Int32Array
 from sim.kernels.fully_connected.golden import AnyArray, Parameters, fully_connected, mode_named, parameter_faults
 from sim.kernels.operator import (
-    ConfigurationError,
     Shape,
     Status,
     TensorInfo,
@@ -23,6 +22,7 @@ from sim.kernels.operator import (
     region_of,
     require_array,
     require_bias,
+    require_configured,
     require_info,
     require_valid,
     status_of,
@@ -104,9 +104,7 @@ class LayerOperator:
         The arrays have the configured shapes; bias is None as configured. `window` holds one slice for each axis of the
         output, step 1; None is the whole.  `ValueError`: shape, window, or not configured.  `TypeError`: dtype.
         """
-        if self._configured is None:
-            raise ConfigurationError("the operator is not configured: call configure() before run()")
-        made = self._configured
+        made = require_configured(self._configured)
         named = (("input", input), ("weights", weights), ("output", output))
         for (name, array), shape in zip(named, made.shapes, strict=True):
             require_array(name, array, shape, made.dtype)

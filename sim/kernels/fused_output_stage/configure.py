@@ -26,6 +26,7 @@ from sim.kernels.operator import (
     output_shape_faults,
     region_of,
     require_array,
+    require_configured,
     require_info,
     require_valid,
     status_of,
@@ -119,7 +120,7 @@ class FusedOutputStage(AclKernel):
 
     def name(self) -> str:
         """Upstream's name of the kernel.  `ConfigurationError`: not configured."""
-        is_assembly = mode_named(self._made().mode).offsets == "acl_19_08_cl"
+        is_assembly = mode_named(require_configured(self._configured).mode).offsets == "acl_19_08_cl"
         return "NEGEMMAssemblyWrapperKernel" if is_assembly else "NEGEMMLowpOffsetContributionOutputStageKernel"
 
     def window(self) -> Window:
@@ -127,7 +128,7 @@ class FusedOutputStage(AclKernel):
 
         `ConfigurationError`: not configured.
         """
-        return maximum_window(self._made().mm.shape or ())
+        return maximum_window(require_configured(self._configured).mm.shape or ())
 
     def run(
         self, mm: Int32Array, column_sums: Int32Array | None, row_sums: Int32Array | None, bias: Int32Array | None,
@@ -140,7 +141,7 @@ class FusedOutputStage(AclKernel):
         `ConfigurationError`: not configured. `ValueError`: shape, window, one of a pair missing, or what the golden
         reference refuses. `TypeError`: dtype, or a window not made of slices.
         """
-        made = self._made()
+        made = require_configured(self._configured)
         require_array("mm", mm, made.mm.shape or (), np.dtype(np.int32))
         given = (("column_sums", made.column_sums, column_sums), ("row_sums", made.row_sums, row_sums))
         for name, info, array in (*given, ("bias", made.bias, bias)):
@@ -153,8 +154,3 @@ class FusedOutputStage(AclKernel):
         flat = None if bias is None else bias.reshape(-1)  # only axes of size 1 go
         made_bytes = fused_output_stage(mm, column_sums, row_sums, flat, made.offsets, made.stage, made.mode)
         output.reshape(made.mm.shape or ())[region] = made_bytes[region]
-
-    def _made(self) -> _Configured:
-        if self._configured is None:
-            raise ConfigurationError("the operator is not configured: call configure() before run()")
-        return self._configured

@@ -15,7 +15,6 @@ from sim.kernels.interleave4x4.golden import BY_SIZE, MODES, interleaved
 from sim.kernels.operator import (
     AclFunction,
     AnyArray,
-    ConfigurationError,
     Status,
     TensorInfo,
     Window,
@@ -23,6 +22,7 @@ from sim.kernels.operator import (
     maximum_window,
     padding_faults,
     require_array,
+    require_configured,
     require_info,
     require_valid,
     status_of,
@@ -107,7 +107,7 @@ class Interleave4x4(AclFunction):
 
     def window(self) -> Window:
         """The whole input in steps of 8 or 4 columns.  `ConfigurationError`: not configured."""
-        info = self._made().input
+        info = require_configured(self._configured).input
         return maximum_window(info.shape or (0,), MODES[BY_SIZE[info.element_size]].step)
 
     def run(self, input: AnyArray, output: AnyArray) -> None:
@@ -116,7 +116,7 @@ class Interleave4x4(AclFunction):
         Both arrays have the configured shapes with their padding, right and bottom, as in memory, and one dtype of the
         size of the type's elements. `ConfigurationError`: not configured. `ValueError`: shape. `TypeError`: dtype.
         """
-        made = self._made()
+        made = require_configured(self._configured)
         if not isinstance(input, np.ndarray) or input.itemsize != made.input.element_size:
             raise TypeError(f"input is not a numpy array of elements of {made.input.element_size} bytes")
         *planes, rows, columns = made.input.padded_shape
@@ -126,8 +126,3 @@ class Interleave4x4(AclFunction):
         *_, height, width = made.input.shape or (0, 0)
         whole = interleaved(input[..., : height + bottom, : width + right], BY_SIZE[input.itemsize])
         output[..., : whole.shape[-1]] = whole
-
-    def _made(self) -> _Configured:
-        if self._configured is None:
-            raise ConfigurationError("the operator is not configured: call configure() before run()")
-        return self._configured

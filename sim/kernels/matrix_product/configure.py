@@ -15,7 +15,6 @@ from sim.golden.gemm_lowp import Bytes
 from sim.kernels.matrix_product.golden import Mode, matrix_of, matrix_product, mode_named
 from sim.kernels.operator import (
     AclKernel,
-    ConfigurationError,
     Shape,
     Status,
     TensorInfo,
@@ -23,6 +22,7 @@ from sim.kernels.operator import (
     format_faults,
     padding_faults,
     require_array,
+    require_configured,
     require_info,
     require_valid,
     status_of,
@@ -107,11 +107,11 @@ class MatrixProduct(AclKernel):
 
     def name(self) -> str:
         """Upstream's name.  `ConfigurationError`: not configured."""
-        return mode_named(self._made().mode).name
+        return mode_named(require_configured(self._configured).mode).name
 
     def window(self) -> Window:
         """The whole output in steps of a block.  `ConfigurationError`: not configured."""
-        made = self._made()
+        made = require_configured(self._configured)
         rule, (*planes, rows, columns) = mode_named(made.mode), made.output_shape
         ends = rows // rule.rows * rule.rows, columns // rule.columns * rule.columns
         return (*(slice(0, size, 1) for size in planes), slice(0, ends[0], rule.rows), slice(0, ends[1], rule.columns))
@@ -122,7 +122,7 @@ class MatrixProduct(AclKernel):
         `a` and `b` have the configured shapes, `output` the configured one with its padding, right and bottom.
         `ConfigurationError`: not configured. `ValueError`: shape. `TypeError`: dtype.
         """
-        made = self._made()
+        made = require_configured(self._configured)
         rule = mode_named(made.mode)
         require_array("a", a, made.a_shape, rule.dtype)
         require_array("b", b, made.b_shape, rule.dtype)
@@ -132,8 +132,3 @@ class MatrixProduct(AclKernel):
         for number, plane in enumerate(planes):
             product = matrix_of(matrix_product(of_a[number], of_b[number % len(of_b)], made.mode), rule)
             plane[: product.shape[0], : product.shape[1]] = product
-
-    def _made(self) -> _Configured:
-        if self._configured is None:
-            raise ConfigurationError("the operator is not configured: call configure() before run()")
-        return self._configured

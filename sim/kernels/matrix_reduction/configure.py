@@ -23,6 +23,7 @@ from sim.kernels.operator import (
     maximum_window,
     region_of,
     require_array,
+    require_configured,
     require_info,
     require_valid,
     status_of,
@@ -80,11 +81,12 @@ class MatrixReduction(AclKernel):
 
     def name(self) -> str:
         """Upstream's name.  `ConfigurationError`: not configured."""
-        return f"NEGEMMLowpMatrix{'A' if mode_named(self._made().mode).of_rows else 'B'}ReductionKernel"
+        rule = mode_named(require_configured(self._configured).mode)
+        return f"NEGEMMLowpMatrix{'A' if rule.of_rows else 'B'}ReductionKernel"
 
     def window(self) -> Window:
         """All sums; of columns in steps of 16.  `ConfigurationError`: not configured."""
-        made = self._made()
+        made = require_configured(self._configured)
         return maximum_window(made.sums_shape, 1 if mode_named(made.mode).of_rows else STEP)
 
     def run(self, matrix: Bytes, sums: Int32Array, window: Window | None = None) -> None:
@@ -93,15 +95,10 @@ class MatrixReduction(AclKernel):
         Both have the configured shapes. `window` holds one slice for each axis of the sums; None is all.
         `ConfigurationError`: not configured. `ValueError`: shape or window. `TypeError`: dtype.
         """
-        made = self._made()
+        made = require_configured(self._configured)
         rule = mode_named(made.mode)
         require_array("matrix", matrix, made.matrix_shape, rule.dtype)
         require_array("sums", sums, made.sums_shape, np.dtype(np.int32))
         region = region_of(window, made.sums_shape, 1 if rule.of_rows else STEP)
         part = matrix[..., : made.length] if rule.of_rows else matrix[..., : made.length, :]
         sums[region] = matrix_reduction(part, made.mode)[region]
-
-    def _made(self) -> _Configured:
-        if self._configured is None:
-            raise ConfigurationError("the operator is not configured: call configure() before run()")
-        return self._configured

@@ -21,6 +21,7 @@ from sim.kernels.operator import (
     maximum_window,
     region_of,
     require_array,
+    require_configured,
     require_info,
     require_valid,
 )
@@ -65,7 +66,7 @@ class OffsetContribution(AclKernel):
 
         `ConfigurationError`: not configured.
         """
-        is_cl = mode_named(self._require_configured().mode).has_bias
+        is_cl = mode_named(require_configured(self._configured).mode).has_bias
         return f"{'CL' if is_cl else 'NE'}GEMMLowpOffsetContributionKernel"
 
     def window(self) -> Window:
@@ -73,7 +74,7 @@ class OffsetContribution(AclKernel):
 
         `ConfigurationError`: not configured.
         """
-        made = self._require_configured()
+        made = require_configured(self._configured)
         return maximum_window(made.mm.shape or (0,), mode_named(made.mode).columns_per_step)
 
     def run(
@@ -92,7 +93,7 @@ class OffsetContribution(AclKernel):
         than mm has, or sums of rank 3 and up where they have a Z stride that the kernel takes (column sums on NEON,
         either in acl_19_08_cl_window). `TypeError`: dtype.
         """
-        made = self._require_configured()
+        made = require_configured(self._configured)
         require_array("mm", mm, made.mm.padded_shape, np.dtype(np.int32))
         _require_same("column_sums", made.column_sums, column_sums)
         _require_same("row_sums", made.row_sums, row_sums)
@@ -109,11 +110,6 @@ class OffsetContribution(AclKernel):
             raise ValueError(f"window has columns {columns.start}..{columns.stop}: give multiples of {step}, the step")
         written = slice(columns.start, _rounded_up(columns.stop, step))
         mm[..., written] = added[..., written]
-
-    def _require_configured(self) -> _Configured:
-        if self._configured is None:
-            raise ConfigurationError("the operator is not configured: call configure() before run()")
-        return self._configured
 
 
 def _copy(info: TensorInfo | None) -> TensorInfo | None:

@@ -13,18 +13,18 @@ from sim.kernels.conv2d import golden as convolution
 from sim.kernels.conv2d.golden import Geometry
 from sim.kernels.operator import (
     AnyArray,
-    ConfigurationError,
     Shape,
     Status,
     TensorInfo,
     format_faults,
     output_shape_faults,
     require_array,
+    require_configured,
     require_info,
     require_valid,
     status_of,
 )
-from sim.kernels.pool.golden import mode_named, pool
+from sim.kernels.pool.golden import MOST, mode_named, pool
 
 
 class PoolWindow(NamedTuple):
@@ -40,7 +40,8 @@ class PoolWindow(NamedTuple):
 def validate(input: TensorInfo, output: TensorInfo, window: PoolWindow, mode: str = "average_s8") -> Status:
     """Whether the operator can be configured; the first fault in order.
 
-    Order: input type, shape, window, strides and padding, bounds, output type and shape. An empty output passes.
+    Order: input type, shape, window, strides and padding, bounds, output type and shape, pixels of each window: 1 to
+    65,536. An empty output passes.
     `TypeError`: no TensorInfo. `ValueError`: an unknown mode.
     """
     require_info("input", input)
@@ -68,17 +69,20 @@ def _faults(input: TensorInfo, output: TensorInfo, window: PoolWindow, mode: str
     if not output.is_empty:
         yield from format_faults("output", output, kind)
         yield from output_shape_faults(TensorInfo(outer, kind), output)
-    if any(_inside(window, y, x, shape)[0].size == 0 for y, x in product(range(outer[1]), range(outer[2]))):
+    places = (_inside(window, y, x, shape) for y, x in product(range(outer[1]), range(outer[2])))
+    counts = {len(rows) * len(columns) for rows, columns in places}
+    if 0 in counts:
         yield "a window lies outside of the image: it has no pixels, and so no average"
+    if max(counts) > MOST:
+        yield f"a window has {max(counts)} pixels of the image: give {MOST} at most"
 
 
 def _inside(window: PoolWindow, y: int, x: int, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
-    """The rows and columns of the image that a window has, none where it lies outside."""
+    """The rows and the columns of the image that a window has: none of either where it lies outside that way."""
     by = window.geometry
     rows = np.arange(window.height) + y * by.stride_y - by.top
     columns = np.arange(window.width) + x * by.stride_x - by.left
-    rows, columns = rows[(rows >= 0) & (rows < shape[1])], columns[(columns >= 0) & (columns < shape[2])]
-    return (rows, columns) if columns.size else (columns, rows)
+    return rows[(rows >= 0) & (rows < shape[1])], columns[(columns >= 0) & (columns < shape[2])]
 
 
 class _Configured(NamedTuple):
@@ -112,9 +116,7 @@ class Pool2d:
 
         `ConfigurationError`: not configured. `ValueError`: shape. `TypeError`: dtype.
         """
-        if self._configured is None:
-            raise ConfigurationError("the operator is not configured: call configure() before run()")
-        made = self._configured
+        made = require_configured(self._configured)
         dtype, (*_, channels) = mode_named(made.mode).dtype, made.input_shape
         require_array("input", input, made.input_shape, dtype)
         require_array("output", output, made.output_shape, dtype)

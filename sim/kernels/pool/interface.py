@@ -28,6 +28,7 @@ class PoolInterface(OperatorInterface):
     def faulty(self, mode: str) -> list[dict[str, Any]]:
         given = self.accepted(mode)
         outside = _WINDOW._replace(height=1, width=1)
+        large = PoolWindow(256, 257, Geometry(), 0, 100)
         return [
             {"input": replace(given["input"], data_type="F32")},
             {"input": replace(given["input"], channels=2)},
@@ -40,6 +41,7 @@ class PoolInterface(OperatorInterface):
             {"output": replace(given["output"], data_type="S32")},
             {"output": replace(given["output"], shape=(1, 5, 4, 3))},
             {"window": outside, "output": replace(given["output"], shape=(1, 6, 7, 3))},
+            {"input": replace(given["input"], shape=(1, 256, 257, 3)), "window": large, "output": TensorInfo()},
         ]
 
     def configured(self, mode: str) -> Pool2d:

@@ -13,7 +13,6 @@ from sim.golden.fixed_point import Int32Array
 from sim.kernels.operator import (
     AclFunction,
     AnyArray,
-    ConfigurationError,
     Shape,
     Status,
     TensorInfo,
@@ -26,6 +25,7 @@ from sim.kernels.operator import (
     region_of,
     require_array,
     require_bias,
+    require_configured,
     require_info,
     require_valid,
     status_of,
@@ -113,7 +113,7 @@ class QuantizeDown(AclFunction):
 
     def window(self) -> Window:
         """The whole input in steps of one: a tail loop inside of the kernel covers what is no whole step of 16."""
-        return maximum_window(self._require_configured().input_shape)
+        return maximum_window(require_configured(self._configured).input_shape)
 
     def run(
         self,
@@ -129,7 +129,7 @@ class QuantizeDown(AclFunction):
         As in the kernel, blocks start at the window's first column, which only modes with another tail show.
         `ValueError`: shape, window, or not configured. `TypeError`: dtype, or a window not made of slices.
         """
-        made = self._require_configured()
+        made = require_configured(self._configured)
         require_array("accumulators", accumulators, made.input_shape, np.dtype(np.int32))
         require_array("output", output, made.output_shape, mode_named(made.mode).dtype)
         require_bias(bias, made.bias_shape)
@@ -137,8 +137,3 @@ class QuantizeDown(AclFunction):
         columns = None if bias is None else bias.reshape(-1)[region[-1:]]
         view = output.reshape(made.input_shape)  # only axes of size 1 come or go, so this never copies
         view[region] = quantize_down(accumulators[region], columns, made.parameters, made.mode)
-
-    def _require_configured(self) -> _Configured:
-        if self._configured is None:
-            raise ConfigurationError("the operator is not configured: call configure() before run()")
-        return self._configured

@@ -158,7 +158,7 @@ def bound_then_low_byte(values: Int32Array, bounds: tuple[int, int], dtype: np.d
 
     Source: docs/spec/neighbours.md section 5; docs/spec/known_differences.md row 9c. Upstream leaves the fix-up of
     the shift out when the lower bound reaches the offset; that shows only where the offset addition wraps, and is
-    not modelled.
+    modelled in kernel fused_output_stage.
     """
     bounded = limit_on_int32(values, *bounds)
     return {"bounds": bounded, "low byte": low_byte(bounded)}

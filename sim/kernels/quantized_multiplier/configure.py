@@ -9,7 +9,16 @@ import numpy as np
 
 from sim.golden.derivation import Derived, Real
 from sim.golden.fixed_point import Int32Array
-from sim.kernels.operator import ConfigurationError, ErrorCode, Shape, Status, Window, region_of, require_array
+from sim.kernels.operator import (
+    ConfigurationError,
+    ErrorCode,
+    Shape,
+    Status,
+    Window,
+    region_of,
+    require_array,
+    require_configured,
+)
 from sim.kernels.quantized_multiplier.golden import mode_named, quantized_multiplier
 
 ARMNN_MODES = ("armnn_24_08", "x86_count_mod_32")
@@ -68,9 +77,7 @@ class QuantizedMultiplier:
         Both arrays are int32 of the configured shape; `window` holds one slice for each axis, step 1, None is all.
         `ValueError`: shape, window, not configured, or a shift that the product does not define. `TypeError`: dtype.
         """
-        if self._configured is None:
-            raise ConfigurationError("the operator is not configured: call configure() before run()")
-        made = self._configured
+        made = require_configured(self._configured)
         require_array("values", values, made.shape, np.dtype(np.int32))
         require_array("products", products, made.shape, np.dtype(np.int32))
         region = region_of(window, made.shape)

@@ -13,7 +13,6 @@ import numpy as np
 from sim.golden.fixed_point import Int32Array
 from sim.kernels.operator import (
     AnyArray,
-    ConfigurationError,
     Shape,
     Status,
     TensorInfo,
@@ -25,6 +24,7 @@ from sim.kernels.operator import (
     region_of,
     require_array,
     require_bias,
+    require_configured,
     require_info,
     require_valid,
     status_of,
@@ -148,9 +148,7 @@ class Requantize:
         one slice for each axis, step 1; None is the whole tensor. Channels go with their columns.
         `ValueError`: shape, window, or not configured. `TypeError`: dtype, or a window not made of slices.
         """
-        if self._configured is None:
-            raise ConfigurationError("the operator is not configured: call configure() before run()")
-        made = self._configured
+        made = require_configured(self._configured)
         require_array("values", values, made.input_shape, np.dtype(np.int32))
         require_array("output", output, made.output_shape, _DTYPES[output_type(made.mode)])
         require_bias(bias, made.bias_shape)

@@ -9,7 +9,6 @@ from isa.intrinsics import (
     ElementPointer,
     VectorValue,
     vaddq_s32,
-    vandq_s32,
     vcombine_s16,
     vcvtnq_s32_f32,
     vcvtq_f32_s32,
@@ -26,20 +25,18 @@ from isa.intrinsics import (
     vmulq_n_f32,
     vmulq_n_s32,
     vqaddq_s16,
-    vqaddq_s32,
     vqmovn_s16,
     vqmovn_s32,
     vqmovun_s16,
-    vrshlq_s32,
     vshlq_s32,
-    vshrq_n_s32,
     vst1_lane_s8,
     vst1_lane_u8,
     vst1_s8,
     vst1_u8,
 )
+from sim.kernels.requantize.program import LANES, divide_ties_away
 
-LANES, BLOCK = 4, 8
+BLOCK = 8
 Divide = Callable[[VectorValue, VectorValue], VectorValue]
 """int32x4 and, in every lane, the negative of a right shift, to int32x4."""
 
@@ -104,13 +101,6 @@ def floored(value: VectorValue, minus_shift: VectorValue) -> VectorValue:
     return quotient
 
 
-def ties_away(value: VectorValue, minus_shift: VectorValue) -> VectorValue:
-    """int32x4 divided by 2^shift, to the nearest, ties away from zero."""
-    fix = vshrq_n_s32(vandq_s32(value, minus_shift), 31)
-    quotient: VectorValue = vrshlq_s32(vqaddq_s32(value, fix), minus_shift)
-    return quotient
-
-
 def _biased(
     load: Callable[[ElementPointer], VectorValue], values: ElementPointer, bias: ElementPointer | None, i: int
 ) -> VectorValue:
@@ -141,4 +131,4 @@ def by_integers(
 
 
 requantize_integer_floor = partial(by_integers, floored)
-requantize_integer_ties_away = partial(by_integers, ties_away)
+requantize_integer_ties_away = partial(by_integers, divide_ties_away)

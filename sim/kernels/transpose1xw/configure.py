@@ -13,7 +13,6 @@ import numpy as np
 from sim.kernels.operator import (
     AclFunction,
     AnyArray,
-    ConfigurationError,
     Status,
     TensorInfo,
     Window,
@@ -22,6 +21,7 @@ from sim.kernels.operator import (
     padding_faults,
     region_of,
     require_array,
+    require_configured,
     require_info,
     require_valid,
     status_of,
@@ -119,7 +119,7 @@ class Transpose1xW(AclFunction):
 
     def window(self) -> Window:
         """The whole input in steps of a chunk.  `ConfigurationError`: not configured."""
-        info = self._require_configured().input
+        info = require_configured(self._configured).input
         return maximum_window(info.shape or (0,), chunk_width(info.element_size))
 
     def run(self, input: AnyArray, output: AnyArray, window: Window | None = None) -> None:
@@ -130,7 +130,7 @@ class Transpose1xW(AclFunction):
         padding; its columns start and end at multiples of a chunk, or end with the row. None is the whole tensor.
         `ConfigurationError`: not configured. `ValueError`: shape or window. `TypeError`: dtype.
         """
-        made = self._require_configured()
+        made = require_configured(self._configured)
         info = made.input
         if not isinstance(input, np.ndarray) or input.itemsize != info.element_size:
             what = f"elements of {info.element_size} bytes, as {info.data_type} has"
@@ -142,11 +142,6 @@ class Transpose1xW(AclFunction):
         region = _written(region_of(window, shape, width), shape[-1], width)
         view = output.reshape(*stacked.shape[:-1], output.shape[-1])
         view[region] = stacked[region]
-
-    def _require_configured(self) -> _Configured:
-        if self._configured is None:
-            raise ConfigurationError("the operator is not configured: call configure() before run()")
-        return self._configured
 
 
 def _written(region: Window, columns: int, width: int) -> Window:
