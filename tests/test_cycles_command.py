@@ -510,6 +510,11 @@ def test_a_trace_that_cannot_be_made_is_a_lack_of_the_environment(
     )  # fmt: skip
 
 
+def test_a_clock_without_end_is_refused(chain: Path) -> None:
+    result = cycles(chain, "--core", "neoverse-n1", "--megahertz", "inf")
+    assert (result.exit_code, "--megahertz" in result.stderr) == (2, True)
+
+
 def test_a_file_that_cannot_be_written_is_refused_before_anything_runs(chain: Path, tmp_path: Path) -> None:
     (tmp_path / "page.html" / "inside").mkdir(parents=True)
     result = cycles(chain, "--html", tmp_path / "page.html")

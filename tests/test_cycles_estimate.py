@@ -163,6 +163,14 @@ def test_a_missing_table_of_measured_cycles_is_a_sentence(loop: Path, tmp_path: 
     assert (result.exit_code, "cannot be read" in result.output) == (2, True)
 
 
+def test_measured_cycles_of_nothing_that_is_timed_are_refused(loop: Path, tmp_path: Path) -> None:
+    table = tmp_path / "measured.csv"
+    table.write_text("timed,core,cycles\nloop,neoverse-n2,8000\n")
+    result = lanewise("cycles", loop, "--core", "neoverse-n1", "--march", "armv8.2-a+dotprod", "--measured", table)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "has no cycles of what is timed, such as 'loop' on neoverse-n1" in result.stderr.replace("\n", "")
+
+
 def test_an_estimate_is_printed_as_its_table(loop: Path) -> None:
     shown = repr(on_n1(loop)).splitlines()
     assert (shown[0], shown[1].split(), shown[2].split()[:2]) == (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -58,6 +60,23 @@ def test_other_names_and_what_does_not_run_are_passed_over(path: Path) -> None:
     install(path, "llvm-mca", "14.0.6")
     install(path, "llvm-mca-wrapper", "30.0.0")
     (path / "llvm-mca-99").write_text("no program")
+    assert find_llvm_mca().version == "14.0.6"
+
+
+def test_a_folder_that_nobody_may_look_into_is_passed_over(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed, listed = tmp_path / "closed", Path.iterdir
+
+    def iterdir(folder: Path) -> Iterator[Path]:
+        if folder == closed:
+            raise PermissionError(13, "Permission denied", str(folder))
+        return listed(folder)
+
+    closed.mkdir()
+    install(path, "llvm-mca", "14.0.6")
+    monkeypatch.setenv("PATH", f"{closed}{os.pathsep}{path}")
+    monkeypatch.setattr(Path, "iterdir", iterdir)
     assert find_llvm_mca().version == "14.0.6"
 
 

@@ -147,6 +147,19 @@ def read_line(number: int, text: str, data: Bytes) -> CapturedLine:
         return CapturedLine(number, None, f"line {number}: {error}")
 
 
+def chosen_call(file: Path, name: str | None) -> CapturedCall:
+    """The first call of that id in a file, or its only one.  Raises CaptureError."""
+    texts, data = list(read_lines(file)), Bytes(file.with_suffix(".npz"))
+    lines = [read_line(number, text, data) for number, text in texts]
+    calls = [line.call for line in lines if line.call is not None and name in (None, line.call.name)]
+    if not calls:
+        faults = "".join(f"; {line.error}" for line in lines if line.error)
+        raise CaptureError(f"{file} has no call" + (f" {name!r}" if name else "") + faults.split("\n")[0])
+    if len(calls) > 1 and name is None:
+        raise CaptureError(f"{file} has {len(calls):,} calls: name one with --call, such as {calls[0].name!r}")
+    return calls[0]
+
+
 def _call(found: dict[str, Any], data: Bytes) -> CapturedCall:
     for key in ("id", "entry", "ret", "maps", "mem"):
         if key not in found:

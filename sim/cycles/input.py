@@ -10,7 +10,7 @@ from typing import Any
 
 from isa.instruction import Instruction
 from sim.call.call import MAX_INSTRUCTIONS
-from sim.call.captured import Bytes, CaptureError, read_line, read_lines
+from sim.call.captured import chosen_call
 from sim.call.kernel_image import open_kernel
 from sim.call.single import open_function, read_arguments
 from sim.cycles.branches import Branches, branches_of
@@ -181,16 +181,7 @@ def captured_call(file: Path, name: str | None, limit: int) -> TimedCall:
 
     Raises CaptureError, and what executing raises.
     """
-    texts = list(read_lines(file))
-    data = Bytes(file.with_suffix(".npz"))
-    lines = [read_line(number, text, data) for number, text in texts]
-    calls = [line.call for line in lines if line.call is not None and name in (None, line.call.name)]
-    if not calls:
-        faults = "".join(f"; {line.error}" for line in lines if line.error)
-        raise CaptureError(f"{file} has no call" + (f" {name!r}" if name else "") + faults.split("\n")[0])
-    if len(calls) > 1 and name is None:
-        raise CaptureError(f"{file} has {len(calls):,} calls: name one with --call, such as {calls[0].name!r}")
-    call = calls[0]
+    call = chosen_call(file, name)
     title = call.name if call.name.isprintable() else repr(call.name)
     return TimedCall(title, f"entry {call.entry:#x}", execute_captured(call, limit), 0, None)
 

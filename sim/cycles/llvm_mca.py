@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -111,8 +112,10 @@ def find_llvm_mca() -> LlvmMca:
         if version := _version(named):
             return LlvmMca(named, version)
         raise LlvmMcaMissing(f"{VARIABLE} is {named!r}, which is no llvm-mca that runs")
-    folders = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
-    files = [file for folder in folders if folder.is_dir() for file in sorted(folder.iterdir())]
+    files: list[Path] = []
+    for folder in filter(None, os.environ.get("PATH", "").split(os.pathsep)):
+        with suppress(OSError):  # it is none, or nobody may look into it
+            files += sorted(Path(folder).iterdir())
     paths = [str(file) for file in files if _NAME.fullmatch(file.name)]
     found = [LlvmMca(path, version) for path in paths if (version := _version(path))]
     if not found:

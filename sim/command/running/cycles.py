@@ -140,6 +140,8 @@ def cycles(
     known = [one.name for one in cores if one.name in PROCESSORS]
     lacked = lacking((need for timed in found.timed for need in needs_of(timed.code, timed.image)), known)
     estimated = estimate_of(title, found.timed, groups, megahertz, beside_these)
+    if measured and all(row.measured is None for row in estimated.rows):
+        fail(f"{measured} has no cycles of what is timed, such as {first.title!r} on {first.report.core}", USAGE)
     versions = [pair for before, after in zip(groups, other, strict=False) for pair in zip(before, after, strict=True)]
     if as_json:
         results = [{**one.as_json(), "changes": changes.texts} for one in every]

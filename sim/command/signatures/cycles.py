@@ -49,7 +49,9 @@ def cycles(
     ] = None,
     advise: Annotated[bool, typer.Option("--advise", help="Changes that would help, each tried in the model.")] = False,
     sweep: Annotated[_Text, typer.Option(help="alignment, cache: cycles by offset, by L2's latency.")] = None,
-    megahertz: Annotated[float | None, typer.Option(min=0.001, help="A clock, for nanoseconds and GOPS.")] = None,
+    megahertz: Annotated[
+        float | None, typer.Option(min=0.001, max=1e6, help="A clock, for nanoseconds and GOPS.")
+    ] = None,
     measured: Annotated[Path | None, typer.Option(help="Measured cycles (CSV: timed,core,cycles), beside.")] = None,
     latency: Annotated[_Several, typer.Option(metavar="CLASS=N", help="What if: another latency.")] = None,
     pipe: Annotated[_Several, typer.Option(metavar="CLASS=USES", help="What if: other pipes, as F0|F1*2.")] = None,

@@ -20,6 +20,7 @@ from sim.timing.analysis.edits import (
     sums_apart,
     waits_left_out,
 )
+from sim.timing.analysis.loop_report import SEARCHED
 from sim.timing.analysis.report import Json
 from sim.timing.analysis.top_down import top_down
 from sim.timing.loops.loop import Loop
@@ -36,8 +37,6 @@ LONGEST: Final = 20_000
 _COPIES: Final = (2, 3, 4)
 _COSTLIEST: Final = 8
 """Instructions of which it is tried what they wait for: those that most cycles are charged to."""
-_SEARCHED: Final = 3000
-"""Instructions of a loop, about, that are simulated in search of its steady state."""
 _ITERATIONS: Final = 24
 
 
@@ -162,5 +161,5 @@ def _costliest(timed: Loop | Sequence[Executed], core: Core) -> list[int]:
 def _cycles(timed: Loop | Sequence[Executed], core: Core) -> Fraction:
     """Of an iteration in the steady state, or of all."""
     if isinstance(timed, Loop):
-        return time_loop(timed, core, max(_ITERATIONS, _SEARCHED // len(timed.body))).per_iteration
+        return time_loop(timed, core, max(_ITERATIONS, SEARCHED // len(timed.body))).per_iteration
     return Fraction(schedule(timed, core).cycles)

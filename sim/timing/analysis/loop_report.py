@@ -26,7 +26,7 @@ Array = np.ndarray[Any, Any]
 _AT_ONCE: Final = 4096
 """Iterations that are compared together."""
 
-_SEARCHED = 3000
+SEARCHED: Final = 3000
 """Instructions of a loop, about, that are simulated in search of its steady state: enough for most, and soon done."""
 _MANY = 24
 """Iterations that say, without a steady state, what one takes: filling and draining the pipeline is in them too."""
@@ -91,7 +91,7 @@ def _iteration(schedule: Schedule, found: FoundLoop, cycles: int) -> _Iteration:
     if len(found.longest.iterations) < 2:
         return _Iteration(None, "it runs once: no steady state")
     loop = uniform_loop(schedule.stream, found.longest) if _one_way(schedule.stream, found.iterations) else None
-    count = _SEARCHED // len(loop.body) if loop else 0
+    count = SEARCHED // len(loop.body) if loop else 0
     if loop and count >= 2:
         timing, bounds = time_loop(loop, schedule.core, count), bounds_of_loop(loop, schedule.core)
         if timing.period:
