@@ -297,6 +297,15 @@ def test_one_runs_to_where_it_goes_wrong_and_back_to_it(kernel: Kernel, tmp_path
         Session(session_of(kernel)).condition("goes wrong")
 
 
+def test_the_instruction_that_goes_wrong_is_found_by_its_number(kernel: Kernel, tmp_path: Path) -> None:
+    session = broken(kernel, "vrshrq_n_s16", "vshrq_n_s16", tmp_path)
+    assert session.find("goes wrong") == session.trouble_number
+
+
+def test_an_address_in_decimal_may_begin_with_zeros(session: Session) -> None:
+    assert session.spot("*0010:4")[2:] == (10, 4)
+
+
 def session_of(kernel: Kernel) -> DebuggedCall:
     return debug_kernel(kernel, Job(kernel.sources[0], ("-O1",)), {"in": IN, "n": 24})
 

@@ -18,6 +18,7 @@ from sim.call.captured import CapturedCall
 from sim.call.guards.findings import GuardError
 from sim.call.guards.undefined_bytes import SeededBytes
 from sim.call.kernel_image import open_kernel
+from sim.call.limits import MAX_INSTRUCTIONS
 from sim.call.lockstep import Lockstep
 from sim.call.single import open_function, read_arguments
 from sim.check.check import Job, check_job
@@ -35,8 +36,6 @@ from sim.shrink.trial import alone
 from sim.toolchain.compilers import is_source
 from sim.toolchain.image import Image
 
-LIMIT: Final = 20_000_000
-"""Instructions that a call may take."""
 _NO_BUILD: Final = Job(None, ())
 Prepare = Callable[[Machine, Sequence[Memory]], Mapping[str, PlacedArray]]
 """Makes a call ready on a new machine, and in other memories that must be alike; returns where its arrays lie."""
@@ -79,7 +78,7 @@ class DebuggedCall:
     title: str
     prepare: Prepare
     until: int
-    limit: int = LIMIT
+    limit: int = MAX_INSTRUCTIONS
     image: Image | None = None
     kernel: Kernel | None = None
     inputs: Inputs = field(default_factory=dict)

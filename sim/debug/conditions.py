@@ -66,7 +66,7 @@ class AtNumber:
     """One executed instruction by its number."""
 
     number: int
-    stands_before = True
+    stands_before: bool = True
     is_sure = True
 
     def among(self, recording: Recording) -> Array:

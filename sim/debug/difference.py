@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -89,10 +89,7 @@ def difference(one: Session, other: Session, spot: str | None = None) -> Session
             return found
         ways = one.why(where), other.why(where)
         differs_there = bytes_at(one.spot(where), one.machine) != bytes_at(other.spot(where), other.machine)
-        return SessionDifference(
-            titles=found.titles, compared=found.compared, different=found.different, ways=ways,
-            partings=_partings(*ways) if differs_there else (None, None),
-        )  # fmt: skip
+        return replace(found, ways=ways, partings=_partings(*ways) if differs_there else (None, None))
     finally:
         for session, position in zip(sessions, here, strict=True):
             session.goto(position)

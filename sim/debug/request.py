@@ -8,20 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.call.captured import Bytes, CaptureError, read_line, read_lines
+from sim.call.captured import chosen_call
+from sim.call.limits import MAX_INSTRUCTIONS
 from sim.check.aim.aiming import aim
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.vectors import call_seed, make_vectors
 from sim.cycles.typical import output_elements, typical_arguments
-from sim.debug.calls import (
-    LIMIT,
-    DebugError,
-    DebuggedCall,
-    debug_captured,
-    debug_failing,
-    debug_function,
-    debug_kernel,
-)
+from sim.debug.calls import DebugError, DebuggedCall, debug_captured, debug_failing, debug_function, debug_kernel
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel
 from sim.kernels.kernel_file import load_kernel
 from sim.toolchain.compilers import is_source
@@ -56,7 +49,7 @@ class DebugRequest:
     failing: bool = False
     faults: tuple[str, ...] = ()
     call: str | None = None
-    limit: int = LIMIT
+    limit: int = MAX_INSTRUCTIONS
 
 
 def find_call(wanted: DebugRequest) -> DebuggedCall:
@@ -79,7 +72,7 @@ def find_call(wanted: DebugRequest) -> DebuggedCall:
         kernel = load_kernel(path, wanted.mode) if is_file else built_in_kernel(wanted.what, wanted.mode)
         found = _of_kernel(kernel, wanted)
     elif path.suffix == ".jsonl":
-        found = _captured(path, wanted.call)
+        found = debug_captured(chosen_call(path, wanted.call))
     elif wanted.symbol is None:
         raise DebugError(f"name the function of {path} to call, and give its arguments")
     else:
@@ -131,15 +124,3 @@ def _typical_inputs(kernel: Kernel, wanted: DebugRequest) -> Inputs:
     rng = np.random.default_rng(wanted.seed)
     drawn = [kernel.sample(rng) for _ in range(_DRAWN)]
     return max(drawn, key=lambda inputs: output_elements(kernel.signature, kernel.arguments(inputs)))
-
-
-def _captured(path: Path, name: str | None) -> DebuggedCall:
-    texts, data = list(read_lines(path)), Bytes(path.with_suffix(".npz"))
-    lines = [read_line(number, text, data) for number, text in texts]
-    calls = [line.call for line in lines if line.call is not None and name in (None, line.call.name)]
-    if not calls:
-        faults = "".join(f"; {line.error}" for line in lines if line.error)
-        raise CaptureError(f"{path} has no call" + (f" {name!r}" if name else "") + faults.split("\n")[0])
-    if len(calls) > 1 and name is None:
-        raise CaptureError(f"{path} has {len(calls):,} calls: name one with --call, such as {calls[0].name!r}")
-    return debug_captured(calls[0])

@@ -148,7 +148,7 @@ class Session:
         if text.split() == ["goes", "wrong"]:
             if self.trouble_number is None:
                 raise SpotError("nothing is wrong with this call")
-            return AtNumber(self.trouble_number + 1)  # behind it
+            return AtNumber(self.trouble_number, stands_before=False)
         if re.fullmatch(r"#\d+", text.strip()):
             return AtNumber(int(text.strip()[1:]))
         return At(frozenset(each.start for each in self.code_of(text.strip())))

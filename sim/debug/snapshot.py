@@ -17,7 +17,7 @@ from sim.check.compare import Value
 from sim.debug.events import event_conditions
 from sim.debug.session import Emulated, Session
 from sim.debug.spots import kind_of
-from sim.debug.stepping import operands_in
+from sim.debug.stepping import operands_read
 from sim.debug.timeline import Execution
 from sim.debug.trace.selection import Selection, shown_registers
 from sim.debug.way import LaneWay
@@ -136,12 +136,8 @@ def _read(session: Session, execution: Execution) -> Iterator[ShownOperand]:
     stored to; then memory.
     """
     step, registers = execution.step, execution.occurrence.registers
-    operands = list(operands_in(step.instruction.text))
-    others = {operand.place for operand in operands[1:]}
-    is_store = step.instruction.stores
     stored = [named_memory(session, address, data)[1] for address, _, data in step.memory]
-    first = {one.name: one for n, one in enumerate(operands) if n or is_store or one.place not in others}
-    for name, place, bits, lanes in first.values():
+    for name, place, bits, lanes in operands_read(step.instruction):
         if place in registers:
             data = registers[place].to_bytes(16, "little")[lanes.start * bits // 8 : lanes.stop * bits // 8]
             own = f"s{min(bits, 64)}"

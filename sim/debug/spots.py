@@ -19,7 +19,7 @@ LANE_BYTES: Final = {letter: bits // 8 for letter, bits in ELEMENT_BITS.items()}
 _VECTOR = re.compile(r"v(\d+)(?:\.(\d*)([bhsdq])(?:\[(\d+)\])?)?")
 _SCALAR = re.compile(r"([bhsdq])(\d+)")
 _GENERAL = re.compile(r"([xw])(\d+)(?:\.([bhs])\[(\d)\])?")
-_MEMORY = re.compile(r"\*(0[xX][0-9a-fA-F]+|\d+)(?::(\d+))?")
+_MEMORY = re.compile(r"\*(?:0[xX]([0-9a-fA-F]+)|(\d+))(?::(\d+))?")
 _ELEMENT = re.compile(r"([A-Za-z_]\w*)\[([\d, ]+)\]")
 _KIND = re.compile(r"(?:([suxf])(8|16|32|64)|q(\d+))")
 _FLAGS: Final = {"nzcv": 1, "fpsr": 4, "fpcr": 4}
@@ -96,10 +96,10 @@ def find_spot(text: str, arrays: Mapping[str, PlacedArray], result: Place | None
             raise SpotError(f"{text} is no part of {found[1]}{found[2]}")
         return Spot(text, _register("x", found[2], 31), first, item)
     if found := _MEMORY.fullmatch(text):
-        count = int(found[2] or 1)
+        count = int(found[3] or 1)
         if not 0 < count <= _MOST_BYTES:
             raise SpotError(f"{text} has {count} bytes: 1 to {_MOST_BYTES} can be pointed at")
-        address = int(found[1], 0)
+        address = int(found[1], 16) if found[1] else int(found[2])
         if address + count > 1 << 64:
             raise SpotError(f"{text} is past the last address of 64 bits")
         return Spot(text, MEMORY, address, count)

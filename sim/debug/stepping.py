@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from isa.evaluate.exact import Occurrence
+from isa.instruction import Instruction
 from isa.lane import Place
 from sim.call.call import Recorded
 from sim.call.caller import RETURN_ADDRESS, Call, Caller
@@ -154,6 +155,13 @@ def operands_in(text: str) -> Iterator[NamedRegister]:
             yield NamedRegister(found[0], Place("v", int(vector)), _BITS[letter], slice(first, first + together))
 
 
+def operands_read(instruction: Instruction) -> list[NamedRegister]:
+    """Each register in the text once; the destination, which comes first, only where no other operand is the same."""
+    operands = list(operands_in(instruction.text))
+    others = set[Place]() if instruction.stores else {operand.place for operand in operands[1:]}
+    return list({one.name: one for n, one in enumerate(operands) if n or one.place not in others}.values())
+
+
 class _Telling:
     """The rows of a call.
 
@@ -169,14 +177,10 @@ class _Telling:
         mismatch = self._lane.mismatch
         for index, moment in enumerate(self._moments):
             source, text = self._image.place_of(moment.step.pc), moment.step.instruction.text
-            # each operand once; the destination, which comes first, only where no other names its register
-            operands = list(operands_in(text))
-            others = {operand.place for operand in operands[1:]}
-            sources = {one.name: one for n, one in enumerate(operands) if n or one.place not in others}
             registers = {} if moment.step.instruction.stores else moment.recorded.occurrence.registers
             reads = tuple(
                 NamedLanes(name, self._lane.split(registers[place], bits, place.bits // bits)[lanes])
-                for name, place, bits, lanes in sources.values()
+                for name, place, bits, lanes in operands_read(moment.step.instruction)
                 if place in registers
             )
             for written in self._written(index):

@@ -13,11 +13,11 @@ from sim.debug.spots import Spot
 class WhyStep:
     """One lane on the way, and the instruction that wrote it, number `number` of the call.
 
-    `lane` names it (v3.s[2], x5, output[7]), `value` is what it holds: of the type of its array, floating point
-    where that was computed, else a signed number.  `events` say what was lost
-    in it: "rounded", "tie", "truncated", "saturated", "wrapped".  `golden` is the step of the golden reference whose
-    value it holds, `parts` says that here the way leaves the golden reference.  `is_copy`: it was only moved.
-    `made_of` are the steps that it was computed from, by their place among all.
+    `lane` names it (v3.s[2], x5, output[7]), `value` is what it holds: of the type of its array, floating point where
+    that was computed, else a signed number.  `events` say what was lost in it: "rounded", "tie", "truncated",
+    "saturated", "wrapped".  `golden` is the step of the golden reference whose value it holds, `parts` says that here
+    the way leaves the golden reference.  `is_copy`: it was only moved.  `made_of` are the steps that it was computed
+    from, by their place among all.
     """
 
     number: int

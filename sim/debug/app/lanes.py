@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -248,9 +247,7 @@ def _bytes_text(looking: Looking, width: int) -> Text:
 
 def address_of(looking: Looking, text: str) -> int:
     """The address that is meant: a number, or what a register holds.  Raises SpotError."""
-    if re.fullmatch(r"\*?(0[xX][0-9a-fA-F]+|\d+)", text):
-        return int(text.removeprefix("*"), 0)
-    spot = looking.session.spot(text)
+    spot = looking.session.spot(f"*{text}" if text[:1].isdecimal() else text)
     if spot.register is None:
         return spot.first
     if spot.register.file not in ("x", "sp"):

@@ -138,10 +138,10 @@ class Looking:
         core = cores[(cores.index(now) + 1) % len(cores)] if now in cores else None
         self.cycles = CallCycles(self.session, core) if core is not None else None
 
-    def next_kind(self, by: int = 1) -> None:
+    def next_kind(self) -> None:
         """Choose the next type of lanes."""
         at = KINDS.index(self.lanes.kind) if self.lanes.kind in KINDS else 0
-        self.lanes = LaneKind(KINDS[(at + by) % len(KINDS)])
+        self.lanes = LaneKind(KINDS[(at + 1) % len(KINDS)])
 
     @property
     def kinds(self) -> dict[Place, tuple[str, str]]:
