@@ -173,6 +173,8 @@ REGISTERS: Final = (
     ),
 )
 """The registers that hold settings, in the order of their addresses."""
+ADDRESSES: Final = {register.name: register.address for register in REGISTERS}
+"""By name."""
 
 
 @cache

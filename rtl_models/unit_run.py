@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +116,7 @@ def run_unit(
     if failed and NEVER_ENDS not in failed:
         smallest, waves = session.explained(_FAILING)
         if "frames" not in smallest:  # no frames fail by themselves: the scenario is shown
-            waves = session.show(_SCENARIOS, failed[0].replace("[", r"\[").replace("]", r"\]"))
+            waves = session.show(_SCENARIOS, re.escape(failed[0]))
     options = {**built_as.options, **modules_option(before, built_as.folder)}
     return session.outcome(BenchOutcome(
         name=built_as.unit.name, options=options, flags=built_as.flags(before), simulator=simulator, seed=seed,

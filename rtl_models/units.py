@@ -11,11 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rtl_models import unit_values
 from rtl_models.latencies import latency
 from rtl_models.register_map import REGISTERS
 from rtl_models.tools.sources import LANES
-from rtl_models.unit_values import Operands, Results, Settings
+from rtl_models.unit_values import UNDEFINED, Operands, Results, Settings
+from sim.golden.fixed_point import Int64Array
 
 LANE_COUNTS: Final = (4, 8, 16)
 """The numbers of a beat that a unit can be built for: its parameter Lanes."""
@@ -33,6 +37,10 @@ class UnitPort:
     def count(self, lanes: int) -> int:
         """The numbers in a beat."""
         return {"lane": lanes, "beat": 1, "chunk": lanes // 4}[self.per]
+
+    def defined(self, numbers: Int64Array) -> NDArray[np.bool_]:
+        """Which of the expected numbers are no `UNDEFINED`, of the same shape."""
+        return np.full(numbers.shape, True) if self.signed else numbers != UNDEFINED
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from subprocess import PIPE, Popen
 import numpy as np
 import pytest
 
-from rtl_models.benches.driving.frame import UnitFrame
+from rtl_models.benches.driving.frame import UNKNOWN, Difference, UnitFrame
+from rtl_models.bulk.compare import told
 from rtl_models.bulk.harness import design
-from rtl_models.bulk.images import UNKNOWN, Commands, operand_image, parts, results_in
+from rtl_models.bulk.images import Commands, operand_image, parts, results_in
 from rtl_models.bulk.run import BEATS, BulkOutcome, Volume, all_volumes, run_volume
 from rtl_models.bulk.stimulus import frames
 from rtl_models.outcome import BenchOutcome
@@ -122,7 +123,7 @@ def test_a_wrong_number_is_shrunk_and_shown(wrong_number: BenchOutcome) -> None:
 @pytest.mark.parametrize(
     ("unit", "wrong", "said"),
     [
-        (TRANSPOSE, ("frame_walk", "{12'b0, height, 4'b0}", "{23'b0, height[4:0], 4'b0}"), "of address_o is"),
+        (TRANSPOSE, ("frame_walk", "{12'b0, height, 4'b0}", "{23'b0, height[4:0], 4'b0}"), ": address_o of beat"),
         (OFFSETS, ("valid_pipeline", "ready_i | ~valid_o;", "ready_i & valid_o;"), "the unit hangs after 0"),
     ],
     ids=["a height that few beats do not have", "no number at all"],
@@ -218,6 +219,12 @@ def test_results_are_read_from_words_with_each_port_at_a_whole_byte(tmp_path: Pa
 def test_unknown_bits_are_a_number_that_nothing_is_expected_to_be(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("// 0x00000000\n0xXx0102\n")
     assert results_in(tmp_path / "results", DOWN, 4)["result_o"].tolist() == [[2, 1, UNKNOWN, UNKNOWN]]
+
+
+def test_a_number_with_unknown_bits_is_told_as_unknown() -> None:
+    beat = UnitFrame({"signed": 1}, {"a_i": np.array([[1, 2, 3, 4]])})
+    said = told([beat], Difference("result_o", 0, 2, UNKNOWN, 7))
+    assert said == "frame 0: result_o of beat 0, number 2: unknown, expected 7; operands a_i 3; settings signed 1"
 
 
 def test_a_register_is_written_again_only_where_it_changes() -> None:

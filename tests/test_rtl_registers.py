@@ -10,6 +10,7 @@ from itertools import accumulate, product
 import numpy as np
 import pytest
 
+from rtl_models.benches.driving.illegal_writes import illegal_writes
 from rtl_models.latencies import package_constants
 from rtl_models.register_map import (
     CAUSES,
@@ -182,6 +183,13 @@ def test_writes_start_the_row_after_the_tables_are_written() -> None:
 def test_an_illegal_setting_is_refused_with_a_sentence(settings: dict[str, int], sentence: str) -> None:
     with pytest.raises(ValueError, match=re.escape(sentence)):
         register_writes(settings)
+
+
+def test_a_write_right_behind_the_last_register_is_among_those_that_benches_try() -> None:
+    """Whatever registers there are: that address alone tells a map that ends one word too late."""
+    addresses = [value for name, value in package_constants().items() if name.startswith("Address") and value < TABLES]
+    tried = [write.address for write in illegal_writes() if write.cause == CAUSES["unmapped address"]]
+    assert max(addresses) + 4 in tried
 
 
 @hardware

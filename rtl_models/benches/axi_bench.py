@@ -15,7 +15,7 @@ from cocotb.triggers import Timer
 from rtl_models.benches.demand import demand
 from rtl_models.benches.driving.frame import UnitFrame, difference
 from rtl_models.benches.unit_bench import bench_of
-from rtl_models.register_map import REGISTERS, STATUS, register_writes
+from rtl_models.register_map import ADDRESSES, STATUS, register_writes
 from rtl_models.tools.protocol import LANES_VARIABLE, UNIT_VARIABLE
 from rtl_models.unit_values import Results
 from rtl_models.units import UnitPort
@@ -25,7 +25,7 @@ LANES: Final = int(os.environ[LANES_VARIABLE])
 FRAMES: Final = 30
 PATIENCE: Final = 2_000
 OKAY, SLVERR = 0, 2
-_SHIFT: Final = next(register.address for register in REGISTERS if register.name == "SHIFT")
+_SHIFT: Final = ADDRESSES["SHIFT"]
 _VALID: Final = ("s_axil_awvalid", "s_axil_wvalid", "s_axil_arvalid", "s_axis_tvalid")
 
 
@@ -61,7 +61,6 @@ class AxiHost:
 
     def __init__(self, dut: Any, seed: int, eager: float) -> None:
         self._dut, self._rng, self._eager = dut, Random(seed), eager
-        self._inputs: dict[str, int] = dict.fromkeys(_VALID, 0)
         self._waiting: dict[str, tuple[int, int]] = {}
         self.beats: list[tuple[int, int]] = []
 
@@ -80,7 +79,9 @@ class AxiHost:
 
     async def cycle(self, **inputs: int) -> dict[str, int]:
         """The outputs just before the edge.  Results are taken, and what is valid and not taken must stay."""
-        given = self._inputs | {"m_axis_tready": self.chance(), "s_axil_bready": 0, "s_axil_rready": 0} | inputs
+        given = (
+            dict.fromkeys(_VALID, 0) | {"m_axis_tready": self.chance(), "s_axil_bready": 0, "s_axil_rready": 0} | inputs
+        )
         for name, value in given.items():
             getattr(self._dut, name).value = value
         await Timer(1, "step")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rtl_models.benches.driving.frame import Difference, UnitFrame, difference
-from rtl_models.unit_values import UNDEFINED, Results
-from rtl_models.units import Unit, UnitPort
+from rtl_models.unit_values import Results
+from rtl_models.units import Unit
 
 
 def expected(unit: Unit, part: Sequence[UnitFrame], lanes: int) -> Results:
@@ -18,14 +18,9 @@ def expected(unit: Unit, part: Sequence[UnitFrame], lanes: int) -> Results:
     return {port.name: np.concatenate([results[port.name] for results in each]) for port in unit.results}
 
 
-def defined(port: UnitPort, due: Results) -> NDArray[np.bool_]:
-    """Which numbers of a port must be as expected."""
-    return np.full(due[port.name].shape, True) if port.signed else due[port.name] != UNDEFINED
-
-
 def compared_numbers(unit: Unit, due: Results) -> int:
     """How many numbers must be as expected."""
-    return sum(int(defined(port, due).sum()) for port in unit.results)
+    return sum(int(port.defined(due[port.name]).sum()) for port in unit.results)
 
 
 def first_wrong(unit: Unit, given: Results, due: Results) -> Difference | None:
@@ -51,7 +46,5 @@ def told(part: Sequence[UnitFrame], wrong: Difference) -> str:
         row = rows[beat]
         operands.append(f"{port} {row[wrong.number] if wrong.number < len(row) else ' '.join(map(str, row))}")
     settings = ", ".join(f"{name} {value}" for name, value in frame.settings.items())
-    return (
-        f"frame {number}, beat {beat}: number {wrong.number} of {wrong.port} is {wrong.given}, expected "
-        f"{wrong.expected}; operands {', '.join(operands)}; settings {settings}"
-    )
+    here = replace(wrong, beat=beat)
+    return f"frame {number}: {here}; operands {', '.join(operands)}; settings {settings}"

@@ -10,18 +10,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtl_models.benches.driving.frame import UnitFrame
+from rtl_models.benches.driving.frame import UNKNOWN, UnitFrame
+from rtl_models.benches.driving.written import new_writes
 from rtl_models.bulk.harness import MOST_BEATS, MOST_COMMANDS, port_bytes
-from rtl_models.register_map import REGISTERS, register_writes
 from rtl_models.unit_values import Results
 from rtl_models.units import Unit
 
 OPERANDS, COMMANDS, RESULTS = "operands", "commands", "results"
 """The files' names."""
-UNKNOWN: Final = 1 << 40
-"""Stands for a number with unknown bits, which only Icarus has; longer than any result."""
 _WRITE, _BEATS = 1, 2
-_CHANNELS: Final = next(register.address for register in REGISTERS if register.name == "CHANNELS")
 _Octets = NDArray[np.uint8]
 Command = tuple[int, int, int]
 
@@ -49,10 +46,7 @@ class Commands:
         """Those of some frames, as a file."""
         commands: list[Command] = []
         for frame in part:
-            for address, data in register_writes(frame.settings):
-                if self._written.get(address) != data or address == _CHANNELS:  # writing CHANNELS starts a row
-                    self._written[address] = data
-                    commands.append((_WRITE, address, data))
+            commands += [(_WRITE, *write) for write in new_writes(frame.settings, self._written)]
             commands.append((_BEATS, 0, frame.beats))
         return b"".join(struct.pack(">HHI", *command) for command in [*commands, (0, 0, 0)])
 
@@ -69,7 +63,10 @@ def operand_image(unit: Unit, part: Sequence[UnitFrame]) -> bytes:
 
 
 def results_in(file: Path, unit: Unit, lanes: int) -> Results:
-    """By port the numbers in the file of results, int64 [beats, numbers in a beat]; none where there is no file."""
+    """By port the numbers in the file of results, int64 [beats, numbers in a beat]; none where there is no file.
+
+    `UNKNOWN` stands for one with unknown bits, which only Icarus has.
+    """
     text = file.read_text() if file.exists() else ""
     digits = "".join(line for line in text.splitlines() if not line.startswith("//")).lower()
     known = _words(digits.translate(_FILLED), unit, lanes)

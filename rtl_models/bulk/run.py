@@ -11,7 +11,7 @@ from typing import Any, Final
 from rtl_models.bulk.harness import BEATS_VARIABLE, BULK_FAILURE, TOP, design
 from rtl_models.outcome import BenchOutcome
 from rtl_models.session import Session
-from rtl_models.tools.build_cache import Purpose, built
+from rtl_models.tools.build_cache import built
 from rtl_models.tools.environment import SimulatorName
 from rtl_models.tools.linter import warnings_of
 from rtl_models.tools.own_modules import modules_option
@@ -53,15 +53,13 @@ class Volume:
         return {BEATS_VARIABLE: str(self.beats), **self.unit.variables}
 
 
-def run_volume(
-    volume: Volume, simulator: SimulatorName = "verilator", before: Sequence[Path] = (), purpose: Purpose = "bulk"
-) -> BenchOutcome:
+def run_volume(volume: Volume, simulator: SimulatorName = "verilator", before: Sequence[Path] = ()) -> BenchOutcome:
     """Build and run; modules in the folders `before` go before those of the package.
 
     Raises BuildError, and SimulationUnavailable where the environment lacks something.
     """
     name, made_of = volume.unit.unit.name, design(volume.unit, *before)
-    session = Session(name, TOP, volume.seed, built(made_of, simulator, purpose), volume.variables)
+    session = Session(name, TOP, volume.seed, built(made_of, simulator, "bulk"), volume.variables)
     tests = session.run(_BENCH)
     smallest, waves = _shrunk(volume, session, simulator, before)
     if not smallest and (session.folder / BULK_FAILURE).exists():  # the whole frames that fail, without the others

@@ -9,6 +9,7 @@ import numpy as np
 
 from isa.lane import S32
 from rtl_models.benches.coverage.stimulus import edges
+from rtl_models.benches.coverage.unit_stimulus import wrapped
 from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.register_map import CHANNELS
 from rtl_models.unit_values import ONE_ROUNDING, channel_setting
@@ -38,10 +39,6 @@ def long_frame(unit: Unit, lanes: int, seed: int, beats: int) -> UnitFrame:
 
 def _one_of(rng: Random, choices: Sequence[int]) -> int:
     return choices[int(rng.integers(len(choices)))]
-
-
-def _wrapped(values: Int64Array) -> Int64Array:
-    return values.astype(np.int32).astype(np.int64)
 
 
 def int32_numbers(rng: Random, *shape: int) -> Int64Array:
@@ -76,14 +73,14 @@ def _rescaled_ones(
     near = np.clip(aimed, S32.low, S32.high).astype(np.int64) + rng.integers(-1, 2, shape)
     power = np.where(multiplier == 0, 1, multiplier & -multiplier)
     ties = (rng.integers(0, 1 << 30, shape) * 2 + 1) * ((1 << 30) // np.minimum(power, 1 << 30))
-    return _wrapped(np.choose(rng.integers(0, 4, shape), (near, near, ties, int32_numbers(rng, *shape))))
+    return wrapped(np.choose(rng.integers(0, 4, shape), (near, near, ties, int32_numbers(rng, *shape))))
 
 
 def _quantize_down(rng: Random, lanes: int, beats: int) -> UnitFrame:
     (multiplier, shift), output = _factors(rng), _output(rng)
     total = _rescaled_ones(rng, (beats, lanes), multiplier, shift, output)
     biases = int32_numbers(rng, *total.shape) * rng.integers(0, 2, (len(total), 1))  # none in half of the beats
-    operands = {"accumulator_i": _wrapped(total - biases), "bias_i": biases}
+    operands = {"accumulator_i": wrapped(total - biases), "bias_i": biases}
     return UnitFrame({"multiplier": int(multiplier), "shift": int(shift), **output}, operands)
 
 
@@ -96,7 +93,7 @@ def _quantize_down_channels(rng: Random, lanes: int, beats: int) -> UnitFrame:
     total = _rescaled_ones(rng, (max(1, beats * lanes // width), width), multiplier, shift, output)
     tables = {"bias": bias, "multiplier": multiplier, "shift": shift}
     of_channels = {channel_setting(f, c): int(tables[f][c]) for f in tables for c in range(channels)}
-    accumulators = _wrapped(total - bias).reshape(-1, lanes)
+    accumulators = wrapped(total - bias).reshape(-1, lanes)
     settings = {"channels": channels, **output, **of_channels}
     return UnitFrame(settings, {"accumulator_i": accumulators})
 
@@ -156,7 +153,7 @@ def _requantize(rng: Random, lanes: int, beats: int) -> UnitFrame:
     right = factors["shift_i"] - factors["left_shift_i"]
     total = _rescaled_ones(rng, (beats, lanes), factors["multiplier_i"], right, output)
     biases = int32_numbers(rng, *total.shape) * rng.integers(0, 2, (len(total), 1))  # none in half of the beats
-    operands = {"accumulator_i": _wrapped(total - biases), "bias_i": biases}
+    operands = {"accumulator_i": wrapped(total - biases), "bias_i": biases}
     return UnitFrame({"rounding": rounding, **output}, operands | factors)
 
 
@@ -185,7 +182,7 @@ def _integer_scale(rng: Random, lanes: int, beats: int) -> UnitFrame:
     aimed = (numbers << shift) // (multiplier or 1) + rng.integers(-2, 3, numbers.shape)
     total = np.where(rng.random(numbers.shape) < 3 / 4, aimed, int32_numbers(rng, *numbers.shape))
     biases = int32_numbers(rng, *numbers.shape) * rng.integers(0, 2, (beats, 1))
-    operands = {"accumulator_i": _wrapped(total - biases - output["offset"]), "bias_i": biases}
+    operands = {"accumulator_i": wrapped(total - biases - output["offset"]), "bias_i": biases}
     settings = {"multiplier": multiplier, "shift": shift, "rounding": int(rng.integers(3))}
     return UnitFrame(settings | output, operands)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +15,7 @@ from rtl_models.cores.names import CORES
 from rtl_models.outcome import BenchOutcome
 from rtl_models.register_map import CHANNELS
 from rtl_models.session import NEVER_ENDS, Session
-from rtl_models.tools.build_cache import Purpose, built
+from rtl_models.tools.build_cache import built
 from rtl_models.tools.environment import SimulatorName
 from rtl_models.tools.linter import warnings_of
 from rtl_models.tools.own_modules import modules_option
@@ -45,7 +46,6 @@ def run_gemm_core(
     *,
     layers: int = LAYERS,
     scenarios: str = ".*",
-    purpose: Purpose = "bench",
 ) -> BenchOutcome:
     """Build the core and run the scenarios whose names match the pattern, `layers` of random shapes in each.
 
@@ -53,10 +53,10 @@ def run_gemm_core(
     the environment lacks something.
     """
     made_of = design(core, *before)
-    session = Session(NAME, TOP, seed, built(made_of, simulator, purpose), variables(core, layers))
+    session = Session(NAME, TOP, seed, built(made_of, simulator), variables(core, layers))
     tests = session.run(BENCH, scenarios)
-    failed = [name.replace("[", r"\[").replace("]", r"\]") for name, said in tests.items() if said]
-    waves = session.show(BENCH, failed[0]) if failed and NEVER_ENDS not in failed else None
+    failed = [name for name, said in tests.items() if said]
+    waves = session.show(BENCH, re.escape(failed[0])) if failed and NEVER_ENDS not in failed else None
     tables = {} if core.channels == CHANNELS else {"channels": str(core.channels)}
     options = {"lanes": str(core.columns), "profile": core.profile, **tables, **modules_option(before)}
     return session.outcome(BenchOutcome(

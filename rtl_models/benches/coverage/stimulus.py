@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from itertools import product
 from random import Random
@@ -16,6 +17,12 @@ EVERY_BITS: Final = 16
 """Up to so many bits of operands together, every combination is tried."""
 _MOST: Final = 6_000
 """Combinations of edges that are tried; where there are more, a seeded sample besides those of the extremes."""
+_TIES: Final = 1_000
+
+
+def seeded() -> Random:
+    """Numbers of the scenario that runs: cocotb seeds `random` anew for each, by the seed of the run."""
+    return Random(random.random())
 
 
 def columns(types: Sequence[Int], rows: Sequence[Sequence[int]]) -> list[Column]:
@@ -62,14 +69,14 @@ def edges_by_edges(types: Sequence[Int], rng: Random) -> list[Column]:
     return columns(types, [*product(*(extremes(kind) for kind in types)), *sample])
 
 
-def ties(types: Sequence[Int], rng: Random, count: int = 1_000) -> list[Column]:
+def ties(types: Sequence[Int], rng: Random) -> list[Column]:
     """Operands whose product, or whose shift to the right, lies half-way between two results.
 
     An odd number times 2^k, and as the second operand an odd number times 2^(bits-2-k), or -(k+1) as a shift count:
     the last bit that is dropped is then the lowest that is set.
     """
     rows, first = [], types[0]
-    for _ in range(count):
+    for _ in range(_TIES):
         k, others = rng.randrange(first.bits - 1), []
         for kind in types[1:]:
             if kind.bits == first.bits and rng.random() < 0.8:

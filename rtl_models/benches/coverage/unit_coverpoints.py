@@ -167,10 +167,14 @@ def placed(scaled: Lane, offset: Lane, low: Lane, high: Lane) -> Lane:
 
 def of_output(scaled: Lane, offset: Lane, low: Lane, high: Lane) -> dict[str, Lane]:
     """What can happen where the offset is added and the sum clamped."""
-    total = S32.wrap(scaled + offset)
-    below, above = total < low, total > high
+    wraps = {"offset wraps": lost(S32, scaled + offset) & (low < high)}
+    return wraps | of_bounds(S32.wrap(scaled + offset), low, high)
+
+
+def of_bounds(number: Lane, low: Lane, high: Lane) -> dict[str, Lane]:
+    """What can happen where a number is clamped."""
+    below, above = number < low, number > high
     return {
-        "offset wraps": lost(S32, scaled + offset) & (low < high),
         "clamped to the minimum": below,
         "clamped to the maximum": above,
         "between the bounds": (constant(1) - below) & (constant(1) - above),

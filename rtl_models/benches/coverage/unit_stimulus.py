@@ -11,7 +11,7 @@ import numpy as np
 
 from isa.lane import S32
 from rtl_models.benches.coverage.stimulus import extremes
-from sim.golden.fixed_point import Int64Array
+from sim.golden.fixed_point import Int64Array, wrap_int32
 
 _Kept = TypeVar("_Kept")
 MULTIPLIERS: Final = (1 << 30, S32.low, 1518500250, 1, S32.high, -1, 0, -(1 << 30), 254601600, 3 << 28, -123456789)
@@ -103,4 +103,4 @@ def spread(values: Sequence[int], beats: int, lanes: int) -> Int64Array:
 
 def wrapped(values: Int64Array) -> Int64Array:
     """Modulo 2^32, signed."""
-    return values.astype(np.uint64).astype(np.uint32).view(np.int32).astype(np.int64)
+    return wrap_int32(values).astype(np.int64)

@@ -11,7 +11,7 @@ import numpy as np
 from isa.lane import Int
 from rtl_models.benches.driving.lane_array import packed, unpacked
 from rtl_models.benches.driving.testbench import Bits, Words
-from rtl_models.unit_values import UNDEFINED, Results
+from rtl_models.unit_values import Results
 from rtl_models.units import Unit
 from sim.golden.fixed_point import Int64Array
 
@@ -88,7 +88,6 @@ def difference(unit: Unit, given: Results, expected: Results) -> Difference | No
     found = []
     for port in unit.results:
         came, due = given[port.name], expected[port.name]
-        defined = np.ones_like(due, np.bool_) if port.signed else due != UNDEFINED
-        for beat, number in np.argwhere((came != due) & defined)[:1].tolist():
+        for beat, number in np.argwhere((came != due) & port.defined(due))[:1].tolist():
             found.append(Difference(port.name, beat, number, int(came[beat, number]), int(due[beat, number])))
     return min(found, key=lambda one: one.beat, default=None)

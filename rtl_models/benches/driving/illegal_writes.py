@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from rtl_models.benches.driving.testbench import Write
-from rtl_models.register_map import CHANNELS, TABLES, cause, registers
+from rtl_models.register_map import CHANNELS, REGISTERS, TABLES, cause, registers
 
 
 class Illegal(NamedTuple):
@@ -24,7 +24,7 @@ class Illegal(NamedTuple):
 _BY_RULE: Final = {"BOUNDS": (0x0_09_0A, 0x1_80_7F), "DESTINATION": (8, 1), "ELEMENT": (3, 0x103)}
 """Fields in range that do not go together: minimum above maximum, unsigned and signed; no multiple of 16; 3 bytes."""
 _UNALIGNED: Final = (0x05, 0x0A, 0x43, TABLES + 1, 0xFFFF)
-_UNMAPPED: Final = (0x48, 0x80, TABLES - 4, 0xFFFC)
+_UNMAPPED: Final = (REGISTERS[-1].address + 4, 0x80, TABLES - 4, 0xFFFC)
 _WORDS: Final = range(0, 1 << 16)
 _SHIFTS: Final = {8: (32, 33, 34, 36, 40, 48, 63), 12: (31, 32, 64)}
 """Of the first channel, which every row has, with several numbers in the low bits."""

@@ -12,9 +12,8 @@ from rtl_models.benches.driving.frame import Difference, UnitFrame, difference, 
 from rtl_models.benches.driving.scoreboard import became
 from rtl_models.benches.driving.testbench import Testbench, Write, Wrong
 from rtl_models.benches.driving.traffic import Decisions
-from rtl_models.benches.driving.written import chosen_in_turn
-from rtl_models.register_map import REGISTERS, register_writes
-from rtl_models.unit_values import UNDEFINED, Results
+from rtl_models.benches.driving.written import chosen_in_turn, new_writes
+from rtl_models.unit_values import Results
 from rtl_models.units import Unit
 from sim.golden.fixed_point import Int64Array
 
@@ -22,7 +21,6 @@ PATIENCE: Final = 150
 """Cycles without any progress after which a unit hangs; no pause of the traffic is nearly as long."""
 LONGER_PATIENCE: Final = 1_000
 """That of a module whose latency nobody has promised."""
-_ROW: Final = next(register.address for register in REGISTERS if register.name == "CHANNELS")
 
 
 class Different(Wrong):
@@ -92,14 +90,8 @@ class Stream:
         self.most_inside_at_change = max(self.most_inside_at_change, self.bench.beats_inside)
 
     def _new(self, frame: UnitFrame) -> list[Write]:
-        """The writes that a frame needs, which count as made; that of CHANNELS always, since it starts a row."""
-        new = [
-            (at, data)
-            for at, data in register_writes(frame.settings, self._channels)
-            if self._written.get(at) != data or at == _ROW
-        ]
-        self._written |= dict(new)
-        return new
+        """The writes that a frame needs, which count as made."""
+        return new_writes(frame.settings, self._written, self._channels)
 
     async def _write_all(self, new: Sequence[Write]) -> None:
         for write in new:
@@ -163,11 +155,10 @@ class Stream:
     def _became(self, number: int, wrong: Difference) -> str:
         """What became of the beat that is wrong, of frame `number`, told from those around it."""
         frames = [self._unit.expected(frame.settings, frame.operands, self._lanes) for frame in self.frames]
-        due = np.concatenate([_rows(self._unit, one) for one in frames])
+        undefined = [{p.name: 1 - p.defined(one[p.name]) for p in self._unit.results} for one in frames]
+        due, free = (np.concatenate([_rows(self._unit, one) for one in each]) for each in (frames, undefined))
         came = _rows(self._unit, numbers_of(self._unit, self.bench.monitor.results, self._lanes))
-        unsigned = [np.full(port.count(self._lanes), not port.signed) for port in self._unit.results]
-        undefined = (due == UNDEFINED) & np.concatenate(unsigned)
-        return became(due, came, undefined.astype(np.int64), sum(f.beats for f in self.frames[:number]) + wrong.beat)
+        return became(due, came, free, sum(f.beats for f in self.frames[:number]) + wrong.beat)
 
     def _require_beats(self) -> None:
         if self.bench.beats_inside < 0:

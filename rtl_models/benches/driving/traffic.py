@@ -23,11 +23,11 @@ def sometimes(rng: Random) -> Decisions:
         yield rng.random() < 0.5
 
 
-def in_bursts(rng: Random, longest_run: int = 24, longest_pause: int = 40) -> Decisions:
+def in_bursts(rng: Random) -> Decisions:
     """Runs and pauses of random lengths; a pause is often longer than any pipeline."""
     while True:
-        yield from repeat(True, rng.randint(1, longest_run))
-        yield from repeat(False, rng.randint(1, longest_pause))
+        yield from repeat(True, rng.randint(1, 24))
+        yield from repeat(False, rng.randint(1, 40))
 
 
 def seldom(rng: Random) -> Decisions:

@@ -1,4 +1,4 @@
-"""Writes that meet a beat: which of those that are due, and what the functional coverage wants of them."""
+"""Writes: which are due, which of those meet a beat, and what the functional coverage wants of them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rtl_models.benches.driving.testbench import Write
-from rtl_models.register_map import REGISTERS, TABLES
+from rtl_models.register_map import ADDRESSES, CHANNELS, REGISTERS, TABLES, Settings, register_writes
 from rtl_models.units import Unit
 
 _CHANNEL_BYTES: Final = 16
+
+
+def new_writes(settings: Settings, written: dict[int, int], channels: int = CHANNELS) -> list[Write]:
+    """The writes by which registers get settings, where `written`, which takes note of them, has another last word.
+
+    That of CHANNELS is always made, since it starts a row.
+    """
+    due = register_writes(settings, channels)
+    new = [(at, data) for at, data in due if written.get(at) != data or at == ADDRESSES["CHANNELS"]]
+    written |= dict(new)
+    return new
 
 
 def chosen_in_turn(writes: Sequence[Write], turn: int) -> Write:

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from isa.lane import S32, constant
+from isa.lane import S32
 from rtl_models.benches.coverage.stimulus import extremes
 from rtl_models.benches.coverage.unit_coverpoints import (
     INT32,
@@ -19,6 +19,7 @@ from rtl_models.benches.coverage.unit_coverpoints import (
     broadcast,
     divided,
     lost,
+    of_bounds,
     read_byte,
     ties,
 )
@@ -52,8 +53,6 @@ def events(of: Lanes) -> Lanes:
     product = S32.wrap(total) * of["multiplier"]
     number, shift, rounding = S32.wrap(product), of["shift"], of["rounding"]
     tied = ties(number, shift)
-    scaled = divided(number, shift)
-    below, above = scaled < low, scaled > high
     return {
         "the sum wraps": lost(S32, total),
         "the product wraps": lost(S32, product),
@@ -62,9 +61,7 @@ def events(of: Lanes) -> Lanes:
             for value, name in enumerate(("tie away from zero", "tie up", "tie down"))
             for sign, signed in (("negative", number < 0), ("positive", number > 0))
         },
-        "clamped to the minimum": below,
-        "clamped to the maximum": above,
-        "between the bounds": (constant(1) - below) & (constant(1) - above),
+        **of_bounds(divided(number, shift), low, high),
     }
 
 

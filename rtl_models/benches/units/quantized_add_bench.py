@@ -151,7 +151,7 @@ def _of_corners(number: int, rng: Random) -> dict[str, int]:
 
 
 _KINDS: Final = (_of_a_layer, _of_exact_products, _of_ties, _of_extremes, _of_corners, _of_far_offsets)
-"""Layers as TFLite makes them, exact products, ties, extremes, corners."""
+"""By turns."""
 
 
 def _frame(settings: dict[str, int], rng: Random, lanes: int, beats: int = 0) -> UnitFrame:

@@ -105,6 +105,11 @@ def factors_in_turn(number: int, lanes: int) -> tuple[int, list[Factor]]:
     return rounding, factors
 
 
+def factors_of_a_layer(lanes: int) -> list[Factor]:
+    """With a scale for each channel."""
+    return [(1518500250 + lane, 0, 7 + lane % 3) for lane in range(lanes)]
+
+
 def legal_factor(rounding: int, factor: Factor) -> Factor:
     """The nearest that one rounding takes, where there is one."""
     multiplier, left, right = factor
@@ -166,7 +171,7 @@ def frames(rng: Random, lanes: int) -> Iterator[UnitFrame]:
 
 def long_frame(rng: Random, lanes: int, beats: int) -> UnitFrame:
     """Factors of a layer with a scale for each channel."""
-    return _frame(0, [(1518500250 + lane, 0, 7 + lane % 3) for lane in range(lanes)], rng, beats)
+    return _frame(0, factors_of_a_layer(lanes), rng, beats)
 
 
 def rare_frames(rng: Random, lanes: int) -> list[UnitFrame]:

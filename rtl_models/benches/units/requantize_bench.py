@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from isa.lane import S32, constant
+from isa.lane import S32
 from rtl_models.benches.coverage.unit_coverpoints import (
     INT32,
     Arithmetic,
@@ -17,6 +17,7 @@ from rtl_models.benches.coverage.unit_coverpoints import (
     Lanes,
     broadcast,
     lost,
+    of_bounds,
     read_byte,
 )
 from rtl_models.benches.coverage.unit_stimulus import OFFSETS, WHOLE_BYTE, beside_powers, bounds, in_turn, wrapped
@@ -27,6 +28,7 @@ from rtl_models.benches.units.quantized_multiplier_bench import (
     Factor,
     factor_operands,
     factors_in_turn,
+    factors_of_a_layer,
     is_defined,
     numbers_of_lanes,
     rare_factors,
@@ -50,15 +52,12 @@ def events(of: Lanes) -> Lanes:
     low, high = (read_byte(of[name], of["signed"]) for name in ("minimum", "maximum"))
     biased = S32.wrap(of["accumulator"] + of["bias"])
     total = scaled(of, biased) + of["offset"]
-    below, above = total < low, total > high
     return {
         "bias wraps": lost(S32, of["accumulator"] + of["bias"]),
         **scaled_events(of, biased),
-        "the sum is far above": above & lost(S32, total),
-        "the sum is far below": below & lost(S32, total),
-        "clamped to the minimum": below,
-        "clamped to the maximum": above,
-        "between the bounds": (constant(1) - below) & (constant(1) - above),
+        "the sum is far above": (total > high) & lost(S32, total),
+        "the sum is far below": (total < low) & lost(S32, total),
+        **of_bounds(total, low, high),
     }
 
 
@@ -76,8 +75,7 @@ def frames(rng: Random, lanes: int) -> Iterator[UnitFrame]:
 
 def long_frame(rng: Random, lanes: int, beats: int) -> UnitFrame:
     """A layer with a scale for each channel."""
-    factors = [(1518500250 + lane, 0, 7 + lane % 3) for lane in range(lanes)]
-    return _frame(0, factors, {"offset": 3} | WHOLE_BYTE, rng, beats)
+    return _frame(0, factors_of_a_layer(lanes), {"offset": 3} | WHOLE_BYTE, rng, beats)
 
 
 def rare_frames(rng: Random, lanes: int) -> list[UnitFrame]:

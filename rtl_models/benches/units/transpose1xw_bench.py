@@ -40,7 +40,7 @@ def coverpoints(frame: UnitFrame, lanes: int) -> Met:
     numbers = np.arange(frame.beats)
     ends = numbers % a_row == a_row - 1
     chunks = -(-row_bytes(settings) // CHUNK) - (a_row - 1) * lanes // 4
-    first, last = settings["destination"], frame.settings["destination"] + CHUNK * (numbers.size - 1)
+    first, last = settings["destination"], settings["destination"] + CHUNK * (numbers.size - 1)
     met = {
         "a row of one beat": ends & (a_row == 1),
         "a row of several beats": ends & (a_row > 1),

@@ -9,6 +9,7 @@ import numpy as np
 
 from rtl_models.mutation.scenarios.scenario import Scenario, Steps
 from rtl_models.mutation.scenarios.signals import PortSignal
+from sim.golden.fixed_point import Int64Array
 
 _CYCLES: Final = 400
 _CORNERS: Final = (-256, 255, 0, -1, 1, 254, -255, 128)
@@ -18,7 +19,7 @@ _CORNERS: Final = (-256, 255, 0, -1, 1, 254, -255, 128)
 def scenarios(rows: int, columns: int, seed: int) -> list[Scenario]:
     """Numbers at the ends and any others; sums begin anew now and then, and once go on for long."""
     rng = Random(seed)
-    a, b = (_numbers(_CYCLES, count, rng) for count in (rows, columns))
+    a, b = (_numbers(count, rng) for count in (rows, columns))
     first = np.array([cycle == 0 or (cycle < _CYCLES // 2 and rng.random() < 0.2) for cycle in range(_CYCLES)])
     step = np.array([cycle == 0 or rng.random() < 0.8 for cycle in range(_CYCLES)])
     products = np.einsum("trk,tck->trc", a, b)
@@ -35,9 +36,9 @@ def scenarios(rows: int, columns: int, seed: int) -> list[Scenario]:
     return [Scenario(name="steps", cycles=steps, beats=steps.none())]
 
 
-def _numbers(cycles: int, count: int, rng: Random) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """[cycles, count, 4]."""
+def _numbers(count: int, rng: Random) -> Int64Array:
+    """[_CYCLES, count, 4]."""
     numbers = [
-        rng.choice(_CORNERS) if rng.random() < 0.5 else rng.randint(-256, 255) for _ in range(cycles * count * 4)
+        rng.choice(_CORNERS) if rng.random() < 0.5 else rng.randint(-256, 255) for _ in range(_CYCLES * count * 4)
     ]
-    return np.array(numbers, np.int64).reshape(cycles, count, 4)
+    return np.array(numbers, np.int64).reshape(_CYCLES, count, 4)

@@ -11,11 +11,10 @@ import numpy as np
 from rtl_models.benches.driving.illegal_writes import illegal_writes
 from rtl_models.mutation.scenarios.scenario import Scenario, Steps
 from rtl_models.mutation.scenarios.signals import PortSignal
-from rtl_models.register_map import CHANNELS, MOST_CHANNELS, REGISTERS, STATUS, TABLES, Register, cause
+from rtl_models.register_map import ADDRESSES, CHANNELS, MOST_CHANNELS, REGISTERS, STATUS, TABLES, Register, cause
+from rtl_models.units import SETTING_BITS, TABLE_BITS
 
-_BITS: Final = {field.setting: field.bits for register in REGISTERS for field in register.fields}
-_TABLE_BITS: Final = {"table_restart": 1, "table_write": 1, "table_channel": 12, "table_field": 2, "table_data": 32}
-CHANNELS_REGISTER: Final = next(register.address for register in REGISTERS if register.name == "CHANNELS")
+CHANNELS_REGISTER: Final = ADDRESSES["CHANNELS"]
 _RANDOM_WORDS: Final = 40
 """For each register."""
 _BACKGROUNDS: Final = (0xFFFFFFFF, 0xFFFFFFF0, 0x1FF80, 0x104, 0x1F, 0x14, 0x55555550, 0xAAAAAAA0)
@@ -68,7 +67,7 @@ def scenarios(channels: int, seed: int) -> list[Scenario]:
     for row in program:
         outputs.append(registers.outputs(row))
         registers.edge(row)
-    bits = _BITS | _TABLE_BITS | {"read_data": 32, "error": 1}
+    bits = SETTING_BITS | TABLE_BITS | {"read_data": 32, "error": 1}
     columns = {name: np.array([values[name] for values in outputs], np.int64) for name in outputs[0]}
     inputs = zip(("write_i", "address_i", "data_i"), (1, 16, 32), np.array(program, np.int64).T, strict=True)
     steps = Steps(

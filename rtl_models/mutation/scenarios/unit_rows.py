@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.mutation.scenarios.scenario import Steps
 from rtl_models.mutation.scenarios.signals import PortSignal
-from rtl_models.unit_values import UNDEFINED, Settings, channel_setting
-from rtl_models.units import Unit, setting_bits
+from rtl_models.unit_values import Settings, channel_setting
+from rtl_models.units import TABLE_BITS, Unit, setting_bits
 
 _Columns = dict[str, NDArray[np.int64]]
 """By port the numbers of each row, int64 [rows, numbers]."""
-_STROBES: Final = {"table_restart": 0, "table_write": 0, "table_channel": 0, "table_field": 0, "table_data": 0}
+_STROBES: Final = dict.fromkeys(TABLE_BITS, 0)
 
 
 class UnitRows:
@@ -53,11 +53,7 @@ class UnitRows:
         bits = ports | {f"{name}_i": size for name, size in setting_bits(self._unit).items()}
         inputs, outputs = _joined(self._inputs), _joined(self._outputs)
         silent = np.concatenate(self._silent)
-        known = {}
-        for port in self._unit.results:
-            numbers = outputs[port.name]
-            defined = np.ones(numbers.shape, bool) if port.signed else numbers != UNDEFINED
-            known[port.name] = defined & ~silent[:, None]
+        known = {port.name: port.defined(outputs[port.name]) & ~silent[:, None] for port in self._unit.results}
         return Steps(
             {port: PortSignal(bits[port], numbers) for port, numbers in inputs.items()},
             {port: PortSignal(bits[port], numbers, known[port]) for port, numbers in outputs.items()},
