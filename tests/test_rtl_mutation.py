@@ -40,7 +40,6 @@ from rtl_models.operators import OPERATORS
 from rtl_models.tools.environment import SimulationUnavailable
 from rtl_models.tools.sources import module_names
 from rtl_models.units import LANE_COUNTS
-from sim.toolchain.compilers import cache_directory
 from support.command import lanewise
 
 pytestmark = pytest.mark.rtl
@@ -66,7 +65,7 @@ def exhaustive(name: str) -> Target:
 
 
 def judgement(target: Target, count: int = 40) -> Judgement:
-    return judge(target, count, SEED, SECONDS, cache_directory())
+    return judge(target, count, SEED, SECONDS)
 
 
 def numbers(found: Judgement, fate: Fate) -> set[int]:
@@ -376,14 +375,14 @@ def test_the_script_of_a_certificate_makes_the_netlist_again(tmp_path: Path) -> 
 def test_one_mutant_alone_has_the_verdict_that_it_has_among_all() -> None:
     target = exhaustive("sqshl")
     among_all = judgement(target).having("equivalent")[-1]
-    alone = judge(target, 40, SEED, SECONDS, cache_directory(), among_all.mutant.number)
+    alone = judge(target, 40, SEED, SECONDS, among_all.mutant.number)
     assert [(verdict.mutant, verdict.fate) for verdict in alone.verdicts] == [(among_all.mutant, "equivalent")]
 
 
 def test_a_killed_mutant_alone_is_killed_by_the_same_row() -> None:
     target = exhaustive("sqshl")
     among_all = judgement(target).having("killed by bench")[-1]
-    (alone,) = judge(target, 40, SEED, SECONDS, cache_directory(), among_all.mutant.number).verdicts
+    (alone,) = judge(target, 40, SEED, SECONDS, among_all.mutant.number).verdicts
     assert alone == among_all
 
 

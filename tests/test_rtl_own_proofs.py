@@ -113,7 +113,7 @@ def test_mutants_of_a_stream_are_judged_by_schedules_where_no_bench_kills_them()
     design = SubjectSources(Subject("elastic", ()), {"elastic.sv": ELASTIC})
     own = OwnModule(design, lambda equations, seconds: proved(equations, [DUE], seconds))
     target = Target(design.subject, (*CLOCK, *HANDSHAKE), lambda _: [], own=own)
-    fates = Counter(verdict.fate for verdict in judge(target, 12, 1, 20, cache_directory()).verdicts)
+    fates = Counter(verdict.fate for verdict in judge(target, 12, 1, 20).verdicts)
     assert (fates["killed by proof"] > 6, fates["killed by proof"] + fates["equivalent"]) == (True, 12), fates
 
 

@@ -49,9 +49,10 @@ def mutate(
     interrupted = False
     try:
         for target in wanted:
-            how = (target, asked.count, asked.seed, asked.timeout, cache_directory())
+            how = (target, asked.count, asked.seed, asked.timeout)
             # one mutant alone is always judged anew
-            found.append(keep_or_judge(*how) if asked.mutant is None else judge(*how, asked.mutant))
+            alone = asked.mutant is not None
+            found.append(judge(*how, asked.mutant) if alone else keep_or_judge(*how, cache_directory()))
             print_progress(line(found[-1]))
     except OSError as error:
         fail(f"cannot keep what is found: {error}; name a directory in LANEWISE_CACHE", MISSING)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Protocol, cast
 
-from isa.lane import Int, Lane, constant
+from isa.lane import U1, Int, Lane, constant
 from rtl_models.formal.equations.unrolling import WireBits
 from sim.prove.claim import Claim, Range, input_lane
 
@@ -69,6 +69,10 @@ class Signals:
         name = str(signal_of(wire, kind, lsb, self._edge))
         known = self.kinds.setdefault(name, kind)
         return kind.wrap(_leaf(name, known))
+
+    def resets(self) -> Lane:
+        """Whether it is reset, or will be an edge later."""
+        return (self("rst_ni", U1) & self.after(1)("rst_ni", U1)).equals(0)
 
     def after(self, edges: int) -> Signals:
         """The signals so many edges later."""

@@ -15,8 +15,9 @@ from isa.decode import decode
 from isa.evaluate.smt import Found
 from isa.instruction import lanes_of
 from isa.lane import Int, Lane, Load, Memory, Place, Read, Write, constant, minimum, rebuilt, walk
-from rtl_models.cores.core128.rows import ADDRESS, IMMEDIATE, INDEX, CoreRow
+from rtl_models.cores.core128.rows import ADDRESS, IMMEDIATE, INDEX, CoreRow, with_bits
 from rtl_models.cores.core128.units import ArithmeticUnit, ports_of, result_lanes, rows_text
+from rtl_models.formal.claims import all_of
 from rtl_models.formal.equations.written import Subject, SubjectSources
 from rtl_models.formal.question import SolverQuestion
 from sim.prove.claim import Finding, Sides, any_of, clamped, input_lane, prove_sides
@@ -46,9 +47,7 @@ class RowClaims:
         """
         if self.row.immediate is not None:
             return
-        word = self.row.word
-        for k, bit in enumerate(self.row.index_bits):
-            word = word & ~(1 << bit) | (index >> k & 1) << bit
+        word = with_bits(self.row.word, self.row.index_bits, index)
         instruction = decode(word.to_bytes(4, "little"), ADDRESS)
         merged = self._expected(self.row.writes)
         chosen = Read(INDEX, 0, (1 << len(self.row.index_bits)) - 1)
@@ -81,9 +80,7 @@ class RowClaims:
         return result_lanes(self.row, self.unit.name, writes, addresses[0] if addresses else None)
 
     def _sides(self, name: str, left: Lane, right: Lane, *given: Lane) -> Sides:
-        holds = constant(1)
-        for condition in (*self._given, *given):
-            holds = holds & condition
+        holds = all_of((*self._given, *given))
         inputs = tuple({lane: None for lane in walk([left, right, holds]) if isinstance(lane, Read)})
         return Sides(inputs, {name: left}, {name: right}, holds)
 

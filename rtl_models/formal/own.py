@@ -14,7 +14,7 @@ from typing import Final
 from isa.errors import LanewiseError
 from rtl_models.adapters import Adapter
 from rtl_models.adapters.wrapper import adapted_sources, wrapper_of
-from rtl_models.formal.equations.written import Subject, SubjectSources, derive_equations
+from rtl_models.formal.equations.written import Subject, SubjectSources, derive_equations, design_of
 from rtl_models.formal.models.integer_scale import integer_scale
 from rtl_models.formal.models.interleave4x4 import interleave4x4
 from rtl_models.formal.models.offset_contribution import offset_contribution
@@ -22,13 +22,12 @@ from rtl_models.formal.models.quantize_down import quantize_down
 from rtl_models.formal.models.quantized_add import quantized_add
 from rtl_models.formal.models.requantize import quantized_multiplier, requantize
 from rtl_models.formal.operators import operator_theorems
-from rtl_models.formal.schedules.proof import proved, proved_at_once
-from rtl_models.formal.theorem import Lanes, Theorem, decided, refuted
+from rtl_models.formal.schedules.proof import StreamFinding, proved, proved_at_once
+from rtl_models.formal.theorem import NOT_ASKED, Lanes, Theorem, decided, refuted
 from rtl_models.formal.units.pipelines import OutputBits, Pipeline
 from rtl_models.operators import OPERATORS
-from rtl_models.tools.sources import MODULE_ENDINGS, sources_of
+from rtl_models.tools.sources import MODULE_ENDINGS
 from rtl_models.units import UNITS
-from sim.prove.claim import Finding
 
 _PIPELINES: Final[Mapping[str, Callable[[int, bool], Pipeline]]] = {
     "quantize_down": quantize_down,
@@ -51,15 +50,6 @@ class NothingProved(LanewiseError):
 
 
 @dataclass(frozen=True)
-class OwnVerdict:
-    """What is found of a theorem and of its false claim; `told` is what shows that it does not hold."""
-
-    finding: Finding
-    false_claim: Finding
-    told: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class OwnTheorem:
     """A theorem about a user's module: about an operator `theorem`, else about the results of a stream.
 
@@ -77,7 +67,7 @@ class OwnTheorem:
         """The module at its parameters."""
         return self.design.subject
 
-    def verdict(self, cache: Path, seconds: float) -> OwnVerdict:
+    def verdict(self, cache: Path, seconds: float) -> StreamFinding:
         """Ask, so many seconds for one question; `cache` keeps what yosys writes.
 
         Raises MalformedCuts, YosysMissing, Refused, NoSuchSignal, UnreadableEquations, OSError, and
@@ -85,13 +75,13 @@ class OwnTheorem:
         """
         equations = derive_equations(self.design, cache)
         if self.theorem is None:
-            return OwnVerdict(*proved(equations, self.results, seconds, self.cut_points))
+            return proved(equations, self.results, seconds, self.cut_points)
         finding = proved_at_once(equations, self.theorem.claim, seconds, self.cut_points) if self.cut_points else None
         if finding is None:
             finding = decided(self.theorem, equations, seconds)
         if finding.outcome != "proved":
-            return OwnVerdict(finding, Finding("unknown", 0, reason="not asked: the theorem itself is not proved"))
-        return OwnVerdict(finding, refuted(_one_higher(self.theorem), equations, seconds))
+            return StreamFinding(finding, NOT_ASKED, ())
+        return StreamFinding(finding, refuted(_one_higher(self.theorem), equations, seconds), ())
 
 
 def _one_higher(theorem: Theorem) -> Theorem:
@@ -133,11 +123,11 @@ def own_theorems(folder: Path, lanes: int) -> list[OwnTheorem]:
     names = sorted({file.stem for file in folder.iterdir() if file.suffix == MODULE_ENDINGS[0]})
     found = [*_about_operators(names, folder), *_about_units(names, folder, lanes)]
     if not found:
-        raise NothingProved(f"nothing can be proved of {folder}: {'; '.join(reasons(names))}")
+        raise NothingProved(f"nothing can be proved of {folder}: {'; '.join(_reasons(names))}")
     return found
 
 
-def reasons(names: Sequence[str]) -> Iterator[str]:
+def _reasons(names: Sequence[str]) -> Iterator[str]:
     """Of modules about which there is no theorem, why."""
     for name in names:
         if name not in OPERATORS and name not in _PIPELINES:
@@ -147,15 +137,11 @@ def reasons(names: Sequence[str]) -> Iterator[str]:
 def _about_operators(names: Sequence[str], folder: Path) -> Iterator[OwnTheorem]:
     for theorem in operator_theorems():
         if theorem.subject.module in names:
-            yield OwnTheorem(theorem.name, _own(theorem.subject, folder), theorem=theorem)
+            yield OwnTheorem(theorem.name, design_of(theorem.subject, folder), theorem=theorem)
 
 
 def _about_units(names: Sequence[str], folder: Path, lanes: int) -> Iterator[OwnTheorem]:
     for name in (unit for unit in UNITS if unit in names and unit in _PIPELINES):
         for deep in (False, True):
             subject = Subject(name, (("Lanes", lanes), ("Deep", int(deep))))
-            yield OwnTheorem(f"{subject}: {_UNDER_ALL}", _own(subject, folder), results_of(name, lanes))
-
-
-def _own(subject: Subject, folder: Path) -> SubjectSources:
-    return SubjectSources(subject, sources_of(subject.module, [folder]))
+            yield OwnTheorem(f"{subject}: {_UNDER_ALL}", design_of(subject, folder), results_of(name, lanes))

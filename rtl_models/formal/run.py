@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rtl_models.formal.equations.written import derive_equations
 from rtl_models.formal.own import OwnTheorem
-from rtl_models.formal.theorem import Lemma, NotPlanted, Theorem, decided, decided_lemma, refuted
+from rtl_models.formal.theorem import NOT_ASKED, Lemma, NotPlanted, Theorem, decided, decided_lemma, refuted
 from rtl_models.formal.theorems import LANES, theorems
 from sim.prove.claim import Finding
 from sim.prove.report import is_meant
@@ -45,7 +45,8 @@ def verdict_of(theorem: AnyTheorem, cache: Path, seconds: float) -> TheoremVerdi
 
     `cache` keeps what yosys writes.
 
-    Raises YosysMissing, Refused, NoSuchSignal, Unreadable, isa.evaluate.smt.SolverMissing, OSError.
+    Raises MalformedCuts, YosysMissing, Refused, NoSuchSignal, UnreadableEquations, OSError, and
+    isa.evaluate.smt.SolverMissing.
     """
     if isinstance(theorem, OwnTheorem):
         own = theorem.verdict(cache, seconds)
@@ -55,7 +56,7 @@ def verdict_of(theorem: AnyTheorem, cache: Path, seconds: float) -> TheoremVerdi
     else:
         finding = decided(theorem, derive_equations(theorem.design, cache), seconds)
     if finding.outcome != "proved":
-        return TheoremVerdict(theorem, finding, _NOT_ASKED)
+        return TheoremVerdict(theorem, finding, NOT_ASKED)
     try:
         if isinstance(theorem, Lemma):
             return TheoremVerdict(theorem, finding, decided_lemma(theorem.false_claim, seconds))
@@ -63,9 +64,6 @@ def verdict_of(theorem: AnyTheorem, cache: Path, seconds: float) -> TheoremVerdi
         return TheoremVerdict(theorem, finding, false)
     except NotPlanted as reason:
         return TheoremVerdict(theorem, finding, Finding("unknown", 0, reason=str(reason)), unplanted=True)
-
-
-_NOT_ASKED = Finding("unknown", 0, reason="not asked: the theorem itself is not proved")
 
 
 def verdicts(asked: Iterable[AnyTheorem], cache: Path, seconds: float) -> Iterator[TheoremVerdict]:

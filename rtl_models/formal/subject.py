@@ -49,7 +49,7 @@ def about(subject: Subject) -> list[Theorem]:
 def decide(subject: Subject, equations: str, seconds: float) -> Decision:
     """Ask all theorems about a module of these equations, each for so many seconds, up to one that is refuted.
 
-    Raises ValueError where there are none, Unreadable, isa.evaluate.smt.SolverMissing.
+    Raises ValueError where there are none, UnreadableEquations, isa.evaluate.smt.SolverMissing.
     """
     asked = about(subject)
     if not asked:

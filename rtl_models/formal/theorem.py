@@ -15,6 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from isa.errors import LanewiseError
 from isa.evaluate.smt import Found
@@ -24,6 +25,8 @@ from rtl_models.formal.question import SolverQuestion
 from sim.prove.claim import Claim, Finding, Sides, prove_sides, sides_of
 
 Lanes = Mapping[str, Lane]
+NOT_ASKED: Final = Finding("unknown", 0, reason="not asked: the theorem itself is not proved")
+"""What is found of a false claim whose theorem does not hold."""
 
 
 class NotPlanted(LanewiseError):
@@ -90,7 +93,7 @@ class Lemma:
 
 
 def decided(theorem: Theorem, equations: str, seconds: float) -> Finding:
-    """The answer, a counter-example as small as the time allows.  Raises NoSuchSignal, Unreadable."""
+    """The answer, a counter-example as small as the time allows.  Raises NoSuchSignal, UnreadableEquations."""
     return _found(theorem, equations, seconds, SolverQuestion.smallest)
 
 

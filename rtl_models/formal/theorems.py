@@ -17,10 +17,9 @@ from rtl_models.formal.operators import operator_theorems
 from rtl_models.formal.theorem import Lemma, Theorem
 from rtl_models.formal.units.configuration import configuration_theorems
 from rtl_models.formal.units.frames import frame_lemmas, frame_theorems
-from rtl_models.formal.units.handshake import handshake_theorems
 from rtl_models.formal.units.parts import part_theorems
 from rtl_models.formal.units.pipelines import Pipeline
-from rtl_models.formal.units.streams import composition_lemma, stage_theorems, waiting_theorem
+from rtl_models.formal.units.streams import composition_lemma, pipeline_theorems
 from rtl_models.formal.units.tables import table_lemmas, table_theorems
 from rtl_models.units import LANE_COUNTS
 
@@ -61,8 +60,7 @@ def module_theorems(lanes: int = LANES) -> tuple[Theorem, ...]:
     """Those about modules."""
     found = [*operator_theorems(), *part_theorems()]
     for pipeline in pipelines(lanes):
-        found += [*stage_theorems(pipeline), waiting_theorem(pipeline)]
-        found += handshake_theorems(pipeline.subject, pipeline.handshake, pipeline.latency)
+        found += pipeline_theorems(pipeline)
     return (
         *found,
         *frame_theorems(),

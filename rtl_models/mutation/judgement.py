@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from isa.errors import MISMATCH, LanewiseError
 from rtl_models.formal.equations.written import Subject
@@ -52,11 +51,11 @@ class Judgement:
         return bool(self.verdicts) and not self.having("undecided")
 
 
-def judge(target: Target, count: int, seed: int, seconds: float, cache: Path, number: int | None = None) -> Judgement:
+def judge(target: Target, count: int, seed: int, seconds: float, number: int | None = None) -> Judgement:
     """The verdicts on so many mutants, or on that one of them which has the number alone.
 
     The solver has so many seconds for each question.  Raises NoSuchMutant, WrongModule; YosysMissing, Refused,
-    SolverMissing, SimulationUnavailable, ScratchUnusable, BuildError; OSError where `cache` cannot be used.
+    SolverMissing, SimulationUnavailable, ScratchUnusable, BuildError, OSError.
     """
     with scratch_folder() as directory:
         netlist = Netlist(target.design, directory)

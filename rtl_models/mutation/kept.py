@@ -43,7 +43,7 @@ def keep_or_judge(target: Target, count: int, seed: int, seconds: float, directo
             verdicts.append(MutantVerdict(Mutant(**mutant), **value))
         sources = target.own.design.sources if target.own else {}
         return Judgement(target.subject, found["rows"], tuple(verdicts), NetlistOrigin(*found["origin"]), sources)
-    judgement = judge(target, count, seed, seconds, directory)
+    judgement = judge(target, count, seed, seconds)
     if judgement.passed:
         told = [asdict(verdict) for verdict in judgement.verdicts]
         content = {"rows": judgement.rows, "verdicts": told, "origin": judgement.origin}

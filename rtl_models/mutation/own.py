@@ -10,7 +10,7 @@ from typing import Final
 from rtl_models.adapters import Adapter
 from rtl_models.adapters.wrapper import adapted_sources, wrapper_of
 from rtl_models.benches.unit_bench import bench_of
-from rtl_models.formal.equations.written import Subject, SubjectSources, at_width
+from rtl_models.formal.equations.written import Subject, SubjectSources, at_width, design_of
 from rtl_models.formal.own import results_of
 from rtl_models.formal.schedules.proof import StreamFinding, proved
 from rtl_models.mutation.scenarios import lanes as of_lanes
@@ -19,7 +19,7 @@ from rtl_models.mutation.scenarios.units import UnitScenarios
 from rtl_models.mutation.simulator import CLOCK, HANDSHAKE
 from rtl_models.mutation.targets import OwnModule, Target
 from rtl_models.operators import OPERATORS
-from rtl_models.tools.sources import MODULE_ENDINGS, sources_of
+from rtl_models.tools.sources import MODULE_ENDINGS
 from rtl_models.units import UNITS
 
 LANES: Final = 4
@@ -46,18 +46,14 @@ def own_targets(folder: Path, name: str) -> list[Target]:
 def _operators(names: Sequence[str], folder: Path) -> Iterator[Target]:
     for operator in (OPERATORS[name] for name in names if name in OPERATORS):
         subject = at_width(operator.name, of_lanes.width_of(operator))
-        own = OwnModule(_own(subject, folder))
+        own = OwnModule(design_of(subject, folder))
         yield Target(subject, (), partial(of_lanes.scenarios, operator), own=own)
 
 
 def _units(names: Sequence[str], folder: Path) -> Iterator[Target]:
     for name in names:
         for deep in (0, 1) if name in UNITS else ():
-            yield _unit(name, LANES, _own(Subject(name, (("Lanes", LANES), ("Deep", deep))), folder))
-
-
-def _own(subject: Subject, folder: Path) -> SubjectSources:
-    return SubjectSources(subject, sources_of(subject.module, [folder]))
+            yield _unit(name, LANES, design_of(Subject(name, (("Lanes", LANES), ("Deep", deep))), folder))
 
 
 def _unit(name: str, lanes: int, design: SubjectSources, around: str = "") -> Target:

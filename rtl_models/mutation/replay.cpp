@@ -1,7 +1,7 @@
 // Scenarios on every mutant, each up to the first thing that is wrong.
 //
-// Arguments: a file of scenarios as rtl_models.mutation.scenarios.scenario writes them, and the numbers of mutants, 0 being the
-// module itself.  Prints for each: "SCENARIO STEP RULE" of what is wrong, or "- - -".
+// Arguments: a file of scenarios as rtl_models.mutation.scenarios.scenario writes them, and the numbers of mutants, 0
+// being the module itself.  Prints for each: "SCENARIO STEP RULE" of what is wrong, or "- - -".
 
 #include <cstdint>
 #include <cstdio>

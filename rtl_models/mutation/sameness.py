@@ -35,7 +35,7 @@ class Sameness:
 
 
 def sameness(equations: Equations, mutant: int, seconds: float) -> Sameness:
-    """Look for the relation in any state, then in any after an edge.  Raises Unreadable."""
+    """Look for the relation in any state, then in any after an edge.  Raises UnreadableEquations."""
     deadline = time.monotonic() + seconds
     found = _related(equations, mutant, 0, deadline)
     if found.outcome == "perhaps different" and _waits(equations.text, seconds):

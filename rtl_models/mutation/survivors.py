@@ -22,7 +22,8 @@ def by_proof(
 ) -> Iterator[tuple[Mutant, MutantVerdict]]:
     """For each a verdict: that no output can ever differ, else what the theorems about the module say.
 
-    Every question has so many seconds.  Raises YosysMissing, Refused, Unreadable, isa.evaluate.smt.SolverMissing.
+    Every question has so many seconds.  Raises YosysMissing, Refused, UnreadableEquations, and
+    isa.evaluate.smt.SolverMissing.
     """
     of_one_clock = [mutant for mutant in survivors if not mutant.changes_a_clock]
     equations = parsed(netlist.equations(of_one_clock)) if of_one_clock else None

@@ -16,7 +16,7 @@ from isa.lane import Place
 from isa.table import UnknownInstruction
 from rtl_models.cores.core128.comparison import ExpectedRun, prepare
 from rtl_models.cores.core128.design import ERRORS, FLAGS_REGISTER, PC_REGISTER, Core128Program
-from rtl_models.cores.core128.rows import FIELDS, CoreRow, all_rows
+from rtl_models.cores.core128.rows import FIELDS, CoreRow, all_rows, with_bits
 from sim.machine.errors import MemoryFault
 from sim.machine.machine import Machine
 from sim.machine.trace import Step
@@ -125,10 +125,8 @@ def _files(row: CoreRow) -> frozenset[str]:
 
 def _word(row: CoreRow, rng: Random, met: int | None) -> int:
     """A word of a row, with that as Rd, if any: one that accesses does so near the data, one that branches goes on."""
-    word, index = row.value, rng.choice(row.indices)
+    word = with_bits(row.value, row.index_bits, rng.choice(row.indices))
     accesses = row.load is not None or row.store is not None
-    for k, bit in enumerate(row.index_bits):
-        word |= (index >> k & 1) << bit
     # few registers, so that instructions wait for each other; now and then any, 31 among them
     numbers = {
         name: rng.randrange(6) if rng.random() < 0.7 else rng.randrange(1 << bits) for name, bits in row.fields.items()

@@ -141,9 +141,9 @@ class CoreRow:
     @property
     def word(self) -> int:
         """One of its words, with `_NUMBERS` as its registers."""
-        word = _with(self.value, self.index_bits, self.indices[0])
+        word = with_bits(self.value, self.index_bits, self.indices[0])
         for name, bits in self.fields.items():
-            word = _with(word, _field(name, bits), _NUMBERS[name])
+            word = with_bits(word, _field(name, bits), _NUMBERS[name])
         return word | (self.immediate.word & self.immediate.encoded.bits if self.immediate else 0)
 
     @property
@@ -198,7 +198,7 @@ def _instruction(word: int) -> Instruction | None:
         return None
 
 
-def _with(word: int, bits: Iterable[int], number: int) -> int:
+def with_bits(word: int, bits: Iterable[int], number: int) -> int:
     """The word with a number in these bits, the lowest first."""
     for k, bit in enumerate(bits):
         word = word & ~(1 << bit) | (number >> k & 1) << bit
@@ -220,11 +220,11 @@ def _register_fields(form: str, word: int, long: int) -> dict[FieldName, int]:
     for name in FIELDS:
         if any(long >> bit & 1 for bit in _field(name, 4)):
             continue
-        given = {number: _instruction(_with(word, _field(name), number)) for number in _TRIED}
+        given = {number: _instruction(with_bits(word, _field(name), number)) for number in _TRIED}
         known = {number: each for number, each in given.items() if each is not None and each.form.name == form}
         if len({each.registers for each in known.values()}) > 1:
             found[name] = 5 if any(number > 15 and number in each.registers for number, each in known.items()) else 4
-            word = _with(word, _field(name), _NUMBERS[name])
+            word = with_bits(word, _field(name), _NUMBERS[name])
     return found
 
 
@@ -232,7 +232,7 @@ def _stack_fields(word: int, fields: Mapping[FieldName, int]) -> frozenset[Field
     """Those in which 31 is the stack pointer."""
     found = set()
     for name in fields:
-        instruction = _instruction(_with(word, _field(name, 5), 31))
+        instruction = _instruction(with_bits(word, _field(name, 5), 31))
         if instruction is not None and any(g.kind == "sp" for g in _general(instruction)):
             found.add(name)
     return frozenset(found)
@@ -300,11 +300,11 @@ def rows_of(listed: ListedForm) -> list[CoreRow]:
         for zeros in (some for count in (1, 2, 3) for some in combinations(general, count)):
             known = rows[0].reads - {Place("x", _NUMBERS[name]) for name in zeros}
             fixed = [bit for name in zeros for bit in _field(name)]
-            instruction = _instruction(_with(rows[0].word, fixed, -1))
+            instruction = _instruction(with_bits(rows[0].word, fixed, -1))
             if instruction is None or instruction.form.name != listed.name:
                 continue
             if {*instruction.places_read} != {place for place in known if place not in (INDEX, IMMEDIATE)}:
-                found += _rows_of_word(listed, _with(word, fixed, -1), fixed)
+                found += _rows_of_word(listed, with_bits(word, fixed, -1), fixed)
         found += [row for row in map(_alike, rows) if row is not None]
     return found
 
@@ -312,7 +312,7 @@ def rows_of(listed: ListedForm) -> list[CoreRow]:
 def _alike(row: CoreRow) -> CoreRow | None:
     """The row with Rn as Rm, where it then is an instruction of another class."""
     if {"n", "m"} <= {*row.fields}:
-        same = _instruction(_with(row.word, _field("m", row.fields["m"]), _NUMBERS["n"]))
+        same = _instruction(with_bits(row.word, _field("m", row.fields["m"]), _NUMBERS["n"]))
         if same is not None and timing_class(same.pattern) != row.timing:
             return replace(row, form=same.form.name, timing=timing_class(same.pattern), is_alike=True)
     return None
@@ -324,7 +324,7 @@ def _rows_of_word(listed: ListedForm, word: int, fixed: Sequence[int] = ()) -> l
     long = immediate.encoded.bits if immediate else 0
     fields = _register_fields(form, word, long | sum(1 << bit for bit in fixed))
     for name, bits in fields.items():
-        word = _with(word, _field(name, bits), _NUMBERS[name])
+        word = with_bits(word, _field(name, bits), _NUMBERS[name])
     named = {bit for name, bits in fields.items() for bit in _field(name, bits)}
     rest = [bit for bit in range(32) if bit not in named and bit not in fixed and not long >> bit & 1]
     possible = immediate.choosing if immediate else rest
@@ -334,7 +334,7 @@ def _rows_of_word(listed: ListedForm, word: int, fixed: Sequence[int] = ()) -> l
     mask = _ALL & ~long & ~sum(1 << bit for bit in named | set(choosing))
     kinds: dict[object, list[_Variant]] = {}
     for index in range(1 << len(choosing)):
-        variant = _variant(_with(word, choosing, index), index, form, immediate)
+        variant = _variant(with_bits(word, choosing, index), index, form, immediate)
         if variant is not None:
             kinds.setdefault(variant.kind, []).append(variant)
     stack = _stack_fields(word, fields)

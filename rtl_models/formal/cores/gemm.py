@@ -104,7 +104,7 @@ def _walk() -> Iterator[Theorem]:
         step, done = read("step_q", U16), read("done_q", U16)
         next_step = select(ends(read), 0, U16.wrap(step + 1))
         next_done = select(last(read), 0, select(ends(read), U16.wrap(done + _BLOCK), done))
-        resets = (read("rst_ni", U1) & later("rst_ni", U1)).equals(0)
+        resets = read.resets()
         return {
             "step_q": (later("step_q", U16), select(resets, 0, select(advances, next_step, step))),
             "done_q": (later("done_q", U16), select(resets, 0, select(advances, next_done, done))),
@@ -157,7 +157,7 @@ def _rows() -> Iterator[Theorem]:
     def moves(read: Signals) -> Statement:
         later, loads, taken = read.after(1), read("load_i", U1), read("ready_i", U1)
         gone = select(taken & (left(read) > 0), count.wrap(left(read) - 1), left(read))
-        resets = (read("rst_ni", U1) & later("rst_ni", U1)).equals(0)
+        resets = read.resets()
         statement = {"left_q": (left(later), select(resets, 0, select(loads, read("rows_i", count), gone)))}
         for row in range(_ROWS):
             above = read("tile_q", S32, 32 * (row + 1)) if row + 1 < _ROWS else constant(0)
@@ -254,7 +254,7 @@ def _core() -> Iterator[Theorem]:
         for side in "ab":
             done = read(f"{side}_done_q", U1) | accepted(side, read) & read(f"u_{side}_walk.last_o", U1)
             following[f"{side}_done_q"] = U1, done & finishes(read).equals(0)
-        resets = (read("rst_ni", U1) & later("rst_ni", U1)).equals(0)
+        resets = read.resets()
         return {name: (later(name, kind), select(resets, 0, to)) for name, (kind, to) in following.items()}
 
     def addresses(read: Signals) -> Statement:
@@ -271,7 +271,7 @@ def _core() -> Iterator[Theorem]:
         later, loads = read.after(1), read("u_row_stream.load_i", U1)
         begins = (moved("a", read) | moved("b", read)) & read("begun_q", U1).equals(0)
         ends = read("valid_o", U1) & read("ready_i", U1) & read("last_o", U1)
-        resets = (read("rst_ni", U1) & later("rst_ni", U1)).equals(0)
+        resets = read.resets()
         of_step = {
             "first_q": (U1, read("u_column_walk.step_q", U16).equals(0)),
             "ends_q": (U1, read("u_column_walk.ends_o", U1)),

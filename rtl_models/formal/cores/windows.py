@@ -213,9 +213,6 @@ class _Walk:
             place < self._setting(read, "out_width"), *self._at_parts(read),
         ]  # fmt: skip
 
-    def _place_holds(self, read: ReadSignal, line: Lane) -> Lane:
-        return all_of(self._place_parts(read, line))
-
     def _word_parts(self, read: ReadSignal) -> list[Lane]:
         """How far the word is from the first one of its window."""
         word, across, below = (self._read(read, wire, self._words[wire]) for wire in ("word_q", "across_q", "below_q"))
@@ -225,9 +222,6 @@ class _Walk:
             below < self._setting(read, "window_height"), self._read(read, "tap_q", self._address).equals(tap),
             self._read(read, "tap_line_q", self._address).equals(self._at(read, constant(0), below)),
         ]  # fmt: skip
-
-    def _word_holds(self, read: ReadSignal) -> Lane:
-        return all_of(self._word_parts(read))
 
     def _row_holds(self, read: ReadSignal, row: int) -> Lane:
         at = self._at(read, self._row(read, "xs_q", row), self._row(read, "ys_q", row))
@@ -241,7 +235,7 @@ class _Walk:
     def _place_known(self, read: Signals) -> Lane:
         line = read("ghost.line", _U20)
         stay = self._unchanged(read, "image_width", "pixel_words", "stride_x", "stride_y", "out_width")
-        return stay & self._place_holds(read, line) & (line < _HIGHEST_LINE)
+        return stay & all_of(self._place_parts(read, line)) & (line < _HIGHEST_LINE)
 
     def _place_stays(self, read: Signals) -> Statement:
         """The next window's place is kept."""
@@ -253,7 +247,7 @@ class _Walk:
 
     def _word_known(self, read: Signals) -> Lane:
         stay = self._unchanged(read, "image_width", "pixel_words", "window_width", "window_height")
-        return stay & self._word_holds(read)
+        return stay & all_of(self._word_parts(read))
 
     def _word_stays(self, read: Signals) -> Statement:
         return {f"word {k}": (holds, constant(1)) for k, holds in enumerate(self._word_parts(read.after(1)))}
@@ -319,8 +313,7 @@ def _stream(subject: Subject) -> Iterator[Theorem]:
 
     def moves(read: Signals) -> Statement:
         later = read.after(1)
-        resets = (read("rst_ni", U1) & later("rst_ni", U1)).equals(0)
-        clears = resets | read("clear_i", U1)
+        clears = read.resets() | read("clear_i", U1)
         waits = valid(read) & read("ready_i", U1).equals(0)
         counted = held.wrap(read("held_q", held) + accepted(read))
         statement = {

@@ -65,9 +65,9 @@ def at_width(module: str, width: int) -> Subject:
     return Subject(module, (("Width", width),))
 
 
-def design_of(subject: Subject) -> SubjectSources:
-    """A lane module of this package.  Raises ValueError where there is none of that name."""
-    return SubjectSources(subject, sources_of(subject.module))
+def design_of(subject: Subject, *before: Path) -> SubjectSources:
+    """A lane module of this package, or of a folder that goes before.  Raises as `sources_of`."""
+    return SubjectSources(subject, sources_of(subject.module, before))
 
 
 def derive_equations(design: SubjectSources, cache: Path) -> str:

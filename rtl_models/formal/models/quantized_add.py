@@ -54,8 +54,7 @@ def _lane(
         wire="sum_q", kind=S32, following=lambda r: a.added(of_a(r), of_b(r)), fault=_SUM, lsb=32 * lane
     )
     whole = rescale(f"gen_lane[{lane}].u_rescale_sum.", deep, total.value, *sums.results)
-    offset, low, high, is_signed = outputs.results
-    result = output_stages(f"gen_lane[{lane}].u_output_stages.", deep, whole.results[0], (offset, low, high, is_signed))
+    result = output_stages(f"gen_lane[{lane}].u_output_stages.", deep, whole.results[0], outputs.results)
     return PipelinePiece((*all_registers(scaled), total, *whole.registers, *result.registers), result.results)
 
 

@@ -77,10 +77,10 @@ def _factor(lane: int) -> tuple[Value, Value, Value]:
 
 
 def _shifted_row(row: _Row) -> _Row:
-    return _Row(row.rounding, [(_shifted(row.rounding, *one), *one[1:]) for one in row.lanes])
+    return _Row(row.rounding, [(_shifted(row.rounding, one[0], one[2]), *one[1:]) for one in row.lanes])
 
 
-def _shifted(rounding: Value, biased: Value, multiplier: Value, left: Value, right: Value) -> Value:
+def _shifted(rounding: Value, biased: Value, left: Value) -> Value:
     return lambda r: a.shifted(biased(r), left(r), rounding(r))
 
 

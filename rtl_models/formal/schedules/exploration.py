@@ -29,6 +29,7 @@ from rtl_models.formal.schedules.symbols import (
     renamed_word,
     symbol,
     value_of,
+    width_of,
 )
 
 RESET_EDGES: Final = 16
@@ -161,7 +162,7 @@ class _Exploration:
         if step.valid:
             inputs |= {port: symbol((port, state.held), bits) for port, bits in self._data.items()}
         moment = self._module.moment(state.registers, inputs)
-        ready, shown = (self._decided(moment, port, state, step) for port in ("ready_o", "valid_o"))
+        ready, shown = (self._decided(moment, port, state) for port in ("ready_o", "valid_o"))
         accepted, delivered = step.valid & ready, shown & step.ready
         there = state.held + accepted
         if shown and not there:
@@ -187,7 +188,7 @@ class _Exploration:
         self._next[state, step] = _Passed(following, accepted, delivered, shown)
         return following, shown
 
-    def _decided(self, moment: SymbolicMoment, port: str, state: StreamState, step: ScheduleStep) -> int:
+    def _decided(self, moment: SymbolicMoment, port: str, state: StreamState) -> int:
         word = moment.wire(port)
         value = value_of(word)
         if value is None:
@@ -286,8 +287,7 @@ def _kept(register: int, word: Word, live: range, delivered: int) -> Word:
         if node is None:
             parts.append(number(low, width))
         elif node.unknown or not all(beat in live for beat in node.beats):
-            whole = sum(piece.width for piece in word)
-            parts.append(cut(symbol((f"register {register}", None), whole), at, width))
+            parts.append(cut(symbol((f"register {register}", None), width_of(word)), at, width))
         else:
             part = (WordPiece(node, low, width),)
             parts.append(renamed_word(part, _older(1)) if delivered else part)

@@ -28,6 +28,7 @@ from rtl_models.formal.schedules.module import SymbolicModule
 from rtl_models.formal.schedules.named import read_cuts
 from rtl_models.formal.schedules.question import Answered, Due, WordQuestion
 from rtl_models.formal.schedules.symbols import Word, cut, symbol
+from rtl_models.formal.theorem import NOT_ASKED
 from rtl_models.formal.units.pipelines import OutputBits
 from sim.prove.claim import Claim, ClaimInputs, Finding, Outcome, sides_of
 
@@ -128,16 +129,13 @@ def _due(bits: OutputBits, error: int) -> Due:
     return Due(bits.kind.wrap(bits.meaning(read) + error), bits.given(read), read.kinds)
 
 
-_NOT_ASKED: Final = Finding("unknown", 0, reason="not asked: the theorem itself is not proved")
-
-
 def _unknown(reason: str) -> StreamFinding:
-    return StreamFinding(Finding("unknown", 0, reason=reason), _NOT_ASKED, ())
+    return StreamFinding(Finding("unknown", 0, reason=reason), NOT_ASKED, ())
 
 
 def _broken(broken: BrokenRule, seconds: float) -> StreamFinding:
     return StreamFinding(
-        Finding("counter-example", seconds, reason=broken.rule), _NOT_ASKED, (broken.rule, *_schedule(broken.steps))
+        Finding("counter-example", seconds, reason=broken.rule), NOT_ASKED, (broken.rule, *_schedule(broken.steps))
     )
 
 
@@ -165,7 +163,7 @@ def _refuted(of: Equations, one: _Seen, answer: Answered, seconds: float) -> Str
                 f"its data: {', '.join(f'{name} = {value}' for name, value in signals.items())}",
                 *_schedule(one.steps),
             )
-            return StreamFinding(Finding("counter-example", seconds, signals, smallest=False), _NOT_ASKED, told)
+            return StreamFinding(Finding("counter-example", seconds, signals, smallest=False), NOT_ASKED, told)
     return _unknown(f"{where}: wrong only from a state that was not found to be reached from a reset")
 
 

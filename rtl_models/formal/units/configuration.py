@@ -10,6 +10,7 @@ from rtl_models.formal.claims import ReadSignal, Signals, Statement, all_of, cla
 from rtl_models.formal.equations.written import Subject
 from rtl_models.formal.theorem import Fault, Theorem
 from rtl_models.register_map import (
+    ADDRESSES,
     CAUSES,
     CHANNELS,
     MOST_CHANNELS,
@@ -66,7 +67,7 @@ def _data(read: ReadSignal) -> Lane:
 def _kept(register: Register, read: Signals) -> Statement:
     """Reset gives every setting its value; a legal write changes those of its register; nothing else does."""
     writes = read("write_i", U1) & _address(read).equals(register.address) & legal(register, _data(read))
-    resets = (read("rst_ni", U1) & read.after(1)("rst_ni", U1)).equals(0)
+    resets = read.resets()
     return {
         field.setting: (
             _setting(read.after(1), field),
@@ -148,7 +149,7 @@ def _status(channels: int, read: Signals) -> Statement:
     later, status = read.after(1), read("status_q", _U3)
     clears = read("write_i", U1) & _address(read).equals(STATUS)
     kept = status & ~select(clears, _data(read) & 7, 0) & 7
-    resets = (read("rst_ni", U1) & later("rst_ni", U1)).equals(0)
+    resets = read.resets()
     return {
         "STATUS": (later("status_q", _U3), select(resets, 0, kept | cause_set(read, channels))),
         "error_o": (read("error_o", U1), status > 0),
@@ -157,11 +158,10 @@ def _status(channels: int, read: Signals) -> Statement:
 
 def _tables(channels: int, read: Signals) -> Statement:
     """A restart goes with each legal write of CHANNELS."""
-    (row,) = (register for register in registers(channels) if register.name == "CHANNELS")
     taken = read("write_i", U1) & cause_set(read, channels).equals(0)
     return {
         "table_write_o": (read("table_write_o", U1), taken & _in_tables(read, channels)),
-        "table_restart_o": (read("table_restart_o", U1), taken & _address(read).equals(row.address)),
+        "table_restart_o": (read("table_restart_o", U1), taken & _address(read).equals(ADDRESSES["CHANNELS"])),
         "table_channel_o": (read("table_channel_o", _U12), _U12.wrap(_channel(read))),
         "table_field_o": (read("table_field_o", _U2), (_address(read) >> 2) & 3),
         "table_data_o": (read("table_data_o", U32), _data(read)),

@@ -8,14 +8,12 @@ from isa.lane import U1, U8, U32, Int, constant, select
 from rtl_models.formal.claims import Value, on
 from rtl_models.formal.equations.written import Subject
 from rtl_models.formal.theorem import Fault, Lemma, Theorem
-from rtl_models.formal.units.handshake import handshake_theorems
 from rtl_models.formal.units.pipelines import OutputBits, Pipeline, subject
 from rtl_models.formal.units.registers import PipelinePiece, RegisterUpdate, all_registers, delay_line
-from rtl_models.formal.units.streams import composition_lemma, stage_theorems, waiting_theorem
+from rtl_models.formal.units.streams import composition_lemma, pipeline_theorems
 from rtl_models.formal.units.walk import walk_theorems
 from rtl_models.units import LANE_COUNTS
 
-_U18 = Int(18, signed=False)
 _CHUNKS = Fault("transpose1xw.sv", "address + (single + double)", "address + single + step")
 _WALK = "u_frame_walk."
 
@@ -108,9 +106,7 @@ def transposes() -> list[Pipeline]:
 def frame_theorems() -> Iterator[Theorem]:
     """Of the units, and of the walk on its own."""
     for pipeline in transposes():
-        yield from stage_theorems(pipeline)
-        yield waiting_theorem(pipeline)
-        yield from handshake_theorems(pipeline.subject, pipeline.handshake, pipeline.latency)
+        yield from pipeline_theorems(pipeline)
         beat_bytes = 4 * dict(pipeline.subject.parameters)["Lanes"]
         yield from walk_theorems(
             pipeline.subject, _WALK, beat_bytes, lambda read: read("valid_i", U1) & read("ready_o", U1)

@@ -11,8 +11,8 @@ from isa.lane import S32, S64, U1, U8, U16, U32, Int, Lane
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal.claims import Value
 from rtl_models.formal.theorem import Fault
+from rtl_models.formal.units.pipelines import depth_of
 from rtl_models.formal.units.registers import PipelinePiece, RegisterUpdate, Rewritten, all_registers, delay_line
-from rtl_models.latencies import package_constants
 
 _TILE = Fault("multiply_tiles.sv", "a_low * b_low", "a_low * b_high")
 _SUM = Fault("sum_of_tiles.sv", "{{(Half-1){crossed[Width]}}", "{{(Half-1){1'b0}}")
@@ -76,8 +76,7 @@ def _tiles(name: str, value: Value, multiplier: Value, upper: str = "high_q") ->
 def rescale(name: str, deep: bool, value: Value, multiplier: Value, count: Value) -> PipelinePiece:
     """`rescale.sv`: SQRDMULH, then a division with ties away, 2 stages or 5."""
     product = multiply_high(f"{name}u_multiply_high.", deep, value, multiplier)
-    depth = package_constants()["MultiplyHighDeep" if deep else "MultiplyHighShallow"]
-    line = delay_line(f"{name}u_shift.", [(a.U5, count)], depth)
+    line = delay_line(f"{name}u_shift.", [(a.U5, count)], depth_of("MultiplyHigh", deep))
     (high,), (by,) = product.results, line.results
     if deep:
         divided = _divided_in_steps(name, high, by)
@@ -115,7 +114,7 @@ def scale_rounded(
     name: str, deep: bool, factors: tuple[Value, Value], shifts: tuple[Value, Value], rounding: Value
 ) -> PipelinePiece:
     """`scale_rounded.sv`: a product rounded twice or once, 2 stages or 6; shifts to the left and to the right."""
-    depth = package_constants()["MultiplyHighDeep"] if deep else 1
+    depth = depth_of("MultiplyHigh", deep) if deep else 1
     kinds = ((a.U5, shifts[0]), (a.U5, shifts[1]), (a.U2, rounding))
     line = delay_line(f"{name}u_configuration.", kinds, depth)
     if not deep:

@@ -8,6 +8,7 @@ from isa.lane import U1, constant
 from rtl_models.formal.claims import Signals, Specification, Statement, claim
 from rtl_models.formal.theorem import Fault, Lemma, Theorem
 from rtl_models.formal.units.composition import Composed
+from rtl_models.formal.units.handshake import handshake_theorems
 from rtl_models.formal.units.pipelines import OutputBits, Pipeline
 from rtl_models.formal.units.registers import RegisterUpdate, becomes
 from sim.prove.claim import Claim
@@ -15,7 +16,14 @@ from sim.prove.claim import Claim
 _WITHOUT_ENABLE = Fault("valid_pipeline.sv", "assign enable_o = ready_i | ~valid_o;", "assign enable_o = 1'b1;")
 
 
-def stage_theorems(pipeline: Pipeline) -> Iterator[Theorem]:
+def pipeline_theorems(pipeline: Pipeline) -> Iterator[Theorem]:
+    """Of its stages, of results that wait, and of the handshake."""
+    yield from _stage_theorems(pipeline)
+    yield _waiting_theorem(pipeline)
+    yield from handshake_theorems(pipeline.subject, pipeline.handshake, pipeline.latency)
+
+
+def _stage_theorems(pipeline: Pipeline) -> Iterator[Theorem]:
     """For each stage: from any state and for any inputs its registers become what they should, or wait."""
     each = stages(pipeline)
     for stage, registers in enumerate(each, 1):
@@ -45,7 +53,7 @@ def stages(pipeline: Pipeline) -> list[list[RegisterUpdate]]:
     return [[register for age, register in numbered if age == stage] for stage in range(1, max(ages) + 1)]
 
 
-def waiting_theorem(pipeline: Pipeline) -> Theorem:
+def _waiting_theorem(pipeline: Pipeline) -> Theorem:
     """A result that is not taken stays.  That registers wait too is in the theorems about the stages."""
 
     def specification(read: Signals) -> Statement:

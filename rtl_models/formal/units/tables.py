@@ -11,10 +11,9 @@ from rtl_models.formal.claims import ReadSignal, Signals, Statement, Value, clai
 from rtl_models.formal.equations.written import Subject
 from rtl_models.formal.models.quantize_down import parts
 from rtl_models.formal.theorem import Fault, Lemma, Theorem
-from rtl_models.formal.units.handshake import handshake_theorems
 from rtl_models.formal.units.pipelines import Pipeline, subject
 from rtl_models.formal.units.registers import RegisterUpdate, becomes
-from rtl_models.formal.units.streams import composition_lemma, stage_theorems, waiting_theorem
+from rtl_models.formal.units.streams import composition_lemma, pipeline_theorems
 from rtl_models.units import LANE_COUNTS
 
 BEATS = 2
@@ -78,7 +77,7 @@ class _Tables:
         ends = (following < read("channels_i", _U12)).equals(0)
         onward = select(ends, 0, self._beat_kind.wrap(self._beat(read) + 1))
         moved = select(self._ports.advance(read), onward, self._beat(read))
-        resets = (read("rst_ni", U1) & later("rst_ni", U1)).equals(0)
+        resets = read.resets()
         return {"beat_q": (self._beat(later), select(resets | read(self._ports.restart, U1), 0, moved))}
 
     def stays(self, read: Signals) -> Statement:
@@ -153,9 +152,7 @@ def table_theorems(lanes: int) -> Iterator[Theorem]:
             pipeline.subject,
             _Tables("u_channel_tables.", lanes, _OF_UNIT, ("u_quantize_down.", "_i"), beats=BEATS),
         )
-        yield from stage_theorems(pipeline)
-        yield waiting_theorem(pipeline)
-        yield from handshake_theorems(pipeline.subject, pipeline.handshake, pipeline.latency)
+        yield from pipeline_theorems(pipeline)
 
 
 def _of_tables(whole: Subject, tables: _Tables) -> Iterator[Theorem]:

@@ -151,7 +151,7 @@ class _Walk:
     def first(self, read: Signals) -> Statement:
         """Whether the next beat is the first of a frame."""
         later, old = read.after(1), self._read(read, "first_q", U1)
-        resets = (read("rst_ni", U1) & later("rst_ni", U1)).equals(0)
+        resets = read.resets()
         moved = select(self._accepted(read), self._last(self._offered(read)), old)
         in_reset = read("rst_ni", U1).equals(0)
         return {
