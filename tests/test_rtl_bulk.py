@@ -181,6 +181,12 @@ def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
     assert lanewise("rtl", "bulk", *arguments).exit_code == 2
 
 
+@pytest.mark.parametrize("option", [("--beats", "5"), ("--lanes", "8"), ("--profile", "deep")], ids=lambda o: o[0])
+def test_what_all_does_not_take_is_refused_not_forgotten(option: tuple[str, str]) -> None:
+    result = lanewise("rtl", "bulk", "--all", *option)
+    assert (result.exit_code, option[0] in result.stderr) == (2, True)
+
+
 def test_a_missing_compiler_is_a_sentence_and_exit_code_3(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rtl_models.tools.environment.shutil.which", lambda name: None)
     monkeypatch.setattr("rtl_models.tools.environment.importlib.util.find_spec", lambda name: None)

@@ -14,6 +14,7 @@ import pytest
 from rtl_models.cores.core128.calls import core_call, verdict_of
 from rtl_models.cores.core128.comparison import differences, emulator_differences
 from rtl_models.cores.core128.configuration import Core128, NotBuildable, configurations
+from rtl_models.cores.core128.decoder import classes_of
 from rtl_models.cores.core128.design import NO_REGISTER, PC_REGISTER, Core128Program, Core128Run, simulate, simulator
 from rtl_models.cores.core128.random_programs import CODE_BASE, DATA_BASE, RandomWords, random_runs
 from rtl_models.cores.core128.rows import CoreRow, all_rows, row_of
@@ -304,6 +305,13 @@ def test_a_core_that_the_hardware_cannot_be_is_refused() -> None:
     with pytest.raises(NotBuildable, match="not in order"):
         Core128(core=load_core("cortex-a72")).parameters(all_rows())
     slow = load_core("lane128").with_parameter("store_forward_vector", 9)
+    name, core = classes_of(all_rows())[0], load_core("lane128")
+    for other, says in (
+        (core.with_latency(name, "2.5"), "whole numbers of cycles"),
+        (core.with_uses(name, "LANE*32"), "taken for 31 cycles at most"),
+    ):
+        with pytest.raises(NotBuildable, match=says):
+            Core128(core=other).parameters(all_rows())
     with pytest.raises(NotBuildable, match="forwarding from a store"):
         Core128(core=slow).parameters(all_rows())
 

@@ -51,6 +51,13 @@ def test_a_kernel_with_a_tail_runs_at_each_level() -> None:
     assert all(one["agrees"] and not one["refused"] for one in found.values())
 
 
+def test_what_was_given_is_looked_at_before_a_simulator_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To build one takes a minute."""
+    monkeypatch.setattr("rtl_models.command.run.simulator", lambda *_, **__: pytest.fail("a simulator is built"))
+    result = run("nonsense")
+    assert (result.exit_code, "'nonsense' is no kernel" in result.stderr) == (USAGE, True)
+
+
 @rtl
 @pytest.mark.parametrize(
     ("arguments", "says"),

@@ -338,8 +338,8 @@ def test_without_the_wheel_a_sentence_says_how_to_get_it(monkeypatch: pytest.Mon
     ("arguments", "sentence"),
     [
         (("sqrdmul",), "no unit or lane is called 'sqrdmul': there are quantize_down, "),
-        (("srshl", "--lanes", "4,5"), "--lanes takes 4, 8, 16, with commas, not '5'"),
-        (("srshl", "--profile", ""), "--profile takes shallow, deep, with commas, not ''"),
+        (("srshl", "--lanes", "4,5"), "--lanes takes some of 4,8,16, not '5'"),
+        (("srshl", "--profile", ""), "--profile takes some of shallow,deep, not ''"),
         (("srshl", "--plot", "x.pdf"), "--plot writes .png and .svg, not x.pdf"),
         (("srshl", "--plot", "nowhere/x.png"), "--plot cannot write nowhere/x.png: there is no such folder"),
     ],

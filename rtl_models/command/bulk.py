@@ -45,17 +45,17 @@ def bulk(
         fail(f"give --all or a unit, one of {', '.join(UNITS)}")
     if unit and unit not in UNITS:
         fail(f"there is no unit {unit!r}: give one of {', '.join(UNITS)}")
+    if all_units and (beats, lanes, profile) != (BEATS, LANE_COUNTS[0], PROFILES[0]):
+        fail("--all has beats, lanes and profiles of its own: give no --beats, no --lanes and no --profile")
     require_one_of("--lanes", lanes, LANE_COUNTS)
     require_one_of("--profile", profile, PROFILES)
     chosen = chosen_simulator(simulator)
     if own.adapter is not None and lanes not in own.adapter.lane_counts:
         fail(f"--lanes: {own.adapter.module} is built for {own.adapter.lanes} lanes only")
-    one = (
-        []
-        if all_units
-        else [Volume(Built(UNITS[unit], lanes, profile, strict=own.strict, adapter=own.adapter), beats, seed)]
-    )
-    volumes = one or all_volumes(seed, own.strict)
+    if all_units:
+        volumes = all_volumes(seed, own.strict)
+    else:
+        volumes = [Volume(Built(UNITS[unit], lanes, profile, strict=own.strict, adapter=own.adapter), beats, seed)]
     agreeing = 0
     for number, volume in enumerate(volumes):
         begun = time.monotonic()

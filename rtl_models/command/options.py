@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, TypeVar
 
 import typer
 
@@ -14,6 +14,7 @@ from rtl_models.tools.environment import SIMULATORS, SimulatorName
 from rtl_models.tools.own_modules import NothingReplaced, own_modules
 from sim.terminal.output import fail, print_progress, require_one_of
 
+Listed = TypeVar("Listed")
 Simulator = Annotated[str, typer.Option(help=f"One of {', '.join(SIMULATORS)}.")]
 Modules = Annotated[
     Path | None, typer.Option(help="A folder with modules of your own, each in the place of the one of its name.")
@@ -30,6 +31,17 @@ Strict = Annotated[
 def chosen_simulator(name: str) -> SimulatorName:
     """The simulator of that name; ends the command where there is none."""
     return require_one_of("--simulator", name, SIMULATORS)
+
+
+def chosen_from(option: str, text: str | None, possible: Sequence[Listed]) -> Sequence[Listed]:
+    """Those that a list with commas names, each once, or all where there is none; ends the command for any other."""
+    if text is None:
+        return possible
+    by_text = {str(choice): choice for choice in possible}
+    given = [part.strip() for part in text.split(",")]
+    if unknown := [part for part in given if part not in by_text]:
+        fail(f"--{option} takes some of {','.join(by_text)}, not {unknown[0]!r}")
+    return [by_text[part] for part in dict.fromkeys(given)]
 
 
 def chosen_modules(folder: Path | None) -> list[Path]:

@@ -55,9 +55,10 @@ def run(
     where the function needs an instruction that core128 does not have: what it does up to there is compared too.
     """
     chosen = load_core(core)
+    calls = list(_calls(what, symbol, arguments or [], opt, length, seed))  # what is wrong here needs no simulator
     program = simulator(Core128(core=chosen), purpose="bench")
     verdicts: dict[str, CallVerdict] = {}
-    for call in _calls(what, symbol, arguments or [], opt, length, seed):
+    for call in calls:
         try:
             lockstep = CompiledKernel(call.image, call.kernel, max_instructions=limit).call(call.arguments, seed)
         except (ExecutionError, CallError) as error:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
 from isa.errors import INTERRUPTED, MISSING, USAGE, pip_install
-from rtl_models.command.options import AdapterFile, Modules, OwnHardware, chosen_hardware, own_words
+from rtl_models.command.options import AdapterFile, Modules, OwnHardware, chosen_from, chosen_hardware, own_words
 from rtl_models.synthesis.designs import PROFILES, Design, Profile, adapted_designs, designs, own_designs
 from rtl_models.synthesis.figures import Figures, figures_of, tools
 from rtl_models.synthesis.plot import ENDINGS, drawn
@@ -22,8 +22,6 @@ from rtl_models.units import LANE_COUNTS
 from sim.terminal.output import fail, print_json, print_progress, print_shown, write_file
 from sim.terminal.writable import require_writable
 from sim.toolchain.compilers import cache_directory
-
-T = TypeVar("T")
 
 
 def synth(
@@ -44,8 +42,8 @@ def synth(
     --modules or --adapter they are your own.
     """
     own = chosen_hardware(modules, adapter, strict=False)
+    numbers, profiles = chosen_from("lanes", lanes, LANE_COUNTS), chosen_from("profile", profile, PROFILES)
     try:
-        numbers, profiles = _chosen(lanes, LANE_COUNTS, "--lanes"), _chosen(profile, PROFILES, "--profile")
         wanted = _of_own(own, what or [], numbers, profiles) if own.before else designs(what or [], numbers, profiles)
     except ValueError as error:
         fail(str(error), USAGE)
@@ -66,7 +64,7 @@ def synth(
         print_progress(f"wrote {plot}")
 
 
-def _of_own(own: OwnHardware, what: list[str], lanes: list[int], profiles: list[Profile]) -> list[Design]:
+def _of_own(own: OwnHardware, what: list[str], lanes: Sequence[int], profiles: Sequence[Profile]) -> list[Design]:
     """A user's modules.  Raises ValueError."""
     if own.adapter is None:
         return own_designs(own.before[0], what, lanes, profiles)
@@ -75,16 +73,6 @@ def _of_own(own: OwnHardware, what: list[str], lanes: list[int], profiles: list[
     if not (found := adapted_designs(own.adapter, own.before[0], lanes)):
         raise ValueError(f"{own.adapter.module} is built for {own.adapter.lane_counts[0]} lanes: give --lanes")
     return found
-
-
-def _chosen(text: str, known: Sequence[T], option: str) -> list[T]:
-    """Those of the values that the text names, with commas.  Raises ValueError."""
-    by_name = {str(value): value for value in known}
-    names = [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in by_name:
-            raise ValueError(f"{option} takes {', '.join(by_name)}, with commas, not {name!r}")
-    return [by_name[name] for name in dict.fromkeys(names)]
 
 
 def _require_drawable(file: Path | None) -> None:

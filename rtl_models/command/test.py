@@ -10,7 +10,7 @@ from fnmatch import filter as matching
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple, TypeVar
+from typing import Annotated, Final, NamedTuple
 
 import typer
 
@@ -23,6 +23,7 @@ from rtl_models.command.options import (
     OwnHardware,
     Simulator,
     Strict,
+    chosen_from,
     chosen_hardware,
     chosen_simulator,
     print_warnings,
@@ -41,7 +42,6 @@ from sim.terminal.output import fail, print_json, print_progress, print_text, pr
 from sim.terminal.writable import require_writable
 from sim.view.sentences import counted
 
-_Choice = TypeVar("_Choice", int, str)
 PACKAGE: Final = OwnHardware((), None, strict=True)
 """Nothing of a user's own."""
 _WIDTHS: Final = (8, 16, 32, 64)
@@ -141,8 +141,8 @@ def jobs_of(
             f"--channels is for {', '.join(sorted(with_tables))}, which have tables of them: not for {without[0]}",
             USAGE,
         )
-    some_widths = () if widths is None else _chosen("widths", widths, _WIDTHS)
-    parameters = list(product(_chosen("lanes", lanes, LANE_COUNTS), _chosen("profile", profile, PROFILES)))
+    some_widths = () if widths is None else chosen_from("widths", widths, _WIDTHS)
+    parameters = list(product(chosen_from("lanes", lanes, LANE_COUNTS), chosen_from("profile", profile, PROFILES)))
     operators = [OPERATORS[name] for name in chosen if name in OPERATORS]
     for operator in operators:
         if missing := [width for width in some_widths if width not in operator.widths]:
@@ -170,7 +170,7 @@ def _jobs_of_adapter(
             fail(f"{option} is for modules of the package: that of an adapter is built for some lanes", USAGE)
     if other := [name for name in names if name != adapter.unit.name]:
         fail(f"{adapter.file.name} is of {adapter.unit.name}, not of {other[0]!r}", USAGE)
-    counts = _chosen("lanes", lanes, adapter.lane_counts)
+    counts = chosen_from("lanes", lanes, adapter.lane_counts)
     each = [Built(adapter.unit, count, strict=False, adapter=adapter) for count in counts]
     return [DueRun(built.title, partial(run_unit, built)) for built in each]
 
@@ -192,14 +192,3 @@ def _refuse(options: Mapping[str, str | None], kind: str) -> None:
     for option, given in options.items():
         if given is not None:
             fail(f"{option} is for {kind}s, and no {kind} is named", USAGE)
-
-
-def _chosen(option: str, text: str | None, possible: Sequence[_Choice]) -> Sequence[_Choice]:
-    """Those that a list names, each once, or all where there is none."""
-    if text is None:
-        return possible
-    by_text = {str(choice): choice for choice in possible}
-    given = [part.strip() for part in text.split(",")]
-    if unknown := [part for part in given if part not in by_text]:
-        fail(f"--{option} takes some of {','.join(by_text)}, not {unknown[0]!r}", USAGE)
-    return [by_text[part] for part in dict.fromkeys(given)]

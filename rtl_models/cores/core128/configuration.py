@@ -17,6 +17,8 @@ from sim.timing.model.core_file import load_core
 
 DEPTH: Final = 17
 """Stages: a latency is at most one less."""
+MOST_OCCUPIED: Final = 31
+"""Cycles, in five bits."""
 
 
 class NotBuildable(LanewiseError):
@@ -44,6 +46,11 @@ class Core128:
             )
         if max(int(core.timing(name).latency) for name in names) >= DEPTH:
             raise NotBuildable(f"a latency is at most {DEPTH - 1} cycles")
+        occupied = [sum(use.cycles for use in core.timing(name).uses) for name in names]
+        if max(occupied) > MOST_OCCUPIED:
+            raise NotBuildable(f"a pipe is taken for {MOST_OCCUPIED} cycles at most")
+        if any(cycles % 1 for cycles in (*occupied, *(core.timing(name).latency for name in names))):
+            raise NotBuildable("latencies, and how long pipes are taken, are whole numbers of cycles")
         if min(loads) < 2 or max(core.store_forward_scalar, core.store_forward_vector) > min(loads) + 1:
             raise NotBuildable(
                 "a load takes 2 cycles or more, and forwarding from a store not longer than the next one"

@@ -123,13 +123,7 @@ def unit_text(unit: ArithmeticUnit, rows: Sequence[tuple[int, CoreRow]]) -> str:
     ports = [f"  input  logic [{bits - 1}:0] {name}" for name, bits in {"row_i": 11, **unit.operands}.items()]
     ports += [f"  output logic [{bits - 1}:0] {name}" for name, bits in unit.results.items()]
     total = sum(unit.results.values())
-    operands = [name.removesuffix("_i") for name in unit.operands]
-    given = ",\n".join(
-        f"    input logic [{bits - 1}:0] {name.removesuffix('_i')}" for name, bits in unit.operands.items()
-    )
-    call = ", ".join(f"{name}_i" for name in operands)
-    lanes = LaneFunctions()
-    functions = [_function(unit, number, row, given, lanes) for number, row in rows]
+    call = ", ".join(unit.operands)
     cases = [f"      11'd{number}: results = row_{number}({call});" for number, _ in rows]
     return "\n".join([
         f"// {unit.does.capitalize()}: a function for each row of the decoder.",
@@ -137,7 +131,7 @@ def unit_text(unit: ArithmeticUnit, rows: Sequence[tuple[int, CoreRow]]) -> str:
         "",
         "// verilator lint_off UNUSEDSIGNAL",
         f"module {unit.module} (", ",\n".join(ports), ");", "",
-        *lanes.texts, *functions,
+        *_functions(unit, rows),
         f"  logic [{total - 1}:0] results;", "",
         "  always_comb begin", "    case (row_i)", *cases, "      default: results = '0;", "    endcase", "  end", "",
         f"  assign {{{', '.join(unit.results)}}} = results;", "",
@@ -150,16 +144,19 @@ def rows_text(name: str, unit: ArithmeticUnit, rows: Sequence[tuple[int, CoreRow
     total = sum(unit.results.values())
     ports = [f"  input  logic [{bits - 1}:0] {operand}" for operand, bits in unit.operands.items()]
     ports += [f"  output logic [{total - 1}:0] row_{number}_o" for number, _ in rows]
+    call = ", ".join(unit.operands)
+    assigned = [f"  assign row_{number}_o = row_{number}({call});" for number, _ in rows]
+    return "\n".join([f"module {name} (", ",\n".join(ports), ");", *_functions(unit, rows), *assigned, "endmodule", ""])
+
+
+def _functions(unit: ArithmeticUnit, rows: Sequence[tuple[int, CoreRow]]) -> list[str]:
+    """Those of lanes, then one for each row."""
     given = ",\n".join(
         f"    input logic [{bits - 1}:0] {operand.removesuffix('_i')}" for operand, bits in unit.operands.items()
     )
     lanes = LaneFunctions()
-    functions = [_function(unit, number, row, given, lanes) for number, row in rows]
-    call = ", ".join(unit.operands)
-    assigned = [f"  assign row_{number}_o = row_{number}({call});" for number, _ in rows]
-    return "\n".join(
-        [f"module {name} (", ",\n".join(ports), ");", *lanes.texts, *functions, *assigned, "endmodule", ""]
-    )
+    of_rows = [_function(unit, number, row, given, lanes) for number, row in rows]
+    return [*lanes.texts, *of_rows]
 
 
 def _function(unit: ArithmeticUnit, number: int, row: CoreRow, given: str, functions: LaneFunctions) -> str:
