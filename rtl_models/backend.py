@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -87,12 +89,8 @@ class Hardware:
 
     def show(self, inputs: Inputs) -> str:
         """Write the waveform of an input set; "" where its run does not come to its end."""
-        file = Path(mkdtemp(prefix=f"lanewise-{self._unit.unit.name}-")) / "waves.vcd"
-        try:
-            self._simulator.waves(self._host.frames(self._kernel, inputs, self._unit.lanes), file)
-        except (WentWrong, SimulationUnavailable):
-            return ""
-        return f"waveform: {named_by_content(file)}"
+        frames = self._host.frames(self._kernel, inputs, self._unit.lanes)
+        return _waveform(self._unit.unit.name, partial(self._simulator.waves, frames))
 
 
 class LayerHardware:
@@ -133,15 +131,21 @@ class LayerHardware:
 
     def show(self, inputs: Inputs) -> str:
         """Write the waveform of an input set; "" where its run does not come to its end."""
-        file = Path(mkdtemp(prefix=f"lanewise-{GEMM_CORE}-")) / "waves.vcd"
-        try:
-            self._simulator.waves(self._on_core(inputs).products, file)
-        except (WentWrong, SimulationUnavailable):
-            return ""
-        return f"waveform: {named_by_content(file)}"
+        return _waveform(GEMM_CORE, partial(self._simulator.waves, self._on_core(inputs).products))
 
     def _on_core(self, inputs: Inputs) -> LayerOnCore:
         return layer_on_core(self._kernel, inputs, self._core)
+
+
+def _waveform(name: str, write: Callable[[Path], None]) -> str:
+    """Where the waveform is that is written; "" where the run does not come to its end."""
+    file = Path(mkdtemp(prefix=f"lanewise-{name}-")) / "waves.vcd"
+    try:
+        write(file)
+    except (WentWrong, SimulationUnavailable):
+        shutil.rmtree(file.parent)
+        return ""
+    return f"waveform: {named_by_content(file)}"
 
 
 def _require_made_for(kernel: Kernel) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from rtl_models.operators import Operator
+from rtl_models.tools.build_cache import visible
 
 TOP: Final = "lane_array"
 WORD_BITS: Final = 128
@@ -56,11 +57,8 @@ def harness(operator: Operator, widths: tuple[int, ...], word_bits: int = WORD_B
 
 
 def control_file(operator: Operator, widths: tuple[int, ...]) -> str:
-    """Verilator's control file that lets cocotb see these ports only: to show every signal costs minutes of build."""
-    lines = [
-        f'{access} -module "{TOP}" -var "{port_name(width, port)}"'
-        for access, bits in (("public_flat_rw", input_bits), ("public_flat_rd", output_bits))
-        for width in widths
-        for port in bits(operator, width)
-    ]
-    return "\n".join(["`verilator_config", *lines, ""])
+    """Verilator's control file."""
+    groups = (("input", input_bits), ("output", output_bits))
+    return visible(
+        TOP, [(way, port_name(w, port)) for way, bits in groups for w in widths for port in bits(operator, w)]
+    )

@@ -6,11 +6,12 @@ of a beat also stand in arrays, which a waveform shows number by number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rtl_models.adapters import Adapter
 from rtl_models.register_map import CHANNELS
+from rtl_models.tools.build_cache import visible
 from rtl_models.units import CLOCKED, SETTING_BITS, TABLE_BITS, DirectedPort, Unit, setting_bits, stream_ports
 
 TOP: Final = "configured_unit"
@@ -31,10 +32,8 @@ def harness(unit: Unit, lanes: int, deep: bool, channels: int = CHANNELS, adapte
 
 
 def control_file(unit: Unit, lanes: int) -> str:
-    """Verilator's control file that lets cocotb see the ports only: to show every signal costs minutes of build."""
-    access = {"input ": "public_flat_rw", "output": "public_flat_rd"}
-    ports = [f'{access[direction]} -module "{TOP}" -var "{name}"' for direction, name, _ in _ports(unit, lanes)]
-    return "\n".join(["`verilator_config", *ports, ""])
+    """Verilator's control file."""
+    return visible(TOP, [(direction, name) for direction, name, _ in _ports(unit, lanes)])
 
 
 def _ports(unit: Unit, lanes: int) -> list[DirectedPort]:
@@ -53,13 +52,14 @@ def _instances(unit: Unit, lanes: int, deep: bool, channels: int, adapter: Adapt
     connected, tables = streams | settings, f".Channels({channels})"
     if adapter is None:
         parameters = f".Lanes({lanes}), .Deep(1'b{deep:d})" + (f", {tables}" if unit.tables else "")
-        instance = _instanced(unit.name, f" #({parameters})", connected)
+        instance = instanced(unit.name, f" #({parameters})", connected)
     else:
-        instance = _instanced(adapter.module, adapter.parameters(lanes), adapter.connections(connected))
-    return [*declared, *_instanced("config_registers", f" #({tables})", bus | outputs), *instance]
+        instance = instanced(adapter.module, adapter.parameters(lanes), adapter.connections(connected))
+    return [*declared, *instanced("config_registers", f" #({tables})", bus | outputs), *instance]
 
 
-def _instanced(module: str, parameters: str, connections: dict[str, str]) -> list[str]:
+def instanced(module: str, parameters: str, connections: Mapping[str, str]) -> list[str]:
+    """An instance, with its ports by name on wires."""
     ports = ",\n".join(f"    .{port}({wire})" for port, wire in connections.items())
     return [f"  {module}{parameters} u_{module} (\n{ports}\n  );"]
 

@@ -58,7 +58,7 @@ def _down(accumulators: Int64Array, biases: Int64Array, settings: Settings, mult
 
 def _bounded(values: Int32Array, settings: Settings) -> Int64Array:
     """Bytes, by bounds that are read as the setting `signed` says."""
-    minimum, maximum = (int(_read(settings[bound], settings)) for bound in ("minimum", "maximum"))
+    minimum, maximum = (int(read_bytes(settings[bound], settings)) for bound in ("minimum", "maximum"))
     return clamp(values, minimum, maximum).astype(np.int64) & 0xFF
 
 
@@ -84,7 +84,7 @@ def requantize(settings: Settings, operands: Operands, lanes: int) -> Results:
     With one rounding multipliers must not be negative.
     """
     scaled = _scaled(wrap_int32(operands["accumulator_i"] + operands["bias_i"]), operands, settings["rounding"])
-    low, high = (int(_read(settings[bound], settings)) for bound in ("minimum", "maximum"))
+    low, high = (int(read_bytes(settings[bound], settings)) for bound in ("minimum", "maximum"))
     return {"result_o": np.clip(scaled.astype(np.int64) + settings["offset"], low, high) & 0xFF}
 
 
@@ -167,7 +167,7 @@ def quantized_add(settings: Settings, operands: Operands, lanes: int) -> Results
     """Settings: every port of the unit's configuration; the shifts but left_shift to the right."""
     rescaled = []
     for name in "ab":
-        difference = wrap_int32(_read(operands[f"{name}_i"], settings) + settings[f"{name}_offset"])
+        difference = wrap_int32(read_bytes(operands[f"{name}_i"], settings) + settings[f"{name}_offset"])
         shifted = shift_left_wrap(difference, settings["left_shift"])
         rescaled.append(double_rounding(shifted, settings[f"{name}_multiplier"], -settings[f"{name}_shift"]))
     total = wrap_int32(rescaled[0].astype(np.int64) + rescaled[1])
@@ -175,7 +175,7 @@ def quantized_add(settings: Settings, operands: Operands, lanes: int) -> Results
     return {"result_o": _bounded(wrap_int32(scaled.astype(np.int64) + settings["offset"]), settings)}
 
 
-def _read(values: Int64Array | int, settings: Settings) -> Int64Array:
+def read_bytes(values: Int64Array | int, settings: Settings) -> Int64Array:
     """Bytes as the setting `signed` says."""
     octets = np.asarray(values, np.int64) & 0xFF
     return np.where(octets >= 128, octets - 256, octets) if settings["signed"] else octets

@@ -369,6 +369,16 @@ def test_a_unit_that_gives_no_result_is_a_fault_in_a_sentence() -> None:
 
 
 @pytest.mark.rtl
+def test_a_run_that_does_not_come_to_its_end_shows_nothing_and_leaves_no_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    silent = planted("valid_pipeline", "assign valid_o  = valid_q[Depth-1];", "assign valid_o  = 1'b0;")
+    hardware = build_hardware(KERNEL, {"modules": str(silent)})
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert (hardware.show(vectors().inputs[0]), list(tmp_path.iterdir())) == ("", [])
+
+
+@pytest.mark.rtl
 def test_a_module_that_does_not_build_is_refused_with_its_file(tmp_path: Path) -> None:
     (tmp_path / "quantize_down.sv").write_text("module quantize_down (nonsense;")
     with pytest.raises(NotMadeFor, match=r"quantize_down\.sv"):

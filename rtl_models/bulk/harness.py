@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from rtl_models import unit_harness
-from rtl_models.tools.build_cache import TopModule
+from rtl_models.tools.build_cache import TopModule, visible
 from rtl_models.tools.sources import LANES
 from rtl_models.unit_run import Built
 from rtl_models.units import UnitPort
@@ -42,8 +42,7 @@ def port_bytes(port: UnitPort, lanes: int) -> int:
 def design(built_as: Built, *before: Path) -> TopModule:
     """The unit, its registers and the traffic; modules in the folders `before` go before the package's."""
     unit, lanes = built_as.unit, built_as.lanes
-    access = [("public_flat_rw", name) for name in _INPUTS] + [("public_flat_rd", name) for name in _OUTPUTS]
-    control = [f'{kind} -module "{TOP}" -var "{name}"' for kind, name in access]
+    ports = [*(("input", name) for name in _INPUTS), *(("output", name) for name in _OUTPUTS)]
     texts = {
         "bulk_stalls.sv": (_FOLDER / "bulk_stalls.sv").read_text(),
         "bulk_traffic.sv": (_FOLDER / "bulk_traffic.sv").read_text(),
@@ -51,7 +50,7 @@ def design(built_as: Built, *before: Path) -> TopModule:
             unit, lanes, built_as.profile == "deep", built_as.channels, built_as.adapter
         ),
         f"{TOP}.sv": _top(built_as),
-        "ports.vlt": "\n".join(["`verilator_config", *control, ""]),
+        "ports.vlt": visible(TOP, ports),
     }
     return TopModule(TOP, texts, (*before, LANES))
 
@@ -69,7 +68,7 @@ def _top(built_as: Built) -> str:
     return "\n".join([
         f"module {TOP} (", ",\n".join([*inputs, *outputs]), ");",
         *(f"  logic [{bits - 1}:0] {name};" for name, bits in widths.items()),
-        *_instanced(unit_harness.TOP, "", [*own, *bus, *_HANDSHAKE.items(), *streams]),
+        *unit_harness.instanced(unit_harness.TOP, "", dict([*own, *bus, *_HANDSHAKE.items(), *streams])),
         *(f"  assign result[{end - 1}:{high}] = '0;" for high, end in padding if high < end),
         *_traffic(widths["operand"], widths["result"]),
         "endmodule", "",
@@ -95,9 +94,4 @@ def _traffic(operand_bits: int, result_bits: int) -> list[str]:
     crossed = [(f"{port[:-1]}{'i' if port[-1] == 'o' else 'o'}", wire) for port, wire in _HANDSHAKE.items()]
     words = [("operand_o", "operand"), ("result_i", "result")]
     values = ", ".join(f".{name}({value})" for name, value in parameters.items())
-    return _instanced("bulk_traffic", f" #({values})", [*own, *bus, *crossed, *words])
-
-
-def _instanced(module: str, parameters: str, connections: Sequence[tuple[str, str]]) -> list[str]:
-    ports = ",\n".join(f"    .{port}({wire})" for port, wire in connections)
-    return [f"  {module}{parameters} u_{module} (\n{ports}\n  );"]
+    return unit_harness.instanced("bulk_traffic", f" #({values})", dict([*own, *bus, *crossed, *words]))

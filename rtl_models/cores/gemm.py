@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rtl_models.latencies import latency
 from rtl_models.register_map import CHANNELS
-from rtl_models.unit_values import Settings, channel_setting, requantize
+from rtl_models.unit_values import Settings, channel_setting, read_bytes, requantize
 from sim.golden.fixed_point import Int64Array, wrap_int32
 from sim.kernels.conv2d.golden import Geometry, output_shape, window_sums
 from sim.kernels.fully_connected.golden import Parameters
@@ -184,7 +184,7 @@ class GemmLayer:
     def sums(self) -> Int64Array:
         """[m, n]: the products with both offsets, wrapped in 32 bits; of the settings, the channels' are not needed."""
         a, b = (
-            _read(numbers, self.settings["signed"]) + self.settings[offset]
+            read_bytes(numbers, self.settings) + self.settings[offset]
             for numbers, offset in ((self.a, "a_offset"), (self.b, "b_offset"))
         )
         return wrap_int32(a @ b).astype(np.int64)
@@ -231,19 +231,19 @@ class WindowLayer(GemmLayer):
 
     def a_words(self, core: GemmCore) -> list[int]:
         """The beats of the image: channels are filled up with its zero point, each beat to the width of the stream."""
-        filled = _filled(self.a, 2, self._pixel_words, -self.settings["a_offset"] & 0xFF).tobytes()
+        filled = _filled(self.a, -self.settings["a_offset"] & 0xFF).tobytes()
         size = IMAGE_WORDS * BYTES
         beats = (filled[at : at + size].ljust(core.rows * BYTES, _JUNK) for at in range(0, len(filled), size))
         return [int.from_bytes(beat, "little") for beat in beats]
 
     def b_words(self, core: GemmCore) -> list[int]:
         """The beats of b."""
-        filled = _filled(self.b, 2, self._pixel_words, _JUNK[0]).astype(np.int64)
+        filled = _filled(self.b, _JUNK[0]).astype(np.int64)
         return _words(filled.reshape(-1, filled.shape[3]).T, core.columns)
 
     def sums(self) -> Int64Array:
         """[m, n], as `GemmLayer.sums`."""
-        image, weights = (_read(numbers, self.settings["signed"]) for numbers in (self.a, self.b))
+        image, weights = (read_bytes(numbers, self.settings) for numbers in (self.a, self.b))
         zeros = Parameters(
             factors=Channels((1 << 30,), (0,)), input_zero=-self.settings["a_offset"],
             weights_zero=-self.settings["b_offset"], minimum=0, maximum=0,
@@ -264,14 +264,10 @@ def layer_of_json(value: Mapping[str, Any]) -> GemmLayer:
     return GemmLayer(value["settings"], a, b)
 
 
-def _read(octets: Int64Array, signed: int) -> Int64Array:
-    return np.where(octets >= 128, octets - 256, octets) if signed else octets
-
-
-def _filled(numbers: Int64Array, axis: int, words: int, value: int) -> npt.NDArray[np.uint8]:
-    """Bytes up to so many words along an axis."""
+def _filled(numbers: Int64Array, value: int) -> npt.NDArray[np.uint8]:
+    """Bytes up to whole words of the channels, which are the third axis."""
     missing = [(0, 0)] * numbers.ndim
-    missing[axis] = (0, words * BYTES - numbers.shape[axis])
+    missing[2] = (0, -numbers.shape[2] % BYTES)
     return np.pad(numbers, missing, constant_values=value).astype(np.uint8)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from rtl_models.cores.gemm import GemmCore
-from rtl_models.tools.build_cache import TopModule
+from rtl_models.tools.build_cache import TopModule, visible
 from rtl_models.tools.sources import LANES
 
 TOP: Final = "built_gemm_core"
@@ -28,7 +28,5 @@ def design(core: GemmCore, *before: Path) -> TopModule:
     connections = ",\n".join(f"    .{name}({name})" for name in (*inputs, *outputs))
     instance = f"  gemm_core #(\n{parameters}\n  ) u_gemm_core (\n{connections}\n  );"
     text = "\n".join([f"module {TOP} (", ",\n".join(ports), ");", instance, "endmodule", ""])
-    access = [f'public_flat_rw -module "{TOP}" -var "{name}"' for name in inputs]
-    access += [f'public_flat_rd -module "{TOP}" -var "{name}"' for name in outputs]
-    control = "\n".join(["`verilator_config", *access, ""])
+    control = visible(TOP, [*(("input", name) for name in inputs), *(("output", name) for name in outputs)])
     return TopModule(TOP, {f"{TOP}.sv": text, "ports.vlt": control}, (*before, LANES))

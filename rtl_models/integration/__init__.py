@@ -1,0 +1,1 @@
+"""What goes around units in the project of somebody else."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -105,6 +105,16 @@ class Simulator:
 
     command: tuple[str, ...]
     tracing: tuple[str, ...]
+
+
+def visible(top: str, ports: Iterable[tuple[str, str]]) -> str:
+    """Verilator's control file that lets cocotb see these ports only: to show every signal costs minutes of build.
+
+    Each has its direction, "input" or "output", and its name.
+    """
+    access = {"input": "public_flat_rw", "output": "public_flat_rd"}
+    lines = [f'{access[direction.strip()]} -module "{top}" -var "{name}"' for direction, name in ports]
+    return "\n".join(["`verilator_config", *lines, ""])
 
 
 def built(design: TopModule, simulator: SimulatorName = "verilator", purpose: Purpose = "bench") -> Simulator:
