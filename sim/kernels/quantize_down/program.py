@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from isa.intrinsics import (
     ElementPointer,
     Program,
     ProgramMemory,
     VectorValue,
+    part,
     vaddq_s32,
     vaddq_s64,
     vandq_s32,
@@ -79,8 +80,10 @@ class Stored(NamedTuple):
 UINT8: Final = Stored(16, vst1q_u8, vst1q_lane_u8)
 INT8: Final = Stored(16, vst1q_s8, vst1q_lane_s8)
 INT16: Final = Stored(8, vst1q_s16, vst1q_lane_s16)
-Scale = Callable[[VectorValue], VectorValue]
-Narrow = Callable[[Sequence[VectorValue]], VectorValue]
+Scale = tuple[Any, ...]
+"""A function of a vector, and what it takes behind that: a part may have no variables from around it."""
+Narrow = tuple[Any, ...]
+"""As a Scale, of some vectors."""
 
 
 def divide_by_power_of_two(value: VectorValue, minus_shift: VectorValue) -> VectorValue:
@@ -100,6 +103,15 @@ def divide_by_masked_shift(value: VectorValue, count: int) -> VectorValue:
     return quotient
 
 
+def divide_cut(
+    value: VectorValue, multiplier: int, left: VectorValue, half: VectorValue, minus_right: VectorValue
+) -> VectorValue:
+    """int32x4 of one number in every lane: 64 bits of the product, shifted left and cut, then the division."""
+    product = vshlq_s64(vmull_n_s32(vget_low_s32(value), multiplier), left)
+    cut = vshrn_n_s64(vaddq_s64(product, half), 31)
+    return divide_by_power_of_two(vcombine_s32(cut, cut), minus_right)
+
+
 def place(scaled: VectorValue, offsets: VectorValue) -> VectorValue:
     """int32x4 with the offset, clamped at 0."""
     positive: VectorValue = vmaxq_s32(vaddq_s32(scaled, offsets), vdupq_n_s32(0))
@@ -111,17 +123,52 @@ def requantize(value: VectorValue, multiplier: int, minus_shift: VectorValue, of
     return place(divide_by_power_of_two(vqrdmulhq_n_s32(value, multiplier), minus_shift), offsets)
 
 
-def narrow(part: Sequence[VectorValue]) -> VectorValue:
+def requantize_masked(value: VectorValue, multiplier: int, count: int, offsets: VectorValue) -> VectorValue:
+    """`requantize` by 2^count, as scalar code does it."""
+    return place(divide_by_masked_shift(vqrdmulhq_n_s32(value, multiplier), count), offsets)
+
+
+def requantize_shifted(
+    value: VectorValue, multiplier: int, left: VectorValue, minus_right: VectorValue, offsets: VectorValue
+) -> VectorValue:
+    """`requantize` after a shift to the left."""
+    return place(shift_and_multiply(value, multiplier, left, minus_right), offsets)
+
+
+def requantize_down(value: VectorValue, multiplier: int, minus_shift: VectorValue, offsets: VectorValue) -> VectorValue:
+    """`requantize` with a shift that rounds down."""
+    return place(vshlq_s32(vqrdmulhq_n_s32(value, multiplier), minus_shift), offsets)
+
+
+def requantize_bounded(
+    value: VectorValue, multiplier: int, minus_shift: VectorValue, offsets: VectorValue, lowest: VectorValue,
+    highest: VectorValue,
+) -> VectorValue:  # fmt: skip
+    """`requantize` with two bounds in the place of the clamp at 0."""
+    scaled = divide_by_power_of_two(vqrdmulhq_n_s32(value, multiplier), minus_shift)
+    bounded: VectorValue = vminq_s32(vmaxq_s32(vaddq_s32(scaled, offsets), lowest), highest)
+    return bounded
+
+
+def requantize_signed(
+    value: VectorValue, multiplier: int, left: VectorValue, minus_right: VectorValue, offsets: VectorValue
+) -> VectorValue:
+    """`requantize_shifted` without the clamp at 0."""
+    placed: VectorValue = vaddq_s32(shift_and_multiply(value, multiplier, left, minus_right), offsets)
+    return placed
+
+
+def narrow(vectors: Sequence[VectorValue]) -> VectorValue:
     """Four int32x4, none negative, as one uint8x16, saturated."""
-    low = vcombine_s16(vqmovn_s32(part[0]), vqmovn_s32(part[1]))
-    high = vcombine_s16(vqmovn_s32(part[2]), vqmovn_s32(part[3]))
+    low = vcombine_s16(vqmovn_s32(vectors[0]), vqmovn_s32(vectors[1]))
+    high = vcombine_s16(vqmovn_s32(vectors[2]), vqmovn_s32(vectors[3]))
     packed: VectorValue = vcombine_u8(vqmovun_s16(low), vqmovun_s16(high))
     return packed
 
 
-def low_bytes(part: Sequence[VectorValue]) -> VectorValue:
+def low_bytes(vectors: Sequence[VectorValue]) -> VectorValue:
     """Four int32x4 modulo 256, as one uint8x16."""
-    halves = [vreinterpretq_s16_s32(four) for four in part]
+    halves = [vreinterpretq_s16_s32(four) for four in vectors]
     low, high = vuzp1q_s16(halves[0], halves[1]), vuzp1q_s16(halves[2], halves[3])
     packed: VectorValue = vuzp1q_u8(vreinterpretq_u8_s16(low), vreinterpretq_u8_s16(high))
     return packed
@@ -133,29 +180,34 @@ def bound(values: VectorValue, lower: int, upper: int) -> VectorValue:
     return bounded
 
 
-def bound_int8(part: Sequence[VectorValue], lower: int, upper: int) -> VectorValue:
+def bound_uint8(vectors: Sequence[VectorValue], lower: int, upper: int) -> VectorValue:
+    """`narrow`, then `bound`."""
+    return bound(narrow(vectors), lower, upper)
+
+
+def bound_int8(vectors: Sequence[VectorValue], lower: int, upper: int) -> VectorValue:
     """Four int32x4 as one int8x16, saturated, raised to `lower`, then lowered to `upper`."""
-    low, high = (vcombine_s16(vqmovn_s32(a), vqmovn_s32(b)) for a, b in (part[:2], part[2:]))
+    low, high = (vcombine_s16(vqmovn_s32(a), vqmovn_s32(b)) for a, b in (vectors[:2], vectors[2:]))
     packed = vcombine_s8(vqmovn_s16(low), vqmovn_s16(high))
     bounded: VectorValue = vminq_s8(vmaxq_s8(packed, vdupq_n_s8(lower)), vdupq_n_s8(upper))
     return bounded
 
 
-def bound_int16(part: Sequence[VectorValue], lower: int, upper: int) -> VectorValue:
+def bound_int16(vectors: Sequence[VectorValue], lower: int, upper: int) -> VectorValue:
     """Two int32x4 as one int16x8, saturated, raised to `lower`, then lowered to `upper`."""
-    packed = vcombine_s16(vqmovn_s32(part[0]), vqmovn_s32(part[1]))
+    packed = vcombine_s16(vqmovn_s32(vectors[0]), vqmovn_s32(vectors[1]))
     bounded: VectorValue = vminq_s16(vmaxq_s16(packed, vdupq_n_s16(lower)), vdupq_n_s16(upper))
     return bounded
 
 
-def shift_and_multiply(multiplier: int, shift: int) -> Scale:
-    """The multiply and the division by 2^shift, ties away, or first 2^-shift times, wrapped; `shift` is -31..31."""
-    left, minus_right = vdupq_n_s32(max(-shift, 0)), vdupq_n_s32(min(-shift, 0))
+def both_shifts(shift: int) -> tuple[VectorValue, VectorValue]:
+    """The counts of `shift_and_multiply` that divide by 2^shift, or first multiply by 2^-shift; `shift` is -31..31."""
+    return vdupq_n_s32(max(-shift, 0)), vdupq_n_s32(min(-shift, 0))
 
-    def scale(value: VectorValue) -> VectorValue:
-        return divide_by_power_of_two(vqrdmulhq_n_s32(vshlq_s32(value, left), multiplier), minus_right)
 
-    return scale
+def shift_and_multiply(value: VectorValue, multiplier: int, left: VectorValue, minus_right: VectorValue) -> VectorValue:
+    """int32x4 shifted left, wrapped, multiplied, and divided by a power of two, ties away."""
+    return divide_by_power_of_two(vqrdmulhq_n_s32(vshlq_s32(value, left), multiplier), minus_right)
 
 
 def load_biased(accumulators: ElementPointer, bias: ElementPointer | None) -> VectorValue:
@@ -181,12 +233,8 @@ def quantize_row(
     range, and what the memory raises for an access that it does not allow.
     """
     _require_shift(shift, 0)
-    minus_shift, offsets = vdupq_n_s32(-shift), vdupq_n_s32(offset)
-
-    def scale(value: VectorValue) -> VectorValue:
-        return requantize(value, multiplier, minus_shift, offsets)
-
-    _each_column(accumulators, bias, output, length, scale, scale, lambda part: bound(narrow(part), lower, upper))
+    scale = (requantize, multiplier, vdupq_n_s32(-shift), vdupq_n_s32(offset))
+    _each_column(accumulators, bias, output, length, scale, scale, (bound_uint8, lower, upper))
 
 
 def quantize_row_left_shift(
@@ -195,12 +243,8 @@ def quantize_row_left_shift(
 ) -> None:  # fmt: skip
     """`quantize_row` of ACL 20.02 and 20.05: `shift` is -31..31, a negative one shifts left before the multiply."""
     _require_shift(shift, -31)
-    offsets, scaled = vdupq_n_s32(offset), shift_and_multiply(multiplier, shift)
-
-    def scale(value: VectorValue) -> VectorValue:
-        return place(scaled(value), offsets)
-
-    _each_column(accumulators, bias, output, length, scale, scale, lambda part: bound(narrow(part), lower, upper))
+    scale = (requantize_shifted, multiplier, *both_shifts(shift), vdupq_n_s32(offset))
+    _each_column(accumulators, bias, output, length, scale, scale, (bound_uint8, lower, upper))
 
 
 def quantize_row_page(
@@ -209,12 +253,8 @@ def quantize_row_page(
 ) -> None:  # fmt: skip
     """`quantize_row` of the public page: the shift rounds down."""
     _require_shift(shift, 0)
-    minus_shift, offsets = vdupq_n_s32(-shift), vdupq_n_s32(offset)
-
-    def scale(value: VectorValue) -> VectorValue:
-        return place(vshlq_s32(vqrdmulhq_n_s32(value, multiplier), minus_shift), offsets)
-
-    _each_column(accumulators, bias, output, length, scale, scale, lambda part: bound(narrow(part), lower, upper))
+    scale = (requantize_down, multiplier, vdupq_n_s32(-shift), vdupq_n_s32(offset))
+    _each_column(accumulators, bias, output, length, scale, scale, (bound_uint8, lower, upper))
 
 
 def quantize_row_lanes_and_tail(
@@ -223,14 +263,9 @@ def quantize_row_lanes_and_tail(
 ) -> None:  # fmt: skip
     """`quantize_row` for any int32 `shift`: the lanes take its low byte, the tail takes it modulo 32."""
     minus_shift, offsets = vnegq_s32(vdupq_n_s32(shift)), vdupq_n_s32(offset)
-
-    def scale(value: VectorValue) -> VectorValue:
-        return requantize(value, multiplier, minus_shift, offsets)
-
-    def scale_tail(value: VectorValue) -> VectorValue:
-        return place(divide_by_masked_shift(vqrdmulhq_n_s32(value, multiplier), shift & 31), offsets)
-
-    _each_column(accumulators, bias, output, length, scale, scale_tail, lambda part: bound(narrow(part), lower, upper))
+    scale = (requantize, multiplier, minus_shift, offsets)
+    scale_tail = (requantize_masked, multiplier, shift & 31, offsets)
+    _each_column(accumulators, bias, output, length, scale, scale_tail, (bound_uint8, lower, upper))
 
 
 def quantize_row_fused(
@@ -239,15 +274,9 @@ def quantize_row_fused(
 ) -> None:  # fmt: skip
     """`quantize_row` of ACL 19.08's fused path: always bounded, by int32 `lower` and `upper`, then the low byte."""
     _require_shift(shift, 0)
-    minus_shift, offsets = vdupq_n_s32(-shift), vdupq_n_s32(offset)
-    lowest, highest = vdupq_n_s32(lower), vdupq_n_s32(upper)
-
-    def scale(value: VectorValue) -> VectorValue:
-        scaled = divide_by_power_of_two(vqrdmulhq_n_s32(value, multiplier), minus_shift)
-        bounded: VectorValue = vminq_s32(vmaxq_s32(vaddq_s32(scaled, offsets), lowest), highest)
-        return bounded
-
-    _each_column(accumulators, bias, output, length, scale, scale, low_bytes)
+    bounds = vdupq_n_s32(lower), vdupq_n_s32(upper)
+    scale = (requantize_bounded, multiplier, vdupq_n_s32(-shift), vdupq_n_s32(offset), *bounds)
+    _each_column(accumulators, bias, output, length, scale, scale, (low_bytes,))
 
 
 def quantize_row_s8(
@@ -256,13 +285,8 @@ def quantize_row_s8(
 ) -> None:  # fmt: skip
     """`quantize_row_left_shift` to int8."""
     _require_shift(shift, -31)
-    offsets, scaled = vdupq_n_s32(offset), shift_and_multiply(multiplier, shift)
-
-    def scale(value: VectorValue) -> VectorValue:
-        placed: VectorValue = vaddq_s32(scaled(value), offsets)
-        return placed
-
-    _each_column(accumulators, bias, output, length, scale, scale, lambda part: bound_int8(part, lower, upper), INT8)
+    scale = (requantize_signed, multiplier, *both_shifts(shift), vdupq_n_s32(offset))
+    _each_column(accumulators, bias, output, length, scale, scale, (bound_int8, lower, upper), INT8)
 
 
 def quantize_row_s16(
@@ -271,8 +295,8 @@ def quantize_row_s16(
 ) -> None:  # fmt: skip
     """`quantize_row` of ACL 19.08 to int16, without an offset."""
     _require_shift(shift, 0)
-    scale = shift_and_multiply(multiplier, shift)
-    _each_column(accumulators, bias, output, length, scale, scale, lambda part: bound_int16(part, lower, upper), INT16)
+    scale = (shift_and_multiply, multiplier, *both_shifts(shift))
+    _each_column(accumulators, bias, output, length, scale, scale, (bound_int16, lower, upper), INT16)
 
 
 def quantize_row_s16_lanes_and_tail(
@@ -281,17 +305,10 @@ def quantize_row_s16_lanes_and_tail(
 ) -> None:  # fmt: skip
     """`quantize_row_s16` of ACL 20.05: `shift` is -30..31, and the tail keeps 64 bits of the product, which it cuts."""
     _require_shift(shift, -30)
-    left, minus_right = vdupq_n_s64(max(-shift, 0)), vdupq_n_s32(min(-shift, 0))
-    half, scale = vdupq_n_s64(1 << 30), shift_and_multiply(multiplier, shift)
-
-    def scale_tail(value: VectorValue) -> VectorValue:
-        product = vshlq_s64(vmull_n_s32(vget_low_s32(value), multiplier), left)
-        cut = vshrn_n_s64(vaddq_s64(product, half), 31)
-        return divide_by_power_of_two(vcombine_s32(cut, cut), minus_right)
-
-    _each_column(
-        accumulators, bias, output, length, scale, scale_tail, lambda part: bound_int16(part, lower, upper), INT16
-    )
+    left, minus_right = both_shifts(shift)
+    scale = (shift_and_multiply, multiplier, left, minus_right)
+    scale_tail = (divide_cut, multiplier, vdupq_n_s64(max(-shift, 0)), vdupq_n_s64(1 << 30), minus_right)
+    _each_column(accumulators, bias, output, length, scale, scale_tail, (bound_int16, lower, upper), INT16)
 
 
 def run(
@@ -319,15 +336,38 @@ def _each_column(
     scale: Scale, scale_tail: Scale, narrowed: Narrow, stored: Stored = UINT8,
 ) -> None:  # fmt: skip
     """As many columns as are stored a step by `scale`, then one at a time, in every lane, by `scale_tail`."""
-    block = stored.columns
-    end = length - length % block
-    for i in range(0, end, block):
-        columns = range(i, i + block, LANES)
-        loaded = [load_biased(accumulators + at, bias and bias + at) for at in columns]
-        stored.vector(output + i, narrowed([scale(value) for value in loaded]))
+    end = length - length % stored.columns
+    for i in range(0, end, stored.columns):
+        store_step(accumulators + i, bias and bias + i, output + i, scale, narrowed, stored)
     for i in range(end, length):
-        one = scale_tail(load_one_biased(accumulators + i, bias and bias + i))
-        stored.lane(output + i, narrowed([one] * (block // LANES)), 0)
+        store_one(accumulators + i, bias and bias + i, output + i, scale_tail, narrowed, stored)
+
+
+@part
+def store_step(
+    accumulators: ElementPointer, bias: ElementPointer | None, output: ElementPointer, scale: Scale, narrowed: Narrow,
+    stored: Stored,
+) -> None:  # fmt: skip
+    """The columns of one step."""
+    loaded = [load_biased(accumulators + at, bias and bias + at) for at in range(0, stored.columns, LANES)]
+    stored.vector(output, _applied(narrowed, [_applied(scale, value) for value in loaded]))
+
+
+@part
+def store_one(
+    accumulator: ElementPointer, bias: ElementPointer | None, output: ElementPointer, scale: Scale, narrowed: Narrow,
+    stored: Stored,
+) -> None:  # fmt: skip
+    """One column, from lane 0."""
+    one = _applied(scale, load_one_biased(accumulator, bias))
+    stored.lane(output, _applied(narrowed, [one] * (stored.columns // LANES)), 0)
+
+
+def _applied(function_with: tuple[Any, ...], value: object) -> VectorValue:
+    """What a Scale or a Narrow makes of a value."""
+    function, *others = function_with
+    made: VectorValue = function(value, *others)
+    return made
 
 
 def _require_shift(shift: int, lowest: int) -> None:
