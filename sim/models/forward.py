@@ -17,7 +17,8 @@ from sim.kernels.quantized_add.golden_tflite_pot import derived_of_powers, steps
 from sim.models.computed import computed
 from sim.models.layers import Activated, Added, Computed, FromReals, Pooled, Requantized, ToReals
 from sim.models.network import AnyArray, ModelError, Network, NotComputed, TensorScale, require_size
-from sim.models.rules.activating import mode_of
+from sim.models.rules.activating import ActivatingReals, mode_of
+from sim.models.rules.real_functions import IN_REALS
 
 Scaled = npt.NDArray[np.int32]
 _FIXED: Final[Mapping[str, Callable[[Any, int, int], Scaled]]] = {
@@ -157,6 +158,9 @@ def _quantized(made: FromReals, convention: str, dtype: str) -> AnyArray:
 def _activated(made: Activated, dtype: str) -> AnyArray:
     if made.numbers.dtype != dtype:
         raise NotComputed(f"{made.function} of {made.numbers.dtype} becomes {dtype}")
+    if made.to is not None:
+        rule = ActivatingReals(IN_REALS, made.function, made.numbers.dtype, made.scale, made.to)
+        return rule.run({"byte": made.numbers.astype(np.int64)}).astype(dtype)
     parameters = Parameters(made.scale.scales[0], made.scale.zero_point)
     return activation_table(made.numbers, parameters, mode_of(made.function, made.numbers.dtype))
 

@@ -25,7 +25,7 @@ _QUANTIZED: Final[Mapping[str, Sequence[tuple[int, int, int]]]] = {
     "QGemm": ((0, 1, 2), (3, 4, 5), (-1, 7, 8)),
     "QLinearAdd": ((0, 1, 2), (3, 4, 5), (-1, 6, 7)),
     "QLinearMul": ((0, 1, 2), (3, 4, 5), (-1, 6, 7)),
-    "QLinearGlobalAveragePool": ((0, 1, 2), (-1, 3, 4)),
+    **dict.fromkeys(("QLinearGlobalAveragePool", "QLinearSigmoid"), ((0, 1, 2), (-1, 3, 4))),
 }
 """Of an operator, where an operand, its scale and its zero point are among the inputs; -1 is the output."""
 _FURTHER: Final = {"QLinearConv": (8,), "QGemm": (6,)}

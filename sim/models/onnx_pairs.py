@@ -16,11 +16,11 @@ from typing import Any, Final
 _BIASED: Final = ("Conv", "Gemm")
 """Operators whose third input is a bias."""
 _OPERANDS: Final[Mapping[str, int]] = {
-    "Conv": 2, "Gemm": 2, "MatMul": 2, "Add": 2, "Mul": 2, "GlobalAveragePool": 1, "MaxPool": 1, "Reshape": 1,
-    "Flatten": 1, "Squeeze": 1, "Unsqueeze": 1,
+    "Conv": 2, "Gemm": 2, "MatMul": 2, "Add": 2, "Mul": 2, "GlobalAveragePool": 1, "Sigmoid": 1, "Tanh": 1,
+    "MaxPool": 1, "Reshape": 1, "Flatten": 1, "Squeeze": 1, "Unsqueeze": 1,
 }  # fmt: skip
 """What may stand between, and how many of its inputs are quantized."""
-PAIRED: Final = ("Conv", "Gemm", "MatMul", "Add", "Mul", "GlobalAveragePool")
+PAIRED: Final = ("Conv", "Gemm", "MatMul", "Add", "Mul", "GlobalAveragePool", "Sigmoid", "Tanh")
 """Those that compute."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -13,16 +13,17 @@ from sim.explanation import question as asked
 from sim.explanation.apart import Apart, differing_inputs
 from sim.explanation.limits import Range, limits_of
 from sim.explanation.question import OutputStage, Question, QuestionError, QuestionPart, Requantization, Sum, combined
-from sim.explanation.rule import Candidate, Operands
+from sim.explanation.rule import Candidate, CandidateRule, Operands
 from sim.golden.addition import AddParameters, Quantization
 from sim.kernels.activation_table.golden import Parameters
 from sim.kernels.pool.golden import Sums
 from sim.models.layers import Activated, Added, FromReals, Pooled, Requantized
 from sim.models.network import AnyArray
-from sim.models.rules.activating import activating_rules
+from sim.models.rules.activating import ActivatingReals, activating_rules
 from sim.models.rules.average import WAYS, Rounded
 from sim.models.rules.quantizing import quantizing_rules
 from sim.models.rules.real_bias import RealBias, real_bias_rules
+from sim.models.rules.real_functions import WAYS as REAL_WAYS
 
 _TRIED: Final = 1 << 16
 """Sums, of the largest count, on which two roundings are compared."""
@@ -150,8 +151,12 @@ class OfActivation:
     @cached_property
     def _part(self) -> QuestionPart:
         limits, refused = limits_of(self.output.dtype, None)
-        numbers, scale = self.made.numbers, self.made.scale
-        rules = activating_rules(self.made.function, numbers.dtype, Parameters(scale.scales[0], scale.zero_point))
+        numbers, function, scale, to = self.made.numbers, self.made.function, self.made.scale, self.made.to
+        rules: Iterable[CandidateRule]
+        if to is None:
+            rules = activating_rules(function, numbers.dtype, Parameters(scale.scales[0], scale.zero_point))
+        else:
+            rules = [ActivatingReals(way, function, numbers.dtype, scale, to) for way in REAL_WAYS]
         given = numbers.astype(np.int64).ravel()
 
         def element(at: int) -> Mapping[str, int]:

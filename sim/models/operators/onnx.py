@@ -18,6 +18,7 @@ import numpy.typing as npt
 from sim.golden.fixed_point import wrap_int32
 from sim.golden.pytorch.real_bias import LayerScales
 from sim.models.layers import (
+    Activated,
     Added,
     Computed,
     FromReals,
@@ -188,6 +189,17 @@ def _average_of_all(network: Network, layer: NetworkLayer, given: Inputs) -> Req
     )  # fmt: skip
 
 
+def _activated(network: Network, layer: NetworkLayer, given: Inputs) -> Activated:
+    """Logistic and tanh of the real numbers that bytes stand for."""
+    x, scale, to = operand(layer, 0, given), scale_of(network.tensors[layer.inputs[0]]), network.output_of(layer)
+    of_output = scale_of(to)
+    if x.dtype not in (np.int8, np.uint8) or scale.scales.size > 1 or of_output.scales.size > 1:
+        raise NotComputed(f"{layer.operator} of {x.dtype} with {scale.scales.size} scales is not computed")
+    if "FusedActivationFunction" in layer.options:
+        raise NotComputed(f"{layer.operator} with {layer.options['FusedActivationFunction']} is not computed")
+    return Activated(numbers=x, function=_FUNCTIONS[layer.operator], scale=scale, to=of_output)
+
+
 def flattened(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     """The same numbers with two axes."""
     require_one_scale(network, layer)
@@ -196,6 +208,7 @@ def flattened(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     return same
 
 
+_FUNCTIONS: Final = {"Sigmoid": "logistic", "QLinearSigmoid": "logistic", "Tanh": "tanh"}
 OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]] = {
     "QLinearConv": _convolution,
     "QLinearMatMul": _matrix_product,
@@ -212,6 +225,7 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     "QLinearMul": _product,
     "QLinearGlobalAveragePool": _average_of_all,
     "MaxPool": _largest,
+    **dict.fromkeys(_FUNCTIONS, _activated),
 }
 MOVES: Final = ("Reshape", "Squeeze", "Unsqueeze")
 """Layers that only give numbers another shape, of any type."""

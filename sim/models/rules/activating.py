@@ -1,5 +1,7 @@
 """Functions of bytes as rules: logistic and tanh by a table made in float32, and in gemmlowp's fixed point.
 
+And those of the real numbers that bytes stand for, which become bytes of any other scale.
+
 Source: docs/spec/neighbours.md section 23.
 """
 
@@ -14,12 +16,18 @@ from typing import Any, Final
 import numpy as np
 
 from sim.explanation.rule import Integers, Operands, RuleStep, only
+from sim.golden.byte_rounding import round_even_then_offset
 from sim.kernels.activation_table.golden import FUNCTIONS, MODES, Parameters, activation_table, mode_named
+from sim.models.network import TensorScale
+from sim.models.rules.dequantizing import dequantized
+from sim.models.rules.real_functions import USERS, WAYS
 
 IN_FLOAT: Final = "activation_in_float32"
 IN_FIXED_POINT: Final = "activation_in_fixed_point"
 _REAL: Final = {"logistic": lambda x: 1 / (1 + exp(-x)), "tanh": tanh}
 _NEAR: Final = Fraction(1, 1 << 12)
+_FAR: Final = 700.0
+"""Where both functions are at their ends, and exp is a number still."""
 
 
 def mode_of(function: str, dtype: np.dtype[Any]) -> str:
@@ -53,6 +61,41 @@ class Activating:
         exact = Fraction(_REAL[rule.function](x)) * 2 ** FUNCTIONS[rule.function].units + rule.output_zero
         event = "nearly a tie" if abs(exact % 1 - Fraction(1, 2)) < _NEAR else ""
         return [RuleStep(f"{rule.function} of {x:.9g}", int(self.run(only(element, ("byte",)))[0]), exact, event)]
+
+
+@dataclass(frozen=True, eq=False)
+class ActivatingReals:
+    """A function of the real numbers that bytes of a dtype stand for, rounded to even into bytes of another scale."""
+
+    way: str
+    function: str
+    dtype: np.dtype[Any]
+    scale: TensorScale
+    to: TensorScale
+    rises: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.way
+
+    @property
+    def note(self) -> str:
+        return USERS[self.way]
+
+    def run(self, operands: Operands) -> Integers:
+        lowest, highest = np.iinfo(self.dtype).min, np.iinfo(self.dtype).max
+        reals = dequantized(np.arange(lowest, highest + 1), self.scale.scales[0], self.scale.zero_point)
+        made = WAYS[self.way][self.function](reals)
+        zero = self.to.zero_point - lowest
+        table = round_even_then_offset(made, self.to.scales[0], zero).astype(np.int64) + lowest
+        return np.asarray(table[operands["byte"] - lowest])
+
+    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
+        x = float(self.scale.scales[0]) * (element["byte"] - self.scale.zero_point)
+        function = _REAL[self.function](max(-_FAR, min(x, _FAR)))
+        exact = Fraction(function) / Fraction(float(self.to.scales[0])) + self.to.zero_point
+        event = "nearly a tie" if abs(exact % 1 - Fraction(1, 2)) < _NEAR else ""
+        return [RuleStep(f"{self.function} of {x:.9g}", int(self.run(only(element, ("byte",)))[0]), exact, event)]
 
 
 def activating_rules(function: str, dtype: np.dtype[Any], parameters: Parameters) -> Iterator[Activating]:
