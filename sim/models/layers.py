@@ -184,9 +184,9 @@ def to_reals(network: Network, layer: NetworkLayer, given: Inputs) -> ToReals:
     return ToReals(numbers=numbers, scale=scale)
 
 
-def require_one_scale(network: Network, layer: NetworkLayer) -> None:
-    """Raise NotComputed where numbers that are only moved or compared would have another scale behind it."""
-    before, behind = network.tensors[layer.inputs[0]].scale, network.output_of(layer).scale
+def require_one_scale(network: Network, layer: NetworkLayer, place: int = 0) -> None:
+    """Raise NotComputed where numbers that are only moved or compared would have another scale behind the layer."""
+    before, behind = network.tensors[layer.inputs[place]].scale, network.output_of(layer).scale
     if before is None or behind is None:
         return
     if not (np.array_equal(before.scales, behind.scales) and np.array_equal(before.zero_points, behind.zero_points)):

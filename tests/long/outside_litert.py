@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 from sim.models.compare import compared
+from sim.models.forward import drawn_inputs
 from sim.models.questions import is_one_of
 from sim.models.report import ModelReport
 from sim.models.runtimes.litert import litert_tensors
 from sim.models.tflite_file import read_tflite
 from support.planted_layers import fifty_layers
-from support.tflite_models import mlp_of_16_bits, small_net
+from support.tflite_models import mlp_of_16_bits, moving_net, small_net
 
 NAMED = {
     "litert": "product_xnnpack of scales_in_float32",
@@ -65,6 +66,18 @@ def test_every_layer_of_nets_of_fifty_is_reproduced(runtime: str, tmp_path: Path
         assert PRODUCTS[runtime] in {name.split(" of ")[0] for name in report.common["product"]}
         assert ADDITIONS[runtime] in report.common["addition"]
         assert report.common["pooling"] == ("average_ties_away",)
+
+
+@pytest.mark.parametrize("runtime", NAMED)
+def test_every_layer_that_only_moves_numbers_is_reproduced(runtime: str, tmp_path: Path) -> None:
+    for seed in range(3):
+        path = tmp_path / f"moves_{seed}.tflite"
+        path.write_bytes(moving_net(seed).content())
+        network = read_tflite(path)
+        tensors = litert_tensors(path, network, drawn_inputs(network, seed), runtime)
+        assert [(one.layer.operator, one.outcome) for one in compared(network, tensors)] == [
+            ("PAD", "equal"), ("CONCATENATION", "equal"), ("TRANSPOSE", "equal"), ("CONV_2D", "equal"),
+        ]  # fmt: skip
 
 
 @pytest.mark.parametrize("runtime", NAMED)

@@ -14,7 +14,7 @@ import tflite
 
 TYPES = {name.lower(): value for name, value in vars(tflite.TensorType).items() if isinstance(value, int)}
 VERSIONS = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4}
-VERSIONS |= dict.fromkeys(("ADD", "MAX_POOL_2D", "LOGISTIC", "TANH"), 2)
+VERSIONS |= dict.fromkeys(("ADD", "MAX_POOL_2D", "LOGISTIC", "TANH", "PAD", "CONCATENATION", "TRANSPOSE"), 2)
 """Of an operator, from which on it takes int8."""
 
 
@@ -216,6 +216,28 @@ def quantizing_net(seed: int, first: str = "int8", second: str = "int8") -> Mode
         made.layer("QUANTIZE", (source,), (target,))
     made.layer("DEQUANTIZE", (b,), (y,))
     made.inputs, made.outputs = [x], [y]
+    return made
+
+
+def moving_net(seed: int = 1) -> ModelWriter:
+    """A padded image, joined with itself, its axes turned, and a convolution 1x1 of that: int8, as converters have it."""
+    rng, made = np.random.default_rng(seed), ModelWriter()
+    zero = int(rng.integers(-100, 100))
+    shapes = {"x": (2, 4, 5, 3), "padded": (2, 7, 6, 3), "joined": (2, 7, 6, 6), "turned": (2, 6, 7, 6)}
+    x, padded, joined, turned = (made.tensor(name, "int8", shape, 0.05, zero) for name, shape in shapes.items())
+    pads = made.tensor("pads", "int32", (4, 2), data=np.array([[0, 0], [1, 2], [0, 1], [0, 0]], np.int32))
+    order = made.tensor("order", "int32", (4,), data=np.array([0, 2, 1, 3], np.int32))
+    made.layer("PAD", (x, pads), (padded,), "PadOptions")
+    made.layer("CONCATENATION", (padded, padded), (joined,), "ConcatenationOptions", Axis=3)
+    made.layer("TRANSPOSE", (joined, order), (turned,), "TransposeOptions")
+    weights = made.tensor(
+        "weights", "int8", (4, 1, 1, 6), 0.01, 0, rng.integers(-127, 128, (4, 1, 1, 6)).astype(np.int8)
+    )
+    bias = made.tensor("bias", "int32", (4,), np.float32(0.05) * np.float32(0.01), 0, np.zeros(4, np.int32))
+    output = made.tensor("output", "int8", (2, 6, 7, 4), 0.1, 3)
+    made.layer("CONV_2D", (turned, weights, bias), (output,), "Conv2DOptions", Padding=tflite.Padding.SAME, StrideH=1,
+               StrideW=1, DilationHFactor=1, DilationWFactor=1)  # fmt: skip
+    made.inputs, made.outputs = [x], [output]
     return made
 
 

@@ -1,0 +1,93 @@
+"""PAD, CONCATENATION and TRANSPOSE: numbers in other places, what is told where one is wrong, and a network of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim.models.compare import compared
+from sim.models.forward import drawn_inputs, forward
+from sim.models.network import Network
+from sim.models.tflite_file import read_tflite
+from support.tflite_models import ModelWriter, moving_net
+
+PAD, JOIN, TURN = range(3)
+
+
+def read(made: ModelWriter, folder: Path) -> Network:
+    path = folder / "net.tflite"
+    path.write_bytes(made.content())
+    return read_tflite(path)
+
+
+def moved(x: np.ndarray, zero: int) -> list[np.ndarray]:
+    """The first three layers of `moving_net`, element by element."""
+    padded = np.full((2, 7, 6, 3), zero, np.int8)
+    joined, turned = np.zeros((2, 7, 6, 6), np.int8), np.zeros((2, 6, 7, 6), np.int8)
+    for n, row, place, channel in np.ndindex(x.shape):
+        padded[n, row + 1, place, channel] = x[n, row, place, channel]
+    for n, row, place, channel in np.ndindex(padded.shape):
+        joined[n, row, place, channel] = joined[n, row, place, channel + 3] = padded[n, row, place, channel]
+    for n, row, place, channel in np.ndindex(joined.shape):
+        turned[n, place, row, channel] = joined[n, row, place, channel]
+    return [padded, joined, turned]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_numbers_are_moved_and_compared(seed: int, tmp_path: Path) -> None:
+    network = read(moving_net(seed), tmp_path)
+    given = drawn_inputs(network, seed)
+    tensors = forward(network, given, "double_rounding")
+    scale = network.tensors[network.inputs[0]].scale
+    assert scale is not None
+    expected = moved(given[network.inputs[0]], scale.zero_point)
+    for layer, array in zip(network.layers, expected, strict=False):
+        np.testing.assert_array_equal(tensors[layer.outputs[0]], array)
+    assert [report.outcome for report in compared(network, tensors)] == ["equal"] * 4
+
+
+@pytest.mark.parametrize("number", [PAD, JOIN, TURN])
+def test_an_element_that_is_another_is_told(number: int, tmp_path: Path) -> None:
+    network = read(moving_net(), tmp_path)
+    tensors = forward(network, drawn_inputs(network, 1), "double_rounding")
+    output = network.layers[number].outputs[0]
+    tensors[output] = tensors[output].copy()
+    tensors[output][1, 0, 3, 2] ^= 1
+    report = compared(network, tensors)[number]
+    assert (report.outcome, report.first, report.differing) == ("differs", (1, 0, 3, 2), 1)
+
+
+def of_one(operator: str, other: tuple[float, int], numbers: np.ndarray, **options: int) -> ModelWriter:
+    """One layer of two inputs, the second constant; `other` are scale and zero point of the output."""
+    made = ModelWriter()
+    x, y = made.tensor("x", "int8", (1, 2, 3), 0.5, 7), made.tensor("y", "int8", (1, 2, 3), *other)
+    second = made.tensor(
+        "second", str(numbers.dtype), numbers.shape, 0.5 if numbers.dtype == "int8" else (), 6, numbers
+    )
+    made.layer(operator, (x, second), (y,), "ConcatenationOptions" if options else "", **options)
+    made.inputs, made.outputs = [x], [y]
+    return made
+
+
+PADS, SAME = np.zeros((3, 2), np.int32), (0.5, 7)
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        (of_one("PAD", (0.25, 7), PADS), "its output has another scale than its input"),
+        (of_one("PAD", SAME, PADS - 1), "its paddings are not a pair of counts for each axis"),
+        (of_one("PAD", SAME, PADS[:2]), "its paddings are not a pair of counts for each axis"),
+        (of_one("PAD", SAME, PADS + 2**30), "numbers at a time, and 268,435,456 are allowed"),
+        (of_one("CONCATENATION", SAME, np.zeros((1, 2, 3), np.int8), Axis=1), "its output has another scale"),
+        (of_one("CONCATENATION", SAME, PADS, Axis=0), "its inputs have several types"),
+        (of_one("CONCATENATION", SAME, PADS, FusedActivationFunction=1), "it is joined with RELU"),
+        (of_one("TRANSPOSE", SAME, np.array([0, 0, 1], np.int32)), "its tensors do not fit: repeated axis"),
+    ],
+)
+def test_what_is_not_only_moved_is_named(made: ModelWriter, reason: str, tmp_path: Path) -> None:
+    network = read(made, tmp_path)
+    (report,) = compared(network, {0: np.zeros((1, 2, 3), np.int8), 1: np.zeros((1, 2, 3), np.int8)})
+    assert (report.outcome, reason in report.reason) == ("skipped", True), report.reason
