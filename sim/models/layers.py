@@ -185,7 +185,7 @@ def to_reals(network: Network, layer: NetworkLayer, given: Inputs) -> ToReals:
 
 
 def require_one_scale(network: Network, layer: NetworkLayer, place: int = 0) -> None:
-    """Raise NotComputed where numbers that are only moved or compared would have another scale behind the layer."""
+    """Raise NotComputed where numbers that are only moved or compared would have another scale in the output."""
     before, behind = network.tensors[layer.inputs[place]].scale, network.output_of(layer).scale
     if before is None or behind is None:
         return
