@@ -76,11 +76,12 @@ def test_outputs_may_be_lists_and_a_convention_may_have_more_of_them() -> None:
         golden=lambda inputs: {"y": inputs["x"].tolist()},
         conventions={"negated": lambda inputs: {"y": (-inputs["x"]).tolist(), "steps": 3}},
     )  # fmt: skip
-    given = {"x": np.array([1, 2]), "n": 2}
+    x = np.array([1, 2])
+    given = {"x": x, "n": 2}
     told = explain_kernel(kernel, [given], [{"y": np.array([1, -2])}])
     assert told[-1] == "  it is -2; 2 by the golden reference; -2 by negated"
     agreeing = Comparison(
-        kernel, Vectors([given], [kernel.expected(given)], 1), [CallResult({"machine": {"y": -given["x"]}}, 0, 0)]
+        kernel, Vectors([given], [kernel.expected(given)], 1), [CallResult({"machine": {"y": -x}}, 0, 0)]
     ).agreeing_conventions()
     assert agreeing == ("negated",)
 
