@@ -120,6 +120,40 @@ def test_only_values_of_the_domain_are_compared(make: Make) -> None:
     assert (report["values"], report["differing"]) == (128 * 4, 0)
 
 
+@pytest.mark.parametrize("in_c", [False, True])
+def test_what_valid_refuses_is_not_compared(make: Make, tmp_path: Path, in_c: bool) -> None:
+    """The golden reference differs where a exceeds b, and in one value else."""
+    made = make(
+        golden="np.where(a > b, 0, np.where((a == 3) & (b == 5), 9, (a + b + 1) >> 1))",
+        domain="{}, valid=lambda inputs: inputs['a'] <= inputs['b']",
+    )
+    (tmp_path / "g.c").write_text("int g(int a, int b) { return a > b ? 0 : a == 3 && b == 5 ? 9 : (a + b + 1) >> 1; }")
+    report = exhausted(made, *(["--golden", f"{tmp_path / 'g.c'}:g"] if in_c else []))
+    assert (report["differing"], report["first"]) == (1, {"operands": {"a": 3, "b": 5}, "results": [4, 9]})
+
+
+def test_a_golden_reference_is_not_asked_about_what_valid_refuses(make: Make) -> None:
+    golden, domain = "a + 32 if np.all(b == 64) else None", "{}, valid=lambda inputs: inputs['b'] == 64"
+    planted = AVERAGE.replace("{ return", "{ return (int8_t)(a + b / 2);")
+    assert exhausted(make(planted, golden=golden, domain=domain))["differing"] == 0
+
+
+@pytest.mark.parametrize(
+    ("valid", "sentence"),
+    [
+        ("0 < inputs['a'] < 9", "valid of average fails for arrays"),
+        ("len(np.shape(inputs['a'])) < 2", "valid of average makes bool[] of arrays: it must take arrays"),
+        (
+            "(inputs['a'] > 0) ^ (np.ndim(inputs['a']) > 0)",
+            "valid of average makes something else of arrays than of {'a'",
+        ),
+    ],
+)
+def test_a_condition_that_does_not_take_arrays_is_refused(make: Make, valid: str, sentence: str) -> None:
+    result = lanewise("exhaust", make(domain=f"{{}}, valid=lambda inputs: {valid}"), "--jobs", 1)
+    assert (result.exit_code, result.stdout, sentence in result.stderr) == (2, "", True), result.stderr
+
+
 def test_a_golden_reference_in_c_is_called_for_all_values(make: Make, tmp_path: Path) -> None:
     (tmp_path / "g.c").write_text("int other(int a, int b) { return a == 1 && b == 2 ? 7 : (a + b + 1) >> 1; }")
     report = exhausted(make(golden="a * 0"), "--golden", f"{tmp_path / 'g.c'}:other")

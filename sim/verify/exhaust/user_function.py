@@ -7,7 +7,7 @@ lockstep with the emulator, on a sample.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from ctypes import CDLL, c_uint64, c_void_p
 from functools import cached_property
 from importlib.metadata import version
@@ -19,7 +19,7 @@ import numpy as np
 
 from sim.call.caller import STACK_SIZE, STACK_TOP
 from sim.kernels.domain import domain_of
-from sim.kernels.kernel import Kernel, KernelError
+from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.kernels.signature import RETURNED, ScalarArgument
 from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine
@@ -32,6 +32,7 @@ _FIRST, _SECOND, _RESULTS = (number << 40 for number in range(1, 4))
 _MOST_EACH: Final = 100_000
 """Instructions for each value, on average, after which the function is said not to return."""
 _SAMPLES: Final = 64
+_GOLDEN: Final = "the golden reference"
 _LOADS: Final = {
     "int8": "ldrsb w", "uint8": "ldrb w", "int16": "ldrsh w", "uint16": "ldrh w", "int32": "ldr w", "uint32": "ldr w",
 }  # fmt: skip
@@ -59,9 +60,9 @@ void lanewise_all({parameters}, {result} *results, uint64_t count) {{
 class UserFunction:
     """The function of a kernel file, built with these flags, and its golden reference; `c_golden` is one in C instead.
 
-    Raises NotExhaustible for a kernel that is no function of one or two integers with a result, KernelError where its
-    golden reference does not take arrays or makes something else of them, and ToolchainError where a source cannot be
-    built.
+    What the kernel's `valid` refuses is not compared.  Raises NotExhaustible for a kernel that is no function of one or
+    two integers with a result, KernelError where its golden reference or `valid` does not take arrays or makes
+    something else of them, and ToolchainError where a source cannot be built.
     """
 
     def __init__(self, kernel: Kernel, flags: tuple[str, ...], c_golden: tuple[Path, str] | None = None) -> None:
@@ -84,10 +85,9 @@ class UserFunction:
         self._c_golden = c_golden
         self.given: Mapping[str, float] = {}
         self.sides = f"{self._source.name} {' '.join(self._flags)}", c_golden[0].name if c_golden else "golden"
-        if c_golden is None:
-            self._check_golden()
-        else:
+        if c_golden is not None:
             self._in_c  # noqa: B018  what cannot be built is told at once
+        self._check_arrays()
 
     @property
     def identity(self) -> object:
@@ -101,7 +101,7 @@ class UserFunction:
 
     def results(self, numbers: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
         """What the code and the golden reference make of them."""
-        taken = np.ones(len(numbers[0]), bool)
+        taken = self._accepted(numbers)
         for domain, given in zip(self._domains, numbers, strict=True):
             if domain.choices:
                 taken &= np.isin(given, domain.choices)
@@ -111,37 +111,57 @@ class UserFunction:
             results[0, taken], results[1, taken] = self._executed(inside), self._expected(inside)
         return results[0], results[1]
 
+    def _accepted(self, numbers: Sequence[Numbers]) -> Numbers:
+        if self._kernel.valid is None:
+            return np.ones(len(numbers[0]), bool)
+        return self._of_arrays("valid", self._kernel.valid, numbers, np.dtype(bool)).copy()
+
     def _expected(self, numbers: Sequence[Numbers]) -> Numbers:
         if self._c_golden:
             results = np.empty(len(numbers[0]), self._returns)
             self._in_c(*(np.ascontiguousarray(each).ctypes.data for each in numbers), results.ctypes.data, len(results))
             return results
-        golden, names = self._kernel.golden, [operand.name for operand in self.operands]
-        instead = "it must take arrays and return one: else give one in C, --golden FILE.c:FUNCTION"
+        golden = self._kernel.golden
+        return self._of_arrays(_GOLDEN, lambda inputs: golden(inputs)[RETURNED], numbers, self._returns)
+
+    def _of_arrays(
+        self, what: str, function: Callable[[Inputs], Any], numbers: Sequence[Numbers], dtype: np.dtype[Any]
+    ) -> Numbers:
+        """What a function of the kernel file makes of all of them in one call; raises KernelError."""
+        instead = ": else give one in C, --golden FILE.c:FUNCTION" if what == _GOLDEN else ""
+        wanted = f"it must take arrays and return one{instead}"
         try:
-            given = np.asarray(golden(dict(zip(names, numbers, strict=True)))[RETURNED])
+            given = np.asarray(function(self._inputs(numbers)))
         except (Exception, SystemExit) as error:  # the user's own code raises anything
-            raise KernelError(
-                f"the golden reference of {self._kernel.name} fails for arrays ({error}): {instead}"
-            ) from error
-        if given.dtype != self._returns or given.shape != numbers[0].shape:
+            raise KernelError(f"{what} of {self._kernel.name} fails for arrays ({error}): {wanted}") from error
+        if given.dtype != dtype or given.shape != numbers[0].shape:
             made = f"{given.dtype}{list(given.shape)}"
-            raise KernelError(f"the golden reference of {self._kernel.name} makes {made} of arrays: {instead}")
+            raise KernelError(f"{what} of {self._kernel.name} makes {made} of arrays: {wanted}")
         return given
 
-    def _check_golden(self) -> None:
-        """Of arrays the golden reference must make what it makes of numbers, as `lanewise check` asks it."""
+    def _inputs(self, numbers: Iterable[Any]) -> Inputs:
+        return {operand.name: number for operand, number in zip(self.operands, numbers, strict=True)}
+
+    def _check_arrays(self) -> None:
+        """Of arrays `valid` and the golden reference must make what they make of numbers, as `lanewise check` asks."""
         random = np.random.default_rng(1)
         sample = [
             domain.draw(np.dtype(operand.dtype), (_SAMPLES,), random)
             for domain, operand in zip(self._domains, self.operands, strict=True)
         ]
-        found = self._expected(sample)
-        for numbers, result in zip(zip(*sample, strict=True), found, strict=True):
-            inputs = {operand.name: number.item() for operand, number in zip(self.operands, numbers, strict=True)}
+        accepted = self._accepted(sample)
+        for *numbers, answer in zip(*sample, accepted, strict=True):
+            inputs = self._inputs(number.item() for number in numbers)
+            if self._kernel.accepts(inputs) != answer:
+                raise KernelError(f"valid of {self._kernel.name} makes something else of arrays than of {inputs}")
+        kept = [numbers[accepted] for numbers in sample]
+        if self._c_golden or not accepted.any():
+            return
+        for *numbers, result in zip(*kept, self._expected(kept), strict=True):
+            inputs = self._inputs(number.item() for number in numbers)
             if not np.array_equal(self._kernel.expected(inputs)[RETURNED], result, equal_nan=result.dtype.kind == "f"):
                 raise KernelError(
-                    f"the golden reference of {self._kernel.name} makes something else of arrays than of {inputs}: "
+                    f"{_GOLDEN} of {self._kernel.name} makes something else of arrays than of {inputs}: "
                     "give one in C, --golden FILE.c:FUNCTION"
                 )
 
