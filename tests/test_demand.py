@@ -25,7 +25,7 @@ from sim.check.operand_classes import OperandClass, class_conditions, vector_ari
 from sim.check.vectors import make_vectors
 from sim.kernels import Domain, Kernel, Pointer, parse_prototype
 from sim.prove.claim import any_of
-from sim.symbolic.lookout import Goal
+from sim.symbolic.following.lookout import Goal
 from sim.toolchain.compilers import build_text
 from sim.toolchain.image import Image
 

@@ -23,7 +23,7 @@ from sim.check.report import Report
 from sim.check.vectors import make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.prove.claim import any_of
-from sim.symbolic.lookout import Goal
+from sim.symbolic.following.lookout import Goal
 from sim.toolchain.compilers import build_text
 from sim.view.report import show_report
 

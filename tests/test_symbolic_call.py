@@ -17,7 +17,7 @@ from sim.kernels.kernel import Kernel
 from sim.kernels.signature import Pointer, Signature
 from sim.symbolic.call import Path as Way
 from sim.symbolic.call import SymbolicCall
-from sim.symbolic.machine import NotFollowed
+from sim.symbolic.following.machine import NotFollowed
 from sim.symbolic.nodes import Simplifier
 from sim.toolchain.compilers import build, build_text
 

@@ -8,11 +8,11 @@ import pytest
 from isa.decode.decoding import decode
 from isa.instruction import Instruction
 from isa.lane import Write
+from sim.symbolic.following.machine import SymbolicMachine
+from sim.symbolic.following.state import SymbolicState
 from sim.symbolic.kernel_proof import BuildProof
-from sim.symbolic.machine import SymbolicMachine
 from sim.symbolic.proof import Prover
 from sim.symbolic.proving.rehearsal import WronglyTraced
-from sim.symbolic.state import SymbolicState
 from sim.toolchain.image import Image
 from support.planted_words import (
     Subject,

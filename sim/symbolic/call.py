@@ -25,11 +25,11 @@ from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.kernels.signature import RETURNED, Pointer, ScalarArgument, Signature, Stack, is_given
 from sim.machine.machine import Machine
 from sim.machine.registers import VISIBLE_PLACES
-from sim.symbolic.machine import MOST_INSTRUCTIONS, RAISED, Observe, SymbolicMachine
+from sim.symbolic.following.machine import MOST_INSTRUCTIONS, RAISED, Observe, SymbolicMachine
+from sim.symbolic.following.state import SymbolicState
 from sim.symbolic.nodes import Simplifier
 from sim.symbolic.pieces import BitPiece, Pieces, cut, number
 from sim.symbolic.simplify import SIMPLIFIER
-from sim.symbolic.state import SymbolicState
 from sim.symbolic.unknowns import cut_out
 from sim.toolchain.image import Image
 

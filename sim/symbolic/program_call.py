@@ -31,13 +31,13 @@ from sim.symbolic.call import (
     put_arrays,
     undefined_outputs,
 )
-from sim.symbolic.machine import SymbolicMachine
+from sim.symbolic.following.machine import SymbolicMachine
+from sim.symbolic.following.state import SymbolicState
 from sim.symbolic.nodes import Simplifier
 from sim.symbolic.numbers.integers import SymbolicInt
 from sim.symbolic.numbers.tracing import Untraceable, every_way, refuse
 from sim.symbolic.pieces import BitPiece
 from sim.symbolic.simplify import SIMPLIFIER
-from sim.symbolic.state import SymbolicState
 
 
 class SymbolicProgramCall:

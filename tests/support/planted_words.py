@@ -18,7 +18,7 @@ from isa.lane import Place
 from sim.call.call import CompiledKernel, Engine
 from sim.call.kernel_image import open_kernel
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel
-from sim.symbolic import machine
+from sim.symbolic.following import machine
 from sim.symbolic.kernel_proof import Shape
 from sim.symbolic.proof import Prover
 from sim.symbolic.proving.rehearsal import WronglyTraced

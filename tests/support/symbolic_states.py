@@ -11,10 +11,10 @@ from isa.instruction import Instruction
 from isa.lane import Field, Int, Lane, Load, Memory, Place, Read, walk
 from sim.machine.machine import Machine
 from sim.machine.registers import VISIBLE_PLACES
-from sim.symbolic.machine import RAISED, SymbolicMachine, Ways
+from sim.symbolic.following.machine import RAISED, SymbolicMachine, Ways
+from sim.symbolic.following.state import SymbolicState
 from sim.symbolic.nodes import Simplifier
 from sim.symbolic.pieces import BitPiece, Pieces, number
-from sim.symbolic.state import SymbolicState
 
 MONITOR, PC, FPSR, FPCR = Place("monitor"), Place("pc"), Place("fpsr"), Place("fpcr")
 ALWAYS_KNOWN = (Place("sp"), MONITOR, FPCR)

@@ -32,7 +32,7 @@ from sim.check.vectors import Vectors
 from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
 from sim.kernels.tolerance import agreement, all_agree
 from sim.processes import memory_limited
-from sim.symbolic.lookout import Goal
+from sim.symbolic.following.lookout import Goal
 from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable
 from sim.toolchain.function_types import require_fit
 from sim.toolchain.image import Image, ImageError

@@ -20,7 +20,7 @@ from sim.check.aim.power import OperandsMet
 from sim.check.aim.ranges import Ranges, Registers, held, narrowed
 from sim.check.operand_classes import OperandClass, class_conditions, vector_arithmetic
 from sim.prove.claim import any_of
-from sim.symbolic.lookout import Goal
+from sim.symbolic.following.lookout import Goal
 from sim.toolchain.image import Image
 
 LOOKED_FOR: Final[tuple[OperandClass, ...]] = ("tie", "saturated low", "saturated high", "wrapped")

@@ -13,7 +13,7 @@ from isa.errors import LanewiseError
 from isa.evaluate.smt import SolverMissing, solver_version
 from sim.check.aim.solving import followed, never_met
 from sim.kernels.kernel import Inputs, Kernel
-from sim.symbolic.lookout import Goal
+from sim.symbolic.following.lookout import Goal
 from sim.toolchain.image import Image
 
 FOLLOWED: Final = 600

@@ -37,8 +37,8 @@ from sim.kernels.tolerance import agreement, all_agree
 from sim.machine.errors import ExecutionError
 from sim.prove.claim import any_of
 from sim.symbolic.equality import Answer, Equality, decide_all
+from sim.symbolic.following.lookout import Goal
 from sim.symbolic.kernel_proof import Shape
-from sim.symbolic.lookout import Goal
 from sim.symbolic.reference import TracedReference, traced_reference
 from sim.symbolic.simplify import SIMPLIFIER
 from sim.toolchain.image import Image

@@ -18,7 +18,7 @@ from isa.lane import Floating, Int, Lane, Load, Place, Write, walk
 from isa.rows import TABLE
 from isa.table import UnknownInstruction
 from sim.machine.registers import RegisterStorage
-from sim.symbolic.lookout import Goal
+from sim.symbolic.following.lookout import Goal
 
 _ALIKE: Final = """
     round    sqrdmulh sqdmulh   srshl sshl   urshl ushl   sqrshl sqshl   uqrshl uqshl   srshr sshr   urshr ushr

@@ -21,7 +21,7 @@ from isa.lane import Lane, Place, Read, operands_first
 from sim.kernels.kernel import Inputs, Kernel
 from sim.symbolic.call import INPUT, SymbolicCall, input_leaf
 from sim.symbolic.equality import Equality, asked
-from sim.symbolic.lookout import Goal, Lookout, Sighting
+from sim.symbolic.following.lookout import Goal, Lookout, Sighting
 from sim.symbolic.loops.proof import never_at_any_length
 from sim.symbolic.reference import TracedReference, traced_reference
 from sim.symbolic.simplify import SIMPLIFIER, in_terms_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sim.symbolic.flow import Flow
+from sim.symbolic.following.flow import Flow
 
 
 class CodeLoops:

@@ -16,12 +16,12 @@ from typing import Final
 
 from isa.errors import MISMATCH, LanewiseError
 from isa.lane import Binary, Constant, Lane, Place, Read, operands_first, walk
-from sim.symbolic.flow import Flow
+from sim.symbolic.following.flow import Flow
+from sim.symbolic.following.machine import FPSR, SP, Ways
 from sim.symbolic.loops.code import CodeLoops
 from sim.symbolic.loops.facts import ITERATION, Facts
 from sim.symbolic.loops.form import Carried, Summed, plain
 from sim.symbolic.loops.machine import AnyLengthMachine, LoopState
-from sim.symbolic.machine import FPSR, SP, Ways
 from sim.symbolic.nodes import LinearSum
 
 MOST_WAYS: Final = 600

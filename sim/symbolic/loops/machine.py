@@ -13,14 +13,14 @@ from typing import NamedTuple
 from isa.instruction import Instruction
 from isa.lane import Lane
 from sim.symbolic.call import element_type
-from sim.symbolic.lookout import Lookout
+from sim.symbolic.following.lookout import Lookout
+from sim.symbolic.following.machine import MOST_INSTRUCTIONS, InstructionStep, SymbolicMachine
+from sim.symbolic.following.state import SymbolicState
 from sim.symbolic.loops.elements import IndexedElements
 from sim.symbolic.loops.facts import Facts
-from sim.symbolic.machine import MOST_INSTRUCTIONS, InstructionStep, SymbolicMachine
 from sim.symbolic.nodes import LinearSum, Simplifier
 from sim.symbolic.pieces import BitPiece, Pieces, cut, joined, number
 from sim.symbolic.rules.sums import divided_by
-from sim.symbolic.state import SymbolicState
 
 
 class AnyLengthArgument(NamedTuple):

@@ -14,14 +14,14 @@ from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.signature import RETURNED
 from sim.symbolic.call import ADDRESS, UNDEFINED, SymbolicCall, element_type, input_leaf, not_kept
 from sim.symbolic.equality import Equality
-from sim.symbolic.flow import Flow
-from sim.symbolic.lookout import Goal, Lookout, Sighting
+from sim.symbolic.following.flow import Flow
+from sim.symbolic.following.lookout import Goal, Lookout, Sighting
+from sim.symbolic.following.machine import MOST_INSTRUCTIONS, RAISED
 from sim.symbolic.loops.facts import Facts
 from sim.symbolic.loops.induction import Induction, NoInduction
 from sim.symbolic.loops.machine import AnyLengthArgument, AnyLengthMachine, LoopState
 from sim.symbolic.loops.reference import AnyLengthCase, AnyLengthReference, any_length_reference
 from sim.symbolic.loops.sums import SumsCompared
-from sim.symbolic.machine import MOST_INSTRUCTIONS, RAISED
 from sim.symbolic.nodes import factors
 from sim.symbolic.pieces import cut, number
 from sim.symbolic.simplify import SIMPLIFIER, in_terms_of

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from isa.lane import Lane
-from sim.symbolic.state import SymbolicState
+from sim.symbolic.following.state import SymbolicState
 
 
 class Goal(NamedTuple):

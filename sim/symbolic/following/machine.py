@@ -35,10 +35,10 @@ from isa.lane import (
 from sim.machine.alignment import must_be_aligned, require_aligned
 from sim.machine.errors import ExecutionError
 from sim.symbolic.bitwise import on_longer_lanes
-from sim.symbolic.flow import EXIT, Flow
+from sim.symbolic.following.flow import EXIT, Flow
+from sim.symbolic.following.state import SymbolicState, merged_states
 from sim.symbolic.nodes import LinearSum, Simplifier
 from sim.symbolic.pieces import BitPiece, Pieces, cut, in_bytes, joined, number
-from sim.symbolic.state import SymbolicState, merged_states
 
 PC, SP, FPSR = Place("pc"), Place("sp"), Place("fpsr")
 QC_BIT = 27
