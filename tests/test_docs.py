@@ -127,8 +127,8 @@ def names(report: list[str]) -> list[str]:
 
 def test_a_smaller_check_reports_the_figures_of_the_page_in_its_order(smaller_report: list[str]) -> None:
     assert names(smaller_report) == names(SHOWN_REPORT)
-    alike = {line for line in smaller_report if line.startswith(("mode", "compiler", "common flags"))}
-    assert alike <= set(SHOWN_REPORT)
+    as_there = {line for line in smaller_report if line.startswith(("mode", "compiler", "common flags"))}
+    assert as_there <= set(SHOWN_REPORT)
 
 
 def test_a_smaller_check_builds_the_code_of_the_readme(smaller_report: list[str]) -> None:
