@@ -67,14 +67,14 @@ C_FAULTS = (
 PROGRAM_FAULTS = (
     Fault("shift_fix_up_left_out", "program.py", "vrshlq_s32(vqaddq_s32(value, fix), minus_shift)",
           "vrshlq_s32(value, minus_shift)", "shift"),
-    Fault("saturation_wraps", "program.py", "vcombine_s16(vqmovn_s32(part[2]), vqmovn_s32(part[3]))",
-          "vcombine_s16(vmovn_s32(part[2]), vqmovn_s32(part[3]))", "clamp"),
-    Fault("halves_swapped", "program.py", "vcombine_s16(vqmovn_s32(part[0]), vqmovn_s32(part[1]))",
-          "vcombine_s16(vqmovn_s32(part[1]), vqmovn_s32(part[0]))", "accumulators"),
+    Fault("saturation_wraps", "program.py", "vcombine_s16(vqmovn_s32(vectors[2]), vqmovn_s32(vectors[3]))",
+          "vcombine_s16(vmovn_s32(vectors[2]), vqmovn_s32(vectors[3]))", "clamp"),
+    Fault("halves_swapped", "program.py", "vcombine_s16(vqmovn_s32(vectors[0]), vqmovn_s32(vectors[1]))",
+          "vcombine_s16(vqmovn_s32(vectors[1]), vqmovn_s32(vectors[0]))", "accumulators"),
     Fault("tail_stops_one_early", "program.py", "for i in range(end, length):", "for i in range(end, length - 1):",
           "accumulators"),
-    Fault("wrong_load_offset", "program.py", "columns = range(i, i + block, LANES)",
-          "columns = [min(column, i + 2 * LANES) for column in range(i, i + block, LANES)]", "accumulators"),
+    Fault("wrong_load_offset", "program.py", "for at in range(0, stored.columns, LANES)]",
+          "for at in (min(at, 2 * LANES) for at in range(0, stored.columns, LANES))]", "accumulators"),
 )  # fmt: skip
 
 
