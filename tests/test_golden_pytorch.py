@@ -16,6 +16,7 @@ from sim.golden import (
     add_pytorch,
     add_pytorch_tail,
     add_qnnpack,
+    add_xnnpack,
     bias_by_reciprocal,
     bias_divided,
     bias_in_reals,
@@ -101,6 +102,12 @@ def test_an_addition_is_the_nearest_byte_where_no_tie_is_near(
         real = ((a - zero_a) * of_a + (b - zero_b) * of_b) / of_sum + zero
         if abs(real % 1 - Fraction(1, 2)) > NEAR:
             assert byte == min(max(round(real), 0), 255)
+
+
+def test_the_multipliers_of_an_addition_have_22_bits_in_qnnpack_and_21_in_xnnpack() -> None:
+    """A tenth is 1677721.6 / 2^24 and 3355443.2 / 2^25: in 21 bits it becomes more, in 22 less, so 5 of it pass a tie."""
+    tenths = AddParameters(Quantization(0.1), Quantization(0.1), Quantization(1.0))
+    assert (int(add_xnnpack(5, 0, tenths)), int(add_qnnpack(5, 0, tenths))) == (1, 0)
 
 
 def test_qnnpack_refuses_scales_that_are_too_far_apart() -> None:
