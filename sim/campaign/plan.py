@@ -21,7 +21,7 @@ from sim.campaign.file import Campaign, CampaignError, near_names
 from sim.campaign.kernels import WHEEL, files_of, is_file, kernel_named, kernel_of
 from sim.campaign.mutants import mutation
 from sim.campaign.result import FAILURES
-from sim.cycles.cores import chosen_cores
+from sim.cycles.cores import named_core
 from sim.kernels.kernel import kernel_modes
 from sim.kernels.kernel_file import load_modes
 from sim.kernels.names import kernel_names
@@ -220,7 +220,8 @@ def _hardware(values: Values) -> Iterator[tuple[JobCase, float]]:
 
 def _timings(values: Values) -> Iterator[tuple[JobCase, float]]:
     cores: list[str] = values["cores"]
-    chosen_cores(",".join(cores))
+    for core in cores:
+        named_core(core)
     lengths: list[dict[str, Any]] = [{"length": length} for length in values["lengths"]] or [{}]
     for build, core, length in product(_builds(values), cores, lengths):
         yield JobCase(kind="cycles", **build, core=core, more={**length, **_depends(values)}), 1.0

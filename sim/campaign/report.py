@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -31,12 +32,14 @@ class CampaignReport:
     before: StoredRun | None
     trend: Trend | None
 
-    @property
+    @cached_property
     def verdicts(self) -> Counter[str]:
+        """How many jobs have which."""
         return Counter(result.verdict for _, _, result in self.rows)
 
-    @property
+    @cached_property
     def groups(self) -> list[FailureGroup]:
+        """The failures that belong together, the largest group first."""
         return grouped(self.rows)
 
     def as_json(self) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from sim.campaign.result import JobResult
 from sim.campaign.store import Store
 from sim.campaign.work import JobRefused, JobTask, do_job
 from sim.processes import LostItem, spread_apart
+from sim.view.sentences import counted
 
 Spread = Callable[[Iterable[JobTask]], Generator[tuple[JobTask, "JobResult | JobRefused | LostItem"], None, None]]
 """Does tasks somewhere, in no order."""
@@ -46,7 +47,6 @@ class CampaignRun:
     jobs: int = 0
     kept: int = 0
     done: int = 0
-    small: int = 0
     behind: float = 0.0
     ahead: float = 0.0
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -114,7 +114,6 @@ def run_campaign(
                     made = _result(found)
                     text = made.smallest or f"not shrunk: {made.failure or 'it does not fail alone'}"
                     store.add_smallest(task.hash, text, made.place)
-                    run.small += 1
                     tell(run, f"{task.case.title}: the smallest failing case")
     except KeyboardInterrupt:
         run.interrupted = True
@@ -125,9 +124,8 @@ def _result(found: JobResult | JobRefused | LostItem) -> JobResult:
     if isinstance(found, JobRefused):
         raise WorkerRefused(f"a worker is not what this campaign is: {found.why}; what was done is kept")
     if isinstance(found, LostItem):
-        tried = f"{found.attempts} attempt{'s' * (found.attempts != 1)}"
         return JobResult(
             verdict="stopped", seconds=round(found.seconds, 6), attempts=found.attempts,
-            failure=f"no result in {tried}: {found.reason}",
+            failure=f"no result in {counted(found.attempts, 'attempt')}: {found.reason}",
         )  # fmt: skip
     return found

@@ -232,16 +232,6 @@ class Store:
             " JOIN versions ON versions.id = jobs.versions WHERE run = ? ORDER BY cases.id", run
         )  # fmt: skip
 
-    def versions(self, run: int) -> list[str]:
-        """Of what made the results of a run, as JSON."""
-        return [
-            str(text)
-            for (text,) in self._select(
-                "SELECT DISTINCT text FROM planned JOIN jobs ON jobs.id = planned.job"
-                " JOIN versions ON versions.id = jobs.versions WHERE run = ?", run
-            )
-        ]  # fmt: skip
-
     def _select(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
         with self._told():
             yield from self._execute(query, values)
