@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from isa.intrinsics import Intrinsic
+from sim.view.sentences import counted
 
 
 def show_intrinsics(functions: Sequence[Intrinsic], console: Console) -> None:
@@ -22,4 +23,4 @@ def show_intrinsics(functions: Sequence[Intrinsic], console: Console) -> None:
         instructions = "\n".join(one.text for one in function.instructions) or "none: the same register"
         table.add_row(escape(str(function)), escape(instructions), ", ".join(function.features) or "base")
     console.print(table)
-    console.print(f"{len(functions):,} intrinsic{'s' if len(functions) > 1 else ''}", highlight=False)
+    console.print(counted(len(functions), "intrinsic"), highlight=False)

@@ -38,7 +38,7 @@ def show_forms(forms: Sequence[Form], console: Console) -> None:
     for (mnemonic, extension), shapes in rows.items():
         table.add_row(mnemonic, extension, escape("  ".join(shapes)))
     console.print(table)
-    console.print(f"{len(forms):,} form{'s' if len(forms) > 1 else ''}", highlight=False)
+    console.print(counted(len(forms), "form"), highlight=False)
 
 
 def show_instruction(instruction: Instruction, lines: Sequence[Statement], console: Console) -> None:
@@ -129,8 +129,7 @@ def show_verification(report: Verification, console: Console) -> None:
     elif report.uncompared:
         verdict = f"[red]FAILED[/red]: of {len(report.uncompared)} forms nothing was compared"
     else:
-        forms = f"{len(report.results):,} form{'s' * (len(report.results) > 1)}"
-        verdict = f"[green]PASSED[/green]: no difference in {forms}"
+        verdict = f"[green]PASSED[/green]: no difference in {counted(len(report.results), 'form')}"
     console.print(verdict, highlight=False)
     console.print(f"reproduce: {escape(report.reproduce)}", highlight=False, soft_wrap=True)
 

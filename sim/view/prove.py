@@ -76,7 +76,7 @@ def show_proofs(report: ProofReport, console: Console) -> None:
     elif report.refuted:
         verdict = f"[red]FAILED[/red]: {len(report.refuted)} of {report.claims} claims are refuted or unknown"
     else:
-        verdict = f"[green]PASSED[/green]: {report.claims} claim{'s' * (report.claims > 1)} decided as claimed"
+        verdict = f"[green]PASSED[/green]: {counted(report.claims, 'claim')} decided as claimed"
     console.print(verdict, highlight=False)
 
 
@@ -103,9 +103,9 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
     for build in proof.compared:
         colour, names = _COLOURS[build.outcome], build.depends_on
         depends = "not known" if names is None else ", ".join(names) or "no data"
-        counted = f"{build.proved:,} of {build.elements:,}"
+        proved = f"{build.proved:,} of {build.elements:,}"
         spoken_of = [] if proof.longest is None else ["all" if build.any_length == "" else f"only {in_runs(lengths)}"]
-        table.add_row(escape(build.build), counted, f"[{colour}]{build.outcome}", *spoken_of, escape(depends))
+        table.add_row(escape(build.build), proved, f"[{colour}]{build.outcome}", *spoken_of, escape(depends))
     console.print(table)
     if proof.interrupted:
         console.print("interrupted: what is shown is what was proved until then")

@@ -177,8 +177,8 @@ def _totals(report: Report) -> Table:
     else:
         rows.append(("instructions", f"{report.instructions:,} on the machine alone"))
     if counts := report.unverified:
-        total, forms = f"{sum(counts.values()):,}", f"{len(counts)} form{'s' if len(counts) > 1 else ''}"
-        rows.append(("unverified by emulation", f"{total} instructions of {forms}: {'; '.join(counts)}"))
+        total = f"{sum(counts.values()):,} instructions of {counted(len(counts), 'form')}"
+        rows.append(("unverified by emulation", f"{total}: {'; '.join(counts)}"))
     if pairs := report.separation.of_own if report.separation is not None else []:
         apart = [f"{pair.other} {pair.lanes:,} lanes" for pair in pairs if pair.lanes]
         nothing = "nothing: these vectors cannot tell it from another convention"

@@ -8,6 +8,11 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
+def cut(text: str, width: int) -> str:
+    """What of a text there is room for, with … at its end where that is not all."""
+    return text if len(text) <= width else f"{text[: width - 1]}…"[:width]
+
+
 def visible(text: str) -> str:
     """What names and messages may hold, as it can be shown: no control characters, no bytes outside of UTF-8.
 

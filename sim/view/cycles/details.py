@@ -16,7 +16,7 @@ from rich.table import Table
 from sim.cycles.result import TimedResult
 from sim.timing.analysis.bounds import Bounds
 from sim.timing.analysis.report import CyclesReport, InstructionRow
-from sim.view.sentences import counted
+from sim.view.sentences import counted, cut
 
 LISTED: Final = 40
 """Instructions of a listing: those that cost most, in the order of the code; the JSON form has all."""
@@ -148,13 +148,13 @@ def _show_listing(results: Sequence[TimedResult], console: Console) -> None:
     files = {row[0].place.rpartition(":")[0] for row in shown if row[0].place}
     for place, group in groupby(shown, key=lambda row: row[0].place):
         if source := results[0].source(place):
-            table.add_row(_line(place, files), f"[dim]{escape(_cut(source, widest))}[/dim]")
+            table.add_row(_line(place, files), f"[dim]{escape(cut(source, widest))}[/dim]")
         for row in group:
             address = "" if row[0].pc is None else f"{row[0].pc:#x}"
             executions = [] if results[0].loop else [f"{row[0].executions:,}"]
             cycles = [cycles_text(Fraction(one.cycles, _times(of))) for one, of in zip(row, results, strict=True)]
             reason = [escape(row[0].reason)] if len(row) == 1 else []
-            text = escape(_cut(row[0].text, widest))
+            text = escape(cut(row[0].text, widest))
             table.add_row("" if source else _line(place, files) or address, text, *executions, *cycles, *reason)
     console.print(table)
     if left := len(rows) - len(shown):
@@ -184,7 +184,3 @@ def costliest(rows: Sequence[tuple[InstructionRow, ...]]) -> list[tuple[Instruct
 def _line(place: str, files: Collection[str]) -> str:
     """Only the number where all instructions are of one file."""
     return escape(place) if len(files) > 1 else place.rpartition(":")[2]
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -13,7 +13,7 @@ from rich.text import Text
 from sim.timing.model.schedule import Schedule
 from sim.view.cycles.timeline_row import LEGENDS, REASONS, TimelineRow, row_of
 from sim.view.cycles.window import window
-from sim.view.sentences import counted
+from sim.view.sentences import counted, cut
 
 ROWS: Final = 40
 _COLOURS: Final = {"s": "red", "=": "yellow", "D": "bold cyan", "e": "green", "E": "bold green", "R": "blue"}
@@ -38,10 +38,9 @@ class _Layout(NamedTuple):
 def show_timeline(schedule: Schedule, console: Console, *, first: int = 0, rows: int = ROWS, title: str = "") -> None:
     """Print `rows` instructions from number `first` on: a column for each cycle; what held them up at the right.
 
-    A title stands above, after an empty line.
-    Where the cycles are more than the console has columns, a new block starts at a later cycle; where few instructions
-    already take more, a column is several cycles, and its letter the most telling of them.
-    Raises ValueError where there is nothing to show.
+    A title stands above, after an empty line.  Where the cycles are more than the console has columns, a new block
+    starts at a later cycle; where few instructions already take more, a column is several cycles, and its letter the
+    most telling of them.  Raises ValueError where there is nothing to show.
     """
     shown = [row_of(schedule, number) for number in window(schedule, first, rows)]
     label, text, reason = (max(len(getattr(row, part)) for row in shown) for part in ("label", "text", "reason"))
@@ -85,11 +84,7 @@ def _show_block(rows: Sequence[TimelineRow], layout: _Layout, console: Console) 
             letter = row.letter(cycle, layout.scale)
             background = " " if cycle // layout.scale % _TICK else "."
             line.append(letter or background, style=_COLOURS.get(letter, "dim"))
-        line.append(f"  {_cut(row.text, layout.text):<{layout.text}}  ")
-        line.append(_cut(row.reason, layout.reason), style="red" if "s" in row.letters else "yellow")
+        line.append(f"  {cut(row.text, layout.text):<{layout.text}}  ")
+        line.append(cut(row.reason, layout.reason), style="red" if "s" in row.letters else "yellow")
         line.rstrip()
         console.print(line, no_wrap=True)
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"[:width]
