@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,12 @@ def test_an_unknown_document_is_refused_in_a_sentence(name: str) -> None:
     )
     with pytest.raises(UnknownDocument):
         schema_text(name)
+
+
+def test_a_package_of_commands_that_is_not_there_has_no_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    known, gone = document_names(), EntryPoint("extra", "elsewhere.commands.extra:app", "lanewise.commands")
+    monkeypatch.setattr("sim.terminal.documents.entry_points", lambda group: [*entry_points(group=group), gone])
+    assert document_names() == known
 
 
 def test_lines_of_a_trace_are_of_their_schema() -> None:

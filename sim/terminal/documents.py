@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from math import isfinite
@@ -62,5 +63,6 @@ def _finite(value: Any) -> Any:
 def _folders() -> Iterator[Path]:
     yield Path(__file__).parent / _FOLDER
     for entry in entry_points(group="lanewise.commands"):
-        found = find_spec(entry.module.rpartition(".")[0] or entry.module)
-        yield from (Path(place) / _FOLDER for place in (found and found.submodule_search_locations) or ())
+        with suppress(ImportError):  # of a package that is not there: its command says so
+            found = find_spec(entry.module.rpartition(".")[0] or entry.module)
+            yield from (Path(place) / _FOLDER for place in (found and found.submodule_search_locations) or ())
