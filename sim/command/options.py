@@ -50,6 +50,14 @@ def optimisation_flag(level: str) -> str:
     return f"-{require_one_of('--opt', level.removeprefix('-'), LEVELS)}"
 
 
+def optimisation_levels(opt: str) -> list[str]:
+    """The levels of --opt, such as O2, each once; ends the command where one is none, or there is none."""
+    levels = list(dict.fromkeys(level.strip().removeprefix("-") for level in opt.split(",") if level.strip()))
+    if not levels or not set(levels) <= set(LEVELS):
+        fail(f"--opt takes some of {','.join(LEVELS)}, not {opt!r}")
+    return levels
+
+
 def compile_flags(march: str | None, cflags: str, include: Sequence[Path] | None) -> tuple[str, ...]:
     """The flags of --march, --include and --cflags; ends the command where the last one is no shell text."""
     try:

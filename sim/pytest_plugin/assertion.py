@@ -102,7 +102,7 @@ class _Assertion:
     def _compare(self, vectors: Vectors) -> _Compared:
         outcomes = []
         for job in self._jobs:
-            outcome = check_job(self._request.kernel, job, vectors, lambda _: None, engine=self._request.engine)
+            outcome = check_job(self._request.kernel, job, vectors, engine=self._request.engine)
             if outcome.interrupted:
                 raise KeyboardInterrupt
             outcomes.append(outcome)

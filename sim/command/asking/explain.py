@@ -14,7 +14,6 @@ from sim.explanation.tensor_file import read_tensor
 from sim.terminal.output import print_json, print_shown
 from sim.view.rounding.explain import show_explanation
 
-_FILES = "FILE.npy, FILE.npz:KEY, FILE.csv:DTYPE or FILE:DTYPE:4x16 (raw)"
 _Text = str | None
 
 

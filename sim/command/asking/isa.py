@@ -28,7 +28,7 @@ def list_forms(
     feature: str | None,
     as_json: bool,
 ) -> None:
-    """Do what `lanewise isa list_forms` says: its options are those of `sim.command.signatures.isa`."""
+    """Do what `lanewise isa list` says: its options are those of `sim.command.signatures.isa`."""
     if feature is not None:
         require_one_of("--feature", feature, FEATURES)
     forms = forms_matching(pattern, feature)
@@ -131,7 +131,7 @@ def list_intrinsics(
     pattern: str,
     as_json: bool,
 ) -> None:
-    """Do what `lanewise isa list_intrinsics` says: its options are those of `sim.command.signatures.isa`."""
+    """Do what `lanewise isa intrinsics` says: its options are those of `sim.command.signatures.isa`."""
     found = intrinsics_matching(pattern)
     if as_json:
         print_json(

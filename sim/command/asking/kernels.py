@@ -16,7 +16,7 @@ def list_kernels(
     context: typer.Context,
     as_json: bool,
 ) -> None:
-    """Do what `lanewise kernels list_kernels` says: its options are those of `sim.command.signatures.kernels`."""
+    """Do what `lanewise kernels` says: its options are those of `sim.command.signatures.kernels`."""
     if context.invoked_subcommand is not None:
         return
     listed = [described(name) for name in kernel_names()]

@@ -19,17 +19,20 @@ from sim.check.aim.aiming import Aimed, aim
 from sim.check.aim.power import Power
 from sim.check.amounts import SHORT_LANES
 from sim.check.check import Advance, Job, JobRun, begin_job, finish_job, jobs_of
-from sim.check.external import (
-    ExternalBackend,
-    check_external_backend,
-    load_backends,
-)
+from sim.check.external import ExternalBackend, check_external_backend, load_backends
 from sim.check.operand_classes import collect_operand_classes
 from sim.check.repair.place import with_faults
 from sim.check.report import Outcome, Report
 from sim.check.separation import Separation, separation_of
 from sim.check.vectors import Vectors
-from sim.command.options import as_compiled, chosen_kernel, chosen_vectors, compile_flags, tell_lacking
+from sim.command.options import (
+    as_compiled,
+    chosen_kernel,
+    chosen_vectors,
+    compile_flags,
+    optimisation_levels,
+    tell_lacking,
+)
 from sim.kernels.kernel import Kernel
 from sim.meanwhile import spread_meanwhile
 from sim.processes import LostProcess
@@ -47,7 +50,6 @@ from sim.terminal.output import (
 from sim.terminal.writable import require_writable
 from sim.toolchain.compilers import compiler_version, fixed_flags, is_source
 from sim.toolchain.function_types import require_fit
-from sim.toolchain.levels import LEVELS
 from sim.toolchain.shell import typed
 from sim.view.junit import render_junit
 from sim.view.report import show_report
@@ -88,9 +90,7 @@ def check(
     cores = processors_named(core)
     require_writable("--junit", junit_file)
     chosen = chosen_kernel(kernel, mode).held(_held(hold)) if hold else chosen_kernel(kernel, mode)
-    levels = list(dict.fromkeys(level.strip().removeprefix("-") for level in opt.split(",") if level.strip()))
-    if not levels or not set(levels) <= set(LEVELS):
-        fail(f"--opt takes some of {','.join(LEVELS)}, not {opt!r}", USAGE)
+    levels = optimisation_levels(opt)
     runner: Engine = require_one_of("--engine", engine, get_args(Engine))
     if object_file is not None and compile_with is not None:
         fail("--object names what is compiled, --compile how to do it: give one of them", USAGE)

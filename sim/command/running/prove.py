@@ -22,7 +22,7 @@ from sim.check.aim.find import AtLine, FindError, FoundInput, InputSearch, Unlik
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.report import PROGRAM, Report
 from sim.check.vectors import Vectors
-from sim.command.options import as_compiled, chosen_kernel, compile_flags
+from sim.command.options import as_compiled, chosen_kernel, compile_flags, optimisation_levels
 from sim.kernels.inputs import numbers_of
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.names import kernel_names
@@ -100,7 +100,8 @@ def prove(
                 "--opt is for builds at levels: a program has none, and --same names them, such as O2 or FILE@O2", USAGE
             )
         opt = opt or "O2"
-        chosen = [_build(kernel, name, flags) for name in same] if same else jobs_of(kernel, _levels(opt), flags)
+        levels = optimisation_levels(opt)
+        chosen = [_build(kernel, name, flags) for name in same] if same else jobs_of(kernel, levels, flags)
         builds = chosen if same else [job for job in chosen if (job.source is None) == program]
         shapes = shapes_of(kernel, _numbers("--lengths", lengths))
         asked = (shapes, _each(each), frozenset(known or ()))
@@ -208,13 +209,6 @@ def _without_reference(prototype: str) -> Kernel:
 def _zeros(signature: Signature, inputs: Inputs) -> Outputs:
     zeros = {p.name: np.zeros(extents(p, inputs), p.dtype) for p in signature.outputs_of(inputs)}
     return zeros | ({RETURNED: np.dtype(signature.returns).type(0)} if signature.returns else {})
-
-
-def _levels(opt: str) -> list[str]:
-    levels = list(dict.fromkeys(level.strip().removeprefix("-") for level in opt.split(",") if level.strip()))
-    if not levels or not set(levels) <= set(LEVELS):
-        fail(f"--opt takes some of {','.join(LEVELS)}, not {opt!r}", USAGE)
-    return levels
 
 
 def _build(kernel: Kernel, name: str, flags: tuple[str, ...]) -> Job:

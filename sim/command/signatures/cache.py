@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from sim.command.signatures.shared import AsJson
 from sim.terminal.on_demand import done_by
 
 Clear = Annotated[bool, typer.Option("--clear", help="Remove what is kept; it is made again when needed.")]
@@ -18,7 +19,7 @@ OlderThan = Annotated[
 def cache(
     clear_it: Clear = False,
     older_than: OlderThan = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what is kept of what was compiled, built and proved, and where, or clear it.
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from sim.command.signatures.shared import AsJson
 from sim.terminal.on_demand import done_by
 
 
@@ -15,7 +16,7 @@ def conventions(
         tuple[str, str] | None, typer.Option(metavar="A B", help="The smallest input that tells these two apart.")
     ] = None,
     timeout: Annotated[float, typer.Option(min=0.01, max=86_400, help="Seconds for the solver.")] = 60.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the conventions that systems are known to use, by family: formula, who uses it, rows of the differences.
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sim.command.signatures.shared import ALL_PROCESSORS, Jobs, Mode
+from sim.command.signatures.shared import ALL_PROCESSORS, AsJson, Jobs, Mode
 from sim.terminal.on_demand import done_by
 from sim.toolchain.levels import LEVELS
 
@@ -35,7 +35,7 @@ def exhaust(
     jobs: Jobs = ALL_PROCESSORS,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sample for the exact evaluator.")] = 1,
     anew: Annotated[bool, typer.Option("--anew", help="Compare also what was compared in runs before.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare model and emulator on all values of an instruction's lanes: 2^32 pairs of 16 bits, 2^32 of 32 bits.
 

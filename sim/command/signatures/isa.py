@@ -7,14 +7,13 @@ from typing import Annotated
 import typer
 
 from isa.instruction import FEATURES
-from sim.command.signatures.shared import ALL_PROCESSORS, Jobs
+from sim.command.signatures.shared import ALL_PROCESSORS, AsJson, Jobs
 from sim.terminal.on_demand import done_by
 
 MAX_VECTORS = 1_000_000
 """Lane vectors a form that --vectors takes; so many already run for half a day."""
 
 isa = typer.Typer(help="The instruction table: list its forms, show what one does, verify it.", no_args_is_help=True)
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @isa.command("list")

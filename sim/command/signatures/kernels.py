@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
+from sim.command.signatures.shared import AsJson
 from sim.terminal.on_demand import done_by
 
 kernels = typer.Typer(help="The built-in kernels: list them, show what one models.")
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @kernels.callback(invoke_without_command=True)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sim.command.signatures.shared import AsJson, Mode
 from sim.terminal.on_demand import done_by
 
 
@@ -31,7 +32,7 @@ def model(
         str | None,
         typer.Option(help="A built-in kernel, or FILE.py with yours, whose arguments are named as those of these are."),
     ] = None,
-    mode: Annotated[str | None, typer.Option(help="Which of the kernel's arithmetics; default: the first.")] = None,
+    mode: Mode = None,
     opt: Annotated[str, typer.Option(help="The level at which the kernel is compiled.")] = "O2",
     convention: Annotated[
         str,
@@ -48,7 +49,7 @@ def model(
     html_file: Annotated[
         Path | None, typer.Option("--html", help="With --against, write a page: the layers, with where they differ.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say of each layer of a quantized network which convention makes what a runtime computed, and which layer parts.
 

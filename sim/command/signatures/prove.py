@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from sim.command.signatures.shared import ALL_PROCESSORS, LONGEST, Cflags, CompileWith, Include, Jobs, March, Mode
+from sim.command.signatures.shared import (
+    ALL_PROCESSORS,
+    LONGEST,
+    AsJson,
+    Cflags,
+    CompileWith,
+    Include,
+    Jobs,
+    March,
+    Mode,
+)
 from sim.terminal.on_demand import done_by
 
 
@@ -20,7 +30,7 @@ def prove(
         ),
     ] = "",
     list_only: Annotated[bool, typer.Option("--list", help="Name the claims, prove nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
     timeout: Annotated[float, typer.Option(min=0.01, max=LONGEST, help="Seconds for one claim or question.")] = 60,
     jobs: Jobs = ALL_PROCESSORS,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Prove anew what an earlier run decided.")] = False,

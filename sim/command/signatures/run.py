@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 
 from sim.call.limits import MAX_INSTRUCTIONS
-from sim.command.signatures.shared import LONGEST, Beside, Cflags, CompileWith, Constructors, Include, March, Processors
+from sim.command.signatures.shared import (
+    LONGEST,
+    AsJson,
+    Beside,
+    Cflags,
+    CompileWith,
+    Constructors,
+    Include,
+    March,
+    Processors,
+)
 from sim.terminal.on_demand import done_by
 
 
@@ -38,7 +48,7 @@ def run_function(
         float | None, typer.Option(min=0.01, max=LONGEST, help="Seconds that the call may take.")
     ] = None,
     capture: Annotated[Path | None, typer.Option(help="Write the call for lanewise replay (.jsonl).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Call a function once, in lockstep; print its result, the arrays that it may change, and the instruction count.
 

@@ -9,6 +9,7 @@ import typer
 
 from sim.processes import processors
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 LONGEST = 86_400.0
 """Seconds, of what may be waited for."""
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random vectors.")]

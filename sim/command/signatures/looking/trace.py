@@ -10,7 +10,6 @@ import typer
 from sim.call.limits import MAX_INSTRUCTIONS
 from sim.command.signatures.looking.which_call import (
     Arguments,
-    Beside,
     CallLimit,
     CallSeed,
     CapturedId,
@@ -25,7 +24,7 @@ from sim.command.signatures.looking.which_call import (
     Vectors,
     What,
 )
-from sim.command.signatures.shared import Cflags, Include, March, Mode
+from sim.command.signatures.shared import Beside, Cflags, Include, March, Mode
 from sim.terminal.on_demand import done_by
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -36,7 +35,3 @@ Vectors = Annotated[Number, typer.Option(min=0, help="Random output lanes of tha
 CapturedId = Annotated[Text, typer.Option("--call", metavar="ID", help="Which one of the captured calls.")]
 CallSeed = Annotated[int, typer.Option(min=0, help="Of random numbers, and of what the caller does not define.")]
 CallLimit = Annotated[int, typer.Option(min=1, help="Instructions that the call may take.")]
-Beside = Annotated[
-    list[Path] | None,
-    typer.Option("--with", help="A source, object or library that is linked with it; may be repeated."),
-]
