@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from sim.kernels.kernel_file import load_kernel
 from sim.verify.exhaust import functions
 from sim.verify.exhaust.functions import FunctionExhaustion, NumberRange, operands_of
 from sim.verify.exhaust.user_function import UserFunction
@@ -197,7 +196,7 @@ def test_a_function_that_faults_is_told_with_the_values(make: Make) -> None:
 def test_what_was_compared_is_not_compared_again(make: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(functions, "AT_ONCE", 1 << 12)
     planted = AVERAGE.replace("{ return", "{ if (a == 77 && b == -128) return 0; return")
-    user = UserFunction(load_kernel(make(planted)), ("-O1",))
+    user = UserFunction(make(planted), None, ("-O1",))
     first = FunctionExhaustion(user, tmp_path)
     for _ in zip(range(13), first.run(1), strict=False):
         pass
@@ -210,9 +209,34 @@ def test_what_was_compared_is_not_compared_again(make: Make, monkeypatch: pytest
 
 def test_other_code_has_nothing_kept(make: Make, tmp_path: Path) -> None:
     for source in (AVERAGE, AVERAGE.replace("+ 1", "+ 2")):
-        run = FunctionExhaustion(UserFunction(load_kernel(make(source)), ("-O1",)), tmp_path)
+        run = FunctionExhaustion(UserFunction(make(source), None, ("-O1",)), tmp_path)
         assert run.done == 0
         assert list(run.run(1)) == [1 << 16]
+
+
+def test_another_mode_has_nothing_kept(make: Make, tmp_path: Path) -> None:
+    """Both have one code, one name and one function behind their golden references."""
+    file = make(golden="(a + b + inputs['one']) >> 1")
+    modes = "{one: replace(KERNEL, golden=lambda i, one=one: golden({**i, 'one': int(one)})) for one in '12'}"
+    file.write_text(f"{file.read_text()}\nfrom dataclasses import replace\nMODES = {modes}\n")
+    assert [exhausted(file, "--mode", one)["differing"] for one in "121"] == [0, 1 << 15, 0]
+
+
+def test_what_a_golden_reference_in_c_may_be_given_counts_too(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "g.c").write_text("int g(int a, int b) { return b == 3 ? 0 : (a + b + 1) >> 1; }")
+    told = [
+        exhausted(make(domain=f'{{"b": Domain(choices=({choices}))}}'), "--golden", f"{tmp_path / 'g.c'}:g")
+        for choices in ("2, 4", "2, 3, 4")
+    ]
+    assert [one["differing"] for one in told] == [0, 254]
+
+
+@pytest.mark.parametrize("golden", ["partial(golden)", "type('Golden', (), {'__call__': lambda _, i: golden(i)})()"])
+def test_a_golden_reference_may_be_any_callable(make: Make, golden: str) -> None:
+    file = make()
+    text = file.read_text().replace("golden=golden", f"golden={golden}")
+    file.write_text(f"from functools import partial\n{text}")
+    assert exhausted(file)["differing"] == 0
 
 
 def test_every_value_is_made_once_the_last_operand_fastest() -> None:

@@ -11,7 +11,6 @@ import typer
 from isa.catalogue import forms_called, instruction_of
 from isa.errors import INTERRUPTED, MISMATCH, MISSING
 from sim.command.options import optimisation_flag
-from sim.kernels.kernel_file import load_kernel
 from sim.terminal.output import fail, print_json, print_progress, print_text, progress_bar
 from sim.toolchain.compilers import cache_directory
 from sim.verify.exhaust.conventions import TwoConventions
@@ -46,8 +45,8 @@ def exhaust(
         if golden is not None and not (file and function):
             fail(f"--golden takes FILE.c:FUNCTION, not {golden!r}")
         flags = (optimisation_flag(opt or "O2"),)
-        kernel = load_kernel(Path(name), mode)
-        _compare(UserFunction(kernel, flags, (Path(file), function) if golden else None), jobs, anew, as_json)
+        user = UserFunction(Path(name), mode, flags, (Path(file), function) if golden else None)
+        _compare(user, jobs, anew, as_json)
     if against is not None:
         try:
             _compare(TwoConventions(name, against, dict(map(_parameter, given or ()))), jobs, anew, as_json)

@@ -7,19 +7,21 @@ lockstep with the emulator, on a sample.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from ctypes import CDLL, c_uint64, c_void_p
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
 from inspect import unwrap
 from pathlib import Path
+from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
 
 from sim.call.caller import STACK_SIZE, STACK_TOP
 from sim.kernels.domain import domain_of
-from sim.kernels.kernel import Inputs, Kernel, KernelError
+from sim.kernels.kernel import Inputs, KernelError
+from sim.kernels.kernel_file import load_kernel
 from sim.kernels.signature import RETURNED, ScalarArgument
 from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine
@@ -60,12 +62,16 @@ void lanewise_all({parameters}, {result} *results, uint64_t count) {{
 class UserFunction:
     """The function of a kernel file, built with these flags, and its golden reference; `c_golden` is one in C instead.
 
-    What the kernel's `valid` refuses is not compared.  Raises NotExhaustible for a kernel that is no function of one or
-    two integers with a result, KernelError where its golden reference or `valid` does not take arrays or makes
-    something else of them, and ToolchainError where a source cannot be built.
+    `mode` is that of `load_kernel`; what the kernel's `valid` refuses is not compared.  Raises as `load_kernel`, and
+    NotExhaustible for a kernel that is no function of one or two integers with a result, KernelError where its golden
+    reference or `valid` does not take arrays or makes something else of them, and ToolchainError where a source cannot
+    be built.
     """
 
-    def __init__(self, kernel: Kernel, flags: tuple[str, ...], c_golden: tuple[Path, str] | None = None) -> None:
+    def __init__(
+        self, file: Path, mode: str | None, flags: tuple[str, ...], c_golden: tuple[Path, str] | None = None
+    ) -> None:
+        kernel = load_kernel(file, mode)
         arguments, returns = kernel.signature.arguments, kernel.signature.returns
         scalars = [one for one in arguments if isinstance(one, ScalarArgument) and one.dtype in _LOADS]
         if not 1 <= len(scalars) == len(arguments) <= 2 or not returns or not kernel.takes_inputs:
@@ -73,7 +79,7 @@ class UserFunction:
                 f"{kernel.name} is no function of one or two integers of at most 32 bits that returns a number: "
                 "of such functions all values can be tried"
             )
-        self._kernel, self._returns = kernel, np.dtype(returns)
+        self._file, self._mode, self._kernel, self._returns = file, mode, kernel, np.dtype(returns)
         self._domains = [domain_of(kernel.domain, one.name) for one in scalars]
         bounds = [domain.bounds(one.type) for domain, one in zip(self._domains, scalars, strict=True)]
         self.operands = tuple(
@@ -91,13 +97,15 @@ class UserFunction:
 
     @property
     def identity(self) -> object:
-        """The code, and the golden reference with all of its file."""
-        golden = self._c_golden[0] if self._c_golden else Path(unwrap(self._kernel.golden).__code__.co_filename)
-        digest = hashlib.sha256(golden.read_bytes())
-        for segment in self._image.segments:
-            digest.update(segment.data)
-        name = self._c_golden[1] if self._c_golden else self._kernel.golden.__name__
-        return [self._kernel.name, name, digest.hexdigest(), version("unicorn"), version("numpy")]
+        """The code, and the golden reference and what may be given, with all of their files."""
+        files = [self._file, *(file for one in (self._kernel.golden, self._kernel.valid) for file in _file_of(one))]
+        if self._c_golden:
+            files.append(self._c_golden[0])
+        digest = hashlib.sha256()
+        for content in (*map(Path.read_bytes, files), *(segment.data for segment in self._image.segments)):
+            digest.update(hashlib.sha256(content).digest())
+        named = [self._mode, self._kernel.symbol, str(self._domains), self._c_golden and self._c_golden[1]]
+        return [*named, digest.hexdigest(), version("unicorn"), version("numpy")]
 
     def results(self, numbers: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
         """What the code and the golden reference make of them."""
@@ -232,3 +240,11 @@ class UserFunction:
             memory.map(address, AT_ONCE * width, "rw")
         memory.map(STACK_TOP - STACK_SIZE, STACK_SIZE, "rw")
         return machine, begin, end
+
+
+def _file_of(function: Any) -> Iterator[Path]:
+    """That of its code, which may be another than the kernel's; none of what is no function of a file."""
+    while isinstance(function := unwrap(function), partial):
+        function = function.func
+    if isinstance(function, FunctionType) and (file := Path(function.__code__.co_filename)).is_file():
+        yield file
