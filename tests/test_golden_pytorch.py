@@ -105,7 +105,7 @@ def test_an_addition_is_the_nearest_byte_where_no_tie_is_near(
 
 
 def test_the_multipliers_of_an_addition_have_22_bits_in_qnnpack_and_21_in_xnnpack() -> None:
-    """A tenth is 1677721.6 / 2^24 and 3355443.2 / 2^25: in 21 bits it becomes more, in 22 less, so 5 of it pass a tie."""
+    """A tenth is 1677721.6 / 2^24 and 3355443.2 / 2^25: in 21 bits it becomes more, in 22 less, so 5 pass a tie."""
     tenths = AddParameters(Quantization(0.1), Quantization(0.1), Quantization(1.0))
     assert (int(add_xnnpack(5, 0, tenths)), int(add_qnnpack(5, 0, tenths))) == (1, 0)
 
