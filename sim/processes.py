@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
@@ -16,6 +16,7 @@ from functools import cache
 from multiprocessing import active_children, connection, get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple, TypeVar
 
 from isa.errors import MISSING, LanewiseError
@@ -93,7 +94,8 @@ def spread(
     with _executing(jobs, "spawn", work) as executor:
         with interrupts_held():
             pending = {executor.submit(_do, item): item for item in items}
-        for future in as_completed(pending):
+            done = _DoneFutures(pending)
+        for future in done:
             try:
                 yield future.result()
             except BrokenProcessPool:
@@ -120,13 +122,44 @@ def spread_here(work: Callable[[Item], Result], items: Sequence[Item], jobs: int
         return
     with _executing(jobs, "fork", work) as executor:
         with interrupts_held():
-            pending = [executor.submit(_do, item) for item in items]
-        for future in as_completed(pending):
+            done = _DoneFutures([executor.submit(_do, item) for item in items])
+        for future in done:
             try:
                 result: Result = future.result()
             except BrokenProcessPool:
                 raise LostProcess from None
             yield result
+
+
+class _DoneFutures:
+    """Futures as they are done.
+
+    `concurrent.futures.wait` and `as_completed` take the locks of futures: Ctrl-C in the middle of that leaves one
+    locked, and the thread that has a result for it waits for ever.
+    """
+
+    def __init__(self, futures: Iterable[Future[Any]] = ()) -> None:
+        self._done = SimpleQueue[Future[Any]]()
+        self._left = 0
+        for future in futures:
+            self.add(future)
+
+    def add(self, future: Future[Any]) -> None:
+        """Wait for another one too."""
+        self._left += 1
+        with interrupts_held():
+            future.add_done_callback(self._done.put)
+
+    def __iter__(self) -> Iterator[Future[Any]]:
+        for _ in range(self._left):
+            yield self._done.get()
+
+    def within(self, seconds: float) -> Future[Any] | None:
+        """The next one; None where none is done in so many seconds."""
+        try:
+            return self._done.get(timeout=max(0.0, seconds))
+        except Empty:
+            return None
 
 
 class LostItem(NamedTuple):
@@ -155,17 +188,16 @@ class OwnProcess:
         `begun` is when that was, on the monotonic clock; of a new process when it must be ready, and then was.
         """
         self.begun = time.monotonic()
-        if self._executor is None:
-            context = get_context("spawn")
-            self._executor = ProcessPoolExecutor(
-                1, context, _begin, (self._work, os.getpid(), self._sharers, self._many)
-            )
-            before = set(active_children())
-            self.begun += _STARTING
-            with interrupts_held():
+        if self._executor is None:  # where interrupts are not held: multiprocessing lets them through as it begins
+            given = (self._work, os.getpid(), self._sharers, self._many)
+            self._executor = ProcessPoolExecutor(1, get_context("spawn"), _begin, given)
+        with interrupts_held():
+            if self._process is None:
+                before = set(active_children())
+                self.begun += _STARTING
                 self._executor.submit(os.getpid).add_done_callback(self._is_ready)
-            (self._process,) = set(active_children()) - before
-        return self._executor.submit(_do, item)
+                (self._process,) = set(active_children()) - before
+            return self._executor.submit(_do, item)
 
     def _is_ready(self, _: object) -> None:
         self.begun = time.monotonic()
@@ -174,7 +206,8 @@ class OwnProcess:
         """What came of the item that was begun, where it is done or has had so many seconds; else the process ends."""
         took = max(0.0, time.monotonic() - self.begun)
         try:
-            return future.result(0)
+            with interrupts_held():
+                return future.result(0)
         except BrokenProcessPool:
             reason = self.end(patience=1.0) or "its process was ended"
         except MemoryError:
@@ -214,6 +247,7 @@ def spread_apart(
     """
     coming, again, results = iter(items), list[tuple[Item, int]](), list[tuple[Item, Result | LostItem]]()
     running: dict[Future[Result], tuple[OwnProcess, Item, int]] = {}
+    done = _DoneFutures()
     with ExitStack() as ending:
         idle = [OwnProcess(work, jobs) for _ in range(jobs)]
         for slot in idle:
@@ -224,16 +258,18 @@ def spread_apart(
                 if item is None:
                     break
                 slot = idle.pop()
-                running[slot.begin(item)] = slot, item, tried + 1
+                future = slot.begin(item)
+                done.add(future)
+                running[future] = slot, item, tried + 1
             yield from results  # while the others are done
             if not running:
                 return
             results = []
             until = min(slot.begun for slot, *_ in running.values()) + seconds
-            patience = min(_LOOKED_AFTER, max(0.0, until - time.monotonic()))
-            done, _ = wait(running, patience, FIRST_COMPLETED)
-            late = [future for future, (slot, *_) in running.items() if time.monotonic() > slot.begun + seconds]
-            for future in dict.fromkeys((*done, *late)):
+            first = done.within(min(_LOOKED_AFTER, until - time.monotonic()))
+            late = [one for one, (slot, *_) in running.items() if time.monotonic() > slot.begun + seconds]
+            ready = [first] if first in running else []  # one that was late before is not
+            for future in dict.fromkeys((*ready, *late)):
                 slot, item, tried = running.pop(future)
                 idle.append(slot)
                 found = slot.outcome(future, seconds)
@@ -249,8 +285,10 @@ def do_apart(slot: OwnProcess, item: object, seconds: float, attempts: int) -> A
     """What the process makes of one item, which is tried and lost as by `spread_apart`; while this process waits."""
     for tried in range(1, attempts + 1):
         future = slot.begin(item)
-        while not future.done() and (patience := slot.begun + seconds - time.monotonic()) > 0:
-            wait([future], min(_LOOKED_AFTER, patience))
+        done = _DoneFutures([future])
+        while (patience := slot.begun + seconds - time.monotonic()) > 0:
+            if done.within(min(_LOOKED_AFTER, patience)) is not None:
+                break
         found = slot.outcome(future, seconds)
         if not isinstance(found, LostItem):
             break

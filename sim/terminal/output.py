@@ -73,12 +73,22 @@ def say(error: object) -> None:
     stderr.print(f"lanewise: {error}", style="red", highlight=False, soft_wrap=True, markup=False)
 
 
+class _Bar(Progress):
+    """A bar whose thread has no interrupts: one that is held elsewhere would come through it."""
+
+    def start(self) -> None:
+        from sim.processes import interrupts_held
+
+        with interrupts_held():
+            super().start()
+
+
 def progress_bar() -> Progress:
     """A bar of progress on stderr, gone at its end; disabled where stderr is no terminal, for lines in its place."""
     share = (BarColumn(), TaskProgressColumn(), MofNCompleteColumn())
     columns = (TextColumn("{task.description}", markup=False), *share, TimeElapsedColumn())
     is_terminal = stderr.is_interactive and sys.stderr.isatty()
-    return Progress(*columns, console=stderr, transient=True, disable=not is_terminal)
+    return _Bar(*columns, console=stderr, transient=True, disable=not is_terminal)
 
 
 def print_shown(show: Callable[[Console], None]) -> None:
