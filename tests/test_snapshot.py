@@ -137,3 +137,15 @@ def test_a_whole_register_that_is_loaded_has_the_lanes_of_the_array(tmp_path: Pa
     assert [(each.name, each.kind, numbers(each)) for each in shown.written] == [
         ("v3.8h", "s16", [1, -2, 3, 4, 5, 6, 7, 8])
     ]
+
+
+def test_a_register_that_is_read_and_written_is_shown_as_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "upper.s").write_text(".globl upper\nupper:\n  ldr q0, [x0]\n  xtn2 v0.8h, v0.4s\n  ret\n")
+    prototype = "void upper(const int32_t in[4])"
+    session = Session(debug_function(tmp_path / "upper.s", prototype, ["1,-2,3,4"], ()))
+    session.run_to("writes v0.h[7]")
+    session.run_to("writes v0.h[7]")
+    shown = snapshot_of(session)
+    assert shown is not None
+    assert shown.instruction.text == "xtn2 v0.8h, v0.4s"
+    assert [(each.name, numbers(each)) for each in shown.read] == [("v0.4s", [1, -2, 3, 4])]

@@ -158,7 +158,7 @@ def operands_in(text: str) -> Iterator[NamedRegister]:
 def operands_read(instruction: Instruction) -> list[NamedRegister]:
     """Each register in the text once; the destination, which comes first, only where no other operand is the same."""
     operands = list(operands_in(instruction.text))
-    others = set[Place]() if instruction.stores else {operand.place for operand in operands[1:]}
+    others = {operand.place for operand in operands[1:]}
     return list({one.name: one for n, one in enumerate(operands) if n or one.place not in others}.values())
 
 
