@@ -170,3 +170,8 @@ def test_different_expressions_have_different_texts(one: object, other: object) 
 def test_arrangements_with_one_text_are_shown_once() -> None:
     groups = list(alike([form for form in TABLE.forms.values() if form.mnemonic == "sqrdmulh"]))
     assert [group.example.form.shape for group in groups] == [".4s,.4s,.4s", ".4s,.4s,.s[i]", "s,s,.s[i]"]
+
+
+def test_of_alike_arrangements_the_one_of_four_words_is_shown() -> None:
+    forms = [form for form in TABLE.forms.values() if form.mnemonic == "sshl"]
+    assert [group.example.form.shape for group in alike(forms)] == [".4s,.4s,.4s", "d,d,d"]
