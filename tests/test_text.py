@@ -173,5 +173,5 @@ def test_arrangements_with_one_text_are_shown_once() -> None:
 
 
 def test_of_alike_arrangements_the_one_of_four_words_is_shown() -> None:
-    forms = [form for form in TABLE.forms.values() if form.mnemonic == "sshl"]
+    forms = [form for form in TABLE.forms.values() if form.mnemonic == "sqadd"]
     assert [group.example.form.shape for group in alike(forms)] == [".4s,.4s,.4s", "d,d,d"]
