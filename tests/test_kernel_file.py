@@ -31,10 +31,17 @@ def example(tmp_path: Path) -> Path:
     return tmp_path / "product.py"
 
 
-def test_the_example_passes_its_check(example: Path) -> None:
-    result = lanewise("check", str(example), *SMALL, "--json")
-    report = json.loads(result.stdout)
-    assert (result.exit_code, report["passed"], report["kernel"]) == (0, True, "product")
+@pytest.fixture(scope="module")
+def example_checked(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """The check of the example as it is."""
+    folder = tmp_path_factory.mktemp("example")
+    assert lanewise("init", "kernel", "product", "--folder", str(folder)).exit_code == 0
+    return lanewise("check", str(folder / "product.py"), *SMALL, "--json")
+
+
+def test_the_example_passes_its_check(example_checked: Result) -> None:
+    report = json.loads(example_checked.stdout)
+    assert (example_checked.exit_code, report["passed"], report["kernel"]) == (0, True, "product")
 
 
 @pytest.mark.parametrize("options", [(), ("--golden", "single_rounding")])
@@ -46,9 +53,8 @@ def test_inputs_are_aimed_at_a_kernel_as_init_writes_it(options: tuple[str, ...]
     assert (power.beyond, power.lanes_aimed > 1000) == ("", True)
 
 
-def test_the_examples_other_convention_is_separated_from_it(example: Path) -> None:
-    report = json.loads(lanewise("check", str(example), *SMALL, "--json").stdout)
-    assert report["separated"]
+def test_the_examples_other_convention_is_separated_from_it(example_checked: Result) -> None:
+    assert json.loads(example_checked.stdout)["separated"]
 
 
 def test_a_fault_in_the_source_is_found_with_its_line(example: Path) -> None:
