@@ -297,6 +297,7 @@ def test_every_kind_is_drawn_from_its_domain() -> None:
     assert set(range(49)) <= {one["p"]["n"] for one in made}
 
 
+@pytest.mark.usefixtures("verdict_alone")
 def test_a_wrong_field_of_a_structure_is_told_by_its_name(tmp_path: Path) -> None:
     """The golden reference gives structures as mappings; so do the conventions, of which one is followed here."""
 

@@ -240,6 +240,7 @@ def test_an_endless_loop_ends_at_the_limit_that_is_given(tmp_path: Path) -> None
     assert "5,000 instructions" in report["shrunk"]  # what is left of the input set was run as long as the whole
 
 
+@pytest.mark.usefixtures("verdict_alone")
 def test_a_failing_input_set_is_shown_small(example: Path) -> None:
     source = example.with_suffix(".c")
     source.write_text(source.read_text().replace("rounded > 127 ? 127 : rounded", "rounded"))
