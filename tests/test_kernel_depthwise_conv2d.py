@@ -23,6 +23,7 @@ from sim.kernels.depthwise_conv2d import golden
 from sim.kernels.depthwise_conv2d.configure import DepthwiseConv2d
 from sim.kernels.depthwise_conv2d.golden import depthwise_conv2d
 from sim.kernels.fully_connected.golden import MODES, FloatChannels, Parameters
+from sim.kernels.fully_connected.vectors import random_bytes
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel, kernel_modes
 from sim.kernels.operator import ConfigurationError, TensorInfo
 from sim.kernels.requantize.golden import Channels
@@ -40,13 +41,14 @@ def parameters_of(parameters: Parameters, channel: int) -> Parameters:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_each_channel_is_a_convolution_of_its_own(mode: str) -> None:
+def test_each_column_is_a_convolution_of_its_own(mode: str) -> None:
     kernel, rng = built_in_kernel(NAME, mode), np.random.default_rng(5)
     for inputs in (*islice(kernel.corners(), 42), *(kernel.sample(rng) for _ in range(10))):
         made = depthwise_conv2d(**inputs, mode=mode)
         for c in range(made.shape[3]):
             bias, by = inputs["bias"], parameters_of(inputs["parameters"], c)
-            image, taps = inputs["input"][..., c : c + 1], inputs["weights"][None, :, :, c : c + 1]
+            channel = c * inputs["input"].shape[3] // made.shape[3]
+            image, taps = inputs["input"][..., channel : channel + 1], inputs["weights"][None, :, :, c : c + 1]
             alone = conv2d(image, taps, None if bias is None else bias[c : c + 1], by, inputs["geometry"], mode)
             assert made[..., c].tolist() == alone[..., 0].tolist()
 
@@ -64,6 +66,25 @@ def test_several_windows_of_a_channel_are_convolutions_of_that_channel(mode: str
     for j in range(12):
         of_one = image[..., j // 3 : j // 3 + 1], taps[None, :, :, j : j + 1], bias[j : j + 1]
         assert made[..., j].tolist() == conv2d(*of_one, by, geometry, mode)[..., 0].tolist()
+
+
+@pytest.mark.parametrize("source", [0, 1, None])
+@pytest.mark.parametrize(("channels", "windows"), [(1, 1), (2, 8), (3, 1), (1, 17), (3, 3), (2, 24)])
+def test_compiled_kernel_and_program_have_several_windows_of_a_channel(
+    channels: int, windows: int, source: int | None
+) -> None:
+    kernel, rng = built_in_kernel(NAME), np.random.default_rng(channels * windows)
+    image, taps = (
+        random_bytes(rng, (1, 4, 3, channels), DEFAULT),
+        random_bytes(rng, (3, 2, channels * windows), DEFAULT),
+    )
+    bias = rng.integers(-900, 900, channels * windows).astype(np.int32)
+    by = replace(BY, factors=Channels((2**30,), (-5,)), input_zero=3)
+    inputs = {"input": image, "weights": taps, "bias": bias, "parameters": by, "geometry": Geometry(1, 1, 1, 0, 1, 0)}
+    own = replace(kernel, corners=lambda: iter([inputs]), sample=lambda _: inputs)
+    job = Job(None, ()) if source is None else Job(kernel.sources[source], ("-O2", *kernel.flags))
+    outcome = check_job(own, job, make_vectors(own, 1, 1), lambda done: None)
+    assert (outcome.failure, outcome.vectors > 0) == ("", True)
 
 
 def test_the_operator_has_several_windows_of_a_channel() -> None:
@@ -147,6 +168,15 @@ def test_compiled_kernel_agrees_with_the_emulator_in_lockstep(mode: str) -> None
 FAULTS = {
     "strides are exchanged": ("y * of->stride_y", "y * of->stride_x"),
     "the upper four have the lower's factors": ("high, scaling, c + 4, by", "high, scaling, c, by"),
+    "a channel's second eight windows are the next one's": (
+        "&of, c, channel, &by, is_signed, 8, 1",
+        "&of, c, channel + (c + 8 > end - windows + 8), &by, is_signed, 8, 1",
+    ),
+    "the last windows are of the channel before": (
+        "&of, c, channel, &by, is_signed, 1, 1",
+        "&of, c, channel - (channel > 0), &by, is_signed, 1, 1",
+    ),
+    "eight windows have eight channels": ("channel, &by, is_signed, 8, 1", "channel, &by, is_signed, 8, 8"),
 }
 
 

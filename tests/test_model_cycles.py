@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tflite
 
 from sim.cycles.cores import named_core
 from sim.cycles.input import kernel_call
@@ -17,7 +18,7 @@ from sim.kernels.depthwise_conv2d.vectors import input_set as depthwise_input_se
 from sim.kernels.fully_connected.vectors import random_parameters
 from sim.timing.model.pipeline import schedule
 from support.command import lanewise
-from support.tflite_models import small_net
+from support.tflite_models import ModelWriter, small_net
 
 CORE = "neoverse-n1"
 
@@ -52,6 +53,26 @@ def test_an_estimate_of_a_depthwise_layer_is_near_the_whole_layer(path: Path) ->
     whole = schedule(kernel_call(built_in_kernel("depthwise_conv2d", mode), inputs).stream, named_core(CORE)).cycles
     assert layer["cycles"][CORE] == pytest.approx(whole, rel=0.05)
     assert (layer["kernel"], layer["multiply_accumulates"]) == ("depthwise_conv2d", 6 * 6 * 8 * 3 * 3)
+
+
+@pytest.mark.parametrize(("channels", "windows"), [(3, 10), (1, 8), (4, 3)])
+def test_an_estimate_of_several_windows_of_a_channel_is_near_the_whole_layer(
+    channels: int, windows: int, tmp_path: Path
+) -> None:
+    rng, mode, made, columns = np.random.default_rng(2), "s8_double_rounding", ModelWriter(), channels * windows
+    x, taps = made.tensor("x", "int8", (1, 6, 5, channels), 0.5), np.ones((1, 3, 3, columns), np.int8)
+    y, weights = made.tensor("y", "int8", (1, 6, 5, columns), 0.5), made.tensor("w", "int8", taps.shape, 0.1, 0, taps)
+    options = {"Padding": tflite.Padding.SAME, "StrideH": 1, "StrideW": 1, "DepthMultiplier": windows}
+    made.layer("DEPTHWISE_CONV_2D", (x, weights), (y,), "DepthwiseConv2DOptions", **options)
+    made.inputs, made.outputs = [x], [y]
+    (tmp_path / "net.tflite").write_bytes(made.content())
+    (layer,) = json.loads(lanewise("model", tmp_path / "net.tflite", "--cycles", CORE, "--json").stdout)["layers"]
+    parameters = random_parameters(rng, mode, columns)
+    image, around = (1, 6, 5, channels), Geometry(1, 1, 1, 1, 1, 1)
+    inputs = depthwise_input_set(rng, image, (3, 3), around, parameters, mode, windows=windows)
+    whole = schedule(kernel_call(built_in_kernel("depthwise_conv2d", mode), inputs).stream, named_core(CORE)).cycles
+    assert layer["cycles"][CORE] == pytest.approx(whole, rel=0.05)
+    assert layer["multiply_accumulates"] == 6 * 5 * columns * 3 * 3
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,7 @@ def net_of_one(folder: Path, weights: np.ndarray, weights_zero: int = 0, **optio
         ((9, 6, 3, 2), "conv2d", {"pads": [1, 0, 2, 1], "strides": [2, 3]}),
         ((4, 6, 2, 2), "conv2d", {"auto_pad": "SAME_LOWER"}),
         ((6, 1, 3, 3), "depthwise_conv2d", {"group": 6, "pads": [0, 2, 1, 0]}),
+        ((54, 1, 2, 3), "depthwise_conv2d", {"group": 6, "strides": [1, 2]}),
     ],
 )
 def test_what_another_rounding_changes_is_told_at_its_place_in_the_file(

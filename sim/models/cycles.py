@@ -79,7 +79,8 @@ def cycles_of_layers(network: Network, cores: Sequence[Core], convention: str) -
             form = _form_of(network, layer)
             kernel, places = form.built_in(form.dtype, convention), form.output_shape[:-1]
             at_once = _AT_ONCE[kernel.name]
-            times = {at_once: form.columns // at_once, 1: form.columns % at_once}
+            run = form.windows if _has_windows(form) else form.columns  # the kernel begins anew with each channel
+            times = {at_once: run // at_once * (form.columns // run), 1: run % at_once * (form.columns // run)}
             empty = kernel_call(kernel, _part(form, kernel, 0, 1))
             lines = [
                 (many, _Line.of(kernel, *(_part(form, kernel, count, rows) for rows in (1, 2))))
@@ -137,6 +138,11 @@ def _zeros(tensor: NetworkTensor) -> AnyArray:
     return np.broadcast_to(np.zeros((), tensor.dtype), tensor.shape)
 
 
+def _has_windows(form: KernelForm) -> bool:
+    """Whether the image is depthwise, with several windows for each channel."""
+    return form.kernel == "depthwise_conv2d" and form.windows > 1
+
+
 def _part(form: KernelForm, kernel: Kernel, columns: int, rows: int) -> Inputs:
     """Inputs of the layer's depth and window: so many columns and rows, twice as many rows of an image."""
     bias, dtype = np.zeros(columns, np.int32), kernel.typical["input"].dtype
@@ -152,6 +158,8 @@ def _part(form: KernelForm, kernel: Kernel, columns: int, rows: int) -> Inputs:
     height = (2 * rows - 1) * by.stride_y + window[0] - by.top - by.bottom
     width = (min(form.output_shape[2], _WIDEST[kernel.name]) - 1) * by.stride_x + window[1] - by.left - by.right
     channels = columns if is_depthwise else form.input.shape[3]
+    if _has_windows(form):
+        channels = min(columns, 1)
     size = (1, max(height, 1), max(width, 1), channels)
     require_size(size)
     image = np.ones(size, dtype)

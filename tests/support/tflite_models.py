@@ -220,7 +220,7 @@ def quantizing_net(seed: int, first: str = "int8", second: str = "int8") -> Mode
 
 
 def moving_net(seed: int = 1) -> ModelWriter:
-    """A padded image, joined with itself, its axes turned, and a convolution 1x1 of that: int8, as of converters."""
+    """A padded image, joined with itself, its axes turned, and a convolution 1x1 of that: int8."""
     rng, made = np.random.default_rng(seed), ModelWriter()
     zero = int(rng.integers(-100, 100))
     shapes = {"x": (2, 4, 5, 3), "padded": (2, 7, 6, 3), "joined": (2, 7, 6, 6), "turned": (2, 6, 7, 6)}

@@ -20,12 +20,12 @@ from sim.kernels.fully_connected.golden import MODES as LAYER_MODES
 from sim.kernels.fully_connected.golden import Mode, Steps, mode_named
 from sim.kernels.fully_connected.program import SCALES, LayerBytes
 from sim.kernels.kernel import Inputs, Kernel, Outputs
-from sim.kernels.signature import Argument, Pointer, ScalarArgument, Signature
+from sim.kernels.signature import Pointer, ScalarArgument, Signature
 
 _FOLDER = Path(__file__).parent
 _SIZES: Final = (
-    "batches", "height", "width", "channels", "kernel_height", "kernel_width", "out_height", "out_width", "stride_y",
-    "stride_x", "top", "left",
+    "batches", "height", "width", "channels", "columns", "kernel_height", "kernel_width", "out_height", "out_width",
+    "stride_y", "stride_x", "top", "left",
 )  # fmt: skip
 
 
@@ -37,17 +37,21 @@ def _steps(inputs: Inputs, mode: str) -> Steps:
     return golden.steps(**inputs, mode=mode)
 
 
-def _of_channels(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
-    """Those of a layer, which has as many columns as channels."""
-    return tuple(Pointer(each.name, each.dtype, ("channels",)) for each in arguments if isinstance(each, Pointer))
-
-
 def _arguments(inputs: Inputs, mode: str) -> Inputs:
     arrays = {name: inputs[name] for name in ("input", "weights", "bias")}
     geometry, shape, window = inputs["geometry"], inputs["input"].shape, inputs["weights"].shape
     outer = golden.output_shape(shape, window, geometry)
-    sizes = (*shape, *window[:2], *outer[1:3], geometry.stride_y, geometry.stride_x, geometry.top, geometry.left)
-    levels = levels_and_factors(inputs["parameters"], shape[3], mode_named(mode))
+    sizes = (
+        *shape,
+        window[2],
+        *window[:2],
+        *outer[1:3],
+        geometry.stride_y,
+        geometry.stride_x,
+        geometry.top,
+        geometry.left,
+    )
+    levels = levels_and_factors(inputs["parameters"], window[2], mode_named(mode))
     return {**arrays, **dict(zip(_SIZES, sizes, strict=True)), **levels}
 
 
@@ -56,10 +60,10 @@ def _signature(rule: Mode) -> Signature:
     return Signature(
         (
             Pointer("input", name, ("batches", "height", "width", "channels")),
-            Pointer("weights", name, ("kernel_height", "kernel_width", "channels")),
-            Pointer("bias", "int32", ("channels",), nullable=True),
-            *_of_channels(factor_arguments(rule)),
-            Pointer("output", name, ("batches", "out_height", "out_width", "channels"), direction="out"),
+            Pointer("weights", name, ("kernel_height", "kernel_width", "columns")),
+            Pointer("bias", "int32", ("columns",), nullable=True),
+            *factor_arguments(rule),
+            Pointer("output", name, ("batches", "out_height", "out_width", "columns"), direction="out"),
             *(ScalarArgument(size, "uint64") for size in _SIZES),
             *level_arguments(rule),
         )
@@ -88,7 +92,7 @@ def _kernel(mode: str) -> Kernel:
         domain=level_domains(rule),
         flags=("-march=armv8.2-a+dotprod",),
         typical=vectors.typical(mode),
-        work=("multiply-accumulate", "batches * out_height * out_width * channels * kernel_height * kernel_width"),
+        work=("multiply-accumulate", "batches * out_height * out_width * columns * kernel_height * kernel_width"),
     )
 
 

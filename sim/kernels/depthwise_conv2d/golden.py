@@ -3,7 +3,7 @@
     products = sum over ky, kx of (input[n, row, place, j / m] - input zero) * (weights[ky, kx, j] - weights zero)
     with row = y * stride y + ky - top, place = x * stride x + kx - left; what lies outside of the image adds 0
 
-Every channel of the image has m windows, m being TFLite's depth multiplier; the compiled kernel has one.  What is
+Every channel of the image has m windows, m being TFLite's depth multiplier.  What is
 behind the sums, modes and factors are those of fully_connected, of which columns are the channels of the output.
 Source: docs/spec/layers.md section 5.
 """

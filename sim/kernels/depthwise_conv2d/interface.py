@@ -13,7 +13,7 @@ from sim.kernels.operator import OperatorInterface, TensorInfo
 class DepthwiseConv2dInterface(OperatorInterface):
     """See `sim.kernels.operator.OperatorInterface`."""
 
-    models = "TFLite, DEPTHWISE_CONV_2D, by the conventions of CONV_2D; as a kernel of depth multiplier 1"
+    models = "TFLite, DEPTHWISE_CONV_2D, by the conventions of CONV_2D"
     spec = "docs/spec/layers.md"
     operator = DepthwiseConv2d
 

@@ -1,12 +1,13 @@
 /* depthwise_conv2d with NEON intrinsics: a window of weights for each channel of images with the channels last.
  *
- * Eight channels at once, then the last (channels mod 8) one by one. Zero points are taken from bytes of 16 bits before
+ * Each channel has as many windows as it has columns of the output, behind each other. Where that is one, eight channels go
+ * at once, then the last (channels mod 8) one by one; else eight columns of a channel, then the last one by one. Zero points are taken from bytes of 16 bits before
  * they are multiplied, so what a window has outside of its image is left out.
  */
 #include "../fully_connected/layer.h"
 
 typedef struct {
-    size_t batches, height, width, channels, kernel_height, kernel_width, out_height, out_width;
+    size_t batches, height, width, channels, columns, kernel_height, kernel_width, out_height, out_width;
     size_t stride_y, stride_x, top, left;
 } geometry;
 
@@ -19,26 +20,27 @@ INLINED int16x8_t bytes_at(const uint8_t *at, int32_t zero, int is_signed, int c
     return vsubq_s16(wide, vdupq_n_s16((int16_t)zero));
 }
 
-/* Of `count` channels from channel c on, 8 or 1. */
-INLINED void channels_at(const uint8_t *input, const uint8_t *weights, const int32_t *bias, const factors *scaling,
-                         uint8_t *output, const geometry *of, size_t c, const levels *by, int is_signed, int count)
+/* Of `count` columns from column c on, 8 or 1; the windows lie on as many channels, 1 or count, from `channel` on. */
+INLINED void columns_at(const uint8_t *input, const uint8_t *weights, const int32_t *bias, const factors *scaling,
+                        uint8_t *output, const geometry *of, size_t c, size_t channel, const levels *by, int is_signed,
+                        int count, int channels)
 {
     const int32x4_t none = vdupq_n_s32(0);
     const int32x4_t low_bias = bias ? numbers_of(bias + c, count == 8 ? 4 : 1) : none;
     const int32x4_t high_bias = bias && count == 8 ? vld1q_s32(bias + c + 4) : none;
     for (size_t n = 0; n < of->batches; ++n, input += of->height * of->width * of->channels)
         for (size_t y = 0; y < of->out_height; ++y)
-            for (size_t x = 0; x < of->out_width; ++x, output += of->channels) {
+            for (size_t x = 0; x < of->out_width; ++x, output += of->columns) {
                 int32x4_t low = low_bias, high = high_bias;
                 const uint8_t *tap = weights + c;
                 for (size_t ky = 0; ky < of->kernel_height; ++ky) {
                     const size_t row = y * of->stride_y + ky - of->top; /* above the image it is very large */
-                    for (size_t kx = 0; kx < of->kernel_width; ++kx, tap += of->channels) {
+                    for (size_t kx = 0; kx < of->kernel_width; ++kx, tap += of->columns) {
                         const size_t place = x * of->stride_x + kx - of->left;
                         if (row >= of->height || place >= of->width)
                             continue;
-                        const uint8_t *pixel = input + (row * of->width + place) * of->channels + c;
-                        const int16x8_t bytes = bytes_at(pixel, by->input_zero, is_signed, count);
+                        const uint8_t *pixel = input + (row * of->width + place) * of->channels + channel;
+                        const int16x8_t bytes = bytes_at(pixel, by->input_zero, is_signed, channels);
                         const int16x8_t own = bytes_at(tap, by->weights_zero, is_signed, count);
                         low = vmlal_s16(low, vget_low_s16(bytes), vget_low_s16(own));
                         if (count == 8)
@@ -55,20 +57,32 @@ INLINED void layer(const uint8_t *input, const uint8_t *weights, const int32_t *
                    uint8_t *output, const geometry of, const levels by, int is_signed)
 {
     size_t c = 0;
-    for (; c + 8 <= of.channels; c += 8)
-        channels_at(input, weights, bias, &scaling, output, &of, c, &by, is_signed, 8);
-    for (; c < of.channels; ++c)
-        channels_at(input, weights, bias, &scaling, output, &of, c, &by, is_signed, 1);
+    if (of.columns == of.channels) {
+        for (; c + 8 <= of.channels; c += 8)
+            columns_at(input, weights, bias, &scaling, output, &of, c, c, &by, is_signed, 8, 8);
+        for (; c < of.channels; ++c)
+            columns_at(input, weights, bias, &scaling, output, &of, c, c, &by, is_signed, 1, 1);
+        return;
+    }
+    const size_t windows = of.columns / of.channels;
+    for (size_t channel = 0; channel < of.channels; ++channel) {
+        const size_t end = c + windows;
+        for (; c + 8 <= end; c += 8)
+            columns_at(input, weights, bias, &scaling, output, &of, c, channel, &by, is_signed, 8, 1);
+        for (; c < end; ++c)
+            columns_at(input, weights, bias, &scaling, output, &of, c, channel, &by, is_signed, 1, 1);
+    }
 }
 
 #define OF_GEOMETRY                                                                                                 \
-    size_t batches, size_t height, size_t width, size_t channels, size_t kernel_height, size_t kernel_width,        \
-        size_t out_height, size_t out_width, size_t stride_y, size_t stride_x, size_t top, size_t left
+    size_t batches, size_t height, size_t width, size_t channels, size_t columns, size_t kernel_height,             \
+        size_t kernel_width, size_t out_height, size_t out_width, size_t stride_y, size_t stride_x, size_t top,     \
+        size_t left
 #define GEOMETRY                                                                                                    \
     (geometry)                                                                                                      \
     {                                                                                                               \
-        batches, height, width, channels, kernel_height, kernel_width, out_height, out_width, stride_y, stride_x,   \
-            top, left                                                                                               \
+        batches, height, width, channels, columns, kernel_height, kernel_width, out_height, out_width, stride_y,    \
+            stride_x, top, left                                                                                     \
     }
 #define LEVELS_S8 (levels){vdupq_n_u8(0), input_zero, 0, output_zero, lower, upper}
 #define LEVELS_U8 (levels){vdupq_n_u8(0), input_zero, weights_zero, output_zero, lower, upper}

@@ -5,7 +5,7 @@
 #include "../fully_connected/layer_plain.h"
 
 typedef struct {
-    size_t batches, height, width, channels, kernel_height, kernel_width, out_height, out_width;
+    size_t batches, height, width, channels, columns, kernel_height, kernel_width, out_height, out_width;
     size_t stride_y, stride_x, top, left;
 } geometry;
 
@@ -17,34 +17,36 @@ typedef struct {
         for (size_t n = 0; n < of.batches; ++n)                                                                     \
             for (size_t y = 0; y < of.out_height; ++y)                                                              \
                 for (size_t x = 0; x < of.out_width; ++x)                                                           \
-                    for (size_t c = 0; c < of.channels; ++c) {                                                      \
-                        uint32_t sum = bias ? (uint32_t)bias[c] : 0;                                                \
-                        for (size_t ky = 0; ky < of.kernel_height; ++ky)                                            \
-                            for (size_t kx = 0; kx < of.kernel_width; ++kx) {                                       \
-                                const size_t row = y * of.stride_y + ky - of.top;                                   \
-                                const size_t place = x * of.stride_x + kx - of.left;                                \
-                                if (row >= of.height || place >= of.width)                                          \
-                                    continue;                                                                       \
-                                const byte *pixel =                                                                 \
-                                    input + ((n * of.height + row) * of.width + place) * of.channels;               \
-                                const byte tap = weights[(ky * of.kernel_width + kx) * of.channels + c];            \
-                                sum += (uint32_t)((pixel[c] - by.input_zero) * (tap - by.weights_zero));            \
-                            }                                                                                       \
-                        *output++ = (byte)number_of((int32_t)sum, &scaling, c, &by);                                \
-                    }                                                                                               \
+                    for (size_t channel = 0, c = 0; channel < of.channels; ++channel)                               \
+                        for (size_t end = c + of.columns / of.channels; c < end; ++c) {                             \
+                            uint32_t sum = bias ? (uint32_t)bias[c] : 0;                                            \
+                            for (size_t ky = 0; ky < of.kernel_height; ++ky)                                        \
+                                for (size_t kx = 0; kx < of.kernel_width; ++kx) {                                   \
+                                    const size_t row = y * of.stride_y + ky - of.top;                               \
+                                    const size_t place = x * of.stride_x + kx - of.left;                            \
+                                    if (row >= of.height || place >= of.width)                                      \
+                                        continue;                                                                   \
+                                    const byte *pixel =                                                             \
+                                        input + ((n * of.height + row) * of.width + place) * of.channels;           \
+                                    const byte tap = weights[(ky * of.kernel_width + kx) * of.columns + c];         \
+                                    sum += (uint32_t)((pixel[channel] - by.input_zero) * (tap - by.weights_zero));  \
+                                }                                                                                   \
+                            *output++ = (byte)number_of((int32_t)sum, &scaling, c, &by);                            \
+                        }                                                                                           \
     }
 
 LAYER(s8, int8_t)
 LAYER(u8, uint8_t)
 
 #define OF_GEOMETRY                                                                                                 \
-    size_t batches, size_t height, size_t width, size_t channels, size_t kernel_height, size_t kernel_width,        \
-        size_t out_height, size_t out_width, size_t stride_y, size_t stride_x, size_t top, size_t left
+    size_t batches, size_t height, size_t width, size_t channels, size_t columns, size_t kernel_height,             \
+        size_t kernel_width, size_t out_height, size_t out_width, size_t stride_y, size_t stride_x, size_t top,     \
+        size_t left
 #define GEOMETRY                                                                                                    \
     (geometry)                                                                                                      \
     {                                                                                                               \
-        batches, height, width, channels, kernel_height, kernel_width, out_height, out_width, stride_y, stride_x,   \
-            top, left                                                                                               \
+        batches, height, width, channels, columns, kernel_height, kernel_width, out_height, out_width, stride_y,    \
+            stride_x, top, left                                                                                     \
     }
 #define LEVELS_S8 (levels){input_zero, 0, output_zero, lower, upper}
 #define LEVELS_U8 (levels){input_zero, weights_zero, output_zero, lower, upper}

@@ -4,6 +4,7 @@ As for fully_connected the bias makes one sum of each channel what separates.
 """
 
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +22,8 @@ from sim.kernels.fully_connected.vectors import (
 from sim.kernels.kernel import Inputs
 
 CHANNELS: Final = (1, 7, 8, 9, 17, 0)
+WINDOWS: Final = ((1, 8), (3, 2), (2, 9), (1, 17))
+"""Channels that have several windows each, and how many."""
 
 
 def corners(mode: str) -> Iterator[Inputs]:
@@ -30,18 +33,29 @@ def corners(mode: str) -> Iterator[Inputs]:
         for channels in CHANNELS:
             parameters = random_parameters(rng, mode, channels)
             yield input_set(rng, (*image, channels), window, geometry, parameters, mode)
+    for (channels, windows), (image, window, geometry) in zip(cycle(WINDOWS), GEOMETRIES, strict=False):
+        parameters = random_parameters(rng, mode, channels * windows)
+        yield input_set(rng, (*image, channels), window, geometry, parameters, mode, windows=windows)
     for parameters in corner_parameters(mode):
         yield input_set(rng, (1, 2, 2, 17), (2, 2), Geometry(), parameters, mode)
 
 
 def sample(rng: np.random.Generator, mode: str, widest: int = 20) -> Inputs:
-    """An image of up to 2 x 5 x 5 pixels of at most so many channels, a window of up to 3 x 3, mostly that."""
+    """An image of up to 2 x 5 x 5 pixels of at most so many channels, a window of up to 3 x 3, mostly that.
+
+    One time of four up to three channels have up to so many windows each.
+    """
     window = (3, 3) if rng.random() < 3 / 4 else (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
     size, geometry = random_geometry(rng, window)
     batches, channels = int(rng.integers(1, 3)), int(rng.integers(1, widest + 1))
-    parameters = random_parameters(rng, mode, channels)
+    windows = 1
+    if rng.random() < 1 / 4:
+        channels, windows = int(rng.integers(1, 4)), int(rng.integers(2, widest + 1))
+    parameters = random_parameters(rng, mode, channels * windows)
     has_bias = rng.random() < 7 / 8
-    return input_set(rng, (batches, *size, channels), window, geometry, parameters, mode, has_bias=has_bias)
+    return input_set(
+        rng, (batches, *size, channels), window, geometry, parameters, mode, has_bias=has_bias, windows=windows
+    )
 
 
 def typical(mode: str) -> Inputs:
@@ -53,11 +67,11 @@ def typical(mode: str) -> Inputs:
 
 def input_set(
     rng: np.random.Generator, image: tuple[int, ...], window: tuple[int, int], geometry: Geometry,
-    parameters: Parameters, mode: str, *, has_bias: bool = True,
+    parameters: Parameters, mode: str, *, has_bias: bool = True, windows: int = 1,
 ) -> dict[str, Any]:  # fmt: skip
-    """Random bytes, with the bias that makes one sum of most channels one that separates, or without any."""
-    channels = image[3]
-    input, weights = random_bytes(rng, image, mode), random_bytes(rng, (*window, channels), mode)
+    """Random bytes, with the bias that makes one sum of most columns one that separates, or without any."""
+    columns = image[3] * windows
+    input, weights = random_bytes(rng, image, mode), random_bytes(rng, (*window, columns), mode)
     sums = window_sums(input, weights, parameters, geometry)
-    bias = separating_bias(rng, sums, parameters, channels) if has_bias else None
+    bias = separating_bias(rng, sums, parameters, columns) if has_bias else None
     return {"input": input, "weights": weights, "bias": bias, "parameters": parameters, "geometry": geometry}
