@@ -6,11 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
 from test_models_activation_onnx import BY_QUOTIENTS, EVERY, FUNCTIONS, network_of, report_of
 
+from sim.models.onnx_file import read_onnx
 from sim.models.rules.real_functions import BY_QUOTIENT
 from sim.models.runtimes.onnx_reference import onnx_reference_tensors
 from sim.models.runtimes.onnxruntime import onnxruntime_tensors
+from support.onnx_models import OnnxWriter
 
 NETS = 100
 
@@ -41,3 +44,15 @@ def test_layers_of_onnxs_reference_are_named(operator: str, tmp_path: Path) -> N
         given = {network.inputs[0]: EVERY["uint8"]}
         theirs = onnx_reference_tensors(tmp_path / "net.onnx", network, given)[network.outputs[0]]
         assert report_of(network, EVERY["uint8"], theirs).outcome == "equal"
+
+
+@pytest.mark.parametrize("operator", ["Sigmoid", "Tanh"])
+def test_every_bit_of_real_numbers_is_that_of_the_quotients(operator: str, tmp_path: Path) -> None:
+    made, rng = OnnxWriter(), np.random.default_rng(1)
+    reals = np.concatenate([rng.normal(0, width, 20_000) for width in (0.1, 1, 5)]).astype(np.float32)
+    made.nodes.append(helper.make_node(operator, ["x"], ["y"]))
+    path = tmp_path / "net.onnx"
+    path.write_bytes(made.content(reals.shape, "y", TensorProto.FLOAT))
+    network = read_onnx(path)
+    theirs = onnxruntime_tensors(path, network, {network.inputs[0]: reals})[network.outputs[0]]
+    np.testing.assert_array_equal(theirs, BY_QUOTIENTS[operator](reals))
