@@ -91,3 +91,14 @@ def test_what_is_not_only_moved_is_named(made: ModelWriter, reason: str, tmp_pat
     network = read(made, tmp_path)
     (report,) = compared(network, {0: np.zeros((1, 2, 3), np.int8), 1: np.zeros((1, 2, 3), np.int8)})
     assert (report.outcome, reason in report.reason) == ("skipped", True), report.reason
+
+
+def test_layers_without_an_output_or_without_numbers_are_passed_over(tmp_path: Path) -> None:
+    made = ModelWriter()
+    x, y, none = (made.tensor(name, "int8", (1, size), 0.5, 7) for name, size in (("x", 4), ("y", 4), ("none", 0)))
+    made.layer("DEQUANTIZE", (x,), ())
+    made.layer("QUANTIZE", (none,), (y,))
+    made.inputs, made.outputs = [x], [y]
+    network = read(made, tmp_path)
+    given = {x: np.zeros((1, 4), np.int8), none: np.zeros((1, 0), np.int8)}
+    assert forward(network, given, "double_rounding")[y].shape == (1, 0)

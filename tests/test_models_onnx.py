@@ -128,7 +128,7 @@ def test_a_scale_that_is_computed_is_refused(tmp_path: Path) -> None:
     made.nodes.append(
         helper.make_node("QLinearAdd", [*x, "x", "scale", x[2], x[1], x[2]], ["y"], domain="com.microsoft")
     )
-    with pytest.raises(ModelError, match="the scale or zero point scale is computed by the network"):
+    with pytest.raises(ModelError, match="the scale or zero point 'scale' is computed by the network"):
         read(made.content((1, 4), "y"), tmp_path)
 
 

@@ -25,6 +25,8 @@ def computed(network: Network, layer: NetworkLayer, given: Inputs) -> Computed:
     compute = _OPERATORS.get(layer.operator)
     if compute is None:
         raise NotComputed("the operator is not among those that are computed")
+    if not layer.outputs:
+        raise NotComputed("it has no output")
     whole = () if layer.operator in (*_MOVES, *_OF_REAL_NUMBERS) else (*layer.inputs[:2], *layer.outputs[:1])
     for number in whole:  # a bias may be a real number
         tensor = network.tensors[number] if number >= 0 else None

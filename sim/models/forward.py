@@ -107,6 +107,8 @@ def output_under(convention: str, made: Computed, dtype: str) -> AnyArray:
 def _requantized(made: Requantized, convention: str) -> npt.NDArray[np.int64]:
     if not made.accumulators.ndim:
         raise NotComputed("its output is one number without an axis")
+    if not made.accumulators.size:
+        return made.accumulators.astype(np.int64)
     channels = np.moveaxis(made.accumulators, made.axis, -1)
     try:
         scaled = [

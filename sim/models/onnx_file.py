@@ -117,7 +117,7 @@ class _GraphReader:
 
     def _constant(self, name: str) -> AnyArray:
         if name not in self._constants:
-            raise ModelError(f"the scale or zero point {name} is computed by the network: it has to be a constant")
+            raise ModelError(f"the scale or zero point {name!r} is computed by the network: it has to be a constant")
         return self._constants[name]
 
     def _note(self, name: str, scales: AnyArray, zeros: AnyArray, axis: int) -> None:
