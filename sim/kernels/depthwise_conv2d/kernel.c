@@ -1,8 +1,9 @@
 /* depthwise_conv2d with NEON intrinsics: a window of weights for each channel of images with the channels last.
  *
- * Each channel has as many windows as it has columns of the output, behind each other. Where that is one, eight channels go
- * at once, then the last (channels mod 8) one by one; else eight columns of a channel, then the last one by one. Zero points are taken from bytes of 16 bits before
- * they are multiplied, so what a window has outside of its image is left out.
+ * Each channel has as many windows as it has columns of the output, behind each other. Where that is one, eight
+ * channels go at once, then the last (channels mod 8) one by one; else eight columns of a channel, then the last one by
+ * one. Zero points are taken from bytes of 16 bits before they are multiplied, so what a window has outside of its image
+ * is left out.
  */
 #include "../fully_connected/layer.h"
 
@@ -57,16 +58,12 @@ INLINED void layer(const uint8_t *input, const uint8_t *weights, const int32_t *
                    uint8_t *output, const geometry of, const levels by, int is_signed)
 {
     size_t c = 0;
-    if (of.columns == of.channels) {
+    if (of.columns == of.channels)
         for (; c + 8 <= of.channels; c += 8)
             columns_at(input, weights, bias, &scaling, output, &of, c, c, &by, is_signed, 8, 8);
-        for (; c < of.channels; ++c)
-            columns_at(input, weights, bias, &scaling, output, &of, c, c, &by, is_signed, 1, 1);
-        return;
-    }
-    const size_t windows = of.columns / of.channels;
-    for (size_t channel = 0; channel < of.channels; ++channel) {
-        const size_t end = c + windows;
+    const size_t windows = of.channels ? of.columns / of.channels : 0;
+    while (c < of.columns) {
+        const size_t channel = c / windows, end = (channel + 1) * windows;
         for (; c + 8 <= end; c += 8)
             columns_at(input, weights, bias, &scaling, output, &of, c, channel, &by, is_signed, 8, 1);
         for (; c < end; ++c)
