@@ -103,9 +103,9 @@ def spread(
     for item in lost:
         with _executing(1, "spawn", work) as executor:  # a process of its own
             with interrupts_held():
-                future = executor.submit(_do, item)
+                done = _DoneFutures([executor.submit(_do, item)])
             try:
-                outcome = future.result()
+                outcome = next(iter(done)).result()
             except BrokenProcessPool:
                 outcome = crashed(item)
         yield outcome
