@@ -20,7 +20,7 @@ from isa.refusals import TRAP_REASONS
 from isa.text.statements import Statement
 from sim.call.definitions import EMULATOR_FAULTS
 from sim.verify.verification import Verification, reproduce_command
-from sim.view.sentences import counted
+from sim.view.sentences import counted, until_then
 
 _LONGEST = 1000
 """Characters of a statement that are shown."""
@@ -118,10 +118,8 @@ def show_verification(report: Verification, console: Console) -> None:
         again = reproduce_command(result.form, report.seed, report.vectors)
         console.print(f"  reproduce: {escape(again)}", highlight=False, soft_wrap=True)
     if report.interrupted:
-        verdict = (
-            f"[yellow]INTERRUPTED[/yellow]: until then {len(report.differences)} of "
-            f"{counted(len(report.results), 'form')} differ"
-        )
+        found = until_then(len(report.differences), len(report.results), "form", "differ")
+        verdict = f"[yellow]INTERRUPTED[/yellow]: {found}"
     elif report.differences:
         verdict = f"[red]FAILED[/red]: {len(report.differences)} of {len(report.results)} forms differ"
     elif report.vectors_compared == 0:

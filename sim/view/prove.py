@@ -13,7 +13,7 @@ from sim.kernels.kernel import Kernel
 from sim.prove.claim import Claim, Finding, Range
 from sim.prove.report import ProofReport, computations
 from sim.symbolic.kernel_proof import BuildProof, KernelProof, in_runs
-from sim.view.sentences import counted
+from sim.view.sentences import counted, until_then
 
 _COLOURS = {"proved": "green", "counter-example": "red", "unknown": "yellow"}
 _MOST_SHOWN = 3
@@ -69,10 +69,8 @@ def show_proofs(report: ProofReport, console: Console) -> None:
     ):
         console.print(f"[bold]{name:25}[/bold] {escape(value)}", highlight=False, soft_wrap=True)
     if report.interrupted:
-        verdict = (
-            f"[yellow]INTERRUPTED[/yellow]: until then {len(report.refuted)} of "
-            f"{counted(len(report.findings), 'claim')} were refuted or unknown"
-        )
+        found = until_then(len(report.refuted), len(report.findings), "claim", "were refuted or unknown")
+        verdict = f"[yellow]INTERRUPTED[/yellow]: {found}"
     elif report.refuted:
         verdict = f"[red]FAILED[/red]: {len(report.refuted)} of {report.claims} claims are refuted or unknown"
     else:

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sim.replay.report import ReplayReport
-from sim.view.sentences import counted
+from sim.view.sentences import until_then
 
 _SHOWN = 10
 """Failing calls that are shown; the JSON form has all."""
@@ -46,10 +46,8 @@ def show_replay(report: ReplayReport, console: Console) -> None:
         totals.add_row("unverified by emulation", f"{report.unverified.total():,} instructions: {forms}")
     console.print(totals)
     if report.interrupted:
-        verdict = (
-            f"[yellow]INTERRUPTED[/yellow]: until then {len(report.failures):,} of "
-            f"{counted(len(report.results), 'call')} failed"
-        )
+        found = until_then(len(report.failures), len(report.results), "call", "failed")
+        verdict = f"[yellow]INTERRUPTED[/yellow]: {found}"
     elif report.failures:
         verdict = f"[red]FAILED[/red]: {len(report.failures):,} of {len(report.results):,} calls"
     elif not report.results:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from sim.check.aim.power import NOT_FOUND, OperandsMet, Power
 from sim.check.report import Outcome, Report
-from sim.view.sentences import counted
+from sim.view.sentences import counted, until_then
 
 _COLUMNS = ("lanes", "instructions", "forms", "QC events", "code", "golden?")
 _DROPPED_FIRST = ("code", "forms", "instructions", "QC events", "lanes")
@@ -60,7 +60,7 @@ def show_report(report: Report, console: Console) -> None:
 def _until_then(report: Report) -> str:
     """What a check that did not come to its end has found."""
     if report.failures:
-        return f"until then {len(report.failures)} of {counted(len(report.outcomes), 'implementation')} failed"
+        return until_then(len(report.failures), len(report.outcomes), "implementation", "failed")
     return "what was compared until then agrees" if report.lanes_compared else "until then nothing was compared"
 
 

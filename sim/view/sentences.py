@@ -13,6 +13,11 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1]}…"[:width]
 
 
+def until_then(wrong: int, done: int, what: str, how: str) -> str:
+    """What was found before an interrupt, such as "until then 1 of 3 calls failed"."""
+    return f"until then {wrong:,} of {counted(done, what)} {how}"
+
+
 def visible(text: str) -> str:
     """What names and messages may hold, as it can be shown: no control characters, no bytes outside of UTF-8.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -25,12 +24,8 @@ def macros_used(line: str, source: Path) -> list[str]:
     told: dict[str, None] = {}
     pending = [lines[int(number) - 1]] if 0 < int(number) <= len(lines) else []
     while pending:
-        for name in _names(pending.pop()):
+        for name in _NAME.findall(pending.pop()):
             if name in defined and name not in told:
                 told[name] = None
                 pending.append(defined[name][1])
     return [f"{name} of {file}:{defined[name][0]}" for name in told]
-
-
-def _names(text: str) -> Iterator[str]:
-    return (found[0] for found in _NAME.finditer(text))
