@@ -71,7 +71,7 @@ class FollowedShape:
         """Ask for inputs that meet a goal, in so many rounds of the solver."""
         conditions = self.conditions(goal)
         is_open = bool(self.open) or len(conditions) < len(self.met[goal])
-        return _sought(self.arguments, [cut_out([condition]) for condition in conditions], rounds, is_open)
+        return _sought(self.arguments, (cut_out([condition]) for condition in conditions), rounds, is_open)
 
 
 def differences(mine: TracedReference, other: TracedReference) -> Iterator[tuple[str, int, Equality]]:
