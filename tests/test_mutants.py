@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Set
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from long.mutation.found import Found, KeptFindings
 from long.mutation.judgement import Fate, Verdict
 from long.mutation.mutants import AREAS, Mutant, drawn, files_of
 from long.mutation.operators import Change, changes
-from long.mutation.reach import Reach, ReachingTest
+from long.mutation.reach import Reach, ReachingTest, read_record
 
 CHANGE = Change("+ to -", 0, 0, "", 1, "f", 1)
 
@@ -223,6 +224,16 @@ def test_98_of_100_that_can_be_killed_are_enough(fates: list[Fate], passes: bool
 
 
 KILLED, SURVIVED = Found("tests/test_house.py::test_that", "fails", 0), Found("", "", 7)
+
+
+def test_what_a_hindered_program_could_not_write_to_its_end_is_left_out(tmp_path: Path) -> None:
+    name = "tests/test_a.py::test_one"
+    record = {"number": "7.0", "test": name, "fixtures": [], "seconds": 0.5, "outcome": "passed"}
+    (tmp_path / "tests-7").write_text(json.dumps(record) + "\n")
+    (tmp_path / "reached-7").write_text("7.0 sim.one 3\n")
+    (tmp_path / "reached-8").write_text("7.0 sim.one 4\n7.0 sim.two 51")
+    (test,) = read_record(tmp_path, ["tests/test_a.py"])["tests/test_a.py"]["tests"]
+    assert (test["here"], test["elsewhere"]) == ({"sim.one": [3]}, {"sim.one": [4]})
 
 
 def test_what_was_found_out_is_kept_for_the_next_run(tmp_path: Path) -> None:
