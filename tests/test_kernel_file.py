@@ -110,8 +110,9 @@ def test_files_that_are_there_are_not_overwritten(example: Path) -> None:
     assert (result.exit_code, "is there already" in result.stderr) == (2, True)
 
 
-def test_a_name_that_is_no_identifier_is_refused(tmp_path: Path) -> None:
-    result = lanewise("init", "kernel", "my-kernel", "--folder", str(tmp_path))
+@pytest.mark.parametrize("name", ["my-kernel", "int", "main", "class"])
+def test_a_name_that_no_function_can_have_is_refused(tmp_path: Path, name: str) -> None:
+    result = lanewise("init", "kernel", name, "--folder", str(tmp_path))
     assert (result.exit_code, list(tmp_path.iterdir())) == (2, [])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import sys
@@ -20,7 +19,7 @@ from sim.campaign.contents import digests, python_files, source_files
 from sim.campaign.file import CampaignError, near_names
 from sim.check.check import Job, jobs_of
 from sim.kernels.kernel import Kernel, built_in_kernel
-from sim.kernels.kernel_file import load_kernel
+from sim.kernels.kernel_file import is_path, load_kernel
 from sim.kernels.names import kernel_names
 from sim.toolchain.compilers import ToolchainUnavailable, is_source, run_as_told, version_text
 
@@ -28,14 +27,9 @@ WHEEL: Final = "clang"
 """The compiler that comes with lanewise, in the place of another's command."""
 
 
-def is_file(kernel: str) -> bool:
-    """Whether a kernel's name is the path of a kernel file."""
-    return bool(Path(kernel).suffix) or os.sep in kernel
-
-
 def kernel_named(name: str, mode: str) -> Kernel:
     """A built-in kernel, or that of a file in its present state.  Raises KernelError, CampaignError."""
-    if is_file(name):
+    if is_path(name):
         path = Path(name).absolute()
         return _loaded(path, mode, json.dumps(digests(python_files(path))))
     if name not in kernel_names():
@@ -98,8 +92,8 @@ def implementation(kernel: Kernel, case: JobCase) -> Iterator[tuple[Kernel, Job]
 
 def files_of(case: JobCase, kernel: Kernel) -> dict[str, str]:
     """What the implementation is made of, by digests; of another compiler what it says of itself."""
-    files = list(python_files(Path(case.kernel))) if is_file(case.kernel) else []
-    if is_file(case.kernel) or "object" in case.more:
+    files = list(python_files(Path(case.kernel))) if is_path(case.kernel) else []
+    if is_path(case.kernel) or "object" in case.more:
         for source in (*kernel.sources, *kernel.with_sources):
             if source.name == case.source or source in kernel.with_sources:
                 files += source_files(source, (*kernel.flags, *flags_of(case))) if is_source(source) else [source]

@@ -18,12 +18,12 @@ from sim.call.captured import read_lines
 from sim.campaign.case import JobCase, PlannedJob, digest_of
 from sim.campaign.contents import digests, versions
 from sim.campaign.file import Campaign, CampaignError, near_names
-from sim.campaign.kernels import WHEEL, files_of, is_file, kernel_named, kernel_of
+from sim.campaign.kernels import WHEEL, files_of, kernel_named, kernel_of
 from sim.campaign.mutants import mutation
 from sim.campaign.result import FAILURES
 from sim.cycles.cores import named_core
 from sim.kernels.kernel import kernel_modes
-from sim.kernels.kernel_file import load_modes
+from sim.kernels.kernel_file import is_path, load_modes
 from sim.kernels.names import kernel_names
 from sim.prove.claim import Claim
 from sim.prove.file import claims_in
@@ -144,12 +144,12 @@ def _kernels(values: Values) -> Iterator[tuple[str, str]]:
     """Kernels and modes; without modes the first of each, as "" where it has one only."""
     names: list[str] = []
     for one in values["kernels"]:
-        names += kernel_names() if one == EVERY else _paths([one]) if is_file(one) else [one]
+        names += kernel_names() if one == EVERY else _paths([one]) if is_path(one) else [one]
     for name in dict.fromkeys(names):
-        usual = "" if is_file(name) else kernel_named(name, "").mode
+        usual = "" if is_path(name) else kernel_named(name, "").mode
         wanted: list[str] = values["modes"] or [usual]
         if EVERY in wanted:
-            wanted = [*(load_modes(Path(name)) if is_file(name) else kernel_modes(name))] or [usual]
+            wanted = [*(load_modes(Path(name)) if is_path(name) else kernel_modes(name))] or [usual]
         for mode in dict.fromkeys(wanted):
             kernel_named(name, mode)
             yield name, mode

@@ -26,6 +26,14 @@ _IN_C: Final = {
 }
 """The conventions that `--golden` offers, as the source of the example computes them."""
 
+_WORDS_OF_C: Final = frozenset((
+    "asm", "auto", "bool", "break", "case", "char", "const", "constexpr", "continue", "default", "do", "double", "else",
+    "enum", "extern", "false", "float", "for", "goto", "if", "inline", "int", "long", "main", "nullptr", "register",
+    "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "true", "typedef", "typeof",
+    "union", "unsigned", "void", "volatile", "while",
+))  # fmt: skip
+"""Those of its standards and of what it includes, and the function that has a signature already."""
+
 init = typer.Typer(help="Write files to begin with.", no_args_is_help=True)
 
 
@@ -46,6 +54,8 @@ def kernel(
     """Write NAME.py and NAME.c: a kernel of your own that `lanewise check NAME.py` passes, with comments."""
     if not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
         fail(f"{name!r} is no name of a function: give letters, digits and _, not beginning with a digit", USAGE)
+    if name in _WORDS_OF_C:
+        fail(f"{name!r} is a word of C and no name of a function: give another", USAGE)
     if golden is not None and golden not in _IN_C:
         fail(f"there is no example of {golden!r}: give one of {', '.join(_IN_C)}", USAGE)
     example = _NAME if golden is None else _REQUANTIZATION

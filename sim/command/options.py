@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from sim.call.capture import Capture
 from sim.call.needs import Lacking
 from sim.check.vectors import MAX_SETS, Vectors, make_vectors
 from sim.kernels.kernel import Kernel, KernelError, built_in_kernel
-from sim.kernels.kernel_file import load_kernel
+from sim.kernels.kernel_file import is_path, load_kernel
 from sim.kernels.names import kernel_names
 from sim.terminal.output import fail, print_text, require_one_of, writing_file
 from sim.terminal.writable import require_writable
@@ -28,7 +27,7 @@ MAX_LANES = 10_000_000
 
 def chosen_kernel(name: str, mode: str | None) -> Kernel:
     """A built-in kernel, or that of a file where the name is a path.  Raises KernelError."""
-    if Path(name).suffix or os.sep in name:
+    if is_path(name):
         return load_kernel(Path(name), mode)
     if name not in kernel_names() and Path(f"{name}.py").is_file():
         raise KernelError(f"there is no built-in kernel {name!r}: that of the file beside you is {name}.py")

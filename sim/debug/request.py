@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from sim.check.vectors import call_seed, make_vectors
 from sim.cycles.typical import output_elements, typical_arguments
 from sim.debug.calls import DebugError, DebuggedCall, debug_captured, debug_failing, debug_function, debug_kernel
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel
-from sim.kernels.kernel_file import load_kernel
+from sim.kernels.kernel_file import is_path, load_kernel
 from sim.toolchain.compilers import is_source
 from sim.toolchain.levels import LEVELS
 
@@ -55,7 +54,7 @@ class DebugRequest:
 def find_call(wanted: DebugRequest) -> DebuggedCall:
     """The call that is meant.  Raises DebugError for what does not fit, and what compiling and reading raise."""
     path = Path(wanted.what)
-    is_file = bool(path.suffix) or os.sep in wanted.what
+    is_file = is_path(wanted.what)
     is_kernel = not is_file or path.suffix == ".py"
     if not is_kernel and (wanted.failing or wanted.number is not None or wanted.length is not None or wanted.mode):
         raise DebugError(f"--failing, --set, --length and --mode are for a kernel, and {wanted.what} is none")

@@ -5,6 +5,7 @@ The file is the user's own Python: loading it runs it.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -16,6 +17,11 @@ from typing import Any
 from isa.errors import fault_in
 from sim.kernels.kernel import Kernel, KernelError
 from sim.processes import memory_limited
+
+
+def is_path(name: str) -> bool:
+    """Whether this names a kernel file rather than a built-in kernel."""
+    return bool(Path(name).suffix) or os.sep in name
 
 
 def load_kernel(path: Path | str, mode: str | None = None) -> Kernel:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from sim.kernels.kernel import Kernel, built_in_kernel, kernel_modes
-from sim.kernels.kernel_file import load_kernel
+from sim.kernels.kernel_file import is_path, load_kernel
 from sim.kernels.names import kernel_names
 
 _named: list[tuple[Kernel, str]] = []
@@ -19,8 +19,8 @@ def kernel_of(text: str, folder: Path = Path()) -> Kernel:
     if ":" in text and not (folder / text).is_file():
         name, _, mode = text.rpartition(":")
     path = os.path.relpath(folder / name)
-    kernel = load_kernel(Path(path), mode) if _is_path(name) else built_in_kernel(name, mode)
-    whole = path if _is_path(name) else name
+    kernel = load_kernel(Path(path), mode) if is_path(name) else built_in_kernel(name, mode)
+    whole = path if is_path(name) else name
     _named.append((kernel, f"{whole}:{mode}" if mode else whole))
     return kernel
 
@@ -34,7 +34,3 @@ def name_of(kernel: Kernel) -> str | None:
     if kernel.mode not in modes or built_in_kernel(kernel.name, kernel.mode) is not kernel:
         return None
     return kernel.name if kernel.mode == modes[0] else f"{kernel.name}:{kernel.mode}"
-
-
-def _is_path(name: str) -> bool:
-    return name.endswith(".py") or os.sep in name
