@@ -13,7 +13,7 @@ from sim.check.aim.power import Rival, Rivals
 from sim.check.aim.rivals import rivals_of
 from sim.golden import single_rounding
 from sim.golden.registry.conventions import CONVENTIONS
-from sim.kernels import Domain, Kernel, parse_prototype
+from sim.kernels import Domain, Kernel, Tolerance, parse_prototype
 
 Inputs = Mapping[str, Any]
 
@@ -73,6 +73,19 @@ def test_a_tried_input_set_that_tells_a_rival_is_added() -> None:
     rivals, added = rivals_of(kernel, [of_zeros(kernel)], [telling], seed=1)
     assert telling.inputs["x"] is added[0].inputs["x"]
     assert Rival("single_rounding_ties_away", of_kernel=False, is_apart=True) in rivals.rivals
+
+
+@pytest.mark.parametrize(("off", "is_apart"), [(0.25, False), (0.75, True)])
+def test_a_rival_within_the_kernel_s_tolerance_is_not_told_apart(off: float, is_apart: bool) -> None:
+    name, signature = parse_prototype("void f(const float x[n], float out[n], size_t n)")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(), signature=signature, tolerance=Tolerance(absolute=0.5),
+        golden=lambda inputs: {"out": inputs["x"]}, conventions={"off": lambda inputs: {"out": inputs["x"] + off}},
+        sample=lambda rng: {"x": np.ones(4, np.float32), "n": 4},
+    )  # fmt: skip
+    inputs = kernel.sample(np.random.default_rng(1))
+    rivals, _ = rivals_of(kernel, [CandidateSet(inputs, kernel.expected(inputs))], [], seed=1)
+    assert [rival.is_apart for rival in rivals.rivals] == [is_apart]
 
 
 def thresholds(edge: int) -> Any:

@@ -18,6 +18,7 @@ from sim.check.vectors import Vectors, make_vectors
 from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
 from sim.kernels.quantize_down import KERNEL, MODES
 from sim.kernels.signature import Pointer, ScalarArgument, Signature
+from sim.kernels.tolerance import Tolerance
 from sim.view.report import show_report
 
 SETS: tuple[list[int], ...] = ([1, 2, 3], [4, -5], [])
@@ -83,6 +84,15 @@ def test_the_sign_of_a_floating_point_zero_tells_apart_that_of_a_nan_does_not() 
     made = replace(kernel(), conventions={"negative": lambda inputs: {"output": np.array([-0.0, -np.nan], np.float32)}})
     vectors = Vectors([{"values": []}], [{"output": np.array([0.0, np.nan], np.float32)}], 1)
     assert separation_of(made, vectors).pairs == [Pair("golden", "negative", 1, 0)]
+
+
+def test_what_a_kernel_s_tolerance_accepts_is_not_told_apart() -> None:
+    made = replace(
+        kernel(), tolerance=Tolerance(absolute=0.5),
+        conventions={"near": lambda inputs: {"output": np.array([1.25, 4.0], np.float32)}},
+    )  # fmt: skip
+    vectors = Vectors([{"values": []}], [{"output": np.array([1.0, 3.0], np.float32)}], 1)
+    assert separation_of(made, vectors).pairs == [Pair("golden", "near", 1, 0)]
 
 
 def test_no_vectors_at_all_separate_nothing() -> None:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sim.check.vectors import Vectors
 from sim.kernels.kernel import Kernel, Outputs
+from sim.kernels.tolerance import Tolerance, agreement
 
 
 @dataclass(frozen=True)
@@ -49,16 +50,16 @@ class Separation:
 
 
 class _Results(NamedTuple):
-    """All output lanes of one arithmetic, as bits, and which of them it defines."""
+    """The lanes of one arithmetic, of all sets of an output together, and which of them all it defines."""
 
-    bits: npt.NDArray[np.unsignedinteger[Any]]
+    arrays: Sequence[npt.NDArray[Any]]
     defined: npt.NDArray[np.bool_]
 
 
 def separation_of(kernel: Kernel, vectors: Vectors) -> Separation:
     """Count for the golden reference with each convention, and for the conventions among each other.
 
-    Lanes are compared as `sim.check.compare` does: 0.0 and -0.0 are apart, one NaN is as good as another.  Raises
+    Lanes are compared as a check does, within the kernel's tolerance: what is nearer is told apart by none.  Raises
     KernelError for a convention that fails in another way than by ValueError, or that gives outputs of another dtype or
     shape than the golden reference.
     """
@@ -67,27 +68,29 @@ def separation_of(kernel: Kernel, vectors: Vectors) -> Separation:
     for name in kernel.conventions:
         cases = zip(vectors.inputs, vectors.golden, strict=True)
         results[name] = _results(vectors, [kernel.by_convention(name, inputs, golden) for inputs, golden in cases])
-    pairs = []
+    pairs, apart = [], np.zeros(results[own].defined.size, np.bool_)
     for one, other in combinations(results, 2):
-        differing = _differing(results[one], results[other])
+        differing = _differing(results[one], results[other], kernel.tolerance)
         refused = ~(results[one].defined & results[other].defined)
         pairs.append(Pair(one, other, int(differing.sum()), int(refused.sum())))
-    apart = [_differing(results[own], results[name]) for name in kernel.conventions]
-    return Separation(own, pairs, int(np.logical_or.reduce(apart).sum()) if apart else 0)
+        apart |= differing & (one == own)
+    return Separation(own, pairs, int(apart.sum()))
 
 
 def _results(vectors: Vectors, outputs: Sequence[Outputs | None]) -> _Results:
     parts = [golden if own is None else own for own, golden in zip(outputs, vectors.golden, strict=True)]
-    bits = []
-    for array in (array for part in parts for array in part.values()):
-        if array.dtype.kind == "f":  # one NaN is as good as another
-            array = np.where(np.isnan(array), np.nan, array).astype(array.dtype)
-        bits.append(array.ravel().view(f"u{array.itemsize}"))
-    sizes = [sum(array.size for array in part.values()) for part in parts]
-    defined = np.array([own is not None for own in outputs], np.bool_)
-    return _Results(np.concatenate([*bits, np.zeros(0, np.uint8)]), np.repeat(defined, np.array(sizes, np.int64)))
+    arrays, defined = list[npt.NDArray[Any]](), [np.zeros(0, np.bool_)]
+    for name in dict.fromkeys(name for part in parts for name in part):
+        of_sets = [
+            (part[name].ravel(), own is not None) for part, own in zip(parts, outputs, strict=True) if name in part
+        ]
+        arrays.append(np.concatenate([array for array, _ in of_sets]))
+        defined.append(np.repeat([known for _, known in of_sets], [array.size for array, _ in of_sets]))
+    return _Results(arrays, np.concatenate(defined))
 
 
-def _differing(left: _Results, right: _Results) -> npt.NDArray[np.bool_]:
+def _differing(left: _Results, right: _Results, tolerance: Tolerance | None) -> npt.NDArray[np.bool_]:
     """The lanes that both define and that differ."""
-    return np.asarray((left.bits != right.bits) & left.defined & right.defined)
+    pairs = zip(right.arrays, left.arrays, strict=True)
+    differ = [~agreement(made, expected, tolerance) for made, expected in pairs]
+    return np.concatenate([*differ, np.zeros(0, np.bool_)]) & left.defined & right.defined

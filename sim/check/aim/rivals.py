@@ -156,9 +156,9 @@ def _golden_by(kernel: Kernel, output: Pointer, roles: Roles, name: str) -> Gold
 
 
 def _parts(kernel: Kernel, name: str, one: CandidateSet) -> bool:
-    """Whether a convention of the kernel is defined on an input set and gives something else."""
+    """Whether a convention of the kernel is defined on an input set and gives what a check would not accept."""
     made = kernel.by_convention(name, one.inputs, one.golden)
-    return made is not None and not all_agree(made, one.golden)
+    return made is not None and not all_agree(made, one.golden, kernel.tolerance)
 
 
 def _at_its_steps(
