@@ -45,6 +45,7 @@ def run() -> None:
         sys.exit(MISSING)
     finally:
         signal.signal(signal.SIGINT, end_at_once)
+        gc.freeze()  # what is left goes with the process: to look through it once more takes as long as many a command
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ sides, evaluated exactly, differ on it.  A question of few inputs, a byte or two
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial, reduce
 from hashlib import sha256
@@ -80,8 +80,8 @@ class Canonical(NamedTuple):
     inputs: tuple[Read, ...]
 
 
-def asked(question: Equality) -> Canonical:
-    """A question by what it is, whatever its inputs are called."""
+def asked(question: Sequence[Lane]) -> Canonical:
+    """A question about these lanes by what it is, whatever its inputs are called."""
     numbers: dict[Lane, int] = {}
     inputs: list[Read] = []
     digest = sha256()

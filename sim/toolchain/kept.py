@@ -48,13 +48,13 @@ def kept_or_made(cache: Path, name: str, suffix: str, make: Make) -> Path:
             return kept
     started = time.time_ns()
     entry.parent.mkdir(parents=True, exist_ok=True)
-    _remove_stale_scratch(entry.parent)
     with tempfile.TemporaryDirectory(dir=entry.parent) as scratch:
         made, inputs = make(Path(scratch))
         final = entry.with_name(_digest(made) + suffix)
         made.replace(final)
         if inputs is not None and not any(file.stat().st_mtime_ns > started for file in inputs):
             write_whole(entry, json.dumps({str(file): _digest(file) for file in (final, *inputs)}).encode())
+    _remove_stale_scratch(entry.parent)
     keep_within(cache)
     return final
 

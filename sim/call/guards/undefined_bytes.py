@@ -26,7 +26,7 @@ class SeededBytes:
         self._rng = np.random.default_rng(seed)
 
     def draw(self, size: int) -> bytes:
-        self.parts.append(self._rng.bytes(size))
+        self.parts.append(self._rng.bytes(size) if size else b"")  # often none, and numpy takes its time for these too
         return self.parts[-1]
 
     def draw_words(self, count: int) -> bytes:

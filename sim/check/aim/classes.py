@@ -20,6 +20,7 @@ from sim.check.aim.power import OperandsMet
 from sim.check.aim.ranges import Ranges, Registers, held, narrowed
 from sim.check.operand_classes import OperandClass, class_conditions, vector_arithmetic
 from sim.prove.claim import any_of
+from sim.symbolic.equality import asked
 from sim.symbolic.following.lookout import Goal
 from sim.toolchain.image import Image
 
@@ -31,6 +32,8 @@ SECONDS: Final = 10
 """For a question that takes the solver some milliseconds, so that a slow computer answers as a fast one does."""
 PRODUCT: Final = 24
 """Bits of a product of two unknown numbers up to which the solver is asked."""
+_impossible: dict[bytes, bool] = {}
+"""What the solver said of a condition, whatever its registers are called: builds have much in common."""
 
 
 def goals_of(
@@ -124,10 +127,13 @@ def _is_impossible(condition: Lane) -> bool:
         is_product = isinstance(node, Binary) and node.operator == "multiply"
         if is_product and node.magnitude_bits > PRODUCT and all(arg.value is None for arg in node.args):
             return False
-    try:
-        return isinstance(Solver(time.monotonic() + SECONDS).check(condition), Impossible)
-    except SolverMissing:
-        return False
+    key = asked([condition]).key
+    if key not in _impossible:
+        try:
+            _impossible[key] = isinstance(Solver(time.monotonic() + SECONDS).check(condition), Impossible)
+        except SolverMissing:
+            return False
+    return _impossible[key]
 
 
 def _places(condition: Lane) -> set[Place]:

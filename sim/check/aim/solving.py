@@ -173,7 +173,7 @@ def _told_apart(kernel: Kernel, arguments: TracedReference, sightings: Iterable[
             (condition,) = in_terms_of([reduce(_both, sighting.assumed, sighting.condition)], by)
             whole = reduce(_both, _about(condition, case.conditions))
             if whole.high:
-                known.setdefault(asked(Equality(whole, whole, whole)).key, whole)
+                known.setdefault(asked([whole]).key, whole)
     return known.values()
 
 
