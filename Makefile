@@ -167,7 +167,7 @@ prove: $(TESTED)
 	@$(BIN)/lanewise prove
 
 # The hardware: every bench, a million beats of every unit, all pairs of 16 bits, proofs, mutants, coverage, synthesis, the
-# example of a user's own unit.
+# example of a user's own unit, the wrappers for AXI behind the buses of cocotbext-axi, which is installed here.
 test-rtl: $(TESTED)
 	@$(BIN)/lanewise rtl test
 	@$(BIN)/lanewise rtl test quantize_down_channels gemm_core --lanes 4 --profile shallow --channels 12,20,68,260
@@ -177,7 +177,8 @@ test-rtl: $(TESTED)
 	@$(BIN)/lanewise rtl cover
 	@$(BIN)/lanewise rtl prove
 	@$(BIN)/lanewise rtl mutate
-	@$(BIN)/python -m pytest tests/long/rtl_synthesis.py tests/long/rtl_example.py
+	@$(PIP) --requirement axi.lock
+	@$(BIN)/python -m pytest tests/long/rtl_synthesis.py tests/long/rtl_example.py tests/long/rtl_axi_outside.py
 	@$(BIN)/lanewise rtl test --adapter rtl_models/examples/requantizer/adapter.toml
 	@$(BIN)/lanewise rtl bulk --adapter rtl_models/examples/requantizer/adapter.toml
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shutil
 from pathlib import Path
 from typing import Final
 
@@ -14,34 +12,14 @@ from rtl_models.formal.claims import Signals, Statement, claim
 from rtl_models.formal.equations.written import Subject, SubjectSources, derive_equations
 from rtl_models.formal.theorem import Fault, Theorem, decided
 from rtl_models.integration.axi_wrappers import FOLDER, axi_wrapper
-from rtl_models.session import Session
-from rtl_models.tools.build_cache import TopModule, built
 from rtl_models.tools.environment import execute, verilator_program, verilator_root
-from rtl_models.tools.protocol import LANES_VARIABLE, UNIT_VARIABLE
 from rtl_models.tools.sources import LANES
 from rtl_models.units import UNITS
 from sim.toolchain.compilers import cache_directory
+from support.axi_wrappers import REGISTERS, simulated
 
 pytestmark = pytest.mark.rtl
-REGISTERS: Final = "axi_lite_registers.sv"
 _U2, _U4 = Int(2, signed=False), Int(4, signed=False)
-
-
-def simulated(unit: str, right: str = "", wrong: str = "") -> dict[str, str]:
-    """What the bench says of a wrapper of 4 lanes, shallow, with one text in the place of another, by test."""
-    top = f"axi_{unit}"
-    texts = {f"{top}.sv": axi_wrapper(UNITS[unit]), REGISTERS: (FOLDER / REGISTERS).read_text()}
-    assert not right or sum(text.count(right) for text in texts.values()) == 1
-    texts = {name: text.replace(right, wrong) if right else text for name, text in texts.items()}
-    ports = re.findall(r"^  (input |output) logic (?:\[.*\] )?(\w+),?$", texts[f"{top}.sv"], re.MULTILINE)
-    access = {"input ": "public_flat_rw", "output": "public_flat_rd"}
-    control = [f'{access[way]} -module "{top}" -var "{name}"' for way, name in ports]
-    texts["ports.vlt"] = "\n".join(["`verilator_config", *control, ""])
-    variables = {UNIT_VARIABLE: unit, LANES_VARIABLE: "4"}
-    session = Session(top, top, 1, built(TopModule(top, texts, (LANES,))), variables)
-    said = session.run("rtl_models.benches.axi_bench")
-    shutil.rmtree(session.folder)
-    return said
 
 
 @pytest.mark.parametrize("unit", ["quantize_down_channels", "quantized_multiplier", "transpose1xw"])
@@ -60,9 +38,7 @@ def test_a_unit_over_axi_gives_what_is_due_with_the_last_beat_marked(unit: str) 
     ],
 )
 def test_a_fault_in_a_wrapper_is_told(right: str, wrong: str, told: str) -> None:
-    text = axi_wrapper(UNITS["quantized_multiplier"])
-    place = next(line for line in text.splitlines() if right in line)
-    said = simulated("quantized_multiplier", place, place.replace(right, wrong))
+    said = simulated("quantized_multiplier", right, wrong)
     assert any(told in text for text in said.values()), said
 
 
