@@ -130,8 +130,8 @@ class Evaluation:
                 self.saturated |= clamped != value
                 return clamped
             case Pick():  # items that are not taken are computed too: what they saturate and raise counts
-                index, *items, otherwise = (self.value(arg) for arg in lane.args)
-                return items[index] if 0 <= index < len(items) else otherwise
+                index, *items = (arg.low if type(arg) is Constant else self.value(arg) for arg in lane.args)
+                return items[index if 0 <= index < len(items) - 1 else -1]
             case Floating():
                 return self._floating(lane)
             case _:
