@@ -7,6 +7,7 @@ import inspect
 import json
 import sys
 from collections.abc import Iterator
+from functools import cache
 from itertools import chain, combinations
 from pathlib import Path
 from types import FrameType
@@ -28,6 +29,7 @@ def run(*arguments: str, columns: int = 100) -> Result:
     return CliRunner().invoke(cli.app, ["kernels", *arguments], env={"COLUMNS": str(columns)})
 
 
+@cache
 def shown(name: str, mode: str) -> Any:
     return json.loads(run("show", name, "--mode", mode, "--json").stdout)
 

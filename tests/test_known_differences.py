@@ -7,6 +7,7 @@ that are not supported, the page) are asserted once more on the kernel's modes, 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -226,6 +227,7 @@ def test_row_1c_two_roundings_end_one_farther_from_zero_where_they_differ(left_s
     assert set(_excesses(left_shift).tolist()) == {0, 1}
 
 
+@cache
 def _excesses(left_shift: int) -> np.ndarray:
     """How much farther from zero two roundings end than one, for values of 20 bits and any multiplier."""
     rng = np.random.default_rng(25087)

@@ -128,6 +128,7 @@ def vectors() -> Vectors:
     return make_vectors(KERNEL, 300, seed=1)
 
 
+@cache
 def divergence_of(planted: Mutant) -> Divergence:
     """The first divergence of a build from the emulator when one form of the table is changed."""
     source = KERNEL_C if planted.source == "kernel.c" else KERNEL_PLAIN
@@ -153,7 +154,14 @@ def test_a_divergence_names_the_address_of_the_instruction() -> None:
     assert decode(word, found.pc).text == found.disassembly
 
 
-@pytest.mark.parametrize("planted", MUTANTS, ids=lambda planted: f"{planted.form} {planted.change}")
+ELSEWHERE = [
+    MUTANTS[0],
+    *(m for m in MUTANTS if m.change == "clamps without QC" or m.form in ("b.cond cond,#", "str q,[x,x]")),
+]
+"""One that is seen in each of a vector register, FPSR, the program counter and memory."""
+
+
+@pytest.mark.parametrize("planted", ELSEWHERE, ids=lambda planted: f"{planted.form} {planted.change}")
 def test_a_check_stops_at_a_divergence_and_says_nothing_else(planted: Mutant) -> None:
     source = KERNEL_C if planted.source == "kernel.c" else KERNEL_PLAIN
     table = TABLE.replacing(planted.form, planted.body)

@@ -1,6 +1,7 @@
 """False twins of proofs: faults in machine code and in an instruction's semantics are never proved to be right."""
 
 from collections.abc import Sequence
+from functools import cache
 from random import Random
 
 import pytest
@@ -46,6 +47,12 @@ def proof_of(image: Image) -> BuildProof:
     return Prover(kernel, {"build": image}, shapes, seconds=10, jobs=1, **given).run().builds[0]  # type: ignore[arg-type]  # by name
 
 
+@cache
+def outcome_as_it_is() -> str:
+    _, image, *_ = prepared(QUANTIZE)
+    return proof_of(image).outcome
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_said_of_a_planted_fault_is_what_inputs_show(seed: int) -> None:
     planted = judged(QUANTIZE, seed, inputs=20)
@@ -82,7 +89,7 @@ def test_an_instruction_with_the_semantics_of_another_is_not_proved(text: str, m
             instruction = decode((word_at(image, at) ^ OTHERS[text][0]).to_bytes(4, "little"), at)
         return own(self, instruction, state)
 
-    assert proof_of(image).outcome == "proved"
+    assert outcome_as_it_is() == "proved"
     monkeypatch.setattr(SymbolicMachine, "_writes", planted)
     try:
         outcome = proof_of(image).outcome

@@ -89,21 +89,24 @@ def outcome(vectors: Vectors, folder: Path, table: Table = TABLE) -> Outcome:
     return check_job(KERNEL, Job(source, FLAGS), vectors, lambda _: None, table)
 
 
-def test_a_kernel_of_instructions_that_the_emulator_lacks_agrees_with_numpy(vectors: Vectors, tmp_path: Path) -> None:
-    made = outcome(vectors, tmp_path)
+@pytest.fixture(scope="module")
+def made(vectors: Vectors, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    return outcome(vectors, tmp_path_factory.mktemp("products"))
+
+
+def test_a_kernel_of_instructions_that_the_emulator_lacks_agrees_with_numpy(made: Outcome) -> None:
     assert (made.failure, made.lanes_compared) == ("", 2 * 4 * SETS)
 
 
-def test_what_the_emulator_lacks_is_counted_by_form(vectors: Vectors, tmp_path: Path) -> None:
-    assert outcome(vectors, tmp_path).unverified == {SMMLA: SETS, USDOT: SETS}
+def test_what_the_emulator_lacks_is_counted_by_form(made: Outcome) -> None:
+    assert made.unverified == {SMMLA: SETS, USDOT: SETS}
 
 
-def test_what_the_emulator_lacks_is_among_the_forms(vectors: Vectors, tmp_path: Path) -> None:
-    assert outcome(vectors, tmp_path).forms >= {SMMLA, USDOT}
+def test_what_the_emulator_lacks_is_among_the_forms(made: Outcome) -> None:
+    assert made.forms >= {SMMLA, USDOT}
 
 
-def test_a_report_does_not_count_it_as_verified(vectors: Vectors, tmp_path: Path) -> None:
-    made = outcome(vectors, tmp_path)
+def test_a_report_does_not_count_it_as_verified(made: Outcome) -> None:
     report = Report(kernel="products", compiler="clang", seed=1, outcomes=[made], reproduce="lanewise check")
     assert report.instructions_in_lockstep == made.instructions - 2 * SETS
 
@@ -112,6 +115,6 @@ def test_wrong_semantics_that_no_emulator_can_see_are_caught_by_the_golden_refer
     vectors: Vectors, tmp_path: Path
 ) -> None:
     """A dot product of signed bytes stands in for the product of matrices."""
-    made = outcome(vectors, tmp_path, TABLE.replacing(SMMLA, dot(SIGNED, SIGNED)))
-    assert made.mismatch is not None
-    assert (made.divergence, made.mismatch.parted_at) == ("", "product")
+    wrong = outcome(vectors, tmp_path, TABLE.replacing(SMMLA, dot(SIGNED, SIGNED)))
+    assert wrong.mismatch is not None
+    assert (wrong.divergence, wrong.mismatch.parted_at) == ("", "product")
