@@ -176,7 +176,7 @@ def test_a_solver_that_dies_has_proved_nothing() -> None:
 
 
 def test_answers_are_kept_and_those_that_were_tampered_with_are_not_believed(tmp_path: Path) -> None:
-    name = "a product in two steps"
+    name = "under a condition"
     decided({name: PROVED[name]}, kept_in=tmp_path)
     assert decided({name: PROVED[name]}, kept_in=tmp_path)[name].finding.cached
     decided({name: REFUTED[name]}, kept_in=tmp_path)

@@ -368,7 +368,7 @@ def test_a_variable_that_the_compiler_computes_needs_no_constructor(write: Write
 
 
 def test_a_linked_program_that_grows_out_of_nothing_is_refused(tmp_path: Path) -> None:
-    made = compiled(tmp_path, "k.s", '.text\n.globl kernel\nkernel: ret\n.section a,"a"\n.p2align 29\n.byte 1\n')
+    made = compiled(tmp_path, "k.s", '.text\n.globl kernel\nkernel: ret\n.section a,"a"\n.p2align 28\n.zero 1 << 20\n')
     with pytest.raises(ImageError, match="at most 256 MiB is allowed"):
         open_image(made, "kernel")
 
