@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -68,23 +69,33 @@ def judgement(target: Target, count: int = 40) -> Judgement:
     return judge(target, count, SEED, SECONDS)
 
 
+@cache
+def on_one_row(name: str) -> Judgement:
+    return judgement(weak(name))
+
+
+@cache
+def on_every_row(name: str) -> Judgement:
+    return judgement(exhaustive(name))
+
+
 def numbers(found: Judgement, fate: Fate) -> set[int]:
     return {verdict.mutant.number for verdict in found.having(fate)}
 
 
 @pytest.mark.parametrize("name", ["sqadd", "sqshl"])
 def test_proofs_find_equivalent_what_no_operands_at_all_can_kill(name: str) -> None:
-    by_proof, by_simulation = judgement(weak(name)), judgement(exhaustive(name))
+    by_proof, by_simulation = on_one_row(name), on_every_row(name)
     assert numbers(by_proof, "equivalent") == numbers(by_simulation, "equivalent")
     assert len(by_simulation.having("killed by bench")) == 40 - len(numbers(by_proof, "equivalent"))
 
 
 def test_some_mutant_is_equivalent() -> None:
-    assert numbers(judgement(exhaustive("sqshl")), "equivalent")
+    assert numbers(on_every_row("sqshl"), "equivalent")
 
 
 def test_a_weak_bench_leaves_what_its_proofs_counter_examples_kill() -> None:
-    left = judgement(weak("sqadd")).having("killed by proof")
+    left = on_one_row("sqadd").having("killed by proof")
     operands = [[verdict.values["a_i"], verdict.values["b_i"]] for verdict in left]
     strong = at_8_bits("sqadd", lambda: stimulus.columns(OPERATORS["sqadd"].operand_types(8), operands))
     assert left
@@ -101,8 +112,13 @@ def shallow(unit: str) -> Target:
     return next(target for target in targets_named(unit) if dict(target.subject.parameters)["Deep"] == 0)
 
 
+@cache
+def of_a_unit() -> Judgement:
+    return judgement(shallow("offset_contribution"))
+
+
 def test_the_mutants_of_a_unit_are_decided() -> None:
-    found = judgement(shallow("offset_contribution"), 40)
+    found = of_a_unit()
     assert found.passed
     assert len(found.having("killed by bench")) > 35
 
@@ -115,9 +131,8 @@ def test_the_mutants_of_a_part_without_a_bench_are_decided_by_its_theorems() -> 
 
 
 def test_no_mutant_that_the_bench_of_a_unit_kills_is_called_the_same(tmp_path: Path) -> None:
-    target = shallow("offset_contribution")
-    killed = [verdict.mutant for verdict in judgement(target, 40).having("killed by bench")][::4]
-    netlist = Netlist(design_of(target.subject), tmp_path)
+    killed = [verdict.mutant for verdict in of_a_unit().having("killed by bench")][::4]
+    netlist = Netlist(design_of(shallow("offset_contribution").subject), tmp_path)
     equations = parsed(netlist.equations([mutant for mutant in killed if not mutant.changes_a_clock]))
     answers = [sameness(equations, mutant.number, SECONDS) for mutant in killed if not mutant.changes_a_clock]
     assert {answer.outcome for answer in answers} == {"perhaps different"}
@@ -373,16 +388,14 @@ def test_the_script_of_a_certificate_makes_the_netlist_again(tmp_path: Path) -> 
 
 
 def test_one_mutant_alone_has_the_verdict_that_it_has_among_all() -> None:
-    target = exhaustive("sqshl")
-    among_all = judgement(target).having("equivalent")[-1]
-    alone = judge(target, 40, SEED, SECONDS, among_all.mutant.number)
+    among_all = on_every_row("sqshl").having("equivalent")[-1]
+    alone = judge(exhaustive("sqshl"), 40, SEED, SECONDS, among_all.mutant.number)
     assert [(verdict.mutant, verdict.fate) for verdict in alone.verdicts] == [(among_all.mutant, "equivalent")]
 
 
 def test_a_killed_mutant_alone_is_killed_by_the_same_row() -> None:
-    target = exhaustive("sqshl")
-    among_all = judgement(target).having("killed by bench")[-1]
-    (alone,) = judge(target, 40, SEED, SECONDS, among_all.mutant.number).verdicts
+    among_all = on_every_row("sqshl").having("killed by bench")[-1]
+    (alone,) = judge(exhaustive("sqshl"), 40, SEED, SECONDS, among_all.mutant.number).verdicts
     assert alone == among_all
 
 
