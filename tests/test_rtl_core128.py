@@ -16,7 +16,7 @@ from rtl_models.cores.core128.comparison import differences, emulator_difference
 from rtl_models.cores.core128.configuration import Core128, NotBuildable, configurations
 from rtl_models.cores.core128.decoder import classes_of
 from rtl_models.cores.core128.design import NO_REGISTER, PC_REGISTER, Core128Program, Core128Run, simulate, simulator
-from rtl_models.cores.core128.random_programs import CODE_BASE, DATA_BASE, RandomWords, random_runs
+from rtl_models.cores.core128.random_programs import CODE_BASE, DATA_BASE, RandomRun, RandomWords, random_runs
 from rtl_models.cores.core128.rows import CoreRow, all_rows, row_of
 from rtl_models.cores.core128.units import GROUPS, UNITS, UnitName, numbered, units_of
 from rtl_models.formal.core_rows import RowClaims, decided_row, design_of_rows
@@ -78,11 +78,19 @@ def test_a_random_program_never_returns_to_words_that_it_executed() -> None:
     assert emulator_differences(run.program, run.due) == []
 
 
+@cache
+def one_run() -> tuple[RandomRun, Core128Run]:
+    """Random words, and what the core does with them, which is what is due."""
+    (run,) = random_runs(RandomWords(2), seed=2, count=150, length=150)
+    (given,) = simulate(lane128(), [run.program])
+    assert differences(run.program, run.due, given, load_core("lane128")) == []
+    return run, given
+
+
 @rtl
 def test_the_random_check_notices_another_core() -> None:
     """What issues in the cycles of lane128 does not do so in those of a core with other latencies."""
-    (run,) = random_runs(RandomWords(2), seed=2, count=60, length=60)
-    (given,) = simulate(lane128(), [run.program])
+    run, given = one_run()
     assert any("issues at" in text for text in differences(run.program, run.due, given, configurations()["uneven"]))
 
 
@@ -104,21 +112,20 @@ def test_the_random_check_notices_another_core() -> None:
 )
 def test_each_part_of_a_commit_is_compared(field: str, bit: int, says: str) -> None:
     """One bit of one commit, the first that has such a part, is another one."""
-    (run,) = random_runs(RandomWords(2), seed=2, count=150, length=150)
-    (given,) = simulate(lane128(), [run.program])
-    assert differences(run.program, run.due, given, load_core("lane128")) == []
+    run, given = one_run()
+    commits = given.commits.copy()
     part = field.removesuffix("_high").removesuffix("_register")
-    has = given.commits["flags"] & 16 if bit == 2 and field == "flags" else np.ones(len(given.commits))
+    has = commits["flags"] & 16 if bit == 2 and field == "flags" else np.ones(len(commits))
     if part in ("first", "second", "base"):
-        has = (given.commits[f"{part}_register"] != NO_REGISTER) & (given.commits[part] != 0)
-    given.commits[field][int(np.flatnonzero(has)[0])] ^= 1 << bit
-    assert any(says in text for text in differences(run.program, run.due, given, load_core("lane128")))
+        has = (commits[f"{part}_register"] != NO_REGISTER) & (commits[part] != 0)
+    commits[field][int(np.flatnonzero(has)[0])] ^= 1 << bit
+    other = replace(given, commits=commits)
+    assert any(says in text for text in differences(run.program, run.due, other, load_core("lane128")))
 
 
 @rtl
 def test_bytes_and_the_reason_to_stop_are_compared() -> None:
-    (run,) = random_runs(RandomWords(2), seed=2, count=60, length=60)
-    (given,) = simulate(lane128(), [run.program])
+    run, given = one_run()
     other = replace(given, error="another", data={at: content[:-1] + b"?" for at, content in given.data.items()})
     found = differences(run.program, run.due, other, load_core("lane128"))
     assert [text.split()[0] for text in found] == ["it", "the"]
