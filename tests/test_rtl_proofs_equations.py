@@ -92,8 +92,14 @@ SPELLED: dict[str, Callable[[Lane], Lane]] = {
 """Expressions of SystemVerilog, and the numbers that they are."""
 
 
+@pytest.fixture(scope="module")
+def kept_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where equations are kept that more than one test asks for."""
+    return tmp_path_factory.mktemp("equations")
+
+
 @pytest.mark.parametrize("text", SPELLED)
-def test_an_expression_of_systemverilog_is_the_number_it_is_meant_to_be(text: str, tmp_path: Path) -> None:
+def test_an_expression_of_systemverilog_is_the_number_it_is_meant_to_be(text: str, kept_in: Path) -> None:
     spelled = Claim(
         text,
         {"a_i": U8, "clk_i": U1, **outputs_of(U8)},
@@ -102,13 +108,13 @@ def test_an_expression_of_systemverilog_is_the_number_it_is_meant_to_be(text: st
     )
     design = made(f"assign saturated_o = clk_i; assign result_o = {text};")
     theorem = Theorem(spelled, at_width("made", 8), Fault("made.sv", "clk_i;", "1'b0;"))
-    assert decided(theorem, derive_equations(design, tmp_path), SECONDS).outcome == "proved"
-    assert decided(theorem, derive_equations(theorem.fault.planted(design), tmp_path), SECONDS).values["clk_i"] == 1
+    assert decided(theorem, derive_equations(design, kept_in), SECONDS).outcome == "proved"
+    assert decided(theorem, derive_equations(theorem.fault.planted(design), kept_in), SECONDS).values["clk_i"] == 1
 
 
 @pytest.mark.parametrize("text", SPELLED)
-def test_equations_played_on_numbers_give_the_number_that_an_expression_is(text: str, tmp_path: Path) -> None:
-    found = parsed(derive_equations(made(f"assign saturated_o = clk_i; assign result_o = {text};"), tmp_path))
+def test_equations_played_on_numbers_give_the_number_that_an_expression_is(text: str, kept_in: Path) -> None:
+    found = parsed(derive_equations(made(f"assign saturated_o = clk_i; assign result_o = {text};"), kept_in))
     (bits,) = (vector.bits for vector in Support(found).vectors if vector.shown == "a_i")
     tried = [0, 1, 7, 76, 77, 78, 127, 128, 199, 200, 201, 205, 254, 255]
     got = [Replay(found, {0: placed(0, bits, a)}).value(WireBits("result_o")) for a in tried]
