@@ -35,7 +35,7 @@ from sim.golden.scaling import (
     single_rounding_narrowed,
     single_rounding_of_long,
 )
-from support.exact_rounding import half_away, half_up, wrapped
+from support.exact_rounding import float32_nearest, half_away, half_up, wrapped
 
 P = 2**30
 Function = Callable[..., np.ndarray[Any, Any]]
@@ -137,16 +137,6 @@ def test_integer_scale_is_its_exact_evaluation(function: Function, divide: Calla
                 sums = [wrapped(wrapped(x + offset) * multiplier) for x in values]
                 exact = [divide(Fraction(total, 2**shift)) for total in sums]
                 assert function(np.array(values), offset, multiplier, shift).tolist() == exact
-
-
-def float32_nearest(exact: Fraction) -> Fraction:
-    """The float32 nearest to a number of normal range, ties to even, found without any float."""
-    if exact == 0:
-        return exact
-    exponent = abs(exact).numerator.bit_length() - abs(exact).denominator.bit_length()
-    exponent -= abs(exact) < Fraction(2) ** exponent
-    unit = Fraction(2) ** (exponent - 23)
-    return round(exact / unit) * unit
 
 
 @pytest.mark.parametrize("scale", [0.5, 0.25, 2.0**-32, 0.1, 255.99998, 1.0, 3.0, 0.33333334])

@@ -16,7 +16,7 @@ from sim.kernels.arithmetic_addition import golden
 from sim.kernels.arithmetic_addition.configure import ArithmeticAddition
 from sim.kernels.arithmetic_addition.golden import MODES, Quantized, arithmetic_addition
 from sim.kernels.operator import AnyArray, ConfigurationError, TensorInfo
-from support.exact_rounding import half_away
+from support.exact_rounding import float32_nearest, half_away
 from support.planted_source import wrong_lanes
 
 NAME = "arithmetic_addition"
@@ -48,27 +48,17 @@ def test_integers_wrap_or_saturate(mode: str) -> None:
     assert arithmetic_addition(a, b, mode=mode).tolist() == expected
 
 
-def float32(exact: Fraction) -> Fraction:
-    """The nearest float32 of normal range, ties to even, found without any float."""
-    if exact == 0:
-        return exact
-    exponent = abs(exact).numerator.bit_length() - abs(exact).denominator.bit_length()
-    exponent -= abs(exact) < Fraction(2) ** exponent
-    unit = Fraction(2) ** (exponent - 23)
-    return round(exact / unit) * unit
-
-
 def exact(x: int, y: int, by: Quantized, mode: str, is_lane: bool) -> int:
     """One sum by the definition of docs/spec/neighbours.md section 19."""
     scales = [Fraction(float(np.float32(scale))) for scale in by[:3]]
-    total = float32(float32((x - by.a_zero) * scales[0]) + float32((y - by.b_zero) * scales[1]))
+    total = float32_nearest(float32_nearest((x - by.a_zero) * scales[0]) + float32_nearest((y - by.b_zero) * scales[1]))
     limits = np.iinfo(MODES[mode].dtype)
     if is_lane:
-        product = total * float32(1 / scales[2])
-        placed = float32((product if MODES[mode].is_fused else float32(product)) + by.output_zero)
+        product = total * float32_nearest(1 / scales[2])
+        placed = float32_nearest((product if MODES[mode].is_fused else float32_nearest(product)) + by.output_zero)
         rounded = round(placed)
     else:
-        rounded = half_away(float32(total / scales[2])) + by.output_zero
+        rounded = half_away(float32_nearest(total / scales[2])) + by.output_zero
     return min(max(rounded, int(limits.min)), int(limits.max))
 
 

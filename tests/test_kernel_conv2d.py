@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import doctest
 from dataclasses import replace
+from functools import cache
 from itertools import islice, product
 from pathlib import Path
-from shutil import copytree
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sim.call.call import CompiledKernel
-from sim.call.guards.findings import GuardError
-from sim.call.kernel_image import open_kernel
 from sim.check.check import Job, check_job
-from sim.check.vectors import make_vectors
+from sim.check.vectors import Vectors, make_vectors
 from sim.cycles.input import kernel_calls
 from sim.kernels.conv2d import golden
 from sim.kernels.conv2d.configure import Conv2d
@@ -25,6 +22,8 @@ from sim.kernels.fully_connected.golden import MODES, Parameters, fully_connecte
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel, kernel_modes
 from sim.kernels.operator import ConfigurationError, TensorInfo
 from sim.kernels.requantize.golden import Channels
+from support.planted_source import compiled_with_fault, is_wrong
+from support.rivals import hardly_apart
 
 NAME = "conv2d"
 
@@ -121,16 +120,19 @@ def test_run_before_configure_is_refused() -> None:
 # Every way to run it.
 
 
-def few_corners(kernel: Kernel) -> Kernel:
-    return replace(kernel, corners=lambda: islice(kernel.corners(), 0, None, 7))
+@cache
+def with_few_corners(mode: str) -> tuple[Kernel, Vectors]:
+    whole = built_in_kernel(NAME, mode)
+    kernel = replace(whole, corners=lambda: islice(whole.corners(), 0, None, 7))
+    return kernel, make_vectors(kernel, 100, 1)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("source", [0, 1, None], ids=["kernel.c", "kernel_plain.c", "program"])
 def test_implementation_agrees_with_the_golden_reference(mode: str, source: int | None) -> None:
-    kernel = few_corners(built_in_kernel(NAME, mode))
+    kernel, vectors = with_few_corners(mode)
     job = Job(None, ()) if source is None else Job(kernel.sources[source], ("-O2", *kernel.flags))
-    outcome = check_job(kernel, job, make_vectors(kernel, 100, 1), lambda done: None, engine="machine")
+    outcome = check_job(kernel, job, vectors, lambda done: None, engine="machine")
     assert (outcome.failure, outcome.vectors > 200) == ("", True)
 
 
@@ -155,36 +157,15 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_noticed(fault: str, tmp_path: Path) -> None:
     kernel, (text, changed) = built_in_kernel(NAME, "s8_fp32"), FAULTS[fault]
-    for folder in ("conv2d", "fully_connected", "requantize"):
-        copytree(kernel.sources[0].parents[1] / folder, tmp_path / folder)
-    source = tmp_path / "conv2d" / "kernel.c"
-    assert text in source.read_text()
-    source.write_text(source.read_text().replace(text, changed))
-    compiled = CompiledKernel(open_kernel(kernel, source, "-O2", *kernel.flags), kernel, engine="machine")
+    compiled = compiled_with_fault(kernel, ("fully_connected", "requantize"), "kernel.c", text, changed, tmp_path)
     rng = np.random.default_rng(7)
-    sets = [kernel.sample(rng) for _ in range(40)]
-    assert any(is_wrong(compiled, kernel, inputs) for inputs in sets)
-
-
-def is_wrong(compiled: CompiledKernel, kernel: Kernel, inputs: Inputs) -> bool:
-    """Whether a call gives other numbers than the golden reference, or reads or writes what it must not."""
-    try:
-        made = compiled.call(kernel.arguments(inputs), 1).outputs["machine"]["output"]
-    except GuardError:
-        return True
-    return not np.array_equal(made, kernel.golden(inputs)["output"])
+    assert any(is_wrong(compiled, kernel, kernel.sample(rng)) for _ in range(40))
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_random_vectors_separate_the_mode_from_every_convention(mode: str) -> None:
-    kernel, rng = built_in_kernel(NAME, mode), np.random.default_rng(3)
-    sets = [kernel.sample(rng) for _ in range(80)]
-    own = [kernel.golden(inputs)["output"] for inputs in sets]
-    lanes = {
-        name: sum(int((other(inputs)["output"] != one).sum()) for inputs, one in zip(sets, own, strict=True))
-        for name, other in kernel.conventions.items()
-    }
-    assert (len(lanes) >= 2, [name for name, apart in lanes.items() if apart < 5]) == (True, [])
+    kernel = built_in_kernel(NAME, mode)
+    assert (len(kernel.conventions) >= 2, hardly_apart(kernel, 80)) == (True, [])
 
 
 def test_default_mode_comes_first() -> None:

@@ -6,15 +6,11 @@ import doctest
 from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
-from shutil import copytree
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sim.call.call import CompiledKernel
-from sim.call.guards.findings import GuardError
-from sim.call.kernel_image import open_kernel
 from sim.check.check import Job, check_job
 from sim.check.vectors import make_vectors
 from sim.cycles.input import kernel_calls
@@ -24,9 +20,11 @@ from sim.kernels.depthwise_conv2d.configure import DepthwiseConv2d
 from sim.kernels.depthwise_conv2d.golden import depthwise_conv2d
 from sim.kernels.fully_connected.golden import MODES, FloatChannels, Parameters
 from sim.kernels.fully_connected.vectors import random_bytes
-from sim.kernels.kernel import Inputs, Kernel, built_in_kernel, kernel_modes
+from sim.kernels.kernel import built_in_kernel, kernel_modes
 from sim.kernels.operator import ConfigurationError, TensorInfo
 from sim.kernels.requantize.golden import Channels
+from support.planted_source import compiled_with_fault, is_wrong
+from support.rivals import hardly_apart
 
 NAME, DEFAULT = "depthwise_conv2d", "s8_double_rounding"
 
@@ -183,35 +181,16 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_noticed(fault: str, tmp_path: Path) -> None:
     kernel, (text, changed) = built_in_kernel(NAME, "s8_fp32"), FAULTS[fault]
-    for folder in ("depthwise_conv2d", "fully_connected", "requantize"):
-        copytree(kernel.sources[0].parents[1] / folder, tmp_path / folder)
-    source = tmp_path / NAME / "kernel.c"
-    assert text in source.read_text()
-    source.write_text(source.read_text().replace(text, changed))
-    compiled = CompiledKernel(open_kernel(kernel, source, "-O1", *kernel.flags), kernel, engine="machine")
+    parts = ("fully_connected", "requantize")
+    compiled = compiled_with_fault(kernel, parts, "kernel.c", text, changed, tmp_path, "-O1")
     rng = np.random.default_rng(7)
     assert any(is_wrong(compiled, kernel, kernel.sample(rng)) for _ in range(40))
 
 
-def is_wrong(compiled: CompiledKernel, kernel: Kernel, inputs: Inputs) -> bool:
-    """Whether a call gives other numbers than the golden reference, or reads or writes what it must not."""
-    try:
-        made = compiled.call(kernel.arguments(inputs), 1).outputs["machine"]["output"]
-    except GuardError:
-        return True
-    return not np.array_equal(made, kernel.golden(inputs)["output"])
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_random_vectors_separate_the_mode_from_every_convention(mode: str) -> None:
-    kernel, rng = built_in_kernel(NAME, mode), np.random.default_rng(3)
-    sets = [kernel.sample(rng) for _ in range(40)]
-    own = [kernel.golden(inputs)["output"] for inputs in sets]
-    lanes = {
-        name: sum(int((other(inputs)["output"] != one).sum()) for inputs, one in zip(sets, own, strict=True))
-        for name, other in kernel.conventions.items()
-    }
-    assert (len(lanes) >= 2, [name for name, apart in lanes.items() if apart < 5]) == (True, [])
+    kernel = built_in_kernel(NAME, mode)
+    assert (len(kernel.conventions) >= 2, hardly_apart(kernel, 40)) == (True, [])
 
 
 def test_default_mode_comes_first() -> None:

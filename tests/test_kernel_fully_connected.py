@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import doctest
-from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
-from shutil import copytree
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sim.call.call import CompiledKernel
-from sim.call.kernel_image import open_kernel
 from sim.check.check import Job, check_job
 from sim.check.vectors import make_vectors
 from sim.cycles.input import kernel_calls
@@ -27,7 +22,9 @@ from sim.kernels.fully_connected.golden import MODES, FloatChannels, Parameters,
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel, kernel_modes
 from sim.kernels.operator import ConfigurationError, TensorInfo
 from sim.kernels.requantize.golden import Channels
-from support.exact_rounding import half_away, half_up, wrapped
+from support.exact_rounding import float32_nearest, half_away, half_up, wrapped
+from support.planted_source import compiled_with_fault, is_wrong
+from support.rivals import hardly_apart
 
 NAME = "fully_connected"
 QUARTER = Channels((2**30,), (-1,))
@@ -38,16 +35,6 @@ QUARTER = Channels((2**30,), (-1,))
 
 def high_half(x: int, q: int, e: int) -> Fraction:
     return Fraction(half_up(Fraction(wrapped(x * 2 ** max(e, 0)) * q, 2**31)), 2 ** max(-e, 0))
-
-
-def float32_nearest(exact: Fraction) -> Fraction:
-    """The nearest float32 of normal range, ties to even, found without any float."""
-    if exact == 0:
-        return exact
-    exponent = abs(exact).numerator.bit_length() - abs(exact).denominator.bit_length()
-    exponent -= abs(exact) < Fraction(2) ** exponent
-    unit = Fraction(2) ** (exponent - 23)
-    return round(exact / unit) * unit
 
 
 EXACT: dict[str, Callable[..., int]] = {
@@ -160,14 +147,15 @@ def operator_of(inputs: Inputs, mode: str) -> FullyConnected:
 
 @pytest.mark.parametrize("window", [None, (slice(0, 1), slice(1, 3)), (slice(1, 1), slice(None))])
 def test_run_computes_its_window_and_nothing_else(window: Any) -> None:
-    mode, rng = "u8_fp32", np.random.default_rng(3)
+    mode, kernel, rng = "u8_fp32", built_in_kernel(NAME, "u8_fp32"), np.random.default_rng(3)
     inputs = next(
-        case for case in iter(lambda: built_in_kernel(NAME, mode).sample(rng), None) if case["bias"] is not None
+        case
+        for case in iter(lambda: kernel.sample(rng), None)
+        if case["bias"] is not None and len(case["input"]) > 1 and len(case["weights"]) > 3
     )
     arrays = {name: inputs[name] for name in ("input", "weights", "bias")}
     whole = fully_connected(**inputs, mode=mode)
     made, expected = np.full_like(whole, 99), np.full_like(whole, 99)
-    window = None if window is None else (slice(0, 1), slice(0, len(whole[0]) // 2))
     operator_of(inputs, mode).run(**arrays, output=made, window=window)
     inside = window or (slice(None), slice(None))
     expected[inside] = whole[inside]
@@ -228,36 +216,15 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_noticed(fault: str, tmp_path: Path) -> None:
     """Each in the mode that has all of these parts."""
-    kernel = built_in_kernel(NAME, "u8_fp32")
-    kernels, (file, text, changed) = kernel.sources[0].parents[1], FAULTS[fault]
-    for folder in ("fully_connected", "requantize"):
-        copytree(kernels / folder, tmp_path / folder)
-    source = tmp_path / "fully_connected" / file
-    assert text in source.read_text()
-    source.write_text(source.read_text().replace(text, changed))
-    image = open_kernel(kernel, tmp_path / "fully_connected" / "kernel.c", "-O2", *kernel.flags)
-    compiled, rng = CompiledKernel(image, kernel, engine="machine"), np.random.default_rng(7)
-    sets = [kernel.sample(rng) for _ in range(60)]
-    made = [compiled.call(kernel.arguments(inputs), 1).outputs["machine"]["output"] for inputs in sets]
-    expected = [kernel.golden(inputs)["output"].tolist() for inputs in sets]
-    assert [one.tolist() for one in made] != expected
-
-
-def lanes_apart(kernel: Kernel) -> Counter[str]:
-    """By convention, the output lanes of random input sets that it gives another number for."""
-    rng, apart = np.random.default_rng(3), Counter(dict.fromkeys(kernel.conventions, 0))
-    for inputs in (kernel.sample(rng) for _ in range(300)):
-        own = kernel.golden(inputs)["output"]
-        for name, convention in kernel.conventions.items():
-            with suppress(ValueError):
-                apart[name] += int((convention(inputs)["output"] != own).sum())
-    return apart
+    kernel, rng = built_in_kernel(NAME, "u8_fp32"), np.random.default_rng(7)
+    compiled = compiled_with_fault(kernel, ("requantize",), *FAULTS[fault], tmp_path)
+    assert any(is_wrong(compiled, kernel, kernel.sample(rng)) for _ in range(60))
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_random_vectors_separate_the_mode_from_every_convention(mode: str) -> None:
-    apart = lanes_apart(built_in_kernel(NAME, mode))
-    assert (len(apart) >= 2, [name for name, lanes in apart.items() if lanes < 5]) == (True, [])
+    kernel = built_in_kernel(NAME, mode)
+    assert (len(kernel.conventions) >= 2, hardly_apart(kernel, 300)) == (True, [])
 
 
 def test_default_mode_comes_first() -> None:

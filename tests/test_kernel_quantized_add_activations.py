@@ -21,6 +21,7 @@ from sim.kernels.operator import ConfigurationError
 from sim.kernels.quantized_add import ACTIVATION_NUMBERS
 from sim.kernels.quantized_add.configure import InputTensor, QuantizedAdd
 from sim.kernels.quantized_add.golden import Tensor, generic_steps, page_steps
+from support.exact_rounding import float32_nearest
 
 PARAMETERS = {
     "Identity": (), "ReLU": (), "LeakyRelu": (0.1,), "RestrictRange": (-1.3, 2.7), "Hswish": (3.0, 1 / 6),
@@ -28,21 +29,8 @@ PARAMETERS = {
 }  # fmt: skip
 
 
-def rounded(value: Fraction) -> Fraction:
-    """The nearest float32, ties to even, of a number in its normal range."""
-    if value == 0:
-        return value
-    exponent = 0
-    while abs(value) >= Fraction(2) ** (exponent + 1):
-        exponent += 1
-    while abs(value) < Fraction(2) ** exponent:
-        exponent -= 1
-    unit = Fraction(2) ** (exponent - 23)
-    return round(value / unit) * unit  # round() of a Fraction goes to even
-
-
 def single(number: float) -> Fraction:
-    return rounded(Fraction(number))
+    return float32_nearest(Fraction(number))
 
 
 def activated(value: Fraction, name: str, given: tuple[float, ...]) -> Fraction:
@@ -51,23 +39,25 @@ def activated(value: Fraction, name: str, given: tuple[float, ...]) -> Fraction:
     if name == "ReLU":
         return max(value, Fraction(0))
     if name == "LeakyRelu":
-        return value if value >= 0 else rounded(first * value)
+        return value if value >= 0 else float32_nearest(first * value)
     if name == "RestrictRange":
         return min(max(first, value), second)
     if name == "Hswish":
-        return rounded(rounded(max(rounded(min(value, first) + first), Fraction(0)) * second) * value)
+        return float32_nearest(
+            float32_nearest(max(float32_nearest(min(value, first) + first), Fraction(0)) * second) * value
+        )
     if name == "HardSigmoid":
-        return max(Fraction(0), min(rounded(rounded(value * first) + second), Fraction(1)))
+        return max(Fraction(0), min(float32_nearest(float32_nearest(value * first) + second), Fraction(1)))
     return value
 
 
 def page(a: int, b: int, scales: tuple[float, float, float], zeros: tuple[int, int, int], applied: Activation) -> int:
     """The page in fractions; dst is the nearest even integer of the quotient, plus the zero point, clamped."""
-    total = rounded(
-        rounded(single(scales[0]) * (a - zeros[0])) + rounded(single(scales[1]) * (b - zeros[1]))
+    total = float32_nearest(
+        float32_nearest(single(scales[0]) * (a - zeros[0])) + float32_nearest(single(scales[1]) * (b - zeros[1]))
     )  # fmt: skip
     value = activated(total, applied.name, PARAMETERS[applied.name])
-    return min(max(round(rounded(value / single(scales[2]))) + zeros[2], 0), 255)
+    return min(max(round(float32_nearest(value / single(scales[2]))) + zeros[2], 0), 255)
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)

@@ -1,9 +1,7 @@
 """requantize: the numbers of docs/spec/neighbours.md, exact fractions, the operator, and every way to run it."""
 
 import doctest
-from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from math import floor
@@ -15,7 +13,7 @@ import pytest
 from sim.check.check import Job, check_job
 from sim.check.vectors import make_vectors
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array
-from sim.kernels.kernel import Inputs, Kernel, built_in_kernel, kernel_modes
+from sim.kernels.kernel import Inputs, built_in_kernel, kernel_modes
 from sim.kernels.requantize import golden
 from sim.kernels.requantize.golden import (
     FIXED_POINT,
@@ -28,7 +26,8 @@ from sim.kernels.requantize.golden import (
     requantize_float,
     requantize_integer,
 )
-from support.exact_rounding import half_away, half_up, wrapped
+from support.exact_rounding import float32_nearest, half_away, half_up, wrapped
+from support.rivals import hardly_apart
 
 NAME = "requantize"
 P = 2**30
@@ -92,16 +91,6 @@ def test_fixed_point_is_exact_on_the_corners(mode: str) -> None:
     sets = list(built_in_kernel(NAME, mode).corners())
     made = [requantize(case["values"], case["channels"], mode).tolist() for case in sets]
     assert made == [exact_fixed_point(case, mode) for case in sets]
-
-
-def float32_nearest(exact: Fraction) -> Fraction:
-    """The nearest float32 of normal range, ties to even, found without any float."""
-    if exact == 0:
-        return exact
-    exponent = abs(exact).numerator.bit_length() - abs(exact).denominator.bit_length()
-    exponent -= abs(exact) < Fraction(2) ** exponent
-    unit = Fraction(2) ** (exponent - 23)
-    return round(exact / unit) * unit
 
 
 def exact_float(inputs: Inputs) -> list[int]:
@@ -291,26 +280,13 @@ def test_compiled_kernel_agrees_with_the_emulator_in_lockstep(mode: str) -> None
     assert (outcome.failure, outcome.vectors >= 200) == ("", True)
 
 
-def lanes_apart(kernel: Kernel) -> Counter[str]:
-    """By convention, the output lanes of random input sets that it defines and gives another number for."""
-    rng, apart = np.random.default_rng(3), Counter(dict.fromkeys(kernel.conventions, 0))
-    for inputs in (kernel.sample(rng) for _ in range(500)):
-        own = kernel.golden(inputs)["output"]
-        for name, convention in kernel.conventions.items():
-            with suppress(ValueError):
-                apart[name] += int((convention(inputs)["output"] != own).sum())
-    return apart
-
-
 EQUAL = {"tflite_single_rounding": ["ruy"], "ruy": ["tflite_single_rounding"]}
 """Modes of one and the same arithmetic on the shifts that both define."""
 
 
 @pytest.mark.parametrize("mode", kernel_modes(NAME))
 def test_random_vectors_separate_the_mode_from_every_convention(mode: str) -> None:
-    apart = lanes_apart(built_in_kernel(NAME, mode))
-    same = [convention for convention, lanes in apart.items() if lanes < 5]
-    assert same == EQUAL.get(mode, [])
+    assert hardly_apart(built_in_kernel(NAME, mode), 500) == EQUAL.get(mode, [])
 
 
 def test_modes_come_in_the_order_of_their_families() -> None:

@@ -1,4 +1,4 @@
-"""Roundings of exact numbers to whole ones, as definitions have them, without any float."""
+"""Roundings of exact numbers to whole ones and to float32, as definitions have them, without any float."""
 
 from __future__ import annotations
 
@@ -19,3 +19,13 @@ def half_away(exact: Fraction) -> int:
 def wrapped(value: int) -> int:
     """Modulo 2^32, as int32."""
     return (value + 2**31) % 2**32 - 2**31
+
+
+def float32_nearest(exact: Fraction) -> Fraction:
+    """The nearest float32 of normal range, ties to even."""
+    if exact == 0:
+        return exact
+    exponent = abs(exact).numerator.bit_length() - abs(exact).denominator.bit_length()
+    exponent -= abs(exact) < Fraction(2) ** exponent
+    unit = Fraction(2) ** (exponent - 23)
+    return round(exact / unit) * unit

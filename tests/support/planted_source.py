@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 
 from sim.call.call import CompiledKernel
+from sim.call.guards.findings import GuardError
 from sim.call.kernel_image import open_kernel
 from sim.kernels import Kernel
+from sim.kernels.kernel import Inputs
 
 
 def wrong_lanes(
@@ -32,3 +36,31 @@ def wrong_lanes(
         made = compiled.call(kernel.arguments(inputs), 1).outputs["machine"]
         found += sum(int((made[name] != lanes).sum()) for name, lanes in kernel.golden(inputs).items())
     return found
+
+
+def compiled_with_fault(
+    kernel: Kernel, parts: Sequence[str], file: str, right: str, wrong: str, folder: Path, level: str = "-O2"
+) -> CompiledKernel:
+    """The kernel's first source, on the machine alone, once `right` is `wrong` in a file of its folder.
+
+    `parts` are the folders of kernels that it includes from, copied to `folder`.  AssertionError where the text is not
+    there.
+    """
+    own = kernel.sources[0].parent
+    for part in (own.name, *parts):
+        copytree(own.parent / part, folder / part)
+    faulty = folder / own.name / file
+    text = faulty.read_text()
+    assert right in text
+    faulty.write_text(text.replace(right, wrong))
+    image = open_kernel(kernel, folder / own.name / kernel.sources[0].name, level, *kernel.flags)
+    return CompiledKernel(image, kernel, engine="machine")
+
+
+def is_wrong(compiled: CompiledKernel, kernel: Kernel, inputs: Inputs) -> bool:
+    """Whether a call gives other numbers than the golden reference, or reads or writes what it must not."""
+    try:
+        made = compiled.call(kernel.arguments(inputs), 1).outputs["machine"]
+    except GuardError:
+        return True
+    return any(not np.array_equal(made[name], lanes) for name, lanes in kernel.golden(inputs).items())
