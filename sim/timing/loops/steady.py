@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from sim.timing.loops.loop import Loop
 from sim.timing.model.core import Core
@@ -33,8 +34,9 @@ class LoopTiming:
     period: int
 
 
+@lru_cache(maxsize=64)
 def time_loop(loop: Loop, core: Core, count: int) -> LoopTiming:
-    """`count` iterations of a loop on a core; every branch that closes one is predicted.
+    """`count` iterations of a loop on a core; every branch that closes one is predicted.  The last answers are kept.
 
     Exact: the same cycles as the simulation of every instruction.  Raises ValueError for a count below 1, and for a
     loop too long to simulate where no steady state is found (accesses that move differently and meet).
