@@ -70,6 +70,7 @@ def test_a_quickstart_goes_as_it_says(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_every_block_of_a_quickstart_is_a_file_a_command_or_executed_python(name: str) -> None:
     kinds = {language for file, language, _ in STEP.findall(PAGES[name]) if not file}
+    assert kinds
     assert kinds <= {"console", "python"}
 
 
