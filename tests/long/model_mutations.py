@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=20_000, help="how many of each kind of file")
     parser.add_argument("--seed", type=int, default=0, help="of the first file of either kind; the others count up")
     given = parser.parse_args()
-    outcomes, failures = Counter[str](), list[str]()
+    outcomes, failures = Counter[str](), list[tuple[str, str]]()
     starts = range(given.seed, given.seed + given.count, BATCH)
     work = [(suffix, range(at, min(at + BATCH, starts.stop))) for suffix, at in product(READERS, starts)]
     with TemporaryDirectory() as folder, ProcessPoolExecutor(2) as workers:
@@ -45,19 +45,20 @@ def main() -> int:
             try:
                 found = future.result()
             except BrokenProcessPool:
-                failures.append(f"{suffix}, seeds {seeds.start} to {seeds.stop - 1} or those beside: a process died")
+                only = f"--count {len(seeds)} --seed {seeds.start}"
+                failures.append((f"{suffix}, one of these or of those beside: a process died", only))
                 continue
             outcomes.update(f"{suffix} {outcome.split(':')[0]}" for outcome in found)
             failures += [
-                f"{suffix}, seed {seed}: {outcome}"
+                (f"{suffix}: {outcome}", f"--count 1 --seed {seed}")
                 for seed, outcome in zip(seeds, found, strict=True)
                 if outcome.startswith("wrong")
             ]
     for name, count in sorted(outcomes.items()):
         print(f"{name:<16} {count:,}")
     print(f"failures         {len(failures)}")
-    for failure in failures:
-        print(f"{failure}\nreproduce: PYTHONPATH=tests .venv/bin/python -m long.model_mutations --count 1 --seed N")
+    for failure, only in failures:
+        print(f"{failure}\nreproduce: PYTHONPATH=tests .venv/bin/python -m long.model_mutations {only}")
     return 1 if failures or not outcomes else 0
 
 
