@@ -13,6 +13,7 @@ from isa.instruction import Instruction
 from isa.lane import S8, S16, U8, U16, Int
 from isa.rows import TABLE
 from sim import Machine
+from sim.check.repair.alternative import NEAR
 from sim.check.repair.alternatives import alternatives_of
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.place import fault_of_build
@@ -63,6 +64,12 @@ def test_a_rounding_shift_with_a_fix_up_has_its_ties_away_from_zero(value: int, 
 @pytest.mark.parametrize(("value", "expected"), [(5, 3), (6, 3), (-5, -2), (-7, -3)])
 def test_a_shift_of_a_register_may_lack_its_rounding(value: int, expected: int) -> None:
     assert run(alternative("asr", "x0, x1, #1", "(rounded)"), x1=value).x[0] == expected % 2**64
+
+
+@pytest.mark.parametrize("value", [-9, -8, -1, 0, 1, 7, 8])
+def test_a_shift_of_a_register_may_lack_what_makes_it_a_division(value: int) -> None:
+    changed = alternative("asr", "x0, x1, #3", "(toward zero)")
+    assert run(changed, x1=value).x[0] == int(Fraction(value, 8)) % 2**64
 
 
 @pytest.mark.parametrize(
@@ -143,12 +150,20 @@ def test_a_step_may_be_one_too_many() -> None:
         ("saddlv s0, v7.4h", "saddlv s0, v7.8h"),
         ("uminv b0, v7.8b", "uminv b0, v7.16b"),
         ("ld1r {v4.4h}, [x17]", "ld1 {v4.4h}, [x17]"),
+        ("mov w0, #0x30", "mov w0, #0x60"),
     ],
 )
 def test_an_instruction_is_taken_for_those_that_it_is_mixed_up_with(text: str, instead: str) -> None:
     mnemonic, _, operands = text.partition(" ")
     found = alternatives_of(START, TABLE.instruction(mnemonic, operands))
     assert instead in [one.instruction.text for one in found]
+
+
+@pytest.mark.parametrize("by", [3, 5])
+def test_the_shift_beside_is_tried_before_other_round_numbers(by: int) -> None:
+    found = alternatives_of(START, TABLE.instruction("eor", "w0, w1, w2, lsr #4"))
+    (rank,) = [one.rank for one in found if one.instruction.text == f"eor w0, w1, w2, lsr #{by}"]
+    assert rank == NEAR
 
 
 class TwoStepsTooMany:
