@@ -141,3 +141,12 @@ def test_of_a_function_that_several_lines_call_those_are_told_that_may_be_at_fau
     kernel.sources[0].write_text(HELPED + kernel.sources[0].read_text())
     found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
     assert set(found.lines) == {f"kernel.c:{line}" for line in lines}
+
+
+def test_of_a_function_that_calls_another_the_line_is_told_that_must_find_the_repair(tmp_path: Path) -> None:
+    helpers = "static int more(int x)\n{\n return x + 8;\n}\nstatic int rounded(int x)\n{\n return more(x) >> 4;\n}\n"
+    text, golden, _ = CALLED["wrong for one line, the other one knows no ties"]
+    kernel = faulty_kernel(Faulty(EACH + text, golden), tmp_path)
+    kernel.sources[0].write_text(helpers + kernel.sources[0].read_text())
+    found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
+    assert set(found.lines) == {"kernel.c:7", "kernel.c:12"}
