@@ -71,6 +71,15 @@ def test_constants_of_a_source_are_read(tmp_path: Path) -> None:
     assert constants_of(kernel) == [0x5A82799A, 38]
 
 
+def test_a_table_of_numbers_is_none_of_constants(tmp_path: Path) -> None:
+    """The golden reference has one, the source more than are taken of both."""
+    source = tmp_path / "k.c"
+    source.write_text(f"static const int TABLE[] = {{{', '.join(map(str, range(1000, 1500)))}}};")
+    kernel = kernel_of(CONSTANT, lambda inputs: {"out": inputs["x"] + 12_345}, sources=(source,))
+    found = constants_of(kernel)
+    assert (len(found), 12_345 in found, found[-1]) == (400, True, 1000 + 400 - 2)
+
+
 def test_accumulators_of_64_bits_are_recognised() -> None:
     """CMSIS-NN's: 48 bits by a factor of 15."""
     prototype = """void f(const int64_t x[m][n], const int64_t bias[n], int32_t multiplier, int32_t shift,

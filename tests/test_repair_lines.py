@@ -13,7 +13,7 @@ from sim.check.check import Job
 from sim.check.repair.place import find_fault
 from sim.check.vectors import make_vectors
 from sim.kernels.kernel import Inputs
-from support.faulty import EACH, Faulty, faulty_kernel, ties_away, wide
+from support.faulty import EACH, SHORT, Faulty, faulty_kernel, ties_away, wide
 
 
 @pytest.mark.parametrize("more", ["", "sum -= 3 * i;\n"])
@@ -150,3 +150,12 @@ def test_of_a_function_that_calls_another_the_line_is_told_that_must_find_the_re
     kernel.sources[0].write_text(helpers + kernel.sources[0].read_text())
     found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
     assert set(found.lines) == {"kernel.c:7", "kernel.c:12"}
+
+
+@pytest.mark.parametrize("kept", ["int16_t", "int32_t"])
+def test_what_begins_with_a_constant_may_have_to_begin_with_the_first_element(kept: str, tmp_path: Path) -> None:
+    lines = f"{kept} before = 0;\nfor (int i = 0; i < n; ++i) {{\noutput[i] = a[i] - before;\nbefore = a[i]; }}"
+    faulty = Faulty(lines, lambda i: np.diff(wide(i, "a"), prepend=wide(i, "a")[:1]), SHORT)
+    kernel = faulty_kernel(faulty, tmp_path)
+    found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
+    assert (set(found.lines), "of the first element where what" in str(found)) == ({"kernel.c:4"}, True)
