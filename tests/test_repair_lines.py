@@ -159,3 +159,13 @@ def test_what_begins_with_a_constant_may_have_to_begin_with_the_first_element(ke
     kernel = faulty_kernel(faulty, tmp_path)
     found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
     assert (set(found.lines), "of the first element where what" in str(found)) == ({"kernel.c:4"}, True)
+
+
+def test_of_many_repairs_three_are_told_and_how_many_more_there_are(tmp_path: Path) -> None:
+    """Any of five numbers may be the one that is one too low."""
+    lines = "int x = a[i] ^ b[i];\n" + "".join(f"x += {number};\n" for number in (10, 20, 30, 40, 50))
+    faulty = Faulty(f"{EACH}{lines}output[i] = x; }}", lambda i: (wide(i, "a") ^ wide(i, "b")) + 151)
+    kernel = faulty_kernel(faulty, tmp_path)
+    found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
+    numbers = [repair.rpartition("#")[2] for repair in found.repairs]
+    assert (found.lines, numbers) == ((), ["0xb", "0x15", "0x1f", "2 more"])
