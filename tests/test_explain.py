@@ -678,6 +678,15 @@ def test_quantization_of_the_test_is_the_one_of_the_golden_reference() -> None:
     assert float(halves.a.scale) * 2 == float(halves.output.scale)
 
 
+@pytest.mark.parametrize(("beside", "event"), [(2.0**-16, ""), (2.0**-17, "nearly a tie")])
+def test_a_sum_is_nearly_a_tie_where_less_than_a_65536th_is_between(beside: float, event: str) -> None:
+    parameters = AddParameters(Quantization(beside), Quantization(0.5), Quantization(1.0))
+    found = {
+        step.event for rule in addition_rules(parameters, np.dtype("uint8")) for step in rule.steps({"a": 1, "b": 1})
+    }
+    assert found == {event}
+
+
 def requantized(accumulators: Array, q: int, shift: int) -> Array:
     return made(double_rounding, accumulators, q, -shift)
 

@@ -15,7 +15,7 @@ from sim.explanation.of_kernel import recognition
 from sim.explanation.of_kernel.constants import constants_of
 from sim.explanation.of_kernel.kernel import explain_kernel
 from sim.explanation.of_kernel.requantization import KernelLanes, RecognisedGolden
-from sim.golden import double_rounding, single_rounding, single_rounding_of_long
+from sim.golden import double_rounding, single_rounding, single_rounding_floor, single_rounding_of_long
 from sim.kernels import Domain, Kernel, parse_prototype
 
 MULTIPLIER = 1518500250
@@ -62,6 +62,18 @@ def test_factor_and_zero_point_that_are_constants_of_the_golden_reference_are_re
     assert sentences[0].startswith("the golden reference is double_rounding")
     assert sentences[0].endswith(f" of {roles}")
     assert sentences[1].startswith("your outputs are single_rounding on all ")
+
+
+def by_the_last_of_16(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    _others = (1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17)
+    return {"out": np.clip(double_rounding(inputs["x"], MULTIPLIER, -16), -100, 100).astype(np.int8)}
+
+
+def test_a_shift_is_found_among_sixteen_numbers_that_the_code_has() -> None:
+    kernel = kernel_of(CONSTANT, by_the_last_of_16, x=Domain(-(1 << 23), 1 << 23))
+    assert [abs(number) for number in constants_of(kernel)].index(16) == 15
+    floor = lambda inputs: {"out": single_rounding_floor(inputs["x"], MULTIPLIER, -16).clip(-100, 100).astype(np.int8)}
+    assert told(kernel, floor)[0].endswith(f" of x by {MULTIPLIER}, right shift 16")
 
 
 def test_constants_of_a_source_are_read(tmp_path: Path) -> None:

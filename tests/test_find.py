@@ -209,6 +209,14 @@ def test_the_lines_that_there_are_come_in_their_order(flag: str, says: str) -> N
     assert (result.exit_code, says in result.output) == (2, True), result.output
 
 
+def test_the_last_instruction_of_a_function_is_of_a_line_too_though_nothing_runs_it() -> None:
+    Path("f.c").write_text(
+        SOURCE.replace("(size_t i", "if (n > 999)\n__builtin_trap();\nfor (size_t i", 1).replace("for if", "if")
+    )
+    result = lanewise("prove", PROTOTYPE, "--source", "f.c", "--find", "tie at f.c:700", "--opt", "O2")
+    assert (result.exit_code, ", f.c:6, " in result.output) == (2, True), result.output
+
+
 def test_questions_are_read_as_they_are_written() -> None:
     assert wanted_of("saturated high at a b/k.c:3 sqxtn v0".replace("a b/", "")) == AtLine(
         "saturated high", "k.c:3", "sqxtn v0"
