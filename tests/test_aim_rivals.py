@@ -110,6 +110,24 @@ def test_a_convention_of_the_kernel_is_told_at_its_own_steps(edge: int, is_apart
     assert [bool((one.inputs["x"] == 100_000).any()) for one in added] == [True] * is_apart
 
 
+def test_the_steps_of_a_rival_are_sought_in_sets_of_four_elements_and_more() -> None:
+    seen = set[int]()
+
+    def noting(inputs: Inputs) -> dict[str, Any]:
+        if inputs["x"].any():  # none that is checked already
+            seen.add(inputs["x"].size)
+        return thresholds(100_001)(inputs)
+
+    name, signature = parse_prototype("void f(const int32_t x[n], float out[n], size_t n)")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(), signature=signature, golden=thresholds(100_000),
+        domain={"x": Domain(0, 800_000)}, conventions={"noting": noting}, sample=lambda rng: {},
+    )  # fmt: skip
+    sets = [{"x": np.zeros(size, np.int32), "n": size} for size in (3, 3, 3, 4)]
+    rivals_of(kernel, [CandidateSet(inputs, kernel.expected(inputs)) for inputs in sets], [], seed=1)
+    assert seen == {4}
+
+
 def doubled(inputs: Inputs) -> dict[str, Any]:
     return {"out": inputs["x"].astype(np.int64) * 2}
 

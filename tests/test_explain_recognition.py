@@ -72,7 +72,10 @@ def by_the_last_of_16(inputs: Mapping[str, Any]) -> dict[str, Any]:
 def test_a_shift_is_found_among_sixteen_numbers_that_the_code_has() -> None:
     kernel = kernel_of(CONSTANT, by_the_last_of_16, x=Domain(-(1 << 23), 1 << 23))
     assert [abs(number) for number in constants_of(kernel)].index(16) == 15
-    floor = lambda inputs: {"out": single_rounding_floor(inputs["x"], MULTIPLIER, -16).clip(-100, 100).astype(np.int8)}
+
+    def floor(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        return {"out": single_rounding_floor(inputs["x"], MULTIPLIER, -16).clip(-100, 100).astype(np.int8)}
+
     assert told(kernel, floor)[0].endswith(f" of x by {MULTIPLIER}, right shift 16")
 
 
