@@ -113,7 +113,7 @@ def test_a_convention_of_the_kernel_is_told_at_its_own_steps(edge: int, is_apart
 def test_the_steps_of_a_rival_are_sought_in_sets_of_four_elements_and_more() -> None:
     seen = set[int]()
 
-    def noting(inputs: Inputs) -> dict[str, Any]:
+    def noting(inputs: Inputs) -> Any:
         if inputs["x"].any():  # none that is checked already
             seen.add(inputs["x"].size)
         return thresholds(100_001)(inputs)
