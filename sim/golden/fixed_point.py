@@ -16,6 +16,7 @@ larger one, "ties away" the one farther from zero, "floor" is no rounding to nea
 Sources: docs/spec/quantize_down.md; docs/spec/known_differences.md for who else uses which convention.
 """
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +24,7 @@ import numpy.typing as npt
 
 from sim.golden.declaration import convention
 
+Int16Array = npt.NDArray[np.int16]
 Int32Array = npt.NDArray[np.int32]
 Int64Array = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.integer[Any]] | int
@@ -32,6 +34,8 @@ INT32_MIN: Final = -(2**31)
 INT32_MAX: Final = 2**31 - 1
 """The highest int32."""
 WORD_BITS: Final = 32
+LARGEST_OF_16: Final = 15
+"""By more than 2^15, the mask of the bits that a shift drops is no longer a number of 16 bits."""
 
 
 def wrap_int32(values: Integers) -> Int32Array:
@@ -108,6 +112,23 @@ def divide_by_power_of_two_ties_up(values: Integers, exponent: Integers) -> Int3
     """
     wide, count = int32_operand(values, "values"), count_operand(exponent, "exponent")
     return as_int32((wide + _half(count)) >> count)
+
+
+def divided_of_16(
+    values: Int16Array,
+    count: int,
+    divide: Callable[[Int32Array, int], Int32Array] = divide_by_power_of_two_ties_away,
+) -> Int32Array:
+    """Numbers of 16 bits by 2^count, count 0..31; by 2^16 and more gemmlowp's are -1 where negative, and 1 elsewhere.
+
+    Its mask of the bits that a shift drops is of 16 bits too.  Source: docs/spec/neighbours.md section 24.
+
+    >>> divided_of_16(np.array([-3, 0, 3], np.int16), 1), divided_of_16(np.array([-3, 0, 3], np.int16), 16)
+    (array([-2,  0,  2], dtype=int32), array([-1,  1,  1], dtype=int32))
+    """
+    if count > LARGEST_OF_16:
+        return np.where(values < 0, np.int32(-1), np.int32(1))
+    return divide(values.astype(np.int32), count)
 
 
 @convention(

@@ -42,6 +42,8 @@ _OWN_KERNELS: Final = {
     **dict.fromkeys(("MUL", "Mul", "QLinearMul"), "product"),
     **dict.fromkeys(("GlobalAveragePool", "QLinearGlobalAveragePool"), "average"),
     "QUANTIZE": "quantization",
+    "HARD_SWISH": "hard swish",
+    "LEAKY_RELU": "leaky ReLU",
 }
 """Layers that are scaled as others are, but by kernels of their own: they may round otherwise."""
 _BASES: Final = 8

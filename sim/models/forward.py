@@ -11,14 +11,12 @@ import numpy.typing as npt
 from sim.golden.derivation import derive_tflite
 from sim.golden.integer_addition import LEFT_SHIFTS, add_rescaled, rescaling_of
 from sim.golden.scaling import double_rounding, double_rounding_ties_up, scale_float_ties_even, single_rounding
-from sim.kernels.activation_table.golden import Parameters, activation_table
 from sim.kernels.pool.golden import ties_away
 from sim.kernels.quantized_add.golden_tflite_pot import derived_of_powers, steps
 from sim.models.computed import computed
 from sim.models.layers import Activated, Added, Computed, FromReals, Pooled, Requantized, ToReals
 from sim.models.network import AnyArray, ModelError, Network, NotComputed, TensorScale, require_size
-from sim.models.rules.activating import ActivatingReals, mode_of
-from sim.models.rules.real_functions import IN_REALS
+from sim.models.rules.activated import activation_rules
 
 Scaled = npt.NDArray[np.int32]
 _FIXED: Final[Mapping[str, Callable[[Any, int, int], Scaled]]] = {
@@ -35,7 +33,8 @@ def forward(network: Network, given: Mapping[int, AnyArray], convention: str, fi
 
     What a layer takes is what the layers before it made.  A layer that cannot be computed makes nothing, and what needs
     its output neither.  Additions are TFLite's integer addition in every convention, by shifts where the file says so,
-    averages round ties away from zero, and logistic and tanh are tables that are made in float32.
+    averages round ties away from zero, logistic and tanh are tables that are made in float32, and hard swish and leaky
+    ReLU are TFLite's reference.
     """
     tensors = network.constants | dict(given)
     behind = network.layers[first:]
@@ -160,11 +159,9 @@ def _quantized(made: FromReals, convention: str, dtype: str) -> AnyArray:
 def _activated(made: Activated, dtype: str) -> AnyArray:
     if made.numbers.dtype != dtype:
         raise NotComputed(f"{made.function} of {made.numbers.dtype} becomes {dtype}")
-    if made.to is not None:
-        rule = ActivatingReals(IN_REALS, made.function, made.numbers.dtype, made.scale, made.to)
-        return rule.run({"byte": made.numbers.astype(np.int64)}).astype(dtype)
-    parameters = Parameters(made.scale.scales[0], made.scale.zero_point)
-    return activation_table(made.numbers, parameters, mode_of(made.function, made.numbers.dtype))
+    limits = np.iinfo(dtype)
+    placed = activation_rules(made)[0].run({"byte": made.numbers.astype(np.int64)})
+    return np.clip(placed, limits.min, limits.max).astype(dtype)
 
 
 def _average(made: Pooled) -> npt.NDArray[np.int64]:

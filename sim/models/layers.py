@@ -104,15 +104,17 @@ class ToReals:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Activated:
-    """Bytes that a function (logistic or tanh) makes bytes of the same dtype, with the scale that they have.
+    """Bytes that a function makes bytes of the same dtype, with the scale that they have.
 
-    `to` is the scale of the output, None where it is the one that TFLite prescribes.
+    `function` is logistic, tanh, hard_swish, or leaky_relu, which multiplies negative numbers by `alpha`.  `to` is the
+    scale of the output, None where it is the one that TFLite prescribes.
     """
 
     numbers: AnyArray
     function: str
     scale: TensorScale
     to: TensorScale | None = None
+    alpha: float = 1.0
 
 
 _AT_ONCE: Final = 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -13,17 +13,16 @@ from sim.explanation import question as asked
 from sim.explanation.apart import Apart, differing_inputs
 from sim.explanation.limits import Range, limits_of
 from sim.explanation.question import OutputStage, Question, QuestionError, QuestionPart, Requantization, Sum, combined
-from sim.explanation.rule import Candidate, CandidateRule, Operands
+from sim.explanation.rule import Candidate, Operands
 from sim.golden.addition import AddParameters, Quantization
-from sim.kernels.activation_table.golden import Parameters
 from sim.kernels.pool.golden import Sums
 from sim.models.layers import Activated, Added, FromReals, Pooled, Requantized
 from sim.models.network import AnyArray
-from sim.models.rules.activating import ActivatingReals, activating_rules
+from sim.models.rules.activated import activation_rules
 from sim.models.rules.average import WAYS, Rounded
+from sim.models.rules.hard_swishing import behind_vectors
 from sim.models.rules.quantizing import quantizing_rules
 from sim.models.rules.real_bias import RealBias, real_bias_rules
-from sim.models.rules.real_functions import WAYS as REAL_WAYS
 
 _TRIED: Final = 1 << 16
 """Sums, of the largest count, on which two roundings are compared."""
@@ -151,28 +150,24 @@ class OfActivation:
     @cached_property
     def _part(self) -> QuestionPart:
         limits, refused = limits_of(self.output.dtype, None)
-        numbers, function, scale, to = self.made.numbers, self.made.function, self.made.scale, self.made.to
-        rules: Iterable[CandidateRule]
-        if to is None:
-            rules = activating_rules(function, numbers.dtype, Parameters(scale.scales[0], scale.zero_point))
-        else:
-            rules = [ActivatingReals(way, function, numbers.dtype, scale, to) for way in REAL_WAYS]
-        given = numbers.astype(np.int64).ravel()
+        given = self.made.numbers.astype(np.int64).ravel()
+        behind = behind_vectors(given.size)
 
         def element(at: int) -> Mapping[str, int]:
-            return {"byte": int(given[at])}
+            return {"byte": int(given[at]), "behind": int(behind[at])}
 
         def apart(one: Candidate, other: Candidate) -> Apart:
-            every = np.iinfo(numbers.dtype)
-            tried = {"byte": np.arange(every.min, every.max + 1)}
-            return Apart(differing_inputs(one.run(tried), other.run(tried), tried), "all bytes")
+            every = np.iinfo(self.made.numbers.dtype)
+            byte = np.arange(every.min, every.max + 1)
+            tried = {"byte": byte, "behind": np.zeros_like(byte)}
+            return Apart(differing_inputs(one.run(tried), other.run(tried), {"byte": byte}), "all bytes")
 
         return QuestionPart(
-            operands={"byte": given},
-            candidates=combined(rules, limits[:1]),
+            operands={"byte": given, "behind": behind},
+            candidates=combined(activation_rules(self.made), limits[:1]),
             refused=refused,
             element=element,
-            inputs=element,
+            inputs=lambda at: {"byte": int(given[at])},
             search=lambda: apart,
         )
 

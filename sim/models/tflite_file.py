@@ -29,6 +29,7 @@ _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "FullyConnectedOptions": ("FusedActivationFunction", "KeepNumDims", "WeightsFormat"),
     "MulOptions": ("FusedActivationFunction",),
+    "LeakyReluOptions": ("Alpha",),
     "AddOptions": ("FusedActivationFunction", "PotScaleInt16"),
     "ConcatenationOptions": ("Axis", "FusedActivationFunction"),
     "Pool2DOptions": ("Padding", "StrideH", "StrideW", "FilterHeight", "FilterWidth", "FusedActivationFunction"),

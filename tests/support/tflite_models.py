@@ -14,7 +14,8 @@ import tflite
 
 TYPES = {name.lower(): value for name, value in vars(tflite.TensorType).items() if isinstance(value, int)}
 VERSIONS = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4}
-VERSIONS |= dict.fromkeys(("ADD", "MAX_POOL_2D", "LOGISTIC", "TANH", "PAD", "CONCATENATION", "TRANSPOSE"), 2)
+VERSIONS |= dict.fromkeys(("ADD", "MAX_POOL_2D", "LOGISTIC", "TANH", "LEAKY_RELU"), 2)
+VERSIONS |= dict.fromkeys(("PAD", "CONCATENATION", "TRANSPOSE"), 2)
 """Of an operator, from which on it takes int8."""
 
 
@@ -46,7 +47,7 @@ class ModelWriter:
         return len(self.tensors) - 1
 
     def layer(
-        self, operator: str, inputs: Sequence[int], outputs: Sequence[int], kind: str = "", **options: int
+        self, operator: str, inputs: Sequence[int], outputs: Sequence[int], kind: str = "", **options: float
     ) -> None:
         self.layers.append(
             {"operator": operator, "inputs": inputs, "outputs": outputs, "kind": kind, "options": options}

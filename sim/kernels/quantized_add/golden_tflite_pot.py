@@ -17,6 +17,7 @@ from sim.golden.fixed_point import (
     clamp,
     divide_by_power_of_two_ties_away,
     divide_by_power_of_two_ties_up,
+    divided_of_16,
     shift_right_floor,
 )
 from sim.kernels.kernel import Inputs, Outputs
@@ -25,8 +26,6 @@ from sim.kernels.quantized_add.golden import Steps
 from sim.kernels.quantized_add.golden_tflite_s16 import HIGHEST, LOWEST, Int16Array, derived_of_16
 
 SHIFTS: Final = range(-31, 1)
-LARGEST: Final = 15
-"""By more, the mask of the bits that a shift drops is no longer a number of 16 bits."""
 _NEAR: Final = np.float32(1e-3)
 Divide = Callable[[Int16Array, int], Int32Array]
 """Numbers of 16 bits by 2^n, n 0..31."""
@@ -82,21 +81,6 @@ def derived_of_powers(a: float, b: float, output: float) -> ParametersOfPowers:
     if first is None or second is None or whole is None:
         raise ValueError(f"scales are {a}, {b} and {output}: not all of them are powers of two")
     return ParametersOfPowers(a_shift=first - whole, b_shift=second - whole)
-
-
-def divided_of_16(
-    values: Int16Array,
-    count: int,
-    divide: Callable[[Int32Array, int], Int32Array] = divide_by_power_of_two_ties_away,
-) -> Int32Array:
-    """Numbers of 16 bits by 2^count, count 0..31; by 2^16 and more upstream's are -1 where negative, and 1 elsewhere.
-
-    >>> divided_of_16(np.array([-3, 0, 3], np.int16), 1), divided_of_16(np.array([-3, 0, 3], np.int16), 16)
-    (array([-2,  0,  2], dtype=int32), array([-1,  1,  1], dtype=int32))
-    """
-    if count > LARGEST:
-        return np.where(values < 0, np.int32(-1), np.int32(1))
-    return divide(values.astype(np.int32), count)
 
 
 def steps(inputs: Inputs, divide: Divide = divided_of_16, saturates: bool = True) -> Steps:

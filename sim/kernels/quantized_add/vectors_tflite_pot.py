@@ -4,15 +4,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from sim.golden.fixed_point import LARGEST_OF_16
 from sim.kernels.kernel import Inputs
-from sim.kernels.quantized_add.golden_tflite_pot import LARGEST, SHIFTS, ParametersOfPowers
+from sim.kernels.quantized_add.golden_tflite_pot import SHIFTS, ParametersOfPowers
 from sim.kernels.quantized_add.golden_tflite_s16 import HIGHEST, LOWEST, Int16Array
 from sim.kernels.quantized_add.vectors_tflite_s16 import NUMBERS, numbers
 
 
 def ties(shift: int) -> Int16Array:
     """Numbers that a shift to the right by so many bits makes half of one, and next to them."""
-    half = (1 << min(shift, LARGEST)) >> 1
+    half = (1 << min(shift, LARGEST_OF_16)) >> 1
     found = [sign * odd * half + step for sign in (1, -1) for odd in (1, 3, 5) for step in (-1, 0, 1)]
     return np.array([number for number in found if LOWEST <= number <= HIGHEST], np.int16)
 

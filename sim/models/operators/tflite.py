@@ -43,6 +43,7 @@ from sim.models.operators.sums import (
     patches_of,
     same_pads,
 )
+from sim.models.rules.activated import activation_rules
 from sim.models.rules.activating import mode_of
 
 
@@ -187,6 +188,18 @@ def _activated(network: Network, layer: NetworkLayer, given: Inputs) -> Activate
     return Activated(numbers=x, function=function, scale=scale)
 
 
+def _between_scales(network: Network, layer: NetworkLayer, given: Inputs) -> Activated:
+    """HARD_SWISH and LEAKY_RELU of bytes, between any two scales: `kernels/activations.cc`."""
+    x, scale, to = operand(layer, 0, given), scale_of(network.tensors[layer.inputs[0]]), network.output_of(layer)
+    of_output = scale_of(to)
+    if x.dtype not in (np.int8, np.uint8) or max(scale.scales.size, of_output.scales.size) > 1:
+        raise NotComputed(f"{layer.operator} of {x.dtype}, or with a scale for each channel, is not computed")
+    alpha = float(layer.options.get("Alpha", 0))
+    made = Activated(numbers=x, function=layer.operator.lower(), scale=scale, to=of_output, alpha=alpha)
+    activation_rules(made)  # refuses scales that TFLite refuses
+    return made
+
+
 def _bounds(network: Network, layer: NetworkLayer) -> tuple[int | None, int | None]:
     output = network.output_of(layer)
     return activation_bounds(layer.options.get("FusedActivationFunction", "NONE"), scale_of(output), output.dtype)
@@ -204,6 +217,8 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     "DEQUANTIZE": to_reals,
     "LOGISTIC": _activated,
     "TANH": _activated,
+    "HARD_SWISH": _between_scales,
+    "LEAKY_RELU": _between_scales,
 }
 MOVES: Final = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
 """Layers that only give numbers another shape, of any type."""
