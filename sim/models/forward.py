@@ -14,9 +14,10 @@ from sim.golden.scaling import double_rounding, double_rounding_ties_up, scale_f
 from sim.kernels.pool.golden import ties_away
 from sim.kernels.quantized_add.golden_tflite_pot import derived_of_powers, steps
 from sim.models.computed import computed
-from sim.models.layers import Activated, Added, Computed, FromReals, Pooled, Requantized, ToReals
+from sim.models.layers import Activated, Added, Computed, FromReals, Normalized, Pooled, Requantized, ToReals
 from sim.models.network import AnyArray, ModelError, Network, NotComputed, TensorScale, require_size
 from sim.models.rules.activated import activation_rules
+from sim.models.rules.normalizing import normalizing_rules
 
 Scaled = npt.NDArray[np.int32]
 _FIXED: Final[Mapping[str, Callable[[Any, int, int], Scaled]]] = {
@@ -33,8 +34,8 @@ def forward(network: Network, given: Mapping[int, AnyArray], convention: str, fi
 
     What a layer takes is what the layers before it made.  A layer that cannot be computed makes nothing, and what needs
     its output neither.  Additions are TFLite's integer addition in every convention, by shifts where the file says so,
-    averages round ties away from zero, logistic and tanh are tables that are made in float32, and hard swish and leaky
-    ReLU are TFLite's reference.
+    averages round ties away from zero, logistic and tanh are tables that are made in float32, hard swish and leaky ReLU
+    are TFLite's reference, softmax is its table of float32.
     """
     tensors = network.constants | dict(given)
     behind = network.layers[first:]
@@ -93,6 +94,8 @@ def output_under(convention: str, made: Computed, dtype: str) -> AnyArray:
             return made.exact
         case Activated():
             return _activated(made, dtype)
+        case Normalized():
+            return _normalized(made, dtype)
         case np.ndarray():
             return made
         case _:
@@ -162,6 +165,14 @@ def _activated(made: Activated, dtype: str) -> AnyArray:
     limits = np.iinfo(dtype)
     placed = activation_rules(made)[0].run({"byte": made.numbers.astype(np.int64)})
     return np.clip(placed, limits.min, limits.max).astype(dtype)
+
+
+def _normalized(made: Normalized, dtype: str) -> AnyArray:
+    if made.numbers.dtype != dtype:
+        raise NotComputed(f"a softmax of {made.numbers.dtype} becomes {dtype}")
+    placed = normalizing_rules(made)[0].run({"place": np.arange(made.numbers.size)})
+    limits = np.iinfo(dtype)
+    return np.clip(placed, limits.min, limits.max).astype(dtype).reshape(made.numbers.shape)
 
 
 def _average(made: Pooled) -> npt.NDArray[np.int64]:

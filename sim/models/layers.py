@@ -117,11 +117,21 @@ class Activated:
     alpha: float = 1.0
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Normalized:
+    """Bytes whose softmax along the last axis becomes bytes, times `beta` before; with the scales of both."""
+
+    numbers: AnyArray
+    scale: TensorScale
+    to: TensorScale
+    beta: float
+
+
 _AT_ONCE: Final = 4
 """Arrays of 64 bits that a conversion takes, each of its size."""
 Inputs = Mapping[int, AnyArray]
 """Numbers by tensor, those that the file holds among them."""
-Computed = Requantized | Added | Pooled | FromReals | ToReals | Activated | AnyArray
+Computed = Requantized | Added | Pooled | FromReals | ToReals | Activated | Normalized | AnyArray
 """An array where numbers are only moved."""
 
 

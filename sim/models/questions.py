@@ -16,11 +16,12 @@ from sim.explanation.question import OutputStage, Question, QuestionError, Quest
 from sim.explanation.rule import Candidate, Operands
 from sim.golden.addition import AddParameters, Quantization
 from sim.kernels.pool.golden import Sums
-from sim.models.layers import Activated, Added, FromReals, Pooled, Requantized
+from sim.models.layers import Activated, Added, FromReals, Normalized, Pooled, Requantized
 from sim.models.network import AnyArray
 from sim.models.rules.activated import activation_rules
 from sim.models.rules.average import WAYS, Rounded
 from sim.models.rules.hard_swishing import behind_vectors
+from sim.models.rules.normalizing import normalizing_rules
 from sim.models.rules.quantizing import quantizing_rules
 from sim.models.rules.real_bias import RealBias, real_bias_rules
 
@@ -42,7 +43,7 @@ def is_one_of(names: Sequence[str], convention: str) -> bool:
     return any(" of ".join(parts[:end]) in names for end in range(len(parts), 0, -1))
 
 
-def question_of(made: Requantized | Added | Pooled | FromReals | Activated, output: AnyArray) -> Question:
+def question_of(made: Requantized | Added | Pooled | FromReals | Activated | Normalized, output: AnyArray) -> Question:
     """Raises QuestionError for an output or parameters that nothing can be said of."""
     output = asked.checked_output(output)
     if isinstance(made, FromReals):
@@ -53,6 +54,10 @@ def question_of(made: Requantized | Added | Pooled | FromReals | Activated, outp
         if made.numbers.dtype != output.dtype:
             raise QuestionError(f"{made.function} of {made.numbers.dtype} becomes {output.dtype}")
         return OfActivation(output, made)
+    if isinstance(made, Normalized):
+        if made.numbers.dtype != output.dtype:
+            raise QuestionError(f"a softmax of {made.numbers.dtype} becomes {output.dtype}")
+        return OfSoftmax(output, made)
     bounds = asked.checked_bounds(made.minimum, made.maximum)
     if isinstance(made, Pooled):
         return Average(output, made.sums, made.counts, bounds)
@@ -169,6 +174,31 @@ class OfActivation:
             element=element,
             inputs=lambda at: {"byte": int(given[at])},
             search=lambda: apart,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class OfSoftmax:
+    """Somebody's bytes, and those whose softmax they are."""
+
+    output: AnyArray
+    made: Normalized
+
+    @property
+    def parts(self) -> Sequence[QuestionPart]:
+        return (self._part,)
+
+    @cached_property
+    def _part(self) -> QuestionPart:
+        limits, refused = limits_of(self.output.dtype, None)
+        numbers = self.made.numbers
+        return QuestionPart(
+            operands={"place": np.arange(numbers.size)},
+            candidates=combined(normalizing_rules(self.made), limits[:1]),
+            refused=refused,
+            element=lambda at: {"place": at},
+            inputs=lambda at: {"byte": int(numbers.ravel()[at]), "row": at // numbers.shape[-1]},
+            search=lambda: lambda one, other: Apart((), "the rows of this tensor"),
         )
 
 

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.golden.fixed_point import divide_by_power_of_two_ties_away
+from sim.golden.layers import gemmlowp
 from sim.golden.scaling import double_rounding
-from sim.kernels.activation_table import fixed_point
 
 AnyArray = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]
@@ -51,8 +51,8 @@ class Function(NamedTuple):
 
 
 FUNCTIONS: Final[Mapping[str, Function]] = {
-    "logistic": Function(logistic, fixed_point.logistic, 8, True),
-    "tanh": Function(tanh, fixed_point.tanh, 7, False),
+    "logistic": Function(logistic, gemmlowp.logistic, 8, True),
+    "tanh": Function(tanh, gemmlowp.tanh, 7, False),
 }
 
 
@@ -150,9 +150,9 @@ def _in_float(difference: AnyArray, scale: np.float32, rule: Mode) -> Steps:
 def _in_fixed_point(difference: AnyArray, scale: np.float32, rule: Mode) -> Steps:
     """What is 15 or more is beyond: the function is 0 or 1 there, -1 or 1."""
     function = FUNCTIONS[rule.function]
-    fraction, left_shift = frexp(float(scale) * 2.0 ** (31 - fixed_point.INTEGER_BITS))
+    fraction, left_shift = frexp(float(scale) * 2.0 ** (31 - gemmlowp.INTEGER_BITS))
     multiplier = round(fraction * 2**31)
-    radius = int((2**fixed_point.INTEGER_BITS - 1) * 2 ** (31 - fixed_point.INTEGER_BITS) / 2**left_shift)
+    radius = int((2**gemmlowp.INTEGER_BITS - 1) * 2 ** (31 - gemmlowp.INTEGER_BITS) / 2**left_shift)
     inside = np.abs(difference) < radius
     x = double_rounding(np.where(inside, difference, 0), multiplier, left_shift)
     made = function.in_fixed_point(x)

@@ -23,6 +23,7 @@ from sim.models.layers import (
     Computed,
     FromReals,
     Inputs,
+    Normalized,
     Pooled,
     Requantized,
     added,
@@ -33,7 +34,7 @@ from sim.models.layers import (
     scale_of,
     to_reals,
 )
-from sim.models.network import Network, NetworkLayer, NotComputed
+from sim.models.network import Network, NetworkLayer, NotComputed, require_size
 from sim.models.operators.activation import activation_bounds
 from sim.models.operators.sums import (
     WindowSteps,
@@ -45,6 +46,9 @@ from sim.models.operators.sums import (
 )
 from sim.models.rules.activated import activation_rules
 from sim.models.rules.activating import mode_of
+
+_AT_ONCE: Final = 4
+"""Arrays of 64 bits that a softmax takes, each of its size."""
 
 
 def _requantized(
@@ -200,6 +204,22 @@ def _between_scales(network: Network, layer: NetworkLayer, given: Inputs) -> Act
     return made
 
 
+def _normalized(network: Network, layer: NetworkLayer, given: Inputs) -> Normalized:
+    """SOFTMAX of bytes, whose output has the scale that TFLite prescribes, within a thousandth: SoftmaxPrepare."""
+    x, scale, to = operand(layer, 0, given), scale_of(network.tensors[layer.inputs[0]]), network.output_of(layer)
+    of_output = scale_of(to)
+    if x.dtype not in (np.int8, np.uint8) or max(scale.scales.size, of_output.scales.size) > 1 or not x.ndim:
+        raise NotComputed(f"SOFTMAX of {x.dtype}, with a scale for each channel or without an axis, is not computed")
+    lowest, prescribed = int(np.iinfo(x.dtype).min), np.float32(1 / 256)
+    if abs(of_output.scales[0] - prescribed) > prescribed * np.float32(0.001) or of_output.zero_point != lowest:
+        raise NotComputed(f"its output has not the scale {prescribed:g} and zero point {lowest}")
+    beta = np.float32(layer.options.get("Beta", 0))
+    if not (np.isfinite(beta * scale.scales[0]) and beta > 0 and x.size):
+        raise NotComputed(f"its beta is {beta}, times the scale no positive number, or it has no numbers")
+    require_size((_AT_ONCE, *x.shape))
+    return Normalized(numbers=x, scale=scale, to=of_output, beta=float(beta))
+
+
 def _bounds(network: Network, layer: NetworkLayer) -> tuple[int | None, int | None]:
     output = network.output_of(layer)
     return activation_bounds(layer.options.get("FusedActivationFunction", "NONE"), scale_of(output), output.dtype)
@@ -219,6 +239,7 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     "TANH": _activated,
     "HARD_SWISH": _between_scales,
     "LEAKY_RELU": _between_scales,
+    "SOFTMAX": _normalized,
 }
 MOVES: Final = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
 """Layers that only give numbers another shape, of any type."""

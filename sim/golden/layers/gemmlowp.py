@@ -1,5 +1,7 @@
 """Logistic and tanh in fixed point as gemmlowp computes them: int32 in units of 2^-27 (below 16) to units of 2^-31.
 
+And what they are made of, exp(-x) and 1 / (1 + x).
+
 exp(-x) by a polynomial of degree 4 for what is less than a quarter, times a constant for each bit above; then three
 steps of Newton and Raphson for 1 / ((1 + exp) / 2).  Products are SQRDMULH.  Numbers with n bits before the point are
 in units of 2^-(31 - n).  Source: docs/spec/neighbours.md section 23.
@@ -34,7 +36,7 @@ def logistic(values: Int32Array) -> Int32Array:
     >>> np.round(logistic(np.array([0, 1 << 27], np.int32)) / 2**31, 6)
     array([0.5     , 0.731059])
     """
-    positive = _one_over_one_plus(_exp_of_minus(np.abs(values), INTEGER_BITS))
+    positive = one_over_one_plus(exp_of_minus(np.abs(values), INTEGER_BITS))
     by_sign = np.where(values > 0, positive, _sum(INT32_MAX, -positive.astype(np.int64)))
     return np.where(values == 0, np.int32(1 << 30), by_sign).astype(np.int32)
 
@@ -46,13 +48,17 @@ def tanh(values: Int32Array) -> Int32Array:
     array([ 0.      , -0.761594])
     """
     of_size = shift_left_saturate(
-        _sum(_inverse_of_half(_exp_of_minus(np.abs(values), INTEGER_BITS + 1)), -_ONE_OF_TWO_BITS), 2
+        _sum(_inverse_of_half(exp_of_minus(np.abs(values), INTEGER_BITS + 1)), -_ONE_OF_TWO_BITS), 2
     )
     return np.where(values == 0, 0, np.sign(values) * of_size.astype(np.int64)).astype(np.int32)
 
 
-def _exp_of_minus(sizes: Int32Array, integer_bits: int) -> Int32Array:
-    """exp(-x), no bits before the point, of x >= 0 with so many."""
+def exp_of_minus(sizes: Int32Array, integer_bits: int) -> Int32Array:
+    """exp(-x), no bits before the point, of x >= 0 with so many.
+
+    >>> np.round(exp_of_minus(np.array([0, 1 << 26], np.int32), 5) / 2**31, 5)
+    array([1.     , 0.36788])
+    """
     fraction = 31 - integer_bits
     quarter = 1 << (fraction - 2)
     low = _sum(-sizes.astype(np.int64) % quarter, -quarter)
@@ -75,8 +81,12 @@ def _exp_between_quarter_and_0(values: Int32Array) -> Int32Array:
     return _sum(_product(_sum(x, behind), _EXP_OF_EIGHTH), _EXP_OF_EIGHTH)
 
 
-def _one_over_one_plus(values: Int32Array) -> Int32Array:
-    """1 / (1 + x) of 0 <= x <= 1, no bits before the point."""
+def one_over_one_plus(values: Int32Array) -> Int32Array:
+    """1 / (1 + x) of 0 <= x <= 1, no bits before the point.
+
+    >>> np.round(one_over_one_plus(np.array([0, 1 << 30], np.int32)) / 2**31, 6)
+    array([1.      , 0.666667])
+    """
     return shift_left_saturate(_inverse_of_half(values), 1)
 
 

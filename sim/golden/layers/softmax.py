@@ -1,0 +1,125 @@
+"""Softmax of bytes along the last axis, as TFLite computes it: by a table of float32, of 16 bits, and in fixed point.
+
+    out = exp(b*s * (q - max)) / sum of these / output scale, rounded, + zero        before the bounds
+
+The three part next to ties only.  `rows` are arrays of bytes (int8 or uint8) of any number of axes, one at least;
+results are int64 of their shape.  Source: docs/spec/neighbours.md section 29.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.golden.derivation import derive_tflite
+from sim.golden.fixed_point import (
+    Int64Array,
+    divide_by_power_of_two_ties_away,
+    doubling_high_multiply,
+)
+from sim.golden.layers.gemmlowp import exp_of_minus, one_over_one_plus
+from sim.golden.scaling import double_rounding
+
+Steps = dict[str, npt.NDArray[Any]]
+DIFFERENCE_BITS: Final = 5
+"""Before the point of a difference in fixed point: what is 31 or more below the largest counts as nothing."""
+SUM_BITS: Final = 12
+_BYTES: Final = 256
+_LARGEST_OF_16: Final = (1 << 16) - 1
+
+
+class SoftmaxScales(NamedTuple):
+    """The scales of input and output, and by what the input is multiplied besides."""
+
+    input: np.float32
+    output: np.float32
+    beta: np.float32
+
+
+def by_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) -> Steps:
+    """Every intermediate value: difference, exp (float32), sum, scaled, output.
+
+    Sums are added in float32, one after the other.  Of uint8 a half is added in float32 and the rest cut off.
+
+    >>> by_table(np.array([[3, 4, 4]], np.int8), SoftmaxScales(*map(np.float32, (0.1, 1 / 256, 1))), -128)["output"]
+    array([[-48, -40, -40]])
+    """
+    difference = _differences(rows)
+    table = _exp(-scales.input * scales.beta)
+    powers = table[difference]
+    total = np.add.accumulate(powers, axis=-1, dtype=np.float32)[..., -1:]
+    scaled = powers * (np.float32(1) / (total * scales.output))
+    halves = scaled + np.float32(0.5) if rows.dtype == np.uint8 else scaled.astype(np.float64) + 0.5
+    output = np.floor(halves).astype(np.int64) + output_zero
+    return {"difference": difference, "exp": powers, "sum": total, "scaled": scaled, "output": output}
+
+
+def by_table_of_16_bits(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) -> Steps:
+    """The same with a table of uint16, exact sums and a multiplier of 31 bits: difference, exp, sum, output.
+
+    >>> by = SoftmaxScales(*map(np.float32, (0.1, 1 / 256, 1)))
+    >>> by_table_of_16_bits(np.array([[3, 4, 4]], np.int8), by, -128)["output"]
+    array([[-48, -40, -40]])
+    """
+    difference = _differences(rows)
+    table = (_exp(scales.input * -scales.beta) * np.float32(_LARGEST_OF_16)).astype(np.float64) + 0.5
+    powers = np.minimum(table.astype(np.int64), _LARGEST_OF_16)[difference]
+    total = powers.sum(axis=-1, keepdims=True)
+    sums, places = np.unique(total, return_inverse=True)
+    derived = np.array([derive_tflite(np.float32(1) / (np.float32(one) * scales.output)) for one in sums])
+    multipliers, shifts = (numbers[places].reshape(total.shape) for numbers in derived.T)
+    output = double_rounding(powers, multipliers, shifts).astype(np.int64) + output_zero
+    return {"difference": difference, "exp": powers, "sum": total, "output": output}
+
+
+def in_fixed_point(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) -> Steps:
+    """By gemmlowp's exp and reciprocal: difference, exp (units of 2^-31), sum (of 2^-19), share (of 2^-31), output.
+
+    The output's scale is 1/256, whatever is given.  `ValueError`: beta times the input's scale is 2^-26 or less, or a
+    sum 512 or more, where upstream's checks end the program.
+
+    >>> in_fixed_point(np.array([[3, 4, 4]], np.int8), SoftmaxScales(*map(np.float32, (0.1, 0, 1))), -128)["output"]
+    array([[-48, -40, -40]])
+    """
+    fraction = 31 - DIFFERENCE_BITS
+    factor = min(float(scales.beta) * float(scales.input) * 2.0**fraction, 2.0**31 - 1)
+    if not factor > 1:
+        raise ValueError(f"the scale is {scales.input} and beta {scales.beta}: their product has to be above 2^-26")
+    multiplier, left_shift = derive_tflite(factor)
+    radius = (((1 << DIFFERENCE_BITS) - 1) << fraction) >> left_shift
+    difference = _differences(rows)
+    inside = difference <= radius
+    scaled = doubling_high_multiply(np.where(inside, -difference, 0) << left_shift, multiplier)
+    powers = exp_of_minus(-scaled, DIFFERENCE_BITS)
+    terms = np.where(inside, divide_by_power_of_two_ties_away(powers, SUM_BITS), 0)
+    total = terms.astype(np.int64).sum(axis=-1, keepdims=True)
+    whole_bits = np.frexp(total.astype(np.float64))[1] - (31 - SUM_BITS) - 1
+    right = whole_bits + 31 - 8
+    if right.size and right.max() > 31:
+        raise ValueError(f"a sum of exponentials is {total.max() / 2 ** (31 - SUM_BITS):.6g}: it has to be below 512")
+    reciprocal = one_over_one_plus(((total << (SUM_BITS - whole_bits)) - (1 << 31)).astype(np.int32))
+    share = doubling_high_multiply(np.broadcast_to(reciprocal, powers.shape), powers)
+    output = np.where(inside, divide_by_power_of_two_ties_away(share, right), 0).astype(np.int64) + output_zero
+    return {"difference": difference, "exp": powers, "sum": total, "share": share, "output": output}
+
+
+def _differences(rows: npt.NDArray[Any]) -> Int64Array:
+    """How far below the largest of its row each is."""
+    wide = rows.astype(np.int64)
+    return np.asarray(wide.max(axis=-1, keepdims=True) - wide)
+
+
+def _exp(factor: np.float32) -> npt.NDArray[np.float32]:
+    """Of a factor times each number from 0 to 255, rounded to float32."""
+    with np.errstate(over="ignore", under="ignore"):
+        products = factor * np.arange(_BYTES, dtype=np.float32)
+        return np.exp(products.astype(np.float64)).astype(np.float32)
+
+
+WAYS: Final[dict[str, Callable[[npt.NDArray[Any], SoftmaxScales, int], Steps]]] = {
+    "softmax_by_table": by_table,
+    "softmax_in_fixed_point": in_fixed_point,
+    "softmax_by_table_of_16_bits": by_table_of_16_bits,
+}
+"""By the names that layers are told by."""

@@ -1,0 +1,166 @@
+"""SOFTMAX layers: the arithmetics by definitions of their own, which one made an output, and what is refused."""
+
+from __future__ import annotations
+
+import doctest
+from fractions import Fraction
+from math import exp, floor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim.golden.derivation import derive_tflite
+from sim.golden.layers import gemmlowp, softmax
+from sim.models.compare import LayerReport, compared
+from sim.models.computed import computed
+from sim.models.forward import forward
+from sim.models.network import Network, NotComputed
+from sim.models.tflite_file import read_tflite
+from support.tflite_models import ModelWriter
+
+SCALE = 0.0619
+TELLING = [41, 106, -108]
+"""Next to a tie: 124 by the table, 123 in fixed point, of the second."""
+OF_16_BITS = (0.0185, [71, -105, -128])
+"""The table of 16 bits gives 119 where the others give 118."""
+ROWS = np.array(
+    [TELLING, [0, 0, 0], [127, -128, -128], [-128, -128, -128], [5, 4, 3], [-1, 2, 90], [100, 99, -100]], np.int8
+)
+X, Y = 0, 1
+
+
+def network_of(
+    folder: Path, rows: np.ndarray = ROWS, scale: float = SCALE, beta: float = 1, to: float = 1 / 256, zero: int = 0
+) -> Network:
+    """One SOFTMAX; `zero` moves the output's."""
+    made, dtype = ModelWriter(), str(rows.dtype)
+    x = made.tensor("x", dtype, rows.shape, scale, 3)
+    y = made.tensor("y", dtype, rows.shape, to, int(np.iinfo(dtype).min) + zero)
+    made.layer("SOFTMAX", (x,), (y,), "SoftmaxOptions", Beta=beta)
+    made.inputs, made.outputs = [x], [y]
+    path = folder / "net.tflite"
+    path.write_bytes(made.content())
+    return read_tflite(path)
+
+
+def report_of(network: Network, rows: np.ndarray, output: np.ndarray) -> LayerReport:
+    (report,) = compared(network, {X: rows, Y: output.astype(rows.dtype)})
+    return report
+
+
+def by_table(row: np.ndarray, scale: float) -> list[int]:
+    """As the scalar code goes, each operation in float32."""
+    single, lowest = np.float32, int(np.iinfo(row.dtype).min)
+    powers = [single(exp(-single(scale) * single(int(row.max()) - int(q)))) for q in row]
+    total = single(0)
+    for power in powers:
+        total += power
+    inverse = single(1) / (total * single(1 / 256))
+    rounded = [floor(Fraction(float(power * inverse)) + Fraction(1, 2)) for power in powers]
+    return [min(255, one) + lowest for one in rounded]
+
+
+def in_fixed_point(row: np.ndarray, scale: float) -> list[int]:
+    """In integers and fractions around gemmlowp's two functions; the reciprocal of a sum between 2^k and 2^(k+1)."""
+    lowest, by = int(np.iinfo(row.dtype).min), derive_tflite(float(np.float32(scale)) * 2**26)
+    differences = [int(q) - int(row.max()) for q in row]
+    scaled = [high(difference * 2**by.left_shift, by.multiplier) for difference in differences]
+    powers = [int(gemmlowp.exp_of_minus(np.array([-one], np.int32), 5)[0]) for one in scaled]
+    total = sum(half_up(Fraction(power, 2**12)) for power in powers)
+    bits = total.bit_length() - 20
+    fraction = Fraction(total, 2**19) / 2**bits - 1
+    reciprocal = int(gemmlowp.one_over_one_plus(np.array([fraction * 2**31], np.int32))[0])
+    shares = [half_up(Fraction(high(reciprocal, power), 2 ** (23 + bits))) for power in powers]
+    return [min(255, share) + lowest for share in shares]
+
+
+def high(a: int, b: int) -> int:
+    return floor(Fraction(a * b, 2**31) + Fraction(1, 2))
+
+
+def half_up(number: Fraction) -> int:
+    return floor(number + Fraction(1, 2))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize(
+    ("defined", "name"), [(by_table, "softmax_by_table"), (in_fixed_point, "softmax_in_fixed_point")]
+)
+def test_each_way_is_made_and_named(defined: object, name: str, dtype: str, tmp_path: Path) -> None:
+    rows = (ROWS.view(np.uint8) ^ 128) if dtype == "uint8" else ROWS
+    output = np.array([defined(row, SCALE) for row in rows])  # type: ignore[operator]  # either of the two above
+    np.testing.assert_array_equal(
+        softmax.WAYS[name](rows, softmax.SoftmaxScales(*map(np.float32, (SCALE, 1 / 256, 1))), 0)["output"].clip(
+            0, 255
+        ),
+        output - int(np.iinfo(dtype).min),
+    )
+    report = report_of(network_of(tmp_path, rows), rows, output)
+    assert (report.outcome, report.kind) == ("equal", "softmax")
+    assert set(report.conventions) & {"softmax_by_table", "softmax_in_fixed_point"} == {name}
+
+
+def test_a_network_is_run_by_the_table(tmp_path: Path) -> None:
+    made = forward(network_of(tmp_path), {X: ROWS}, "double_rounding")[Y]
+    assert made.tolist() == [by_table(row, SCALE) for row in ROWS]
+
+
+def test_every_way_is_the_function_within_one() -> None:
+    rng = np.random.default_rng(2)
+    for beta in (1.0, 0.5):
+        rows = rng.integers(-128, 128, (50, 20)).astype(np.int8)
+        powers = np.exp(0.03 * beta * (rows - rows.max(-1, keepdims=True).astype(float)))
+        exact = powers / powers.sum(-1, keepdims=True) * 256 - 128
+        by = softmax.SoftmaxScales(*map(np.float32, (0.03, 1 / 256, beta)))
+        for way in softmax.WAYS.values():
+            assert np.abs(way(rows, by, -128)["output"] - exact).max() < 0.51
+
+
+def test_the_table_of_16_bits_is_named(tmp_path: Path) -> None:
+    """65535 * exp(-0.0185 * 176) is 2525.01: 2525 of 68060 is 9.4975 of 256, and 65535 is 246.502."""
+    scale, row = OF_16_BITS
+    rows = np.array([row[:2]], np.int8)
+    report = report_of(network_of(tmp_path, rows, scale), rows, np.array([[119, -118]]))
+    assert report.conventions == ("softmax_by_table_of_16_bits",)
+    report = report_of(network_of(tmp_path, rows, scale), rows, np.array([[118, -118]]))
+    assert report.conventions == ("softmax_by_table", "softmax_in_fixed_point")
+
+
+def test_a_byte_that_none_makes_is_traced(tmp_path: Path) -> None:
+    output = np.array([by_table(row, SCALE) for row in ROWS])
+    output[4, 1] += 1
+    report = report_of(network_of(tmp_path), ROWS, output)
+    assert (report.outcome, report.first, report.usual) == ("differs", (4, 1), "softmax_by_table")
+    assert report.trace is not None
+    assert report.trace.inputs == {"byte": 4, "row": 4}
+    assert report.trace.steps[0].name == "exp of -0.0619 of 2.82353"
+    assert abs(report.trace.steps[0].exact - report.trace.steps[0].value) < Fraction(1, 2)
+
+
+def test_what_is_refused_is_one_sentence(tmp_path: Path) -> None:
+    for network, message in (
+        (network_of(tmp_path, to=1 / 128), r"its output has not the scale 0\.00390625 and zero point -128"),
+        (network_of(tmp_path, zero=1), r"its output has not the scale 0\.00390625 and zero point -128"),
+        (network_of(tmp_path, beta=0), r"its beta is 0\.0, times the scale no positive number"),
+        (network_of(tmp_path, beta=float("inf")), "its beta is inf, times the scale no positive number"),
+    ):
+        with pytest.raises(NotComputed, match=message):
+            computed(network, network.layers[0], {X: ROWS})
+    network = network_of(tmp_path)
+    with pytest.raises(NotComputed, match="SOFTMAX of int16"):
+        computed(network, network.layers[0], {X: ROWS.astype(np.int16)})
+
+
+def test_where_the_references_checks_end_the_program_it_is_no_candidate(tmp_path: Path) -> None:
+    """900 numbers that are alike sum up to more than 512; a scale of 2^-30 is below the smallest."""
+    rows = np.zeros((1, 900), np.int8)
+    report = report_of(network_of(tmp_path, rows), rows, np.full((1, 900), -128))
+    assert report.conventions == ("softmax_by_table", "softmax_by_table_of_16_bits")
+    report = report_of(network_of(tmp_path, scale=2.0**-30), ROWS, np.full(ROWS.shape, -43))
+    assert report.conventions == ("softmax_by_table", "softmax_by_table_of_16_bits")
+
+
+def test_every_docstring_example_runs() -> None:
+    results = [doctest.testmod(module) for module in (softmax, gemmlowp)]
+    assert [(one.failed, one.attempted) for one in results] == [(0, 4), (0, 4)]
