@@ -101,6 +101,14 @@ def test_each_way_is_made_and_named(defined: object, name: str, dtype: str, tmp_
     assert set(report.conventions) & {"softmax_by_table", "softmax_in_fixed_point"} == {name}
 
 
+def test_sums_are_added_in_float32_one_after_the_other() -> None:
+    """By exact sums the last but three would be 85."""
+    row = np.array([-125, 46, 104, 52, 9, 76, -118, -36, 120, 19, -7, 13], np.int8)
+    by = softmax.SoftmaxScales(*map(np.float32, (0.0211, 1 / 256, 1)))
+    output = softmax.by_table(row, by, -128)["output"].tolist()
+    assert (output, output[8]) == (by_table(row, 0.0211), 86 - 128)
+
+
 def test_a_network_is_run_by_the_table(tmp_path: Path) -> None:
     made = forward(network_of(tmp_path), {X: ROWS}, "double_rounding")[Y]
     assert made.tolist() == [by_table(row, SCALE) for row in ROWS]

@@ -24,7 +24,7 @@ from sim.explanation.survey import survey
 from sim.explanation.trace import trace
 from sim.models.causes import Cause, causes_of
 from sim.models.computed import computed
-from sim.models.layers import Activated, Added, Computed, FromReals, Normalized, Pooled, Requantized, ToReals
+from sim.models.layers import Activated, Added, Averaged, Computed, FromReals, Normalized, Pooled, Requantized, ToReals
 from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NotComputed
 from sim.models.questions import is_one_of, question_of
 from sim.models.rules.average import EXACT
@@ -38,6 +38,7 @@ _KINDS: Final = {
     FromReals: "quantization",
     Activated: "activation",
     Normalized: "softmax",
+    Averaged: "mean",
 }
 _OWN_KERNELS: Final = {
     **dict.fromkeys(("MUL", "Mul", "QLinearMul"), "product"),

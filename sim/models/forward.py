@@ -14,9 +14,10 @@ from sim.golden.scaling import double_rounding, double_rounding_ties_up, scale_f
 from sim.kernels.pool.golden import ties_away
 from sim.kernels.quantized_add.golden_tflite_pot import derived_of_powers, steps
 from sim.models.computed import computed
-from sim.models.layers import Activated, Added, Computed, FromReals, Normalized, Pooled, Requantized, ToReals
+from sim.models.layers import Activated, Added, Averaged, Computed, FromReals, Normalized, Pooled, Requantized, ToReals
 from sim.models.network import AnyArray, ModelError, Network, NotComputed, TensorScale, require_size
 from sim.models.rules.activated import activation_rules
+from sim.models.rules.averaging import averaging_rules
 from sim.models.rules.normalizing import normalizing_rules
 
 Scaled = npt.NDArray[np.int32]
@@ -34,8 +35,8 @@ def forward(network: Network, given: Mapping[int, AnyArray], convention: str, fi
 
     What a layer takes is what the layers before it made.  A layer that cannot be computed makes nothing, and what needs
     its output neither.  Additions are TFLite's integer addition in every convention, by shifts where the file says so,
-    averages round ties away from zero, logistic and tanh are tables that are made in float32, hard swish and leaky ReLU
-    are TFLite's reference, softmax is its table of float32.
+    averages round ties away from zero, logistic and tanh are tables that are made in float32, hard swish, leaky ReLU
+    and mean are TFLite's reference, softmax is its table of float32.
     """
     tensors = network.constants | dict(given)
     behind = network.layers[first:]
@@ -96,13 +97,16 @@ def output_under(convention: str, made: Computed, dtype: str) -> AnyArray:
             return _activated(made, dtype)
         case Normalized():
             return _normalized(made, dtype)
+        case Averaged():
+            placed = _mean(made, dtype)
         case np.ndarray():
             return made
         case _:
             assert_never(made)
     limits = np.iinfo(dtype)
-    lower = limits.min if made.minimum is None else made.minimum
-    upper = limits.max if made.maximum is None else made.maximum
+    minimum, maximum = (None, None) if isinstance(made, Averaged) else (made.minimum, made.maximum)
+    lower = limits.min if minimum is None else minimum
+    upper = limits.max if maximum is None else maximum
     return np.clip(placed, lower, upper).astype(dtype)
 
 
@@ -173,6 +177,16 @@ def _normalized(made: Normalized, dtype: str) -> AnyArray:
     placed = normalizing_rules(made)[0].run({"place": np.arange(made.numbers.size)})
     limits = np.iinfo(dtype)
     return np.clip(placed, limits.min, limits.max).astype(dtype).reshape(made.numbers.shape)
+
+
+def _mean(made: Averaged, dtype: str) -> npt.NDArray[np.int64]:
+    if dtype not in ("int8", "uint8"):
+        raise NotComputed(f"a mean that becomes {dtype} is not computed")
+    try:
+        placed = averaging_rules(made)[0].run({"sum": made.sums.ravel()})
+    except ValueError as error:
+        raise NotComputed(f"{error}") from None
+    return placed.astype(np.int64).reshape(made.sums.shape)
 
 
 def _average(made: Pooled) -> npt.NDArray[np.int64]:

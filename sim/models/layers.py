@@ -127,11 +127,30 @@ class Normalized:
     beta: float
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Averaged:
+    """Sums of bytes along axes (int64, zero points in them), of `count` each, that become bytes of another scale.
+
+    `is_of_images` says that rows and columns of images [N, H, W, C] are averaged, and these axes kept.
+    """
+
+    sums: npt.NDArray[np.int64]
+    count: int
+    scale: TensorScale
+    to: TensorScale
+    is_of_images: bool
+
+    @property
+    def numbers(self) -> AnyArray:
+        """What is rounded, in the shape of the output."""
+        return self.sums
+
+
 _AT_ONCE: Final = 4
 """Arrays of 64 bits that a conversion takes, each of its size."""
 Inputs = Mapping[int, AnyArray]
 """Numbers by tensor, those that the file holds among them."""
-Computed = Requantized | Added | Pooled | FromReals | ToReals | Activated | Normalized | AnyArray
+Computed = Requantized | Added | Pooled | FromReals | ToReals | Activated | Normalized | Averaged | AnyArray
 """An array where numbers are only moved."""
 
 

@@ -16,10 +16,11 @@ from sim.explanation.question import OutputStage, Question, QuestionError, Quest
 from sim.explanation.rule import Candidate, Operands
 from sim.golden.addition import AddParameters, Quantization
 from sim.kernels.pool.golden import Sums
-from sim.models.layers import Activated, Added, FromReals, Normalized, Pooled, Requantized
+from sim.models.layers import Activated, Added, Averaged, FromReals, Normalized, Pooled, Requantized
 from sim.models.network import AnyArray
 from sim.models.rules.activated import activation_rules
 from sim.models.rules.average import WAYS, Rounded
+from sim.models.rules.averaging import BLOCK, averaging_rules
 from sim.models.rules.hard_swishing import behind_vectors
 from sim.models.rules.normalizing import normalizing_rules
 from sim.models.rules.quantizing import quantizing_rules
@@ -43,7 +44,9 @@ def is_one_of(names: Sequence[str], convention: str) -> bool:
     return any(" of ".join(parts[:end]) in names for end in range(len(parts), 0, -1))
 
 
-def question_of(made: Requantized | Added | Pooled | FromReals | Activated | Normalized, output: AnyArray) -> Question:
+def question_of(
+    made: Requantized | Added | Pooled | FromReals | Activated | Normalized | Averaged, output: AnyArray
+) -> Question:
     """Raises QuestionError for an output or parameters that nothing can be said of."""
     output = asked.checked_output(output)
     if isinstance(made, FromReals):
@@ -58,6 +61,10 @@ def question_of(made: Requantized | Added | Pooled | FromReals | Activated | Nor
         if made.numbers.dtype != output.dtype:
             raise QuestionError(f"a softmax of {made.numbers.dtype} becomes {output.dtype}")
         return OfSoftmax(output, made)
+    if isinstance(made, Averaged):
+        if output.dtype.itemsize > 1:
+            raise QuestionError(f"a mean becomes {output.dtype}: int8 and uint8 are computed")
+        return OfMean(output, made)
     bounds = asked.checked_bounds(made.minimum, made.maximum)
     if isinstance(made, Pooled):
         return Average(output, made.sums, made.counts, bounds)
@@ -199,6 +206,44 @@ class OfSoftmax:
             element=lambda at: {"place": at},
             inputs=lambda at: {"byte": int(numbers.ravel()[at]), "row": at // numbers.shape[-1]},
             search=lambda: lambda one, other: Apart((), "the rows of this tensor"),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class OfMean:
+    """Somebody's bytes, and the sums whose mean they are."""
+
+    output: AnyArray
+    made: Averaged
+
+    @property
+    def parts(self) -> Sequence[QuestionPart]:
+        return (self._part,)
+
+    @cached_property
+    def _part(self) -> QuestionPart:
+        limits, refused = limits_of(self.output.dtype, None)
+        sums = self.made.sums
+        channels = sums.shape[-1] if sums.ndim else 1
+        behind = np.broadcast_to(np.arange(channels) >= channels - channels % BLOCK, sums.shape).astype(np.int64)
+        operands = {"sum": sums.ravel(), "behind": behind.ravel()}
+
+        def element(at: int) -> Mapping[str, int]:
+            return {name: int(array[at]) for name, array in operands.items()}
+
+        def apart(one: Candidate, other: Candidate) -> Apart:
+            zero = self.made.scale.zero_point * self.made.count
+            tried = {"sum": np.arange(zero - _TRIED // 2, zero + _TRIED // 2), "behind": np.zeros(_TRIED, np.int64)}
+            found = differing_inputs(one.run(tried), other.run(tried), {"sum": tried["sum"]})
+            return Apart(found, f"{_TRIED:,} sums around that of zeros")
+
+        return QuestionPart(
+            operands=operands,
+            candidates=combined(averaging_rules(self.made), limits[:1]),
+            refused=refused,
+            element=element,
+            inputs=lambda at: {"sum": int(sums.ravel()[at]), "count": self.made.count},
+            search=lambda: apart,
         )
 
 

@@ -30,6 +30,7 @@ _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "FullyConnectedOptions": ("FusedActivationFunction", "KeepNumDims", "WeightsFormat"),
     "MulOptions": ("FusedActivationFunction",),
     "LeakyReluOptions": ("Alpha",),
+    "ReducerOptions": ("KeepDims",),
     "SoftmaxOptions": ("Beta",),
     "AddOptions": ("FusedActivationFunction", "PotScaleInt16"),
     "ConcatenationOptions": ("Axis", "FusedActivationFunction"),

@@ -14,7 +14,7 @@ import tflite
 
 TYPES = {name.lower(): value for name, value in vars(tflite.TensorType).items() if isinstance(value, int)}
 VERSIONS = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4}
-VERSIONS |= dict.fromkeys(("ADD", "MAX_POOL_2D", "LOGISTIC", "TANH", "LEAKY_RELU", "SOFTMAX"), 2)
+VERSIONS |= dict.fromkeys(("ADD", "MAX_POOL_2D", "LOGISTIC", "TANH", "LEAKY_RELU", "SOFTMAX", "MEAN"), 2)
 VERSIONS |= dict.fromkeys(("PAD", "CONCATENATION", "TRANSPOSE"), 2)
 """Of an operator, from which on it takes int8."""
 
