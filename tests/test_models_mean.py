@@ -13,6 +13,7 @@ import pytest
 
 from sim.golden.derivation import Derived, derive_tflite
 from sim.golden.layers import mean
+from sim.golden.scaling import double_rounding
 from sim.models.compare import LayerReport, compared
 from sim.models.computed import computed
 from sim.models.forward import forward
@@ -133,7 +134,7 @@ def test_a_network_is_run_by_the_reference(tmp_path: Path) -> None:
 
 def test_blocks_of_channels_round_ties_up_and_what_lies_behind_them_away(tmp_path: Path) -> None:
     """A quarter of each sum, by the multiply a half of it, and then half of that."""
-    x = drawn((1, 1, 2, 20)) - np.int8(3)
+    x = drawn((1, 1, 2, 28)) - np.int8(3)
     scales, zeros = (0.5, 1.0), (0, 0)
     network = network_of(tmp_path, scales=scales, zeros=zeros, shape=x.shape)
     sums = x.sum(axis=IMAGES, dtype=np.int64).ravel()
@@ -145,6 +146,22 @@ def test_blocks_of_channels_round_ties_up_and_what_lies_behind_them_away(tmp_pat
     away = [rounded_twice(int(one), Derived(1 << 30, -1)) for one in sums]
     assert away[:16] != expected[:16]
     assert IN_BLOCKS not in report_of(network, x, np.array(away)).conventions
+
+
+@pytest.mark.parametrize(("total", "count", "scales"), [(-705, 40, (0.875, 0.125)), (-255, 3, (0.193, 0.17))])
+def test_the_multiplier_is_made_in_float64_and_divided_down(
+    total: int, count: int, scales: tuple[float, float]
+) -> None:
+    """A quotient to nearest, and scales divided in float32, would each make another number of one of these."""
+    by = mean.MeanScales(np.float32(scales[0]), 0, np.float32(scales[1]), 0)
+    made = mean.mean_in_fixed_point(np.array([total]), count, by, double_rounding)
+    assert made.tolist() == [in_fixed_point(total, count, scales, (0, 0))]
+
+
+def test_the_offset_of_raw_sums_rounds_ties_away() -> None:
+    """Zeros of zero point 5 are 2.5 before the offset: 3, less 3."""
+    by = mean.MeanScales(np.float32(0.5), 5, np.float32(1), 0)
+    assert mean.mean_of_raw_sums(np.array([10]), 2, by, double_rounding).tolist() == [0]
 
 
 def test_both_zero_points_are_one_offset() -> None:

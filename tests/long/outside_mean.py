@@ -11,9 +11,12 @@ import pytest
 from test_models_mean import X, Y, network_of
 
 from sim.models.compare import compared
+from sim.models.forward import drawn_inputs
 from sim.models.rules.averaging import IN_BLOCKS
 from sim.models.runtimes.litert import litert_tensors
 from sim.models.runtimes.tflite_micro import tflite_micro_tensors
+from sim.models.tflite_file import read_tflite
+from support.tflite_models import activating_net
 
 RUNS = [
     (runtime, dtype)
@@ -55,3 +58,15 @@ def test_every_mean_is_named(runtime: str, dtype: str, axes: tuple[int, ...], ke
         assert name in report.conventions, (shape, scales, zeros, report.conventions)
         alone += {BY_RECIPROCAL, IN_FIXED_POINT} & set(report.conventions) <= {name}
     assert alone > 0 or len(axes) == 4
+
+
+@pytest.mark.parametrize("runtime", ["litert-no-delegate", "litert-reference", "tflite-micro"])
+def test_every_layer_of_a_net_of_functions_is_named(runtime: str, tmp_path: Path) -> None:
+    """With XNNPACK a byte of LOGISTIC or TANH next to a tie may be another one."""
+    path = tmp_path / "net.tflite"
+    run = tflite_micro_tensors if runtime == "tflite-micro" else partial(litert_tensors, runtime=runtime)
+    for seed in range(8):
+        path.write_bytes(activating_net(seed).content())
+        network = read_tflite(path)
+        reports = compared(network, run(path, network, drawn_inputs(network, seed)))
+        assert {report.outcome for report in reports} == {"equal"}, [report.reason for report in reports]

@@ -242,6 +242,31 @@ def moving_net(seed: int = 1) -> ModelWriter:
     return made
 
 
+def activating_net(seed: int = 1, dtype: str = "int8") -> ModelWriter:
+    """HARD_SWISH, LEAKY_RELU, TANH and LOGISTIC of an image, its MEAN, and the SOFTMAX of that."""
+    rng, made, lowest = np.random.default_rng(seed), ModelWriter(), int(np.iinfo(dtype).min)
+    shape, small = (2, 5, 4, 20), (2, 1, 1, 20)
+
+    def tensor(name: str, of: Sequence[int] = shape) -> int:
+        zero = lowest + 128 + int(rng.integers(-60, 60))
+        return made.tensor(name, dtype, of, np.float32(rng.uniform(0.01, 0.03)), zero)
+
+    x, swished, leaked = (tensor(name) for name in ("x", "swished", "leaked"))
+    made.layer("HARD_SWISH", (x,), (swished,))
+    made.layer("LEAKY_RELU", (swished,), (leaked,), "LeakyReluOptions", Alpha=0.2)
+    bounded = made.tensor("tanh", dtype, shape, 1 / 128, lowest + 128)
+    made.layer("TANH", (leaked,), (bounded,))
+    share = made.tensor("logistic", dtype, shape, 1 / 256, lowest)
+    made.layer("LOGISTIC", (leaked,), (share,))
+    mean = tensor("mean", small)
+    axes = made.tensor("axes", "int32", (2,), data=np.array([1, 2], np.int32))
+    made.layer("MEAN", (leaked, axes), (mean,), "ReducerOptions", KeepDims=True)
+    softmax = made.tensor("softmax", dtype, small, 1 / 256, lowest)
+    made.layer("SOFTMAX", (mean,), (softmax,), "SoftmaxOptions", Beta=1.0)
+    made.inputs, made.outputs = [x], [bounded, share, softmax]
+    return made
+
+
 def mlp_of_16_bits(seed: int = 1) -> bytes:
     """Three fully connected layers of int16 by int8, the second with RELU, and the sum of the first and the last."""
     rng, made, widths, rows = np.random.default_rng(seed), ModelWriter(), (24, 32, 32, 32), 16
