@@ -43,6 +43,7 @@ _KINDS: Final = {
 _OWN_KERNELS: Final = {
     **dict.fromkeys(("MUL", "Mul", "QLinearMul"), "product"),
     **dict.fromkeys(("GlobalAveragePool", "QLinearGlobalAveragePool"), "average"),
+    **dict.fromkeys(("AveragePool", "QLinearAveragePool"), "average of reals"),
     "QUANTIZE": "quantization",
     "HARD_SWISH": "hard swish",
     "LEAKY_RELU": "leaky ReLU",

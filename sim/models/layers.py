@@ -83,10 +83,14 @@ class Pooled:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FromReals:
-    """Real numbers (float32, in the shape of the output) that become integers of one scale."""
+    """Real numbers (float32, in the shape of the output) that become integers of one scale.
+
+    `of_windows` says that they are averages, of which a runtime makes bytes otherwise than of other numbers.
+    """
 
     numbers: npt.NDArray[np.float32]
     scale: TensorScale
+    of_windows: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -119,12 +123,16 @@ class Activated:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Normalized:
-    """Bytes whose softmax along the last axis becomes bytes, times `beta` before; with the scales of both."""
+    """Bytes whose softmax along an axis becomes bytes, times `beta` before; with the scales of both.
+
+    `beta` is None for ONNX's operator, which has none and takes any scale of the output.
+    """
 
     numbers: AnyArray
     scale: TensorScale
     to: TensorScale
-    beta: float
+    beta: float | None
+    axis: int = -1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

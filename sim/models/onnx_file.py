@@ -25,7 +25,10 @@ _QUANTIZED: Final[Mapping[str, Sequence[tuple[int, int, int]]]] = {
     "QGemm": ((0, 1, 2), (3, 4, 5), (-1, 7, 8)),
     "QLinearAdd": ((0, 1, 2), (3, 4, 5), (-1, 6, 7)),
     "QLinearMul": ((0, 1, 2), (3, 4, 5), (-1, 6, 7)),
-    **dict.fromkeys(("QLinearGlobalAveragePool", "QLinearSigmoid"), ((0, 1, 2), (-1, 3, 4))),
+    **dict.fromkeys(
+        ("QLinearGlobalAveragePool", "QLinearSigmoid", "QLinearAveragePool", "QLinearSoftmax", "QLinearLeakyRelu"),
+        ((0, 1, 2), (-1, 3, 4)),
+    ),
 }
 """Of an operator, where an operand, its scale and its zero point are among the inputs; -1 is the output."""
 _FURTHER: Final = {"QLinearConv": (8,), "QGemm": (6,)}
@@ -51,7 +54,8 @@ def read_onnx(path: Path) -> Network:
             if constant.data_location == onnx.TensorProto.EXTERNAL:
                 raise ModelError(f"{path} keeps {constant.name} in another file, which is not read")
             constants[constant.name] = np.asarray(numpy_helper.to_array(constant))
-        return _GraphReader(onnx, model.graph, constants).network(path.name)
+        version = max((one.version for one in model.opset_import if not one.domain), default=1)
+        return _GraphReader(onnx, model.graph, constants, version).network(path.name)
     except ModelError:
         raise
     except Exception as error:  # protobuf and onnx raise whatever they met first
@@ -61,8 +65,8 @@ def read_onnx(path: Path) -> Network:
 class _GraphReader:
     """A graph's values as tensors by number, in the order in which they are met."""
 
-    def __init__(self, onnx: Any, graph: Any, constants: Mapping[str, AnyArray]) -> None:
-        self._onnx, self._graph, self._constants = onnx, graph, constants
+    def __init__(self, onnx: Any, graph: Any, constants: Mapping[str, AnyArray], version: int) -> None:
+        self._onnx, self._graph, self._constants, self._version = onnx, graph, constants, version
         self._types = {value.name: value.type.tensor_type for value in (*graph.input, *graph.value_info, *graph.output)}
         self._scales: dict[str, TensorScale] = {}
         self._dtypes: dict[str, str] = {}
@@ -75,6 +79,8 @@ class _GraphReader:
                 self._note_pair(one)
             operands = self._operands(step)
             options = {a.name: _plain(self._onnx.helper.get_attribute_value(a)) for a in step.node.attribute}
+            if step.operator == "Softmax":  # what its axis means depends on it
+                options["opset"] = self._version
             layers.append(
                 NetworkLayer(
                     number=number, operator=step.operator,
@@ -94,10 +100,13 @@ class _GraphReader:
     def _operands(self, step: GraphStep) -> list[str]:
         """The inputs of an operator, without the scales and zero points that are noted of what they belong to."""
         node = step.node
-        if node.op_type not in _QUANTIZED:
+        places = _QUANTIZED.get(node.op_type)
+        if node.op_type == "QLinearConcat":  # the output's first, then those of each input
+            places = [(-1, 0, 1), *((at, at + 1, at + 2) for at in range(2, len(node.input) - 2, 3))]
+        if places is None:
             return list(step.inputs)
         operands = []
-        for operand, scale, zero in _QUANTIZED[node.op_type]:
+        for operand, scale, zero in places:
             name = node.input[operand] if operand >= 0 else node.output[0]
             if operand >= 0:
                 operands.append(name)

@@ -17,10 +17,14 @@ _BIASED: Final = ("Conv", "Gemm")
 """Operators whose third input is a bias."""
 _OPERANDS: Final[Mapping[str, int]] = {
     "Conv": 2, "Gemm": 2, "MatMul": 2, "Add": 2, "Mul": 2, "GlobalAveragePool": 1, "Sigmoid": 1, "Tanh": 1,
-    "MaxPool": 1, "Reshape": 1, "Flatten": 1, "Squeeze": 1, "Unsqueeze": 1,
+    "AveragePool": 1, "Softmax": 1, "LeakyRelu": 1, "Concat": 1, "MaxPool": 1, "Transpose": 1, "Reshape": 1,
+    "Flatten": 1, "Squeeze": 1, "Unsqueeze": 1,
 }  # fmt: skip
-"""What may stand between, and how many of its inputs are quantized."""
-PAIRED: Final = ("Conv", "Gemm", "MatMul", "Add", "Mul", "GlobalAveragePool", "Sigmoid", "Tanh")
+"""What may stand between, and how many of its inputs are quantized; of Concat all."""
+PAIRED: Final = (
+    "Conv", "Gemm", "MatMul", "Add", "Mul", "GlobalAveragePool", "Sigmoid", "Tanh", "AveragePool", "Softmax",
+    "LeakyRelu", "Concat",
+)  # fmt: skip
 """Those that compute."""
 
 
@@ -110,7 +114,7 @@ def _layer(node: Any, known: _Graph) -> GraphStep | None:
             return None
         scaled = [_scaled(before, before.input[0]), _scaled(node, node.output[0])]
         return GraphStep("QuantizeLinear", before.input[:1], node.output, node, scaled)
-    count = _OPERANDS.get(node.op_type)
+    count = len(node.input) if node.op_type == "Concat" else _OPERANDS.get(node.op_type)
     if count is None or len(node.input) < count or len(node.output) != 1:
         return None
     before = [known.dequantized(name) for name in node.input[:count]]

@@ -13,7 +13,7 @@ from sim.explanation import question as asked
 from sim.explanation.apart import Apart, differing_inputs
 from sim.explanation.limits import Range, limits_of
 from sim.explanation.question import OutputStage, Question, QuestionError, QuestionPart, Requantization, Sum, combined
-from sim.explanation.rule import Candidate, Operands
+from sim.explanation.rule import Candidate, CandidateRule, Operands
 from sim.golden.addition import AddParameters, Quantization
 from sim.kernels.pool.golden import Sums
 from sim.models.layers import Activated, Added, Averaged, FromReals, Normalized, Pooled, Requantized
@@ -23,7 +23,7 @@ from sim.models.rules.average import WAYS, Rounded
 from sim.models.rules.averaging import BLOCK, averaging_rules
 from sim.models.rules.hard_swishing import behind_vectors
 from sim.models.rules.normalizing import normalizing_rules
-from sim.models.rules.quantizing import quantizing_rules
+from sim.models.rules.quantizing import QuantizingByQuotient, quantizing_rules
 from sim.models.rules.real_bias import RealBias, real_bias_rules
 
 _TRIED: Final = 1 << 16
@@ -133,7 +133,11 @@ class OfRealNumbers:
         limits, refused = limits_of(self.output.dtype, None)
         numbers, places = np.unique(self.made.numbers, return_inverse=True)
         scale = self.made.scale
-        rules = quantizing_rules(numbers, scale.scales[0], scale.zero_point, self.output.dtype)
+        rules: list[CandidateRule] = list(
+            quantizing_rules(numbers, scale.scales[0], scale.zero_point, self.output.dtype)
+        )
+        if self.made.of_windows:
+            rules.append(QuantizingByQuotient(numbers, scale.scales[0], scale.zero_point))
 
         def element(at: int) -> Mapping[str, int]:
             return {"number": int(places.ravel()[at])}
@@ -204,7 +208,7 @@ class OfSoftmax:
             candidates=combined(normalizing_rules(self.made), limits[:1]),
             refused=refused,
             element=lambda at: {"place": at},
-            inputs=lambda at: {"byte": int(numbers.ravel()[at]), "row": at // numbers.shape[-1]},
+            inputs=lambda at: {"byte": int(numbers.ravel()[at]), "place": at},
             search=lambda: lambda one, other: Apart((), "the rows of this tensor"),
         )
 

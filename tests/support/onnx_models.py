@@ -144,6 +144,31 @@ def paired_net(seed: int = 1, size: int = 6, weights_type: str = "int8") -> byte
     return made.content((1, 3, size, size), "output")
 
 
+def functional_net(seed: int = 1, dtype: str = "uint8") -> bytes:
+    """Pairs again: a leaky ReLU, an average of windows with padding, its axes turned, joined with itself in another
+    scale, and a softmax along the channels."""
+    rng, made, lowest = np.random.default_rng(seed), OnnxWriter(), int(np.iinfo(dtype).min)
+    names = ("x", "leaky", "average", "turned", "joined", "softmax")
+    scales = {name: (float(rng.uniform(0.01, 0.03)), lowest + int(rng.integers(90, 160))) for name in names}
+    scales |= {"turned": scales["average"], "softmax": (1 / 256, lowest)}
+    pairs = {name: made.scale(name, *of, dtype)[1:] for name, of in scales.items()}
+
+    def layer(operator: str, sources: tuple[str, ...], name: str, **options: Any) -> None:
+        real = [f"{name}_{place}" for place in range(len(sources))]
+        for source, each in zip(sources, real, strict=True):
+            made.nodes.append(helper.make_node("DequantizeLinear", [source, *pairs[source]], [each]))
+        made.nodes.append(helper.make_node(operator, real, [f"{name}_made"], **options))
+        made.nodes.append(helper.make_node("QuantizeLinear", [f"{name}_made", *pairs[name]], [name]))
+
+    layer("LeakyRelu", ("x",), "leaky", alpha=0.1)
+    layer("AveragePool", ("leaky",), "average", kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])
+    layer("Transpose", ("average",), "turned", perm=[0, 2, 3, 1])
+    layer("Concat", ("turned", "turned"), "joined", axis=3)
+    layer("Softmax", ("joined",), "softmax", axis=-1)
+    kind = TensorProto.UINT8 if dtype == "uint8" else TensorProto.INT8
+    return made.content((2, 5, 7, 6), "softmax", kind)
+
+
 def made_scales(made: OnnxWriter, name: str, rng: np.random.Generator) -> npt.NDArray[np.float32]:
     """Eight scales of weights, kept under the name that they have."""
     scales = rng.uniform(0.001, 0.003, 8).astype(np.float32)

@@ -1,12 +1,12 @@
-"""Softmax of bytes along the last axis, as TFLite computes it: by a table of float32, of 16 bits, and in fixed point.
+"""Softmax of bytes along the last axis: TFLite's tables of float32 and of 16 bits, its fixed point, ONNX Runtime's.
 
     out = exp(b*s * (q - max)) / sum of these / output scale, rounded, + zero        before the bounds
 
-The three part next to ties only.  `rows` are arrays of bytes (int8 or uint8) of any number of axes, one at least;
-results are int64 of their shape.  Source: docs/spec/neighbours.md section 29.
+They part next to ties only.  `rows` are arrays of bytes (int8 or uint8) of any number of axes, one at least;
+results are int64 of their shape.  Source: docs/spec/neighbours.md sections 29 and 31.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -26,6 +26,8 @@ DIFFERENCE_BITS: Final = 5
 """Before the point of a difference in fixed point: what is 31 or more below the largest counts as nothing."""
 SUM_BITS: Final = 12
 _BYTES: Final = 256
+_KEPT: Final = 5
+"""Powers of e by which sums in ONNX Runtime stay below the largest float32."""
 _LARGEST_OF_16: Final = (1 << 16) - 1
 
 
@@ -104,6 +106,40 @@ def in_fixed_point(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: i
     return {"difference": difference, "exp": powers, "sum": total, "share": share, "output": output}
 
 
+def by_shifted_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) -> Steps:
+    """ONNX Runtime's: a table of float32 as large as sums allow, and 1 / output scale cut to a whole number.
+
+    `ValueError`: that times a number of the table leaves float32, of which upstream makes any byte.
+
+    >>> by = SoftmaxScales(*map(np.float32, (0.1, 1 / 256, 1)))
+    >>> by_shifted_table(np.array([[3, 4, 4]], np.int8), by, -128)["output"]
+    array([[-48, -40, -40]])
+    """
+    difference = _differences(rows)
+    most = np.float32(np.finfo(np.float32).max) / np.float32(rows.shape[-1])
+    shift = max(0.0, float(np.log(np.float64(most))) - _KEPT) / float(scales.input)
+    table = np.exp((shift - np.arange(_BYTES)) * float(scales.input)).astype(np.float32)
+    powers = table[difference]
+    total = np.add.accumulate(powers, axis=-1, dtype=np.float32)[..., -1:]
+    with np.errstate(over="ignore"):
+        scaled = powers * np.floor(np.float32(1) / scales.output) / total
+    if not np.isfinite(scaled).all():
+        raise ValueError(f"1 / {scales.output} times a power of the table leaves float32")
+    output = np.rint(scaled).astype(np.int64) + output_zero
+    return {"difference": difference, "exp": powers, "sum": total, "scaled": scaled, "output": output}
+
+
+def in_reals(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) -> Steps:
+    """The function in float64, rounded to float32, and that in units of the output to even: exp, scaled, output.
+
+    >>> in_reals(np.array([[3, 4, 4]], np.int8), SoftmaxScales(*map(np.float32, (0.1, 1 / 256, 1))), -128)["output"]
+    array([[-48, -40, -40]])
+    """
+    powers = np.exp(float(scales.input) * -_differences(rows))
+    scaled = (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float32) / scales.output
+    return {"exp": powers, "scaled": scaled, "output": np.rint(scaled).astype(np.int64) + output_zero}
+
+
 def _differences(rows: npt.NDArray[Any]) -> Int64Array:
     """How far below the largest of its row each is."""
     wide = rows.astype(np.int64)
@@ -117,9 +153,12 @@ def _exp(factor: np.float32) -> npt.NDArray[np.float32]:
         return np.exp(products.astype(np.float64)).astype(np.float32)
 
 
-WAYS: Final[dict[str, Callable[[npt.NDArray[Any], SoftmaxScales, int], Steps]]] = {
+Way = Callable[[npt.NDArray[Any], SoftmaxScales, int], Steps]
+WAYS: Final[Mapping[str, Way]] = {
     "softmax_by_table": by_table,
     "softmax_in_fixed_point": in_fixed_point,
     "softmax_by_table_of_16_bits": by_table_of_16_bits,
 }
-"""By the names that layers are told by."""
+"""TFLite's, by the names that layers are told by."""
+WAYS_OF_ONNX: Final[Mapping[str, Way]] = {"softmax_in_reals": in_reals, "softmax_by_shifted_table": by_shifted_table}
+"""Of any scale of the output; there is no beta."""

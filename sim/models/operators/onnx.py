@@ -51,7 +51,7 @@ def _convolution(network: Network, layer: NetworkLayer, given: Inputs) -> Requan
     groups = int(layer.options.get("group", 1))
     if groups < 1 or len(weights) % groups or x.shape[1] != weights.shape[1] * groups:
         raise NotComputed("its groups do not go with its channels")
-    patches = _patches(x, weights.shape[2:], layer.options)
+    patches = patches_of_image(x, weights.shape[2:], layer.options)
     of_input, of_output = weights.shape[1], len(weights) // groups
     parts = []
     for group in range(groups):
@@ -137,7 +137,10 @@ def _quantization(network: Network, layer: NetworkLayer, given: Inputs) -> FromR
     return (quantized if is_real else _requantization)(network, layer, given)
 
 
-def _patches(x: npt.NDArray[np.int64], size: Sequence[int], options: Mapping[str, Any]) -> npt.NDArray[np.int64]:
+def patches_of_image(
+    x: npt.NDArray[np.int64], size: Sequence[int], options: Mapping[str, Any]
+) -> npt.NDArray[np.int64]:
+    """[N, H', W', C, kh, kw] of images [N, C, H, W], with zeros around them; raises NotComputed."""
     return patches_of(x.transpose(0, 2, 3, 1), size, window_of(x.shape[2:], size, options))
 
 
@@ -171,7 +174,7 @@ def _largest(network: Network, layer: NetworkLayer, given: Inputs) -> Pooled:
     require_one_scale(network, layer)
     lowest = int(np.iinfo(x.dtype).min)
     size = tuple(layer.options.get("kernel_shape", ()))
-    found = _patches(x.astype(np.int64) - lowest, size, layer.options).max(axis=(4, 5)) + lowest
+    found = patches_of_image(x.astype(np.int64) - lowest, size, layer.options).max(axis=(4, 5)) + lowest
     return Pooled(sums=found.transpose(0, 3, 1, 2), counts=None, dtype=str(x.dtype))
 
 

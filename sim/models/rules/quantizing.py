@@ -16,6 +16,7 @@ import numpy.typing as npt
 from sim.explanation.candidates import used_by
 from sim.explanation.rule import Integers, Operands, RuleStep, is_tie, only
 from sim.golden import byte_rounding
+from sim.golden.fixed_point import INT32_MAX, INT32_MIN
 
 Convention = Callable[[Any, np.float32, int], npt.NDArray[np.uint8] | npt.NDArray[np.int8]]
 Float32Array = npt.NDArray[np.float32]
@@ -57,6 +58,39 @@ class Quantizing:
     def run(self, operands: Operands) -> Integers:
         made = self.convention(self.numbers[operands["number"]], self.scale, self.zero_point - self.lowest)
         return made.astype(np.int64) + self.lowest
+
+    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
+        number = float(self.numbers[element["number"]])
+        exact = Fraction(number) / Fraction(float(self.scale)) + self.zero_point
+        result = int(self.run(only(element, ("number",)))[0])
+        return [RuleStep(f"quantize {number:.9g}", result, exact, "tie" if is_tie(exact) else "")]
+
+
+@dataclass(frozen=True, eq=False)
+class QuantizingByQuotient:
+    """clamp(rint(float32(zero + float32(v / s)))) of the numbers that `operands["number"]` counts.
+
+    Source: docs/spec/neighbours.md section 31.
+    """
+
+    numbers: Float32Array
+    scale: np.float32
+    zero_point: int
+    rises: bool = False
+
+    @property
+    def name(self) -> str:
+        return "quotient_offset_then_round_even"
+
+    @property
+    def note(self) -> str:
+        return "ONNX Runtime's averages of windows"
+
+    def run(self, operands: Operands) -> Integers:
+        with np.errstate(over="ignore"):
+            quotients = self.numbers[operands["number"]] / self.scale
+        placed = np.rint(quotients + np.float32(self.zero_point))
+        return np.asarray(np.clip(placed, INT32_MIN, INT32_MAX).astype(np.int64))
 
     def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
         number = float(self.numbers[element["number"]])

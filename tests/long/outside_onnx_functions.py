@@ -1,0 +1,96 @@
+"""AveragePool, Concat, Transpose, Softmax and LeakyRelu in ONNX Runtime, as pairs and as operators, every one named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_models_onnx_functions import OPERATORS, network_of, read
+
+from sim.golden.layers.softmax import SoftmaxScales, by_shifted_table, in_reals
+from sim.models.compare import LayerReport, compared
+from sim.models.forward import drawn_inputs
+from sim.models.network import Network
+from sim.models.runtimes.onnx_reference import onnx_reference_tensors
+from sim.models.runtimes.onnxruntime import onnxruntime_tensors
+from support.onnx_models import functional_net
+
+NETS = 60
+NAMES = {
+    "AveragePool": "quotient_offset_then_round_even",
+    "LeakyRelu": "round_even_then_offset",
+    "Concat": "round_even_then_offset",
+}
+
+
+def report_of(network: Network, x: np.ndarray, folder: Path) -> LayerReport:
+    (report,) = compared(network, onnxruntime_tensors(folder / "net.onnx", network, {network.inputs[0]: x}))
+    return report
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("operator", NAMES)
+def test_every_layer_is_named(operator: str, paired: bool, tmp_path: Path) -> None:
+    rng, alone = np.random.default_rng(8), 0
+    for number in range(NETS):
+        scale, zeros = float(rng.uniform(0.005, 0.1)), rng.integers(30, 226, 2)
+        to = scale * [1, 0.5, 2, float(rng.uniform(0.5, 2))][number % 4]
+        shape = (2, int(rng.integers(1, 20)), 7, 6)
+        size, pads = rng.integers(1, 4, 2), rng.integers(0, 2, 4)
+        options: dict[str, Any] = {
+            "AveragePool": {
+                "kernel_shape": size.tolist(), "strides": rng.integers(1, 3, 2).tolist(),
+                "pads": np.minimum(pads, np.tile(size, 2) - 1).tolist(), "count_include_pad": number % 2,
+            },
+            "LeakyRelu": {"alpha": [0.1, 0.5, -0.25][number % 3]},
+            "Concat": {"axis": number % 4},
+        }[operator]  # fmt: skip
+        scales = [(scale, int(zeros[0])), (to, int(zeros[1]))]
+        network = network_of(tmp_path, operator, paired, scales, shape=shape, **options)
+        x = np.clip(zeros[0] + rng.integers(-30, 31, shape), 0, 255).astype(np.uint8)
+        report = report_of(network, x, tmp_path)
+        assert report.outcome == "equal", (scales, shape, options, report.trace, report.usual, report.differing)
+        assert NAMES[operator] in report.conventions or report.conventions == ("exact",), (scales, report.conventions)
+        alone += report.conventions == (NAMES[operator],)
+    assert alone > 0 or operator != "AveragePool"
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_every_row_of_a_softmax_is_that_of_the_shifted_table(paired: bool, tmp_path: Path) -> None:
+    """Rows that it and the function rounded once part on among many, and others."""
+    rng, alone = np.random.default_rng(9), 0
+    for number in range(NETS):
+        scale, depth = float(2.0 ** rng.uniform(-9, -1)), int(rng.choice([2, 3, 10, 100]))
+        to = [1 / 256, 1 / 255, 0.005, 1 / 128][number % 4]
+        zero = int(rng.integers(0, 60))
+        rows = rng.integers(0, (256, 30)[number % 2], (3000, depth)).astype(np.uint8)
+        by = SoftmaxScales(*map(np.float32, (scale, to, 1)))
+        apart = (by_shifted_table(rows, by, 0)["output"] != in_reals(rows, by, 0)["output"]).any(axis=-1)
+        x = np.concatenate([rows[:50], rows[apart]])
+        options = {"axis": -1} | ({} if paired else {"opset": 13})
+        network = network_of(tmp_path, "Softmax", paired, [(scale, 100), (to, zero)], shape=x.shape, **options)
+        report = report_of(network, x, tmp_path)
+        assert "softmax_by_shifted_table" in report.conventions, (scale, to, report.conventions)
+        alone += report.conventions == ("softmax_by_shifted_table",)
+    assert alone > 5
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+def test_every_layer_of_a_net_is_named(dtype: str, tmp_path: Path) -> None:
+    for seed in range(10):
+        network = read(functional_net(seed, dtype), tmp_path)
+        given = drawn_inputs(network, seed)
+        reports = compared(network, onnxruntime_tensors(tmp_path / "net.onnx", network, given))
+        assert {report.outcome for report in reports} == {"equal"}, [report.reason for report in reports]
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_layers_of_onnxs_reference_are_named(operator: str, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"kernel_shape": [2, 2]} if operator == "AveragePool" else {}
+    options |= {"axis": 1} if operator in ("Concat", "Softmax") else {}
+    network = network_of(tmp_path, operator, scales=[(0.03, 120), (0.011, 20)], versions=21, **options)
+    x = np.random.default_rng(1).integers(0, 256, (2, 3, 5, 4)).astype(np.uint8)
+    (report,) = compared(network, onnx_reference_tensors(tmp_path / "net.onnx", network, {network.inputs[0]: x}))
+    assert report.outcome == "equal"
