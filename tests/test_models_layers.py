@@ -162,7 +162,7 @@ def test_a_fused_activation_bounds_in_the_outputs_numbers(
 
 @pytest.mark.parametrize(
     ("changed", "reason"),
-    [({"operator": "SOFTMAX"}, "the operator is not among those that are computed"),
+    [({"operator": "LOG_SOFTMAX"}, "the operator is not among those that are computed"),
      ({"activation": 4}, "the fused activation TANH is not computed"),
      ({"scale": ()}, "output has no scale")],
 )  # fmt: skip
