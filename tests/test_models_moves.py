@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from sim.models.compare import compared
+from sim.models.computed import computed
 from sim.models.forward import drawn_inputs, forward
-from sim.models.network import Network
+from sim.models.network import ModelError, Network
 from sim.models.tflite_file import read_tflite
 from support.tflite_models import ModelWriter, moving_net
 
@@ -91,6 +92,20 @@ def test_what_is_not_only_moved_is_named(made: ModelWriter, reason: str, tmp_pat
     network = read(made, tmp_path)
     (report,) = compared(network, {0: np.zeros((1, 2, 3), np.int8), 1: np.zeros((1, 2, 3), np.int8)})
     assert (report.outcome, reason in report.reason) == ("skipped", True), report.reason
+
+
+def test_a_name_of_several_lines_stays_on_one(tmp_path: Path) -> None:
+    made = ModelWriter()
+    x, y = (
+        made.tensor(f"{name}\n\nof lines", dtype, (1, 4), 0.5) for name, dtype in (("x", "int64"), ("y", "float64"))
+    )
+    made.layer("ADD", (x, y), (y,), "AddOptions")
+    made.inputs, made.outputs = [x], [y]
+    network = read(made, tmp_path)
+    with pytest.raises(ModelError, match=r"^the input x  of lines is int64\[1,4\] 0\.5 from 0: give numbers for it"):
+        drawn_inputs(network, 1)
+    with pytest.raises(ModelError, match=r"^y  of lines is float64, not quantized$"):
+        computed(network, network.layers[0], {})
 
 
 def test_layers_without_an_output_or_without_numbers_are_passed_over(tmp_path: Path) -> None:

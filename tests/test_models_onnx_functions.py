@@ -234,8 +234,24 @@ def test_an_early_softmax_over_several_axes_is_not_computed(tmp_path: Path) -> N
     early = network_of(tmp_path, "Softmax", scales=TO_BYTES, versions=12, axis=1)
     with pytest.raises(NotComputed, match="or is over several axes"):
         computed(early, early.layers[0], {early.inputs[0]: drawn()})
+    early = network_of(tmp_path, "Softmax", scales=TO_BYTES, versions=12)
+    with pytest.raises(NotComputed, match="or is over several axes"):
+        computed(early, early.layers[0], {early.inputs[0]: drawn()})
     last = network_of(tmp_path, "Softmax", scales=TO_BYTES, versions=12, axis=3)
     assert isinstance(computed(last, last.layers[0], {last.inputs[0]: drawn()}), Normalized)
+
+
+@pytest.mark.parametrize("scale", [1e-40, 2.0])
+def test_a_softmax_to_a_scale_of_no_shares_is_not_computed(scale: float, tmp_path: Path) -> None:
+    network = network_of(tmp_path, "Softmax", scales=[SCALES[0], (scale, 0)])
+    with pytest.raises(NotComputed, match=r"its output's scale is .*, not from 2\^-24 to 1"):
+        computed(network, network.layers[0], {network.inputs[0]: drawn()})
+
+
+def test_sums_beyond_float32_are_not_computed(tmp_path: Path) -> None:
+    network = network_of(tmp_path, "AveragePool", scales=[(3e37, 0), SCALES[1]], kernel_shape=[3, 3])
+    with pytest.raises(NotComputed, match="or sums beyond float32"):
+        computed(network, network.layers[0], {network.inputs[0]: drawn()})
 
 
 def test_a_scale_of_several_kinds_is_not_computed(tmp_path: Path) -> None:

@@ -18,7 +18,13 @@ LARGEST: Final = 1 << 28
 
 
 class ModelError(LanewiseError):
-    """A file that is no network, or tensors that are not of it; the message is one sentence."""
+    """A file that is no network, or tensors that are not of it; the message is one sentence.
+
+    It stays on one line, whatever a file calls its tensors.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.splitlines()))
 
 
 class NotComputed(ModelError):

@@ -44,9 +44,10 @@ def factors_of(input_scale: np.float32, output_scale: np.float32) -> HardSwishFa
     >>> factors_of(np.float32(0.5), np.float32(0.25))
     HardSwishFactors(output=Derived(multiplier=16384, left_shift=-5), share=Derived(multiplier=21845, left_shift=6))
     """
-    fine = np.float32(1 / 128) * input_scale
-    by_output = derive_tflite(fine / output_scale)
-    by_share = derive_tflite(fine / (np.float32(3) / np.float32(_UNIT)))
+    with np.errstate(all="ignore"):  # what is not finite is refused
+        fine = np.float32(1 / 128) * input_scale
+        to_output, to_share = fine / output_scale, fine / (np.float32(3) / np.float32(_UNIT))
+    by_output, by_share = derive_tflite(to_output), derive_tflite(to_share)
     if by_output.left_shift > 0:
         raise ValueError(
             f"the input's scale is {input_scale / output_scale:g} of the output's: TFLite takes less than 128"

@@ -65,8 +65,9 @@ def factors_of_8_bits(input_scale: np.float32, output_scale: np.float32, alpha: 
     >>> factors_of_8_bits(np.float32(0.5), np.float32(0.25), np.float32(0.1))
     (-512, -51)
     """
-    above = input_scale / output_scale
-    below = above * alpha
+    with np.errstate(all="ignore"):  # what is not finite is refused
+        above = input_scale / output_scale
+        below = above * alpha
     if not (SHORTEST <= above <= LARGEST and _LOWEST <= below <= LARGEST and abs(below) >= SHORTEST):
         raise ValueError(f"the factors are {above:g} and {below:g}: XNNPACK takes those of size 2^-8 up to 2^7")
     first, second = (int(np.rint(np.float32(-256) * one)) for one in (above, below))

@@ -29,6 +29,8 @@ from sim.models.rules.dequantizing import dequantized
 
 _AT_ONCE: Final = 4
 """Arrays of 64 bits that a layer takes, each of the size of its windows."""
+_LEAST_SHARE: Final = 2.0**-24
+"""What a scale of shares may be: below that a byte holds none that float32 tells from 0."""
 _FLATTENS: Final = 13
 """Softmax of an earlier version of the operators is over the axis and all behind it."""
 
@@ -44,11 +46,12 @@ def _average(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
     counted = np.ones((1, 1, *x.shape[2:]), np.int64)
     patches, ones = (patches_of_image(numbers, size, layer.options) for numbers in (x, counted))
     require_size((_AT_ONCE, *patches.shape))
-    reals = patches.reshape(*patches.shape[:4], -1).astype(np.float32) * scale.scales[0]
-    totals = np.add.accumulate(reals, axis=-1, dtype=np.float32)[..., -1]
+    with np.errstate(over="ignore"):
+        reals = patches.reshape(*patches.shape[:4], -1).astype(np.float32) * scale.scales[0]
+        totals = np.add.accumulate(reals, axis=-1, dtype=np.float32)[..., -1]
     counts = np.asarray(size[0] * size[1] if layer.options.get("count_include_pad") else ones.sum(axis=(4, 5)))
-    if not totals.size or counts.min() < 1:
-        raise NotComputed("it has no windows, or one that lies outside of the image")
+    if not totals.size or counts.min() < 1 or not np.isfinite(totals).all():
+        raise NotComputed("it has no windows, or one that lies outside of the image, or sums beyond float32")
     averages = np.asarray(totals / counts.astype(np.float32), np.float32).transpose(0, 3, 1, 2)
     return FromReals(numbers=averages, scale=_one_scale(network, layer), of_windows=True)
 
@@ -70,8 +73,8 @@ def _softmax(network: Network, layer: NetworkLayer, given: Inputs) -> Normalized
     axis = int(layer.options.get("axis", 1 if is_whole else -1))
     if not x.size or not -x.ndim <= axis < x.ndim or (is_whole and axis % x.ndim != x.ndim - 1):
         raise NotComputed("it has no numbers or no such axis, or is over several axes")
-    if of_output.scales[0] > 1:
-        raise NotComputed(f"its output's scale is {of_output.scales[0]:g}: all of it would be 0 or 1")
+    if not _LEAST_SHARE <= of_output.scales[0] <= 1:
+        raise NotComputed(f"its output's scale is {of_output.scales[0]:g}, not from 2^-24 to 1")
     require_size((_AT_ONCE, *x.shape))
     return Normalized(numbers=x, scale=scale, to=of_output, beta=None, axis=axis)
 
