@@ -19,6 +19,8 @@ from sim.models.forward import drawn_inputs, forward
 from sim.models.layers import FromReals, Normalized
 from sim.models.network import Network, NotComputed
 from sim.models.onnx_file import read_onnx
+from sim.models.report import ModelReport
+from sim.view.rounding.model import shared_sentences
 from support.onnx_models import OnnxWriter, functional_net
 
 OPERATORS = {
@@ -195,6 +197,15 @@ def test_the_table_of_onnx_runtime_is_as_large_as_sums_allow() -> None:
         made = softmax.by_shifted_table(np.full((1, depth), 7, np.uint8), by, 0)
         largest = float(np.finfo(np.float32).max) / depth * exp(-5)
         assert abs(float(made["exp"][0, 0]) / largest - 1) < 1e-5
+
+
+def test_whose_a_convention_is_is_told_by_the_one_that_it_is_of(tmp_path: Path) -> None:
+    network = network_of(tmp_path, "Softmax", scales=[SCALES[0], (0.0035, 0)], shape=(1, 2), axis=1)
+    given = {network.inputs[0]: np.array([[9, 9]], np.uint8), network.outputs[0]: np.full((1, 2), 142, np.uint8)}
+    report = ModelReport(network=network, against="somebody", seed=None, layers=compared(network, given))
+    assert list(shared_sentences(report)) == [
+        "softmax: every layer is softmax_by_shifted_table, used by ONNX Runtime",
+    ]
 
 
 def test_every_layer_of_a_net_is_computed(tmp_path: Path) -> None:

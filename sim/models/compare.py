@@ -8,7 +8,7 @@ makes the difference.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Final, Literal
 
@@ -61,7 +61,8 @@ class LayerReport:
     `usual` is the convention that it departs or differs from: by it `differing` of `elements` are other numbers,
     `first` is the first of them and `trace` what became of that one; `causes` are changes each of which would make
     them all.  `along` has for each axis of the output how many differ at each of its places.  `instead` are the layers
-    that depart in this one's place where another convention, that as many layers are, is the usual one.
+    that depart in this one's place where another convention, that as many layers are, is the usual one.  `users` says
+    of the conventions that give it whose they are.
     """
 
     layer: NetworkLayer
@@ -78,6 +79,7 @@ class LayerReport:
     first: tuple[int, ...] = ()
     along: tuple[tuple[int, ...], ...] = ()
     reason: str = ""
+    users: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -137,15 +139,16 @@ def _surveyed(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArra
         if isinstance(made, ToReals):
             return _of_reals(layer, made, output)
         question = question_of(made, output)
-        names = tuple(_name(question, one) for one in _matches(question))
+        matches = _matches(question)
     except NotComputed as error:
         return LayerReport(layer=layer, outcome="skipped", reason=str(error))
     except QuestionError as error:
         return LayerReport(layer=layer, outcome="skipped", reason=f"nothing can be said of it: {error}")
     return LayerReport(
-        layer=layer, outcome="equal" if names else "differs", conventions=names,
+        layer=layer, outcome="equal" if matches else "differs",
+        conventions=tuple(_name(question, one) for one in matches),
         kind=_OWN_KERNELS.get(layer.operator, _KINDS[type(made)]),
-        elements=output.size,
+        elements=output.size, users={one.rule.name: one.rule.note for one in matches},
     )  # fmt: skip
 
 
@@ -174,7 +177,7 @@ def _of_reals(layer: NetworkLayer, made: ToReals, output: AnyArray) -> LayerRepo
     )
     report = LayerReport(
         layer=layer, outcome="equal" if names else "differs", kind="dequantization", conventions=names,
-        elements=output.size,
+        elements=output.size, users={way.__name__: whose for way, whose in WAYS.items()},
     )  # fmt: skip
     return report if names else _differing(report, made.exact != output)
 

@@ -54,6 +54,10 @@ class ModelReport:
             (*layer.conventions, "")[0],
         )
 
+    def users_of(self, convention: str) -> str:
+        """Whose a convention is, by the first layer that it gives; "" where that is not known."""
+        return next((layer.users[convention] for layer in self.layers if convention in layer.users), "")
+
     @property
     def apart(self) -> Sequence[LayerReport]:
         """The layers that are not what the others are, those that are another convention among them."""

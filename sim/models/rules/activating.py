@@ -49,7 +49,7 @@ class Activating:
 
     @property
     def note(self) -> str:
-        return mode_named(self.mode).source
+        return mode_named(self.mode).source.partition(". ")[2]
 
     def run(self, operands: Operands) -> Integers:
         bytes_given = operands["byte"].astype(mode_named(self.mode).dtype)

@@ -140,20 +140,21 @@ def shared_sentences(report: ModelReport) -> Iterator[str]:
     """By kind of layer the conventions that all layers share, those apart not counted, and who uses the first."""
     of_apart = {layer.kind for layer in report.apart}
     for kind, names in report.common.items():
-        yield f"{kind}: {_told_of_shared(names, 'every other layer' if kind in of_apart else 'every layer')}"
+        which = "every other layer" if kind in of_apart else "every layer"
+        yield f"{kind}: {_told_of_shared(names, which, report.users_of(names[0]) if names else '')}"
 
 
-def _told_of_shared(names: Sequence[str], which: str) -> str:
+def _told_of_shared(names: Sequence[str], which: str, whose: str) -> str:
     if not names:
         return f"no convention is shared by {which.replace('every', 'all')}s"
     known = CONVENTIONS.get(plain(names[0]))
-    users = f"used by {known.users}" if known is not None else "that of TFLite's pools"
+    users = f"used by {known.users}" if known is not None else f"used by {whose}" if whose else ""
     if len(names) == 1:
-        return f"{which} is {names[0]}, {users}"
+        return f"{which} is {names[0]}{f', {users}' if users else ''}"
     more = f" and {len(names) - 3} more (--json has all)" if len(names) > 3 else ""
     return (
         f"{len(names)} conventions give {which}, and these numbers do not tell them apart: "
-        f"{', '.join(names[:3])}{more}; the first is {users}"
+        f"{', '.join(names[:3])}{more}{f'; the first is {users}' if users else ''}"
     )
 
 
