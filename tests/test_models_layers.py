@@ -17,6 +17,7 @@ from sim.models.computed import computed
 from sim.models.layers import Added, Pooled, Requantized
 from sim.models.network import Network, NotComputed, TensorScale
 from sim.models.operators.activation import activation_bounds
+from sim.models.operators.sums import matrix_product
 from sim.models.tflite_file import read_tflite
 from support.tflite_models import ModelWriter
 
@@ -225,3 +226,10 @@ def test_the_factor_of_a_product_in_float32_is_told_from_that_in_float64(
     told = [name for name in layer.conventions if name.startswith("double_rounding of derive_tflite ")]
     assert told[0] == f"double_rounding of derive_tflite of {arithmetic}"
     assert all(f" of {arithmetic}" in name for name in told), told
+
+
+def test_a_product_that_would_fill_the_memory_beside_its_copies_is_not_computed() -> None:
+    """Of 2^27 numbers, which one array may have, but not four."""
+    rows, columns = (np.broadcast_to(np.int64(1), shape) for shape in ((1 << 25, 1), (1, 4)))
+    with pytest.raises(NotComputed, match="it takes 536,870,912 numbers at a time, and 268,435,456 are allowed"):
+        matrix_product(rows, columns)

@@ -25,13 +25,15 @@ class WindowSteps(NamedTuple):
 
 
 _EXACT_IN_FLOAT64: Final = 1 << 53
+_AT_ONCE: Final = 4
+"""Arrays of 64 bits that are there at a time, each of the size of a product."""
 _WIDEST: Final = 1 << 14
 """No window of a layer is so wide; a damaged file's would take all memory."""
 
 
 def matrix_product(a: Int64Array, b: Int64Array) -> Int64Array:
     """[M, K] by [K, N], by the processor's own arithmetic where all sums are exact in float64."""
-    require_size((a.shape[0], b.shape[1]))
+    require_size((_AT_ONCE, a.shape[0], b.shape[1]))
     largest = int(np.abs(a).max(initial=0)) * int(np.abs(b).max(initial=0)) * a.shape[1]
     if largest < _EXACT_IN_FLOAT64:
         return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
