@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
-from pathlib import Path
 from typing import Protocol, TypeVar
 
 from isa.decode import decode
+from isa.encodings import recorded_words
 from isa.instruction import Form, Instruction
 from isa.lane import Load, Place, walk
 from isa.operands import Address, General
@@ -16,7 +16,6 @@ from isa.parse import parse
 from isa.refusals import TRAPS
 from isa.table import UnknownInstruction
 
-FORM_WORDS = Path(__file__).parents[2] / "isa/words.txt"
 SCRATCH, LINK, POOL_BASE, COUNTER = 25, 26, 27, 28
 """General registers that streams need: for setting SP, for the return address, for constants, for counting loops."""
 FREE = (*range(SCRATCH), 29, 30)
@@ -58,8 +57,7 @@ class Vocabulary:
 
     def add(self, name: str, words: tuple[int, ...]) -> None:
         """Sort one form in."""
-        reason = reason_to_leave_out(decoded(words[0])) if words else "no machine word is recorded"
-        if reason:
+        if reason := reason_to_leave_out(decoded(words[0])):
             self.left_out[name] = reason
         else:
             self._class_of(decoded(words[0]))[name] = words
@@ -82,18 +80,11 @@ class Vocabulary:
         return [*self.plain, *self.accesses, *self.literals]
 
 
-def recorded_words() -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Form names and the machine words recorded for each."""
-    for line in FORM_WORDS.read_text().splitlines():
-        name, _, words = line.partition(";")
-        yield name, tuple(int(word, 16) for word in words.split())
-
-
 @cache
 def vocabulary() -> Vocabulary:
     """All forms that have recorded words."""
     made = Vocabulary()
-    for name, words in recorded_words():
+    for name, words in recorded_words().items():
         made.add(name, words)
     return made
 

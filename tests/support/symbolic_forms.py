@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from random import Random
 
+from isa.encodings import recorded_words
 from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine
 from sim.symbolic.nodes import Simplifier
 from sim.verify.states import CODE, DATA, DATA_SIZE, States
-from support.streams_vocabulary import recorded_words
 from support.symbolic_states import differences, known_places, next_pc, symbolic_machine, symbolic_state
 
-FORMS = {name: words for name, words in recorded_words() if words and not name.startswith("crc32")}
+FORMS = {name: words for name, words in recorded_words().items() if not name.startswith("crc32")}
 """The machine words of each form.  Checksums of 32 symbolic bits have thousands of terms: they are left out."""
 
 
