@@ -7,8 +7,6 @@ import os
 import time
 from pathlib import Path
 
-import pytest
-
 from sim.toolchain.cache import RECENT, keep_within, kept_files
 from sim.toolchain.compilers import build_text
 from sim.toolchain.kept import kept_or_made
@@ -16,12 +14,6 @@ from support.command import lanewise
 
 DIGEST = "0123456789abcdef" * 4
 DAY = 24 * 3600
-
-
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
 
 
 def put(file: Path, size: int, age: float) -> Path:

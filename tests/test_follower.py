@@ -17,6 +17,7 @@ from sim.machine.errors import ExecutionError
 from sim.toolchain import compilers
 from sim.toolchain.compilers import ToolMissing, build
 from support.lockstep_pairs import CODE, DATA, NO_COMPILER, NOP, NOWHERE, STR_X4_X1
+from support.small_machines import machine_with
 
 BUILDS = (("quantize_down", 0, "O2"), ("quantize_down", 1, "O0"), ("requantize", 0, "O3"))
 SUBS_X0_X0_1, B_NE_BACK, B_SELF, B_NEXT = 0xF1000400, 0x54FFFFE1, 0x14000000, 0x14000001
@@ -30,17 +31,6 @@ MEETS: tuple[tuple[str, list[int], dict[str, int]], ...] = (
     ("what the emulator lacks", [SUBS_X0_X0_1, SMMLA, NOP], {}),
     ("no instruction", [NOP, 0, NOP], {}),
 )
-
-
-def machine_with(code: list[int], **x: int) -> Machine:
-    machine = Machine(engine="interpreted")
-    machine.memory.map(CODE, 0x1000, "rwx")
-    machine.memory.write(CODE, b"".join(word.to_bytes(4, "little") for word in code))
-    machine.memory.map(DATA, 0x1000, "rw")
-    for name, value in {"x1": DATA, "x4": 5, **x}.items():
-        machine.x[int(name[1:])] = value
-    machine.pc = CODE
-    return machine
 
 
 def state(machine: Machine) -> tuple[object, ...]:

@@ -121,9 +121,7 @@ def probes() -> Mapping[str, list[Probe]]:
         patterns = [decode(word.to_bytes(4, "little")).pattern for word in words]
         for name in dict.fromkeys(map(timing_class, patterns)):
             alike = [Probe(pattern) for pattern in patterns if timing_class(pattern) == name]
-            found.setdefault(name, []).append(
-                max(alike, key=lambda probe: len(probe.reads.keys() | probe.writes.keys()))
-            )
+            found.setdefault(name, []).append(max(alike, key=_registers_used))
     return found
 
 
