@@ -18,7 +18,6 @@ from isa.lane import Place
 from sim.call.call import CompiledKernel, Engine
 from sim.call.kernel_image import open_kernel
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel
-from sim.symbolic.following import machine
 from sim.symbolic.kernel_proof import Shape
 from sim.symbolic.proof import Prover
 from sim.symbolic.proving.rehearsal import WronglyTraced
@@ -200,7 +199,6 @@ def judged(subject: Subject, seed: int, seconds: float = 10, inputs: int = 60) -
     kernel, image, shapes, references, executed = prepared(subject)
     rng = Random(f"{subject.name} {seed}")
     wrong, where = faulty(image, executed, rng)
-    before, machine.MOST_INSTRUCTIONS = machine.MOST_INSTRUCTIONS, MOST_EXECUTED
     each = {subject.each: subject.values} if subject.each else {}
     try:
         proof = Prover(
@@ -208,8 +206,6 @@ def judged(subject: Subject, seed: int, seconds: float = 10, inputs: int = 60) -
         ).run()
     except WronglyTraced as error:
         return Planted(subject.name, where, "WRONGLY TRACED", str(error))
-    finally:
-        machine.MOST_INSTRUCTIONS = before
     (build,) = proof.builds
     refuting = [(failure.inputs, failure.call_seed) for failure in build.failures if failure.inputs is not None]
     if refuting:
