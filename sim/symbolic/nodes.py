@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
+from itertools import chain, product
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
@@ -232,12 +232,11 @@ class Simplifier:
 
     def _bounds(self, parts: LinearSum) -> tuple[int, int]:
         """The range of a sum.  Comparisons with numbers are looked at together, and with what they compare."""
+        tests = {term: [_test(factor) for factor in factors(term)] for term in parts.terms if is_condition(term)}
         groups: dict[Lane, set[int]] = {}
-        for term in parts.terms:
-            for factor in factors(term) if is_condition(term) else ():
-                compared, number = compared_with(factor)
-                near = groups.setdefault(compared, {compared.low, compared.high})
-                near.update((number - 1, number, number + 1))
+        for compared, number, _ in chain.from_iterable(tests.values()):
+            near = groups.setdefault(compared, {compared.low, compared.high})
+            near.update((number - 1, number, number + 1))
         cases = 1
         for compared, numbers in groups.items():
             groups[compared] = {n for n in numbers if compared.low <= n <= compared.high}
@@ -245,17 +244,20 @@ class Simplifier:
         if cases > MOST_CASES:
             groups = {}
         low = high = parts.constant
-        together = dict[Lane, int]()
+        compared_terms, conditions = list[tuple[int, Lane]](), list[tuple[int, Sequence[_Test]]]()
         for term, times in parts.terms.items():
-            if groups and (term in groups or is_condition(term)):
-                together[term] = times
+            if groups and term in groups:
+                compared_terms.append((times, term))
+            elif groups and term in tests:
+                conditions.append((times, tests[term]))
             else:
                 low += min(times * term.low, times * term.high)
                 high += max(times * term.low, times * term.high)
         totals = []
         for chosen in product(*groups.values()):
             at = dict(zip(groups, chosen, strict=True))
-            totals.append(sum(times * _value(term, at) for term, times in together.items()))
+            holding = sum(times for times, asked in conditions if _all_hold(asked, at))
+            totals.append(holding + sum(times * at[term] for times, term in compared_terms))
         return low + min(totals), high + max(totals)
 
     def sorted(self, lanes: Iterable[Lane]) -> Sequence[Lane]:
@@ -287,13 +289,14 @@ def compared_with(condition: Lane) -> tuple[Lane, int]:
     return condition, 1
 
 
-def _value(term: Lane, at: Mapping[Lane, int]) -> int:
-    """A number that is compared, or 1 or 0 for a condition on some."""
-    return at[term] if term in at else int(all(_holds(factor, at) for factor in factors(term)))
+_Test = tuple[Lane, int, bool]
+"""What a condition compares, with which number, and whether it asks for less than that."""
 
 
-def _holds(condition: Lane, at: Mapping[Lane, int]) -> bool:
+def _test(condition: Lane) -> _Test:
     compared, number = compared_with(condition)
-    if compared is condition or not isinstance(condition, Binary):
-        return at[compared] == 1
-    return at[compared] < number if condition.operator == "less" else at[compared] == number
+    return compared, number, isinstance(condition, Binary) and condition.operator == "less" and compared is condition.a
+
+
+def _all_hold(tests: Iterable[_Test], at: Mapping[Lane, int]) -> bool:
+    return all(at[compared] < number if is_less else at[compared] == number for compared, number, is_less in tests)
