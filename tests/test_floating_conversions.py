@@ -25,6 +25,12 @@ def finite_halves() -> tuple[tuple[int, float], ...]:
     return tuple((bits, decoded(bits, F16)) for bits in HALVES if isfinite(decoded(bits, F16)))
 
 
+@cache
+def integral_halves(rounding: Rounding) -> tuple[tuple[int, float, int], ...]:
+    """The bits and the number of every finite half, and the whole number that it is rounded to."""
+    return tuple((bits, number, integral(number, rounding)) for bits, number in finite_halves())
+
+
 def wrong(operation: FloatOperation, expected: dict[int, tuple[int, int]], fpcr: int = 0) -> list[str]:
     return [hex(bits) for bits, wanted in expected.items() if compute(operation, (bits,), fpcr) != wanted]
 
@@ -39,8 +45,7 @@ def test_the_root_of_every_half() -> None:
 def test_every_half_rounded_to_an_integral_number(rounding: Rounding, exact: bool) -> None:
     """A zero keeps the sign of the operand; only FRINTX raises inexact."""
     expected = {}
-    for bits, number in finite_halves():
-        whole = integral(number, rounding)
+    for bits, number, whole in integral_halves(rounding):
         raised = IXC if exact and whole != number else 0
         expected[bits] = encoded(float(whole), F16) if whole else bits & F16.sign_bit, raised
     name = FloatOperation("to_integral_exact" if exact else "to_integral", F16, F16, rounding)
@@ -51,8 +56,7 @@ def test_every_half_rounded_to_an_integral_number(rounding: Rounding, exact: boo
 @pytest.mark.parametrize("integer", [Int(16, True), Int(16, False), Int(64, True)], ids=str)
 def test_every_half_to_an_integer(integer: Int, rounding: Rounding) -> None:
     expected = {}
-    for bits, number in finite_halves():
-        whole = integral(number, rounding)
+    for bits, number, whole in integral_halves(rounding):
         clamped = min(max(whole, integer.low), integer.high)
         expected[bits] = clamped, IOC if clamped != whole else IXC if whole != number else 0
     assert not wrong(FloatOperation("to_integer", F16, integer, rounding), expected)

@@ -34,7 +34,7 @@ def test_every_form_but_those_of_bf16_is_emulated() -> None:
 def test_a_result_that_is_wrong_now_and_then_is_noticed(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine forgets what raises inexact for the first time."""
     monkeypatch.setattr(Engines, "by_machine", forgetting(Engines.by_machine))
-    assert list(Comparison(form, SEED).differences(0, RUNS))
+    assert any(Comparison(form, SEED).differences(0, RUNS))
 
 
 def forgetting(
@@ -94,7 +94,7 @@ def test_each_exception_is_needed(form: str, monkeypatch: pytest.MonkeyPatch) ->
     expected: dict[str, Callable[..., RegisterStorage]] = dict(EXCEPTIONS)
     del expected[form]
     monkeypatch.setattr("support.floating_forms.EXCEPTIONS", expected)
-    assert list(Comparison(form, SEED).differences(0, 2000))
+    assert any(Comparison(form, SEED).differences(0, 2000))
 
 
 @pytest.mark.parametrize(

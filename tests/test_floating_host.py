@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import cycle, islice
 from random import Random
@@ -94,18 +94,18 @@ class HostOnly:
 
 def outcomes(
     form: str, states: int, mutation: Mutation = lambda text: text, /, fpcr: int = 0, fpsr: int = IXC
-) -> list[str | None]:
+) -> Iterator[str | None]:
     """What `HostOnly.difference` says of a form over so many hard states, of its words in turn."""
     words = words_to_run(form, Random(SEED), 0) if "#" in form else words_of(form)
     hosts = [HostOnly(word, mutation) for word in words]
     hard = [FloatingStates(host.instruction, SEED) for host in hosts]
     turns = cycle(zip(hosts, hard, strict=True))
-    return [host.difference(its.hard(fpcr, fpsr)) for host, its in islice(turns, max(states, 3 * len(hosts)))]
+    return (host.difference(its.hard(fpcr, fpsr)) for host, its in islice(turns, max(states, 3 * len(hosts))))
 
 
 def faults(form: str) -> list[str]:
     """Where the host differs; or that it never computes, though there is text for it."""
-    found = outcomes(form, STATES)
+    found = list(outcomes(form, STATES))
     return [line for line in found if line] or [f"{form}: the host always declines"] * (set(found) == {None})
 
 
