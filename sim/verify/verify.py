@@ -76,9 +76,11 @@ class _Run:
         for at, word in enumerate(self._words):
             if difference:
                 break
+            goal = -(-self._wanted * (at + 1) // len(self._words))
+            if self._vectors >= goal:
+                continue
             self._bench.set_word(word)
             lanes = lanes_written(self._bench.instruction)
-            goal = -(-self._wanted * (at + 1) // len(self._words))
             for _ in range(2 * (1 + (goal - self._vectors) // lanes)):
                 if difference or self._vectors >= goal:
                     break
