@@ -244,7 +244,7 @@ def defined(candidate: Candidate) -> bool:
     return True
 
 
-ROWS = np.resize(np.unique(np.concatenate([np.arange(-20000, 20000, 3), EXTREMES])).astype(np.int32), (433, 31))
+ROWS = np.resize(np.unique(np.concatenate([np.arange(-20000, 20000, 29), EXTREMES])).astype(np.int32), (49, 31))
 ROWS = np.stack([ROWS, ROWS[:, ::-1]])
 """Every accumulator in whole blocks of columns and in the last columns, nearly."""
 OPERANDS: dict[str, Array] = {
