@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -44,18 +45,20 @@ def checked(original: Original, source: Path, level: str) -> Outcome:
     return check_job(original.kernel(), job, vectors(original), lambda _: None, max_instructions=20_000)
 
 
-def outcome_of(broken: Broken, level: str, folder: Path) -> Outcome:
-    return checked(broken.original, broken.written_to(folder), level)
+@cache
+def outcome_of(broken: Broken, level: str) -> Outcome:
+    with TemporaryDirectory() as folder:
+        return checked(broken.original, broken.written_to(Path(folder)), level)
 
 
-def finding_of(broken: Broken, level: str, folder: Path) -> GuardFinding:
+def finding_of(broken: Broken, level: str) -> GuardFinding:
     """The one finding that is no note."""
-    (finding,) = (f for f in outcome_of(broken, level, folder).findings if not f.harmless)
+    (finding,) = (f for f in outcome_of(broken, level).findings if not f.harmless)
     return finding
 
 
-def mismatch_of(broken: Broken, level: str, folder: Path) -> Mismatch:
-    mismatch = outcome_of(broken, level, folder).mismatch
+def mismatch_of(broken: Broken, level: str) -> Mismatch:
+    mismatch = outcome_of(broken, level).mismatch
     assert mismatch is not None
     return mismatch
 
@@ -75,13 +78,13 @@ def test_a_correct_original_passes_clean(original: Original, level: str, tmp_pat
 
 
 @pytest.mark.parametrize(("broken", "level"), AT_ALL_LEVELS)
-def test_a_broken_kernel_fails(broken: Broken, level: str, tmp_path: Path) -> None:
-    assert outcome_of(broken, level, tmp_path).verdict == "differs"
+def test_a_broken_kernel_fails(broken: Broken, level: str) -> None:
+    assert outcome_of(broken, level).verdict == "differs"
 
 
 @levels(MISSING_TAIL)
-def test_a_missing_tail_is_found_with_the_first_lane_that_was_never_written(level: str, tmp_path: Path) -> None:
-    found = finding_of(MISSING_TAIL, level, tmp_path)
+def test_a_missing_tail_is_found_with_the_first_lane_that_was_never_written(level: str) -> None:
+    found = finding_of(MISSING_TAIL, level)
     first = vectors(MISSING_TAIL.original).inputs[0]["n"] // 8 * 8
     assert (found.kind, found.output, found.lane) == ("never written", "out", (first,))
 
@@ -99,9 +102,9 @@ BYTES = (
 @pytest.mark.parametrize("level", OVER_READ.original.levels)
 @pytest.mark.parametrize(("broken", "kind", "expected"), BYTES)
 def test_an_access_out_of_bounds_is_found_with_array_bytes_and_line(
-    broken: Broken, kind: str, expected: object, level: str, tmp_path: Path
+    broken: Broken, kind: str, expected: object, level: str
 ) -> None:
-    found = finding_of(broken, level, tmp_path)
+    found = finding_of(broken, level)
     assert callable(expected)
     assert (found.kind, (found.where, found.first, found.last)) == (kind, expected(vectors(broken.original).inputs[0]))
     assert found.source in broken.places
@@ -111,31 +114,27 @@ def test_an_access_out_of_bounds_is_found_with_array_bytes_and_line(
     ("broken", "step"), [(WRONG_ROUNDING, "rounded"), (MISSING_SATURATION, "added")], ids=lambda value: str(value)[:9]
 )
 @pytest.mark.parametrize("level", WRONG_ROUNDING.original.levels)
-def test_wrong_arithmetic_is_found_with_its_step_lane_and_line(
-    broken: Broken, step: str, level: str, tmp_path: Path
-) -> None:
-    found = mismatch_of(broken, level, tmp_path)
+def test_wrong_arithmetic_is_found_with_its_step_lane_and_line(broken: Broken, step: str, level: str) -> None:
+    found = mismatch_of(broken, level)
     assert (found.parted_at, found.source in broken.places) == (step, True)
     assert found.came_from == f"in[{found.lane[0]}]"
 
 
 @pytest.mark.parametrize(("broken", "register"), [(CLOBBERED_D8, "d8"), (CLOBBERED_X19, "x19")])
-def test_a_register_that_is_not_preserved_is_found_with_its_last_write(
-    broken: Broken, register: str, tmp_path: Path
-) -> None:
-    found = finding_of(broken, "O0", tmp_path)
+def test_a_register_that_is_not_preserved_is_found_with_its_last_write(broken: Broken, register: str) -> None:
+    found = finding_of(broken, "O0")
     assert (found.kind, found.where) == ("register not preserved", register)
     assert found.source in broken.places
 
 
-def test_an_uninitialised_accumulator_lane_is_found_with_register_byte_line_and_output_lane(tmp_path: Path) -> None:
-    found = finding_of(UNINITIALISED_LANE, "O0", tmp_path)
+def test_an_uninitialised_accumulator_lane_is_found_with_register_byte_line_and_output_lane() -> None:
+    found = finding_of(UNINITIALISED_LANE, "O0")
     assert (found.kind, found.where, found.lane) == ("uninitialised", "v0", (3,))
     assert (found.first in range(12, 16), found.source in UNINITIALISED_LANE.places) == (True, True)
 
 
 @levels(ENDLESS_LOOP)
-def test_an_endless_loop_is_found_with_its_lines(level: str, tmp_path: Path) -> None:
-    found = finding_of(ENDLESS_LOOP, level, tmp_path)
+def test_an_endless_loop_is_found_with_its_lines(level: str) -> None:
+    found = finding_of(ENDLESS_LOOP, level)
     assert found.kind == "instruction limit"
     assert all(place in found.says for place in ENDLESS_LOOP.places)

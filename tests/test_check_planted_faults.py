@@ -9,6 +9,7 @@ import importlib.util
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pytest
@@ -95,6 +96,14 @@ def outcome_of_c(fault: Fault, level: str, folder: Path) -> Outcome:
     return check_job(KERNEL, Job(source, (f"-{level}",)), vectors(), lambda _: None)
 
 
+@cache
+def mismatch_in_turn(name: str) -> Mismatch:
+    """Of the fault of that name in C, at its level."""
+    fault, level = next(each for each in IN_TURN if each[0].name == name)
+    with TemporaryDirectory() as folder:
+        return mismatch_of(outcome_of_c(fault, level, Path(folder)))
+
+
 def outcome_of_program(fault: Fault, folder: Path) -> Outcome:
     source = folder / f"{fault.name}.py"
     source.write_text(faulty_text(fault).replace("    vmaxq_s32,", "    vmaxq_s32,\n    vmovn_s32,"))
@@ -115,9 +124,9 @@ def mismatch_of(outcome: Outcome) -> Mismatch:
 IN_TURN = [(fault, LEVELS[number % len(LEVELS)]) for number, fault in enumerate(C_FAULTS)]
 
 
-@pytest.mark.parametrize(("fault", "level"), IN_TURN, ids=[f"{fault.name}-{level}" for fault, level in IN_TURN])
-def test_fault_in_c_is_placed_at_its_step(fault: Fault, level: str, tmp_path: Path) -> None:
-    assert mismatch_of(outcome_of_c(fault, level, tmp_path)).parted_at == fault.step
+@pytest.mark.parametrize("fault", C_FAULTS, ids=[f"{fault.name}-{level}" for fault, level in IN_TURN])
+def test_fault_in_c_is_placed_at_its_step(fault: Fault) -> None:
+    assert mismatch_in_turn(fault.name).parted_at == fault.step
 
 
 @pytest.mark.parametrize("fault", PROGRAM_FAULTS, ids=lambda fault: fault.name)
@@ -125,10 +134,9 @@ def test_fault_in_program_is_placed_at_its_step(fault: Fault, tmp_path: Path) ->
     assert mismatch_of(outcome_of_program(fault, tmp_path)).parted_at == fault.step
 
 
-def test_the_lane_named_is_one_that_differs(tmp_path: Path) -> None:
+def test_the_lane_named_is_one_that_differs() -> None:
     """The swapped lanes are those of the third quarter of a block of sixteen."""
-    swapped = next(fault for fault in C_FAULTS if fault.name == "two_lanes_swapped")
-    mismatch = mismatch_of(outcome_of_c(swapped, "O0", tmp_path))
+    mismatch = mismatch_in_turn("two_lanes_swapped")
     assert (mismatch.output, mismatch.lane[0] % 16 // 4) == ("output", 2)
 
 
@@ -138,16 +146,14 @@ def test_the_line_named_is_the_planted_one(tmp_path: Path) -> None:
     assert mismatch_of(outcome_of_c(fault, "O0", tmp_path)).source == f"{fault.name}.c:{line}"
 
 
-def test_the_elements_that_reached_a_swapped_lane_are_named(tmp_path: Path) -> None:
-    swapped = next(fault for fault in C_FAULTS if fault.name == "halves_swapped")
-    mismatch = mismatch_of(outcome_of_c(swapped, "O2", tmp_path))
+def test_the_elements_that_reached_a_swapped_lane_are_named() -> None:
+    mismatch = mismatch_in_turn("halves_swapped")
     wanted = mismatch.lane[0] ^ 4
     assert mismatch.came_from.startswith(f"accumulators[{wanted}]")
 
 
-def test_a_lane_that_was_never_written_is_called_so(tmp_path: Path) -> None:
-    early = next(fault for fault in C_FAULTS if fault.name == "tail_stops_one_early")
-    assert mismatch_of(outcome_of_c(early, "O2", tmp_path)).came_from == "nothing: it was never written"
+def test_a_lane_that_was_never_written_is_called_so() -> None:
+    assert mismatch_in_turn("tail_stops_one_early").came_from == "nothing: it was never written"
 
 
 def test_a_kernel_that_floors_is_recognised_as_the_page_convention(tmp_path: Path) -> None:
