@@ -16,17 +16,26 @@ PAGE = (Path(__file__).parents[1] / "docs/captured-calls.md").read_text()
 FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```c\n(.*?)```", PAGE, re.DOTALL))
 
 
-@pytest.fixture
-def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+@pytest.fixture(scope="module")
+def written_down(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The call that the page's files write down when they are run, as text."""
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path_factory.mktemp("board")
     for name, text in FILES.items():
-        Path(name).write_text(text)
-    outputs = json.loads(lanewise("run", "board.c", "record", "zeros:4096", "--json").stdout)["outputs"]
+        (folder / name).write_text(text)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        outputs = json.loads(lanewise("run", "board.c", "record", "zeros:4096", "--json").stdout)["outputs"]
     written = bytes(number % 256 for number in outputs["text"])
     length: int = outputs["returned"]
     assert set(written[length:]) == {0}
     return written[:length].decode()
+
+
+@pytest.fixture
+def recorded(written_down: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """That text, in a folder that it can be put into."""
+    monkeypatch.chdir(tmp_path)
+    return written_down
 
 
 def test_the_writer_writes_as_many_lines_and_characters_as_the_page_says(recorded: str) -> None:
