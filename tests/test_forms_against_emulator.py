@@ -23,6 +23,8 @@ from sim.machine.errors import ExecutionError
 from sim.machine.registers import VISIBLE_PLACES, RegisterStorage
 from sim.verify.states import CODE, DATA, DATA_SIZE, States
 from sim.verify.verify import verify_form
+from support.floating_forms import floating_forms
+from support.floating_forms import is_emulated as floating_forms_are_emulated
 
 Words = dict[str, tuple[int, ...]]
 
@@ -35,13 +37,18 @@ CLREX = bytes.fromhex("5f3f03d5")
 MONITOR = Place("monitor")
 
 
+COMPARED_ELSEWHERE = frozenset(filter(floating_forms_are_emulated, floating_forms()))
+"""By test_floating_forms.py, on states that are harder for floating point."""
+
+
 def is_emulated(name: str) -> bool:
     return NOT_EMULATED.isdisjoint(TABLE.named[name].features)
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_a_form_agrees_with_the_emulator_or_its_definition(chunk: int) -> None:
-    wrong = differences([*TABLE.named][chunk::CHUNKS], VECTORS)
+    names = [name for name in TABLE.named if name not in COMPARED_ELSEWHERE]
+    wrong = differences(names[chunk::CHUNKS], VECTORS)
     assert not wrong, "\n".join(wrong)
 
 
