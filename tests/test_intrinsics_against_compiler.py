@@ -11,7 +11,6 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -33,7 +32,7 @@ from isa.intrinsics import ElementPointer, Intrinsic, Program, intrinsic, intrin
 from isa.lane import Int
 from isa.rows import TABLE
 from sim import Emulator, Machine, Memory, UnsupportedInstruction
-from sim.toolchain.compilers import build
+from sim.toolchain.compilers import build_text
 from sim.toolchain.image import Image
 
 CHUNKS = 16
@@ -174,8 +173,8 @@ def _stored(part: Parameter | IntrinsicResult, value: Any) -> bytes:
 class Bench:
     """An engine with the compiled calls of some intrinsics loaded."""
 
-    def __init__(self, engine: Engine, calls: Sequence[Calls], folder: Path) -> None:
-        self.engine, self.image = engine, _compiled(calls, folder)
+    def __init__(self, engine: Engine, calls: Sequence[Calls]) -> None:
+        self.engine, self.image = engine, _compiled(calls)
         for segment in self.image.segments:
             start, end = segment.address & -4096, -(-(segment.address + segment.size) // 4096) * 4096
             engine.memory.map(start, end - start, segment.permissions)
@@ -205,20 +204,10 @@ class Bench:
         assert engine.pc == RETURN, f"{call.c_text} has not returned after {LONGEST} instructions"
 
 
-def _compiled(calls: Sequence[Calls], folder: Path) -> Image:
-    source = folder / "calls.c"
-    source.write_text(
-        "\n".join(
-            [
-                "#include <arm_neon.h>",
-                "#include <arm_fp16.h>",
-                "#include <arm_acle.h>",
-                *(call.c_text for each in calls for call in each.all),
-                "",
-            ]
-        )
-    )
-    return build(source, *FLAGS)
+def _compiled(calls: Sequence[Calls]) -> Image:
+    """Kept by its text, so that it is compiled again only where that is another."""
+    headers = [f"#include <{name}.h>" for name in ("arm_neon", "arm_fp16", "arm_acle")]
+    return build_text("\n".join([*headers, *(call.c_text for each in calls for call in each.all), ""]), ".c", *FLAGS)
 
 
 def _place(memory: Memory, call: Call, arguments: Sequence[Any]) -> None:
@@ -268,20 +257,14 @@ def _first_difference(function: bytes, compiled: bytes) -> str:
     return ""
 
 
-def _differences(engine: Engine, names: Sequence[str], folder: Path) -> Iterator[str]:
+def _differences(engine: Engine, names: Sequence[str]) -> Iterator[str]:
     """At most one line for each compiled call."""
     calls = [Calls(name) for name in names]
-    bench = Bench(engine, calls, folder)
+    bench = Bench(engine, calls)
     for each in calls:
         for call in each.all:
             found = [line for line in (bench.difference(each, call) for _ in range(STATES)) if line]
             yield from found[:1]
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path / "cache"))
-    return tmp_path
 
 
 EMULATED_WRONGLY = ["vcvth_n_s32_f16", "vcvth_n_s64_f16"]
@@ -295,23 +278,23 @@ def not_emulated() -> list[str]:
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_an_intrinsic_does_what_the_compiler_makes_of_it(folder: Path, chunk: int) -> None:
+def test_an_intrinsic_does_what_the_compiler_makes_of_it(chunk: int) -> None:
     lacking = {*not_emulated(), *EMULATED_WRONGLY}
     names = [name for name in intrinsic_names() if name not in lacking][chunk::CHUNKS]
-    found = list(_differences(Emulator(), names, folder))
+    found = list(_differences(Emulator(), names))
     assert names
     assert not found, "\n".join(found)
 
 
-def test_the_intrinsics_not_emulated_do_what_the_compiler_makes_of_them(folder: Path) -> None:
-    found = list(_differences(Machine(), [*not_emulated(), *EMULATED_WRONGLY], folder))
+def test_the_intrinsics_not_emulated_do_what_the_compiler_makes_of_them() -> None:
+    found = list(_differences(Machine(), [*not_emulated(), *EMULATED_WRONGLY]))
     assert not_emulated()
     assert not found, "\n".join(found)
 
 
-def test_the_emulator_refuses_the_intrinsics_not_emulated(folder: Path) -> None:
+def test_the_emulator_refuses_the_intrinsics_not_emulated() -> None:
     calls = [Calls(name) for name in not_emulated()]
-    bench = Bench(Emulator(), calls, folder)
+    bench = Bench(Emulator(), calls)
     assert [call.symbol for each in calls for call in each.all if not _refused(bench, each, call)] == []
 
 
