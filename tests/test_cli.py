@@ -47,8 +47,8 @@ KERNEL = Kernel(name=NAME, symbol=NAME, sources=(Path("negate.c"),), signature=S
 """
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(sim.command.app.app, list(arguments))
+def run(*arguments: str, **environment: str) -> Result:
+    return CliRunner().invoke(sim.command.app.app, list(arguments), env=environment)
 
 
 @pytest.fixture(scope="module")
@@ -357,10 +357,8 @@ def test_a_command_of_another_package_that_cannot_be_loaded_is_a_sentence(
     assert "Traceback" not in said
 
 
-def test_without_a_terminal_progress_is_a_line_of_stderr_for_each_job(
-    tmp_path: Path, negating: tuple[str, ...]
-) -> None:
-    done = subprocess.run([LANEWISE, *negating, "--json"], capture_output=True, text=True, cwd=tmp_path, check=True)
+def test_without_a_terminal_progress_is_a_line_of_stderr_for_each_job(negating: tuple[str, ...]) -> None:
+    done = run(*negating, "--json")
     outcomes = json.loads(done.stdout)["implementations"]
     titles = [f"{outcome['implementation']} {outcome['flags']}".strip() for outcome in outcomes]
     lanes = [outcome["lanes_compared"] for outcome in outcomes]
@@ -368,19 +366,15 @@ def test_without_a_terminal_progress_is_a_line_of_stderr_for_each_job(
     assert (len(done.stderr.splitlines()), set(done.stderr.splitlines())) == (len(titles), said)
 
 
-def test_no_color_is_respected(tmp_path: Path, negating: tuple[str, ...]) -> None:
-    environment = {"NO_COLOR": "1", "FORCE_COLOR": "1", "HOME": str(tmp_path)}
-    command = [LANEWISE, *negating]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True)
-    assert "PASSED" in done.stdout
-    assert "\x1b[3" not in done.stdout
+def test_no_color_is_respected(negating: tuple[str, ...]) -> None:
+    shown = run(*negating, NO_COLOR="1", FORCE_COLOR="1").stdout
+    assert "PASSED" in shown
+    assert "\x1b[3" not in shown
 
 
-def test_colours_can_be_asked_for(tmp_path: Path, negating: tuple[str, ...]) -> None:
-    environment = {"FORCE_COLOR": "1", "TERM": "xterm", "HOME": str(tmp_path)}
-    command = [LANEWISE, *negating]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True)
-    assert "\x1b[32mPASSED" in done.stdout
+def test_colours_can_be_asked_for(monkeypatch: pytest.MonkeyPatch, negating: tuple[str, ...]) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[32mPASSED" in run(*negating, FORCE_COLOR="1", TERM="xterm").stdout
 
 
 def closed_pipe() -> int:

@@ -98,11 +98,10 @@ def test_launch_configurations_are_of_the_port_and_program_that_are_served() -> 
         assert json.dumps(each).count(served[1]) == 1
 
 
-def printed_by_check(folder: Path, *options: str) -> list[str]:
+def printed_by_check(*options: str) -> list[str]:
     """What `lanewise check quantize_down` prints."""
-    command = [str(Path(sys.executable).with_name("lanewise")), "check", "quantize_down", *options]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = lanewise("check", "quantize_down", *options)
+    assert done.exit_code == 0, done.output
     printed = re.sub(r"\A(?: *\n)+", "", done.stdout)
     return [line.rstrip() for line in printed.splitlines()]
 
@@ -115,9 +114,9 @@ SHOWN_REPORT = [
 
 
 @pytest.fixture(scope="module")
-def smaller_report(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def smaller_report() -> list[str]:
     """What a check of one level on few vectors prints."""
-    return printed_by_check(tmp_path_factory.mktemp("smaller"), "--opt", "O2", "--vectors", "50")
+    return printed_by_check("--opt", "O2", "--vectors", "50")
 
 
 def names(report: list[str]) -> list[str]:

@@ -14,8 +14,8 @@ from test_quickstarts import walk
 from support.command import lanewise
 
 
-def test_the_check_prints_the_report_of_the_page(tmp_path: Path) -> None:
-    assert printed_by_check(tmp_path) == SHOWN_REPORT
+def test_the_check_prints_the_report_of_the_page() -> None:
+    assert printed_by_check() == SHOWN_REPORT
 
 
 @pytest.mark.parametrize(
