@@ -11,8 +11,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import conftest
 import pytest
 
+import sim.processes
 from sim.check.aim.aiming import Aimed
 from sim.check.aim.power import Power
 from sim.check.vectors import make_vectors
@@ -107,7 +109,16 @@ def test_an_item_that_ends_its_process_is_not_done_again() -> None:
         list(spread_here(ends_at_two, range(4), 2))
 
 
-def test_what_a_process_raises_is_raised(example: Path) -> None:
+def test_a_worker_of_the_suite_counts_as_one_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has one, as long as the others have theirs."""
+    monkeypatch.setattr(sim.processes, "processors", lambda: 9)
+    monkeypatch.setenv("PATH", os.environ["PATH"])
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
+    conftest.pytest_configure()
+    assert sim.processes.processors() == 1
+
+
+def test_what_a_process_raises_is_raised() -> None:
     def fails(number: int) -> Iterator[int]:
         raise ValueError(number)
 
