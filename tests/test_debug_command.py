@@ -228,7 +228,12 @@ def test_words_do_what_the_session_does(commands: SessionCommands) -> None:
     assert commands.answer("golden out[1]") == "nothing is known of out[1]"
     assert commands.answer("back 3").startswith("before")
     assert len(commands.answer("list").splitlines()) == 8
-    assert commands.answer("emulator")
+    while not commands.session.last or not commands.session.last.writes:
+        commands.answer("back")
+    text, *numbers = commands.answer("emulator").splitlines()
+    assert numbers
+    assert text in commands.answer("list")
+    assert [line for line in numbers if not re.fullmatch(r"\S+ machine (\w+), emulator \1", line)] == []
     with pytest.raises(CoreError, match="cortex"):
         commands.answer("cycles cortex-x99")
     with pytest.raises(SpotError, match="no command"):

@@ -95,9 +95,9 @@ def test_other_inputs_are_refused(file: Path) -> None:
 def test_other_outputs_are_refused(file: Path) -> None:
     row = ",".join(map(str, VALUES))
     (file.parent / "same.c").write_text(
-        "void same(const short *a, short *other, unsigned long n) { other[0] = a[n - 1]; }"
+        "short same(const short *a, const short *out, unsigned long n) { return a[n - 1] + out[0]; }"
     )
-    with pytest.raises(DebugError, match=r"other outputs|is not the same"):
+    with pytest.raises(DebugError, match="have other outputs"):
         session_of(file, "-O2").diff(
             Session(debug_function(file.parent / "same.c", "same", [row, "zeros:8", "8"], ("-O2",)))
         )
