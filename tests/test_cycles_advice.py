@@ -303,7 +303,9 @@ def loop(tmp_path: Path) -> Path:
 
 def test_what_is_saved_is_that_of_all_iterations(loop: Path) -> None:
     (row,) = estimate(loop, cores=["neoverse-n1"], count=1000).rows
-    for one in advise(row.result):
+    tried = advise(row.result)
+    assert tried
+    for one in tried:
         assert one.saved == round(1000 * one.gain)
         assert one.refused or one.before == row.result.loop.cycles_per_iteration  # type: ignore[union-attr]
 

@@ -491,7 +491,6 @@ def test_a_log_of_one_of_several_says_which(source: Path, tmp_path: Path) -> Non
 
 
 def test_a_perfetto_trace_is_written(chain: Path, tmp_path: Path) -> None:
-    pytest.importorskip("perfetto")
     trace = tmp_path / "chain.pftrace"
     assert cycles(chain, "--core", "neoverse-n1", "--perfetto", trace).exit_code == 0
     assert b"sqrdmulh" in trace.read_bytes()
