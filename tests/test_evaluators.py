@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -55,6 +56,7 @@ def modules() -> Iterator[Path]:
         yield from sorted((ROOT / package).rglob("*.py"))
 
 
+@cache
 def matches(path: Path) -> list[ast.Match]:
     """The matches of a file that tell nodes or operators apart; one with a single case only looks for something."""
     text = path.read_text()

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,13 +40,18 @@ SEVERAL_MEANINGS = {
 """Public class names that are defined more than once, and why."""
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text())
+
+
 def classes() -> Iterator[tuple[str, ast.ClassDef]]:
     """Every class at the top of a module, by the module's name."""
     for package in PACKAGES:
         for file in sorted((ROOT / package).rglob("*.py")):
             parts = file.relative_to(ROOT).with_suffix("").parts
             module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            for node in ast.parse(file.read_text()).body:
+            for node in parsed(file).body:
                 if isinstance(node, ast.ClassDef):
                     yield module, node
 
@@ -141,7 +147,7 @@ def test_nothing_is_decided_by_an_assert() -> None:
     deciding = []
     for package in PACKAGES:
         for file in sorted((ROOT / package).rglob("*.py")):
-            for node in ast.walk(ast.parse(file.read_text())):
+            for node in ast.walk(parsed(file)):
                 if isinstance(node, ast.Assert) and not NARROWING.fullmatch(ast.unparse(node.test)):
                     deciding.append(f"{file.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}")
     assert deciding == []
