@@ -39,6 +39,11 @@ def test_the_iterations_of_a_loop_are_index_ranges() -> None:
     assert (loop.head, loop.branches, spans(loop)) == (CODE + 4, (CODE + 12,), [[(1, 4), (4, 7), (7, 10)]])
 
 
+def test_a_branch_forward_to_the_head_is_none_of_the_loop() -> None:
+    loop = one_loop("mov x1, #3\n b .La\n nop\n.La: add x2, x2, #1\n subs x1, x1, #1\n b.ne .La\n ret")
+    assert (loop.head, loop.branches, spans(loop)) == (CODE + 12, (CODE + 20,), [[(2, 5), (5, 8), (8, 11)]])
+
+
 def test_a_body_may_differ_from_iteration_to_iteration() -> None:
     # 0 mov, then x1 = 3: skips nop; 2: with nop; 1: skips
     text = "mov x1, #3\n.La: tbnz w1, #0, 1f\n nop\n1: subs x1, x1, #1\n b.ne .La\n ret"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from ctypes import Structure
+from fractions import Fraction
 from random import Random
 from typing import Literal
 
@@ -16,7 +19,7 @@ from sim.timing.model.core_file import core_names, load_core
 from sim.timing.model.predictor import mispredictions as mispredictions_in_python
 from sim.timing.model.stored_bytes import StoredBytes
 from sim.timing.model.stream import Accesses, Executed
-from sim.timing.native import following, scheduling
+from sim.timing.native import following, library, scheduling
 from sim.timing.native.array_stream import array_stream, joined
 from sim.timing.native.scheduling import NATIVE_FROM, NativeSchedule, mispredictions, schedule, writers_of
 from support.random_executed import random_core, random_stream, with_averages
@@ -53,6 +56,28 @@ def test_a_mispredicted_branch_that_needs_no_pipe_ends_like_others(order: Litera
     core = small_core(order, 1, {"branch conditional": {"uses": ""}}, mispredict=5)
     stream = stream_of("b.eq #0x1000", "add x1, x1, #1")
     assert difference(*both(stream, core, frozenset({0}), {})) == ""
+
+
+@pytest.mark.parametrize("refused", [False, True])
+@pytest.mark.parametrize(("order", "name"), [("in", "in_order"), ("out", "out_of_order")])
+def test_what_memory_a_schedule_took_is_given_back_also_where_there_is_no_more(
+    order: Literal["in", "out"], name: str, refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rooms, real = list[int](), library.call
+
+    def call(function: str, structure: Structure, *more: int) -> int:
+        done = real(function, structure, *more)
+        if isinstance(structure, library.ScheduleC):
+            rooms.append(structure.pair_room)
+        return 1 if refused and function == name else done
+
+    monkeypatch.setattr(library, "call", call)
+    monkeypatch.setattr(scheduling, "call", call)
+    core = small_core(order, store_forward_vector=Fraction(5, 2))
+    stream = stream_of("str q1, [x1]", "ldr q2, [x1]", stores={0: 0x1000}, loads={1: 0x1000})
+    with pytest.raises(MemoryError, match=f"^no memory for {name}$") if refused else nullcontext():
+        scheduling.native_schedule(array_stream(stream), core, frozenset())
+    assert (rooms[-2] > 0, rooms[-1]) == (True, 0)
 
 
 def test_a_stream_of_arrays_is_the_stream() -> None:

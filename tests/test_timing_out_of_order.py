@@ -42,6 +42,12 @@ def test_a_micro_operation_goes_where_least_waits_or_to_its_pipes_in_turn() -> N
     assert taken == {0: ["B", "B", "BB", "A", "B"], 1: ["A", "B", "AB", "A", "B"]}
 
 
+def test_micro_operations_of_one_instruction_go_to_different_pipes_where_both_are_free() -> None:
+    core = small_core("out", 4, {ACCUMULATE: {"uses": "A|B + A|B"}})
+    (pipes,) = schedule(stream_of("mla v9.4s, v0.4s, v0.4s"), core).pipes
+    assert sorted(pipe for pipe, *_ in pipes) == ["A", "B"]
+
+
 def test_a_full_queue_stops_dispatch() -> None:
     core = small_core("out", 4, {ADD: {"uses": "M*4"}}, queues={"M": 2})
     found = schedule(stream_of(*APART[:4]), core)

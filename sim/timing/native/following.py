@@ -54,15 +54,9 @@ def critical_steps(schedule: NativeSchedule) -> Array:
 
 
 def _scheduled(schedule: NativeSchedule) -> ScheduleC:
-    structure = structure_of(_stream(schedule), schedule.tables, schedule.writers)
+    structure = structure_of(schedule.stream, schedule.tables, schedule.writers)
     point_to(structure, schedule.arrays)
     return structure
-
-
-def _stream(schedule: NativeSchedule) -> ArrayStream:
-    if not isinstance(schedule.stream, ArrayStream):
-        raise AssertionError("a schedule by C has a stream of arrays")
-    return schedule.stream
 
 
 def _done(schedule: NativeSchedule) -> Array:
@@ -75,7 +69,7 @@ def _done(schedule: NativeSchedule) -> Array:
 
 def find_slack(schedule: NativeSchedule, dispatch_to_issue: int) -> Array:
     """`sim.timing.analysis.slack.slacks`: by how many cycles the results of each instruction could be later (int64)."""
-    stream, arrays, core = _stream(schedule), schedule.arrays, schedule.core
+    stream, arrays, core = schedule.stream, schedule.arrays, schedule.core
     count, at_once = len(stream), core.order == "in"
     times = [arrays.entered, arrays.available, arrays.issued, arrays.ready, arrays.retired]
     stands = {Stage.ENTERED: 0, Stage.READY: 2, Stage.RETIRED: 4} if at_once else {

@@ -37,6 +37,7 @@ _DONE, _GO_ON = 0, 2
 class NativeSchedule(Schedule):
     """A schedule made in C: its lists are views of `arrays`; `tables` and `writers` are what it was made of."""
 
+    stream: ArrayStream
     arrays: ScheduleArrays
     tables: CoreTables
     writers: Writers
