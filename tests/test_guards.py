@@ -180,6 +180,19 @@ def test_an_access_outside_of_all_arrays_is_one_of_the_nearest(address: int, kin
     assert (breach.kind, breach.where) == (kind, where)
 
 
+@pytest.mark.parametrize(
+    ("offset", "size", "kind"),
+    [(-8, 8, ""), (-8, 9, "missing symbol"), (15, 1, "missing symbol"), (16, 8, "")],
+)
+def test_memory_up_to_a_missing_symbol_and_behind_it_is_the_segments(offset: int, size: int, kind: str) -> None:
+    place = range(0x40020, 0x40030)
+    data = Segment(0x40000, bytes(64), 64, "rw")
+    breach = AccessBounds((), (data,), StackFrame(-BUFFER_SPACING, 0), {"table": place}).breach(
+        place.start + offset, size, False, -BUFFER_SPACING
+    )
+    assert ("" if breach is None else breach.kind) == kind
+
+
 def test_a_fault_on_the_machine_alone_names_array_and_byte(tmp_path: Path) -> None:
     finding = stopped(assembly("ldr q0, [x0]", "ret"), tmp_path, engine="machine")
     assert str(finding).endswith(
@@ -422,6 +435,7 @@ def test_a_store_exclusive_of_another_address_or_size_than_the_load_is_found(tex
     [
         ("ldxr w8, [x11]", "stxr w9, w8, [x11]"),
         ("ldxp w8, w10, [x11]", "stlxp w9, w8, w8, [x11]"),
+        ("ldxp x8, x10, [x11]", "stxp w9, x8, x10, [x11]"),
         ("ldxr w8, [x12]", "ldaxr w8, [x11]", "stlxr w9, w8, [x11]"),
         ("ldxr w8, [x12]", "clrex", "stxr w9, w8, [x11]"),
         ("ldxr w8, [x11]", "stxr w9, w8, [x11]", "stxrb w9, w8, [x12]"),

@@ -167,10 +167,10 @@ class Buffers:
     @cached_property
     def _returned(self) -> tuple[Struct, ...]:
         """What the function returns in memory."""
-        returned = self._signature.returned
-        if not isinstance(returned, Struct) or self._signature.result_pieces is not None:
+        if self._signature.result_pieces is not None:
             return ()
-        return (replace(returned, by_pointer=True, direction="out"),)
+        assert isinstance(self._signature.returned, Struct)
+        return (replace(self._signature.returned, by_pointer=True, direction="out"),)
 
     def _addresses(self, placed: Mapping[str, PlacedArray]) -> Iterator[tuple[Struct, int, int]]:
         """The pointers in structures by pointer: structure, offset and address."""

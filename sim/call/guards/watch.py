@@ -74,9 +74,11 @@ class Watch:
         """
         opened, self._exclusive = self._exclusive, None
         if traits.exclusive == "load":
-            self._exclusive = step.reads_memory[0][0], sum(len(data) for _, data in step.reads_memory)
+            ((address, data),) = step.reads_memory
+            self._exclusive = address, len(data)
         elif traits.exclusive == "store" and opened is not None:
-            stored = step.memory[0][0], sum(len(new) for _, _, new in step.memory)
+            ((address, _, data),) = step.memory
+            stored = address, len(data)
             if stored != opened:
                 of_store, of_load = (f"{size} bytes at {address:#x}" for address, size in (stored, opened))
                 said = f"stores {of_store}, the load exclusive before was of {of_load}: Arm leaves open if it passes"
