@@ -155,3 +155,10 @@ def test_a_null_pointer_is_passed_as_zero(tmp_path: Path) -> None:
     signature = Signature((Pointer("a", "int32", (1,), nullable=True), Pointer("b", "int32", (1,), direction="out")))
     text = "void f(const int *a, int *b) { *b = a == 0; }\n"
     assert call(text, signature, {"a": None}, tmp_path).outputs["machine"]["b"].tolist() == [1]
+
+
+def test_a_recorded_call_has_a_null_pointer_at_zero(tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text("void f(const int *a, int *b) { *b = a == 0; }\n")
+    signature = Signature((Pointer("a", "int32", (1,), nullable=True), Pointer("b", "int32", (1,), direction="out")))
+    addresses, _ = CompiledKernel(build(tmp_path / "f.c", "-O1"), kernel_of(signature)).record({"a": None}, 1)
+    assert (addresses["a"], addresses["b"] > 0) == (0, True)

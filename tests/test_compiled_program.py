@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from isa.acle.program import OpenProgram
@@ -23,7 +24,7 @@ from isa.intrinsics import (
 from sim import Memory, MemoryFault
 from sim.call.call import ProgramKernel
 from sim.check.vectors import call_seed, make_vectors
-from sim.kernels import built_in_kernel
+from sim.kernels import Kernel, Pointer, Signature, built_in_kernel
 from sim.machine.compiled import sequence
 from sim.machine.compiled.sequence import CompiledProgram, SequenceEngine
 from sim.machine.host_compiler import NoHostCompiler, compile_for_host
@@ -207,3 +208,16 @@ def test_a_kernels_program_gives_the_same_lanes_and_counts_compiled(monkeypatch:
     interpreted = ran()
     monkeypatch.setattr(sequence, "PATIENCE", 100)
     assert ran() == interpreted
+
+
+def test_the_forms_of_a_kernels_program_are_those_that_its_calls_have_executed() -> None:
+    def doubled(a: ElementPointer, b: ElementPointer) -> None:
+        row = vld1q_s32(a)
+        vst1q_s32(b, vaddq_s32(row, row))
+
+    signature = Signature((Pointer("a", "int32", (4,)), Pointer("b", "int32", (4,), direction="out")))
+    kernel = Kernel(name="f", symbol="f", sources=(), signature=signature, golden=lambda inputs: {}, program=doubled)
+    program = ProgramKernel(kernel)
+    assert program.forms == frozenset()
+    program.call({"a": np.ones(4, np.int32)}, 1)
+    assert program.forms == {"ldr q,[x]", "add .4s,.4s,.4s", "str q,[x]"}

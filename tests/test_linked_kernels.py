@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sim.call.kernel_image import left_out
 from sim.machine.memory import PAGE
+from sim.toolchain.compilers import build_text
 from sim.toolchain.image import Image
 from sim.toolchain.objects import open_image
 from support.command import lanewise
@@ -252,3 +254,11 @@ def test_a_variable_whose_content_is_elsewhere_is_refused_where_it_is_read(tmp_p
     assert (done.exit_code, "reads 'bias', which nothing here defines" in done.stderr) == (1, True)
     done = lanewise("prove", kernel, "--source", program, "--lengths", "3")
     assert (done.exit_code, "reads 'bias', which nothing here defines" in done.stdout) == (3, True)
+
+
+@pytest.mark.parametrize(("count", "end"), [(6, "s5"), (7, "s5, ...")])
+def test_of_what_nothing_defines_six_names_are_told(count: int, end: str) -> None:
+    calls = [f"int s{number}(void); " for number in range(count)]
+    text = "".join(calls) + "int f(void) { return " + " + ".join(f"s{n}()" for n in range(count)) + "; }\n"
+    (said,) = left_out(build_text(text, ".c"))
+    assert said == f"no call reached what nothing here defines: s0, s1, s2, s3, s4, {end}"

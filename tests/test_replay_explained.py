@@ -104,6 +104,12 @@ def test_a_call_with_a_negative_extent_is_none_of_the_signature(by_structures: b
         inputs_of(call(registers={"x0": 4096, "x1": 2**32 - 1}), signature)
 
 
+def test_a_call_with_a_larger_array_than_any_is_none_of_the_signature() -> None:
+    _, signature = parse_prototype("void f(const uint8_t x[n], uint64_t n)")
+    with pytest.raises(CaptureError, match=r"none of that signature: the array x\[1099511627776\] of uint8 is too large"):
+        inputs_of(call(registers={"x0": 4096, "x1": 1 << 40}), signature)
+
+
 def test_what_was_not_recorded_of_an_output_is_told() -> None:
     _, signature = parse_prototype("void f(uint8_t out[4])")
     recorded = call(registers={"x0": 4096}, outputs=(Expected(4096, b"abcd"),))
