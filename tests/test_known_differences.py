@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 from sim.golden.addition import AddParameters, Quantization, add_base, add_neon_ties_away, add_page
+from sim.golden.registry import families
 from sim.golden.registry.conventions import CONVENTIONS
+from sim.golden.registry.record import Family
 from sim.golden.scaling import double_rounding, single_rounding
 from sim.prove.separation import Result, result_of
 
@@ -22,6 +24,7 @@ P = 2**30
 LOW, HIGH = -(2**31), 2**31 - 1
 TENTH_AS_FLOAT, TENTH_AS_DOUBLE = 1717986944, 1717986918
 HUNDREDTHS = (0.01, 0, 0.01, 0, 0.02, 0, False)
+NOT_FUSED = (0.18, 249, 0.17, 29, 0.1, 100, False)  # of the examples of what is not fused
 BYTE_ROUNDINGS = (
     "round_even_then_offset", "round_away_then_offset", "offset_then_round_even", "offset_then_truncate",
 )  # fmt: skip
@@ -204,6 +207,12 @@ def test_every_row_has_two_sides_that_differ_but_the_one_that_only_counts() -> N
 def test_every_side_of_a_row_declares_that_row() -> None:
     sides = {(difference.row, side) for difference in DIFFERENCES for side in difference.sides}
     assert {(row, side) for row, side in sides if row not in CONVENTIONS[side].rows} == set()
+
+
+@pytest.mark.parametrize("family", [families.QUANTIZED_ADD, families.REAL_BIAS], ids=lambda family: family.name)
+def test_parameters_that_are_tried_are_those_with_which_two_sides_are_known_to_differ(family: Family) -> None:
+    known = {one.operands[family.swept :] for one in DIFFERENCES if CONVENTIONS[one.sides[0]].family is family}
+    assert set(family.parameters) <= known | {NOT_FUSED}
 
 
 # The rows that say how often two sides differ.
