@@ -106,7 +106,9 @@ def test_a_call_with_a_negative_extent_is_none_of_the_signature(by_structures: b
 
 def test_a_call_with_a_larger_array_than_any_is_none_of_the_signature() -> None:
     _, signature = parse_prototype("void f(const uint8_t x[n], uint64_t n)")
-    with pytest.raises(CaptureError, match=r"none of that signature: the array x\[1099511627776\] of uint8 is too large"):
+    with pytest.raises(
+        CaptureError, match=r"none of that signature: the array x\[1099511627776\] of uint8 is too large"
+    ):
         inputs_of(call(registers={"x0": 4096, "x1": 1 << 40}), signature)
 
 

@@ -129,14 +129,14 @@ class _Array:
 
     def nearest_row(self, byte: int) -> _Array:
         """The array of a table of pointers that is nearest to a byte, or has it."""
-        placed, item = self.placed, self.placed.pointer.type.itemsize
-        step, size = placed.strides[0] * item, prod(placed.extents[1:]) * item
+        placed, item, extents = self.placed, self.placed.pointer.type.itemsize, self.placed.extents[1:]
+        step, size = placed.strides[0] * item, prod(extents) * item
         row = min(max((byte + (step - size) // 2) // step, 0), placed.extents[0] - 1)
         pointer = Pointer(
-            f"{self.name}[{row}]", placed.pointer.type.name, placed.extents[1:],
+            f"{self.name}[{row}]", placed.pointer.type.name, extents,
             direction=placed.pointer.direction, over_read=placed.pointer.over_read,
         )  # fmt: skip
-        return _Array(PlacedArray(pointer, placed.address + row * step, placed.extents[1:], placed.strides[1:]))
+        return _Array(PlacedArray(pointer, placed.address + row * step, extents, placed.strides[1:]))
 
     def outside(self, writes: bool, first: int, last: int) -> Breach:
         """The breach that an access of bytes before or behind the array is."""
