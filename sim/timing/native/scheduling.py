@@ -191,7 +191,7 @@ def mispredictions(stream: Sequence[Executed], warm: bool) -> frozenset[int]:
 def _mispredictions(stream: ArrayStream, warm: bool) -> frozenset[int]:
     ways = np.array([_way(pc, stream.sites[number][1]) for number, (pc, _) in enumerate(stream.sites)], np.uint8)
     back = [
-        way == BranchWay.CONDITION and goes_back(instruction, pc or 0)
+        way == BranchWay.CONDITION and pc is not None and goes_back(instruction, pc)
         for way, (pc, instruction) in zip(ways, stream.sites, strict=True)
     ]
     branches = np.flatnonzero(ways[stream.site])
