@@ -171,6 +171,16 @@ def _quantized_add(kernel: Kernel, inputs: Inputs, lanes: int) -> list[UnitFrame
     return [frame] if frame.beats else []
 
 
+def _quantized_add_float(kernel: Kernel, inputs: Inputs, lanes: int) -> list[UnitFrame]:
+    """The unit takes the bits of the kernel's float32 numbers."""
+    given = kernel.arguments(inputs)
+    numbers = {"a_multiplier": "a_factor", "b_multiplier": "b_factor", "constant": "constant"}
+    settings = {setting: int(np.float32(given[name]).view(np.int32)) for setting, name in numbers.items()}
+    settings |= {"rounding": int("ties_away" in kernel.mode), "unfused": int(kernel.mode.endswith("unfused"))}
+    frame = UnitFrame(settings, {f"{name}_i": _beats(given[name], lanes) & 0xFF for name in "ab"})
+    return [frame] if frame.beats else []
+
+
 def _quantized_multiplier(kernel: Kernel, inputs: Inputs, lanes: int) -> list[UnitFrame]:
     """One factor for all values, given as a left shift, or as one to the right."""
     given = kernel.arguments(inputs)
@@ -244,12 +254,16 @@ def _interleaved(arguments: Arguments, results: Sequence[Results]) -> Outputs:
     return {"output": output}
 
 
+_NEON_MODES: Final = ("neon_ties_away", "neon_ties_away_unfused", "neon_ties_even", "neon_ties_even_unfused")
 _DOWN: Final = ("acl_19_08", "acl_20_02_left_shift", "acl_20_05_bounds", "acl_19_08_lanes_and_tail")
 HOSTS: Final[Mapping[str, tuple[Host, ...]]] = {
     "quantize_down": (Host("quantize_down", _DOWN, _quantize_down, _bytes),),
     "offset_contribution": (Host("offset_contribution", (_CL, _NEON), _offset_contribution, _products),),
     "transpose1xw": (Host("transpose1xw", ("acl_19_08", "acl_20_11"), _transpose1xw, _chunks),),
-    "quantized_add": (Host("quantized_add", ("tflite",), _quantized_add, partial(_bytes, of="a")),),
+    "quantized_add": (
+        Host("quantized_add", ("tflite",), _quantized_add, partial(_bytes, of="a")),
+        Host("quantized_add_float", _NEON_MODES, _quantized_add_float, partial(_bytes, of="a")),
+    ),
     "quantized_multiplier": (
         Host(
             "quantized_multiplier",

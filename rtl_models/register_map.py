@@ -144,7 +144,7 @@ REGISTERS: Final = (
     Register("B_MULTIPLIER", 0x38, (_int32("b_multiplier"),)),
     Register("B_SHIFT", 0x3C, (_shift("b_shift"),)),
     Register("CHANNELS", 0x40, (_unsigned("channels", 12, 1, CHANNELS),), reset=1),
-    Register("ROUNDING", 0x44, (_unsigned("rounding", 2, 0, 2),)),
+    Register("ROUNDING", 0x44, (_unsigned("rounding", 2, 0, 2), _unsigned("unfused", 1, 0, 1, lsb=8))),
     Register(
         "IMAGE",
         0x48,

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from sim.golden import gemm_lowp
+from sim.golden.addition import Folded
 from sim.golden.fixed_point import (
     Int32Array,
     Int64Array,
@@ -27,6 +28,7 @@ from sim.golden.fixed_point import (
 from sim.golden.scaling import double_rounding, double_rounding_ties_up, single_rounding
 from sim.kernels.offset_contribution import golden as offsets
 from sim.kernels.quantize_down import golden as down
+from sim.kernels.quantized_add import golden as add
 from sim.kernels.transpose1xw import golden as transpose
 
 Settings = Mapping[str, int]
@@ -173,6 +175,24 @@ def quantized_add(settings: Settings, operands: Operands, lanes: int) -> Results
     total = wrap_int32(rescaled[0].astype(np.int64) + rescaled[1])
     scaled = double_rounding(total, settings["multiplier"], -settings["shift"])
     return {"result_o": _bounded(wrap_int32(scaled.astype(np.int64) + settings["offset"]), settings)}
+
+
+def quantized_add_float(settings: Settings, operands: Operands, lanes: int) -> Results:
+    """Settings a_multiplier, b_multiplier and constant, the bits of float32; rounding, 1 being ties away; unfused."""
+    a, b = (operands[f"{name}_i"].astype(np.uint8) for name in "ab")
+    return {"result_o": add.folded_steps(a, b, folded(settings), mode_of(settings))["output"].astype(np.int64)}
+
+
+def folded(settings: Settings) -> Folded:
+    """The float32 numbers in the settings of `quantized_add_float`."""
+    words = np.array([settings[name] for name in ("a_multiplier", "b_multiplier", "constant")], np.int64)
+    return Folded(*as_int32(words).view(np.float32))
+
+
+def mode_of(settings: Settings) -> str:
+    """The mode of the kernel `quantized_add` that its settings ask for."""
+    ties = "away" if settings["rounding"] == 1 else "even"
+    return f"neon_ties_{ties}{'_unfused' if settings['unfused'] else ''}"
 
 
 def read_bytes(values: Int64Array | int, settings: Settings) -> Int64Array:

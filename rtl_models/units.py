@@ -136,6 +136,13 @@ _ALL: Final = (
         unit_values.quantized_add,
     ),
     Unit(
+        "quantized_add_float",
+        (UnitPort("a_i", 8, False), UnitPort("b_i", 8, False)),
+        _BYTES,
+        ("a_multiplier", "b_multiplier", "constant", "rounding", "unfused"),
+        unit_values.quantized_add_float,
+    ),
+    Unit(
         "requantize",
         (UnitPort("accumulator_i", 32, True), UnitPort("bias_i", 32, True), *_FACTORS),
         _BYTES,

@@ -264,7 +264,8 @@ def test_parts_have_every_frame_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["quantize_down", "quantize_down_channels", "quantized_add", "requantize", "integer_scale"]
+    "name",
+    ["quantize_down", "quantize_down_channels", "quantized_add", "quantized_add_float", "requantize", "integer_scale"],
 )
 def test_frames_reach_every_byte(name: str) -> None:
     """Results that are all at a bound would show little."""

@@ -141,7 +141,7 @@ def test_no_mutant_that_the_bench_of_a_unit_kills_is_called_the_same(tmp_path: P
 def test_every_lane_every_unit_and_every_part_of_a_core_is_mutated() -> None:
     mutated = {target.subject.module for target in targets()}
     units = {"quantize_down", "quantize_down_channels", "offset_contribution", "transpose1xw", "quantized_add"}
-    units |= {"requantize", "quantized_multiplier", "integer_scale", "interleave4x4"}
+    units |= {"quantized_add_float", "requantize", "quantized_multiplier", "integer_scale", "interleave4x4"}
     assert mutated == {*OPERATORS, *units, *CORE_PARTS, "config_registers"} <= set(module_names())
     assert [target.subject.module for core in CORES for target in targets_named(core)] == list(CORES)
 

@@ -55,7 +55,7 @@ pytestmark = pytest.mark.rtl
 SECONDS = 600.0
 SLOW = {
     "gemm_core", "mac_array", "quantized_add", "quantize_down_channels", "transpose1xw", "offset_contribution",
-    "window_stream", "quantized_multiplier", "integer_scale",
+    "window_stream", "quantized_add_float", "add_scaled_byte", "fmla_byte", "quantized_multiplier", "integer_scale",
 }  # fmt: skip
 """What `lanewise rtl prove` proves, as it does the wider parts: made of parts proved here, or of many lanes alike."""
 

@@ -27,6 +27,7 @@ PROFILE_OF = {
     "offset_contribution": "deep",
     "transpose1xw": "deep",
     "quantized_add": "shallow",
+    "quantized_add_float": "deep",
     "requantize": "deep",
     "quantized_multiplier": "shallow",
     "integer_scale": "deep",

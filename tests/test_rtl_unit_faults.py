@@ -57,6 +57,10 @@ IN_OTHER_UNITS: Final[Mapping[str, tuple[Fault, str]]] = {
         ("place_byte", "+ offset_i;", "+ {23'b0, offset_i[8:0]};"),
         "one_beat_frames/pattern=sometimes",
     ),
+    "quantized_add_float": (
+        ("fmla_byte", "~flags_of_result[2] & (normalised", "(normalised"),
+        "frames/pattern=sometimes",
+    ),
     "requantize": (
         ("requantize", "rounding[1] ? biased[", "rounding[0] ? biased["),
         "frames/pattern=sometimes",

@@ -38,6 +38,7 @@ def _down(accumulators: list[int], **changed: int) -> list[int]:
         ("offset_contribution", 2, 4),
         ("transpose1xw", 1, 2),
         ("quantized_add", 7, 16),
+        ("quantized_add_float", 5, 17),
         ("requantize", 4, 10),
         ("quantized_multiplier", 3, 7),
         ("integer_scale", 4, 7),
@@ -276,6 +277,31 @@ def test_a_beat_of_interleave4x4_has_as_many_bytes_of_a_row_as_there_are_lanes()
     data = np.arange(32, dtype=np.uint8).view("<u4").astype(np.int64)[None]
     given = UNITS["interleave4x4"].expected({"element": 1}, {"data_i": data}, 8)["data_o"]
     assert given.astype("<u4").view(np.uint8)[0, :8].tolist() == [0, 8, 16, 24, 1, 9, 17, 25]
+
+
+def _added_in_floats(a: int, b: int, a_multiplier: float, b_multiplier: float, constant: float, **modes: int) -> int:
+    words = np.array([a_multiplier, b_multiplier, constant], np.float32).view(np.int32).tolist()
+    settings = dict(zip(("a_multiplier", "b_multiplier", "constant"), words, strict=True))
+    settings |= {"rounding": 0, "unfused": 0} | modes
+    return _result("quantized_add_float", settings, 1, a=[[a]], b=[[b]])[0][0]
+
+
+def test_quantized_add_float_rounds_halves_as_the_setting_says() -> None:
+    halves = [(0, 1), (2, 5), (0, 5), (1, 0)]
+    even, away = ([_added_in_floats(a, b, 0.5, 0.5, 0, rounding=rounding) for a, b in halves] for rounding in (0, 1))
+    assert (even, away) == ([0, 4, 2, 0], [1, 4, 3, 1])
+
+
+def test_a_product_of_quantized_add_float_is_rounded_by_itself_only_where_it_is_unfused() -> None:
+    """255 times the float32 next to 1/255 is a little more than 1: what is left of it decides half-way."""
+    part = float(np.float32(1 / 255))
+    assert [_added_in_floats(255, 1, part, 0.5, -1.0, unfused=unfused) for unfused in (0, 1)] == [1, 0]
+
+
+def test_quantized_add_float_gives_0_for_no_number_and_the_ends_of_a_byte_beyond_them() -> None:
+    infinity = float("inf")
+    assert [_added_in_floats(1, 1, infinity, factor, 0) for factor in (1.0, -infinity)] == [255, 0]
+    assert [_added_in_floats(1, 0, factor, infinity, 0) for factor in (0.0, -infinity)] == [0, 0]
 
 
 def _parameters(generator: np.random.Generator) -> AddParameters:

@@ -140,6 +140,26 @@ def _quantized_add(rng: Random, lanes: int, beats: int) -> UnitFrame:
     return UnitFrame(scales | _output(rng), {port: rng.integers(0, 256, (beats, lanes)) for port in ("a_i", "b_i")})
 
 
+def _quantized_add_float(rng: Random, lanes: int, beats: int) -> UnitFrame:
+    """Layers, sums of numbers far apart that come to a byte for the bytes of the first beat, and any bits at all."""
+    a, b = rng.integers(0, 256, (2, beats, lanes))
+    kind = rng.random()
+    if kind < 1 / 4:
+        words = rng.integers(0, 1 << 32, 3).astype(np.uint32)
+    else:
+        scales = np.float32(2.0) ** (rng.integers(-30, 30, 2) if kind < 3 / 4 else rng.integers(-9, 1, 2))
+        factor, constant = rng.uniform(-2, 2, 2).astype(np.float32) * scales
+        if kind < 3 / 4:  # one of b's bytes brings the sum back
+            a[rng.random(a.shape) < 1 / 2], b[rng.random(b.shape) < 1 / 2] = a[0, 0], max(int(b[0, 0]), 1)
+        first = np.float32(a[0, 0]) * factor + constant
+        second = np.float32(rng.integers(0, 511) / 2 - first) / np.float32(max(int(b[0, 0]), 1))
+        words = np.array((factor, second, constant), np.float32).view(np.uint32)
+    names = ("a_multiplier", "b_multiplier", "constant")
+    settings = dict(zip(names, words.view(np.int32).tolist(), strict=True))
+    modes = {"rounding": int(rng.integers(2)), "unfused": int(rng.integers(2))}
+    return UnitFrame(settings | modes, {"a_i": a, "b_i": b})
+
+
 def _zero_points(rng: Random) -> dict[str, int]:
     """Those of bytes; one time in four any numbers."""
     offsets = int32_numbers(rng, 2) if rng.random() < 1 / 4 else rng.integers(-256, 256, 2)
@@ -197,6 +217,7 @@ _MAKERS: Final[Mapping[str, Callable[[Random, int, int], UnitFrame]]] = {
     "offset_contribution": _offset_contribution,
     "transpose1xw": _transpose1xw,
     "quantized_add": _quantized_add,
+    "quantized_add_float": _quantized_add_float,
     "requantize": _requantize,
     "quantized_multiplier": _quantized_multiplier,
     "integer_scale": _integer_scale,

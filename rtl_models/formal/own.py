@@ -20,6 +20,7 @@ from rtl_models.formal.models.interleave4x4 import interleave4x4
 from rtl_models.formal.models.offset_contribution import offset_contribution
 from rtl_models.formal.models.quantize_down import quantize_down
 from rtl_models.formal.models.quantized_add import quantized_add
+from rtl_models.formal.models.quantized_add_float import quantized_add_float
 from rtl_models.formal.models.requantize import quantized_multiplier, requantize
 from rtl_models.formal.operators import operator_theorems
 from rtl_models.formal.schedules.proof import StreamFinding, proved, proved_at_once
@@ -33,6 +34,7 @@ _PIPELINES: Final[Mapping[str, Callable[[int, bool], Pipeline]]] = {
     "quantize_down": quantize_down,
     "offset_contribution": offset_contribution,
     "quantized_add": quantized_add,
+    "quantized_add_float": quantized_add_float,
     "requantize": requantize,
     "quantized_multiplier": quantized_multiplier,
     "integer_scale": integer_scale,

@@ -12,6 +12,7 @@ from rtl_models.formal.models.interleave4x4 import interleave4x4
 from rtl_models.formal.models.offset_contribution import offset_contribution
 from rtl_models.formal.models.quantize_down import quantize_down
 from rtl_models.formal.models.quantized_add import quantized_add
+from rtl_models.formal.models.quantized_add_float import quantized_add_float
 from rtl_models.formal.models.requantize import quantized_multiplier, requantize
 from rtl_models.formal.operators import operator_theorems
 from rtl_models.formal.theorem import Lemma, Theorem
@@ -41,6 +42,7 @@ def pipelines(lanes: int = LANES) -> list[Pipeline]:
             quantize_down(lanes, deep, per_channel=True),
             offset_contribution(lanes, deep),
             quantized_add(lanes, deep),
+            quantized_add_float(lanes, deep),
             requantize(lanes, deep),
             quantized_multiplier(lanes, deep),
             integer_scale(lanes, deep),

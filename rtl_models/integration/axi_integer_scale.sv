@@ -111,6 +111,7 @@ module axi_integer_scale #(
     .b_shift_o      (),
     .channels_o     (),
     .rounding_o     (config_rounding),
+    .unfused_o      (),
     .image_width_o  (),
     .image_height_o (),
     .pixel_words_o  (),

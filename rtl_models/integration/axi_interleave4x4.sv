@@ -104,6 +104,7 @@ module axi_interleave4x4 #(
     .b_shift_o      (),
     .channels_o     (),
     .rounding_o     (),
+    .unfused_o      (),
     .image_width_o  (),
     .image_height_o (),
     .pixel_words_o  (),

@@ -109,6 +109,7 @@ module axi_offset_contribution #(
     .b_shift_o      (),
     .channels_o     (),
     .rounding_o     (),
+    .unfused_o      (),
     .image_width_o  (),
     .image_height_o (),
     .pixel_words_o  (),

@@ -116,6 +116,7 @@ module axi_quantize_down_channels #(
     .b_shift_o      (),
     .channels_o     (config_channels),
     .rounding_o     (),
+    .unfused_o      (),
     .image_width_o  (),
     .image_height_o (),
     .pixel_words_o  (),

@@ -117,6 +117,7 @@ module axi_quantized_add #(
     .b_shift_o      (config_b_shift),
     .channels_o     (),
     .rounding_o     (),
+    .unfused_o      (),
     .image_width_o  (),
     .image_height_o (),
     .pixel_words_o  (),

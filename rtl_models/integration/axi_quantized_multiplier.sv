@@ -119,6 +119,7 @@ module axi_quantized_multiplier #(
     .b_shift_o      (),
     .channels_o     (),
     .rounding_o     (config_rounding),
+    .unfused_o      (),
     .image_width_o  (),
     .image_height_o (),
     .pixel_words_o  (),

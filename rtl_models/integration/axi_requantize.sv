@@ -124,6 +124,7 @@ module axi_requantize #(
     .b_shift_o      (),
     .channels_o     (),
     .rounding_o     (config_rounding),
+    .unfused_o      (),
     .image_width_o  (),
     .image_height_o (),
     .pixel_words_o  (),

@@ -119,6 +119,7 @@ module axi_transpose1xw #(
     .b_shift_o      (),
     .channels_o     (),
     .rounding_o     (),
+    .unfused_o      (),
     .image_width_o  (),
     .image_height_o (),
     .pixel_words_o  (),

@@ -54,6 +54,7 @@ module config_registers #(
   output logic [4:0]  b_shift_o,
   output logic [11:0] channels_o,
   output logic [1:0]  rounding_o,
+  output logic        unfused_o,
   output logic [11:0] image_width_o,
   output logic [11:0] image_height_o,
   output logic [7:0]  pixel_words_o,
@@ -101,7 +102,7 @@ module config_registers #(
   assign is_size        = data_i[15:0] != '0 && data_i[31:16] != '0;
   assign is_element     = element == 32'd1 || element == 32'd2 || element == 32'd4;
   assign is_channels    = data_i >= 32'd1 && data_i <= Channels;
-  assign is_rounding    = data_i <= 32'd2;
+  assign is_rounding    = (data_i & ~32'h100) <= 32'd2;  // without unfused
   assign is_shift_left  = data_i <= 32'd30;
   assign is_image       = {data_i[31:28], data_i[15:12]} == '0 && data_i[11:0] != '0 && data_i[27:16] != '0;
   assign is_pixels      = {data_i[31:28], data_i[15:8]} == '0 && data_i[7:0] != '0 && data_i[27:16] != '0;
@@ -171,7 +172,7 @@ module config_registers #(
   logic [11:0] channels_q;
   logic [3:0]  element_q;  // zero_tail, element
   logic [4:0]  shift_q, left_shift_q, a_shift_q, b_shift_q;
-  logic [1:0]  rounding_q;
+  logic [2:0]  rounding_q;  // unfused, rounding
   logic [23:0] image_q;   // height, width
   logic [19:0] pixels_q;  // of a row of the output, words
   logic [24:0] window_q;  // windows, top, left, strides, height, width
@@ -216,7 +217,7 @@ module config_registers #(
         lanewise_pkg::AddressBMultiplier: b_multiplier_q <= data_i;
         lanewise_pkg::AddressBShift:      b_shift_q      <= data_i[4:0];
         lanewise_pkg::AddressChannels:    channels_q     <= data_i[11:0];
-        lanewise_pkg::AddressRounding:    rounding_q     <= data_i[1:0];
+        lanewise_pkg::AddressRounding:    rounding_q     <= {data_i[8], data_i[1:0]};
         lanewise_pkg::AddressImage:       image_q        <= {data_i[27:16], data_i[11:0]};
         lanewise_pkg::AddressPixels:      pixels_q       <= {data_i[27:16], data_i[7:0]};
         lanewise_pkg::AddressWindow:      window_q       <= data_i[24:0];
@@ -244,7 +245,7 @@ module config_registers #(
       lanewise_pkg::AddressBMultiplier: read_data_o = b_multiplier_q;
       lanewise_pkg::AddressBShift:      read_data_o = 32'(b_shift_q);
       lanewise_pkg::AddressChannels:    read_data_o = 32'(channels_q);
-      lanewise_pkg::AddressRounding:    read_data_o = 32'(rounding_q);
+      lanewise_pkg::AddressRounding:    read_data_o = {23'b0, unfused_o, 6'b0, rounding_o};
       lanewise_pkg::AddressImage:       read_data_o = {4'b0, image_height_o, 4'b0, image_width_o};
       lanewise_pkg::AddressPixels:      read_data_o = {4'b0, out_width_o, 8'b0, pixel_words_o};
       lanewise_pkg::AddressWindow:      read_data_o = 32'(window_q);
@@ -268,7 +269,7 @@ module config_registers #(
   assign b_multiplier_o                   = b_multiplier_q;
   assign b_shift_o                        = b_shift_q;
   assign channels_o                       = channels_q;
-  assign rounding_o                       = rounding_q;
+  assign {unfused_o, rounding_o}          = rounding_q;
   assign {image_height_o, image_width_o}  = image_q;
   assign {out_width_o, pixel_words_o}     = pixels_q;
   assign {windows_o, top_o, left_o, stride_y_o, stride_x_o, window_height_o, window_width_o} = window_q;

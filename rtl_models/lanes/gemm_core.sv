@@ -126,6 +126,7 @@ module gemm_core #(
     .b_shift_o      (),
     .channels_o     (channels),
     .rounding_o     (rounding),
+    .unfused_o      (),
     .image_width_o  (image_width),
     .image_height_o (image_height),
     .pixel_words_o  (pixel_words),

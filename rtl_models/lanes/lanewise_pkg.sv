@@ -22,6 +22,10 @@ package lanewise_pkg;
   localparam int ShiftRoundedDeep    = 3;  // fixed up | shifted | rounded
   localparam int OutputStagesShallow = 1;  // offset, clamped
   localparam int OutputStagesDeep    = 2;  // offset | clamped
+  localparam int FmlaByteShallow     = 1;  // rounded
+  localparam int FmlaByteDeep        = 4;  // product | sum | normalised | rounded
+  localparam int AddScaledByteShallow = FmlaByteShallow + FmlaByteShallow;
+  localparam int AddScaledByteDeep    = FmlaByteDeep + FmlaByteDeep;
 
   // Units.
   localparam int QuantizeDownShallow         = 1 + RescaleShallow + OutputStagesShallow;
@@ -34,6 +38,8 @@ package lanewise_pkg;
   localparam int Transpose1xwDeep            = 2;
   localparam int QuantizedAddShallow         = 1 + RescaleShallow + 1 + RescaleShallow + OutputStagesShallow;
   localparam int QuantizedAddDeep            = 1 + RescaleDeep + 1 + RescaleDeep + OutputStagesDeep;
+  localparam int QuantizedAddFloatShallow    = AddScaledByteShallow + AddScaledByteShallow + 1;
+  localparam int QuantizedAddFloatDeep       = AddScaledByteDeep + AddScaledByteDeep + 1;
   localparam int RequantizeShallow           = 1 + ScaleRoundedShallow + OutputStagesShallow;
   localparam int RequantizeDeep              = 2 + ScaleRoundedDeep + OutputStagesDeep;
   localparam int QuantizedMultiplierShallow  = 1 + ScaleRoundedShallow;

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from isa.lane import S32, U1, U8, U32, Int, Lane, select
 from rtl_models.formal import arithmetic as a
+from rtl_models.formal import floats
 from rtl_models.formal.claims import Signals, Specification, Statement, claim, on
 from rtl_models.formal.equations.written import Subject, at_width
 from rtl_models.formal.theorem import Fault, Theorem
+from rtl_models.formal.units.float_pieces import add_scaled_byte, fmla_byte
 from rtl_models.formal.units.handshake import handshake_theorems
 from rtl_models.formal.units.pieces import (
     bounded_sum,
@@ -52,6 +54,14 @@ def part_theorems() -> Iterator[Theorem]:
         (),
         _placed,
         Fault("place_byte.sv", "difference << left_shift_i", "{difference[30:0], 1'b0} << left_shift_i"),
+    )
+    yield _part(
+        "float_to_byte",
+        (),
+        lambda read: {
+            "result_o": (read("result_o", U8), floats.to_byte(read("value_i", U32), read("ties_away_i", U1)))
+        },
+        Fault("float_to_byte.sv", "value_i == BelowHalf", "1'b0"),
     )
     for deep in (False, True):
         yield from _pipelined(deep)
@@ -146,6 +156,10 @@ def _pipelined(deep: bool) -> Iterator[Theorem]:
     yield _staged(Subject("shift_rounded", deepness), divided, S32)
     low = multiply_low("", deep, on("a_i", U32), on("b_i", U32))
     yield _staged(Subject("multiply_low", (("Width", 32), *deepness)), low, U32)
+    scaled_byte = (on("accumulator_i", U32), on("byte_i", U8), on("factor_i", U32))
+    yield _staged(Subject("fmla_byte", deepness), fmla_byte("", deep, *scaled_byte), U32)
+    twice = add_scaled_byte("", deep, *scaled_byte, on("unfused_i", U1))
+    yield _staged(Subject("add_scaled_byte", deepness), twice, U32)
 
 
 def _staged(subject: Subject, piece: PipelinePiece, kind: Int, port: str = "result_o") -> Theorem:
