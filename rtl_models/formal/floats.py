@@ -1,4 +1,4 @@
-"""What `fmla_byte` and `float_to_byte` do with the bits of float32, in exact steps: lane expressions of whole numbers."""
+"""What `fmla_byte` and `float_to_byte` do with the bits of float32: lane expressions of whole numbers, step by step."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def _kinds(values: Float32Array) -> Met:
     magnitude = np.abs(values)
     return {
         "no number": np.isnan(values), "infinite": np.isinf(values), "0": values == 0, "negative": values < 0,
-        "subnormal": (0 < magnitude) & (magnitude < _LOWEST_NORMAL),
+        "subnormal": (magnitude > 0) & (magnitude < _LOWEST_NORMAL),
     }  # fmt: skip
 
 
