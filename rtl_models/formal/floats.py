@@ -81,7 +81,8 @@ def moved(number: Lane, free: Lane) -> tuple[Lane, Lane]:
     magnitude = WINDOW.wrap(select(number < 0, -number, number))
     for places in (64, 32, 16, 8, 4, 2, 1):
         moves = (magnitude >> (WINDOW.bits - places)).equals(0) & (free < places).equals(0)
-        magnitude = WINDOW.wrap(select(moves, magnitude << places, magnitude))
+        below = Int(WINDOW.bits - places, signed=False).field(magnitude, 0)
+        magnitude = select(moves, below << places, magnitude)
         free = U10.wrap(select(moves, free - places, free))
     return magnitude, free
 

@@ -18,7 +18,9 @@ Profile = Literal["shallow", "deep"]
 PROFILES: Final[tuple[Profile, ...]] = get_args(Profile)
 _PIECES: Final = ("rescale",)
 """Modules that are pipelined and one lane wide: as many copies stand side by side as there are numbers in a beat."""
-_NARROW: Final = ("requantize", "quantized_multiplier", "integer_scale", "interleave4x4")
+_NARROW: Final = (
+    "quantized_add_float", "requantize", "quantized_multiplier", "integer_scale", "interleave4x4",
+)  # fmt: skip
 """Units of which the whole table has four lanes alone: it takes minutes more for each of the others."""
 _SHOWN: Final = ("sqadd", "sqrdmulh", "sqrshl", "sdot4")
 """The lanes of the whole table: of a register, four numbers of 32 bits."""
