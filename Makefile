@@ -173,6 +173,7 @@ test-rtl: $(TESTED)
 	@$(BIN)/lanewise rtl test quantize_down_channels gemm_core --lanes 4 --profile shallow --channels 12,20,68,260
 	@$(BIN)/lanewise rtl bulk --all
 	@PYTHONPATH=tests $(BIN)/python -m long.gemm_core
+	@PYTHONPATH=tests $(BIN)/python -m long.float_lanes
 	@$(BIN)/lanewise rtl exhaust --all
 	@$(BIN)/lanewise rtl cover
 	@$(BIN)/lanewise rtl prove

@@ -258,8 +258,11 @@ def test_vectors_that_were_not_compared_are_told(by_hand: Callable[[ByHand], Non
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("quantized_add", "--rtl"), "there is no hardware for quantized_add, mode neon_ties_away: there is for"),
-        (("quantized_add", "--rtl"), "u8_single_rounding); try --mode tflite\n"),
+        (
+            ("quantized_add", "--mode", "base", "--rtl"),
+            "there is no hardware for quantized_add, mode base: there is for",
+        ),
+        (("quantized_add", "--mode", "base", "--rtl"), "u8_single_rounding); try --mode tflite\n"),
         (
             ("fully_connected", "--mode", "s8_fp32", "--rtl"),
             "there is no hardware for fully_connected, mode s8_fp32: there is for",

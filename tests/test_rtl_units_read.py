@@ -33,6 +33,7 @@ ILLEGAL = [
         "quantize_down_channels: Channels must be a multiple of Lanes, at least 2 * Lanes and at most 3840",
     ),
     ("quantized_add", "Lanes", 32, "quantized_add: Lanes is the numbers of a beat and must be 4, 8 or 16"),
+    ("quantized_add_float", "Lanes", 5, "quantized_add_float: Lanes is the numbers of a beat and must be 4, 8 or 16"),
 ]  # fmt: skip
 
 
