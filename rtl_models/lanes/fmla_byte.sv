@@ -9,9 +9,9 @@
 //   normalised      the sum, its leading 1 at the top, but not moved beyond the lowest exponent
 //   result          rounded; a carry out of the fraction goes on into the exponent, at last to infinity
 //
-//   stage     shallow (1)               deep (4)
-//   1         result_q                  product_q, addend_q, gap_q, of_product_q
-//   2                                   sum_q, of_sum_q
+//   stage     shallow (2)               deep (4)
+//   1         sum_q, of_sum_q           product_q, addend_q, gap_q, of_product_q
+//   2         result_q                  sum_q, of_sum_q
 //   3                                   normalised_q, spare_q, is_below_q, flags_q
 //   4                                   result_q
 //
@@ -73,16 +73,19 @@ module fmla_byte #(
 
   // The sum of both, negative where the addend takes more away than there is.
   logic [Window-1:0] placed;
-  logic [Window:0]   sum_d, sum;
+  logic [Window:0]   sum_d, sum_q;
+  logic [13:0]       of_sum_q;  // room, flags
 
   assign placed = {addend, 60'b0} >> (gap > 9'd60 ? 6'd60 : gap[5:0]);
   assign sum_d  = {27'b0, product, 26'b0} + ({1'b0, placed} ^ {(Window+1){flags[0]}}) + (Window+1)'(flags[0]);
+
+  assign {room_of_sum, flags_of_sum} = of_sum_q;
 
   // Its magnitude moved to the top by powers of two, as far as there is room.
   logic [7:0][Window-1:0] moved;
   logic [7:0][9:0]        spare_of;
 
-  assign moved[7]    = (sum[Window-1:0] ^ {Window{sum[Window]}}) + Window'(sum[Window]);
+  assign moved[7]    = (sum_q[Window-1:0] ^ {Window{sum_q[Window]}}) + Window'(sum_q[Window]);
   assign spare_of[7] = room_of_sum;
 
   for (genvar k = 6; k >= 0; k--) begin : gen_move
@@ -115,23 +118,20 @@ module fmla_byte #(
     logic [31:0]       product_q;
     logic [23:0]       addend_q;
     logic [8:0]        gap_q;
-    logic [13:0]       of_product_q, of_sum_q;  // room, flags
-    logic [Window:0]   sum_q;
+    logic [13:0]       of_product_q;  // room, flags
     logic [Window-1:0] normalised_q;
     logic [9:0]        spare_q;
     logic              is_below_q;
     logic [3:0]        flags_q;
 
-    assign product                     = product_q;
-    assign addend                      = addend_q;
-    assign gap                         = gap_q;
-    assign {room, flags}               = of_product_q;
-    assign sum                         = sum_q;
-    assign {room_of_sum, flags_of_sum} = of_sum_q;
-    assign normalised                  = normalised_q;
-    assign spare                       = spare_q;
-    assign is_below                    = is_below_q;
-    assign flags_of_result             = flags_q;
+    assign product         = product_q;
+    assign addend          = addend_q;
+    assign gap             = gap_q;
+    assign {room, flags}   = of_product_q;
+    assign normalised      = normalised_q;
+    assign spare           = spare_q;
+    assign is_below        = is_below_q;
+    assign flags_of_result = flags_q;
 
     always_ff @(posedge clk_i) begin
       if (enable_i) begin
@@ -139,11 +139,9 @@ module fmla_byte #(
         addend_q     <= addend_d;
         gap_q        <= gap_d;
         of_product_q <= {room_d, flags_d};
-        sum_q        <= sum_d;
-        of_sum_q     <= {room, flags};
         normalised_q <= moved[0];
         spare_q      <= spare_of[0];
-        is_below_q   <= sum[Window];
+        is_below_q   <= sum_q[Window];
         flags_q      <= flags_of_sum;
       end
     end
@@ -153,19 +151,20 @@ module fmla_byte #(
     assign gap             = gap_d;
     assign room            = room_d;
     assign flags           = flags_d;
-    assign sum             = sum_d;
-    assign room_of_sum     = room;
-    assign flags_of_sum    = flags;
     assign normalised      = moved[0];
     assign spare           = spare_of[0];
-    assign is_below        = sum[Window];
+    assign is_below        = sum_q[Window];
     assign flags_of_result = flags_of_sum;
   end
 
   assign result_o = result_q;
 
   always_ff @(posedge clk_i) begin
-    if (enable_i) result_q <= result_d;
+    if (enable_i) begin
+      sum_q    <= sum_d;
+      of_sum_q <= {room, flags};
+      result_q <= result_d;
+    end
   end
 
 endmodule

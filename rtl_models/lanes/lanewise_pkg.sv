@@ -22,7 +22,7 @@ package lanewise_pkg;
   localparam int ShiftRoundedDeep    = 3;  // fixed up | shifted | rounded
   localparam int OutputStagesShallow = 1;  // offset, clamped
   localparam int OutputStagesDeep    = 2;  // offset | clamped
-  localparam int FmlaByteShallow     = 1;  // rounded
+  localparam int FmlaByteShallow     = 2;  // sum | rounded
   localparam int FmlaByteDeep        = 4;  // product | sum | normalised | rounded
   localparam int AddScaledByteShallow = FmlaByteShallow + FmlaByteShallow;
   localparam int AddScaledByteDeep    = FmlaByteDeep + FmlaByteDeep;

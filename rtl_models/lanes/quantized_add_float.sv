@@ -9,10 +9,10 @@
 // The multipliers and the constant are the bits of float32.  Of Simd's parameters they are sa/sd, sb/sd and zd less
 // both zero points scaled.
 //
-//   stage     shallow (5)               deep (17)
-//   1..2      a's product added         1..8
-//   3..4      b's product added         9..16
-//   5         result_q                  17: result_q
+//   stage     shallow (9)               deep (17)
+//   1..4      a's product added         1..8
+//   5..8      b's product added         9..16
+//   9         result_q                  17: result_q
 //
 // The configuration travels with the beat.  With scales 0.01, 0.01 and 0.02, all zero points 0, that is multipliers of
 // 0.5 (3F000000) and the constant 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from isa.lane import U1, U8, U32, Int, Lane, constant, select
 from rtl_models.formal import floats
@@ -18,64 +19,81 @@ _GAP = Fault(_FMLA, "+ 10'sd34", "+ 10'sd33")
 _FLAGS = Fault(_FMLA, "&field & ~&factor_field ? sign", "&field & &factor_field ? sign")
 _SUM = Fault(_FMLA, "(Window+1)'(flags[0])", "(Window+1)'(1'b0)")
 _MOVED = Fault(_FMLA, "spare_of[k+1] >= 10'(1 << k)", "spare_of[k+1] > 10'(1 << k)")
-_BELOW = Fault(_FMLA, "is_below_q   <= sum[Window]", "is_below_q   <= ~sum[Window]")
-_KEPT = Fault(_FMLA, "of_sum_q     <= {room, flags}", "of_sum_q     <= {room, ~flags}")
+_BELOW = Fault(_FMLA, "is_below_q   <= sum_q[Window]", "is_below_q   <= ~sum_q[Window]")
+_KEPT = Fault(_FMLA, "of_sum_q <= {room, flags}", "of_sum_q <= {room, ~flags}")
 _KEPT_LAST = Fault(_FMLA, "flags_q      <= flags_of_sum", "flags_q      <= ~flags_of_sum")
 _ROUNDED = Fault(_FMLA, "(normalised[60] | (|normalised[58:0]))", "(normalised[60] & (|normalised[58:0]))")
 
+_PARTS: Final = (
+    lambda _, byte, factor: floats.product(byte, factor),
+    lambda accumulator, *_: floats.significand(accumulator),
+    floats.gap,
+    floats.room,
+    floats.flags,
+)
+"""Of an accumulator, a byte and a factor what their sum is made of."""
+_OF_PRODUCT: Final = (
+    ("product_q", U32, None, _PRODUCT),
+    ("addend_q", floats.U24, None, _ADDEND),
+    ("gap_q", floats.U9, None, _GAP),
+    ("of_product_q", floats.U10, 4, _GAP),
+    ("of_product_q", floats.U4, 0, _FLAGS),
+)
+"""The registers of these: wire, type, lowest bit, fault."""
+_OF_NORMALISED: Final = (
+    ("normalised_q", floats.WINDOW, _MOVED),
+    ("spare_q", floats.U10, _MOVED),
+    ("is_below_q", U1, _BELOW),
+    ("flags_q", floats.U4, _KEPT_LAST),
+)
+"""Those of the sum moved to the top: wire, type, fault."""
+
 
 def fmla_byte(name: str, deep: bool, accumulator: Value, byte: Value, factor: Value) -> PipelinePiece:
-    """`fmla_byte.sv`: 1 stage or 4."""
+    """`fmla_byte.sv`: 2 stages or 4."""
 
     def of(function: Callable[..., Lane]) -> Value:
         return lambda r: function(accumulator(r), byte(r), factor(r))
 
-    if not deep:
-        result = RegisterUpdate(wire=f"{name}result_q", kind=U32, following=of(floats.multiply_add), fault=_ROUNDED)
-        return PipelinePiece((result,), (result.value,))
-    within = f"{name}gen_deep."
-    product = RegisterUpdate(
-        wire=f"{within}product_q",
-        kind=U32,
-        following=lambda r: floats.product(byte(r), factor(r)),
-        fault=_PRODUCT,
-    )
-    addend = RegisterUpdate(
-        wire=f"{within}addend_q",
-        kind=floats.U24,
-        following=lambda r: floats.significand(accumulator(r)),
-        fault=_ADDEND,
-    )
-    gap = RegisterUpdate(wire=f"{within}gap_q", kind=floats.U9, following=of(floats.gap), fault=_GAP)
-    room = RegisterUpdate(wire=f"{within}of_product_q", kind=floats.U10, following=of(floats.room), fault=_GAP, lsb=4)
-    flags = RegisterUpdate(
-        wire=f"{within}of_product_q", kind=floats.U4, following=of(floats.flags), fault=_FLAGS, lsb=0
-    )
+    first, within = [of(part) for part in _PARTS], f"{name}gen_deep."
+    before: list[RegisterUpdate] = []
+    if deep:
+        before = [
+            RegisterUpdate(wire=f"{within}{wire}", kind=kind, following=following, fault=fault, lsb=lsb)
+            for following, (wire, kind, lsb, fault) in zip(first, _OF_PRODUCT, strict=True)
+        ]
+        first = [register.value for register in before]
+    product, addend, gap, room, flags = first
     total = RegisterUpdate(
-        wire=f"{within}sum_q",
+        wire=f"{name}sum_q",
         kind=floats.SUM,
-        following=lambda r: floats.total(product.value(r), addend.value(r), gap.value(r), U1.field(flags.value(r), 0)),
+        following=lambda r: floats.total(product(r), addend(r), gap(r), U1.field(flags(r), 0)),
         fault=_SUM,
     )
-    room_of_sum = RegisterUpdate(wire=f"{within}of_sum_q", kind=floats.U10, following=room.value, fault=_KEPT, lsb=4)
-    flags_of_sum = RegisterUpdate(wire=f"{within}of_sum_q", kind=floats.U4, following=flags.value, fault=_KEPT, lsb=0)
-    normalised, spare = (
-        RegisterUpdate(
-            wire=f"{within}{wire}", kind=kind, following=_moved(total.value, room_of_sum.value, part), fault=_MOVED
-        )
-        for part, (wire, kind) in enumerate((("normalised_q", floats.WINDOW), ("spare_q", floats.U10)))
-    )
-    below = RegisterUpdate(wire=f"{within}is_below_q", kind=U1, following=lambda r: total.value(r) < 0, fault=_BELOW)
-    last_flags = RegisterUpdate(wire=f"{within}flags_q", kind=floats.U4, following=flags_of_sum.value, fault=_KEPT_LAST)
-    end = (normalised.value, spare.value, below.value, last_flags.value)
+    of_sum = f"{name}of_sum_q"
+    room_of_sum = RegisterUpdate(wire=of_sum, kind=floats.U10, following=room, fault=_KEPT, lsb=4)
+    flags_of_sum = RegisterUpdate(wire=of_sum, kind=floats.U4, following=flags, fault=_KEPT, lsb=0)
+    end = [
+        _moved(total.value, room_of_sum.value, 0),
+        _moved(total.value, room_of_sum.value, 1),
+        lambda r: total.value(r) < 0,
+        flags_of_sum.value,
+    ]
+    after: list[RegisterUpdate] = []
+    if deep:
+        after = [
+            RegisterUpdate(wire=f"{within}{wire}", kind=kind, following=following, fault=fault)
+            for following, (wire, kind, fault) in zip(end, _OF_NORMALISED, strict=True)
+        ]
+        end = [register.value for register in after]
+    normalised, spare, below, last = end
     result = RegisterUpdate(
-        wire=f"{name}result_q", kind=U32, following=lambda r: floats.rounded(*(v(r) for v in end)), fault=_ROUNDED
+        wire=f"{name}result_q",
+        kind=U32,
+        following=lambda r: floats.rounded(normalised(r), spare(r), below(r), last(r)),
+        fault=_ROUNDED,
     )
-    registers = (
-        product, addend, gap, room, flags, room_of_sum, flags_of_sum, total, normalised, spare, below, last_flags,
-        result,
-    )  # fmt: skip
-    return PipelinePiece(registers, (result.value,))
+    return PipelinePiece((*before, room_of_sum, flags_of_sum, total, *after, result), (result.value,))
 
 
 def _moved(number: Value, room: Value, part: int) -> Value:
