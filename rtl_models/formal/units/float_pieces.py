@@ -24,7 +24,7 @@ _KEPT = Fault(_FMLA, "of_sum_q <= {room, flags}", "of_sum_q <= {room, ~flags}")
 _KEPT_LAST = Fault(_FMLA, "flags_q      <= flags_of_sum", "flags_q      <= ~flags_of_sum")
 _ROUNDED = Fault(_FMLA, "(normalised[60] | (|normalised[58:0]))", "(normalised[60] & (|normalised[58:0]))")
 
-_PARTS: Final = (
+_PARTS: Final[tuple[Callable[..., Lane], ...]] = (
     lambda _, byte, factor: floats.product(byte, factor),
     lambda accumulator, *_: floats.significand(accumulator),
     floats.gap,
@@ -32,7 +32,7 @@ _PARTS: Final = (
     floats.flags,
 )
 """Of an accumulator, a byte and a factor what their sum is made of."""
-_OF_PRODUCT: Final = (
+_OF_PRODUCT: Final[tuple[tuple[str, Int, int | None, Fault], ...]] = (
     ("product_q", U32, None, _PRODUCT),
     ("addend_q", floats.U24, None, _ADDEND),
     ("gap_q", floats.U9, None, _GAP),
@@ -40,7 +40,7 @@ _OF_PRODUCT: Final = (
     ("of_product_q", floats.U4, 0, _FLAGS),
 )
 """The registers of these: wire, type, lowest bit, fault."""
-_OF_NORMALISED: Final = (
+_OF_NORMALISED: Final[tuple[tuple[str, Int, Fault], ...]] = (
     ("normalised_q", floats.WINDOW, _MOVED),
     ("spare_q", floats.U10, _MOVED),
     ("is_below_q", U1, _BELOW),
@@ -73,7 +73,7 @@ def fmla_byte(name: str, deep: bool, accumulator: Value, byte: Value, factor: Va
     of_sum = f"{name}of_sum_q"
     room_of_sum = RegisterUpdate(wire=of_sum, kind=floats.U10, following=room, fault=_KEPT, lsb=4)
     flags_of_sum = RegisterUpdate(wire=of_sum, kind=floats.U4, following=flags, fault=_KEPT, lsb=0)
-    end = [
+    end: list[Value] = [
         _moved(total.value, room_of_sum.value, 0),
         _moved(total.value, room_of_sum.value, 1),
         lambda r: total.value(r) < 0,
