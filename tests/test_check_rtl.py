@@ -48,7 +48,7 @@ from support.rtl_faults import planted
 Wrong = Callable[[Inputs], np.ndarray]
 CHECK = ("check", "quantize_down", "--rtl", "--vectors", "20", "--opt", "O1")
 LEFT = "shift lies outside of 0..31"
-TIES_UP = ("rescale", ".b_i        ({32{high[31] & (|shift)}})", ".b_i        (32'd0)")
+TIES_UP = ("rescale", "halves[0] & (lost | ~halves[32])", "halves[0]")
 
 
 @dataclass

@@ -31,8 +31,8 @@ BOUNDS_DO_NOT_TRAVEL = (
 )
 LETS_ONE_NUMBER_BELOW = (
     "clamp_to_byte",
-    "$signed(value_i) < minimum;",
-    "$signed(value_i) < minimum && value_i != -32'sd5;",
+    "$signed(value_i[8:0]) < $signed(least);",
+    "$signed(value_i[8:0]) < $signed(least) && value_i != -32'sd5;",
 )
 RESETS_ONE_STAGE = ("valid_pipeline", "valid_q <= '0;", "valid_q[Depth-1] <= 1'b0;")
 RESETS_NOTHING = ("valid_pipeline", "valid_q <= '0;", "valid_q <= valid_q;")
@@ -82,17 +82,17 @@ IN_OTHER_UNITS: Final[Mapping[str, tuple[Fault, str]]] = {
 NOT_SHRUNK: Final[Mapping[str, tuple[Built, Fault, str]]] = {
     "a product too large by one": (
         Built(UNITS["quantize_down"], 4, "deep"),
-        ("sum_of_tiles", "{high_i, low_i} +", "{high_i, low_i + Width'(1)} +"),
+        ("multiply_high", "{high_q, low_q} +", "{high_q, low_q + 32'd1} +"),
         "rare_frames",
     ),
     "a large product whose tiles lose their carry": (
         Built(UNITS["quantize_down"], 4, "deep"),
-        ("sum_of_tiles", "{{(Half-1){crossed[Width]}}, crossed,", "{{Half{crossed[Width-1]}}, crossed[Width-1:0],"),
+        ("multiply_high", "{{15{crossed_q[32]}}, crossed_q,", "{{16{crossed_q[31]}}, crossed_q[31:0],"),
         "rare_frames",
     ),
     "a sum that lost one bit far above a byte": (
         DOWN,
-        ("clamp_to_byte", "$signed(value_i) > maximum", "$signed({value_i[31:21], 1'b0, value_i[19:0]}) > maximum"),
+        ("clamp_to_byte", "value_i[31:8] == {24", "(value_i[31:8] ^ {11'b0, value_i[20] ^ value_i[31], 12'b0}) == {24"),
         "rare_frames",
     ),
 }

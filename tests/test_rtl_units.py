@@ -34,14 +34,14 @@ def _down(accumulators: list[int], **changed: int) -> list[int]:
 @pytest.mark.parametrize(
     ("unit", "shallow", "deep"),
     [
-        ("quantize_down", 4, 9),
+        ("quantize_down", 4, 11),
         ("offset_contribution", 2, 4),
         ("transpose1xw", 1, 2),
-        ("quantized_add", 7, 16),
+        ("quantized_add", 7, 19),
         ("quantized_add_float", 9, 17),
-        ("requantize", 4, 10),
-        ("quantized_multiplier", 3, 7),
-        ("integer_scale", 4, 7),
+        ("requantize", 4, 12),
+        ("quantized_multiplier", 3, 8),
+        ("integer_scale", 4, 8),
         ("interleave4x4", 1, 2),
     ],
 )

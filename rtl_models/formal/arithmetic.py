@@ -6,8 +6,10 @@ from isa.lane import S8, S16, S32, S64, U1, U8, U16, U32, Int, Lane, constant, l
 from isa.semantics import arithmetic, multiply, shift
 
 U5 = Int(5, signed=False)
+U3 = Int(3, signed=False)
 U2 = Int(2, signed=False)
 U6 = Int(6, signed=False)
+S9 = Int(9, signed=True)
 S33 = Int(33, signed=True)
 
 
@@ -26,15 +28,52 @@ def low_half(a: Lane) -> Lane:
     return U16.field(a, 0)
 
 
-def sum_of_tiles(high: Lane, high_low: Lane, low_high: Lane, low: Lane) -> Lane:
-    """Four products of halves, each at its place."""
-    return S64.wrap((high << 32) + ((high_low + low_high) << 16) + low)
+def outer(high: Lane, low: Lane) -> Lane:
+    """Two of four products of halves, side by side."""
+    return (high << 32) + low
+
+
+def crossed(high_low: Lane, low_high: Lane) -> Lane:
+    """The other two, which have the same place."""
+    return high_low + low_high
+
+
+def sum_of_tiles(outer: Lane, crossed: Lane) -> Lane:
+    """Four products of halves, each at its place; a number beside `outer` is in the sum, too."""
+    return S64.wrap(outer + (crossed << 16))
 
 
 def tiled(a: Lane, b: Lane) -> Lane:
     """A product of 32 by 32 bits in four tiles."""
     a_high, a_low, b_high, b_low = high_half(a), low_half(a), high_half(b), low_half(b)
-    return sum_of_tiles(a_high * b_high, a_high * b_low, a_low * b_high, a_low * b_low)
+    return sum_of_tiles(outer(a_high * b_high, a_low * b_low), crossed(a_high * b_low, a_low * b_high))
+
+
+def both_lowest(a: Lane, b: Lane) -> Lane:
+    """Whether two numbers are those whose doubled product saturates."""
+    return a.equals(S32.low) & b.equals(S32.low)
+
+
+def nudge(lowest: Lane) -> Lane:
+    """What a product needs before 31 bits are cut off: half of these, taken away where it saturates."""
+    return select(lowest, -(1 << 30), 1 << 30)
+
+
+def high_of_sum(nudged: Lane, crossed: Lane) -> Lane:
+    """The upper half of the doubled sum of tiles."""
+    return S32.field(sum_of_tiles(nudged, crossed), 31)
+
+
+def nudged_high_tiled(a: Lane, b: Lane) -> Lane:
+    """SQRDMULH as the deep stages do it."""
+    a_high, a_low, b_high, b_low = high_half(a), low_half(a), high_half(b), low_half(b)
+    nudged = outer(a_high * b_high, a_low * b_low) + nudge(both_lowest(a, b))
+    return high_of_sum(nudged, crossed(a_high * b_low, a_low * b_high))
+
+
+def nudged_high(a: Lane, b: Lane) -> Lane:
+    """The same of an exact product."""
+    return S32.field(a * b + nudge(both_lowest(a, b)), 31)
 
 
 def product(a: Lane, b: Lane) -> Lane:
@@ -63,26 +102,9 @@ def product_low(a: Lane, b: Lane) -> Lane:
     return multiply.multiply(U32, a, b)
 
 
-def rounded_high(number: Lane) -> Lane:
-    """The end of SQRDMULH for every number of 64 bits: also for those that no product is."""
-    total = S64.wrap(number + (1 << 30))
-    fits = (total >> 63).equals(S64.wrap(total << 1) >> 63)
-    return select(fits, S32.field(total, 31), S32.high)
-
-
-def rounded_product(a: Lane, b: Lane) -> Lane:
-    """The end of SQRDMULH, of an exact product."""
-    return rounded_high(a * b)
-
-
 def sqrdmulh(a: Lane, b: Lane) -> Lane:
     """SQRDMULH of 32 bits."""
     return multiply.rounding_doubling_multiply_high(S32, a, b)
-
-
-def fixed_up(a: Lane, count: Lane) -> Lane:
-    """SQADD of -1 to a negative number that is to be shifted: its ties then go down."""
-    return arithmetic.saturating_add(S32, a, select((a < 0) & (count > 0), -1, 0))
 
 
 def in_halves(a: Lane, count: Lane) -> Lane:
@@ -95,9 +117,26 @@ def rounded_halves(halves: Lane) -> Lane:
     return S32.wrap((halves >> 1) + (halves & 1))
 
 
+def coarse_of(count: Lane) -> Lane:
+    """The part of a shift that is a number of bytes."""
+    return (count >> 3) << 3
+
+
+def lost_below(a: Lane, count: Lane) -> Lane:
+    """Whether any bit below so many is 1."""
+    return ((a >> count) << count).equals(a).equals(0)
+
+
+def rounded_away(halves: Lane, lost: Lane) -> Lane:
+    """Halves rounded, ties away from zero; `lost` is whether they were more before they were rounded down."""
+    return S32.wrap((halves >> 1) + (halves & 1 & (lost | (halves < 0).equals(0))))
+
+
 def divided_in_steps(a: Lane, count: Lane) -> Lane:
     """A division by a power of two as the deep stages do it."""
-    return rounded_halves(in_halves(fixed_up(a, count), count))
+    coarse, fine = in_halves(a, coarse_of(count)), count & 7
+    lost = lost_below(a << 1, coarse_of(count)) | lost_below(coarse, fine)
+    return rounded_away(S33.wrap(coarse >> fine), lost)
 
 
 def divided(a: Lane, count: Lane) -> Lane:
@@ -114,13 +153,13 @@ def shift_rounded(value: Lane, count: Lane, rounding: Lane) -> Lane:
 
 def shift_rounded_in_steps(value: Lane, count: Lane, rounding: Lane) -> Lane:
     """The same as the deep stages do it."""
-    fixed = S32.wrap(fixed_where_nearest(value, count, rounding))
+    fixed = fixed_where_nearest(value, count, rounding)
     return rounded_halves(S33.wrap(halves_kept(fixed, count, U1.wrap(rounding >> 1))))
 
 
 def fixed_where_nearest(value: Lane, count: Lane, rounding: Lane) -> Lane:
     """As `fixed_up`, where ties go away from zero."""
-    return saturated_sum(value, select((value < 0) & (count > 0) & rounding.equals(0), -1, 0))
+    return value - ((value < 0) & (count > 0) & rounding.equals(0))
 
 
 def halves_kept(fixed: Lane, count: Lane, down: Lane) -> Lane:
@@ -137,7 +176,7 @@ def scaled_in_steps(whole: Lane, high: Lane, left: Lane, right: Lane, rounding: 
 
 def fixed_for(high: Lane, right: Lane, rounding: Lane) -> Lane:
     """As `fixed_up`, where ties of the second rounding go away from zero."""
-    return saturated_sum(high, select((high < 0) & (right > 0) & (rounding & 1).equals(0), -1, 0))
+    return high - ((high < 0) & (right > 0) & (rounding & 1).equals(0))
 
 
 def number_of(whole: Lane, fixed: Lane, rounding: Lane) -> Lane:
@@ -167,11 +206,6 @@ def scaled_product(a: Lane, b: Lane, left: Lane, right: Lane, rounding: Lane) ->
     return scaled(a * b, sqrdmulh(a, b), left, right, rounding)
 
 
-def scaled_product_in_steps(a: Lane, b: Lane, left: Lane, right: Lane, rounding: Lane) -> Lane:
-    """The same in steps, of the exact product alone."""
-    return scaled_in_steps(a * b, rounded_product(a, b), left, right, rounding)
-
-
 def shifted(value: Lane, left: Lane, rounding: Lane) -> Lane:
     """A number shifted left before its product is made, which is for two roundings."""
     return S32.wrap(select(rounding >> 1, value, value << left))
@@ -192,6 +226,33 @@ def bounded(value: Lane, low: Lane, high: Lane, is_signed: Lane | int) -> Lane:
     signed = lift(is_signed)
     above, below = value > read_byte(high, signed), value < read_byte(low, signed)
     return select(above, high, select(below, low, U8.wrap(value)))
+
+
+def bounded_in_steps(value: Lane, low: Lane, high: Lane, is_signed: Lane) -> Lane:
+    """The same as the deep stages do it."""
+    over, under = is_over(value, high, is_signed), is_under(value, low, is_signed)
+    return chosen(fits_in_9(value), value < 0, over, under, low, high, U8.wrap(value))
+
+
+def fits_in_9(value: Lane) -> Lane:
+    """Whether a number needs no more than 9 bits."""
+    return (value >> 8).equals(0) | (value >> 8).equals(-1)
+
+
+def is_over(value: Lane, high: Lane, is_signed: Lane) -> Lane:
+    """Whether a number, of which 9 bits are looked at, is more than a bound that is a byte."""
+    return S9.wrap(value) > read_byte(high, is_signed)
+
+
+def is_under(value: Lane, low: Lane, is_signed: Lane) -> Lane:
+    """Whether a number, of which 9 bits are looked at, is less than a bound that is a byte."""
+    return S9.wrap(value) < read_byte(low, is_signed)
+
+
+def chosen(fits: Lane, negative: Lane, over: Lane, under: Lane, low: Lane, high: Lane, byte: Lane) -> Lane:
+    """A bound, or the byte between them."""
+    above, below = select(fits, over, negative.equals(0)), select(fits, under, negative)
+    return select(above, high, select(below, low, byte))
 
 
 def clamped_byte(value: Lane, low: Lane, high: Lane, is_signed: Lane | int) -> Lane:

@@ -2,9 +2,9 @@
 //
 //   result = min(max(value + offset, minimum), maximum)        minimum <= maximum; the sum is exact
 //
-//   stage     shallow (1)               deep (2)
-//   1         result_q                  placed_q: the offset added, saturated, which no bound notices
-//   2                                   result_q: clamped
+//   stage     shallow (1)               deep (3)
+//   1         clamp_to_byte             placed_q: the offset added, saturated, which no bound notices
+//   2, 3                                clamp_to_byte
 //
 //       value    offset  signed  minimum  maximum   result
 //          10         2       0        0      255       12
@@ -27,7 +27,6 @@ module bounded_sum #(
   logic [31:0] placed_d, placed;
   logic [7:0]  minimum, maximum;
   logic        is_signed;
-  logic [7:0]  result_d, result_q;
   logic        unused_saturated;
 
   sqadd #(
@@ -37,14 +36,6 @@ module bounded_sum #(
     .b_i        (offset_i),
     .result_o   (placed_d),
     .saturated_o(unused_saturated)
-  );
-
-  clamp_to_byte u_clamp_to_byte (
-    .value_i  (placed),
-    .minimum_i(minimum),
-    .maximum_i(maximum),
-    .signed_i (is_signed),
-    .result_o (result_d)
   );
 
   if (Deep) begin : gen_deep
@@ -72,10 +63,16 @@ module bounded_sum #(
     assign is_signed = signed_i;
   end
 
-  assign result_o = result_q;
-
-  always_ff @(posedge clk_i) begin
-    if (enable_i) result_q <= result_d;
-  end
+  clamp_to_byte #(
+    .Deep(Deep)
+  ) u_clamp_to_byte (
+    .clk_i    (clk_i),
+    .enable_i (enable_i),
+    .value_i  (placed),
+    .minimum_i(minimum),
+    .maximum_i(maximum),
+    .signed_i (is_signed),
+    .result_o (result_o)
+  );
 
 endmodule

@@ -10,11 +10,11 @@
 //
 // `signed_i` says how the bounds are read: int8, or uint8.
 //
-//   stage     shallow (4)               deep (7)
+//   stage     shallow (4)               deep (8)
 //   1         placed_q                  placed_q
 //   2         multiply_low              2, 3: multiply_low
 //   3         shift_rounded             4..6: shift_rounded
-//   4         result_q                  7: result_q
+//   4         clamp_to_byte             7, 8: clamp_to_byte
 //
 // The configuration travels with the beat.  With multiplier 3, shift 1, bounds 0 to 255:
 //
@@ -55,6 +55,7 @@ module integer_scale #(
 
   localparam int Depth         = Deep ? lanewise_pkg::IntegerScaleDeep : lanewise_pkg::IntegerScaleShallow;
   localparam int MultiplyDepth = Deep ? lanewise_pkg::MultiplyLowDeep : lanewise_pkg::MultiplyLowShallow;
+  localparam int ClampDepth    = Deep ? lanewise_pkg::ClampToByteDeep : lanewise_pkg::ClampToByteShallow;
 
   logic        enable;
   logic [31:0] multiplier_q;
@@ -91,7 +92,7 @@ module integer_scale #(
 
   delay_line #(
     .Width(17),
-    .Depth(Depth - 1)
+    .Depth(Depth - ClampDepth)
   ) u_output_configuration (
     .clk_i   (clk_i),
     .enable_i(enable),
@@ -101,7 +102,6 @@ module integer_scale #(
 
   for (genvar lane = 0; lane < Lanes; lane++) begin : gen_lane
     logic [31:0] placed_q, product, scaled;
-    logic [7:0]  result_d, result_q;
 
     multiply_low #(
       .Width(32),
@@ -125,22 +125,21 @@ module integer_scale #(
       .result_o  (scaled)
     );
 
-    clamp_to_byte u_clamp_to_byte (
+    clamp_to_byte #(
+      .Deep(Deep)
+    ) u_clamp_to_byte (
+      .clk_i    (clk_i),
+      .enable_i (enable),
       .value_i  (scaled),
       .minimum_i(minimum),
       .maximum_i(maximum),
       .signed_i (is_signed),
-      .result_o (result_d)
+      .result_o (result_o[8*lane +: 8])
     );
 
     always_ff @(posedge clk_i) begin
-      if (enable) begin
-        placed_q <= accumulator_i[32*lane +: 32] + bias_i[32*lane +: 32] + offset_i;
-        result_q <= result_d;
-      end
+      if (enable) placed_q <= accumulator_i[32*lane +: 32] + bias_i[32*lane +: 32] + offset_i;
     end
-
-    assign result_o[8*lane +: 8] = result_q;
   end
 
 endmodule

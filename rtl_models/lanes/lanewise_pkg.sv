@@ -11,17 +11,19 @@ package lanewise_pkg;
 
   // Parts of one lane.
   localparam int MultiplyHighShallow = 1;  // product, rounded
-  localparam int MultiplyHighDeep    = 3;  // tiles | sum | rounded
+  localparam int MultiplyHighDeep    = 4;  // factors | tiles | two sums | sum
   localparam int RescaleShallow      = MultiplyHighShallow + 1;  // divided
   localparam int RescaleDeep         = MultiplyHighDeep + 3;  // fixed up | shifted | rounded
-  localparam int ScaleRoundedShallow = 2;  // product | rounded
+  localparam int ScaleRoundedShallow = MultiplyHighShallow + 1;  // rounded
   localparam int ScaleRoundedDeep    = MultiplyHighDeep + 3;  // number | shifted | rounded
   localparam int MultiplyLowShallow  = 1;  // product
   localparam int MultiplyLowDeep     = 2;  // tiles | sum
   localparam int ShiftRoundedShallow = 1;  // shifted, rounded
   localparam int ShiftRoundedDeep    = 3;  // fixed up | shifted | rounded
-  localparam int OutputStagesShallow = 1;  // offset, clamped
-  localparam int OutputStagesDeep    = 2;  // offset | clamped
+  localparam int ClampToByteShallow  = 1;  // clamped
+  localparam int ClampToByteDeep     = 2;  // compared | clamped
+  localparam int OutputStagesShallow = ClampToByteShallow;  // with the offset
+  localparam int OutputStagesDeep    = 1 + ClampToByteDeep;
   localparam int FmlaByteShallow     = 2;  // sum | rounded
   localparam int FmlaByteDeep        = 4;  // product | sum | normalised | rounded
   localparam int AddScaledByteShallow = FmlaByteShallow + FmlaByteShallow;
@@ -44,8 +46,8 @@ package lanewise_pkg;
   localparam int RequantizeDeep              = 2 + ScaleRoundedDeep + OutputStagesDeep;
   localparam int QuantizedMultiplierShallow  = 1 + ScaleRoundedShallow;
   localparam int QuantizedMultiplierDeep     = 1 + ScaleRoundedDeep;
-  localparam int IntegerScaleShallow         = 1 + MultiplyLowShallow + ShiftRoundedShallow + 1;
-  localparam int IntegerScaleDeep            = 1 + MultiplyLowDeep + ShiftRoundedDeep + 1;
+  localparam int IntegerScaleShallow         = 1 + MultiplyLowShallow + ShiftRoundedShallow + ClampToByteShallow;
+  localparam int IntegerScaleDeep            = 1 + MultiplyLowDeep + ShiftRoundedDeep + ClampToByteDeep;
   localparam int Interleave4x4Shallow        = 1;
   localparam int Interleave4x4Deep           = 2;
 

@@ -2,7 +2,7 @@
 //
 //   a = a_high * 2^(Width/2) + a_low        a_high signed, a_low unsigned; so too b
 //
-// `sum_of_tiles` makes the product of them.  At Width 8, halves of 4 bits:
+// Added at their places they are the product, which `multiply_high` does.  At Width 8, halves of 4 bits:
 //
 //       a     b   high  high_low  low_high   low
 //     100    50     18        12        12     8       6 and 4, 3 and 2

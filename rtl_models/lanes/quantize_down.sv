@@ -6,10 +6,10 @@
 //
 // `signed_i` says how the bounds are read: int8, or uint8.
 //
-//   stage     shallow (4)               deep (9)
+//   stage     shallow (4)               deep (11)
 //   1         biased_q                  biased_q
-//   2, 3      rescale                   2..7: rescale
-//   4         output_stages             8, 9: output_stages
+//   2, 3      rescale                   2..8: rescale
+//   4         output_stages             9..11: output_stages
 //
 // The configuration travels with the beat.  One multiplier and shift for all lanes of it, or with PerChannel one for
 // each.  The bounds are those in effect, 0 and 255 where there are none.  With multiplier 254601600, shift 1, offset 2:

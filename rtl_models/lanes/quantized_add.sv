@@ -7,12 +7,12 @@
 // `signed_i` says how the bytes and the bounds are read.  TFLite has a_offset and b_offset minus the zero points of the
 // operands, left_shift 20, offset the zero point of the sum.
 //
-//   stage     shallow (7)               deep (16)
+//   stage     shallow (7)               deep (19)
 //   1         a_placed_q, b_placed_q    a_placed_q, b_placed_q
-//   2, 3      both rescaled             2..7: both rescaled
-//   4         sum_q                     8: sum_q
-//   5, 6      the sum rescaled          9..14: the sum rescaled
-//   7         output_stages             15, 16: output_stages
+//   2, 3      both rescaled             2..8: both rescaled
+//   4         sum_q                     9: sum_q
+//   5, 6      the sum rescaled          10..16: the sum rescaled
+//   7         output_stages             17..19: output_stages
 //
 // The configuration travels with the beat.  With scales 0.01, 0.01 and 0.02, all zero points 0: left_shift 20,
 // a_multiplier 2^30, a_shift 0, likewise b, multiplier 2^30, shift 19, offset 0, bounds 0..255:

@@ -7,9 +7,9 @@
 //   1            the same, with ties up in the second rounding, too
 //   2            one rounding, ties up, wrapped; left_shift is at most 30       TFLite's single rounding, ruy
 //
-//   stage     shallow (3)               deep (7)
+//   stage     shallow (3)               deep (8)
 //   1         shifted_q                 shifted_q
-//   2, 3      scale_rounded             2..7: scale_rounded
+//   2, 3      scale_rounded             2..8: scale_rounded
 //
 //         value   multiplier   left_shift   shift   rounding     result
 //             1         2^30            0       1          0          1       0.25: 0.5 goes up to 1, and 0.5 to 1

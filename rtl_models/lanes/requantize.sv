@@ -11,12 +11,11 @@
 //
 // `signed_i` says how the bounds are read: int8, or uint8.
 //
-//   stage     shallow (4)               deep (10)
+//   stage     shallow (4)               deep (12)
 //   1         shifted_q                 biased_q
 //   2                                   shifted_q
-//   2, 3      scale_rounded             3..8: scale_rounded
-//   9                                   placed_q
-//   4         result_q                  10: result_q
+//   2, 3      scale_rounded             3..9: scale_rounded
+//   4         bounded_sum               10..12: bounded_sum
 //
 // The configuration travels with the beat.  With multiplier 2^30, offset 2, bounds 0 to 255:
 //

@@ -3,13 +3,14 @@
 //   high   = min((value * multiplier + 2^30) >> 31, 2^31 - 1)
 //   result = sign(high) * floor(|high| / 2^shift + 1/2)
 //
-//   stage     shallow (2)               deep (6)
-//   1         high (multiply_high)      multiply_high
-//   2         result_q                  multiply_high
-//   3                                   high (multiply_high)
-//   4                                   fixed_q: one less where negative, for ties away
-//   5                                   halves_q: shifted
-//   6                                   result_q: rounded, ties up
+//   stage     shallow (2)               deep (7)
+//   1         high (multiply_high)      1..4: high (multiply_high)
+//   2         result_q                  5: coarse_q: shifted by 0, 8, 16 or 24
+//                                       6: halves_q: shifted by the rest
+//                                       7: result_q: rounded
+//
+// Halves are rounded down as they are shifted; `lost` is whether anything was below them.  So a number ends in a half or
+// more where the lowest bit of its halves is 1: that is one up, but of a negative number only if it is more.
 //
 //         value   multiplier   shift        result
 //             1         2^30       1             1       0.25: 0.5 goes up to 1, and 0.5 away from zero to 1
@@ -32,11 +33,13 @@ module rescale #(
 
   logic [31:0] high;
   logic [4:0]  shift;
-  logic [31:0] fixed_d, fixed;
-  logic [4:0]  fixed_shift;
+  logic [32:0] coarse_d, coarse;
+  logic        coarse_lost_d, coarse_lost;
+  logic [2:0]  fine_shift;
   logic [32:0] halves_d, halves;
+  logic        lost_d, lost;
   logic [31:0] result_d, result_q;
-  logic        unused_saturated;
+  logic [63:0] unused_product;
 
   multiply_high #(
     .Deep(Deep)
@@ -45,7 +48,8 @@ module rescale #(
     .enable_i    (enable_i),
     .value_i     (value_i),
     .multiplier_i(multiplier_i),
-    .result_o    (high)
+    .result_o    (high),
+    .product_o   (unused_product)
   );
 
   delay_line #(
@@ -58,51 +62,40 @@ module rescale #(
     .data_o  (shift)
   );
 
-  // The shift has ties up: a negative number loses 1 first, where there is something to shift.
-  sqadd #(
-    .Width(32)
-  ) u_sqadd (
-    .a_i        (high),
-    .b_i        ({32{high[31] & (|shift)}}),
-    .result_o   (fixed_d),
-    .saturated_o(unused_saturated)
-  );
-
-  shift_right_to_halves #(
-    .Width(32)
-  ) u_shift_right_to_halves (
-    .a_i     (fixed),
-    .shift_i (fixed_shift),
-    .halves_o(halves_d)
-  );
-
-  round_halves #(
-    .Width(32)
-  ) u_round_halves (
-    .halves_i(halves),
-    .result_o(result_d)
-  );
+  assign coarse_d      = $signed({high, 1'b0}) >>> {shift[4:3], 3'b0};
+  assign coarse_lost_d = |({high[22:0], 1'b0} & ~(24'hFF_FFFF << {shift[4:3], 3'b0}));
+  assign halves_d      = $signed(coarse) >>> fine_shift;
+  assign lost_d        = coarse_lost | (|(coarse[6:0] & ~(7'h7F << fine_shift)));
+  assign result_d      = halves[32:1] + 32'(halves[0] & (lost | ~halves[32]));
 
   if (Deep) begin : gen_deep
-    logic [31:0] fixed_q;
-    logic [4:0]  shift_q;
+    logic [32:0] coarse_q;
+    logic        coarse_lost_q;
+    logic [2:0]  fine_shift_q;
     logic [32:0] halves_q;
+    logic        lost_q;
 
-    assign fixed       = fixed_q;
-    assign fixed_shift = shift_q;
+    assign coarse      = coarse_q;
+    assign coarse_lost = coarse_lost_q;
+    assign fine_shift  = fine_shift_q;
     assign halves      = halves_q;
+    assign lost        = lost_q;
 
     always_ff @(posedge clk_i) begin
       if (enable_i) begin
-        fixed_q  <= fixed_d;
-        shift_q  <= shift;
-        halves_q <= halves_d;
+        coarse_q      <= coarse_d;
+        coarse_lost_q <= coarse_lost_d;
+        fine_shift_q  <= shift[2:0];
+        halves_q      <= halves_d;
+        lost_q        <= lost_d;
       end
     end
   end else begin : gen_shallow
-    assign fixed       = fixed_d;
-    assign fixed_shift = shift;
+    assign coarse      = coarse_d;
+    assign coarse_lost = coarse_lost_d;
+    assign fine_shift  = shift[2:0];
     assign halves      = halves_d;
+    assign lost        = lost_d;
   end
 
   assign result_o = result_q;

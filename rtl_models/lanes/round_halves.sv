@@ -2,7 +2,7 @@
 //
 //   result = floor(halves / 2 + 1/2)
 //
-// Of a number from `shift_right_to_halves` it always fits.  At Width 8:
+// The highest number does not fit, which wraps.  At Width 8:
 //
 //  halves   result
 //       3        2       1.5: a tie goes up

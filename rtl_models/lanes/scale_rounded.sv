@@ -7,13 +7,11 @@
 //
 // With two roundings `left_i` has no effect: the number must have been shifted before.
 //
-//   stage     shallow (2)               deep (6)
-//   1         product_q                 tiles of the product
-//   2         result_q                  product_q
-//   3                                   high_q: with the first rounding, beside the product
-//   4                                   number_q: either, in 2^-31; places_q: how far to the right
-//   5                                   halves_q: shifted
-//   6                                   result_q: rounded, ties up
+//   stage     shallow (2)               deep (7)
+//   1         multiply_high             1..4: multiply_high, with the product itself
+//   2         result_q                  5: number_q: either, in 2^-31; places_q: how far to the right
+//                                       6: halves_q: shifted
+//                                       7: result_q: rounded, ties up
 //
 //         value   multiplier   left   right   rounding     result
 //             1         2^30      0       1          0          1       0.25: 0.5 goes up to 1, and 0.5 to 1
@@ -36,22 +34,33 @@ module scale_rounded #(
   output logic [31:0] result_o
 );
 
-  localparam int HighDepth = Deep ? lanewise_pkg::MultiplyHighDeep : 1;
+  localparam int MultiplyDepth = Deep ? lanewise_pkg::MultiplyHighDeep : lanewise_pkg::MultiplyHighShallow;
 
-  logic [63:0] product_q, product;  // as it leaves the multiplier, as it meets `high`
-  logic [31:0] high_d, high;
+  logic [63:0] product;
+  logic [31:0] high;
   logic [4:0]  left, right;
   logic [1:0]  rounding;
-  logic [31:0] fixed;
+  logic [32:0] fixed;
   logic [63:0] number_d, number;
   logic [5:0]  places_d, places;
   logic [32:0] halves_d, halves;
   logic [31:0] result_d, result_q;
-  logic        unused_saturated, unused_clamped;
+
+  multiply_high #(
+    .Deep   (Deep),
+    .Product(1'b1)
+  ) u_multiply_high (
+    .clk_i       (clk_i),
+    .enable_i    (enable_i),
+    .value_i     (value_i),
+    .multiplier_i(multiplier_i),
+    .result_o    (high),
+    .product_o   (product)
+  );
 
   delay_line #(
     .Width(12),
-    .Depth(HighDepth)
+    .Depth(MultiplyDepth)
   ) u_configuration (
     .clk_i   (clk_i),
     .enable_i(enable_i),
@@ -59,25 +68,9 @@ module scale_rounded #(
     .data_o  ({left, right, rounding})
   );
 
-  rounding_doubling_high #(
-    .Width(32)
-  ) u_rounding_doubling_high (
-    .product_i  (product_q),
-    .result_o   (high_d),
-    .saturated_o(unused_saturated)
-  );
-
   // The shift has ties up: for ties away a negative number loses 1 first, where there is something to shift.
-  sqadd #(
-    .Width(32)
-  ) u_sqadd (
-    .a_i        (high),
-    .b_i        ({32{high[31] & (|right) & ~rounding[0]}}),
-    .result_o   (fixed),
-    .saturated_o(unused_clamped)
-  );
-
-  assign number_d = rounding[1] ? product : {fixed[31], fixed, 31'b0};
+  assign fixed    = {high[31], high} - 33'(high[31] & (|right) & ~rounding[0]);
+  assign number_d = rounding[1] ? product : {fixed, 31'b0};
   assign places_d = 6'd30 + {1'b0, right} - (rounding[1] ? {1'b0, left} : 6'd0);
   assign halves_d = 33'($signed(number) >>> places);
 
@@ -89,64 +82,25 @@ module scale_rounded #(
   );
 
   if (Deep) begin : gen_deep
-    logic [31:0] high_tile_d, high_low_d, low_high_d, low_d;
-    logic [31:0] high_tile_q, high_low_q, low_high_q, low_q;
-    logic [63:0] product_d, whole_q, number_q;
-    logic [31:0] high_q;
+    logic [63:0] number_q;
     logic [5:0]  places_q;
     logic [32:0] halves_q;
 
-    multiply_tiles #(
-      .Width(32)
-    ) u_multiply_tiles (
-      .a_i       (value_i),
-      .b_i       (multiplier_i),
-      .high_o    (high_tile_d),
-      .high_low_o(high_low_d),
-      .low_high_o(low_high_d),
-      .low_o     (low_d)
-    );
-
-    sum_of_tiles #(
-      .Width(32)
-    ) u_sum_of_tiles (
-      .high_i    (high_tile_q),
-      .high_low_i(high_low_q),
-      .low_high_i(low_high_q),
-      .low_i     (low_q),
-      .product_o (product_d)
-    );
-
-    assign product = whole_q;
-    assign high    = high_q;
-    assign number  = number_q;
-    assign places  = places_q;
-    assign halves  = halves_q;
+    assign number = number_q;
+    assign places = places_q;
+    assign halves = halves_q;
 
     always_ff @(posedge clk_i) begin
       if (enable_i) begin
-        high_tile_q <= high_tile_d;
-        high_low_q  <= high_low_d;
-        low_high_q  <= low_high_d;
-        low_q       <= low_d;
-        product_q   <= product_d;
-        whole_q     <= product_q;
-        high_q      <= high_d;
-        number_q    <= number_d;
-        places_q    <= places_d;
-        halves_q    <= halves_d;
+        number_q <= number_d;
+        places_q <= places_d;
+        halves_q <= halves_d;
       end
     end
   end else begin : gen_shallow
-    assign product = product_q;
-    assign high    = high_d;
-    assign number  = number_d;
-    assign places  = places_d;
-    assign halves  = halves_d;
-
-    always_ff @(posedge clk_i) begin
-      if (enable_i) product_q <= $signed(value_i) * $signed(multiplier_i);
-    end
+    assign number = number_d;
+    assign places = places_d;
+    assign halves = halves_d;
   end
 
   assign result_o = result_q;

@@ -28,31 +28,15 @@ module shift_rounded #(
   output logic [31:0] result_o
 );
 
-  logic [31:0] fixed_d, fixed;
+  logic [32:0] fixed_d, fixed;
   logic [4:0]  shift;
   logic        down;
   logic [32:0] shifted, halves_d, halves;
   logic [31:0] result_d, result_q;
-  logic        unused_saturated;
 
   // The shift has ties up: for ties away a negative number loses 1 first, where there is something to shift.
-  sqadd #(
-    .Width(32)
-  ) u_sqadd (
-    .a_i        (value_i),
-    .b_i        ({32{value_i[31] & (|shift_i) & ~(|rounding_i)}}),
-    .result_o   (fixed_d),
-    .saturated_o(unused_saturated)
-  );
-
-  shift_right_to_halves #(
-    .Width(32)
-  ) u_shift_right_to_halves (
-    .a_i     (fixed),
-    .shift_i (shift),
-    .halves_o(shifted)
-  );
-
+  assign fixed_d  = {value_i[31], value_i} - 33'(value_i[31] & (|shift_i) & ~(|rounding_i));
+  assign shifted  = 33'($signed({fixed, 1'b0}) >>> shift);
   assign halves_d = {shifted[32:1], shifted[0] & ~down};
 
   round_halves #(
@@ -63,7 +47,7 @@ module shift_rounded #(
   );
 
   if (Deep) begin : gen_deep
-    logic [31:0] fixed_q;
+    logic [32:0] fixed_q;
     logic [4:0]  shift_q;
     logic        down_q;
     logic [32:0] halves_q;

@@ -18,7 +18,7 @@ from rtl_models.tools.scratch import scratch_folder
 from rtl_models.tools.yosys import yosys_version
 from sim.toolchain.kept import write_whole
 
-_MAKERS: Final = ("netlist.py", "nextpnr.py", "wrapper.py")
+_MAKERS: Final = ("multipliers.py", "netlist.py", "nextpnr.py", "wrapper.py")
 """The files of this folder that decide about a figure."""
 _HELD: Final = "waiting for another process that synthesizes; what it finishes is kept and not made again here"
 

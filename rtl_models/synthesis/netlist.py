@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from rtl_models.formal.equations.written import READ
 from rtl_models.synthesis.designs import Design
+from rtl_models.synthesis.multipliers import move_registers
 from rtl_models.synthesis.wrapper import TOP, WrapperPort, registered
 from rtl_models.tools.scratch import ScratchUnusable
 from rtl_models.tools.yosys import reading, run_script
@@ -23,8 +24,8 @@ _LUTS: Final = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6}
 class Size(NamedTuple):
     """What a design takes of the part, without the registers around it.
 
-    `cells` are LUTs of 4 inputs, those that carry and those that are memory among them; `multipliers` MULT18X18D;
-    `block_rams` DP16KD.
+    `cells` are LUTs of 4 inputs, those that carry and those that are memory among them; `multipliers` MULT18X18D, whose
+    registers are no `flip_flops`; `block_rams` DP16KD.
     """
 
     cells: int
@@ -46,7 +47,10 @@ def synthesize(design: Design, directory: Path) -> Size:
     top = registered(design.top, design.parameters, ports, design.copies)
     read = reading({**sources, f"{TOP}.sv": top}, TOP, {}, directory)
     run_script(f"{read}; synth_ecp5 -top {TOP} -json {NETLIST}", directory)
-    return size_of(_written(directory / NETLIST))
+    netlist = _written(directory / NETLIST)
+    move_registers(netlist["modules"][TOP], f"{TOP}.sv")
+    (directory / NETLIST).write_text(json.dumps(netlist))
+    return size_of(netlist)
 
 
 def _written(file: Path) -> Mapping[str, Any]:

@@ -6,14 +6,13 @@ from isa.lane import S32, U1, U8, U32, Lane
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal.claims import ReadSignal, Value, all_of, on
 from rtl_models.formal.theorem import Fault
-from rtl_models.formal.units.pieces import multiply_low, shift_rounded
+from rtl_models.formal.units.pieces import clamp_to_byte, multiply_low, shift_rounded
 from rtl_models.formal.units.pipelines import OutputBits, Pipeline, depth_of, in_order, subject
 from rtl_models.formal.units.registers import PipelinePiece, RegisterUpdate, all_registers, delay_line
 
 _FILE = "integer_scale.sv"
 _PLACED = Fault(_FILE, "+ offset_i;", "- offset_i;")
 _KEPT = Fault(_FILE, "multiplier_q <= multiplier_i;", "multiplier_q <= ~multiplier_i;")
-_BOUNDED = Fault("clamp_to_byte.sv", "$signed(value_i) < minimum", "value_i < minimum")
 _ROUNDING, _SIGNED = on("rounding_i", a.U2), on("signed_i", U1)
 _LOW, _HIGH = on("minimum_i", U8), on("maximum_i", U8)
 
@@ -40,14 +39,8 @@ def _lane(lane: int, deep: bool, multiplier: Value, line: PipelinePiece, bounds:
     product = multiply_low(f"{name}.u_multiply_low.", deep, placed.value, multiplier)
     (low,) = product.results
     scaled = shift_rounded(f"{name}.u_shift_rounded.", deep, lambda r: S32.wrap(low(r)), *line.results)
-    (value,) = scaled.results
-    result = RegisterUpdate(
-        wire=f"{name}.result_q",
-        kind=U8,
-        following=lambda r: a.bounded(value(r), *(bound(r) for bound in bounds.results)),
-        fault=_BOUNDED,
-    )
-    return PipelinePiece((placed, *product.registers, *scaled.registers, result), (result.value,))
+    result = clamp_to_byte(f"{name}.u_clamp_to_byte.", deep, scaled.results[0], bounds.results)
+    return PipelinePiece((placed, *all_registers([product, scaled, result])), result.results)
 
 
 def _placed(lane: int) -> Value:

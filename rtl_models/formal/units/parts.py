@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from isa.lane import S32, U1, U8, U32, Int, Lane, select
+from isa.lane import S32, U1, U8, U32, Int, select
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal import floats
 from rtl_models.formal.claims import Signals, Specification, Statement, claim, on
@@ -15,6 +15,7 @@ from rtl_models.formal.units.float_pieces import add_scaled_byte, fmla_byte
 from rtl_models.formal.units.handshake import handshake_theorems
 from rtl_models.formal.units.pieces import (
     bounded_sum,
+    clamp_to_byte,
     multiply_high,
     multiply_low,
     output_stages,
@@ -36,19 +37,10 @@ def part_theorems() -> Iterator[Theorem]:
         of_width = (
             ("rounding_doubling_high", wide.rounded_high, "<< (Width - 2)", "<< (Width - 3)"),
             ("multiply_tiles", wide.tiles, "a_low * b_low", "a_low * b_high"),
-            ("sum_of_tiles", wide.total, "{{(Half-1){crossed[Width]}}", "{{(Half-1){1'b0}}"),
-            ("shift_right_to_halves", wide.in_halves, ">>> shift_i", ">> shift_i"),
             ("round_halves", wide.rounded_halves, "halves_i[0]}", "1'b0}"),
         )
         for module, what, text, wrong in of_width:
             yield _part(module, at_width(module, width).parameters, what, Fault(f"{module}.sv", text, wrong))
-    yield _part(
-        "clamp_to_byte",
-        (),
-        lambda read: {"result_o": (read("result_o", U8), a.bounded(read("value_i", S32), *_bounds(read)))},
-        Fault("clamp_to_byte.sv", "$signed(value_i) > maximum", "value_i > maximum"),
-    )
-    yield _part("requantize_output", (), _requantized, Fault("requantize_output.sv", "+ offset_i", "| offset_i"))
     yield _part(
         "place_byte",
         (),
@@ -107,32 +99,10 @@ class _Wide:
             "low_o": (read("low_o", self._unsigned), a_low * b_low),
         }
 
-    def total(self, read: Signals) -> Statement:
-        """The tiles at their places."""
-        half = self._width // 2
-        high, high_low, low_high = (read(f"{port}_i", self._signed) for port in ("high", "high_low", "low_high"))
-        exact = (high << self._width) + ((high_low + low_high) << half) + read("low_i", self._unsigned)
-        return {"product_o": (read("product_o", self._signed.wide), self._signed.wide.wrap(exact))}
-
-    def in_halves(self, read: Signals) -> Statement:
-        """For every count, rounded down."""
-        count = read("shift_i", Int((self._width - 1).bit_length(), signed=False))
-        exact = (read("a_i", self._signed) << 1) >> count
-        return {"halves_o": (read("halves_o", Int(self._width + 1, signed=True)), exact)}
-
     def rounded_halves(self, read: Signals) -> Statement:
         """Ties up."""
         exact = (read("halves_i", Int(self._width + 1, signed=True)) + 1) >> 1
         return {"result_o": (read("result_o", self._signed), self._signed.wrap(exact))}
-
-
-def _bounds(read: Signals) -> tuple[Lane, Lane, Lane]:
-    return read("minimum_i", U8), read("maximum_i", U8), read("signed_i", U1)
-
-
-def _requantized(read: Signals) -> Statement:
-    placed = a.added(read("value_i", S32), read("offset_i", S32))
-    return {"result_o": (read("result_o", U8), a.bounded(placed, *_bounds(read)))}
 
 
 def _placed(read: Signals) -> Statement:
@@ -146,7 +116,13 @@ def _pipelined(deep: bool) -> Iterator[Theorem]:
     settings = (on("offset_i", S32), on("minimum_i", U8), on("maximum_i", U8), on("signed_i", U1))
     deepness = (("Deep", int(deep)),)
     yield _staged(Subject("multiply_high", deepness), multiply_high("", deep, value, multiplier), S32)
+    yield _staged(
+        Subject("multiply_high", (*deepness, ("Product", 1))),
+        multiply_high("", deep, value, multiplier, product=True),
+        S32,
+    )
     yield _staged(Subject("rescale", deepness), rescale("", deep, value, multiplier, count), S32)
+    yield _staged(Subject("clamp_to_byte", deepness), clamp_to_byte("", deep, value, settings[1:]), U8)
     yield _staged(Subject("output_stages", deepness), output_stages("", deep, value, settings), U8)
     yield _staged(Subject("bounded_sum", deepness), bounded_sum("", deep, value, settings), U8)
     shifts, rounding = (on("left_i", a.U5), on("right_i", a.U5)), on("rounding_i", a.U2)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from isa.lane import S32, S64, U1, U8, U16, U32, Int, Lane
 from rtl_models.formal import arithmetic as a
@@ -15,66 +15,128 @@ from rtl_models.formal.units.pipelines import depth_of
 from rtl_models.formal.units.registers import PipelinePiece, RegisterUpdate, Rewritten, all_registers, delay_line
 
 _TILE = Fault("multiply_tiles.sv", "a_low * b_low", "a_low * b_high")
-_SUM = Fault("sum_of_tiles.sv", "{{(Half-1){crossed[Width]}}", "{{(Half-1){1'b0}}")
+_FACTORS = Fault("multiply_high.sv", "value_q       <= value_i;", "value_q <= ~value_i;")
+_LOWEST = Fault("multiply_high.sv", "&& multiplier_i == 32'h8000_0000", "")
+_NUDGE = Fault("multiply_high.sv", "{{33{lowest_q}}, 1'b1, 30'b0}", "{33'b0, 1'b1, 30'b0}")
+_CROSSED = Fault("multiply_high.sv", "<= $signed(high_low_q) + $signed(low_high_q)", "<= high_low_q + low_high_q")
+_OUTER = Fault("multiply_high.sv", "outer_q <= {high_q, low_q}", "outer_q <= {low_q, high_q}")
+_SUM = Fault("multiply_high.sv", "{{15{crossed_q[32]}}", "{15'b0")
+_UNSIGNED = Fault("multiply_high.sv", "$signed(value_i) * $signed(multiplier_i)", "$signed(value_i) * multiplier_i")
 _HIGH = Fault("rounding_doubling_high.sv", "<< (Width - 2)", "<< (Width - 3)")
-_FIX_UP = Fault("rescale.sv", "high[31] & (|shift)", "high[31]")
-_SHIFTED = Fault("shift_right_to_halves.sv", ">>> shift_i", ">> shift_i")
+_COARSE = Fault("rescale.sv", "$signed({high, 1'b0}) >>>", "{high, 1'b0} >>>")
+_COARSE_LOST = Fault("rescale.sv", "|({high[22:0], 1'b0} &", "|({1'b0, high[22:0]} &")
+_FINE = Fault("rescale.sv", "fine_shift_q  <= shift[2:0]", "fine_shift_q <= shift[4:2]")
+_HALVES = Fault("rescale.sv", "$signed(coarse) >>>", "coarse >>>")
+_LOST = Fault("rescale.sv", "coarse_lost | (|", "(|")
+_AWAY = Fault("rescale.sv", "(lost | ~halves[32])", "lost")
 _ROUNDED = Fault("round_halves.sv", "halves_i[0]}", "1'b0}")
 _PLACED = Fault("output_stages.sv", "value_i + offset_i", "value_i | offset_i")
-_UNSIGNED = Fault("scale_rounded.sv", "$signed(value_i) * $signed(multiplier_i)", "$signed(value_i) * multiplier_i")
-_WHOLE = Fault("scale_rounded.sv", "whole_q     <= product_q", "whole_q <= ~product_q")
 _TIES = Fault("scale_rounded.sv", "(|right) & ~rounding[0]", "(|right)")
 _PLACES = Fault("scale_rounded.sv", "(rounding[1] ? {1'b0, left} : 6'd0)", "{1'b0, left}")
 _ARITHMETIC = Fault("scale_rounded.sv", "$signed(number) >>> places", "number >> places")
 _NEAREST = Fault("shift_rounded.sv", "~(|rounding_i)", "~rounding_i[0]")
 _DOWN = Fault("shift_rounded.sv", "shifted[0] & ~down", "shifted[0]")
 _EXACT = Fault("bounded_sum.sv", ".b_i        (offset_i)", ".b_i        (~offset_i)")
-_BOUNDED = Fault("clamp_to_byte.sv", "$signed(value_i) < minimum", "value_i < minimum")
+_COMPARED = Fault("clamp_to_byte.sv", "$signed(value_i[8:0]) < $signed(least)", "value_i[8:0] < least")
+_BOUNDED = Fault("clamp_to_byte.sv", "(below ? minimum : low_byte)", "(below ? low_byte : minimum)")
 
 
-def multiply_high(name: str, deep: bool, value: Value, multiplier: Value) -> PipelinePiece:
-    """`multiply_high.sv`: SQRDMULH, 1 stage or 3."""
-    wire = f"{name}result_q"
-    if not deep:
-        high = RegisterUpdate(wire=wire, kind=S32, following=lambda r: a.sqrdmulh(value(r), multiplier(r)), fault=_HIGH)
-        return PipelinePiece((high,), (high.value,))
-    tiles = _tiles(f"{name}gen_deep.", value, multiplier)
-    of_tiles = [tile.value for tile in tiles]
-    whole = Rewritten("product", a.tiled, a.product, (value, multiplier))
-    total = RegisterUpdate(
-        wire=f"{name}gen_deep.product_q",
-        kind=S64,
-        following=lambda r: a.sum_of_tiles(*(t(r) for t in of_tiles)),
-        fault=_SUM,
-        shown=whole,
-    )
-    rounded = Rewritten("rounded product", a.rounded_product, a.sqrdmulh, (value, multiplier))
+def multiply_high(name: str, deep: bool, value: Value, multiplier: Value, product: bool = False) -> PipelinePiece:
+    """`multiply_high.sv`: SQRDMULH, 1 stage or 4; with the product its results are both."""
+    return _multiplied_deep(name, value, multiplier, product) if deep else _multiplied(name, value, multiplier, product)
+
+
+def _multiplied(name: str, value: Value, multiplier: Value, product: bool) -> PipelinePiece:
     high = RegisterUpdate(
-        wire=wire, kind=S32, following=lambda r: a.rounded_high(total.value(r)), fault=_HIGH, shown=rounded
+        wire=f"{name}result_q", kind=S32, following=lambda r: a.sqrdmulh(value(r), multiplier(r)), fault=_HIGH
     )
-    return PipelinePiece((*tiles, total, high), (high.value,))
+    whole = RegisterUpdate(
+        wire=f"{name}gen_product_stage.product_q",
+        kind=S64,
+        following=lambda r: a.product(value(r), multiplier(r)),
+        fault=_UNSIGNED,
+    )
+    return _with_product(product, [high], whole)
 
 
-def _tiles(name: str, value: Value, multiplier: Value, upper: str = "high_q") -> list[RegisterUpdate]:
+def _multiplied_deep(name: str, value: Value, multiplier: Value, product: bool) -> PipelinePiece:
+    within = f"{name}gen_deep."
+    factors = [
+        RegisterUpdate(wire=f"{within}{wire}", kind=S32, following=following, fault=_FACTORS)
+        for wire, following in (("value_q", value), ("multiplier_q", multiplier))
+    ]
+    tiles = _tiles(within, *(factor.value for factor in factors))
+    high_by_high, high_by_low, low_by_high, low_by_low = (tile.value for tile in tiles)
+    given = RegisterUpdate(
+        wire=f"{within}both_lowest_q",
+        kind=U1,
+        following=lambda r: a.both_lowest(value(r), multiplier(r)),
+        fault=_LOWEST,
+    )
+    lowest = RegisterUpdate(wire=f"{within}lowest_q", kind=U1, following=given.value, fault=_LOWEST)
+    nudged = RegisterUpdate(
+        wire=f"{within}nudged_q",
+        kind=S64,
+        following=lambda r: a.outer(high_by_high(r), low_by_low(r)) + a.nudge(lowest.value(r)),
+        fault=_NUDGE,
+    )
+    crossed = RegisterUpdate(
+        wire=f"{within}crossed_q",
+        kind=a.S33,
+        following=lambda r: a.crossed(high_by_low(r), low_by_high(r)),
+        fault=_CROSSED,
+    )
+    high = RegisterUpdate(
+        wire=f"{name}result_q",
+        kind=S32,
+        following=lambda r: a.high_of_sum(nudged.value(r), crossed.value(r)),
+        fault=_SUM,
+        shown=Rewritten("nudged product", a.nudged_high_tiled, a.sqrdmulh, (value, multiplier)),
+    )
+    outer = RegisterUpdate(
+        wire=f"{within}gen_product.outer_q",
+        kind=S64,
+        following=lambda r: a.outer(high_by_high(r), low_by_low(r)),
+        fault=_OUTER,
+    )
+    whole = RegisterUpdate(
+        wire=f"{name}gen_product_stage.product_q",
+        kind=S64,
+        following=lambda r: a.sum_of_tiles(outer.value(r), crossed.value(r)),
+        fault=_SUM,
+        shown=Rewritten("product", a.tiled, a.product, (value, multiplier)),
+    )
+    stages = [*factors, given, *tiles, lowest, nudged, crossed, *([outer] if product else []), high]
+    return _with_product(product, stages, whole)
+
+
+def _with_product(product: bool, stages: list[RegisterUpdate], whole: RegisterUpdate) -> PipelinePiece:
+    """What ends with the high half, with the product beside that or without."""
+    if not product:
+        return PipelinePiece(tuple(stages), (stages[-1].value,))
+    return PipelinePiece((*stages, whole), (stages[-1].value, whole.value))
+
+
+def _tiles(name: str, value: Value, multiplier: Value) -> list[RegisterUpdate]:
+    """High by high, high by low, low by high, low by low."""
     high, low = a.high_half, a.low_half
     return [
-        RegisterUpdate(
-            wire=f"{name}{upper}", kind=S32, following=lambda r: high(value(r)) * high(multiplier(r)), fault=_TILE
-        ),
-        RegisterUpdate(
-            wire=f"{name}high_low_q", kind=S32, following=lambda r: high(value(r)) * low(multiplier(r)), fault=_TILE
-        ),
-        RegisterUpdate(
-            wire=f"{name}low_high_q", kind=S32, following=lambda r: low(value(r)) * high(multiplier(r)), fault=_TILE
-        ),
-        RegisterUpdate(
-            wire=f"{name}low_q", kind=U32, following=lambda r: low(value(r)) * low(multiplier(r)), fault=_TILE
-        ),
+        RegisterUpdate(wire=f"{name}{wire}", kind=kind, following=_product(x, value, y, multiplier), fault=_TILE)
+        for wire, kind, x, y in (
+            ("high_q", S32, high, high),
+            ("high_low_q", S32, high, low),
+            ("low_high_q", S32, low, high),
+            ("low_q", U32, low, low),
+        )
     ]
 
 
+def _product(x: Callable[[Lane], Lane], value: Value, y: Callable[[Lane], Lane], multiplier: Value) -> Value:
+    return lambda r: x(value(r)) * y(multiplier(r))
+
+
 def rescale(name: str, deep: bool, value: Value, multiplier: Value, count: Value) -> PipelinePiece:
-    """`rescale.sv`: SQRDMULH, then a division with ties away, 2 stages or 5."""
+    """`rescale.sv`: SQRDMULH, then a division with ties away, 2 stages or 7."""
     product = multiply_high(f"{name}u_multiply_high.", deep, value, multiplier)
     line = delay_line(f"{name}u_shift.", [(a.U5, count)], depth_of("MultiplyHigh", deep))
     (high,), (by,) = product.results, line.results
@@ -82,77 +144,76 @@ def rescale(name: str, deep: bool, value: Value, multiplier: Value, count: Value
         divided = _divided_in_steps(name, high, by)
     else:
         result = RegisterUpdate(
-            wire=f"{name}result_q", kind=S32, following=lambda r: a.divided(high(r), by(r)), fault=_FIX_UP
+            wire=f"{name}result_q", kind=S32, following=lambda r: a.divided(high(r), by(r)), fault=_AWAY
         )
         divided = PipelinePiece((result,), (result.value,))
     return PipelinePiece(all_registers([line, product, divided]), divided.results)
 
 
 def _divided_in_steps(name: str, high: Value, count: Value) -> PipelinePiece:
-    fixed = RegisterUpdate(
-        wire=f"{name}gen_deep.fixed_q", kind=S32, following=lambda r: a.fixed_up(high(r), count(r)), fault=_FIX_UP
-    )
-    by = RegisterUpdate(wire=f"{name}gen_deep.shift_q", kind=a.U5, following=count, fault=_FIX_UP)
-    halves = RegisterUpdate(
-        wire=f"{name}gen_deep.halves_q",
+    within = f"{name}gen_deep."
+    coarse = RegisterUpdate(
+        wire=f"{within}coarse_q",
         kind=a.S33,
-        following=lambda r: a.in_halves(fixed.value(r), by.value(r)),
-        fault=_SHIFTED,
+        following=lambda r: a.in_halves(high(r), a.coarse_of(count(r))),
+        fault=_COARSE,
     )
-    shown = Rewritten("division in steps", a.divided_in_steps, a.divided, (high, count))
-    rounded = RegisterUpdate(
+    coarse_lost = RegisterUpdate(
+        wire=f"{within}coarse_lost_q",
+        kind=U1,
+        following=lambda r: a.lost_below(high(r) << 1, a.coarse_of(count(r))),
+        fault=_COARSE_LOST,
+    )
+    fine = RegisterUpdate(wire=f"{within}fine_shift_q", kind=a.U3, following=lambda r: count(r) & 7, fault=_FINE)
+    halves = RegisterUpdate(
+        wire=f"{within}halves_q", kind=a.S33, following=lambda r: coarse.value(r) >> fine.value(r), fault=_HALVES
+    )
+    lost = RegisterUpdate(
+        wire=f"{within}lost_q",
+        kind=U1,
+        following=lambda r: coarse_lost.value(r) | a.lost_below(coarse.value(r), fine.value(r)),
+        fault=_LOST,
+    )
+    result = RegisterUpdate(
         wire=f"{name}result_q",
         kind=S32,
-        following=lambda r: a.rounded_halves(halves.value(r)),
-        fault=_ROUNDED,
-        shown=shown,
+        following=lambda r: a.rounded_away(halves.value(r), lost.value(r)),
+        fault=_AWAY,
+        shown=Rewritten("division in steps", a.divided_in_steps, a.divided, (high, count)),
     )
-    return PipelinePiece((fixed, by, halves, rounded), (rounded.value,))
+    return PipelinePiece((coarse, coarse_lost, fine, halves, lost, result), (result.value,))
 
 
 def scale_rounded(
     name: str, deep: bool, factors: tuple[Value, Value], shifts: tuple[Value, Value], rounding: Value
 ) -> PipelinePiece:
-    """`scale_rounded.sv`: a product rounded twice or once, 2 stages or 6; shifts to the left and to the right."""
-    depth = depth_of("MultiplyHigh", deep) if deep else 1
+    """`scale_rounded.sv`: a product rounded twice or once, 2 stages or 7; shifts to the left and to the right."""
+    multiplied = multiply_high(f"{name}u_multiply_high.", deep, *factors, product=True)
     kinds = ((a.U5, shifts[0]), (a.U5, shifts[1]), (a.U2, rounding))
-    line = delay_line(f"{name}u_configuration.", kinds, depth)
-    if not deep:
-        total = RegisterUpdate(
-            wire=f"{name}product_q", kind=S64, following=lambda r: a.product(*(f(r) for f in factors)), fault=_UNSIGNED
-        )
-        whole = total.value
+    line = delay_line(f"{name}u_configuration.", kinds, depth_of("MultiplyHigh", deep))
+    (high, whole), (left, right, by) = multiplied.results, line.results
+    operands = (whole, high, left, right, by)
+    shown = Rewritten("scaling in steps", a.scaled_in_steps, a.scaled, operands)
+    if deep:
+        scaled = _scaled_deep(name, operands, shown)
+    else:
         result = RegisterUpdate(
             wire=f"{name}result_q",
             kind=S32,
-            following=lambda r: a.scaled_in_steps(whole(r), a.rounded_high(whole(r)), *(v(r) for v in line.results)),
+            following=lambda r: a.scaled_in_steps(*(v(r) for v in operands)),
             fault=_TIES,
-            shown=Rewritten("scaling in steps", a.scaled_product_in_steps, a.scaled_product, (*factors, *line.results)),
+            shown=shown,
         )
-        return PipelinePiece((*line.registers, total, result), (result.value,))
-    return _scaled_in_steps(name, factors, line)
+        scaled = PipelinePiece((result,), (result.value,))
+    return PipelinePiece(all_registers([line, multiplied, scaled]), scaled.results)
 
 
-def _scaled_in_steps(name: str, factors: tuple[Value, Value], line: PipelinePiece) -> PipelinePiece:
-    within, (left, right, rounding) = f"{name}gen_deep.", line.results
-    tiles = _tiles(within, *factors, upper="high_tile_q")
-    of_tiles = [tile.value for tile in tiles]
-    total = RegisterUpdate(
-        wire=f"{name}product_q",
-        kind=S64,
-        following=lambda r: a.sum_of_tiles(*(t(r) for t in of_tiles)),
-        fault=_SUM,
-        shown=Rewritten("product", a.tiled, a.product, factors),
-    )
-    whole = RegisterUpdate(wire=f"{within}whole_q", kind=S64, following=total.value, fault=_WHOLE)
-    rounded = Rewritten("rounded product", a.rounded_product, a.sqrdmulh, factors)
-    high = RegisterUpdate(
-        wire=f"{within}high_q", kind=S32, following=lambda r: a.rounded_high(total.value(r)), fault=_HIGH, shown=rounded
-    )
+def _scaled_deep(name: str, operands: tuple[Value, Value, Value, Value, Value], shown: Rewritten) -> PipelinePiece:
+    within, (whole, high, left, right, rounding) = f"{name}gen_deep.", operands
     number = RegisterUpdate(
         wire=f"{within}number_q",
         kind=S64,
-        following=lambda r: a.number_of(whole.value(r), a.fixed_for(high.value(r), right(r), rounding(r)), rounding(r)),
+        following=lambda r: a.number_of(whole(r), a.fixed_for(high(r), right(r), rounding(r)), rounding(r)),
         fault=_TIES,
     )
     places = RegisterUpdate(
@@ -167,16 +228,14 @@ def _scaled_in_steps(name: str, factors: tuple[Value, Value], line: PipelinePiec
         following=lambda r: a.in_halves_of(number.value(r), places.value(r)),
         fault=_ARITHMETIC,
     )
-    operands = (whole.value, high.value, left, right, rounding)
     result = RegisterUpdate(
         wire=f"{name}result_q",
         kind=S32,
         following=lambda r: a.rounded_halves(halves.value(r)),
         fault=_ROUNDED,
-        shown=Rewritten("scaling in steps", a.scaled_in_steps, a.scaled, operands),
+        shown=shown,
     )
-    stages = (*tiles, total, whole, high, number, places, halves, result)
-    return PipelinePiece((*line.registers, *stages), (result.value,))
+    return PipelinePiece((number, places, halves, result), (result.value,))
 
 
 def shift_rounded(name: str, deep: bool, value: Value, count: Value, rounding: Value) -> PipelinePiece:
@@ -193,7 +252,7 @@ def shift_rounded(name: str, deep: bool, value: Value, count: Value, rounding: V
     within = f"{name}gen_deep."
     fixed = RegisterUpdate(
         wire=f"{within}fixed_q",
-        kind=S32,
+        kind=a.S33,
         following=lambda r: a.fixed_where_nearest(*(v(r) for v in operands)),
         fault=_NEAREST,
     )
@@ -224,10 +283,11 @@ def output_stages(
     name: str, deep: bool, value: Value, settings: tuple[Value, ...],
     added: Callable[[Lane, Lane], Lane] = a.added, fault: Fault = _PLACED,
 ) -> PipelinePiece:  # fmt: skip
-    """`output_stages.sv`: an offset and bounds, 1 stage or 2; settings offset, minimum, maximum, signed."""
+    """`output_stages.sv`: an offset and bounds, 1 stage or 3; settings offset, minimum, maximum, signed."""
     offset, *bounds = settings
+    clamp = f"{name}u_clamp_to_byte."
     if not deep:
-        return _bounded(name, lambda r: added(value(r), offset(r)), bounds)
+        return clamp_to_byte(clamp, deep, lambda r: added(value(r), offset(r)), bounds)
     placed = RegisterUpdate(
         wire=f"{name}gen_deep.placed_q", kind=S32, following=lambda r: added(value(r), offset(r)), fault=fault
     )
@@ -236,18 +296,43 @@ def output_stages(
         RegisterUpdate(wire=f"{name}gen_deep.{n}", kind=kind, following=v, fault=fault)
         for n, kind, v in zip(names, kinds, bounds, strict=True)
     ]
-    result = _bounded(name, placed.value, [register.value for register in kept])
+    result = clamp_to_byte(clamp, deep, placed.value, [register.value for register in kept])
     return PipelinePiece((placed, *kept, *result.registers), result.results)
 
 
-def _bounded(name: str, value: Value, bounds: list[Value]) -> PipelinePiece:
+def clamp_to_byte(name: str, deep: bool, value: Value, bounds: Sequence[Value]) -> PipelinePiece:
+    """`clamp_to_byte.sv`: 1 stage or 2; bounds minimum, maximum, signed."""
+    low, high, is_signed = bounds
+    if not deep:
+        result = RegisterUpdate(
+            wire=f"{name}result_q",
+            kind=U8,
+            following=lambda r: a.bounded(value(r), *(b(r) for b in bounds)),
+            fault=_COMPARED,
+        )
+        return PipelinePiece((result,), (result.value,))
+    compared: tuple[tuple[str, Int, Value], ...] = (
+        ("fits_q", U1, lambda r: a.fits_in_9(value(r))),
+        ("negative_q", U1, lambda r: value(r) < 0),
+        ("over_q", U1, lambda r: a.is_over(value(r), high(r), is_signed(r))),
+        ("under_q", U1, lambda r: a.is_under(value(r), low(r), is_signed(r))),
+        ("minimum_q", U8, low),
+        ("maximum_q", U8, high),
+        ("low_byte_q", U8, value),
+    )
+    kept = [
+        RegisterUpdate(wire=f"{name}gen_deep.{wire}", kind=kind, following=following, fault=_COMPARED)
+        for wire, kind, following in compared
+    ]
+    of_stage = [register.value for register in kept]
     result = RegisterUpdate(
         wire=f"{name}result_q",
         kind=U8,
-        following=lambda r: a.bounded(value(r), *(b(r) for b in bounds)),
+        following=lambda r: a.chosen(*(v(r) for v in of_stage)),
         fault=_BOUNDED,
+        shown=Rewritten("bounds in steps", a.bounded_in_steps, a.bounded, (value, *bounds)),
     )
-    return PipelinePiece((result,), (result.value,))
+    return PipelinePiece((*kept, result), (result.value,))
 
 
 def multiply_low(name: str, deep: bool, x: Value, y: Value) -> PipelinePiece:
