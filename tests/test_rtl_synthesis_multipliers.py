@@ -37,7 +37,7 @@ def register(data: int, held: int, **changed: Any) -> Cell:
 
 def multiplier(a: list[int], b: list[int], product: list[int]) -> Cell:
     """Of operands whose upper bits are 0; the product's upper bits are connected to nothing."""
-    operands = {f"{side}{bit}": ["0"] for side in "AB" for bit in range(18)}
+    operands: dict[str, list[int | str]] = {f"{side}{bit}": ["0"] for side in "AB" for bit in range(18)}
     operands |= {f"{side}{bit}": [net] for side, nets in (("A", a), ("B", b)) for bit, net in enumerate(nets)}
     results = {f"P{bit}": [net] for bit, net in enumerate(product)}
     directions = dict.fromkeys(operands, "input") | dict.fromkeys(results, "output")

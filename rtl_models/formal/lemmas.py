@@ -21,7 +21,7 @@ def product_of_joined(a_high: Lane, a_low: Lane, b_high: Lane, b_low: Lane) -> L
 
 def sum_of_products(a_high: Lane, a_low: Lane, b_high: Lane, b_low: Lane) -> Lane:
     """The four tiles of it at their places, modulo 2^64."""
-    return nudged_sum_of_products(a_high, a_low, b_high, b_low, constant(0))
+    return a.sum_of_tiles(a.outer(a_high * b_high, a_low * b_low), a.crossed(a_high * b_low, a_low * b_high))
 
 
 def nudged_product_of_joined(a_high: Lane, a_low: Lane, b_high: Lane, b_low: Lane, nudge: Lane) -> Lane:

@@ -66,7 +66,7 @@ module rescale #(
   assign coarse_lost_d = |({high[22:0], 1'b0} & ~(24'hFF_FFFF << {shift[4:3], 3'b0}));
   assign halves_d      = $signed(coarse) >>> fine_shift;
   assign lost_d        = coarse_lost | (|(coarse[6:0] & ~(7'h7F << fine_shift)));
-  assign result_d      = halves[32:1] + 32'(halves[0] & (lost | ~halves[32]));
+  assign result_d      = halves[32:1] + {31'b0, halves[0] & (lost | ~halves[32])};
 
   if (Deep) begin : gen_deep
     logic [32:0] coarse_q;

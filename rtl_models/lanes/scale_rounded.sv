@@ -69,7 +69,7 @@ module scale_rounded #(
   );
 
   // The shift has ties up: for ties away a negative number loses 1 first, where there is something to shift.
-  assign fixed    = {high[31], high} - 33'(high[31] & (|right) & ~rounding[0]);
+  assign fixed    = {high[31], high} - {32'b0, high[31] & (|right) & ~rounding[0]};
   assign number_d = rounding[1] ? product : {fixed, 31'b0};
   assign places_d = 6'd30 + {1'b0, right} - (rounding[1] ? {1'b0, left} : 6'd0);
   assign halves_d = 33'($signed(number) >>> places);

@@ -35,7 +35,7 @@ module shift_rounded #(
   logic [31:0] result_d, result_q;
 
   // The shift has ties up: for ties away a negative number loses 1 first, where there is something to shift.
-  assign fixed_d  = {value_i[31], value_i} - 33'(value_i[31] & (|shift_i) & ~(|rounding_i));
+  assign fixed_d  = {value_i[31], value_i} - {32'b0, value_i[31] & (|shift_i) & ~(|rounding_i)};
   assign shifted  = 33'($signed({fixed, 1'b0}) >>> shift);
   assign halves_d = {shifted[32:1], shifted[0] & ~down};
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from isa.lane import S32, U1, U8, U32, Int, select
+from isa.lane import S32, S64, U1, U8, U32, Int, constant, select
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal import floats
 from rtl_models.formal.claims import Signals, Specification, Statement, claim, on
@@ -58,7 +58,7 @@ def part_theorems() -> Iterator[Theorem]:
     for deep in (False, True):
         yield from _pipelined(deep)
     line = delay_line("", [(U8, on("data_i", U8))], 3)
-    yield _staged(Subject("delay_line", (("Width", 8), ("Depth", 3))), line, U8, "data_o")
+    yield _staged(Subject("delay_line", (("Width", 8), ("Depth", 3))), line, [("data_o", U8)])
     yield from handshake_theorems(Subject("valid_pipeline", (("Depth", DEPTH),)), "", DEPTH)
 
 
@@ -115,35 +115,37 @@ def _pipelined(deep: bool) -> Iterator[Theorem]:
     value, multiplier, count = on("value_i", S32), on("multiplier_i", S32), on("shift_i", a.U5)
     settings = (on("offset_i", S32), on("minimum_i", U8), on("maximum_i", U8), on("signed_i", U1))
     deepness = (("Deep", int(deep)),)
-    yield _staged(Subject("multiply_high", deepness), multiply_high("", deep, value, multiplier), S32)
-    yield _staged(
-        Subject("multiply_high", (*deepness, ("Product", 1))),
-        multiply_high("", deep, value, multiplier, product=True),
-        S32,
-    )
-    yield _staged(Subject("rescale", deepness), rescale("", deep, value, multiplier, count), S32)
-    yield _staged(Subject("clamp_to_byte", deepness), clamp_to_byte("", deep, value, settings[1:]), U8)
-    yield _staged(Subject("output_stages", deepness), output_stages("", deep, value, settings), U8)
-    yield _staged(Subject("bounded_sum", deepness), bounded_sum("", deep, value, settings), U8)
+    for product in (False, True):
+        multiplied = multiply_high("", deep, value, multiplier, product)
+        whole = multiplied.results[1] if product else lambda read: constant(0)
+        both = PipelinePiece(multiplied.registers, (multiplied.results[0], whole))
+        ports = (("result_o", S32), ("product_o", S64))
+        yield _staged(Subject("multiply_high", (*deepness, ("Product", int(product)))), both, ports)
+    yield _staged(Subject("rescale", deepness), rescale("", deep, value, multiplier, count), [("result_o", S32)])
+    yield _staged(Subject("clamp_to_byte", deepness), clamp_to_byte("", deep, value, settings[1:]), [("result_o", U8)])
+    yield _staged(Subject("output_stages", deepness), output_stages("", deep, value, settings), [("result_o", U8)])
+    yield _staged(Subject("bounded_sum", deepness), bounded_sum("", deep, value, settings), [("result_o", U8)])
     shifts, rounding = (on("left_i", a.U5), on("right_i", a.U5)), on("rounding_i", a.U2)
     scaled = scale_rounded("", deep, (value, multiplier), shifts, rounding)
-    yield _staged(Subject("scale_rounded", deepness), scaled, S32)
+    yield _staged(Subject("scale_rounded", deepness), scaled, [("result_o", S32)])
     divided = shift_rounded("", deep, value, count, rounding)
-    yield _staged(Subject("shift_rounded", deepness), divided, S32)
+    yield _staged(Subject("shift_rounded", deepness), divided, [("result_o", S32)])
     low = multiply_low("", deep, on("a_i", U32), on("b_i", U32))
-    yield _staged(Subject("multiply_low", (("Width", 32), *deepness)), low, U32)
+    yield _staged(Subject("multiply_low", (("Width", 32), *deepness)), low, [("result_o", U32)])
     scaled_byte = (on("accumulator_i", U32), on("byte_i", U8), on("factor_i", U32))
-    yield _staged(Subject("fmla_byte", deepness), fmla_byte("", deep, *scaled_byte), U32)
+    yield _staged(Subject("fmla_byte", deepness), fmla_byte("", deep, *scaled_byte), [("result_o", U32)])
     twice = add_scaled_byte("", deep, *scaled_byte, on("unfused_i", U1))
-    yield _staged(Subject("add_scaled_byte", deepness), twice, U32)
+    yield _staged(Subject("add_scaled_byte", deepness), twice, [("result_o", U32)])
 
 
-def _staged(subject: Subject, piece: PipelinePiece, kind: Int, port: str = "result_o") -> Theorem:
-    """A part with an enable of its own: its registers, all at once, and its result."""
+def _staged(subject: Subject, piece: PipelinePiece, ports: Iterable[tuple[str, Int]]) -> Theorem:
+    """A part with an enable of its own: its registers, all at once, and its results on these ports."""
     registers = [replace(register, enable=on("enable_i", U1)) for register in piece.registers]
 
     def specification(read: Signals) -> Statement:
-        return {**becomes(registers)(read), port: (read(port, kind), piece.results[0](read))}
+        results = zip(ports, piece.results, strict=True)
+        outputs = {port: (read(port, kind), value(read)) for (port, kind), value in results}
+        return {**becomes(registers)(read), **outputs}
 
     name = f"{subject}: its registers become what they should, or wait"
     return Theorem(claim(name, specification), subject, registers[-1].fault)
