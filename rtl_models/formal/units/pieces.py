@@ -17,6 +17,7 @@ from rtl_models.formal.units.registers import PipelinePiece, RegisterUpdate, Rew
 _TILE = Fault("multiply_tiles.sv", "a_low * b_low", "a_low * b_high")
 _FACTORS = Fault("multiply_high.sv", "value_q       <= value_i;", "value_q <= ~value_i;")
 _LOWEST = Fault("multiply_high.sv", "&& multiplier_i == 32'h8000_0000", "")
+_PASSED = Fault("multiply_high.sv", "lowest_q      <= both_lowest_q", "lowest_q <= ~both_lowest_q")
 _NUDGE = Fault("multiply_high.sv", "{{33{lowest_q}}, 1'b1, 30'b0}", "{33'b0, 1'b1, 30'b0}")
 _CROSSED = Fault("multiply_high.sv", "<= $signed(high_low_q) + $signed(low_high_q)", "<= high_low_q + low_high_q")
 _OUTER = Fault("multiply_high.sv", "outer_q <= {high_q, low_q}", "outer_q <= {low_q, high_q}")
@@ -73,7 +74,7 @@ def _multiplied_deep(name: str, value: Value, multiplier: Value, product: bool) 
         following=lambda r: a.both_lowest(value(r), multiplier(r)),
         fault=_LOWEST,
     )
-    lowest = RegisterUpdate(wire=f"{within}lowest_q", kind=U1, following=given.value, fault=_LOWEST)
+    lowest = RegisterUpdate(wire=f"{within}lowest_q", kind=U1, following=given.value, fault=_PASSED)
     nudged = RegisterUpdate(
         wire=f"{within}nudged_q",
         kind=S64,
