@@ -241,9 +241,9 @@ class _Changed:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._operand, name)
 
-    def lanes(self, signed: bool, count: int = 1) -> list[Lane]:
+    def lanes(self, signed: bool, *count: int) -> list[Lane]:
         element = Int(self._operand.bits, signed)
-        lanes = self._operand.lanes(signed, count)
+        lanes = self._operand.lanes(signed, *count)
         counts = _counts(self._operands, len(lanes), element.bits)
         return [self._change(lane, element, by) for lane, by in zip(lanes, counts, strict=True)]
 
