@@ -244,6 +244,22 @@ def test_a_leaky_relu_of_8_bits_is_named(alpha: float, tmp_path: Path) -> None:
     assert report_of(network, output).conventions == ("leaky_relu_of_8_bits",)
 
 
+@pytest.mark.parametrize("above", [2.0**-8, 2.0**7])
+@pytest.mark.parametrize("size", [2.0**-8, -(2.0**-8), 2.0**7, -(2.0**7 - 2.0**-8)])
+def test_the_outermost_factors_of_8_bits_are_taken_and_the_next_are_not(above: float, size: float) -> None:
+    """XNNPACK compares the quotient of the scales, and its product with alpha, with these bounds."""
+
+    def factors(above: np.float32, below: np.float32) -> tuple[int, int]:
+        return leaky.factors_of_8_bits(above, np.float32(1), below / above)
+
+    first, second = np.float32(above), np.float32(size)
+    assert factors(first, second) == (-256 * above, -256 * size)
+    beyond = np.float32(0 if above < 1 else np.inf), np.float32(0 if abs(size) < 1 else np.copysign(np.inf, size))
+    for pair in ((np.nextafter(first, beyond[0]), second), (first, np.nextafter(second, beyond[1]))):
+        with pytest.raises(ValueError, match="XNNPACK takes those of size 2"):
+            factors(*pair)
+
+
 def test_factors_in_float64_are_told_from_those_in_float32(tmp_path: Path) -> None:
     """-1 * 127 / 2 is a tie in float32, and more than that by the exact quotient of float32(1 / 127)."""
     network = network_of(tmp_path, "LEAKY_RELU", (1.0, 1 / 127), alpha=0.5)
