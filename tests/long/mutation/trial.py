@@ -20,6 +20,8 @@ from long.mutation.server import ABSENT, ANSWERED, ASKED, NOT_PLANTED
 LEFT_BEHIND: Final = (".venv", ".git", "__pycache__", ".*_cache", ".hypothesis", "build", "dist")
 LONGEST: Final = 30.0
 """Seconds of a processor that the tests of one mutant take together, where they all pass."""
+_AS_RECORDED: Final = {"PYTEST_XDIST_WORKER": "gw0"}
+"""A worker of xdist starts no processes for the items of a command: they would load the modules without the mistake."""
 Tests = Sequence[tuple[str, float]]
 """Names of tests, with the seconds of a processor that each takes."""
 
@@ -55,7 +57,8 @@ class Collected:
         self._said: IO[bytes] = TemporaryFile()  # noqa: SIM115 (closed with the rest, as the next two)
         self._process = subprocess.Popen(
             command, cwd=checkout, stdin=subprocess.DEVNULL, stdout=self._said, stderr=subprocess.STDOUT,
-            env=surroundings(checkout) | {ASKED: str(hers), ANSWERED: str(theirs)}, pass_fds=(hers, theirs),
+            env=surroundings(checkout) | _AS_RECORDED | {ASKED: str(hers), ANSWERED: str(theirs)},
+            pass_fds=(hers, theirs),
             start_new_session=True,  # an interrupt is no verdict on a mutant
         )  # fmt: skip
         os.close(hers)
