@@ -9,6 +9,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import sim.command.app
+from sim.call.capture import Capture
+from sim.call.captured import Bytes
+from sim.machine.machine import Machine
+from sim.machine.memory import PAGE, PIECE
 
 
 def lanewise(*arguments: object) -> Result:
@@ -34,6 +38,21 @@ def test_a_recorded_result_that_is_changed_is_an_output_mismatch(calls: Path) ->
     calls.write_text("\n".join([json.dumps(call), *rest]))
     result = lanewise("replay", calls, "--json", "--jobs", "1")
     assert (result.exit_code, json.loads(result.stdout)["kinds"]["output mismatch"]) == (1, 1)
+
+
+def test_bytes_that_are_not_zero_are_kept_piece_by_piece_each_once(tmp_path: Path) -> None:
+    machine, written = Machine(), {0x10000, 0x10000 + PIECE - 1, 0x10000 + PIECE, 0x10000 + 5 * PIECE - 1}
+    machine.memory.map(0x10000, 5 * PIECE)
+    for address in written:
+        machine.memory.write(address, b"\7")
+    capture = Capture()
+    pieces = capture.before(machine)["mem"]
+    capture.append({})
+    capture.save(tmp_path / "calls.jsonl")
+    kept = Bytes(tmp_path / "calls.npz")
+    at = [start + offset for start, key in pieces for offset in range(len(kept[key]))]
+    assert {start + offset for start, key in pieces for offset, byte in enumerate(kept[key]) if byte} == written
+    assert (len(set(at)), {len(kept[key]) % PAGE for _, key in pieces}) == (len(at), {0})
 
 
 def test_a_call_of_a_run_is_captured(tmp_path: Path) -> None:

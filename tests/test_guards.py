@@ -17,6 +17,7 @@ from sim.call.call import CallResult, CompiledKernel, ProgramKernel
 from sim.call.guards.bounds import AccessBounds, StackFrame
 from sim.call.guards.convention import name_of, not_preserved
 from sim.call.guards.findings import GuardError, GuardFinding
+from sim.call.guards.undefined_bytes import SeededBytes
 from sim.kernels import Inputs, Kernel, KernelError, Pointer, ScalarArgument, Signature
 from sim.machine.registers import RegisterStorage
 from sim.toolchain.compilers import build
@@ -180,6 +181,29 @@ def test_an_access_outside_of_all_arrays_is_one_of_the_nearest(address: int, kin
     assert (breach.kind, breach.where) == (kind, where)
 
 
+@pytest.mark.parametrize("start", [-1, 11])
+def test_a_write_over_the_end_of_an_input_is_told_with_the_bytes_inside(start: int) -> None:
+    place = PlacedArray(Pointer("a", "uint32", (3,)), FIRST, (3,), (1,))
+    breach = AccessBounds((place,), (), StackFrame(0x1000, 0)).breach(FIRST + start, 2, True, 0x1000)
+    assert breach is not None
+    byte = start if start > 0 else 0
+    assert (breach.kind, breach.first, breach.last) == ("write to input", byte, byte)
+    assert breach.says == f"writes byte {byte} of the input 'a'; if it is meant: inout"
+
+
+def test_a_byte_between_the_rows_of_a_table_of_pointers_is_of_the_nearest() -> None:
+    """Rows of 8 bytes, one each 32: the 24 between two are half of the one, half of the other."""
+    table = PlacedArray(Pointer("a", "uint32", (3, 2), indirect=True), FIRST, (3, 2), (8, 1))
+    bounds = AccessBounds((table,), (), StackFrame(0x1000, 0))
+    found = [bounds.breach(FIRST + byte, 1, False, 0x1000) for byte in range(-40, 104)]
+    told = {byte: (breach.where, breach.kind) for byte, breach in zip(range(-40, 104), found, strict=True) if breach}
+    nearest = {byte: min(max((byte + 12) // 32, 0), 2) for byte in range(-40, 104)}
+    outside = {byte: byte - 32 * row for byte, row in nearest.items() if not 0 <= byte - 32 * row < 8}
+    assert told == {
+        byte: (f"a[{nearest[byte]}]", "under-read" if off < 0 else "over-read") for byte, off in outside.items()
+    }
+
+
 @pytest.mark.parametrize(
     ("offset", "size", "kind"),
     [(-8, 8, ""), (-8, 9, "missing symbol"), (15, 1, "missing symbol"), (16, 8, "")],
@@ -327,6 +351,11 @@ def test_an_undefined_number_that_matters_where_it_is_small_is_found_by_some_cal
     code = assembly("cmp x9, #18", "cset w8, hs", "stp w8, wzr, [x1]", "str wzr, [x1, #8]", "ret")
     found_by = [finding.where for seed in range(16) for finding in call(code, tmp_path, seed=seed).findings]
     assert (set(found_by), 0 < len(found_by) < 8) == ({"x9"}, True)
+
+
+def test_of_the_undefined_numbers_that_are_small_one_is_the_least() -> None:
+    numbers = np.frombuffer(SeededBytes(0).draw_words(1 << 14), "<u8")
+    assert (numbers.min(), numbers[numbers < 256].max()) == (1, 255)
 
 
 def test_an_undefined_address_of_what_reaches_an_output_is_found(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -254,6 +255,16 @@ def test_a_variable_whose_content_is_elsewhere_is_refused_where_it_is_read(tmp_p
     assert (done.exit_code, "reads 'bias', which nothing here defines" in done.stderr) == (1, True)
     done = lanewise("prove", kernel, "--source", program, "--lengths", "3")
     assert (done.exit_code, "reads 'bias', which nothing here defines" in done.stdout) == (3, True)
+
+
+@pytest.mark.parametrize(("count", "end"), [(6, "6"), (7, "6, ...")])
+def test_of_constructors_that_were_not_run_six_lines_are_told_each_once(count: int, end: str) -> None:
+    image = build_text("\n".join(f"int f{number}(void) {{ return {number}; }}" for number in range(count)), ".c")
+    functions = [image.symbol(f"f{number}").address for number in range(count)]
+    (said,) = left_out(replace(image, constructors=(functions[0], *functions)))
+    told = said.partition(" were not run (")[2].partition("): ")[0]
+    places = [str(place).rpartition(":")[2] for place in told.split(", ")]
+    assert (said.split()[0], ", ".join(places)) == (str(count + 1), f"1, 2, 3, 4, 5, {end}")
 
 
 @pytest.mark.parametrize(("count", "end"), [(6, "s5"), (7, "s5, ...")])

@@ -262,7 +262,7 @@ def test_pickled_bytes_are_refused(save: Save, sample: tuple[Call, Any]) -> None
 
 def test_bytes_that_are_no_archive_are_refused(tmp_path: Path) -> None:
     (tmp_path / "calls.npz").write_bytes(b"nothing")
-    with pytest.raises(CaptureError, match="beside the calls"):
+    with pytest.raises(CaptureError, match=r"calls\.npz: File is not a zip file; it must be the \.npz beside the"):
         Bytes(tmp_path / "calls.npz")
 
 

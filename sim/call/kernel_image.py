@@ -24,12 +24,15 @@ def left_out(image: Image, reached: Collection[str] = ()) -> list[str]:
     """
     said = []
     if absent := sorted(set(image.absent) - set(reached)):
-        names = ", ".join([*absent[:_SHOWN], *["..."] * (len(absent) > _SHOWN)])
-        said.append(f"no call reached what nothing here defines: {names}")
+        said.append(f"no call reached what nothing here defines: {_some(absent)}")
     if image.constructors:
-        places = ", ".join(dict.fromkeys(image.place_of(function) for function in image.constructors[:_SHOWN]))
+        places = list(dict.fromkeys(map(image.place_of, image.constructors)))
         said.append(
-            f"{len(image.constructors)} constructors of static objects were not run ({places}): "
+            f"{len(image.constructors)} constructors of static objects were not run ({_some(places)}): "
             "Kernel(..., constructors=True) and --constructors run them before the calls"
         )
     return said
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join([*names[:_SHOWN], *["..."] * (len(names) > _SHOWN)])

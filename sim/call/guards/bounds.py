@@ -111,9 +111,9 @@ class _Array:
             return self.nearest_row(first).breach(access)
         inside = first < size and last >= 0
         if inside and access.writes and pointer.direction == "in":
-            written = bytes_text(max(first, 0), min(last, size - 1))
-            said = f"writes {written} of the input {self.name!r}; if it is meant: inout"
-            return Breach("write to input", said, self.name, max(first, 0), min(last, size - 1))
+            first, last = max(first, 0), min(last, size - 1)
+            said = f"writes {bytes_text(first, last)} of the input {self.name!r}; if it is meant: inout"
+            return Breach("write to input", said, self.name, first, last)
         if first < 0:
             return self.outside(access.writes, first, min(last, -1))
         if last >= size:
@@ -259,5 +259,5 @@ def _room(address: int) -> int:
 
 
 def _within(ends: Mapping[int, tuple[int, int]], address: int, size: int) -> bool:
-    start, end = ends.get((address + _HALF) >> _SHIFT, (0, 0))
+    start, end = ends.get(_room(address), (0, 0))
     return start <= address <= end - size
